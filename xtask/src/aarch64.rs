@@ -1,10 +1,10 @@
-//! Linux on aarch64: the program is built for it and run under qemu-user. On simulated
-//! arrays it must say what the program for this processor says, to the last digit; a real
-//! file is written and read, and what the one stored the other can read.
+//! Linux on aarch64: builds the program for it and runs it under qemu-user. On simulated arrays its
+//! output must match the program for this processor to the last digit; a real file is written and
+//! read, and each can read the other's store.
 //!
-//! Not optimised, as nobody measures it; linked with the static glibc of Debian's cross
-//! compiler. What is packed is linked with musl (`cargo xtask dist`), and is installed and run
-//! under qemu-user by `cargo xtask nightly`.
+//! Not optimised, as it is not measured; linked with the static glibc of Debian's cross compiler.
+//! Packages are linked with musl (`cargo xtask dist`), and installed and run under qemu-user by
+//! `cargo xtask nightly`.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -16,7 +16,7 @@ const TARGET: &str = "aarch64-unknown-linux-gnu";
 const C_COMPILER: &str = "aarch64-linux-gnu-gcc";
 const EMULATOR: &str = "qemu-aarch64-static";
 
-/// Loads on simulated arrays of all kinds of drives.
+/// Loads on simulated arrays with all kinds of drives.
 const SIMULATED: [&[&str]; 4] = [
     &["sim:raid10-10k?offset=63s", "--outstanding", "32"],
     &["sim:raid5-7k2", "--write", "--outstanding", "8"],
@@ -30,7 +30,7 @@ const SIMULATED: [&[&str]; 4] = [
     &["sim:nvme", "--sequential", "--block", "64K"],
 ];
 
-/// The program on this processor and on the other.
+/// The program on this processor and on aarch64.
 struct Both {
     here: PathBuf,
     there: PathBuf,
@@ -47,7 +47,7 @@ pub fn run(root: &Path) -> Result<()> {
     if shell::has("rustup") {
         shell::run(Command::new("rustup").args(["target", "add", TARGET]))?;
     }
-    // What the tests used, where they ran before.
+    // The tests' binary, if they ran before.
     shell::run(&mut build(root, &[]))?;
     shell::run(&mut build(root, &["--target", TARGET]))?;
     let target = suite::root::target_directory();
@@ -64,7 +64,7 @@ pub fn run(root: &Path) -> Result<()> {
 }
 
 fn build(root: &Path, more: &[&str]) -> Command {
-    // Of the whole workspace, as the tests are built: no crate is compiled with other features.
+    // Selects the whole workspace, as the tests do: no crate is compiled with different features.
     let words = ["build", "--workspace", "--locked", "--bin", "stripewise"];
     let mut build = cargo(root, &words);
     build.args(more);

@@ -1,7 +1,7 @@
-//! `accuracy`: how well the simulated arrays meet the published tables. Prints
-//! every figure beside what it must be, and fails if one is not.
+//! `accuracy`: how well the simulated arrays match the published tables. Prints every figure with
+//! its bound, and fails if one is violated.
 
-// Published tables are looked at by few; what drives an array, by all.
+// Few targets use the published tables; all use the code that drives an array.
 #[allow(dead_code, unused_imports)]
 #[path = "../../crates/array-sim/tests/accuracy/mod.rs"]
 mod published;

@@ -1,6 +1,6 @@
-//! `book`: the documentation as one folder of HTML, without network. docs/SUMMARY.md is
-//! the table of contents, as mdBook has it; the page of all switches is made from what
-//! the program's `--help` prints. A link to a page or heading that is not there fails.
+//! `book`: the documentation as one folder of HTML, without network access. docs/SUMMARY.md is the
+//! table of contents, as in mdBook; the page of all switches is generated from the program's
+//! `--help`. Dead links to pages or headings are errors.
 
 use anyhow::{Context, Result, bail};
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
@@ -12,7 +12,7 @@ use suite::arguments::Arguments;
 use suite::root;
 use suite::shell::{self, cargo};
 
-/// The page that is made, not read.
+/// The generated page.
 const REFERENCE: &str = "reference.md";
 
 const STYLE: &str = "\
@@ -37,7 +37,7 @@ struct Page {
     title: String,
     /// Relative to docs: `book/change.md`.
     path: String,
-    /// The part of the book that begins with it.
+    /// The part of the book that starts with this page.
     part: Option<String>,
     text: String,
 }
@@ -54,7 +54,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The step of continuous integration: a book without a dead link.
+/// The continuous integration step: the book must have no dead links.
 pub fn check(root: &Path) -> Result<()> {
     let pages = write(root, &root::target_directory().join("book"), None)?;
     println!("{pages} pages");
@@ -62,7 +62,7 @@ pub fn check(root: &Path) -> Result<()> {
 }
 
 fn write(root: &Path, out: &Path, binary: Option<PathBuf>) -> Result<usize> {
-    // Where the tests ran before, they built it.
+    // The tests' binary, if they ran before.
     let built = root::target_directory().join("debug/stripewise");
     let binary = match binary {
         Some(binary) => binary,
@@ -101,7 +101,7 @@ fn write(root: &Path, out: &Path, binary: Option<PathBuf>) -> Result<usize> {
         let image = image?;
         std::fs::copy(image.path(), images.join(image.file_name()))?;
     }
-    // The first page is where a reader arrives.
+    // Readers start at the first page.
     let first = html_name(&pages[0].path);
     let index = format!("<!doctype html><meta http-equiv=\"refresh\" content=\"0;url={first}\">\n");
     std::fs::write(out.join("index.html"), index)?;
@@ -113,7 +113,7 @@ fn html_name(path: &str) -> String {
     format!("{}.html", path.strip_suffix(".md").unwrap_or(path))
 }
 
-/// The pages that a table of contents lists, in its order.
+/// The pages of a table of contents, in order.
 fn contents(summary: &str) -> Result<Vec<Page>> {
     let mut pages = Vec::new();
     let mut part = None;
@@ -139,14 +139,14 @@ fn contents(summary: &str) -> Result<Vec<Page>> {
     Ok(pages)
 }
 
-/// What `--help` prints for every command, those below others included.
+/// The `--help` output of every command, including subcommands.
 fn reference(binary: &Path) -> Result<String> {
     let mut text = "# All switches\n\nWhat `--help` prints.\n".to_owned();
     let mut open: Vec<Vec<String>> = vec![Vec::new()];
     while let Some(words) = open.pop() {
         let help = shell::read(Command::new(binary).args(&words).arg("--help"))?;
         let help = help.stdout;
-        // The program's own commands stand in groups, behind the name of theirs.
+        // The program lists its commands in groups, after the group's name.
         let (head, indent) = match words.is_empty() {
             true => ("Usage:", 9),
             false => ("Commands:", 2),
@@ -172,7 +172,7 @@ fn reference(binary: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// All pages, with the headings that links may lead to.
+/// All pages, with the headings that links can target.
 struct Book<'a> {
     pages: &'a [Page],
     anchors: BTreeMap<&'a str, BTreeSet<String>>,
@@ -190,7 +190,7 @@ impl<'a> Book<'a> {
         }
     }
 
-    /// A page's text as HTML, its links led to pages of the book.
+    /// A page's text as HTML, with links to pages of the book.
     fn body(&self, root: &Path, page: &Page) -> Result<String> {
         let (mut events, _) = with_slugs(&page.text);
         for event in &mut events {
@@ -204,7 +204,7 @@ impl<'a> Book<'a> {
         Ok(body)
     }
 
-    /// Where a link of a page leads in the book; files outside of it are at the project's.
+    /// The target of a page's link in the book; files outside the book are on the project's site.
     fn led(&self, root: &Path, page: &Page, link: &str) -> Result<String> {
         if link.contains("://") || link.starts_with("mailto:") {
             return Ok(link.to_owned());
@@ -233,7 +233,7 @@ impl<'a> Book<'a> {
         Ok(format!("{up}{}{anchor}", html_name(&target)))
     }
 
-    /// The whole page of this number.
+    /// The complete page with this number.
     fn page(&self, index: usize, body: &str) -> String {
         let page = &self.pages[index];
         let up = "../".repeat(page.path.matches('/').count());
@@ -287,7 +287,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
-/// The events of a text, its headings named as GitHub names them, and these names.
+/// The events of a text, with heading ids as on GitHub, and these ids.
 fn with_slugs(text: &str) -> (Vec<Event<'_>>, Vec<String>) {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let mut events: Vec<Event<'_>> = Parser::new_ext(text, options).collect();

@@ -1,15 +1,15 @@
-//! The project's own chores: `cargo xtask test | steady-tests | tidy | ci | schemas | accuracy | fuzz | truth | perf | agree |
-//! campaigns | book | dist | nightly`.
+//! The project's own tasks: `cargo xtask test | steady-tests | tidy | ci | schemas | accuracy |
+//! fuzz | truth | perf | agree | campaigns | book | dist | nightly`.
 //!
-//! `ci` is what continuous integration runs, and nothing else; `tidy` holds the
-//! architecture; `perf` and `agree` compare with fio; `dist` packs what users
-//! download; `nightly` is what takes longer than a change can wait.
+//! `ci` runs exactly the steps of continuous integration; `tidy` checks the architecture; `perf`
+//! and `agree` compare with fio; `dist` packs the downloads; `nightly` runs everything that takes
+//! too long for every change.
 #![forbid(unsafe_code)]
 
 mod aarch64;
 mod accuracy;
 mod book;
-// Links and system calls: a Unix, as the campaigns' tools are.
+// Links and system calls: needs Unix, as do the campaigns' tools.
 #[cfg(unix)]
 mod campaigns;
 mod ci;
@@ -22,7 +22,7 @@ mod tidy;
 mod truth;
 mod wine;
 
-// Fuzz targets name their macro as libFuzzer's; tests make a plain function of each.
+// Fuzz targets use libFuzzer's macro name; tests turn each into a plain function.
 #[cfg(all(test, target_os = "linux"))]
 extern crate self as libfuzzer_sys;
 
@@ -141,7 +141,7 @@ fn run() -> Result<()> {
     }
 }
 
-/// The types are in crates that the chores do not need: a test of theirs writes the files.
+/// The types are in crates that xtask does not depend on: one of their tests writes the files.
 fn write_schemas(root: &std::path::Path) -> Result<()> {
     let package = ["test", "--quiet", "--package", "stripewise-cli"];
     let mut test = shell::cargo(root, &package);

@@ -1,8 +1,7 @@
-//! What takes longer than a change can wait: property tests with many cases,
-//! parsers under the address sanitizer, experiments whose answer is known,
-//! agreement with fio, what the kernel counted beside what we counted, several
-//! kernels end to end, attacks on the store and on paths, and the archives that users
-//! download.
+//! Checks that take too long for every change: property tests with many cases, parsers under the
+//! address sanitizer, experiments with a known answer, agreement with fio, the kernel's counters
+//! against ours, several kernels end to end, attacks on the store and on paths, and the download
+//! archives.
 
 use crate::perf::device::Device;
 use crate::perf::{agree, programs};
@@ -12,10 +11,10 @@ use std::process::Command;
 use suite::arguments::Arguments;
 use suite::shell::{self, cargo};
 
-/// The kernel may see this share of sectors more or less than we say.
+/// Allowed relative difference between the kernel's sectors and ours.
 const SECTORS_SHARE_MAX: f64 = 0.005;
 
-/// Debian 11's kernel, this Debian's, Debian 13's, and the newest that Debian has.
+/// Debian 11's kernel, this Debian's, Debian 13's, and Debian's newest.
 const FURTHER_KERNELS: [&str; 9] = [
     "--kernel",
     "5.10",
@@ -27,8 +26,8 @@ const FURTHER_KERNELS: [&str; 9] = [
     "newest",
     "mapper-all",
 ];
-/// Disks held to a rate, side by side; an interval that other load has made too wide
-/// to tell is printed as such.
+/// Rate-limited disks, side by side; an interval that other load made too wide to decide is
+/// reported as such.
 const RATES: [&str; 3] = ["rates-raid10", "rates-raid5-read", "rates-raid5-write"];
 
 /// Every fault of the table, with every command.
@@ -47,7 +46,7 @@ fn faults(root: &Path) -> Result<()> {
     shell::run(faults.env("STRIPEWISE_FAULTS", "all"))
 }
 
-/// What `verify` is tested with at length.
+/// The long tests of `verify`.
 fn verification(root: &Path) -> Result<()> {
     println!("== ten thousand faults of each sort, a million crashes, a hundred hours of burn-in");
     let verify = [
@@ -141,7 +140,7 @@ fn downloads(root: &Path) -> Result<()> {
     shell::run(&mut Command::new(root.join("tests/packages/run")))
 }
 
-/// What an old kernel refuses and a new one does.
+/// Features that an old kernel refuses and a new one supports.
 fn newer_ways(root: &Path) -> Result<()> {
     println!(
         "== commands past the block layer, polling, atomic, uncached and durable operations, discards, cores"
@@ -178,13 +177,13 @@ fn layouts(root: &Path) -> Result<()> {
         "layouts-power",
     ];
     crate::ci::scenarios_in_vm(root, &killed)?;
-    // By itself: its rates are judged.
+    // Runs alone: its rates are judged.
     println!("== layouts made on real disks: held against the laws");
     crate::ci::scenarios_in_vm(root, &["layouts-laws"])
 }
 
-/// Licences and sources must hold; the list of known faults is asked for where the network
-/// has it.
+/// Licences and sources must pass; the list of known vulnerabilities is checked if the network is
+/// available.
 fn dependencies(root: &Path) -> Result<()> {
     if !shell::has("cargo-deny") {
         return shell::skip("licences of dependencies", "cargo-deny");
@@ -203,14 +202,14 @@ fn dependencies(root: &Path) -> Result<()> {
     deny(&["advisories"])
 }
 
-/// Runs on a device of our own and compares with `/proc/diskstats`.
+/// Measures on a device of our own and compares with `/proc/diskstats`.
 fn sectors(root: &Path) -> Result<()> {
     let stripewise = suite::shell::release_binary(root)?;
     let Some(device) = Device::loop_device(512 << 20)? else {
         return shell::skip("sectors as the kernel counts them", "root (losetup)");
     };
     for block_size_bytes in [4 << 10, 64 << 10] {
-        // Sectors that the kernel counted, and those that we count.
+        // Sectors counted by the kernel, and by us.
         let look = |seconds| -> Result<(u64, u64)> {
             let before = sectors_read(device.path())?;
             let load = programs::Load {
@@ -223,8 +222,8 @@ fn sectors(root: &Path) -> Result<()> {
             let counted = sectors_read(device.path())? - before;
             Ok((counted, run.operations_in_all * block_size_bytes / 512))
         };
-        // The look at the data before a run is the same for a short and a long one;
-        // on a slow or busy machine it would be a share of its own.
+        // The content sampling before a run is the same for a short and a long one; on a slow or
+        // busy machine it would be a significant share.
         let (counted_short, ours_short) = look(1)?;
         let (counted_long, ours_long) = look(4)?;
         let counted = counted_long.saturating_sub(counted_short);

@@ -96,7 +96,7 @@ struct Schema {
     _description: IgnoredAny,
     #[serde(rename = "default")]
     _default: IgnoredAny,
-    /// The width of a number: its sign is in `minimum`.
+    /// Range of a number type; its sign is in `minimum`.
     #[serde(rename = "format")]
     _format: IgnoredAny,
 }
@@ -146,7 +146,7 @@ impl Type {
     }
 }
 
-/// What a schema finds in one value.
+/// Findings for one value.
 #[derive(Default)]
 struct Findings {
     faults: Vec<String>,
@@ -162,8 +162,7 @@ impl Findings {
 }
 
 impl Schema {
-    /// What is wrong with a value, fields included that neither this schema nor one that
-    /// it refers to names.
+    /// Findings for a value, including fields that neither this schema nor a referenced one names.
     fn faults(&self, value: &Value, place: &str, definitions: &Definitions) -> Vec<String> {
         let Findings { mut faults, fields } = self.findings(value, place, definitions);
         let names = value.as_object().into_iter().flat_map(Map::keys);

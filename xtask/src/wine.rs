@@ -1,12 +1,11 @@
-//! Windows: the program and the suites of crates are built for it and run under
-//! Wine; the program's documents are held to the schemas.
+//! Windows: builds the program and the test suites of crates for it and runs them under Wine;
+//! checks the program's documents against the schemas.
 //!
-//! Not optimised, as nobody measures it: what counts is when it is built. The
-//! made-up Windows comes into being meanwhile, and the program runs, mostly
-//! waiting, while the suites are built.
+//! Not optimised, as it is not measured: build time matters. Wine's Windows folder is created in
+//! parallel, and the program runs, mostly waiting, while the suites are built.
 //!
-//! Without mingw-w64 only what has no C in it is type-checked, without Wine only
-//! built; the rest is a skip with a name.
+//! Without mingw-w64 only crates without C are type-checked, without Wine everything is only built;
+//! the rest is a named skip.
 
 use crate::schema;
 use anyhow::{Context, Result, bail};
@@ -18,10 +17,10 @@ use suite::shell::{self, cargo};
 const WINDOWS: &str = "x86_64-pc-windows-gnu";
 const WINDOWS_C_COMPILER: &str = "x86_64-w64-mingw32-gcc";
 const WINE: &str = "/usr/lib/wine/wine64";
-/// What the suites run through.
+/// The runner for the suites.
 const RUNNER: &str = "CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER";
 
-/// Crates whose suites run under Wine with every change: those that touch the system.
+/// Crates whose suites run under Wine for every change: those that make system calls.
 const SUITES: [&str; 4] = [
     "stripewise-disk-inspect",
     "stripewise-io-engine",
@@ -29,7 +28,7 @@ const SUITES: [&str; 4] = [
     "stripewise-targets",
 ];
 
-/// Those whose numbers must be the same everywhere: at night.
+/// Crates whose numbers must be the same everywhere: nightly.
 const FURTHER_SUITES: [&str; 7] = [
     "stripewise-array-sim",
     "stripewise-disk-formats",
@@ -40,8 +39,8 @@ const FURTHER_SUITES: [&str; 7] = [
     "stripewise-workload",
 ];
 
-/// The crate whose suite computes most: optimised a little it is sooner built and
-/// done (35 s without, 60 s of compiling for all suites that compute).
+/// The crate with the most computation in its suite: slightly optimised it is built and done sooner
+/// (35 s without, 60 s of compiling for all suites that compute).
 const OPTIMISED: &str = "profile.dev.package.stripewise-array-sim.opt-level=1";
 
 /// Definitions in the schema of runs are for these; see [`schema_of`].
@@ -55,7 +54,7 @@ pub fn run(root: &Path) -> Result<()> {
         return shell::skip("the program for Windows", WINDOWS_C_COMPILER);
     }
     let has_wine = Path::new(WINE).exists() || shell::has("wine64");
-    // Every crate that users build is in this program.
+    // This program contains every crate that users build.
     let programs = ["--bin", "stripewise", "--test", "it"];
     std::thread::scope(|scope| {
         let windows = has_wine.then(|| scope.spawn(|| make_windows(root)));
@@ -68,7 +67,7 @@ pub fn run(root: &Path) -> Result<()> {
     if !has_wine {
         return Ok(());
     }
-    // Not beside another build: both lock the folder.
+    // Not in parallel with another build: both lock the folder.
     let linux_program = suite::shell::release_binary(root)?;
     std::thread::scope(|scope| {
         let program = scope.spawn(|| program(root, &linux_program));
@@ -79,7 +78,7 @@ pub fn run(root: &Path) -> Result<()> {
     })
 }
 
-/// The suites that not every change waits for, and whether xtask is built for Windows.
+/// The suites skipped for normal changes, and whether xtask is built for Windows.
 pub fn further_suites(root: &Path) -> Result<()> {
     add_target(root)?;
     for tool in [WINDOWS_C_COMPILER, WINE] {
@@ -92,8 +91,8 @@ pub fn further_suites(root: &Path) -> Result<()> {
     suites(root, &FURTHER_SUITES)
 }
 
-/// A build of everything that this needs. One selection of packages for all
-/// builds: another one has other features, and compiles crates again.
+/// Builds everything this needs. A single package selection for all builds: another one has other
+/// features, and recompiles crates.
 fn build(root: &Path, command: &str, suites: &[&str]) -> Command {
     let mut build = cargo(root, &[command, "--locked", "--target", WINDOWS]);
     for package in suites.iter().chain(&["stripewise-app"]) {
@@ -107,14 +106,14 @@ fn build(root: &Path, command: &str, suites: &[&str]) -> Command {
     build
 }
 
-/// Makes the folder of Windows, which takes a while.
+/// Creates the Wine folder, which takes a while.
 fn make_windows(root: &Path) -> Result<()> {
     let mut make = Command::new(root.join("tests/wine/run-exe"));
     shell::run(make.env("WINEPREFIX", prefix()))
 }
 
-/// The program as a user runs it. What it prints is for later, as the suites
-/// print meanwhile.
+/// The program as a user runs it. Its output is kept for later, as the suites print in the
+/// meantime.
 fn program(root: &Path, linux_program: &Path) -> Result<Output> {
     Command::new(root.join("tests/wine/run"))
         .env("WINE_WORK", work())
@@ -125,7 +124,7 @@ fn program(root: &Path, linux_program: &Path) -> Result<Output> {
         .context("cannot start tests/wine/run")
 }
 
-/// What came of it, and its documents beside the schemas.
+/// Its result, and its documents with their schemas.
 fn judge_program(root: &Path, output: Output) -> Result<()> {
     print!("{}", String::from_utf8_lossy(&output.stdout));
     eprint!("{}", String::from_utf8_lossy(&output.stderr));
@@ -148,7 +147,7 @@ fn prefix() -> PathBuf {
     suite::root::target_directory().join("wine")
 }
 
-/// Holds each document to the schema that its file is named after.
+/// Validates each document against the schema for its file name.
 fn documents(root: &Path, folder: &Path) -> Result<()> {
     let mut count = 0;
     for entry in std::fs::read_dir(folder).context("tests/wine/run left no documents")? {
@@ -164,8 +163,8 @@ fn documents(root: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The schema of `document.mixed.json` is the one of runs, that of `disks.json`
-/// its own, that of `import.json` the definition `import` in the one of commands.
+/// The schema of `document.mixed.json` is that of runs, that of `disks.json` its own, that of
+/// `import.json` the definition `import` in that of commands.
 fn schema_of(root: &Path, path: &Path) -> Result<String> {
     let read = |name: &str| {
         let path = root.join(format!("docs/schema/{name}-1.schema.json"));
@@ -180,21 +179,21 @@ fn schema_of(root: &Path, path: &Path) -> Result<String> {
     }
 }
 
-/// The suites. Wine lets misaligned unbuffered operations pass and has no
-/// signals, so these two of the conformance cases are skips there.
+/// The suites. Wine accepts misaligned unbuffered operations and has no signals, so these two
+/// conformance cases are skips there.
 fn suites(root: &Path, suites: &[&str]) -> Result<()> {
     let mut test = build(root, "test", suites);
     test.args(["--lib", "--test", "it"]);
     test.env(RUNNER, root.join("tests/wine/run-exe"));
     test.env("WINEPREFIX", prefix());
     test.env_remove("STRIPEWISE_REQUIRE_TOOLS");
-    // Wine's server is one process for all of them.
+    // All of them share one Wine server process.
     test.env("RUST_TEST_THREADS", "2");
     shell::run(&mut test)
 }
 
-/// Only the store has C in it (SQLite): without a C compiler for Windows,
-/// everything that does not need the store is checked all the same.
+/// Only the store contains C (SQLite): without a C compiler for Windows, everything that does not
+/// need the store is still checked.
 fn type_check(root: &Path) -> Result<()> {
     let check = ["check", "--workspace", "--locked", "--target", WINDOWS];
     let without = ["stripewise-store", "stripewise-app"];
@@ -202,8 +201,8 @@ fn type_check(root: &Path) -> Result<()> {
     shell::run(cargo(root, &check).args(without))
 }
 
-/// The standard library for Windows, by rustup; without rustup it is there or
-/// the check says that it is not.
+/// Installs the standard library for Windows with rustup; without rustup it must be present, or the
+/// check reports that it is missing.
 fn add_target(root: &Path) -> Result<()> {
     let installed = shell::read(Command::new("rustup").current_dir(root).args([
         "target",

@@ -1,6 +1,6 @@
 //! Prints the accuracy report; `cargo xtask accuracy` does the same and checks it.
 
-// Published tables are looked at by few; what drives an array, by all.
+// Few targets use the published tables; all use the code that drives an array.
 #[allow(dead_code, unused_imports)]
 #[path = "../tests/accuracy/mod.rs"]
 mod accuracy;

@@ -1,6 +1,5 @@
-//! Fits keys of an array file to a published table: Nelder and Mead's simplex
-//! on the mean absolute error. How the parameters of the bundled arrays were
-//! found; not needed to use them.
+//! Fits keys of an array file to a published table: the Nelder-Mead simplex on the mean absolute
+//! error. It found the parameters of the bundled arrays; it is not needed to use them.
 //!
 //! ```text
 //! cargo run --release --example fit -- TABLE NAME[?overrides] OPERATIONS EVALUATIONS \
@@ -9,9 +8,9 @@
 //!     mssqltips-read, mssqltips-write, mssqltips-sequential,
 //!     mssqltips-sequential-train
 //! ```
-//! A unit of `us` makes a time of the number, `int` rounds it.
+//! A unit of `us` makes the number a time, `int` rounds it.
 
-// Published tables are looked at by few; what drives an array, by all.
+// Few targets use the published tables; all use the code that drives an array.
 #[allow(dead_code, unused_imports)]
 #[path = "../tests/accuracy/mod.rs"]
 mod accuracy;
@@ -74,7 +73,7 @@ impl Fit {
         Some(spec)
     }
 
-    /// All cells; a placement moves the files at odd offsets only.
+    /// All cells; a placement moves only the files at odd offsets.
     fn score(&self, point: &[f64], operations: u64) -> Option<Vec<Scored>> {
         let (aligned, moved) = (self.spec(point, false)?, self.spec(point, true)?);
         let run = |cell: &Cell| {
@@ -84,14 +83,14 @@ impl Fit {
         Some(self.cells.iter().map(run).collect())
     }
 
-    /// The mean absolute error; far away outside the permitted ranges.
+    /// The mean absolute error; very large outside the allowed ranges.
     fn cost(&mut self, point: &[f64]) -> f64 {
         self.evaluations += 1;
         let Some(scored) = self.score(point, self.operations) else {
             return 1e6;
         };
         let mean = mean_absolute_error(&scored);
-        // A little weight on the worst cell keeps one row from being given up.
+        // A small weight on the worst cell, so that no single row is sacrificed.
         mean + 0.02 * largest_error(&scored)
     }
 
@@ -200,7 +199,7 @@ fn cells(table: &str) -> Vec<Cell> {
     }
 }
 
-/// What sequential parameters are fitted to: 1, 4 and 16 threads.
+/// The cells used to fit sequential parameters: 1, 4 and 16 threads.
 fn only_trained(mut cells: Vec<Cell>) -> Vec<Cell> {
     cells.retain(|cell| [1, 4, 16].contains(&cell.threads));
     cells

@@ -1,15 +1,14 @@
-//! Simulated operations a second on one core, at several depths: what a
-//! simulation costs in real time.
+//! Simulated operations per second on one core, at several depths: the real-time cost of a
+//! simulation.
 //!
 //! ```text
 //! cargo run --release -p stripewise-array-sim --example speed [NAME OUTSTANDING OPERATIONS [MIX]]
 //! ```
 //! With arguments: one run, once, for counting its instructions with callgrind. MIX is
 //! `random-read` (the default), `random-write`, `sequential-read` or `sequential-write`.
-//! Time is that on the processor where the kernel tells it, so that other work
-//! on the machine disturbs less.
+//! Measures CPU time where the kernel reports it, so that other load on the machine disturbs less.
 
-// Published tables are looked at by few; what drives an array, by all.
+// Few targets use the published tables; all use the code that drives an array.
 #[allow(dead_code, unused_imports)]
 #[path = "../tests/accuracy/mod.rs"]
 mod accuracy;
@@ -26,13 +25,13 @@ const NAMES: [&str; 5] = [
     "nvme",
 ];
 
-/// Nanoseconds this thread has spent on a processor; `None` beyond Linux.
+/// CPU time of this thread in nanoseconds; `None` except on Linux.
 fn on_processor_ns() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// Seconds that one closed loop takes.
+/// Seconds for one closed loop.
 fn seconds(spec: &ArraySpec, mix: &str, outstanding: u32, operations: u64) -> f64 {
     let (positions, kind) = mix.split_once('-').expect("a mix is two words");
     let load = Load {
@@ -80,7 +79,7 @@ fn main() {
     println!("array                      outstanding   operations/s of processor time");
     for name in NAMES {
         for outstanding in [1, 32, 256] {
-            // The best of five: what the machine can do when least disturbed.
+            // The best of five: the least disturbed run.
             let best = (0..5)
                 .map(|_| 300_000.0 / seconds(&bundled(name), "random-read", outstanding, 300_000))
                 .fold(0.0, f64::max);

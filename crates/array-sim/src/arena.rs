@@ -1,7 +1,7 @@
-//! A slab of equal things addressed by index: freed places are used again, so
-//! a steady load allocates nothing.
+//! A slab of items of one type, addressed by index: freed slots are reused, so a steady load
+//! allocates nothing.
 
-/// Things by index.
+/// Items by index.
 #[derive(Clone, Debug)]
 pub(crate) struct Arena<T> {
     items: Vec<T>,
@@ -16,8 +16,8 @@ impl<T: Copy> Arena<T> {
         }
     }
 
-    /// Stores an item. Indices are below 2^32: that many operations in flight
-    /// would need hundreds of gigabytes for themselves.
+    /// Stores an item. Indices are below 2^32: more operations in flight would need hundreds of
+    /// gigabytes.
     pub(crate) fn insert(&mut self, item: T) -> u32 {
         if let Some(index) = self.free.pop() {
             self.items[index as usize] = item;
@@ -27,7 +27,7 @@ impl<T: Copy> Arena<T> {
         (self.items.len() - 1) as u32
     }
 
-    /// Gives an item's place back and returns it.
+    /// Removes and returns an item, and frees its slot.
     pub(crate) fn remove(&mut self, index: u32) -> T {
         self.free.push(index);
         self.items[index as usize]

@@ -1,14 +1,14 @@
-//! What a volume would hold: for each sector the token of the write that it
-//! remembers, and a list of the writes that went wrong.
+//! The content of a volume: for each sector the token of its last write, and a list of the faulty
+//! writes.
 //!
-//! Off by default. The store holds stamps, not bytes: enough for a test to tell
-//! a lost write from one that happened. Stamps are applied when a write is
-//! acknowledged; concurrent writes to one sector settle in order of completion.
+//! Off by default. Stores stamps, not bytes: enough for a test to tell a lost write from a
+//! completed one. Stamps are applied when a write is acknowledged; concurrent writes to one sector
+//! take effect in order of completion.
 
 use crate::faults::WriteFault;
 use std::collections::HashMap;
 
-/// A write that did not do what was acknowledged.
+/// A write whose effect differs from its acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultEvent {
     /// When the write was acknowledged.

@@ -1,16 +1,16 @@
 //! C-LOOK: serve in ascending order of address; at the highest, jump back to the
 //! lowest. Used for a drive's backlog and for destaging a write-back cache.
 //!
-//! Two heaps: what lies ahead of the arm in this sweep, and what waits for the
-//! next. Entering and leaving cost O(log n) and, once the heaps have grown to
-//! their working size, allocate nothing. Ties leave in order of arrival.
+//! Two heaps: items ahead of the arm in this sweep, and items for the next. Insertion and removal
+//! cost O(log n) and, once the heaps have grown to their working size, allocate nothing. Ties leave
+//! in order of arrival.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 type Entry = Reverse<(u64, u64, u32)>;
 
-/// Items (an arena index each) ordered by address in the manner of C-LOOK.
+/// Items (an arena index each) ordered by address, C-LOOK style.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Elevator {
     ahead: BinaryHeap<Entry>,
@@ -43,7 +43,7 @@ impl Elevator {
         }
     }
 
-    /// The next item of the sweep and its address.
+    /// Removes the next item of the sweep and returns it with its address.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(u64, u32)> {
         if self.len() == 0 {
@@ -91,7 +91,7 @@ mod tests {
         }
         assert_eq!(elevator.pop(), Some((10, 0)));
         assert_eq!(elevator.pop(), Some((50, 0)));
-        // 20 lies behind the arm: it waits for the next sweep; 60 is ahead.
+        // 20 is behind the arm: it waits for the next sweep; 60 is ahead.
         elevator.push(20, 1);
         elevator.push(60, 2);
         assert_eq!(elevator.len(), 3);

@@ -1,23 +1,22 @@
-//! What is going to happen, ordered by (nanoseconds, class, sequence).
+//! Future events, ordered by (nanoseconds, class, sequence).
 //!
-//! Sequence numbers make the order total, so a run does not depend on how a
-//! structure breaks ties. Completions to the host carry the operation's submission
-//! number in a class of their own, above all internal events of the same
-//! nanosecond: simultaneous completions leave in order of submission.
+//! Sequence numbers make the order total, so a run does not depend on how a structure breaks ties.
+//! Completions to the host carry the operation's submission number in a class of their own, after
+//! all internal events of the same nanosecond: simultaneous completions are delivered in order of
+//! submission.
 //!
-//! A rotating drive works on one access at a time, so that its next end has a place of
-//! its own, below a tree of minima. Completions nearly always come in the order in which they will happen,
-//! a fixed latency after their causes, and have a queue. What else there is, and
-//! what comes out of order, is in a heap. The next event is the earliest of three
-//! fronts.
+//! A rotating drive works on one access at a time, so its next end has a fixed slot below a tree of
+//! minima. Completions are nearly always added in order, a fixed latency after their causes, and
+//! have a queue. All other events, and those out of order, are in a heap. The next event is the
+//! earliest of the three fronts.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What happens; the numbers are arena indices.
+/// An event; the numbers are arena indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
-    /// An operation has waited out the cap and reaches the controller.
+    /// An operation has passed the cap and reaches the controller.
     Admit(u32),
     /// A solid-state drive finishes an access of an operation.
     AccessDone { disk: u32, operation: u32 },
@@ -27,17 +26,17 @@ pub(crate) enum Event {
 
 const COMPLETION_CLASS: u64 = 1 << 63;
 
-/// Bits below an internal event's sequence number: which drive it is of.
+/// Bits below an internal event's sequence number: the drive.
 const DRIVE_BITS: u32 = 10;
-/// As many drives as have a number of their own.
+/// Most drives that these bits can number.
 pub(crate) const DRIVES_MAX: u64 = 1 << DRIVE_BITS;
 const ONE_EVENT: u64 = DRIVES_MAX;
 
-/// When: nanoseconds above, class, sequence and drive below, compared as one number. As no
-/// two events share a sequence number, drives decide nothing.
+/// Event time: nanoseconds in the upper bits, class, sequence and drive below, compared as one
+/// number. As no two events share a sequence number, the drive never decides.
 pub(crate) type Key = u128;
 
-/// Later than everything: the front of an empty queue.
+/// Later than every event: the front of an empty queue.
 pub(crate) const NEVER: Key = Key::MAX;
 
 const fn key(at_ns: u64, class_and_sequence: u64) -> Key {
@@ -48,18 +47,18 @@ pub(crate) const fn at_ns(key: Key) -> u64 {
     (key >> 64) as u64
 }
 
-/// Events of one kind that come in the order in which they will happen.
+/// Events of one kind that are added in order of time.
 #[derive(Clone, Debug)]
 struct Lane {
     items: VecDeque<(Key, u32)>,
     front: Key,
-    /// The last key; anything may follow an empty lane.
+    /// The last key; any event may enter an empty lane.
     back: Key,
 }
 
 impl Lane {
-    /// Little room: all that a ring has is gone through again and again, and few
-    /// completions are under way at once.
+    /// Small initial capacity: a ring cycles through all of its memory, and few completions are in
+    /// flight at once.
     fn new() -> Self {
         Lane {
             items: VecDeque::with_capacity(256),
@@ -68,7 +67,7 @@ impl Lane {
         }
     }
 
-    /// Takes the event unless it is earlier than one that is here already.
+    /// Accepts the event unless it is earlier than the last one here.
     #[inline]
     fn take(&mut self, key: Key, index: u32) -> bool {
         if self.front == NEVER {
@@ -88,12 +87,12 @@ impl Lane {
     }
 }
 
-/// When each rotating drive is done: a tree whose nodes are the least of the two
-/// below them, the drives as its leaves.
+/// When each rotating drive is done: a tree with the drives as leaves, whose nodes are the minimum
+/// of the two below them.
 #[derive(Clone, Debug)]
 struct Drives {
-    /// Pairs of siblings; above pair i is one of pair i / 2, the even one first. Pair 0
-    /// has the root alone.
+    /// Pairs of siblings; the parent of pair i is in pair i / 2, the even one first. Pair 0 has
+    /// only the root.
     pairs: Vec<[Key; 2]>,
 }
 
@@ -125,9 +124,9 @@ impl Drives {
 /// The next event of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// This drive is done; [`EventQueue::set_drive`] says with what next.
+    /// This drive is done; [`EventQueue::set_drive`] sets its next end.
     Drive(u32),
-    /// Anything else; it is taken off.
+    /// Any other event, removed from the queue.
     Event(Event),
 }
 
@@ -138,12 +137,12 @@ pub(crate) struct EventQueue {
     heap: BinaryHeap<Reverse<(Key, Event)>>,
     heap_front: Key,
     completions: Lane,
-    /// Counts by [`ONE_EVENT`].
+    /// Incremented by [`ONE_EVENT`].
     sequence: u64,
 }
 
 impl EventQueue {
-    /// Room for so many events of a kind, and for so many drives.
+    /// With capacity for this many events of a kind and this many drives.
     pub(crate) fn with_capacity(capacity: usize, drives: usize) -> Self {
         EventQueue {
             drives: Drives::of(drives),
@@ -154,32 +153,32 @@ impl EventQueue {
         }
     }
 
-    /// The place of a new internal event among all others.
+    /// The key of a new internal event.
     #[inline]
     pub(crate) fn key(&mut self, at_ns: u64) -> Key {
         self.sequence += ONE_EVENT;
         key(at_ns, self.sequence)
     }
 
-    /// A place behind all internal events so far that happen by `at_ns`.
+    /// A key after all existing internal events up to `at_ns`.
     pub(crate) fn after(&self, at_ns: u64) -> Key {
         key(at_ns, self.sequence + (ONE_EVENT - 1))
     }
 
-    /// An internal event.
+    /// Adds an internal event.
     pub(crate) fn push(&mut self, at_ns: u64, event: Event) {
         let key = self.key(at_ns);
         self.push_heap(key, event);
     }
 
-    /// When a drive is done next, in place of what was expected; `None`: never.
+    /// Replaces the next end of a drive; `None`: never.
     #[inline]
     pub(crate) fn set_drive(&mut self, drive: u32, done_ns: Option<u64>) {
         let key = done_ns.map_or(NEVER, |done_ns| self.key(done_ns) | Key::from(drive));
         self.drives.set(drive, key);
     }
 
-    /// The completion of the `submission`-th operation.
+    /// Adds the completion of the `submission`-th operation.
     #[inline]
     pub(crate) fn push_completion(&mut self, at_ns: u64, submission: u64, operation: u32) {
         let key = key(at_ns, COMPLETION_CLASS | submission);
@@ -193,7 +192,7 @@ impl EventQueue {
         self.heap_front = self.heap_front.min(key);
     }
 
-    /// When the next event is due, [`NEVER`] if nothing is.
+    /// When the next event is due, [`NEVER`] if there is none.
     #[inline]
     pub(crate) fn front(&self) -> Key {
         let least = self.drives.front().min(self.completions.front);
@@ -205,7 +204,7 @@ impl EventQueue {
         (front != NEVER).then_some(at_ns(front))
     }
 
-    /// The event at `front`, which [`EventQueue::front`] has just returned and is not
+    /// Removes the event at `front`, which [`EventQueue::front`] has just returned and which is not
     /// [`NEVER`].
     #[inline]
     pub(crate) fn take(&mut self, front: Key) -> Option<Next> {
@@ -226,7 +225,7 @@ mod tests {
     use super::*;
 
     impl EventQueue {
-        /// The next event if it is due by `until_ns`; of drives nothing more is expected.
+        /// The next event if it is due by `until_ns`; the drive is then set to never.
         fn pop_until(&mut self, until_ns: u64) -> Option<(u64, Next)> {
             let front = self.front();
             if front == NEVER || at_ns(front) > until_ns {
@@ -261,7 +260,7 @@ mod tests {
         );
     }
 
-    /// Whatever the order of pushing, the order of leaving is that of one heap.
+    /// Whatever the order of insertion, events leave in the order of a single heap.
     #[test]
     fn three_queues_leave_in_the_order_of_one() {
         let mut random = 7u64;

@@ -1,31 +1,30 @@
-//! What may be known about an array from outside: how its volume is laid out,
-//! and what it has done.
+//! Externally visible facts about an array: the layout of its volume and its totals.
 
 use crate::layout::Level;
 
-/// Facts about a volume that a higher layer may want to know, as it would read
-/// them from the controller and the partition table of a real one.
+/// Facts about a volume for higher layers, as they would read them from the controller and the
+/// partition table of a real one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VolumeFacts {
     /// The organisation.
     pub level: Level,
     /// Drives.
     pub disks: u32,
-    /// Bytes that follow each other on one drive; 0 where nothing is striped.
+    /// Contiguous bytes on one drive; 0 without striping.
     pub stripe_unit_bytes: u64,
-    /// Bytes of data in one full stripe; 0 where nothing is striped.
+    /// Bytes of data in one full stripe; 0 without striping.
     pub stripe_width_bytes: u64,
     /// Start of the partition on the array.
     pub partition_offset_bytes: u64,
-    /// Where in the partition the file lies that the volume stands for.
+    /// Offset in the partition of the file that the volume represents.
     pub file_offset_bytes: u64,
     /// The file system's allocation unit; 0: not stated.
     pub allocation_unit_bytes: u64,
-    /// Pieces that the file lies in; 0: in one.
+    /// Fragments of the file; 0: contiguous.
     pub fragments: u32,
-    /// Bytes of each piece; 0: in one.
+    /// Bytes per fragment; 0: contiguous.
     pub fragment_bytes: u64,
-    /// Of the places of the pieces.
+    /// Seed for the fragments' positions.
     pub fragment_seed: u64,
     /// Logical sector.
     pub sector_bytes: u32,
@@ -33,12 +32,12 @@ pub struct VolumeFacts {
     pub rotational: bool,
 }
 
-/// Bytes between the pieces of a file, at least: each begins at a multiple of the
-/// allocation unit somewhere in them.
+/// Gap space per fragment of a file, at least: each fragment begins at a multiple of the allocation
+/// unit within it.
 const BETWEEN_FRAGMENTS: u64 = 1 << 20;
 
 impl VolumeFacts {
-    /// Of no volume: a place to begin from.
+    /// Empty facts, as a starting point.
     pub(crate) fn of_nothing() -> VolumeFacts {
         VolumeFacts {
             level: Level::Single,
@@ -56,9 +55,9 @@ impl VolumeFacts {
         }
     }
 
-    /// Where in the partition a byte of the file lies. A piece of a file begins at a
-    /// multiple of the allocation unit, somewhere behind the one before it. An operation
-    /// that goes beyond the end of its piece is not divided: there are few of them.
+    /// Position of a byte of the file in the partition. A fragment begins at a multiple of the
+    /// allocation unit, some distance after the previous one. An operation that crosses the end of
+    /// its fragment is not split: that is rare.
     #[must_use]
     pub fn placed_bytes(&self, offset_bytes: u64) -> u64 {
         let in_one = self.file_offset_bytes.wrapping_add(offset_bytes);
@@ -68,7 +67,7 @@ impl VolumeFacts {
         }
     }
 
-    /// All gaps up to a piece.
+    /// Total gap before a fragment.
     fn gap_before(&self, piece: u64) -> u64 {
         let grain = self.fragment_grain_bytes();
         let room = BETWEEN_FRAGMENTS.next_multiple_of(grain);
@@ -86,7 +85,7 @@ impl VolumeFacts {
             .max(1)
     }
 
-    /// Bytes that all gaps take.
+    /// Total size of all gaps.
     #[must_use]
     pub fn gaps_bytes(&self) -> u64 {
         let room = BETWEEN_FRAGMENTS.next_multiple_of(self.fragment_grain_bytes());
@@ -94,7 +93,7 @@ impl VolumeFacts {
     }
 }
 
-/// What an array has done so far, for the books: utilisation and amplification.
+/// Totals of an array so far, for utilisation and amplification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArrayTotals {
     /// Operations completed for the host.
@@ -103,9 +102,9 @@ pub struct ArrayTotals {
     pub accesses: u64,
     /// Nanoseconds of service, summed over drives.
     pub drives_busy_ns: u64,
-    /// Pages that the host made solid-state drives program that map them (`ssd.page_map`).
+    /// Pages programmed for host writes on drives with a page map (`ssd.page_map`).
     pub pages_written: u64,
-    /// Pages that collection programmed besides.
+    /// Pages additionally programmed by collection.
     pub pages_moved: u64,
 }
 
@@ -133,7 +132,7 @@ mod tests {
                 end = facts.placed_bytes((piece + 1) * facts.fragment_bytes - 1) + 1;
                 assert_eq!(end - first, facts.fragment_bytes, "{unit} {piece}");
             }
-            // Small units begin anywhere in a stripe unit, large ones with it.
+            // Small units start anywhere in a stripe unit, large ones at its start.
             assert_eq!(phases.len() > 1, unit == "4K", "{unit}: {phases:?}");
         }
         let whole = ArraySpec::bundled("raid10-10k").unwrap().facts();

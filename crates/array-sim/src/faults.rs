@@ -1,54 +1,53 @@
-//! What goes wrong, when: a plan that follows from the seed alone.
+//! Fault injection: what fails, and when, is determined by the seed.
 //!
-//! Each operation's fate is a function of (seed, kind of fault, number of the
-//! operation), each stall's start one of (seed, number of the interval). Two
-//! arrays under the same load therefore fail alike. Nothing here depends on
-//! the drives: faults strike the array as the host sees it.
+//! Each operation's fate is a function of (seed, kind of fault, number of the operation), each
+//! stall's start one of (seed, number of the interval). Two arrays under the same load therefore
+//! fail alike. Faults do not depend on the drives: they affect the array as the host sees it.
 
 use crate::random::{Entity, below, draw};
 
-/// Odds and sizes of faults; all zero: none.
+/// Rates and sizes of faults; all zero: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultPlan {
-    /// Operations in a million that end in an error (EIO).
+    /// Operations per million that end in an error (EIO).
     pub failed_per_million: u32,
-    /// Operations in a million that take longer by `spike_ns_min..=spike_ns_max`.
+    /// Operations per million that take longer by `spike_ns_min..=spike_ns_max`.
     pub spikes_per_million: u32,
-    /// Shortest addition.
+    /// Smallest delay.
     pub spike_ns_min: u64,
-    /// Longest addition.
+    /// Largest delay.
     pub spike_ns_max: u64,
     /// One stall starts in each interval of this length; 0: none.
     pub stall_interval_ns: u64,
-    /// How long a stall lasts; less than the interval.
+    /// Length of a stall; less than the interval.
     pub stall_ns: u64,
-    /// Writes in a million of which only the first part reaches the medium,
-    /// although they are acknowledged.
+    /// Writes per million of which only the first part reaches the medium, although they are
+    /// acknowledged.
     pub torn_per_million: u32,
-    /// Writes in a million that are acknowledged and never happen.
+    /// Writes per million that are acknowledged but never executed.
     pub lost_per_million: u32,
-    /// Writes in a million that land elsewhere.
+    /// Writes per million that go to the wrong address.
     pub misdirected_per_million: u32,
 }
 
-/// What happened to the data of a write.
+/// The fault in a write's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteFault {
     /// Only this many sectors from the start were written.
     Torn {
-        /// Sectors of the volume, fewer than the operation has.
+        /// Sectors of the volume, fewer than in the operation.
         sectors: u64,
     },
     /// Nothing was written.
     Lost,
     /// All of it was written at this byte offset of the volume instead.
     Misdirected {
-        /// Where it landed.
+        /// The actual offset.
         offset_bytes: u64,
     },
 }
 
-/// The kinds, as the index of their draws.
+/// Kinds of faults, as indices of their random draws.
 #[derive(Clone, Copy)]
 #[repr(u64)]
 enum Draw {
@@ -61,7 +60,7 @@ enum Draw {
 
 const MILLION: u64 = 1_000_000;
 
-/// The plan of one array.
+/// The fault plan of one array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Faults {
     plan: FaultPlan,
@@ -85,7 +84,7 @@ impl Faults {
         self.strikes(Draw::Failed, operation, self.plan.failed_per_million)
     }
 
-    /// Nanoseconds by which the operation takes longer.
+    /// Added latency of the operation, in nanoseconds.
     pub(crate) fn spike_ns(&self, operation: u64) -> u64 {
         if !self.strikes(Draw::Spike, operation, self.plan.spikes_per_million) {
             return 0;
@@ -98,7 +97,7 @@ impl Faults {
         self.plan.spike_ns_min + below(self.draw(Draw::SpikeLength, operation), span)
     }
 
-    /// The end of the stall that covers this moment, or the moment itself.
+    /// The end of the stall at this time, or the time itself.
     pub(crate) fn after_stall_ns(&self, now_ns: u64) -> u64 {
         let (interval, length) = (self.plan.stall_interval_ns, self.plan.stall_ns);
         if interval == 0 || length == 0 {
@@ -114,7 +113,7 @@ impl Faults {
         }
     }
 
-    /// What befalls the data of a write of `length_bytes` on a volume of `volume_bytes`.
+    /// The fault in the data of a write of `length_bytes` on a volume of `volume_bytes`.
     pub(crate) fn write_fault(
         &self,
         operation: u64,

@@ -1,5 +1,5 @@
-//! One disk with one server and a fixed service time, first in, first out: the
-//! simplest array whose truth is known by pencil and paper.
+//! One disk with one server and a fixed service time, first in, first out: the simplest array with
+//! an exact analytic solution.
 
 use crate::{Finished, Request, Simulate};
 use std::collections::VecDeque;

@@ -1,13 +1,12 @@
-//! Where a sector lies on a rotating disk.
+//! Maps sectors to positions on a rotating disk.
 //!
-//! Zoned recording is approximated by a linear law: track t holds
-//! `outer - (outer - inner) * t / N` sectors, so the sectors before track t are
-//! S(t) = outer*t - (outer - inner)*t^2 / (2N). Inverting that quadratic finds
-//! the track of a sector without any table. With a number of zones the law becomes
-//! stairs: zones of equally many cylinders, in each of which all tracks hold what the
-//! law gives in the zone's middle. Tracks are skewed against each
-//! other by the time of a head switch, so that sequential transfers miss no
-//! revolution. Defects, servo sectors and serpentine zones are left out.
+//! Zoned recording is approximated by a linear law: track t holds `outer - (outer - inner) * t / N`
+//! sectors, so the sectors before track t are S(t) = outer*t - (outer - inner)*t^2 / (2N).
+//! Inverting that quadratic finds the track of a sector without a table. With a number of zones the
+//! law becomes a step function: zones of equally many cylinders, in each of which all tracks have
+//! the law's value at the zone's middle. Tracks are skewed against each other by the time of a head
+//! switch, so that sequential transfers miss no revolution. Defects, servo sectors and serpentine
+//! zones are not modelled.
 
 /// A sector's position.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -31,9 +30,9 @@ pub(crate) struct Geometry {
     heads: u32,
     /// Sectors on track 0.
     outer: f64,
-    /// k in S(t) = outer*t - k*t^2: half of what each track loses to the one before.
+    /// k in S(t) = outer*t - k*t^2: half of the sectors each track loses to the previous one.
     taper: f64,
-    /// Revolutions by which each track starts later than the one before.
+    /// Offset in revolutions of each track's start from the previous one.
     skew: f64,
     /// Empty: the linear law.
     zones: Vec<Zone>,
@@ -44,13 +43,13 @@ pub(crate) struct Geometry {
 pub(crate) struct Zone {
     /// Its first track.
     pub track: u32,
-    /// Sectors before that.
+    /// Sectors before that track.
     pub sector: u64,
     /// Sectors on each of its tracks.
     pub sectors_per_track: u32,
 }
 
-/// The zones of a disk, from the outside in, and the sectors of all.
+/// The zones of a disk, from the outside in, and the total number of sectors.
 pub(crate) fn zones(
     count: u32,
     (cylinders, heads): (u32, u32),
@@ -63,7 +62,7 @@ pub(crate) fn zones(
         cylinder as u32 * heads
     };
     for number in 0..count {
-        // The law in the zone's middle, rounded.
+        // The law's value at the zone's middle, rounded.
         let less = u64::from(outer - inner) * (2 * u64::from(number) + 1);
         let less = (less + u64::from(count)) / (2 * u64::from(count));
         let zone = Zone {
@@ -110,8 +109,8 @@ impl Geometry {
         track / self.heads
     }
 
-    /// The position of a sector. Solved as t = 2S / (outer + sqrt(outer^2 - 4kS)),
-    /// which loses no digits for small S and holds for unzoned disks (k = 0) too.
+    /// The position of a sector. Solved as t = 2S / (outer + sqrt(outer^2 - 4kS)), which loses no
+    /// precision for small S and holds for unzoned disks (k = 0) too.
     pub(crate) fn position(&self, sector: u64) -> Position {
         if !self.zones.is_empty() {
             return self.zoned(sector);
@@ -153,15 +152,15 @@ impl Geometry {
     }
 }
 
-/// The fractional part of a number that is not negative. A cast truncates
-/// exactly on every platform; `floor` may be a library call. (To a signed number,
-/// which is one instruction where an unsigned one is a branch.)
+/// The fractional part of a non-negative number. A cast truncates exactly on every platform;
+/// `floor` may be a library call. (Cast to a signed number, which is one instruction where an
+/// unsigned one is a branch.)
 pub(crate) fn fraction(value: f64) -> f64 {
     value - (value as i64) as f64
 }
 
-/// A time in whole nanoseconds, the rest cut off. By way of a signed number, as in
-/// [`fraction`]: below 2^63 the same.
+/// A time truncated to whole nanoseconds. Cast through a signed number, as in [`fraction`]: the
+/// same below 2^63.
 pub(crate) fn whole(value: f64) -> u64 {
     value as i64 as u64
 }

@@ -1,9 +1,8 @@
 //! Simulated disks and arrays in virtual time.
 //!
-//! An [`ArraySpec`] says what an array is made of, [`Array`] runs it behind the
-//! port [`Simulate`]: requests in, completions out, in order of time. No real
-//! time, entropy or calls to the operating system; integers of nanoseconds, and
-//! of the float library only `sqrt`, which IEEE 754 defines exactly: the same
+//! An [`ArraySpec`] defines an array, [`Array`] runs it behind the port [`Simulate`]: requests in,
+//! completions out, in order of time. No real time, entropy or system calls; integers of
+//! nanoseconds, and of the float library only `sqrt`, which IEEE 754 defines exactly: the same
 //! array, seed and requests give the same completions on every machine.
 //!
 //! ```
@@ -21,8 +20,8 @@
 //! # Ok::<(), stripewise_array_sim::SpecError>(())
 //! ```
 //!
-//! `docs/ARRAY_MODEL.md` has the equations, their sources, how well they meet
-//! published tables, and what they do not explain.
+//! `docs/ARRAY_MODEL.md` has the equations, their sources, the accuracy against published tables,
+//! and the unexplained deviations.
 #![forbid(unsafe_code)]
 
 mod arena;

@@ -1,14 +1,13 @@
 //! Random numbers by position instead of by sequence.
 //!
-//! Every random quantity of a simulation is a pure function of (seed, entity,
-//! index, counter): SplitMix64's finaliser (Steele, Lea, Flood 2014) over the
-//! four. No entity can disturb another's numbers, so two arrays that differ in
-//! one setting, such as the partition offset, see the same spindle phases, the
-//! same stalls and the same failed operations: differences between them come
+//! Every random quantity of a simulation is a pure function of (seed, entity, index, counter):
+//! SplitMix64's finaliser (Steele, Lea, Flood 2014) over the four. No entity can affect another's
+//! numbers, so two arrays that differ in one setting, such as the partition offset, see the same
+//! spindle phases, the same stalls and the same failed operations: differences between them come
 //! from the setting. Integers only, hence the same on every machine.
 
-/// Who draws. The discriminants are part of the format: changing one changes
-/// every simulation that was ever recorded.
+/// The user of a random number. The discriminants are part of the format: changing one changes
+/// every recorded simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Entity {
@@ -16,7 +15,7 @@ pub enum Entity {
     Spindle = 1,
     /// Page-time jitter of a solid-state drive; index: the drive, counter: the page access.
     Flash = 2,
-    /// What befalls an operation; index: the kind of fault, counter: the operation.
+    /// The faults of an operation; index: the kind of fault, counter: the operation.
     Fault = 3,
     /// When the array stalls; counter: the number of the interval.
     Stall = 4,
@@ -24,7 +23,7 @@ pub enum Entity {
     Mirror = 5,
     /// Positions of the closed loop's load; counter: the operation.
     Load = 6,
-    /// How far the drives of a chunklet have moved on; index: the chunklet.
+    /// The rotation of a chunklet's drives; index: the chunklet.
     Chunklet = 7,
 }
 
@@ -37,7 +36,7 @@ const fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// 64 uniform bits for this place in this simulation.
+/// 64 uniform bits for this point in this simulation.
 #[must_use]
 pub const fn draw(seed: u64, entity: Entity, index: u64, counter: u64) -> u64 {
     let stream = mix(seed.wrapping_add(GOLDEN.wrapping_mul(entity as u64)));

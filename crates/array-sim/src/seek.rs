@@ -1,11 +1,10 @@
 //! The time to move the arm.
 //!
 //! seek(d) = t1 + a*(sqrt(d) - 1) + b*(d - 1) for a distance of d >= 1 cylinders.
-//! The track-to-track time t1 is a data-sheet value; a and b follow from two
-//! more, the full stroke (d = C) and the average over random pairs of
-//! cylinders, with E sqrt(d) = 0.533 sqrt(C) (exactly 8/15) and E d = C/3.
-//! After Ruemmler and Wilkes (1994). Short and long seeks share one curve;
-//! thermal recalibration and settle differences between heads are left out.
+//! The track-to-track time t1 is a data-sheet value; a and b follow from two more, the full stroke
+//! (d = C) and the average over random pairs of cylinders, with E sqrt(d) = 0.533 sqrt(C) (exactly
+//! 8/15) and E d = C/3. After Ruemmler and Wilkes (1994). Short and long seeks share one curve;
+//! thermal recalibration and settle differences between heads are not modelled.
 
 /// E sqrt(d) / sqrt(C) for two independent uniform cylinders: 8/15.
 const MEAN_ROOT: f64 = 8.0 / 15.0;
@@ -46,7 +45,7 @@ impl SeekCurve {
             root_ns,
             linear_ns,
         };
-        // The slope is monotone in d, so its ends decide.
+        // The slope is monotone in d, so checking both ends is enough.
         let slope = |d: f64| root_ns / (2.0 * d.sqrt()) + linear_ns;
         (slope(1.0) >= 0.0 && slope(c) >= 0.0).then_some(curve)
     }

@@ -1,13 +1,11 @@
-//! Which fields of a record an importer gives: it starts from a record that
-//! gives nothing and names what it filled in. What was forgotten is absent
-//! rather than a false zero.
+//! Which fields of a record an importer provides: it starts from a record that provides nothing and
+//! names each field it fills in. A forgotten field is absent rather than a false zero.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-/// Every field of a record that could be mistaken for a measured one if its
-/// default were shown. Optional fields are not listed: they are absent by
-/// themselves.
+/// Every field of a record whose default could be mistaken for a measurement. Optional fields are
+/// not listed: they are absent by themselves.
 const FIELDS: [&str; 52] = [
     "started_at",
     "version",
@@ -69,7 +67,7 @@ const LATENCIES: [&str; 8] = ["min", "mean", "p50", "p90", "p95", "p99", "p999",
 /// Kinds of operations that have latencies.
 const KINDS: [&str; 3] = ["read", "write", "sync"];
 
-/// All paths, sorted: what is in a field follows it.
+/// All paths, sorted: a field is followed by its members.
 static PATHS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let latencies = KINDS.iter().flat_map(|kind| {
         let path = move |name: &&str| format!("jobs.outcome.{kind}.latency_ns.{name}");
@@ -81,21 +79,21 @@ static PATHS: LazyLock<Vec<String>> = LazyLock::new(|| {
     paths
 });
 
-/// Collects what is given: a bit for each of [`PATHS`] that is not.
+/// The fields that are still absent: a bit for each of [`PATHS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Absent(u128);
 
 impl Absent {
-    /// Nothing is given.
+    /// Every field is absent.
     pub(crate) fn everything() -> Absent {
         Absent((1 << PATHS.len()) - 1)
     }
 
-    /// This field, and all that is in it, was filled in.
+    /// Marks this field, and all its members, as provided.
     ///
     /// # Panics
-    /// In debug builds, when no such field is listed: a name that was mistyped would
-    /// leave the field out of the record for ever.
+    /// In debug builds, if no such field is listed: a mistyped name would leave the field out of
+    /// the record forever.
     pub(crate) fn give(&mut self, path: &str) -> &mut Self {
         let before = self.0;
         let from = PATHS.partition_point(|known| known.as_str() < path);
@@ -110,7 +108,7 @@ impl Absent {
         self
     }
 
-    /// This field is there; what is in it is given one by one.
+    /// Marks this field as present; its members are given one by one.
     pub(crate) fn open(&mut self, path: &str) {
         let at = PATHS.iter().position(|known| known == path);
         self.0 &= at.map_or(u128::MAX, |at| !(1 << at));
@@ -124,8 +122,8 @@ impl Absent {
         self
     }
 
-    /// What is left of the jobs of one run, in order: what all lack once, and what
-    /// only some lack below their number. `of_run`: what the run gives beside its jobs.
+    /// The absent fields of the jobs of one run, in order: those that all lack once, and those that
+    /// only some lack under the job's number. `of_run`: what the run provides apart from its jobs.
     pub(crate) fn of_jobs(jobs: &[Absent], of_run: &[&str]) -> Arc<BTreeSet<String>> {
         let common = jobs
             .iter()
@@ -151,7 +149,7 @@ impl Absent {
         left.map(|(_, path)| path.as_str())
     }
 
-    /// What is left.
+    /// The absent fields.
     pub(crate) fn into_set(self) -> Arc<BTreeSet<String>> {
         Arc::new(self.paths().map(str::to_owned).collect())
     }

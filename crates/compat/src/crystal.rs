@@ -1,13 +1,13 @@
-//! CrystalDiskMark's and KDiskMark's text: a line for each test in a section of reads,
-//! of writes and, where asked for, of both.
+//! CrystalDiskMark's and KDiskMark's text: a line for each test in a section of reads, of writes
+//! and, if selected, of a mix.
 //!
 //! ```text
 //! [Read]
 //!   SEQ    1MiB (Q=  8, T= 1):   512.000 MB/s [    488.3 IOPS] < 16320.11 us>
 //! ```
 //!
-//! The same tests stand in each section, so a heading that was cut out is seen: its
-//! tests are there a second time.
+//! Every section contains the same tests, so a missing heading is detected: its tests appear a
+//! second time.
 
 use crate::Format;
 use crate::foreign_result::{ForeignResult, Origin, agrees, number};
@@ -16,11 +16,11 @@ use crate::text::{Line, fingerprint, fingerprint_on, squeezed};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// How far MB/s and IOPS times the block may be apart, as a share: KDiskMark takes the
-/// best of each, which may be of two passes.
+/// Tolerance between MB/s and IOPS times the block, as a fraction: KDiskMark takes the best of
+/// each, which may come from two passes.
 const RATES_OFF: f64 = 0.01;
 
-/// Whether a line begins such an output, and which program's.
+/// The program whose output begins with this line, if any.
 pub(crate) fn begins(line: &str) -> Option<Format> {
     let words = squeezed(unquoted(line).0);
     if words.starts_with("CrystalDiskMark ") && words.contains("hiyohiyo") {
@@ -29,8 +29,7 @@ pub(crate) fn begins(line: &str) -> Option<Format> {
     (words.starts_with("KDiskMark (") && words.contains("): ")).then_some(Format::KDiskMark)
 }
 
-/// A line without the marks of a quotation in mail or Markdown (`> `), and how many they
-/// were.
+/// A line without the quote marks of mail or Markdown (`> `), and their number.
 fn unquoted(line: &str) -> (&str, usize) {
     let is_mark = |sign: char| sign == '>' || sign.is_whitespace();
     let text = line.trim_start_matches(is_mark);
@@ -38,23 +37,23 @@ fn unquoted(line: &str) -> (&str, usize) {
     (text, marks.matches('>').count())
 }
 
-/// Whether a line ends what is embedded in a page.
+/// Whether a line ends text embedded in a page.
 fn closes(words: &str) -> bool {
     ["```", "~~~", "</pre>", "</code>"]
         .iter()
         .any(|mark| words.starts_with(mark))
 }
 
-/// What the tests of a section do.
+/// Operations of the tests in a section.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Section {
     Read,
     Write,
-    /// Per cent of reads.
+    /// Percentage of reads.
     Mix(u8),
 }
 
-/// A test's line.
+/// The result line of a test.
 #[derive(Clone, Debug)]
 struct Row {
     line: u64,
@@ -75,7 +74,7 @@ pub(crate) struct Reader {
 struct Output {
     format: Format,
     version: Option<String>,
-    /// Marks of quotation before each of its lines.
+    /// Quote marks before each of its lines.
     quoted: usize,
     content: String,
     section: Option<Section>,
@@ -156,12 +155,12 @@ impl Reader {
 }
 
 impl Output {
-    /// One of its lines; whether it shows that its MB are 1,024,000 bytes.
+    /// Parses one line; returns whether it shows that its MB are 1,024,000 bytes.
     fn line(&mut self, line: u64, words: &str, out: &mut Out<'_>) -> bool {
         self.content.push_str(words);
         self.content.push('\n');
         if words.starts_with('[') && !words.contains("MB/s") {
-            // Behind what comes last, a page goes on.
+            // After the last item, the surrounding page continues.
             let is_over = ["date", "os"]
                 .iter()
                 .any(|name| self.details.contains_key(*name));
@@ -273,7 +272,7 @@ fn section(words: &str) -> Option<Section> {
     }
 }
 
-/// The label of a test, what it says, and whether its MB are 1,024,000 bytes.
+/// The label of a test, its values, and whether its MB are 1,024,000 bytes.
 fn told(words: &str, section: Section) -> Option<(String, ForeignResult, bool)> {
     let (label, rest) = words.split_once("):")?;
     let (name, load) = label.split_once('(')?;
@@ -302,7 +301,7 @@ fn told(words: &str, section: Section) -> Option<(String, ForeignResult, bool)> 
     let follows = iops * block as f64;
     let fits = |unit: f64| agrees(mb * unit, follows, RATES_OFF, 600.0 + 0.06 * block as f64);
     let unit = [1e6, 1_024_000.0].into_iter().find(|unit| fits(*unit))?;
-    // Small rates fit both; what the program says of itself holds then.
+    // Small rates fit both units; then the program's own declaration decides.
     let mut told = ForeignResult {
         job: words.split("):").next().unwrap_or_default().to_owned() + ")",
         random: Some(random),
@@ -325,7 +324,7 @@ fn told(words: &str, section: Section) -> Option<(String, ForeignResult, bool)> 
             told.write.latency_mean = latency;
             told.read = crate::foreign_result::ToldKind::none();
         }
-        // Of both together no latency of either is known.
+        // A mix gives no latency of either direction.
         Section::Mix(reads) => told.read_percent = Some(reads),
     }
     Some((label.to_owned(), told, unit > 1e6))

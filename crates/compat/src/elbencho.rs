@@ -1,8 +1,8 @@
-//! elbencho's results: its CSV (`--csvfile`), a row for each phase, and its JSON
-//! (`--jsonfile`), a document for each phase.
+//! elbencho's results: CSV (`--csvfile`), a row for each phase, and JSON (`--jsonfile`), a document
+//! for each phase.
 //!
-//! Of both columns the one of the last thread is taken (`[last]`, `last_done`): all that
-//! was done, over all of its time. Rates are whole numbers, MiB/s in the CSV too.
+//! Of the two columns, the one for the last thread is used (`[last]`, `last_done`): all operations
+//! over the whole time. Rates are whole numbers, MiB/s in the CSV too.
 
 use crate::foreign_result::{ForeignResult, Origin, ToldKind, agrees, number};
 use crate::json_text::json_end;
@@ -20,13 +20,13 @@ pub(crate) fn is_heading(line: &str) -> bool {
     line.starts_with("ISO date,label,path type,") && line.contains(",operation,")
 }
 
-/// What begins a document of elbencho's JSON.
+/// The key that identifies elbencho's JSON.
 pub(crate) const MARK: &str = "\"phase_type\"";
 
-/// One phase with its histograms is some 100 KB long.
+/// One phase with its histograms is about 100 KB.
 const DOCUMENT_BYTES_MAX: usize = 8 << 20;
 
-/// A phase by the names of the CSV's columns.
+/// A phase keyed by the CSV's column names.
 type Cells<'a> = BTreeMap<&'a str, Cow<'a, str>>;
 
 /// Reads the CSV.
@@ -47,7 +47,7 @@ impl LineReader for CsvReader {
         }
         let cells: Vec<&str> = row.split(',').collect();
         if self.columns.is_empty() {
-            // Text above the heading; a row is one of dozens of cells.
+            // Text above the heading; a row has dozens of cells.
             if cells.len() > 30 {
                 out.problem(line.number, "is a row without a heading above it");
             }
@@ -113,8 +113,8 @@ fn documents(part: &Part<'_>, out: &mut Out<'_>) {
     out.visit(text.len() - from);
 }
 
-/// What is read from a document, under the names of the CSV's columns; of bytes, which
-/// the CSV has in MiB only, `bytes` and `bytes/s`.
+/// Values of a document under the CSV's column names; for bytes, which the CSV has only in MiB,
+/// `bytes` and `bytes/s`.
 fn cells_of(value: &Value) -> Cells<'_> {
     const PATHS: [(&str, &str); 28] = [
         ("/phase_type", "operation"),
@@ -158,7 +158,7 @@ fn cells_of(value: &Value) -> Cells<'_> {
     let mut cells = Cells::new();
     for (path, name) in PATHS {
         let text = match value.pointer(path) {
-            // Boost writes all values as texts, truths among them.
+            // Boost writes all values as strings, including booleans.
             Some(Value::Bool(true)) => Cow::Borrowed("1"),
             Some(Value::Bool(false)) => Cow::Borrowed("0"),
             Some(Value::String(text)) => Cow::Borrowed(match text.as_str() {
@@ -222,8 +222,7 @@ fn phase(line: u64, content: &str, cells: &Cells<'_>, out: &mut Out<'_>) {
     out.give(told.record(&origin));
 }
 
-/// Whether a phase reads, writes, or does both: the share of reads, where it is asked
-/// for by share.
+/// Whether a phase reads, writes, or mixes: the percentage of reads, if configured.
 fn reads_of(operation: &str) -> Option<Option<u8>> {
     let name = operation.split('+').next().unwrap_or(operation);
     match name {
@@ -288,7 +287,7 @@ struct Side {
 }
 
 impl Side {
-    /// One direction of a phase; `None` where it did nothing.
+    /// One direction of a phase; `None` if it did nothing.
     fn of(
         cells: &Cells<'_>,
         before: &str,

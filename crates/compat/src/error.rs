@@ -1,8 +1,8 @@
-//! What could not be read, where, and what to do about it.
+//! Errors: what could not be read, where, and how to resolve it.
 
 use std::fmt;
 
-/// Lines that are named one by one; of more, only the number is told.
+/// Most lines listed individually; of further ones, only the count is reported.
 const NAMED_MAX: usize = 20;
 
 /// One line that could not be read.
@@ -10,7 +10,7 @@ const NAMED_MAX: usize = 20;
 pub struct LineProblem {
     /// From 1.
     pub line: u64,
-    /// Why, as the end of a sentence that begins with the line.
+    /// Reason, as the end of a sentence that begins with the line.
     pub reason: String,
 }
 
@@ -20,8 +20,8 @@ impl fmt::Display for LineProblem {
     }
 }
 
-/// A source that could not be read, or a command line that could not be
-/// understood. Nothing of it was taken.
+/// A source that could not be read, or a command line that could not be parsed. Nothing was
+/// imported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{source_name}: {}", self.said())]
 pub struct Error {
@@ -33,7 +33,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// `problem` is about the source as a whole.
+    /// An error about the source as a whole.
     pub(crate) fn new(
         source_name: &str,
         problem: impl Into<String>,
@@ -48,7 +48,7 @@ impl Error {
         }
     }
 
-    /// The caller asked for an end.
+    /// The caller requested a stop.
     pub(crate) fn interruption(source_name: &str) -> Self {
         Error {
             interruption: true,
@@ -60,14 +60,13 @@ impl Error {
         }
     }
 
-    /// Whether the caller's [`crate::Watch`] ended the reading; nothing is wrong with the
-    /// source then.
+    /// Whether the caller's [`crate::Watch`] stopped reading; the source itself is not at fault.
     #[must_use]
     pub fn is_interruption(&self) -> bool {
         self.interruption
     }
 
-    /// These lines could not be read; there is at least one.
+    /// Errors in these lines; there is at least one.
     pub(crate) fn of_lines(
         source_name: &str,
         lines: Vec<LineProblem>,
@@ -79,20 +78,19 @@ impl Error {
         }
     }
 
-    /// As the user named the source.
+    /// The source as named by the user.
     #[must_use]
     pub fn source_name(&self) -> &str {
         &self.source_name
     }
 
-    /// The lines that could not be read; empty where the source as a whole is
-    /// the trouble.
+    /// The lines that could not be read; empty if the source as a whole is at fault.
     #[must_use]
     pub fn lines(&self) -> &[LineProblem] {
         &self.lines
     }
 
-    /// What to do about it.
+    /// How to resolve it.
     #[must_use]
     pub fn hint(&self) -> &str {
         &self.hint

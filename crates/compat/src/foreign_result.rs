@@ -1,4 +1,4 @@
-//! What a result of a tool says, as a record: what is `None` here is absent there.
+//! A tool's result to be converted to a record: what is `None` here is absent there.
 
 use crate::absent::Absent;
 use crate::imported_id::imported_id;
@@ -9,7 +9,7 @@ use stripewise_results::{
 };
 use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
 
-/// Threads, and outstanding of each, at most: their product fits 32 bits.
+/// Most threads, and most outstanding of each: their product fits 32 bits.
 const COUNT_MAX: u64 = 65_535;
 
 /// Reads or writes.
@@ -24,7 +24,7 @@ pub(crate) struct ToldKind {
 }
 
 impl ToldKind {
-    /// There were none, which is known.
+    /// No operations, which is known.
     pub(crate) fn none() -> Self {
         ToldKind {
             operations: Some(0),
@@ -57,19 +57,19 @@ pub(crate) struct ForeignResult {
     pub(crate) write: ToldKind,
 }
 
-/// Where it came from.
+/// The origin of a result.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin<'a> {
     pub(crate) tool: &'static str,
     pub(crate) version: Option<String>,
     pub(crate) source: &'a str,
     pub(crate) line: u64,
-    /// Of the text of the result.
+    /// Fingerprint of the result's text.
     pub(crate) content: u64,
     /// RFC 3339.
     pub(crate) started_at: Option<String>,
     pub(crate) command: Vec<String>,
-    /// What no field of a record is for.
+    /// Values that records have no field for.
     pub(crate) details: Map<String, Value>,
 }
 
@@ -223,7 +223,7 @@ impl ForeignResult {
     }
 }
 
-/// Where there were none, that is known: they have no latency.
+/// If there were none, that is known: they have no latency.
 fn kind(told: &ToldKind, name: &str, absent: &mut Absent) -> KindOutcome {
     let below = format!("jobs.outcome.{name}");
     let mut kind = KindOutcome::default();
@@ -260,13 +260,12 @@ fn kind(told: &ToldKind, name: &str, absent: &mut Absent) -> KindOutcome {
     kind
 }
 
-/// Whether two numbers agree, where one of them may be rounded: to `share` of the
-/// larger, and `step`.
+/// Whether two numbers agree although one may be rounded: to `share` of the larger, plus `step`.
 pub(crate) fn agrees(said: f64, follows: f64, share: f64, step: f64) -> bool {
     (said - follows).abs() <= follows.abs().max(said.abs()) * share + step
 }
 
-/// A number of a cell: finite, and not below zero.
+/// The number in a cell: finite, and not negative.
 pub(crate) fn number(text: &str) -> Option<f64> {
     let number: f64 = text.trim().parse().ok()?;
     (number.is_finite() && (0.0..1e18).contains(&number)).then_some(number)

@@ -1,10 +1,10 @@
-//! Where the results of each tool begin in a text.
+//! Finds where each tool's results begin in a text.
 
 use crate::text::{Part, lines};
 use crate::work::Work;
 use crate::{Format, crystal, elbencho, fio, iometer, vdbench};
 
-/// Lines that a command line may stand above `Input parameters:` of DiskSpd.
+/// Most lines between a command line and DiskSpd's `Input parameters:`.
 const ABOVE_DISKSPD: usize = 4;
 
 /// A line of a text.
@@ -23,11 +23,11 @@ pub(crate) struct Start {
     pub(crate) format: Format,
 }
 
-/// Where results begin, in order. Only marks that stand alone on their line count: a
-/// log may quote another tool.
+/// Where results begin, in order. Only marks that are alone on their line count: a log may quote
+/// another tool.
 ///
-/// The first byte of a line says which tools it can be of, so most lines are looked at
-/// for a few nanoseconds only.
+/// The first byte of a line limits which tools it can be from, so most lines take only a few
+/// nanoseconds.
 pub(crate) fn starts(text: &str, work: &Work<'_>) -> Vec<Start> {
     let mut scan = Scan::default();
     for line in lines(text) {
@@ -44,7 +44,7 @@ pub(crate) fn starts(text: &str, work: &Work<'_>) -> Vec<Start> {
     let mut starts = scan.starts;
     starts.sort_by_key(|start| start.place);
     starts.dedup();
-    // Of one run fio prints several forms at once; the JSON has most.
+    // fio can print several formats of one run; the JSON has most.
     for (best, others) in [
         (Format::FioJson, [Format::FioNormal, Format::FioTerse]),
         (Format::FioNormal, [Format::FioTerse, Format::FioTerse]),
@@ -61,11 +61,11 @@ struct Scan {
     starts: Vec<Start>,
     /// The last line with an opening brace.
     brace: Option<Place>,
-    /// `Command Line:` of DiskSpd, and how many lines ago.
+    /// DiskSpd's `Command Line:`, and how many lines ago.
     command: Option<(Place, usize)>,
-    /// The first heading of Iometer since the last row of its results.
+    /// The first Iometer heading since the last result row.
     iometer: Option<Place>,
-    /// The first line of fio's normal output since its last sums.
+    /// The first line of fio's normal output since its last summary.
     fio: Option<Place>,
     fio_jobs: bool,
 }
@@ -73,7 +73,7 @@ struct Scan {
 impl Scan {
     fn line(&mut self, here: Place, line: &str) {
         let mut text = line.trim_ascii();
-        // Other blanks, of web pages.
+        // Other white space, from web pages.
         if !text.as_bytes().first().is_some_and(u8::is_ascii) {
             text = text.trim();
         }
@@ -98,7 +98,7 @@ impl Scan {
         self.remember(here, text, first);
     }
 
-    /// Whose result begins with this line, which is not empty.
+    /// The format of the result that begins with this non-empty line.
     fn format(&self, text: &str, first: u8) -> Option<Format> {
         let of = |is_so: bool, format: Format| is_so.then_some(format);
         match first {
@@ -137,7 +137,7 @@ impl Scan {
         }
     }
 
-    /// What a mark below it may belong to.
+    /// Remembers lines that a later mark may belong to.
     fn remember(&mut self, here: Place, text: &str, first: u8) {
         if text.ends_with('{') {
             self.brace = Some(here);
@@ -164,12 +164,12 @@ impl Scan {
     }
 }
 
-/// Whether a line has this key of JSON, first on it or behind its opening brace.
+/// Whether a line has this JSON key first, or after its opening brace.
 fn is_key(text: &str, key: &str) -> bool {
     text.trim_start_matches('{').trim_start().starts_with(key)
 }
 
-/// Who wrote a text in which no mark stands alone, as on web pages: whoever's comes first.
+/// The tool of a text without a mark alone on a line, as on web pages: the first one found.
 pub(crate) fn anywhere(text: &str, work: &Work<'_>) -> Option<Format> {
     work.visit(4 * text.len());
     let marks = [
@@ -184,7 +184,7 @@ pub(crate) fn anywhere(text: &str, work: &Work<'_>) -> Option<Format> {
     found.min_by_key(|(at, _)| *at).map(|(_, format)| format)
 }
 
-/// Where a line `sqlio v1.5...` begins, whatever white space is in it.
+/// Where a line `sqlio v1.5...` begins, regardless of white space.
 fn sqlio_at(text: &str) -> Option<usize> {
     text.match_indices("v1.5").find_map(|(at, _)| {
         let before = text[..at].trim_end();
@@ -194,7 +194,7 @@ fn sqlio_at(text: &str) -> Option<usize> {
     })
 }
 
-/// Neighbouring results of one tool.
+/// Adjacent results of one tool.
 #[derive(Clone, Debug)]
 pub(crate) struct Segment<'a> {
     pub(crate) format: Format,
@@ -203,8 +203,8 @@ pub(crate) struct Segment<'a> {
     end: usize,
 }
 
-/// The results that begin at those of `starts` that `is_wanted`, by number; with them the
-/// text before the first of all. Parts that follow one another are one.
+/// The results that begin at those of `starts` that `is_wanted`, by number, plus the text before
+/// the first of all. Consecutive parts are merged.
 pub(crate) fn segments<'a>(
     text: &'a str,
     starts: &[Start],
@@ -256,7 +256,7 @@ fn end_of(text: &str, starts: &[Start], number: usize) -> usize {
 }
 
 impl<'a> Segment<'a> {
-    /// All of a text.
+    /// The whole text.
     pub(crate) fn whole(format: Format, text: &'a str) -> Segment<'a> {
         let first_line = 1;
         Segment {
@@ -266,7 +266,7 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// What is between a line and a byte.
+    /// Adds the text from a line to a byte offset.
     fn add(&mut self, text: &'a str, from: Place, end: usize) {
         match self.parts.last_mut().filter(|_| self.end == from.at) {
             Some(last) => last.text = &text[from.at - last.text.len()..end],

@@ -1,8 +1,8 @@
-//! Iometer's `results.csv`: for each test the access specifications, and a table with
-//! a row for all managers together, and rows for what they consist of.
+//! Iometer's `results.csv`: for each test the access specifications, and a table with a row for all
+//! managers together and rows for its components.
 //!
-//! The row of all is the result. The rows of its managers, workers and disks must be as
-//! many as it counts, and must add up to it.
+//! The row for all is the result. The rows of its managers, workers and disks must match its counts
+//! and add up to it.
 
 use crate::foreign_result::{ForeignResult, Origin, ToldKind, agrees, number};
 use crate::out::{LineReader, Out};
@@ -10,9 +10,9 @@ use crate::text::{Line, fingerprint};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Rows of one table at most.
+/// Most rows of one table.
 const ROWS_MAX: usize = 65_536;
-/// The heading of the table of results.
+/// The heading of the results table.
 const HEADING: &str = "'Target Type,Target Name,Access Specification Name,";
 /// Numbers have six digits.
 const OFF: f64 = 2e-4;
@@ -31,7 +31,7 @@ struct Access {
     random: u64,
 }
 
-/// What the next line is about.
+/// What the next line describes.
 #[derive(Clone, Copy, PartialEq, Default)]
 enum At {
     #[default]
@@ -44,7 +44,7 @@ enum At {
     Results,
 }
 
-/// A row of a table: its kind, and cells by the names of their columns.
+/// A row of a table: its type, and cells by column name.
 struct Row {
     line: u64,
     kind: String,
@@ -161,7 +161,7 @@ impl Reader {
             "version" => At::Version,
             "run time" => At::RunTime,
             "ramp up time (s)" => At::RampTime,
-            // Below `Run Time`, over its numbers.
+            // Below `Run Time`, above its numbers.
             _ if words.starts_with("hours") => self.at,
             "access specifications" => {
                 self.specifications.clear();
@@ -361,7 +361,7 @@ impl Reader {
             write,
             ..ForeignResult::default()
         };
-        // A worker has the queue depth on each of its disks.
+        // A worker's queue depth applies to each of its disks.
         if all.count("# Workers") == all.count("# Disks") {
             told.outstanding = all.count("Queue Depth");
         }
@@ -369,7 +369,7 @@ impl Reader {
         Ok(told)
     }
 
-    /// What was asked for, where the access specification of that name has one line.
+    /// The requested load, if the access specification of that name has one line.
     fn specified(&mut self, name: &str, line: u64, told: &mut ForeignResult, out: &mut Out<'_>) {
         match self.specifications.get(name).map(Vec::as_slice) {
             Some([one]) => {
@@ -387,7 +387,7 @@ impl Reader {
     }
 }
 
-/// Units of 1,048,576 bytes a second; older versions write `MBps` and mean them.
+/// Units of 1,048,576 bytes per second; older versions label them `MBps`.
 fn mib_per_s(all: &Row, iops: f64, read: &ToldKind, write: &ToldKind) -> Result<f64, String> {
     let names = ["MiBps (Binary)", "MBps (Binary)", "MBps"];
     let said = names.iter().find_map(|name| all.number(name));
@@ -409,7 +409,7 @@ fn mib_per_s(all: &Row, iops: f64, read: &ToldKind, write: &ToldKind) -> Result<
     ))
 }
 
-/// The rows that the row of all consists of are as many as it counts, and add up to it.
+/// Checks that the component rows match the counts and sums of the row for all.
 fn parts_agree(all: &Row, rows: &[Row]) -> Result<(), String> {
     for (kind, column) in [
         ("MANAGER", "# Managers"),
@@ -417,7 +417,7 @@ fn parts_agree(all: &Row, rows: &[Row]) -> Result<(), String> {
         ("DISK", "# Disks"),
     ] {
         let parts: Vec<&Row> = rows.iter().filter(|row| row.kind == kind).collect();
-        // Which rows are written is a choice of the user's.
+        // The user chooses which rows are written.
         if parts.is_empty() {
             continue;
         }
@@ -443,7 +443,7 @@ fn parts_agree(all: &Row, rows: &[Row]) -> Result<(), String> {
     Ok(())
 }
 
-/// `0          5          0` hours, minutes, seconds; seconds alone of the ramp.
+/// `0          5          0` hours, minutes, seconds; for the ramp, seconds alone.
 fn time_ns(text: &str, at: At) -> Option<u64> {
     let numbers: Vec<u64> = text
         .split([' ', '\t', ','])

@@ -2,7 +2,7 @@
 
 use crate::work::Work;
 
-/// Where the document ends that begins with the brace at `start`; none where it does not.
+/// End of the document that begins with the brace at `start`; `None` if it is incomplete.
 pub(crate) fn json_end(text: &str, start: usize, work: &Work<'_>) -> Option<usize> {
     let (mut depth, mut quoted, mut escaped) = (0_u32, false, false);
     let mut from = start;

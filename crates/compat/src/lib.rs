@@ -1,11 +1,11 @@
-//! Other tools' languages, in and out: results of SQLIO, DiskSpd, fio, Iometer, vdbench,
-//! elbencho, CrystalDiskMark and KDiskMark and workloads of the first three are read,
-//! SQLIO's output is printed. Runs no I/O.
+//! Other tools' formats, in and out: reads results of SQLIO, DiskSpd, fio, Iometer, vdbench,
+//! elbencho, CrystalDiskMark and KDiskMark and workloads of the first three, and prints SQLIO's
+//! output. Runs no I/O.
 //!
-//! [`import`] is the door for results: bytes of any of these tools in, records
-//! of ours out. What a source does not say is left out of its records, see
-//! [`stripewise_results::Imported::absent`]; nothing is invented. A source is
-//! read whole or not at all, unless [`import_whole_results`] is asked.
+//! [`import`] is the entry point for results: bytes from any of these tools in, records out. What a
+//! source does not contain is left out of its records, see
+//! [`stripewise_results::Imported::absent`]; nothing is invented. A source is read whole or not at
+//! all, except with [`import_whole_results`].
 #![forbid(unsafe_code)]
 
 mod absent;

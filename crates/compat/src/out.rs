@@ -1,5 +1,4 @@
-//! What comes out of a reading: records one by one, notes, and lines that could not be
-//! read.
+//! Output of an import: records one by one, notes, and lines that could not be read.
 
 use crate::text::{Line, Part};
 use crate::work::Work;
@@ -7,20 +6,20 @@ use crate::{Error, Format, LineProblem, Note};
 use std::collections::HashSet;
 use stripewise_results::RunRecord;
 
-/// Lines that are collected before a reading is given up.
+/// Problems collected before giving up.
 const PROBLEMS_MAX: usize = 100;
-/// Notes about lines; of more, only the number is said.
+/// Most notes about lines; of further ones, only the count is reported.
 const NOTES_MAX: usize = 50;
 
-/// A reader of lines.
+/// A line-by-line parser.
 pub(crate) trait LineReader {
     /// The next line.
     fn line(&mut self, line: Line<'_>, out: &mut Out<'_>);
-    /// There are no more.
+    /// No more lines follow.
     fn end(&mut self, out: &mut Out<'_>);
 }
 
-/// Hands each line of these parts to a reader, once.
+/// Passes each line of these parts to a reader, once.
 pub(crate) fn read_lines(reader: &mut impl LineReader, parts: &[Part<'_>], out: &mut Out<'_>) {
     for line in parts.iter().flat_map(Part::lines) {
         if !out.visit(line.text.len() + 1) {
@@ -31,7 +30,7 @@ pub(crate) fn read_lines(reader: &mut impl LineReader, parts: &[Part<'_>], out: 
     reader.end(out);
 }
 
-/// Where readers put what they find.
+/// Collects what readers find.
 pub(crate) struct Out<'a> {
     /// The file, as the user named it.
     pub(crate) source: &'a str,
@@ -42,7 +41,7 @@ pub(crate) struct Out<'a> {
     problems: Vec<LineProblem>,
     refusal: Option<Error>,
     results: usize,
-    /// Ids of the results: copies are one.
+    /// Ids of the results, to drop duplicates.
     seen: HashSet<String>,
     copies: usize,
 }
@@ -67,17 +66,17 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// So many bytes are looked at; whether it goes on.
+    /// Counts this many bytes as visited; returns whether to continue.
     pub(crate) fn visit(&mut self, bytes: usize) -> bool {
         self.work.visit(bytes) && self.refusal.is_none() && self.problems.len() < PROBLEMS_MAX
     }
 
-    /// What counts the work.
+    /// The work counter.
     pub(crate) const fn work(&self) -> &'a Work<'a> {
         self.work
     }
 
-    /// A result is whole.
+    /// Adds a complete result.
     pub(crate) fn give(&mut self, record: RunRecord) {
         self.results += 1;
         if self.seen.insert(record.id.clone()) {
@@ -87,7 +86,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// A line could not be read, so nothing is imported.
+    /// Reports an unreadable line; nothing is imported then.
     pub(crate) fn problem(&mut self, line: u64, reason: impl Into<String>) {
         if self.problems.len() < PROBLEMS_MAX {
             self.problems.push(LineProblem {
@@ -97,7 +96,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// As [`Out::problem`], where no more can be read.
+    /// As [`Out::problem`], when no more can be read.
     pub(crate) fn refuse(&mut self, line: u64, reason: impl Into<String>, hint: &str) {
         let problem = LineProblem {
             line,
@@ -107,7 +106,7 @@ impl<'a> Out<'a> {
         self.refusal.get_or_insert(error);
     }
 
-    /// About a line.
+    /// Adds a note about a line.
     pub(crate) fn note(&mut self, line: u64, message: impl Into<String>) {
         self.line_notes += 1;
         if self.line_notes <= NOTES_MAX {
@@ -118,7 +117,7 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// About the file as a whole; the same is said once.
+    /// Adds a note about the whole file, once.
     pub(crate) fn note_once(&mut self, message: impl Into<String>) {
         let note = Note {
             line: None,
@@ -129,10 +128,10 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// What is found of the results of one tool has come to its end.
+    /// Ends the results of one tool.
     ///
     /// # Errors
-    /// Where a line could not be read, there is no result, or the reading was stopped.
+    /// If a line could not be read, there is no result, or the import was stopped.
     pub(crate) fn close(&mut self, format: Format, results_before: usize) -> Result<(), Error> {
         if self.work.is_stopped() {
             return Err(Error::interruption(self.source));
@@ -147,7 +146,7 @@ impl<'a> Out<'a> {
             return Err(Error::of_lines(self.source, problems, words.bad_hint));
         }
         if self.results == results_before {
-            // What was left out is why nothing is left.
+            // Left-out results explain why nothing remains.
             let why = self.notes.iter().rev().find_map(|note| {
                 let line = note.line?;
                 Some(format!("{}: line {line} {}", words.none, note.message))
@@ -158,7 +157,7 @@ impl<'a> Out<'a> {
         Ok(())
     }
 
-    /// Results so far, copies among them.
+    /// Results so far, including duplicates.
     pub(crate) const fn results(&self) -> usize {
         self.results
     }

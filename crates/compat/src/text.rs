@@ -1,15 +1,14 @@
-//! Bytes of a file as text, whatever wrote them: UTF-8 with and without mark,
-//! UTF-16 as PowerShell's `>` writes it, and the old code pages, of which only
-//! the ASCII half is sure. A file that changes its encoding on the way, as one that
-//! two shells wrote to does, is refused: half of it would be lost.
+//! Decodes a file as text from any source: UTF-8 with or without BOM, UTF-16 as written by
+//! PowerShell's `>`, and the old code pages, of which only the ASCII half is certain. A file whose
+//! encoding changes midway, because two shells wrote to it, is refused: half of it would be lost.
 
 use crate::Error;
 use std::borrow::Cow;
 
-/// The text of a file.
+/// Decodes the text of a file.
 ///
 /// # Errors
-/// When it is empty, or no text.
+/// If it is empty, or not text.
 pub(crate) fn decode<'a>(bytes: &'a [u8], source_name: &str) -> Result<Cow<'a, str>, Error> {
     let refuse = |problem: &str, hint: &str| Err(Error::new(source_name, problem, hint));
     if let Some(at) = mixed_at(bytes) {
@@ -46,28 +45,28 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], source_name: &str) -> Result<Cow<'a, s
             hint,
         );
     }
-    // Files that were joined with `copy /b` have marks in the middle.
+    // Files joined with `copy /b` have BOMs in the middle.
     if text.contains('\u{feff}') {
         return Ok(Cow::Owned(text.replace('\u{feff}', "")));
     }
     Ok(text)
 }
 
-/// A text of results, whatever encodings it is in.
+/// Text of results in any mix of encodings.
 pub(crate) struct Decoded<'a> {
     pub(crate) text: Cow<'a, str>,
     /// Lines at which the encoding changes.
     pub(crate) changes: Vec<u64>,
 }
 
-/// Changes of encoding in one file at most.
+/// Most encoding changes in one file.
 const CHANGES_MAX: usize = 64;
 
-/// The text of a file that several shells may have written to: where it changes between
-/// UTF-16 and 8-bit text, each part is decoded in its own encoding.
+/// Decodes a file that several shells may have written to: where it changes between UTF-16 and
+/// 8-bit text, each part is decoded in its own encoding.
 ///
 /// # Errors
-/// As [`decode`], but for the changes.
+/// As [`decode`], except for the changes.
 pub(crate) fn decode_parts<'a>(bytes: &'a [u8], source_name: &str) -> Result<Decoded<'a>, Error> {
     let Some(first) = mixed_at(bytes) else {
         let text = decode(bytes, source_name)?;
@@ -94,7 +93,7 @@ pub(crate) fn decode_parts<'a>(bytes: &'a [u8], source_name: &str) -> Result<Dec
         counted = text.len();
         changes.push(line);
         is_wide = !is_wide;
-        // Shells of Windows append UTF-16 with its low byte first, with a mark or without.
+        // Windows shells append UTF-16 little-endian, with or without a BOM.
         let marked: Cow<'_, [u8]> = match (is_wide, rest) {
             (true, [0xff, 0xfe, ..]) | (false, _) => Cow::Borrowed(rest),
             (true, _) => Cow::Owned([&[0xff, 0xfe], rest].concat()),
@@ -120,17 +119,17 @@ pub(crate) fn is_of_a_code_page(bytes: &[u8]) -> bool {
     !matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) && std::str::from_utf8(bytes).is_err()
 }
 
-/// This many signs one after the other leave no doubt which encoding they have.
+/// Consecutive characters of this number leave no doubt about the encoding.
 const SURE: usize = 16;
 
-/// Letters, digits, marks and blanks of ASCII, and the ends of lines.
+/// ASCII letters, digits, punctuation, spaces and line endings.
 fn is_plain(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e)
 }
 
-/// Where UTF-16 becomes 8-bit text or the other way round; `None` where the file
-/// has one encoding. Eight-bit text read as UTF-16 is a row of signs whose halves
-/// both are ASCII; UTF-16 read as 8-bit text has a zero after each sign.
+/// Where the text changes between UTF-16 and 8-bit; `None` if the file has one encoding. 8-bit text
+/// read as UTF-16 is a sequence of characters with both halves ASCII; UTF-16 read as 8-bit text has
+/// a zero after each character.
 fn mixed_at(bytes: &[u8]) -> Option<usize> {
     let run_of = |bytes: &[u8], sound: fn(&[u8]) -> bool| -> Option<usize> {
         let mut length = 0;
@@ -143,16 +142,16 @@ fn mixed_at(bytes: &[u8]) -> Option<usize> {
         None
     };
     let narrow: fn(&[u8]) -> bool = |two| is_plain(two[0]) && is_plain(two[1]);
-    // Behind a byte too many each zero stands on the wrong side.
+    // After an extra byte each zero is in the other half.
     let shifted: Option<fn(&[u8]) -> bool> = match bytes {
         [0xff, 0xfe, ..] => Some(|two| two[0] == 0 && is_plain(two[1])),
         [0xfe, 0xff, ..] => Some(|two| is_plain(two[0]) && two[1] == 0),
         _ => None,
     };
     if let Some(shifted) = shifted {
-        // What was appended may begin at an odd byte.
+        // Appended text may begin at an odd byte.
         let rest = &bytes[2..];
-        // A mark of the other byte order says that itself.
+        // A BOM of the other byte order is explicit.
         let marked = rest.chunks_exact(2).any(|two| *two == [bytes[1], bytes[0]]);
         let found = [
             run_of(rest, narrow),
@@ -172,9 +171,8 @@ fn mixed_at(bytes: &[u8]) -> Option<usize> {
     (text && run_of(&bytes[from..], wide) == Some(0)).then_some(from)
 }
 
-/// Where 8-bit text begins that UTF-16 ends with, however short it is: what tools print
-/// ends in a line feed, never in signs whose halves both are ASCII. Blanks alone lose
-/// nothing.
+/// Where trailing 8-bit text begins after UTF-16, however short: tool output ends in a line feed,
+/// never in characters with both halves ASCII. Losing only spaces is harmless.
 fn narrow_tail(bytes: &[u8]) -> Option<usize> {
     let pairs = bytes.chunks_exact(2);
     let odd = pairs.remainder();
@@ -186,7 +184,7 @@ fn narrow_tail(bytes: &[u8]) -> Option<usize> {
     ((length > 0 || odd.iter().any(|byte| is_plain(*byte))) && is_text).then_some(at)
 }
 
-/// Whether signs of ASCII with zeros between begin the file.
+/// Whether the file begins with ASCII characters separated by zeros.
 fn is_wide_without_mark(bytes: &[u8]) -> bool {
     let begin = &bytes[..bytes.len().min(2 * SURE)];
     let mut pairs = begin.chunks_exact(2);
@@ -195,8 +193,8 @@ fn is_wide_without_mark(bytes: &[u8]) -> bool {
     little || big
 }
 
-/// UTF-8; else every byte above 127 stands for the sign of that number, as in
-/// Latin-1: numbers and key words are ASCII in all code pages.
+/// UTF-8; otherwise each byte above 127 is decoded as Latin-1: numbers and keywords are ASCII in
+/// all code pages.
 fn narrow(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -204,7 +202,7 @@ fn narrow(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// UTF-16; halves of a pair that stand alone become the replacement sign.
+/// UTF-16; unpaired surrogates become the replacement character.
 fn wide(bytes: &[u8], number: fn([u8; 2]) -> u16) -> String {
     let numbers = bytes.chunks_exact(2).map(|two| number([two[0], two[1]]));
     char::decode_utf16(numbers)
@@ -212,8 +210,7 @@ fn wide(bytes: &[u8], number: fn([u8; 2]) -> u16) -> String {
         .collect()
 }
 
-/// The text without the marks of a quotation in mail or Markdown (`> `); `None` where no
-/// line has one.
+/// The text without the quote marks of mail or Markdown (`> `); `None` if no line has one.
 pub(crate) fn without_quotation(text: &str) -> Option<String> {
     if !text.lines().any(|line| line.starts_with('>')) {
         return None;
@@ -234,11 +231,11 @@ pub(crate) fn without_quotation(text: &str) -> Option<String> {
 pub(crate) struct Line<'a> {
     /// From 1.
     pub(crate) number: u64,
-    /// Without its end.
+    /// Without its line ending.
     pub(crate) text: &'a str,
 }
 
-/// A part of a text that keeps the numbers of its lines.
+/// A part of a text that keeps its line numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part<'a> {
     pub(crate) text: &'a str,
@@ -247,8 +244,8 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// Its lines, whichever of the three ends they have; the carriage returns that a
-    /// console rewrote a line with are ends, too.
+    /// Its lines, with any of the three line endings; carriage returns by which a console
+    /// overwrites a line also end it.
     pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'a>> + use<'a> {
         let mut number = self.first_line - 1;
         self.text.split('\n').flat_map(move |line| {
@@ -272,8 +269,8 @@ pub(crate) fn line_feeds(text: &str) -> u64 {
     text.bytes().filter(|byte| *byte == b'\n').count() as u64
 }
 
-/// The words of a line with one blank between them: tabs, non-breaking spaces
-/// and runs of blanks are what web pages and mail make of a format.
+/// The words of a line separated by single spaces: web pages and mail replace formatting by tabs,
+/// non-breaking spaces and runs of spaces.
 pub(crate) fn squeezed(line: &str) -> Cow<'_, str> {
     if is_squeezed(line) {
         return Cow::Borrowed(line);
@@ -288,7 +285,7 @@ pub(crate) fn squeezed(line: &str) -> Cow<'_, str> {
     Cow::Owned(squeezed)
 }
 
-/// Whether a line has no white space but single blanks between its words.
+/// Whether a line's only white space is single spaces between words.
 fn is_squeezed(line: &str) -> bool {
     let mut blank = true;
     for byte in line.bytes() {
@@ -302,13 +299,13 @@ fn is_squeezed(line: &str) -> bool {
     !blank || line.is_empty()
 }
 
-/// FNV-1a in 64 bits: ids of imported records are made from it, so that the same
-/// text has the same id on every machine.
+/// 64-bit FNV-1a: ids of imported records are derived from it, so the same text has the same id on
+/// every machine.
 pub(crate) fn fingerprint(text: &str) -> u64 {
     fingerprint_on(0xcbf2_9ce4_8422_2325, text)
 }
 
-/// The fingerprint of a text whose first part has this one.
+/// Continues the fingerprint of a text's first part.
 pub(crate) fn fingerprint_on(first: u64, text: &str) -> u64 {
     text.bytes().fold(first, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

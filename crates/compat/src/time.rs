@@ -1,7 +1,7 @@
 //! Dates of other tools as RFC 3339.
 
 /// Seconds and milliseconds since 1970 in UTC as `2026-11-21T20:15:30.123Z`.
-/// `None` outside of the years 1970 to 9999.
+/// `None` outside the years 1970 to 9999.
 pub(crate) fn rfc3339(seconds: i64, ms: u32) -> Option<String> {
     if !(0..253_402_300_800).contains(&seconds) {
         return None;

@@ -1,12 +1,11 @@
-//! Texts that are results, and that no reader here is for: which tool wrote them,
-//! and what to do instead.
+//! Recognises results that no reader supports: which tool wrote them, and what to do instead.
 
 use crate::text::{Line, lines, squeezed};
 
-/// How much of a text is looked at.
+/// Most lines examined.
 const LINES_MAX: usize = 400;
 
-/// What a text is, and the next thing to do; `None` where nobody knows.
+/// What a text is, and the next step; `None` if unknown.
 pub(crate) fn known_elsewhere(text: &str) -> Option<(&'static str, &'static str)> {
     if text.contains("\"schema_version\"") && text.trim_start().starts_with('{') {
         return Some((

@@ -1,8 +1,8 @@
-//! vdbench: `flatfile.html`, a row of columns for each interval and an average of each
-//! run, and `summary.html`, the same for people.
+//! vdbench: `flatfile.html`, a row of columns for each interval and an average of each run, and
+//! `summary.html`, the same in readable form.
 //!
-//! The average of a run (`avg_2-60`) is its result. vdbench does not print counts, so
-//! a record has rates and latencies; rates must be operations times their size.
+//! The average of a run (`avg_2-60`) is its result. vdbench does not print counts, so a record has
+//! rates and latencies; MB/s must equal the rate times the size.
 
 use crate::foreign_result::{ForeignResult, Origin, ToldKind, agrees, number};
 use crate::out::{LineReader, Out};
@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How far MB/s may be from the rate times the size, as a share; both are rounded.
+/// Tolerance between MB/s and rate times size, as a fraction; both are rounded.
 const RATES_OFF: f64 = 0.005;
 
-/// Whether a line is the heading of a flatfile. The second column of older versions is
-/// not `timestamp`.
+/// Whether a line is the heading of a flatfile. In older versions the second column is not
+/// `timestamp`.
 pub(crate) fn is_flatfile(line: &str) -> bool {
     let mut words = line.split_whitespace();
     matches!(
@@ -24,12 +24,12 @@ pub(crate) fn is_flatfile(line: &str) -> bool {
     )
 }
 
-/// Whether a line begins a run of a summary.
+/// Whether a line begins a run in a summary.
 pub(crate) fn begins_run(line: &str) -> bool {
     line.contains("Starting RD=") && run_name(&plain(line)).is_some()
 }
 
-/// Cells by the names of their columns.
+/// Cells by column name.
 type Row<'a> = BTreeMap<&'a str, &'a str>;
 
 /// Reads a flatfile or a summary.
@@ -37,10 +37,10 @@ type Row<'a> = BTreeMap<&'a str, &'a str>;
 pub(crate) struct Reader {
     is_flat: bool,
     columns: Vec<String>,
-    /// Of a flatfile: runs that have intervals, and those that have an average.
+    /// For a flatfile: runs with intervals, and runs with an average.
     seen: BTreeSet<String>,
     averaged: BTreeSet<String>,
-    /// Of a summary: the run that is open.
+    /// For a summary: the open run.
     open: Option<OpenRun>,
 }
 
@@ -50,7 +50,7 @@ struct OpenRun {
     options: String,
     last_interval: u64,
     average: bool,
-    /// The first line of a heading, whose second one follows.
+    /// The first line of a two-line heading.
     heading: Option<Vec<String>>,
     columns: Vec<String>,
 }
@@ -183,7 +183,7 @@ impl Reader {
             None => words[1].parse().ok(),
         };
         let Some(interval) = interval else { return };
-        // Rows of intervals may have a column of other reports behind.
+        // Interval rows may have trailing columns of other reports.
         if words.len() < open.columns.len() + 2 {
             return out.problem(line, "has fewer values than its heading: it is truncated");
         }
@@ -226,7 +226,7 @@ impl Reader {
     }
 }
 
-/// An average, by the columns of the flatfile.
+/// An average, by the flatfile's columns.
 fn average(
     line: u64,
     text: &str,
@@ -339,7 +339,7 @@ fn told(name: &str, row: &Row<'_>) -> Result<ForeignResult, String> {
         alone(&mut told.write, "write_max");
         told.read = ToldKind::none();
     } else {
-        // Of both together the longest is that of either.
+        // The maximum of a mix is that of either direction.
         told.read.latency_mean = ms("read_resp");
         told.write.latency_mean = ms("write_resp");
         told.read.latency_max = ms("read_max");
@@ -357,7 +357,7 @@ fn told(name: &str, row: &Row<'_>) -> Result<ForeignResult, String> {
     Ok(told)
 }
 
-/// What flatfiles of file system workloads call columns of raw ones.
+/// Flatfile columns of file system workloads and their raw equivalents.
 const OF_FILES: [(&str, &str); 4] = [
     ("Xfersize", "bytes/io"),
     ("Xfersize", "xfersize"),
@@ -365,7 +365,7 @@ const OF_FILES: [(&str, &str); 4] = [
     ("Write_resp", "write_resp"),
 ];
 
-/// The share of reads in a row of a file system workload; `None` where it is no such row.
+/// The read percentage in a row of a file system workload; `None` for other rows.
 fn read_percent_of_files(row: &Row<'_>) -> Option<String> {
     let rate = |column: &str| number(row.get(column)?);
     let (reads, writes) = (rate("Read_rate")?, rate("Write_rate")?);
@@ -373,7 +373,7 @@ fn read_percent_of_files(row: &Row<'_>) -> Option<String> {
     Some(if all > 0.0 { 100.0 * reads / all } else { 0.0 }.to_string())
 }
 
-/// The columns of a summary by the names of the flatfile's; `None` where they are others.
+/// The columns of a summary under the flatfile's names; `None` if they differ.
 fn of_summary<'a>(named: &Row<'a>) -> Option<Row<'a>> {
     let names = [
         ("i/o rate", "rate"),
@@ -396,7 +396,7 @@ fn of_summary<'a>(named: &Row<'a>) -> Option<Row<'a>> {
     Some(found.collect())
 }
 
-/// A line without the tags of HTML.
+/// A line without HTML tags.
 fn plain(line: &str) -> Cow<'_, str> {
     if !line.contains('<') {
         return Cow::Borrowed(line);

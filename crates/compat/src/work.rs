@@ -1,29 +1,28 @@
-//! How much a reading has looked at, who hears of it, and whether it is to go on.
+//! Counts the work of an import, reports progress, and decides whether to continue.
 //!
-//! Each pass over a text counts its bytes here, whatever it looks for. So the same
-//! number shows progress, lets an interruption be heard, and shows in tests that work
-//! grows with the length of a file and no faster.
+//! Each pass over a text counts its bytes here. The same counter drives progress and interruption,
+//! and lets tests verify that work grows linearly with file length.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-/// How far a reading is.
+/// Progress of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes of text that were looked at so far, each as often as it was.
+    /// Bytes of text visited so far, counted on each pass.
     pub visited_bytes: u64,
-    /// Length of the file. A file is looked at three or four times.
+    /// Length of the file. A file is passed over three or four times.
     pub source_bytes: u64,
 }
 
-/// Hears how far a reading is, after about each MiB; where it breaks, the reading ends
-/// with an error of which [`crate::Error::is_interruption`] is true.
+/// Called with the progress about once per MiB; on `Break` the import ends with an error for which
+/// [`crate::Error::is_interruption`] is true.
 pub type Watch<'a> = &'a dyn Fn(Progress) -> ControlFlow<()>;
 
 /// Bytes between two calls of a [`Watch`].
 const EVERY_BYTES: u64 = 1 << 20;
 
-/// What is counted of one reading.
+/// Counters of one import.
 pub(crate) struct Work<'a> {
     source_bytes: u64,
     visited_bytes: Cell<u64>,
@@ -43,7 +42,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// So many bytes are looked at; whether the reading goes on.
+    /// Counts this many bytes as visited; returns whether to continue.
     pub(crate) fn visit(&self, bytes: usize) -> bool {
         let visited_bytes = self.visited_bytes.get() + bytes as u64;
         self.visited_bytes.set(visited_bytes);

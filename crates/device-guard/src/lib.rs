@@ -1,16 +1,16 @@
-//! Which devices may be written: found once by descriptor, claimed, and judged again
-//! after the claim.
+//! Guards which devices may be written: each is resolved once to a descriptor, claimed, and checked
+//! again after the claim.
 //!
 //! Invariants:
-//! - A path is looked at once. Every later open goes through the handle that was found,
-//!   and makes sure that it is the same device.
-//! - Nothing is opened for writing before it is claimed, and nothing that was claimed is
-//!   written before it was judged once more, as a claim does not keep everybody out.
-//! - A refusal names what is in the way. What cannot be seen is not taken for free: that
-//!   is for the user to say (`--busy-ok`).
-//! - No permission is kept: it comes with each call.
+//! - A path is resolved once. Every later open uses the handle found, and verifies that it is the
+//!   same device.
+//! - A device is claimed before it is opened for writing, and checked again after the claim, before
+//!   the first write, as a claim does not exclude all users.
+//! - A refusal names the obstacle. A device whose use cannot be checked is not considered free: the
+//!   user has to confirm it (`--busy-ok`).
+//! - Permissions are not stored: each call passes them.
 //!
-//! `targets` and `disk-provision` write to devices through this, and no other crate does
+//! Only `targets` and `disk-provision` write to devices, and only through this crate
 //! (`cargo xtask tidy`).
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,9 @@
-//! What is wrong with a file or device, for the crates that do more than look:
-//! `targets` and `disk-provision` have classes of their own and the same shape, so
-//! that whoever prints an error finds message, reason and hint in one place.
+//! Errors of files and devices, for crates that do more than inspect: `targets` and
+//! `disk-provision` have their own classes and the same structure, so that error output finds
+//! message, reason and hint in one place.
 //!
-//! A refusal names the thing that is in the way. The class maps to an exit code;
-//! the hint is a line of its own, never part of the message.
+//! A refusal names the obstacle. The class maps to an exit code; the hint is a separate line, never
+//! part of the message.
 
 use stripewise_units::Hint;
 
@@ -13,19 +13,19 @@ use stripewise_units::Hint;
 pub struct Problem<Kind> {
     /// Its class.
     pub kind: Kind,
-    /// The target as the user named it, or the file that is in the way.
+    /// The target as given by the user, or the conflicting file.
     pub target: String,
-    /// What is the case, in words, without a final stop.
+    /// The problem, in words, without a full stop.
     pub what: String,
-    /// The next thing to do, a whole sentence; empty where there is none.
+    /// The next step, a whole sentence; may be empty.
     pub hint: Hint,
-    /// The operating system's reason.
+    /// The operating system's error.
     #[source]
     pub os: Option<std::io::Error>,
 }
 
 impl<Kind> Problem<Kind> {
-    /// Without a hint, and without a reason of the operating system.
+    /// Without a hint and without an operating system error.
     pub fn new(kind: Kind, target: impl std::fmt::Display, what: impl Into<String>) -> Self {
         Problem {
             kind,
@@ -36,21 +36,21 @@ impl<Kind> Problem<Kind> {
         }
     }
 
-    /// With the next thing to do.
+    /// Adds the next step.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<Hint>) -> Self {
         self.hint = hint.into();
         self
     }
 
-    /// With the operating system's reason.
+    /// Adds the operating system's error.
     #[must_use]
     pub fn with_os(mut self, os: std::io::Error) -> Self {
         self.os = Some(os);
         self
     }
 
-    /// The same in another crate's classes.
+    /// Converts to another crate's classes.
     #[must_use]
     pub fn into_class<Other: From<Kind>>(self) -> Problem<Other> {
         Problem {
@@ -62,13 +62,13 @@ impl<Kind> Problem<Kind> {
         }
     }
 
-    /// The next thing to do, a whole sentence.
+    /// The next step, a whole sentence.
     #[must_use]
     pub fn hint(&self) -> Option<&Hint> {
         (!self.hint.is_empty()).then_some(&self.hint)
     }
 
-    /// Number of the operating system's reason.
+    /// The operating system's error number.
     #[must_use]
     pub fn os_number(&self) -> Option<i32> {
         self.os.as_ref().and_then(std::io::Error::raw_os_error)

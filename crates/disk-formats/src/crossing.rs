@@ -1,19 +1,18 @@
 //! The crossing law: how many operations touch more than one stripe unit.
 //!
-//! Operations of `s` bytes stand at multiples of `s` in a volume that starts
-//! `o` bytes into an array with stripe unit `U`. Their starts modulo `U` run
-//! through `r, r + d, r + 2d...` with `d = gcd(s, U)` and `r = o mod d`, each
-//! equally often, in a period of `U/d` operations. One crosses a boundary when
-//! its start modulo `U` is above `U - s`; all do where `s > U`. So the share is
-//! exact also where `s` does not divide `U`. For `s` that divides `U` and
-//! `r = 0` it is 0; for other `r` it is `s/U`: 8K on 64K, one in 8.
+//! Operations of `s` bytes start at multiples of `s` in a volume that starts `o` bytes into an
+//! array with stripe unit `U`. Their starts modulo `U` run through `r, r + d, r + 2d...` with
+//! `d = gcd(s, U)` and `r = o mod d`, each equally often, in a period of `U/d` operations. One
+//! crosses a boundary when its start modulo `U` is above `U - s`; all do where `s > U`. So the
+//! share is also exact where `s` does not divide `U`. For `s` that divides `U` and `r = 0` it is 0;
+//! for other `r` it is `s/U`: 8K on 64K, one in 8.
 //!
-//! It stands here once: `disks` foretells by it what an offset costs, and `align`
-//! and `lab` hold to it what an offset was measured to cost.
+//! This is the only implementation: `disks` predicts the cost of an offset with it, and `align` and
+//! `lab` compare measured costs to it.
 
 use serde::Serialize;
 
-/// Pages in which Linux md keeps parity, and the usual page of everything else.
+/// Page size of Linux md's parity, and the usual page size elsewhere.
 pub const PARITY_PAGE_BYTES: u64 = 4096;
 
 /// Operations of one size against one stripe unit.
@@ -21,20 +20,19 @@ pub const PARITY_PAGE_BYTES: u64 = 4096;
 pub struct Crossing {
     /// Bytes of an operation.
     pub block_size_bytes: u64,
-    /// Operations after which everything repeats.
+    /// Operations after which the pattern repeats.
     pub period: u64,
-    /// Of those, the ones that touch more stripe units than one.
+    /// Of those, operations that touch more than one stripe unit.
     pub crossing: u64,
-    /// Stripe units touched by all operations of a period together.
+    /// Stripe units touched by all operations of a period.
     pub units_touched: u128,
-    /// Stripe units that an operation of this size touches at the least.
+    /// Minimum stripe units for an operation of this size.
     pub units_least: u64,
 }
 
 impl Crossing {
-    /// For operations of `block_size_bytes` at multiples of their size, where the
-    /// volume starts `offset_bytes` into units of `unit_bytes`. `None` where a
-    /// size is 0.
+    /// For operations of `block_size_bytes` at multiples of their size, where the volume starts
+    /// `offset_bytes` into units of `unit_bytes`. `None` if a size is 0.
     #[must_use]
     pub fn new(block_size_bytes: u64, unit_bytes: u64, offset_bytes: u64) -> Option<Self> {
         if block_size_bytes == 0 || unit_bytes == 0 {
@@ -44,7 +42,7 @@ impl Crossing {
         let step = gcd(size, unit);
         let period = unit / step;
         let first = offset_bytes % step;
-        // Starts first + j * step, j < period, that are above `limit`.
+        // Number of starts first + j * step, j < period, above `limit`.
         let above = |limit: u64| {
             if limit >= first {
                 period.saturating_sub((limit - first) / step + 1)
@@ -57,11 +55,11 @@ impl Crossing {
         } else {
             above(unit - size)
         };
-        // An operation of a*U + b bytes touches a units, or one more if its last
-        // b bytes reach into another: sum of floor((start + size - 1) / U) + 1.
+        // An operation of a*U + b bytes touches a units, or one more if its last b bytes extend
+        // into another: sum of floor((start + size - 1) / U) + 1.
         let (whole, rest) = (u128::from(size / unit), size % unit);
         let reaches_on = if rest == 0 {
-            // Only a start on a boundary keeps it to `whole` units.
+            // Only a start on a boundary limits it to `whole` units.
             u128::from(period - u64::from(first == 0))
         } else {
             u128::from(period) + u128::from(above(unit - rest))
@@ -81,14 +79,14 @@ impl Crossing {
         self.crossing as f64 / self.period as f64
     }
 
-    /// Stripe units touched by an operation on average.
+    /// Mean stripe units touched per operation.
     #[must_use]
     pub fn units_mean(&self) -> f64 {
         self.units_touched as f64 / self.period as f64
     }
 
-    /// Stripe units touched by an operation beyond those that one of its size must
-    /// touch, on average. Up to the stripe unit it is the share that crosses.
+    /// Mean stripe units touched per operation beyond the minimum for its size. Up to the stripe
+    /// unit it is the share that crosses.
     #[must_use]
     pub fn excess(&self) -> f64 {
         let least = u128::from(self.units_least) * u128::from(self.period);
@@ -113,8 +111,7 @@ pub fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The largest power of two that divides a number; `None` for 0, which all
-/// powers divide.
+/// The largest power of two that divides a number; `None` for 0, which every power divides.
 #[must_use]
 pub fn power_of_two_in(number: u64) -> Option<u64> {
     (number != 0).then(|| 1 << number.trailing_zeros())

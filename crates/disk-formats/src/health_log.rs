@@ -1,33 +1,33 @@
-//! What an NVMe drive reports of its heat: log page 0x02 (SMART / health information, NVM
-//! Express base specification). Only what tells of slowing down is taken.
+//! Thermal data of an NVMe drive: log page 0x02 (SMART / health information, NVM Express base
+//! specification). Only the fields that indicate throttling are decoded.
 //!
 //! Layout, little endian: composite temperature in kelvins at 1 (16 bits); minutes above the
-//! warning and the critical temperature at 192 and 196 (32 bits each); how often the drive
-//! slowed itself lightly and heavily (thermal management temperatures 1 and 2) at 216 and 220,
-//! and for how many seconds at 224 and 228 (32 bits each).
+//! warning and the critical temperature at 192 and 196 (32 bits each); number of transitions to
+//! light and heavy throttling (thermal management temperatures 1 and 2) at 216 and 220, and seconds
+//! spent in each at 224 and 228 (32 bits each).
 
-/// The page's number.
+/// Log page identifier.
 pub const LOG_PAGE: u8 = 0x02;
-/// Bytes of the page.
+/// Size of the page in bytes.
 pub const PAGE_BYTES: usize = 512;
 const ZERO_CELSIUS: i64 = 273;
 
-/// The page, decoded. All but the temperature rises over the drive's life.
+/// The decoded page. All values but the temperature only increase over the drive's life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HealthLog {
-    /// Degrees Celsius; `None` where the drive does not say.
+    /// Degrees Celsius; `None` if the drive does not report it.
     pub temperature_celsius: Option<i64>,
     /// Minutes above the warning temperature.
     pub warm_minutes: u32,
     /// Minutes above the critical temperature.
     pub hot_minutes: u32,
-    /// How often the drive slowed itself, lightly or heavily.
+    /// Number of times the drive throttled, lightly or heavily.
     pub slowdowns: u64,
-    /// Seconds in which it was slowed, lightly or heavily.
+    /// Seconds throttled, lightly or heavily.
     pub slowed_s: u64,
 }
 
-/// Decodes a page; `None` where it is cut short.
+/// Decodes a page; `None` if it is truncated.
 #[must_use]
 pub fn decode(page: &[u8]) -> Option<HealthLog> {
     let word = |at: usize| {

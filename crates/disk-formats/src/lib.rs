@@ -1,10 +1,10 @@
-//! What lies on disks, decoded: partition tables, superblocks, tables of device
-//! mapper, and what Windows answers about all of them. Bytes in, facts out. And the
-//! law of crossings, which says what a place on striped disks costs.
+//! Decodes on-disk formats: partition tables, superblocks, device-mapper tables, and Windows'
+//! answers about all of them. Bytes in, facts out. Also the law of crossings, which gives the cost
+//! of an offset on striped disks.
 //!
-//! Nothing here opens a file or asks an operating system. Bytes may be damaged
-//! or hostile: every number from them is bounded before it is used, what does
-//! not fit is refused or reported, and nothing is guessed.
+//! Nothing here opens a file or calls the operating system. Bytes may be damaged or hostile: every
+//! number from them is bounded before use, invalid data is rejected or reported, and nothing is
+//! guessed.
 #![forbid(unsafe_code)]
 
 pub mod crossing;

@@ -1,10 +1,10 @@
-//! The kernel's answer to `DM_TABLE_STATUS` (`linux/dm-ioctl.h`): the table of a device
-//! of device mapper, as lines of text.
+//! The kernel's answer to `DM_TABLE_STATUS` (`linux/dm-ioctl.h`): the table of a device-mapper
+//! device, as lines of text.
 
 /// `struct dm_target_spec`: start, length, status, next, name of 16 bytes.
 const SPEC_BYTES: usize = 40;
 
-/// Four bytes of an answer as a number; 0 behind its end.
+/// Four bytes of an answer as a number; 0 beyond its end.
 #[must_use]
 pub fn word(buffer: &[u8], at: usize) -> u32 {
     buffer.get(at..at.saturating_add(4)).map_or(0, |word| {
@@ -19,9 +19,9 @@ fn long(buffer: &[u8], at: usize) -> u64 {
         .map_or(0, u64::from_ne_bytes)
 }
 
-/// The lines of the targets that the kernel put behind the header, as `dmsetup table`
-/// prints them. Each target says where the next one starts, counted from the first; what
-/// goes in circles or beyond the end is left out. The key of `crypt` is blanked.
+/// The lines of the targets after the header, as printed by `dmsetup table`. Each target gives the
+/// start of the next, counted from the first; entries that form a loop or lie beyond the end are
+/// skipped. The key of `crypt` is blanked.
 #[must_use]
 pub fn lines(buffer: &[u8]) -> Vec<String> {
     let first = word(buffer, 16) as usize;

@@ -1,9 +1,9 @@
-//! Tables of device mapper, as the kernel and `dmsetup table` write them:
-//! `START LENGTH TARGET ARGUMENTS` in sectors of 512 bytes
-//! (Linux `Documentation/admin-guide/device-mapper/`).
+//! Device-mapper tables, in the format of the kernel and `dmsetup table`:
+//! `START LENGTH TARGET ARGUMENTS` in sectors of 512 bytes (Linux
+//! `Documentation/admin-guide/device-mapper/`).
 //!
-//! Targets whose mapping is no plain arithmetic (thin, snapshot, cache...) keep
-//! their name and have no parts.
+//! Targets whose mapping is not plain arithmetic (thin, snapshot, cache...) keep their name and
+//! have no parts.
 
 use serde::{Deserialize, Serialize};
 use stripewise_units::DeviceNumber;
@@ -24,8 +24,8 @@ pub struct Segment {
     pub level: Option<String>,
     /// Path selector and its arguments, for multipath.
     pub policy: Option<String>,
-    /// The devices that hold the data, and where on each the piece starts. For
-    /// multipath the paths, of which any serves.
+    /// The devices that hold the data, and the start of the piece on each. For multipath the
+    /// alternative paths.
     pub parts: Vec<SegmentPart>,
 }
 
@@ -39,15 +39,14 @@ pub struct SegmentPart {
 }
 
 const SECTOR_BYTES: u64 = 512;
-/// Lines, and devices of a line; LVM's own limits are far below.
+/// Most lines, and devices per line; LVM's own limits are far below.
 const LINES_MAX: usize = 4096;
 const PARTS_MAX: u64 = 1024;
 
-/// A device by number (`8:16`) or by the path that dmsetup was given.
+/// Resolves a device by number (`8:16`) or by the path given to dmsetup.
 type Resolve<'a> = &'a dyn Fn(&str) -> Option<DeviceNumber>;
 
-/// The lines of one device in the output of `dmsetup table`, which starts each
-/// with `NAME: `.
+/// The lines of one device in the output of `dmsetup table`, which prefixes each with `NAME: `.
 #[must_use]
 pub fn lines_of(text: &str, name: &str) -> Vec<String> {
     text.lines()
@@ -168,8 +167,8 @@ fn multipath(
     Some(())
 }
 
-/// `TYPE #params CHUNK... #devices META DATA META DATA...`; `-` for none. Data
-/// start where the data device does.
+/// `TYPE #params CHUNK... #devices META DATA META DATA...`; `-` for none. Data starts at the
+/// beginning of the data device.
 fn raid(
     segment: &mut Segment,
     arguments: &[&str],

@@ -1,21 +1,21 @@
-//! Well-known marks in the first bytes of a device or partition: what it seems to
-//! hold. Finding none means nothing; nothing is parsed here. Besides telling
-//! people what would be lost, the places serve to wipe them, so that nobody takes
-//! what is left of a file system for one that is there.
+//! Well-known signatures in the first bytes of a device or partition: its apparent content. Finding
+//! none proves nothing; nothing is parsed here. In addition to warning users of data loss, the
+//! positions are used to wipe signatures, so that the remains of a file system are not mistaken for
+//! a live one.
 
-/// Enough for btrfs, whose mark lies furthest in.
+/// Enough for btrfs, whose signature has the largest offset.
 pub const HEAD_BYTES: usize = 0x10048;
 
-/// A mark and what it stands for.
+/// A signature and its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// Bytes from the start of the device or partition.
     pub offset_bytes: usize,
-    /// The bytes themselves.
+    /// The signature bytes.
     pub bytes: &'static [u8],
-    /// What it stands for, with its article: `an XFS file system`.
+    /// Its meaning, with an article: `an XFS file system`.
     pub what: &'static str,
-    /// A partition table or boot sector, not contents.
+    /// A partition table or boot sector, not content.
     pub is_table: bool,
 }
 
@@ -37,7 +37,7 @@ const fn table(offset_bytes: usize, bytes: &'static [u8], what: &'static str) ->
     }
 }
 
-/// All that are known; of several that fit, the first says most.
+/// All known signatures; of several that match, the first is the most specific.
 pub const MARKS: [Mark; 20] = [
     contents(0, b"LUKS\xba\xbe", "an encrypted volume (LUKS)"),
     contents(0, b"XFSB", "an XFS file system"),
@@ -65,7 +65,7 @@ pub const MARKS: [Mark; 20] = [
     table(510, b"\x55\xaa", "a partition table or boot sector"),
 ];
 
-/// The marks that the first bytes of something carry.
+/// The signatures found in the first bytes.
 #[must_use]
 pub fn found(head: &[u8]) -> Vec<&'static Mark> {
     let fits = |mark: &&Mark| {

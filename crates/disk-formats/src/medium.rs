@@ -1,34 +1,32 @@
-//! Bounded reads of something that may be damaged or hostile: a device, an
-//! image, a part of either.
+//! Bounded reads of data that may be damaged or hostile: a device, an image, a part of either.
 //!
-//! A [`Medium`] knows its length and a budget. What lies outside is not there;
-//! what would cost more than the budget is refused. So a parser over a medium
-//! may follow whatever numbers it finds, and costs no more than the budget.
+//! A [`Medium`] knows its length and a budget. Bytes outside are absent; reads beyond the budget
+//! are refused. So a parser over a medium may follow any number it finds, at a cost limited by the
+//! budget.
 
 use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom};
 use stripewise_units::{acts, shown_instead};
 
 /// The largest single piece.
 pub const PIECE_BYTES_MAX: usize = 8 << 20;
-/// What all pieces of one medium may add up to, unless the caller says otherwise.
+/// Default limit for the total of all pieces of one medium.
 pub const BUDGET_BYTES: u64 = 64 << 20;
 
-/// Bytes that can be looked at by place.
+/// Bytes with random access.
 pub trait Bytes {
-    /// Bytes from the first to the last.
+    /// Total length.
     fn size_bytes(&self) -> u64;
 
-    /// A whole piece.
+    /// Reads a whole piece.
     ///
     /// # Errors
-    /// `UnexpectedEof` when any of it lies outside; `InvalidInput` when it is
-    /// larger than [`PIECE_BYTES_MAX`] or the budget is used up; else the
-    /// operating system's reason.
+    /// `UnexpectedEof` if any of it lies outside; `InvalidInput` if it is larger than
+    /// [`PIECE_BYTES_MAX`] or the budget is used up; otherwise the operating system's error.
     fn piece(&mut self, offset_bytes: u64, length: usize) -> Result<Vec<u8>>;
 }
 
-/// A reader, bounded. Reads whole sectors of 4 KiB, so that raw character
-/// devices and direct descriptors would do as well.
+/// A bounded reader. Reads whole sectors of 4 KiB, so that raw character devices and direct
+/// descriptors would work as well.
 #[derive(Debug)]
 pub struct Medium<R> {
     reader: R,
@@ -37,7 +35,7 @@ pub struct Medium<R> {
 }
 
 impl<R: Read + Seek> Medium<R> {
-    /// Over a reader that has this many bytes.
+    /// For a reader of this many bytes.
     pub fn new(reader: R, size_bytes: u64) -> Self {
         Medium {
             reader,
@@ -83,7 +81,7 @@ pub struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// The part that starts at `start_bytes`, cut at the end of the whole.
+    /// The part that starts at `start_bytes`, limited to the end of the whole.
     pub fn new(whole: &'a mut dyn Bytes, start_bytes: u64, size_bytes: u64) -> Self {
         let left = whole.size_bytes().saturating_sub(start_bytes);
         Part {
@@ -105,7 +103,7 @@ impl Bytes for Part<'_> {
     }
 }
 
-/// Whether an error means that the bytes are not there, as against unreadable.
+/// Whether an error means that the bytes are absent, as opposed to unreadable.
 #[must_use]
 pub fn is_absent(error: &Error) -> bool {
     matches!(
@@ -114,8 +112,8 @@ pub fn is_absent(error: &Error) -> bool {
     )
 }
 
-/// Little-endian numbers at a place in a piece; zero where the piece ends
-/// before, which no parser takes for a value.
+/// Little-endian numbers at an offset in a piece; zero beyond its end, which no parser takes for a
+/// value.
 pub(crate) mod le {
     pub fn u16(bytes: &[u8], at: usize) -> u16 {
         bytes
@@ -147,15 +145,15 @@ pub(crate) mod be {
     }
 }
 
-/// Text of fixed length that ends at its first zero; control characters and
-/// what is not UTF-8 are replaced, so that it can be printed. Absent when empty.
+/// Fixed-length text up to its first zero; control characters and invalid UTF-8 are replaced, so
+/// that it can be printed. Absent when empty.
 pub(crate) fn text(bytes: &[u8]) -> Option<String> {
     let end = bytes.iter().position(|byte| *byte == 0);
     let text = String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())]);
     printable(text.trim())
 }
 
-/// Without characters that a terminal would act upon; absent when empty.
+/// Text without terminal control characters; absent when empty.
 #[must_use]
 pub fn printable(text: &str) -> Option<String> {
     let mut clean = String::with_capacity(text.len());
@@ -168,7 +166,7 @@ pub fn printable(text: &str) -> Option<String> {
     (!clean.is_empty()).then_some(clean)
 }
 
-/// An UUID in the order of its bytes: `0f5c...`, as file systems print theirs.
+/// A UUID in byte order: `0f5c...`, as printed by file systems.
 pub(crate) fn uuid(bytes: &[u8]) -> Option<String> {
     let bytes: &[u8; 16] = bytes.try_into().ok()?;
     if bytes.iter().all(|byte| *byte == 0) {

@@ -1,18 +1,17 @@
-//! What a volume of Amazon's reports of itself: NVMe log page 0xD0. How long its own limits
-//! and those of the instance were exceeded since it was attached, and latencies as the
-//! volume saw them. Drives of an instance (instance store) have the same page with another
-//! magic, and only the instance's limits in it.
+//! Statistics of an Amazon EBS volume: NVMe log page 0xD0. How long its own limits and those of the
+//! instance were exceeded since it was attached, and latencies as seen by the volume. Instance
+//! store drives have the same page with another magic, and only the instance's limits in it.
 //!
-//! Layout, little endian: magic at 0; totals of reads and writes at 8 (operations), 24 (bytes)
-//! and 40 (microseconds); microseconds beyond limits at 56 (volume, IOPS), 64 (volume,
-//! bytes), 72 and 80 (the same of the instance); queue length at 88; histograms of read
-//! and write latency at 512 and 2,056, each a number of bins and 64 bins of lower and upper end
-//! in microseconds and a count (32 bits). Checked in November 2026 against `plugins/amzn` of
-//! nvme-cli and `ebsnvme` of FreeBSD, which agree; no page of a real volume was at hand.
+//! Layout, little endian: magic at 0; totals of reads and writes at 8 (operations), 24 (bytes) and
+//! 40 (microseconds); microseconds beyond limits at 56 (volume, IOPS), 64 (volume, bytes), 72 and
+//! 80 (the same for the instance); queue length at 88; histograms of read and write latency at 512
+//! and 2,056, each a number of bins and 64 bins of lower and upper end in microseconds and a count
+//! (32 bits). Checked in November 2026 against `plugins/amzn` of nvme-cli and `ebsnvme` of FreeBSD,
+//! which agree; no page of a real volume was available.
 
-/// The page's number.
+/// Log page identifier.
 pub const LOG_PAGE: u8 = 0xD0;
-/// Bytes of the page.
+/// Size of the page in bytes.
 pub const PAGE_BYTES: usize = 4_096;
 const MAGIC: u32 = 0x3C23_B510;
 const MAGIC_INSTANCE_STORE: u32 = 0xEC2C_0D7E;
@@ -30,18 +29,18 @@ pub struct ReadWrite {
     pub write: u64,
 }
 
-/// Operations whose latency lay between two ends.
+/// Operations in a latency range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LatencyBin {
-    /// Microseconds.
+    /// Lower end in microseconds.
     pub lower_us: u64,
-    /// Microseconds.
+    /// Upper end in microseconds.
     pub upper_us: u64,
-    /// Operations.
+    /// Number of operations.
     pub count: u32,
 }
 
-/// The page, decoded. All but the queue length rises while the volume is attached.
+/// The decoded page. All values but the queue length only increase while the volume is attached.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VolumeLog {
     /// Operations.
@@ -50,13 +49,13 @@ pub struct VolumeLog {
     pub bytes: ReadWrite,
     /// Their time, microseconds.
     pub time_us: ReadWrite,
-    /// Microseconds in which more operations a second were wanted than the volume gives.
+    /// Microseconds during which demand exceeded the volume's IOPS limit.
     pub volume_iops_exceeded_us: u64,
-    /// The same of bytes a second.
+    /// Microseconds during which demand exceeded the volume's throughput limit.
     pub volume_bytes_exceeded_us: u64,
-    /// The same of the instance's operations a second.
+    /// Microseconds during which demand exceeded the instance's IOPS limit.
     pub instance_iops_exceeded_us: u64,
-    /// The same of the instance's bytes a second.
+    /// Microseconds during which demand exceeded the instance's throughput limit.
     pub instance_bytes_exceeded_us: u64,
     /// Operations in flight when the page was read.
     pub queue_length: u64,
@@ -66,7 +65,7 @@ pub struct VolumeLog {
     pub write_latencies: Vec<LatencyBin>,
 }
 
-/// Decodes a page; `None` where it is no such page, or is cut short.
+/// Decodes a page; `None` if it is a different page, or truncated.
 #[must_use]
 pub fn decode(page: &[u8]) -> Option<VolumeLog> {
     let magic = page.get(..4)?.try_into().ok().map(u32::from_le_bytes)?;
@@ -93,7 +92,7 @@ pub fn decode(page: &[u8]) -> Option<VolumeLog> {
     })
 }
 
-/// The bins that say something; a number of bins beyond what there is room for is cut.
+/// The non-empty bins with a valid range; limits the number of bins to the available space.
 fn histogram(page: &[u8], at: usize) -> Option<Vec<LatencyBin>> {
     let count = long(page, at)?.min(BINS_MAX) as usize;
     let bins = (0..count).map(|bin| {
@@ -117,7 +116,7 @@ fn long(page: &[u8], at: usize) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A page that is made up: each field has a value of its own.
+    /// A synthetic page: each field has a distinct value.
     fn page() -> Vec<u8> {
         let mut page = vec![0; PAGE_BYTES];
         page[..4].copy_from_slice(&MAGIC.to_le_bytes());

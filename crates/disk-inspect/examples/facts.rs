@@ -1,4 +1,4 @@
-//! Prints what is known about the host and about each path or device named.
+//! Prints the known facts about the host and each path or device named.
 //!
 //! `cargo run -p stripewise-disk-inspect --example facts -- /home /dev/sda`
 

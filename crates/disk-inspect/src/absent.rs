@@ -1,4 +1,4 @@
-//! Facts that only Linux tells so far: elsewhere they are absent, never guessed.
+//! Facts available only on Linux so far: elsewhere they are absent, never guessed.
 //!
 //! | fact | why not on Windows |
 //! | --- | --- |

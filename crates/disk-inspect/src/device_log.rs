@@ -1,19 +1,19 @@
-//! What drives and volumes report of themselves: log pages of NVMe, read from the device.
+//! Statistics of drives and volumes: NVMe log pages, read from the device.
 //!
 //! | device | page | says |
 //! | --- | --- | --- |
 //! | Amazon EBS, instance store | 0xD0 | how long the volume's and the instance's limits held it back, latencies at the volume |
 //! | every other NVMe drive | 0x02 and its power state | whether it slowed itself for heat |
 //!
-//! Only devices whose driver is NVMe's are asked, page 0xD0 only of Amazon's models: other
-//! makers' drives may mean something else by it.
+//! Only devices with an NVMe driver are queried, and page 0xD0 only on Amazon's models: other
+//! vendors may use it for something else.
 
 use crate::storage::{BlockDevice, BlockDeviceKind, Storage};
 pub use stripewise_disk_formats::health_log::HealthLog;
 pub use stripewise_disk_formats::volume_log::{LatencyBin, ReadWrite as VolumePair, VolumeLog};
 use stripewise_units::DeviceNumber;
 
-/// Models that have page 0xD0, as sysfs has them, and what they are.
+/// Models that support page 0xD0, as named in sysfs, and what they are.
 const VOLUMES: [(&str, &str); 2] = [
     (
         "Amazon Elastic Block Store",
@@ -30,21 +30,21 @@ const VOLUMES: [(&str, &str); 2] = [
 pub struct DeviceLog {
     /// Kernel name.
     pub device: String,
-    /// What it says.
+    /// Its content.
     pub content: LogContent,
 }
 
-/// What a device says of itself.
+/// Content of a device log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogContent {
-    /// A volume of a cloud: which page, and what is in it or why that was not read.
+    /// A cloud volume: which page, and its content or why it was not read.
     Volume(&'static str, Box<Result<VolumeLog, String>>),
-    /// A drive: its heat, and its power state where it says so.
+    /// A drive: its thermal state, and its power state if reported.
     Drive(HealthLog, Option<u8>),
 }
 
-/// The NVMe devices at the bottom of a storage: number, name, and the page of a volume where
-/// it is one.
+/// The NVMe devices at the bottom of a storage stack: number, name, and the log page if it is a
+/// volume.
 pub(crate) fn devices(storage: &Storage) -> Vec<(DeviceNumber, &str, Option<&'static str>)> {
     let is_nvme = |device: &&&BlockDevice| {
         let transport = device.transport.as_deref();

@@ -1,4 +1,4 @@
-//! The few failures that are not simply a missing fact.
+//! Failures that are more than a missing fact.
 
 use crate::platform;
 use std::path::PathBuf;
@@ -11,22 +11,22 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The path does not exist or may not be looked at.
+    /// The path does not exist or access is denied.
     #[error("cannot inspect {}: {source}", .path.as_text())]
     Path {
         /// As given.
         path: PathBuf,
-        /// The operating system's reason.
+        /// The operating system's error.
         #[source]
         source: std::io::Error,
     },
-    /// An open file could not be asked for its device.
+    /// The device of an open file could not be determined.
     #[error("cannot inspect an open file: {0}")]
     File(#[source] std::io::Error),
     /// A device number or name that this machine does not have.
     #[error("there is no block device {0}")]
     NoDevice(String),
-    /// Not yet written for this operating system.
+    /// Not yet implemented for this operating system.
     #[error("{0} cannot be inspected on this operating system yet")]
     Unsupported(&'static str),
 }

@@ -1,20 +1,19 @@
-//! What a target is, by whatever name it is reached.
+//! Identity of a target, independent of the name used.
 
 use serde::{Deserialize, Serialize};
 
 /// A file or device among those of one host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Itself: a device by its number, a file by its file system and inode.
+    /// Its own identity: a device by its number, a file by its file system and inode.
     pub own: String,
-    /// What its bytes lie on: the disk of a partition, members of an array, the file
-    /// behind a loop device.
+    /// What its bytes are stored on: the disk of a partition, members of an array, the file behind
+    /// a loop device.
     pub on: Vec<String>,
 }
 
 impl Identity {
-    /// Both are the same, or one lies on the other: what is done to one is done to the
-    /// other.
+    /// Whether both are the same, or one is stored on the other: changing one changes the other.
     #[must_use]
     pub fn overlaps(&self, other: &Identity) -> bool {
         self.own == other.own || self.on.contains(&other.own) || other.on.contains(&self.own)

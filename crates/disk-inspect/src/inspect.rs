@@ -1,4 +1,4 @@
-//! What can be asked of a [`System`] about its disks.
+//! Queries about the disks of a [`System`].
 
 use crate::device_log::DeviceLog;
 use crate::identity::Identity;
@@ -10,73 +10,71 @@ use std::path::Path;
 use stripewise_machine::System;
 use stripewise_units::DeviceNumber;
 
-/// Questions about the disks of a machine, live or captured.
+/// Queries about the disks of a machine, live or captured.
 pub trait Inspect {
-    /// What a file or device is among those of this machine, by whatever name it is
-    /// reached; none where there is none of this name.
+    /// The identity of a file or device on this machine, independent of the name used; `None` if
+    /// nothing has this name.
     #[must_use]
     fn identity(&self, path: &Path) -> Option<Identity>;
 
-    /// What lies under a file, directory or block device that exists. Follows
-    /// symbolic links; opens neither devices nor pipes.
+    /// The storage below an existing file, directory or block device. Follows symbolic links; opens
+    /// neither devices nor pipes.
     ///
     /// # Errors
-    /// When the path does not exist or may not be looked at.
+    /// If the path does not exist or access is denied.
     fn storage_of_path(&self, path: &Path) -> Result<Storage>;
 
-    /// What lies under an open file or device, whatever has happened to its name.
+    /// The storage below an open file or device, even if it was renamed or unlinked.
     ///
     /// # Errors
-    /// When the descriptor cannot be asked.
+    /// If the descriptor cannot be queried.
     fn storage_of_file(&self, file: &File) -> Result<Storage>;
 
-    /// What lies under a block device.
+    /// The storage below a block device.
     ///
     /// # Errors
-    /// When this machine has no such device.
+    /// If this machine has no such device.
     fn storage_of_device(&self, number: DeviceNumber) -> Result<Storage>;
 
     /// One block device, with what is below it.
     ///
     /// # Errors
-    /// When this machine has no such device.
+    /// If this machine has no such device.
     fn device(&self, number: DeviceNumber) -> Result<BlockDevice>;
 
-    /// The same by kernel name (`sda1`) or by path (`/dev/sda1`), the links in
-    /// `/dev` included.
+    /// The same by kernel name (`sda1`) or path (`/dev/sda1`), including the links in `/dev`.
     ///
     /// # Errors
-    /// When this machine has no such device.
+    /// If this machine has no such device.
     fn device_named(&self, name: &str) -> Result<BlockDevice>;
 
-    /// Numbers of all block devices, partitions included, in the order of their names.
+    /// Numbers of all block devices, including partitions, ordered by name.
     #[must_use]
     fn devices(&self) -> Vec<DeviceNumber>;
 
-    /// Partitions of a disk in the order of their starts; none for a partition.
+    /// Partitions of a disk ordered by start; empty for a partition.
     #[must_use]
     fn partitions(&self, disk: DeviceNumber) -> Vec<BlockDevice>;
 
-    /// Disks with their partitions, and volumes with where they lie. Reads
-    /// partition tables and superblocks where this user may.
+    /// Disks with their partitions, and volumes with their locations. Reads partition tables and
+    /// superblocks where permitted.
     ///
     /// # Errors
-    /// When there is no device of the name that was asked for.
+    /// If the requested device does not exist.
     fn survey(&self, request: &Request) -> Result<Survey>;
 
-    /// Who uses a device: mounts, swap, holders and loop devices of itself, of
-    /// its partitions and (for a partition) of the disk it is on. It explains a
-    /// refusal; only opening with `O_EXCL` decides.
+    /// The users of a device: mounts, swap, holders and loop devices of the device itself, of its
+    /// partitions and (for a partition) of its disk. Informational; only opening with `O_EXCL`
+    /// decides.
     #[must_use]
     fn uses_of_device(&self, number: DeviceNumber) -> Vec<Use>;
 
-    /// What the NVMe devices at the bottom of a storage report of themselves now; a few
-    /// commands to each.
+    /// Current statistics of the NVMe devices at the bottom of a storage stack; a few commands to
+    /// each.
     #[must_use]
     fn device_logs(&self, storage: &Storage) -> Vec<DeviceLog>;
 
-    /// Who uses an open file apart from those that have it open: loop devices
-    /// and swap.
+    /// The users of an open file apart from processes that have it open: loop devices and swap.
     #[must_use]
     fn uses_of_file(&self, file: &File) -> Vec<Use>;
 }
@@ -131,23 +129,22 @@ impl Inspect for System {
     }
 }
 
-/// Where the bytes of a regular file are. `None` where its file system cannot
-/// tell (then `allocated_bytes` alone is not enough to call it dense).
+/// Where the bytes of a regular file are. `None` if its file system cannot report it
+/// (`allocated_bytes` alone does not prove that it is dense).
 #[must_use]
 pub fn layout(file: &File) -> Option<FileLayout> {
     platform::layout(file)
 }
 
-/// Where the bytes of a regular file lie on the device under its file system.
-/// `None` where the file system does not tell. What it tells is a place on that
-/// device only where the file system is on a single one and numbers its bytes as
-/// the device does (ext4, XFS; not btrfs).
+/// Where the bytes of a regular file are on the device below its file system. `None` if the file
+/// system does not report it. The result is an offset on that device only if the file system is on
+/// a single one and uses its address space (ext4, XFS; not btrfs).
 #[must_use]
 pub fn placement_of(file: &File) -> Option<crate::placement::Placement> {
     platform::placement_of(file)
 }
 
-/// The same for a file by its name. One that this process has open is not looked at, see
+/// The same for a file by its name. A file that this process has open is not examined, see
 /// [`is_open_here`].
 #[must_use]
 pub fn placement_at(path: &Path) -> Option<crate::placement::Placement> {
@@ -157,10 +154,10 @@ pub fn placement_at(path: &Path) -> Option<crate::placement::Placement> {
     placement_of(&File::open(path).ok()?)
 }
 
-/// Whether this process has a file open, other than as its input and output. To open it
-/// once more and close that again would give up the locks that the first has, those of a
-/// database for example: locks of POSIX belong to the process. The file is not opened to
-/// find out. Where the system does not tell, or keeps locks apart, it is not open.
+/// Whether this process has a file open, other than as standard input or output. Opening and
+/// closing it again would release the locks held through the first descriptor, such as a
+/// database's: POSIX locks belong to the process. The check does not open the file. False where the
+/// system does not report it or does not share locks.
 #[must_use]
 pub fn is_open_here(path: &Path) -> bool {
     platform::is_open_here(path)

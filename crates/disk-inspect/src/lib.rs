@@ -1,14 +1,13 @@
-//! Which disks and volumes are here, exactly where they lie, and what follows
-//! from that. Reads only.
+//! The disks and volumes of this machine, exactly where they are, and what follows from that.
+//! Read-only.
 //!
-//! Everything starts at a [`System`], which answers the questions of [`Inspect`]
-//! and may be rooted at a captured tree, so that odd machines become tests.
-//! Nothing here writes, or fails because a file is missing: a fact that cannot be
-//! read is `None` or empty, never a guess. Every read of a kernel file is bounded.
-//! Of disks only partition tables and superblocks are read.
+//! Everything starts at a [`System`], which implements [`Inspect`] and may be rooted at a captured
+//! tree, so that unusual machines become tests. Nothing here writes, or fails because a file is
+//! missing: a fact that cannot be read is `None` or empty, never a guess. Every read of a kernel
+//! file is bounded. On disks, only partition tables and superblocks are read.
 //!
-//! The platform modules offer the same functions under the same names; only
-//! this file chooses between them.
+//! The platform modules have the same functions with the same names; only this file chooses between
+//! them.
 #![deny(unsafe_code)]
 
 pub mod device_log;

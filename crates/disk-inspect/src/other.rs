@@ -1,4 +1,4 @@
-//! Operating systems that are not written yet: says so, or returns nothing.
+//! Unsupported operating systems: returns an error or nothing.
 
 pub use crate::absent::*;
 pub use crate::by_name::identity;
@@ -12,11 +12,11 @@ use stripewise_units::DeviceNumber;
 
 const NAME: &str = "storage";
 
-/// What helps where a user may not look.
+/// Hint for missing permissions.
 pub const HINT_RIGHTS: &str = "run as a user who can read it";
-/// What helps where something does not answer.
+/// Hint for something that does not respond.
 pub const HINT_ANSWERS: &str = "check that the file system it is on still answers";
-/// What lists the devices.
+/// How to list the devices.
 pub const HINT_DEVICES: &str = "`sim:` targets work everywhere";
 
 pub fn storage_of_path(_system: &System, _path: &Path) -> Result<Storage> {

@@ -1,25 +1,24 @@
-//! Where the bytes of a file lie on the device under its file system, and what
-//! follows for offsets: the *phase* of an extent is where byte 0 of the file
-//! would lie if the whole file lay like this extent.
+//! Where the bytes of a file are on the device below its file system, and what follows for offsets:
+//! the *phase* of an extent is where byte 0 of the file would be if the whole file were placed like
+//! this extent.
 //!
-//! Invariants: extents are in the order of the file and do not overlap; those
-//! whose place is not known (delayed, inline, compressed) have none and make
-//! every statement about the whole file weaker, never wrong.
+//! Invariants: extents are in file order and do not overlap; those of unknown location (delayed,
+//! inline, compressed) have none and make every statement about the whole file weaker, never wrong.
 
-/// Bytes of a file that follow each other on the device as well.
+/// A range of a file that is contiguous on the device too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// First byte in the file.
     pub logical_bytes: u64,
-    /// First byte on the device that the file system is on; `None` where the
-    /// file system does not tell, or where it is no plain copy of the file.
+    /// First byte on the device below the file system; `None` if the file system does not report
+    /// it, or if the data is encoded.
     pub physical_bytes: Option<u64>,
-    /// Length, cut at the end of the file.
+    /// Length, truncated at the end of the file.
     pub length_bytes: u64,
 }
 
 impl Extent {
-    /// Where byte 0 of the file would lie, modulo `period_bytes`.
+    /// Where byte 0 of the file would be, modulo `period_bytes`.
     #[must_use]
     pub fn phase(&self, period_bytes: u64) -> Option<u64> {
         let physical = self.physical_bytes? % period_bytes;
@@ -32,7 +31,7 @@ impl Extent {
     }
 }
 
-/// Part of a file whose extents all have the same phase.
+/// Range of a file whose extents all have the same phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aligned {
     /// First byte in the file.
@@ -46,15 +45,15 @@ pub struct Aligned {
 /// The extents of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
-    /// In the order of the file.
+    /// In file order.
     pub extents: Vec<Extent>,
     /// All extents are here.
     pub complete: bool,
 }
 
 impl Placement {
-    /// Their common phase modulo `period_bytes`; `None` where they differ, where
-    /// one is not known, or where there are none.
+    /// Their common phase modulo `period_bytes`; `None` if they differ, if one is unknown, or if
+    /// there are none.
     #[must_use]
     pub fn phase(&self, period_bytes: u64) -> Option<u64> {
         let mut phases = self.extents.iter().map(|extent| extent.phase(period_bytes));
@@ -62,9 +61,9 @@ impl Placement {
         (self.complete && phases.all(|phase| phase == Some(first))).then_some(first)
     }
 
-    /// The largest power of two, at most `period_bytes` (a power of two), modulo
-    /// which all phases agree; `None` where they cannot be told. 512 or less
-    /// says nothing: every offset is a multiple of the sector.
+    /// The largest power of two, at most `period_bytes` (a power of two), modulo which all phases
+    /// agree; `None` if unknown. 512 or less is meaningless: every offset is a multiple of the
+    /// sector.
     #[must_use]
     pub fn granularity(&self, period_bytes: u64) -> Option<u64> {
         let powers = (0..=period_bytes.checked_ilog2()?).rev();

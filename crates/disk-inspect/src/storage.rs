@@ -1,20 +1,19 @@
-//! What lies under a path or a device: types, and what follows from them.
+//! The storage below a path or a device: types, and what follows from them.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use stripewise_disk_formats::mapper_table::Segment;
 use stripewise_units::{ByteSize, DeviceNumber, NameText};
 
-/// Everything found under one path, file or device.
+/// The storage below one path, file or device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Storage {
     /// The file system that holds it; absent for block devices.
     pub file_system: Option<FileSystem>,
-    /// The block devices directly under it: one for a device, a partition or
-    /// most file systems, several for a file system over many devices (btrfs),
-    /// none for memory and network file systems.
+    /// The block devices directly below: one for a device, a partition or most file systems,
+    /// several for a multi-device file system (btrfs), none for in-memory and network file systems.
     pub devices: Vec<BlockDevice>,
-    /// Where the device under it starts on a disk, where that is a simple chain.
+    /// Where the device below starts on a disk, if it is a simple chain.
     pub offset: Option<DiskOffset>,
 }
 
@@ -47,8 +46,7 @@ impl Storage {
         layers
     }
 
-    /// The nearest loop device in the chain that reads and writes its backing
-    /// file through the page cache.
+    /// The nearest loop device in the chain that uses the page cache for its backing file.
     #[must_use]
     pub fn cached_loop(&self) -> Option<&BlockDevice> {
         self.layers().into_iter().find(|device| {
@@ -65,8 +63,7 @@ impl Storage {
 pub struct DiskOffset {
     /// Bytes from the start of that disk.
     pub bytes: u64,
-    /// Kernel name of the disk: the last device down the chain to which the
-    /// offset can be followed.
+    /// Kernel name of the disk: the last device down the chain to which the offset can be followed.
     pub disk: String,
 }
 
@@ -77,9 +74,9 @@ pub struct FileSystem {
     pub kind: String,
     /// Where it is mounted.
     pub mount_point: PathBuf,
-    /// Options of the mount and of the file system, separated by commas, each once.
+    /// Options of the mount and of the file system, comma-separated, without duplicates.
     pub options: String,
-    /// What is mounted: a device path, mostly.
+    /// What is mounted: usually a device path.
     pub source: String,
     /// `st_dev` of files on it.
     pub number: DeviceNumber,
@@ -87,17 +84,17 @@ pub struct FileSystem {
     pub allocation_unit_bytes: Option<u64>,
     /// Its size.
     pub size_bytes: Option<u64>,
-    /// Free to ordinary users.
+    /// Free for ordinary users.
     pub available_bytes: Option<u64>,
     /// Mounted read-only.
     pub read_only: bool,
-    /// It lives in memory: tmpfs, ramfs.
+    /// It is in memory: tmpfs, ramfs.
     pub in_memory: bool,
-    /// It is reached over a network or a user-space daemon.
+    /// Accessed over a network or through a user-space daemon.
     pub remote: bool,
-    /// A rewrite of existing data goes to a new place. For btrfs this respects
-    /// `nodatacow` and the file's own attribute; reflinks of XFS do not count,
-    /// as unshared blocks are rewritten in place.
+    /// A rewrite of existing data goes to a new location. For btrfs this respects `nodatacow` and
+    /// the file's own attribute; XFS reflinks do not count, as unshared blocks are rewritten in
+    /// place.
     pub copy_on_write: bool,
     /// Data are compressed: the algorithm, or `unknown`.
     pub compression: Option<String>,
@@ -112,20 +109,20 @@ pub struct BlockDevice {
     pub number: DeviceNumber,
     /// Kernel name: `sda`, `nvme0n1p2`, `loop3`.
     pub name: String,
-    /// What it is.
+    /// Its type.
     pub kind: BlockDeviceKind,
     /// Its size.
     pub size_bytes: u64,
-    /// It refuses writes.
+    /// It is read-only.
     pub read_only: bool,
-    /// Maker and model of the disk (of the whole disk for a partition).
+    /// Vendor and model of the disk (of the whole disk for a partition).
     pub model: Option<String>,
     /// Serial number or world-wide name, where readable.
     pub serial: Option<String>,
     /// Revision of its firmware.
     pub firmware: Option<String>,
-    /// How the disk is attached: `sata`, `sas`, `nvme`, `usb`, `iscsi`, `fc`,
-    /// `virtio`, `scsi` where nothing more is known...
+    /// How the disk is attached: `sata`, `sas`, `nvme`, `usb`, `iscsi`, `fc`, `virtio`, `scsi` if
+    /// not known more precisely...
     pub transport: Option<String>,
     /// The block layer's view of it (of the whole disk for a partition).
     pub queue: Queue,
@@ -135,15 +132,15 @@ pub struct BlockDevice {
     pub looped: Option<Loop>,
     /// For md arrays.
     pub array: Option<Array>,
-    /// For device mapper: its name there (`vg0-data`, `cryptswap`).
+    /// For device mapper: its mapper name (`vg0-data`, `cryptswap`).
     pub mapper_name: Option<String>,
-    /// For device mapper: what its pieces stand on, where that can be read.
+    /// For device mapper: its segments, if readable.
     #[serde(default)]
     pub mapper: Vec<Segment>,
-    /// For device mapper without pieces: why they could not be read.
+    /// For device mapper without segments: why they could not be read.
     pub mapper_unread: Option<String>,
-    /// The devices that it stands on: the whole disk of a partition, members of
-    /// an array, the device under the backing file of a loop device.
+    /// The devices that it is on: the whole disk of a partition, members of an array, the device
+    /// below the backing file of a loop device.
     pub below: Vec<BlockDevice>,
 }
 
@@ -158,8 +155,8 @@ impl BlockDevice {
         found
     }
 
-    /// Whether it spins. What reports that it does not, does not; disks of hypervisors
-    /// report that they do whatever is behind them, and of those it is not known.
+    /// Whether it spins. A device that reports that it does not, does not; hypervisor disks report
+    /// that they do whatever backs them, so for those it is unknown.
     #[must_use]
     pub fn spins(&self) -> Option<bool> {
         match self.queue.rotational {
@@ -168,7 +165,7 @@ impl BlockDevice {
         }
     }
 
-    /// Whether it rotates, in words, as far as it says so and can be believed.
+    /// Whether it rotates, as text, if reported and credible.
     #[must_use]
     pub fn rotation(&self) -> Option<&'static str> {
         Some(match (self.queue.rotational?, self.spins()) {
@@ -178,7 +175,7 @@ impl BlockDevice {
         })
     }
 
-    /// A disk that a hypervisor makes, by its bus or its model.
+    /// Whether it is a hypervisor's virtual disk, by its bus or model.
     #[must_use]
     pub fn is_virtual(&self) -> bool {
         const BUSES: [&str; 3] = ["virtio", "hyper-v", "xen"];
@@ -197,7 +194,7 @@ impl BlockDevice {
     }
 }
 
-/// What a block device is.
+/// Type of a block device.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -208,7 +205,7 @@ pub enum BlockDeviceKind {
     Disk,
     /// Part of a disk.
     Partition,
-    /// A file or device shown as a disk.
+    /// A loop device over a file or device.
     Loop,
     /// An md array.
     Array,
@@ -225,21 +222,21 @@ pub struct Queue {
     pub logical_sector_bytes: Option<u32>,
     /// Smallest unit that is written without reading first.
     pub physical_sector_bytes: Option<u32>,
-    /// It says that it spins, as virtual disks often do: see [`BlockDevice::spins`].
+    /// It reports that it spins, as virtual disks often do: see [`BlockDevice::spins`].
     pub rotational: Option<bool>,
     /// Scheduler in use.
     pub scheduler: Option<String>,
     /// Requests that the block layer queues.
     pub nr_requests: Option<u32>,
-    /// Commands that the device takes at once, where its driver says.
+    /// Commands that the device accepts at once, if its driver reports it.
     pub queue_depth: Option<u32>,
-    /// Smallest atomic write, bytes; 0 where there are none, absent before Linux 6.11.
+    /// Smallest atomic write, bytes; 0 if unsupported, absent before Linux 6.11.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atomic_write_unit_min_bytes: Option<u64>,
     /// Largest atomic write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atomic_write_unit_max_bytes: Option<u64>,
-    /// It has queues whose completions can be polled for.
+    /// It has poll queues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub polls: Option<bool>,
     /// Hardware queues.
@@ -248,26 +245,25 @@ pub struct Queue {
     pub max_sectors_kib: Option<u32>,
     /// `write back` (a volatile cache) or `write through`.
     pub write_cache: Option<String>,
-    /// It can write past its cache (forced unit access).
+    /// It can bypass its cache for a write (forced unit access).
     pub forced_unit_access: Option<bool>,
     /// Zone model other than `none`: `host-aware`, `host-managed`.
     pub zoned: Option<String>,
-    /// Best size for throughput, mostly the stripe width; absent where 0.
+    /// Best size for throughput, usually the stripe width; `None` if 0.
     pub optimal_io_bytes: Option<u64>,
-    /// Smallest efficient size, mostly the stripe unit.
+    /// Smallest efficient size, usually the stripe unit.
     pub minimum_io_bytes: Option<u64>,
     /// The device counts operations in its statistics.
     pub counts_operations: Option<bool>,
-    /// Where the first physical sector starts; absent where the kernel says
-    /// that nothing is right (-1).
+    /// Where the first physical sector starts; `None` where the kernel reports misalignment (-1).
     pub alignment_offset_bytes: Option<u64>,
-    /// Operations across multiples of this are split (`chunk_sectors`); the zone
-    /// of a zoned disk.
+    /// Operations across multiples of this are split (`chunk_sectors`); the zone size of a zoned
+    /// disk.
     pub chunk_bytes: Option<u64>,
 }
 
 impl Queue {
-    /// Atomic writes in words, `atomic writes 4K-16K`; `None` where there are none.
+    /// Atomic writes as text, `atomic writes 4K-16K`; `None` if unsupported.
     #[must_use]
     pub fn atomic_writes(&self) -> Option<String> {
         let largest = self
@@ -282,7 +278,7 @@ impl Queue {
     }
 }
 
-/// A partition's place.
+/// A partition's location.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Partition {
     /// Its number on the disk.
@@ -291,16 +287,16 @@ pub struct Partition {
     pub start_bytes: u64,
 }
 
-/// A loop device's backing.
+/// Backing of a loop device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Loop {
     /// The file or device behind it.
     pub backing_file: PathBuf,
     /// Where it starts in the file.
     pub offset_bytes: u64,
-    /// It passes by the page cache of the backing file.
+    /// It bypasses the page cache of the backing file.
     pub direct_io: Option<bool>,
-    /// Kind of the file system that holds the backing file.
+    /// Type of the file system that holds the backing file.
     pub backing_file_system: Option<String>,
 }
 
@@ -311,17 +307,17 @@ pub struct Array {
     pub level: String,
     /// Stripe unit (chunk); absent for levels without one.
     pub stripe_unit_bytes: Option<u64>,
-    /// Members when complete.
+    /// Number of members when complete.
     pub disks: Option<u32>,
     /// `clean`, `active`, `degraded`...
     pub state: Option<String>,
     /// `idle`, `resync`, `check`...: anything but idle disturbs a measurement.
     pub sync_action: Option<String>,
-    /// The level's layout number, as the kernel keeps it.
+    /// The level's layout number, as in the kernel.
     pub layout: Option<u32>,
     /// Version of the metadata.
     pub metadata: Option<String>,
-    /// Its members, in the order of their names.
+    /// Its members, ordered by name.
     #[serde(default)]
     pub members: Vec<ArrayMember>,
 }
@@ -331,13 +327,13 @@ pub struct Array {
 pub struct ArrayMember {
     /// Kernel name.
     pub device: String,
-    /// Its place in the array; absent for spares.
+    /// Its position in the array; `None` for spares.
     pub slot: Option<u32>,
-    /// Where data start on it.
+    /// Where data starts on it.
     pub data_offset_bytes: Option<u64>,
 }
 
-/// Somebody who uses a device or file, which explains a refusal.
+/// A user of a device or file, which explains a refusal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "use")]
 pub enum Use {
@@ -345,24 +341,24 @@ pub enum Use {
     Mounted {
         /// Kernel name of the mounted device.
         device: String,
-        /// Where.
+        /// Its mount point.
         mount_point: PathBuf,
-        /// Kind of the file system.
+        /// Type of the file system.
         file_system: String,
     },
-    /// It, or a partition of it, is swap; also swap files.
+    /// It, or a partition of it, is swap; also for swap files.
     Swap {
         /// As the kernel lists it.
         name: String,
     },
-    /// Another block device stands on it: md, device mapper, bcache.
+    /// Another block device is on it: md, device mapper, bcache.
     Holder {
         /// Kernel name of the held device (itself or a partition).
         device: String,
         /// Kernel name of the holder.
         holder: String,
     },
-    /// A loop device stands on it.
+    /// A loop device is on it.
     LoopBacking {
         /// Kernel name of the loop device.
         device: String,
@@ -388,24 +384,24 @@ impl std::fmt::Display for Use {
     }
 }
 
-/// Where the bytes of a file are, as its file system tells.
+/// Where the bytes of a file are, according to its file system.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FileLayout {
     /// Length of the file.
     pub size_bytes: u64,
     /// Allocated on disk (`st_blocks`).
     pub allocated_bytes: u64,
-    /// Inside the length, not allocated: reads as zeros without a disk.
+    /// Within the length but not allocated: reads as zeros without disk access.
     pub hole_bytes: u64,
-    /// Allocated but never written (`fallocate`): reads as zeros without a disk.
+    /// Allocated but never written (`fallocate`): reads as zeros without disk access.
     pub unwritten_bytes: u64,
     /// In extents that the file system compresses or encrypts.
     pub encoded_bytes: u64,
     /// In extents shared with other files: a rewrite must copy.
     pub shared_bytes: u64,
-    /// Extents.
+    /// Number of extents.
     pub extents: u64,
-    /// Not all extents were looked at; the bytes are those of the first ones.
+    /// Not all extents were examined; the byte counts are those of the first ones.
     pub partial: bool,
 }
 
@@ -436,7 +432,7 @@ mod tests {
         ] {
             let device = disk(transport, model, rotational);
             assert_eq!(device.spins(), spins, "{transport} {model} {rotational:?}");
-            // A loop device, or an array, on it reports what it reports.
+            // A loop device, or an array, on it reports the same.
             let above = BlockDevice {
                 below: vec![device],
                 queue: Queue {

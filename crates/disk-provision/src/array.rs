@@ -1,5 +1,5 @@
-//! md arrays: which command makes one, and which are refused. Pure: from a spec and the
-//! sizes of devices to an argument vector and to what must come out.
+//! md arrays: the command that makes one, and arrays that are refused. Pure: from a spec and device
+//! sizes to an argument vector and the expected result.
 
 use crate::plan::DeviceFacts;
 use crate::{Error, ErrorKind, Result};
@@ -7,32 +7,32 @@ use serde::Serialize;
 use std::path::PathBuf;
 use stripewise_units::{ByteSize, NameText, format_bytes};
 
-/// Where data begin on every member, whatever the level and the stripe unit: what differs
-/// between arrays is then not where they lie.
+/// Data offset on every member, for any level and stripe unit, so that arrays do not differ in
+/// where their data is.
 pub const DATA_OFFSET_BYTES: u64 = 1 << 20;
 /// Stripe units are multiples of a page.
 const PAGE_BYTES: u64 = 4 << 10;
 /// md rounds members without a stripe unit to this.
 const GRAIN_BYTES: u64 = 64 << 10;
 
-/// The levels that are made.
+/// The supported levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RaidLevel {
     /// Stripes.
     Raid0,
-    /// Copies.
+    /// Mirrors.
     Raid1,
-    /// Stripes over two copies (`near=2`).
+    /// Stripes over mirrored pairs (`near=2`).
     Raid10,
-    /// One parity block a stripe.
+    /// One parity block per stripe.
     Raid5,
-    /// Two.
+    /// Two parity blocks per stripe.
     Raid6,
 }
 
 impl RaidLevel {
-    /// All of them.
+    /// All levels.
     pub const ALL: [RaidLevel; 5] = [
         RaidLevel::Raid0,
         RaidLevel::Raid1,
@@ -41,7 +41,7 @@ impl RaidLevel {
         RaidLevel::Raid6,
     ];
 
-    /// As the kernel and people write it.
+    /// The name used by the kernel and by users.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ impl RaidLevel {
         }
     }
 
-    /// Members at least.
+    /// Fewest members.
     #[must_use]
     pub fn members_min(self) -> usize {
         match self {
@@ -63,7 +63,7 @@ impl RaidLevel {
         }
     }
 
-    /// Members whose worth of data a stripe of so many holds.
+    /// Number of members' worth of data in a stripe over `members`.
     #[must_use]
     pub fn data_disks(self, members: usize) -> u32 {
         let disks = match self {
@@ -76,20 +76,20 @@ impl RaidLevel {
         u32::try_from(disks.max(1)).unwrap_or(u32::MAX)
     }
 
-    /// Has stripe units.
+    /// Whether it has stripe units.
     #[must_use]
     pub fn is_striped(self) -> bool {
         self != RaidLevel::Raid1
     }
 
-    /// Parity must be right before anything is measured: the kernel computes it first.
-    /// Copies of what nobody wrote may differ.
+    /// Whether parity must be correct before measuring: the kernel computes it first. Mirrors of
+    /// unwritten data may differ.
     #[must_use]
     pub fn needs_resync(self) -> bool {
         matches!(self, RaidLevel::Raid5 | RaidLevel::Raid6)
     }
 
-    /// Why there is no such array of so many members, with this stripe unit.
+    /// Why an array with this many members and this stripe unit is not possible.
     #[must_use]
     pub fn cannot(self, members: usize, stripe_unit_bytes: Option<u64>) -> Option<String> {
         if members < self.members_min() {
@@ -111,7 +111,7 @@ impl RaidLevel {
         })
     }
 
-    /// Bytes that an array of such members holds.
+    /// Capacity of an array with such members, bytes.
     #[must_use]
     pub fn capacity_bytes(self, member_bytes: &[u64], stripe_unit_bytes: Option<u64>) -> u64 {
         let smallest = member_bytes.iter().copied().min().unwrap_or(0);
@@ -134,41 +134,41 @@ impl std::str::FromStr for RaidLevel {
     }
 }
 
-/// What is asked for.
+/// The requested array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrayWish {
-    /// Which.
+    /// Its level.
     pub level: RaidLevel,
-    /// Bytes on one disk before the next one is used; not for copies alone.
+    /// Bytes on one disk before the next one is used; not for plain mirrors.
     pub stripe_unit_bytes: Option<u64>,
-    /// Of the array, from the caller's source of chance.
+    /// UUID of the array, from the caller's random source.
     pub uuid: [u8; 16],
 }
 
-/// What would be done. Making it writes nothing.
+/// What would be done. Planning writes nothing.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct ArrayPlan {
-    /// The devices, in their order.
+    /// The devices, in order.
     pub members: Vec<DeviceFacts>,
-    /// Which level.
+    /// The level.
     pub level: RaidLevel,
     /// Bytes on one disk before the next one is used.
     pub stripe_unit_bytes: Option<u64>,
-    /// Bytes that it will hold, about.
+    /// Approximate capacity in bytes.
     pub size_bytes: u64,
-    /// Why it would be refused as things are.
+    /// Why it would currently be refused.
     pub in_the_way: Option<String>,
-    /// Why it cannot be known that nobody uses a member.
+    /// Why it cannot be determined whether a member is in use.
     pub unseen: Option<String>,
-    /// The program that is run, by its path.
+    /// Path of the program to run.
     pub program: PathBuf,
-    /// Its arguments, without the array's own name and the members.
+    /// Its arguments, without the array's name and the members.
     pub arguments: Vec<String>,
     #[serde(skip)]
     pub(crate) uuid: [u8; 16],
 }
 
-/// What came out, read back from the kernel and from the superblocks.
+/// The result, read back from the kernel and from the superblocks.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct ArrayReport {
     /// The kernel's name: `md127`.
@@ -205,17 +205,17 @@ pub(crate) fn arguments(spec: &ArrayWish, members: usize) -> Vec<String> {
     arguments
 }
 
-/// As mdadm writes it: four groups of eight digits.
+/// mdadm's notation: four groups of eight digits.
 pub(crate) fn uuid_text(uuid: [u8; 16]) -> String {
     let group = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let groups: Vec<String> = uuid.chunks(4).map(group).collect();
     groups.join(":")
 }
 
-/// Refuses what cannot be.
+/// Refuses impossible arrays.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] for a level that these devices cannot have.
+/// [`ErrorKind::Usage`] for a level that is not possible with these devices.
 pub(crate) fn check(spec: &ArrayWish, members: &[DeviceFacts]) -> Result<()> {
     let names: Vec<String> = members.iter().map(|one| one.path.as_text()).collect();
     let target = names.join(",");

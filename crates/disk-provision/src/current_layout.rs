@@ -1,4 +1,4 @@
-//! What is on a disk at present, for the plan: what would be lost.
+//! The current contents of a disk, for the plan: what would be lost.
 
 use crate::disk::{Disk, medium};
 use crate::layout::Geometry;
@@ -8,12 +8,12 @@ use std::io;
 use stripewise_disk_formats::medium::{Bytes, Part};
 use stripewise_disk_formats::{superblocks, tables};
 
-/// Who a device is: what tells it from others, and from what it was before.
+/// Identity of a device: distinguishes it from others, and from what it was before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Identity {
-    /// The kernel's name, which `--destroy` wants.
+    /// The kernel's name, required by `--destroy`.
     pub name: String,
-    /// Maker and model.
+    /// Vendor and model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Serial number or world-wide name.
@@ -21,19 +21,19 @@ pub struct Identity {
     pub serial: Option<String>,
     /// Its size.
     pub size_bytes: u64,
-    /// Smallest unit of addressing.
+    /// Smallest addressable unit.
     pub logical_sector_bytes: u32,
-    /// Of a partition: its first byte on its disk.
+    /// For a partition: its first byte on its disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_bytes: Option<u64>,
-    /// Of a loop device: the file behind it.
+    /// For a loop device: its backing file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backing: Option<String>,
 }
 
 impl Identity {
-    /// The same device, whatever the kernel calls it now. Devices without a serial number
-    /// and a backing file have nothing else to be told by than name and size.
+    /// Whether it is the same device, whatever its current kernel name. Devices without serial
+    /// number and backing file can only be identified by name and size.
     #[must_use]
     pub fn is_same_device(&self, other: &Identity) -> bool {
         let known = self.serial.is_some() || self.backing.is_some();
@@ -45,16 +45,16 @@ impl Identity {
     }
 }
 
-/// What is there now.
+/// Current contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Present {
-    /// Kind of the partition table: `gpt`, `mbr`, `gpt with hybrid mbr`.
+    /// Type of the partition table: `gpt`, `mbr`, `gpt with hybrid mbr`.
     pub table: Option<String>,
     /// The disk's GUID or MBR signature.
     pub table_id: Option<String>,
-    /// What is odd about the table, in sentences.
+    /// Problems of the table, one sentence each.
     pub problems: Vec<String>,
-    /// What the whole device holds besides, or seems to, with articles.
+    /// Other contents of the whole device, certain or likely, with articles.
     pub holds: Vec<String>,
     /// Partitions that the table lists.
     pub partitions: Vec<PresentPartition>,
@@ -63,30 +63,30 @@ pub struct Present {
 /// A partition of the table.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct PresentPartition {
-    /// As the kernel numbers it.
+    /// Its kernel number.
     pub number: u32,
     /// First byte, from the start of the disk.
     pub start_bytes: u64,
     /// Its length.
     pub size_bytes: u64,
-    /// Its type in words, or as stored.
+    /// Its type as text, or as stored.
     #[serde(rename = "type")]
     pub type_name: String,
-    /// What it holds, with its article.
+    /// Its contents, with an article.
     pub holds: Option<String>,
-    /// It holds the logical partitions.
+    /// It contains the logical partitions.
     #[serde(skip)]
     pub is_extended: bool,
 }
 
 impl Present {
-    /// Nothing is known to be lost.
+    /// Whether nothing is known to be lost.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.table.is_none() && self.holds.is_empty()
     }
 
-    /// Looks at a disk. Partitions that cannot be read hold what is unknown.
+    /// Examines a disk. Partitions that cannot be read have unknown contents.
     pub(crate) fn of<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<Self> {
         let mut bytes = medium(disk);
         let table = tables::read(&mut bytes, Some(geometry.logical_sector_bytes))?;
@@ -120,7 +120,7 @@ impl Present {
     }
 }
 
-/// What a whole device holds: what can be read, and marks of what was.
+/// Contents of a whole device: what can be read, and signatures of former contents.
 fn whole<D: Disk>(disk: &D, size_bytes: u64) -> io::Result<Vec<String>> {
     let mut found: Vec<String> = holds(&mut medium(disk)).into_iter().collect();
     for remain in stale_signatures::contents(disk, 0, size_bytes)? {
@@ -134,7 +134,7 @@ fn whole<D: Disk>(disk: &D, size_bytes: u64) -> io::Result<Vec<String>> {
     Ok(found)
 }
 
-/// Whether what was read and a mark speak of one thing: `an ext4 file system` and
+/// Whether the contents and a signature refer to the same: `an ext4 file system` and
 /// `an ext2, ext3 or ext4 file system`.
 fn speak_of_the_same(said: &str, mark: &str) -> bool {
     const WORDS: [&str; 13] = [
@@ -149,7 +149,7 @@ fn speak_of_the_same(said: &str, mark: &str) -> bool {
         || (said.contains("vfat") && mark.contains(" fat "))
 }
 
-/// What a device or partition holds, in words with an article.
+/// Contents of a device or partition as text with an article.
 pub(crate) fn holds(device: &mut dyn Bytes) -> Option<String> {
     let found = superblocks::read(device).ok()??;
     let label = match found.file_system().and_then(|one| one.label.as_ref()) {

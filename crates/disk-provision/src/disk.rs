@@ -1,22 +1,21 @@
-//! A disk as this crate needs it: bytes by place, and a flush. The real one is a
-//! claimed block device; tests have one in memory that breaks on demand.
+//! A disk as used by this crate: positioned reads and writes, and a flush. The real one is a
+//! claimed block device; tests have one in memory with injectable failures.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use stripewise_disk_formats::medium::Medium;
 
-/// Bytes by place.
+/// Positioned access.
 pub(crate) trait Disk {
     /// Its size.
     fn size_bytes(&self) -> u64;
-    /// Reads a whole piece.
+    /// Reads the whole buffer.
     fn read_at(&self, offset_bytes: u64, buffer: &mut [u8]) -> io::Result<()>;
-    /// Writes a whole piece.
+    /// Writes the whole buffer.
     fn write_at(&mut self, offset_bytes: u64, bytes: &[u8]) -> io::Result<()>;
-    /// Returns when everything written is on the device; what is read afterwards
-    /// comes from there.
+    /// Returns when everything written is on the device; later reads come from there.
     fn flush(&mut self) -> io::Result<()>;
 
-    /// A piece as a vector.
+    /// A range of bytes as a vector.
     fn piece(&self, offset_bytes: u64, length: usize) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; length];
         self.read_at(offset_bytes, &mut bytes)?;
@@ -29,7 +28,7 @@ pub(crate) fn medium<D: Disk>(disk: &D) -> Medium<Reader<'_, D>> {
     Medium::new(Reader { disk, at: 0 }, disk.size_bytes())
 }
 
-/// A disk as a reader with a place.
+/// A disk as a reader with a position.
 pub(crate) struct Reader<'a, D> {
     disk: &'a D,
     at: u64,
@@ -64,13 +63,13 @@ impl<D: Disk> Seek for Reader<'_, D> {
 pub(crate) mod memory {
     use super::{Disk, io};
 
-    /// A disk that counts writes and breaks where it is told to.
+    /// A disk that counts writes and fails on demand.
     #[derive(Clone, Debug)]
     pub(crate) struct MemoryDisk {
         pub bytes: Vec<u8>,
-        /// Sectors that may still be written before writes fail.
+        /// Sectors that can still be written before writes fail.
         pub sectors_left: Option<usize>,
-        /// Writes do nothing and say that they did.
+        /// Writes do nothing but report success.
         pub lies: bool,
         pub sector_bytes: usize,
     }

@@ -1,13 +1,12 @@
-//! What can be wrong with making a partition or a file system, and what to do.
+//! Errors of making a partition or a file system, with hints.
 //!
-//! Every refusal names the thing that is in the way. The class of an error maps
-//! to an exit code in `app`; the hint is a line of its own, never part of the
-//! message.
+//! Every refusal names what is in the way. `app` maps the class of an error to an exit code; the
+//! hint is a separate line, never part of the message.
 
 /// The crate's result.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why nothing was made, or not all of it.
+/// Why nothing was made, or only part of it.
 pub type Error = stripewise_device_guard::Problem<ErrorKind>;
 
 /// Classes of errors. Exit codes of `app`: 2 for [`Usage`](ErrorKind::Usage), 4
@@ -16,29 +15,29 @@ pub type Error = stripewise_device_guard::Problem<ErrorKind>;
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The spec makes no sense for this device: an offset that its sectors
-    /// cannot have, a size that does not fit, a file that is no saved table.
+    /// The spec is invalid for this device: an offset not possible with its sectors, a size that
+    /// does not fit, a file that is not a saved table.
     Usage,
-    /// There is nothing under that name.
+    /// Nothing exists under that name.
     NotFound,
     /// The operating system denies access.
     Denied,
-    /// It is there but cannot be used for this: no block device, no room, a
-    /// kernel that shows no partitions on it.
+    /// It exists but cannot be used for this: not a block device, no space, a kernel that shows no
+    /// partitions on it.
     Unusable,
-    /// A safety rule forbids it: mounted, swap, held, open, not named.
+    /// A safety rule forbids it: mounted, swap, held, open, or not named.
     Refused,
-    /// It cannot be seen whether a program has it open: needs `--busy-ok`.
+    /// It cannot be determined whether a program has it open: needs `--busy-ok`.
     NeedsBusyOk,
-    /// A program that is needed is not installed.
+    /// A required program is not installed.
     ToolMissing,
     /// A program that was run failed.
     ToolFailed,
-    /// What was read back is not what was written.
+    /// The data read back differs from what was written.
     Unverified,
     /// An I/O error of the device or file.
     Io,
-    /// Not there yet on this operating system.
+    /// Not supported on this operating system yet.
     Unsupported,
 }
 

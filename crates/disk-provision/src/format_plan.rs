@@ -10,31 +10,31 @@ use stripewise_disk_inspect::storage::Use;
 use stripewise_disk_inspect::verdict::Judgement;
 use stripewise_units::NameText;
 
-/// What `format` would do to a device. Making it writes nothing.
+/// What `format` would do to a device. Planning writes nothing.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct FormatPlan {
     /// The device.
     pub device: DeviceFacts,
-    /// What is there now.
+    /// Current contents.
     pub present: Present,
-    /// Who uses it now: mounts, swap, holders.
+    /// Current users: mounts, swap, holders.
     pub uses: Vec<Use>,
-    /// Why it would be refused as things are.
+    /// Why it would currently be refused.
     pub in_the_way: Option<String>,
-    /// Why it cannot be known that no program has it open, where that is so: then
-    /// carrying it out needs [`Destroy::busy_ok`](crate::Destroy::busy_ok).
+    /// Why it cannot be determined whether a program has it open, if so: then execution needs
+    /// [`Destroy::busy_ok`](crate::Destroy::busy_ok).
     pub unseen: Option<String>,
     /// The file system to make.
     pub file_system: FileSystemKind,
     /// Bytes of an allocation unit.
     pub allocation_unit_bytes: u64,
-    /// The stripes that it is told.
+    /// The stripe geometry set in it.
     pub stripe: Option<Stripe>,
-    /// The program that is run, by its path.
+    /// Path of the program to run.
     pub program: PathBuf,
     /// Its arguments, before the device.
     pub arguments: Vec<String>,
-    /// Where the volume starts on the disk below.
+    /// Offset of the volume on the disk below.
     pub offset_bytes: u64,
     /// The kernel's name of that disk.
     pub offset_disk: String,
@@ -42,9 +42,9 @@ pub struct FormatPlan {
     #[serde(serialize_with = "crate::plan::judgement_keys")]
     #[schemars(with = "crate::plan::JudgementKeys")]
     pub judgement: Judgement,
-    /// Worth knowing.
+    /// Informational.
     pub notes: Vec<String>,
-    /// Stripe unit and width that the superblock must have.
+    /// Stripe unit and width expected in the superblock.
     #[serde(skip)]
     pub(crate) stripe_bytes: Option<(u64, u64)>,
     #[serde(skip)]
@@ -52,7 +52,7 @@ pub struct FormatPlan {
 }
 
 impl FormatPlan {
-    /// The command as it could be typed.
+    /// The command in a form that can be typed.
     #[must_use]
     pub fn command_line(&self) -> String {
         format!(
@@ -64,22 +64,22 @@ impl FormatPlan {
     }
 }
 
-/// What came out, read back from the superblock.
+/// The result, read back from the superblock.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct FormatReport {
     /// The device.
     pub device: DeviceFacts,
-    /// The file system to make.
+    /// The file system made.
     pub file_system: FileSystemKind,
     /// Its UUID or serial number.
     pub uuid: Option<String>,
     /// Bytes of an allocation unit.
     pub allocation_unit_bytes: Option<u64>,
-    /// Stripe unit that it was told.
+    /// Stripe unit set in it.
     pub stripe_unit_bytes: Option<u64>,
-    /// Full stripe that it was told.
+    /// Stripe width set in it.
     pub stripe_width_bytes: Option<u64>,
-    /// Where the volume starts on the disk below.
+    /// Offset of the volume on the disk below.
     pub offset_bytes: u64,
     /// The kernel's name of that disk.
     pub offset_disk: String,

@@ -1,24 +1,24 @@
-//! Where a partition comes to lie: arithmetic on a spec, no device needed.
+//! Where a partition is placed: arithmetic on a spec, no device needed.
 //!
-//! The partition starts at the first multiple of the alignment that the table
-//! leaves free. That is the alignment itself - 63 sectors start at 63 sectors -
-//! unless it lies inside the table: a GPT takes the first 34 sectors of 512
-//! bytes or 6 of 4,096. Nothing is ever rounded: what the disk's sectors cannot
-//! have is refused, as rounding 31.5K to 32K is the trap that misled many.
+//! The partition starts at the first multiple of the alignment that the table leaves free. That is
+//! the alignment itself (63 sectors start at 63 sectors) unless it is inside the table: a GPT takes
+//! the first 34 sectors of 512 bytes or 6 of 4,096. Nothing is ever rounded: what is not possible
+//! with the disk's sectors is refused, as rounding 31.5K to 32K would silently change the
+//! experiment.
 
 use crate::{Error, ErrorKind, Result};
 use serde::Serialize;
 use stripewise_units::{ByteSize, format_bytes};
 
-/// Entries of a GPT, as many as everybody has, and bytes of each.
+/// Entries of a GPT, the usual number, and bytes of each.
 pub(crate) const GPT_ENTRIES: usize = 128;
 pub(crate) const GPT_ENTRY_BYTES: usize = 128;
-/// An MBR counts sectors with 32 bits.
+/// An MBR uses 32-bit sector numbers.
 const MBR_SECTORS_MAX: u64 = 1 << 32;
-/// Sizes of partitions are multiples of this unless they are given: a page.
+/// Partition sizes that are not given are multiples of this: a page.
 const GRAIN_BYTES_MIN: u64 = 4096;
 
-/// The two kinds of table that are written.
+/// The two types of table that are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TableKind {
@@ -30,7 +30,7 @@ pub enum TableKind {
 }
 
 impl TableKind {
-    /// As people write it.
+    /// The usual spelling.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl TableKind {
     }
 }
 
-/// Whose partition it is: the type in its entry.
+/// Type of a partition: the value in its entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
@@ -51,28 +51,28 @@ pub enum Purpose {
     Windows,
 }
 
-/// What is asked for.
+/// The requested partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wish {
     /// The partition starts at a multiple of this many bytes.
     pub align_bytes: u64,
-    /// Exactly this size; without it, what is left of the disk.
+    /// Exactly this size; `None`: the rest of the disk.
     pub size_bytes: Option<u64>,
-    /// Kind of the table.
+    /// Type of the table.
     pub table: TableKind,
     /// Type of the partition.
     pub purpose: Purpose,
-    /// What the user knows of the array below: bytes on one disk. It changes the
-    /// verdict, nothing else.
+    /// User-supplied stripe unit of the array below, bytes on one disk. It only affects the
+    /// verdict.
     pub stripe_unit_bytes: Option<u64>,
 }
 
-/// What a disk has to offer.
+/// Geometry of a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Geometry {
     /// Its size in bytes.
     pub size_bytes: u64,
-    /// Smallest unit of addressing, in bytes.
+    /// Smallest addressable unit, in bytes.
     pub logical_sector_bytes: u32,
     /// Smallest unit that is written without reading first, in bytes.
     pub physical_sector_bytes: u32,
@@ -90,10 +90,10 @@ impl Geometry {
     }
 }
 
-/// Where the partition comes to lie, in bytes from the start of the disk.
+/// The partition's location, in bytes from the start of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Layout {
-    /// Kind of the table.
+    /// Type of the table.
     pub table: TableKind,
     /// Type of the partition.
     pub purpose: Purpose,
@@ -103,7 +103,7 @@ pub struct Layout {
     pub size_bytes: u64,
 }
 
-/// A part of a disk, in bytes from its start.
+/// A range of a disk, in bytes from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Its first byte.
@@ -112,11 +112,11 @@ pub struct Extent {
     pub size_bytes: u64,
 }
 
-/// A GPT with exactly these parts.
+/// A GPT with exactly these partitions.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] where one does not begin and end on a sector, lies within the table
-/// or in front of the end of the one before it; or where there are none, or more than 128.
+/// [`ErrorKind::Usage`] if one does not begin and end on a sector, is within the table or begins
+/// before the end of the preceding one; or if there are none, or more than 128.
 pub fn side_by_side(geometry: &Geometry, parts: &[Extent], device: &str) -> Result<Vec<Layout>> {
     let (mut free, end) = usable(geometry, TableKind::Gpt);
     let sector = geometry.sector();
@@ -156,7 +156,7 @@ pub fn side_by_side(geometry: &Geometry, parts: &[Extent], device: &str) -> Resu
     Ok(layouts)
 }
 
-/// The bytes that a table leaves free: from, and up to but not including.
+/// The bytes left free by a table: start, and exclusive end.
 fn usable(geometry: &Geometry, table: TableKind) -> (u64, u64) {
     let sector = geometry.sector();
     let entries = ((GPT_ENTRIES * GPT_ENTRY_BYTES) as u64).div_ceil(sector);
@@ -173,8 +173,8 @@ fn usable(geometry: &Geometry, table: TableKind) -> (u64, u64) {
 /// Places the partition.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] when the alignment or size cannot be had on this disk,
-/// with what could be had instead.
+/// [`ErrorKind::Usage`] if the alignment or size is not possible on this disk, with possible
+/// alternatives.
 pub fn layout(geometry: &Geometry, spec: &Wish, device: &str) -> Result<Layout> {
     let sector = geometry.sector();
     let fail = |what: String, hint: String| {
@@ -243,8 +243,8 @@ pub fn layout(geometry: &Geometry, spec: &Wish, device: &str) -> Result<Layout> 
     })
 }
 
-/// Sizes that are not given are multiples of the largest power of two in the
-/// alignment, or of a page where there is less, so that file systems use all of it.
+/// Sizes that are not given are multiples of the largest power of two in the alignment, or at least
+/// of a page, so that file systems use all of it.
 fn rounded(room_bytes: u64, align_bytes: u64, sector_bytes: u64) -> u64 {
     let page = GRAIN_BYTES_MIN.max(sector_bytes);
     let grain = (align_bytes & align_bytes.wrapping_neg()).max(page);
@@ -311,7 +311,7 @@ mod tests {
             ("36K", Gpt, 512, 36_864, 64 * MIB - 36_864 - 20_480),
             ("64K", Gpt, 512, 65_536, 64 * MIB - 2 * 65_536),
             ("1M", Gpt, 512, MIB, 62 * MIB),
-            // The table itself takes 17 KiB, so that 16K is taken twice.
+            // The table itself takes 17 KiB, so 16K is doubled.
             ("16K", Gpt, 512, 32_768, 64 * MIB - 3 * 16_384 - 16_384),
             ("1s", Gpt, 512, 34 * 512, 64 * MIB - 36_864),
             ("1s", Mbr, 512, 512, 64 * MIB - 4096),
@@ -404,7 +404,7 @@ mod tests {
             let found = layout(&disk(size, sector), &spec("1M", TableKind::Mbr), "sda");
             assert_eq!(found.is_ok(), fits, "{size} {sector}");
         }
-        // Part of a larger disk will do.
+        // Part of a larger disk suffices.
         let part = Wish {
             size_bytes: Some(limit - MIB),
             ..spec("1M", TableKind::Mbr)

@@ -1,24 +1,20 @@
 //! Partition tables and file systems, from a checked plan.
 //!
 //! Invariants:
-//! - A plan is made without opening anything for writing; carrying it out judges
-//!   again by every rule, under the kernel's exclusive claim, and stops when
-//!   anything is not as the plan saw it.
-//! - Nothing is written to a disk before the sectors that are written over are
-//!   saved in a new file, flushed to its disk, from which they come back byte for
-//!   byte.
-//! - Tables are written in an order that leaves the old or the new one in force
-//!   wherever a crash comes between; everything is read back, from the device and
-//!   from the kernel.
-//! - File systems and md arrays are made by the system's own programs, never forced past
-//!   a user of a device. They get devices by descriptor, and end with this process.
-//! - What was made is taken down only where the device shows the identifiers that it was
-//!   made with.
+//! - A plan is made without opening anything for writing; executing it judges again by every rule,
+//!   under the kernel's exclusive claim, and stops if anything differs from the plan.
+//! - Nothing is written to a disk before the sectors to be overwritten are saved in a new file and
+//!   flushed to its disk, from which they can be restored byte for byte.
+//! - Tables are written in an order that leaves the old or the new one in force at any crash;
+//!   everything is read back, from the device and from the kernel.
+//! - File systems and md arrays are made by the system's own programs, never with an option that
+//!   forces past users of a device. They get devices by descriptor, and end with this process.
+//! - What was made is removed only if the device shows the identifiers that it was made with.
 //!
-//! Left out: partitions besides those that are made, moving or growing them, and
-//! everything but Linux. Chance and the clock are the caller's.
+//! Not supported: partitions other than those made, moving or growing them, and systems other than
+//! Linux. The caller provides randomness and the clock.
 #![deny(unsafe_code)]
-// Where nothing is written yet, what writes is only type-checked.
+// Where writing is not supported yet, the writing code is only type-checked.
 #![cfg_attr(not(target_os = "linux"), allow(dead_code))]
 
 mod array;
@@ -60,18 +56,18 @@ pub use table::Identifiers;
 
 use std::path::{Path, PathBuf};
 
-/// Permission to destroy, and what goes with it.
+/// Permission to destroy, with its parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Destroy<'a> {
-    /// What the user named with `--destroy`: must be the kernel's name of the device.
+    /// The name given with `--destroy`: must be the kernel's name of the device.
     pub name: &'a str,
-    /// The store of results, which must not be on the device.
+    /// The results store, which must not be on the device.
     pub store: Option<&'a Path>,
-    /// `--busy-ok`: nobody uses the device, although not everybody can be seen from here.
-    /// Who is seen to use it is in the way all the same.
+    /// `--busy-ok`: the device is not in use, although not all processes are visible from here.
+    /// Visible users are still in the way.
     pub busy_ok: bool,
-    /// Where the old table is saved; must not exist yet. `None` where what is there is of no
-    /// worth: this program made it a moment ago, or it is a file system that is made.
+    /// Where the old table is saved; must not exist yet. `None` if the current contents are
+    /// worthless: made by this program a moment ago, or a file system is being made.
     pub save: Option<&'a Path>,
     /// Now, RFC 3339.
     pub now: &'a str,
@@ -80,13 +76,12 @@ pub struct Destroy<'a> {
 /// Plans a new table with one partition. Reads only.
 ///
 /// # Errors
-/// See [`ErrorKind`]; not when something is in the way, which the plan tells.
+/// See [`ErrorKind`]; obstacles are reported in the plan, not as errors.
 pub fn plan_partition(path: &Path, spec: &Wish, store: Option<&Path>) -> Result<TablePlan> {
     platform::plan_partition(path, spec, store)
 }
 
-/// Plans a new table with several partitions at exactly these places, in their order. Reads
-/// only.
+/// Plans a new table with several partitions at exactly these locations, in order. Reads only.
 ///
 /// # Errors
 /// As [`plan_partition`].
@@ -94,11 +89,11 @@ pub fn plan_division(path: &Path, parts: &[Extent], store: Option<&Path>) -> Res
     platform::plan_division(path, parts, store)
 }
 
-/// Plans to bring back the table of a file. Reads only.
+/// Plans restoring the table from a file. Reads only.
 ///
 /// # Errors
-/// As [`plan_partition`]; [`ErrorKind::Usage`] for a file that is damaged or no
-/// saved table, [`ErrorKind::Refused`] for one of another size or sector.
+/// As [`plan_partition`]; [`ErrorKind::Usage`] for a file that is damaged or not a saved table,
+/// [`ErrorKind::Refused`] for one of another size or sector.
 pub fn plan_restore(path: &Path, file: &Path, store: Option<&Path>) -> Result<TablePlan> {
     platform::plan_restore(path, file, store)
 }
@@ -106,13 +101,13 @@ pub fn plan_restore(path: &Path, file: &Path, store: Option<&Path>) -> Result<Ta
 /// Plans a file system. Reads only.
 ///
 /// # Errors
-/// See [`ErrorKind`]; not when something is in the way, which the plan tells.
+/// See [`ErrorKind`]; obstacles are reported in the plan, not as errors.
 pub fn plan_format(path: &Path, spec: &FormatOptions, store: Option<&Path>) -> Result<FormatPlan> {
     platform::plan_format(path, spec, store)
 }
 
-/// Plans to make a device blank: its tables, superblocks and marks become zeros, and the
-/// kernel shows no partitions of it any more. Reads only.
+/// Plans erasing a device: its tables, superblocks and signatures are zeroed, and the kernel drops
+/// its partitions. Reads only.
 ///
 /// # Errors
 /// As [`plan_partition`].
@@ -123,7 +118,7 @@ pub fn plan_erase(path: &Path, store: Option<&Path>) -> Result<TablePlan> {
 /// Plans an md array of these devices. Reads only.
 ///
 /// # Errors
-/// See [`ErrorKind`]; not when something is in the way, which the plan tells.
+/// See [`ErrorKind`]; obstacles are reported in the plan, not as errors.
 pub fn plan_array(
     members: &[PathBuf],
     spec: &ArrayWish,
@@ -132,7 +127,7 @@ pub fn plan_array(
     platform::plan_array(members, spec, store)
 }
 
-/// Who a device is, for a later look at whether it is the same.
+/// Identity of a device, to check later whether it is the same.
 ///
 /// # Errors
 /// [`ErrorKind::NotFound`], [`ErrorKind::Denied`], [`ErrorKind::Unusable`].
@@ -140,12 +135,11 @@ pub fn identify(path: &Path) -> Result<Identity> {
     platform::identify(path)
 }
 
-/// Whether a device bears one of these marks of a maker: an md superblock with this UUID,
-/// or a GPT with the GUID of one of these identifiers. Whoever takes something down asks
-/// first.
+/// Whether a device has one of these marks: an md superblock with this UUID, or a GPT with the GUID
+/// of one of these identifiers. To be checked before removing anything.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn bears_mark(path: &Path, array_uuid: [u8; 16], ids: &[Identifiers]) -> Result<bool> {
     platform::bears_mark(path, array_uuid, ids)
 }
@@ -156,28 +150,27 @@ pub fn array_with(uuid: [u8; 16]) -> Option<String> {
     platform::array_with(uuid)
 }
 
-/// How far the kernel has brought an array into step: sectors done, and of how many. `None`
-/// where it is in step.
+/// Resync progress of an array: sectors done, and total. `None` if it is in sync.
 #[must_use]
 pub fn resync_of(array: &str) -> Option<(u64, u64)> {
     platform::resync_of(array)
 }
 
-/// Stops the array of this name if it is the one with this UUID, by a descriptor that was
+/// Stops the array of this name if it is the one with this UUID, through a descriptor that was
 /// judged.
 ///
 /// # Errors
-/// [`ErrorKind::Refused`] where it is another array, or in use.
+/// [`ErrorKind::Refused`] if it is another array, or in use.
 pub fn stop_array(array: &str, uuid: [u8; 16]) -> Result<()> {
     platform::stop_array(array, uuid)
 }
 
-/// Mounts a device where nobody but this process and those that it starts from now on can
-/// see it; whatever ends the process ends the mount. `at` is a new directory.
+/// Mounts a device so that only this process and those it starts later can see it; however the
+/// process ends, the mount ends with it. `at` is a new directory.
 ///
 /// # Errors
-/// [`ErrorKind::Denied`] without the right to mount; [`ErrorKind::Refused`] where something
-/// else came to be mounted; else [`ErrorKind::Unusable`].
+/// [`ErrorKind::Denied`] without permission to mount; [`ErrorKind::Refused`] if something
+/// else was mounted; otherwise [`ErrorKind::Unusable`].
 pub fn mount_privately(
     device: &Path,
     file_system: FileSystemKind,
@@ -186,36 +179,35 @@ pub fn mount_privately(
     platform::mount_privately(device, file_system, at)
 }
 
-/// Removes the directory of a mount whose process is gone; one that holds anything stays.
+/// Removes the mount directory of a process that is gone; only if it is empty.
 pub fn forget_mount_point(at: &Path) {
     platform::forget_mount_point(at);
 }
 
-/// Whether this machine can make such a file system and mount it, on any device with this
-/// sector. Reads only.
+/// Whether this machine can make such a file system and mount it, on any device with this sector.
+/// Reads only.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] for sizes that the file system does not have;
-/// [`ErrorKind::Unusable`] for those that this kernel could not mount;
-/// [`ErrorKind::ToolMissing`].
+/// [`ErrorKind::Usage`] for sizes that the file system does not support; [`ErrorKind::Unusable`]
+/// for those that this kernel could not mount; [`ErrorKind::ToolMissing`].
 pub fn can_format(spec: &FormatOptions, logical_sector_bytes: u32) -> Result<()> {
     platform::can_format(spec, logical_sector_bytes)
 }
 
 impl TablePlan {
-    /// Does what the plan says: claims the device, judges again, saves the old
-    /// table, writes, reads back, and has the kernel show the partitions.
+    /// Executes the plan: claims the device, judges again, saves the old table, writes, reads back,
+    /// and has the kernel show the partitions.
     ///
     /// # Errors
-    /// See [`ErrorKind`]. After the first write the hint says how to go back.
+    /// See [`ErrorKind`]. After the first write the hint explains how to undo.
     pub fn execute(&self, destroy: &Destroy<'_>, ids: &Identifiers) -> Result<TableReport> {
         platform::carry_out_table(self, destroy, ids)
     }
 }
 
 impl ArrayPlan {
-    /// Does what the plan says: claims all members, judges again, runs mdadm, and reads
-    /// back. `destroy` has a permission for each member, in their order.
+    /// Executes the plan: claims all members, judges again, runs mdadm, and reads back. `destroy`
+    /// has a permission for each member, in order.
     ///
     /// # Errors
     /// See [`ErrorKind`].
@@ -225,8 +217,7 @@ impl ArrayPlan {
 }
 
 impl FormatPlan {
-    /// Does what the plan says: claims the device, judges again, runs mkfs, and
-    /// reads back.
+    /// Executes the plan: claims the device, judges again, runs mkfs, and reads back.
     ///
     /// # Errors
     /// See [`ErrorKind`].

@@ -1,4 +1,4 @@
-//! Operating systems that are not written yet: says so.
+//! Unsupported operating systems: returns errors.
 
 use crate::{
     ArrayPlan, ArrayReport, ArrayWish, Destroy, Error, ErrorKind, Extent, FileSystemKind,
@@ -77,12 +77,12 @@ pub fn stop_array(array: &str, _: [u8; 16]) -> Result<()> {
     unsupported(Path::new(array))
 }
 
-/// Nothing is mounted here.
+/// Never constructed: nothing is mounted here.
 #[derive(Debug)]
 pub struct PrivateMount(PathBuf);
 
 impl PrivateMount {
-    /// Where it is.
+    /// Its location.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
@@ -91,7 +91,7 @@ impl PrivateMount {
     /// Unmounts it.
     ///
     /// # Errors
-    /// Never: there is none.
+    /// Never: nothing is mounted here.
     pub fn unmount(self) -> Result<()> {
         Ok(())
     }

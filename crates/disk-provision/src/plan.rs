@@ -1,4 +1,4 @@
-//! Plans and reports: what people see before and after, and JSON.
+//! Plans and reports: shown before and after, and as JSON.
 
 use crate::current_layout::{Present, PresentPartition};
 use crate::layout::{Geometry, Layout};
@@ -10,78 +10,77 @@ use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind, Partition, 
 use stripewise_disk_inspect::trace::{Given, trace};
 use stripewise_disk_inspect::verdict::{Check, Judgement, Subject, Usage, judge};
 
-/// Sizes of operations for which an offset is judged: a page and an extent of
-/// SQL Server.
+/// Operation sizes for which an offset is judged: a page and an extent of SQL Server.
 pub const BLOCK_SIZES_BYTES: [u64; 2] = [8 << 10, 64 << 10];
 
-/// The device that a plan is about.
+/// The device of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct DeviceFacts {
-    /// The kernel's name, which `--destroy` wants.
+    /// The kernel's name, required by `--destroy`.
     pub name: String,
     /// Absolute path, without links.
     pub path: PathBuf,
-    /// Maker and model.
+    /// Vendor and model.
     pub model: Option<String>,
     /// Serial number or world-wide name.
     pub serial: Option<String>,
     /// Its size.
     pub size_bytes: u64,
-    /// Smallest unit of addressing.
+    /// Smallest addressable unit.
     pub logical_sector_bytes: u32,
     /// Smallest unit that is written without reading first.
     pub physical_sector_bytes: u32,
 }
 
-/// One piece that is written.
+/// One range to be written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct PlannedWrite {
     /// First byte.
     pub offset_bytes: u64,
     /// Bytes.
     pub length_bytes: u64,
-    /// What it is.
+    /// Description.
     pub what: String,
 }
 
-/// A new table, or an old one brought back.
+/// A new table, or a restored one.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
-    /// A new table with partitions there.
+    /// A new table with these partitions.
     Make(Vec<Layout>),
-    /// The table of a file.
+    /// The table from a file.
     Restore(Box<SavedTable>),
-    /// Nothing at all.
+    /// Erase everything.
     Erase,
 }
 
-/// What `partition` would do to a device. Making it writes nothing.
+/// What `partition` would do to a device. Planning writes nothing.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct TablePlan {
     /// The device.
     pub device: DeviceFacts,
-    /// What is there now.
+    /// Current contents.
     pub present: Present,
-    /// Who uses it now: mounts, swap, holders.
+    /// Current users: mounts, swap, holders.
     pub uses: Vec<Use>,
-    /// Why it would be refused as things are.
+    /// Why it would currently be refused.
     pub in_the_way: Option<String>,
-    /// Why it cannot be known that no program has it open, where that is so: then
-    /// carrying it out needs [`Destroy::busy_ok`](crate::Destroy::busy_ok).
+    /// Why it cannot be determined whether a program has it open, if so: then execution needs
+    /// [`Destroy::busy_ok`](crate::Destroy::busy_ok).
     pub unseen: Option<String>,
-    /// What is written, in the order of writing.
+    /// Ranges written, in order.
     pub writes: Vec<PlannedWrite>,
-    /// The partition that is made; absent when a table is brought back.
+    /// The partition that is made; absent when a table is restored.
     pub layout: Option<Layout>,
-    /// The partitions that there will be.
+    /// The resulting partitions.
     pub partitions: Vec<PresentPartition>,
     /// Offset and verdict of the partition that is made.
     #[serde(serialize_with = "judgement_of_new")]
     #[schemars(with = "Option<JudgementKeys>")]
     pub judgement: Option<Judgement>,
-    /// Where the table that is brought back was saved from.
+    /// The device from which the restored table was saved.
     pub restored_from: Option<SavedDevice>,
-    /// Worth knowing.
+    /// Informational.
     pub notes: Vec<String>,
     #[serde(skip)]
     pub(crate) geometry: Geometry,
@@ -91,16 +90,16 @@ pub struct TablePlan {
     pub(crate) known: Known,
 }
 
-/// What was done to a device.
+/// Result of writing a device's table.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct TableReport {
     /// The device.
     pub device: DeviceFacts,
-    /// Where the old table is, where it was saved.
+    /// Location of the saved old table, if it was saved.
     pub saved: Option<PathBuf>,
     /// Bytes written.
     pub bytes_written: u64,
-    /// The kernel read the table itself, or was told each partition.
+    /// Whether the kernel reread the table itself, or was given each partition.
     pub shown: &'static str,
     /// The partitions, with the kernel's names, as read back.
     pub partitions: Vec<MadePartition>,
@@ -121,7 +120,7 @@ pub struct MadePartition {
     pub size_bytes: u64,
 }
 
-/// Patches as people and scripts see them.
+/// Patches for users and scripts.
 pub(crate) fn writes(patches: &[Patch]) -> Vec<PlannedWrite> {
     patches
         .iter()
@@ -133,17 +132,17 @@ pub(crate) fn writes(patches: &[Patch]) -> Vec<PlannedWrite> {
         .collect()
 }
 
-/// What is known of a volume besides where it lies.
+/// Facts about a volume besides its location.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Known {
     /// Bytes of an allocation unit.
     pub allocation_unit_bytes: Option<u64>,
-    /// Bytes on one disk of the array below, as the user gave them.
+    /// User-supplied stripe unit of the array below, bytes on one disk.
     pub stripe_unit_bytes: Option<u64>,
 }
 
-/// Judges a place on a device as a volume that will have a file system: a
-/// partition of it that starts there, or the device itself.
+/// Judges a location on a device as a volume that will have a file system: a partition that starts
+/// there, or the device itself.
 pub(crate) fn judgement(device: &BlockDevice, start_bytes: u64, known: Known) -> Judgement {
     let future;
     let volume = if start_bytes == 0 {
@@ -178,8 +177,8 @@ pub(crate) fn judgement(device: &BlockDevice, start_bytes: u64, known: Known) ->
     judge(&subject, &BLOCK_SIZES_BYTES)
 }
 
-/// A judgement with the keys that volumes have everywhere: the verdict as its
-/// code, and the size that belongs to it apart.
+/// A judgement with the same keys as for volumes elsewhere: the verdict as its code, and its size
+/// separately.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct JudgementKeys<'a> {
     verdict: &'static str,
@@ -202,7 +201,7 @@ pub(crate) fn judgement_keys<S: Serializer>(
     .serialize(serializer)
 }
 
-/// The same where there may be none.
+/// The same for an optional one.
 fn judgement_of_new<S: Serializer>(
     judgement: &Option<Judgement>,
     serializer: S,

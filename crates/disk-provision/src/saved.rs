@@ -1,10 +1,9 @@
-//! The old partition table in a file: saved before the first write, brought back
-//! byte for byte.
+//! The old partition table in a file: saved before the first write, restored byte for byte.
 //!
-//! The file is JSON: a format and version, what the device was, pieces of the
-//! disk in hexadecimal (runs of zeros in short), and a checksum over all of it. A
-//! person can read it, and a script can restore it without this program. A file
-//! that is damaged, or of a disk of another size or sector, is refused.
+//! The file is JSON: a format and version, the device's identity, regions of the disk in
+//! hexadecimal (runs of zeros abbreviated), and a checksum over all of it. It is human-readable,
+//! and a script can restore it without this program. A damaged file, or one for a disk of another
+//! size or sector, is refused.
 
 use crate::disk::Disk;
 use crate::layout::Geometry;
@@ -16,25 +15,25 @@ use stripewise_disk_formats::tables::crc32;
 
 const FORMAT: &str = "stripewise partition table";
 const VERSION: u32 = 1;
-/// Larger than any file that this writes: tables, and a few sectors more.
+/// Larger than any file written here: tables, and a few more sectors.
 pub(crate) const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// What the device was when its table was saved.
+/// Identity of the device when its table was saved.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SavedDevice {
-    /// The kernel's name then; it may have another one now.
+    /// The kernel's name then; it may differ now.
     pub name: String,
-    /// Maker and model.
+    /// Vendor and model.
     pub model: Option<String>,
     /// Serial number or world-wide name.
     pub serial: Option<String>,
     /// Its size.
     pub size_bytes: u64,
-    /// Smallest unit of addressing.
+    /// Smallest addressable unit.
     pub logical_sector_bytes: u32,
 }
 
-/// A piece of a disk.
+/// A region of a disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 struct Region {
     offset_bytes: u64,
@@ -49,17 +48,17 @@ struct Region {
 pub struct SavedTable {
     format: String,
     version: u32,
-    /// When, RFC 3339.
+    /// Time, RFC 3339.
     pub saved_at: String,
-    /// Of which device.
+    /// The device.
     pub device: SavedDevice,
     regions: Vec<Region>,
-    /// CRC-32 of this document without it, printed compactly.
+    /// CRC-32 of this document without this field, printed compactly.
     crc32: String,
 }
 
 impl SavedTable {
-    /// Reads pieces of a disk; overlapping ones are joined.
+    /// Reads regions of a disk; overlapping ones are merged.
     pub(crate) fn of<D: Disk>(
         disk: &D,
         device: SavedDevice,
@@ -104,10 +103,10 @@ impl SavedTable {
         bytes
     }
 
-    /// Reads a file's bytes; nothing in them is trusted. `file` names it in errors.
+    /// Parses a file's bytes; nothing in them is trusted. `file` is its name for errors.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] for what is not such a file or is damaged.
+    /// [`ErrorKind::Usage`] if it is not such a file or is damaged.
     pub fn from_bytes(bytes: &[u8], file: &str) -> Result<Self> {
         let refuse = |what: &str| {
             Err(Error::new(ErrorKind::Usage, file, what)
@@ -138,7 +137,7 @@ impl SavedTable {
         Ok(saved)
     }
 
-    /// Pieces are whole sectors, inside the disk, in order, and have their bytes.
+    /// Whether regions are whole sectors, inside the disk, in order, and have all bytes.
     fn is_sound(&self) -> bool {
         let sector = u64::from(self.device.logical_sector_bytes);
         if !sector.is_power_of_two() || !(512..=65_536).contains(&sector) {
@@ -160,7 +159,7 @@ impl SavedTable {
             });
             whole && in_order && has_bytes && reach <= self.device.size_bytes
         });
-        // The first sector decides which table is in force: it must be there.
+        // The first sector determines which table is in force: it must be present.
         let has_first = self
             .regions
             .first()
@@ -168,7 +167,7 @@ impl SavedTable {
         fits && has_first && total <= FILE_BYTES_MAX
     }
 
-    /// Whether it can be brought back to a disk: same size, same sector.
+    /// Whether it can be restored to a disk: same size, same sector.
     pub(crate) fn check_fits(&self, geometry: &Geometry, device: &str) -> Result<()> {
         let saved = &self.device;
         let same = saved.size_bytes == geometry.size_bytes
@@ -191,8 +190,8 @@ impl SavedTable {
         .with_hint("It belongs to another disk; look at `lsblk -b` for the one it was saved from."))
     }
 
-    /// Where its pieces belong: bytes from the start of the disk, and their number. In the
-    /// order of the disk, the first sector apart, none empty, all inside the disk.
+    /// Locations of its regions: offset from the start of the disk, and length. In disk order, with
+    /// the first sector separate, none empty, all inside the disk.
     #[must_use]
     pub fn pieces(&self) -> Vec<(u64, u64)> {
         let patches = self.patches().into_iter();
@@ -203,7 +202,7 @@ impl SavedTable {
         pieces
     }
 
-    /// What to write, in no particular order; the first sector apart.
+    /// What to write, in no particular order; the first sector separately.
     pub(crate) fn patches(&self) -> Vec<Patch> {
         let sector = self.device.logical_sector_bytes as usize;
         let mut patches: Vec<Patch> = Vec::new();
@@ -237,7 +236,7 @@ impl SavedTable {
     }
 }
 
-/// Places from their starts to their ends, sorted, touching ones joined.
+/// Sorted ranges, with adjacent ones merged.
 fn joined(places: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let mut sorted: Vec<(u64, u64)> = places
         .iter()
@@ -255,7 +254,7 @@ fn joined(places: &[(u64, u64)]) -> Vec<(u64, u64)> {
     found
 }
 
-/// Cuts a piece into runs of sectors that are all zeros and runs that are not.
+/// Splits a region into runs of all-zero sectors and other runs.
 fn runs(start: u64, bytes: &[u8], sector: usize) -> Vec<Region> {
     let is_zero = |sector: &[u8]| sector.iter().all(|byte| *byte == 0);
     let mut found: Vec<Region> = Vec::new();

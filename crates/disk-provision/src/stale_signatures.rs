@@ -1,10 +1,10 @@
-//! What is left of what was there before: marks that would be mistaken for
-//! something that is there, and the places of old partition tables.
+//! Remains of former contents: signatures that would be mistaken for current ones, and the
+//! locations of old partition tables.
 //!
-//! A stale mark does harm by itself: a volume manager assembles the array that it
-//! names as soon as the kernel shows the new partition, and firmware brings back
-//! a GPT whose backup it finds. So the marks themselves are zeroed, a few bytes
-//! each, and nothing around them; the sectors are saved first like all others.
+//! A stale signature is harmful: a volume manager assembles the array it names as soon as the
+//! kernel shows the new partition, and firmware restores a GPT whose backup it finds. So the
+//! signatures are zeroed, a few bytes each, and nothing around them; their sectors are saved first
+//! like all others.
 
 use crate::disk::{Disk, medium};
 use crate::layout::{Geometry, Layout, TableKind};
@@ -20,18 +20,18 @@ const LOGICAL_MAX: usize = 256;
 /// More than any GPT's entries take.
 const GPT_ENTRIES_BYTES_MAX: u64 = 4 << 20;
 
-/// A mark that was found.
+/// A signature found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Remain {
     /// Bytes from the start of the disk.
     pub offset_bytes: u64,
-    /// Bytes of the mark.
+    /// Length of the signature.
     pub length: usize,
-    /// What it stands for, with its article.
+    /// What it identifies, with an article.
     pub what: String,
 }
 
-/// Marks of contents (not of tables) in a part of a disk.
+/// Signatures of contents (not of tables) in a range of a disk.
 pub(crate) fn contents<D: Disk>(disk: &D, start: u64, size: u64) -> io::Result<Vec<Remain>> {
     let length = (marks::HEAD_BYTES as u64).min(size);
     let head = disk.piece(start, length as usize)?;
@@ -56,8 +56,8 @@ pub(crate) fn contents<D: Disk>(disk: &D, start: u64, size: u64) -> io::Result<V
     Ok(found)
 }
 
-/// Where md keeps superblocks near the end: version 0.90 in the last whole 64 KiB
-/// but one, 1.0 at 8 KiB from the end rounded down to 4 KiB (`md_p.h`, `super1.c`).
+/// Locations of md superblocks near the end: version 0.90 in the last whole 64 KiB but one, 1.0 at
+/// 8 KiB from the end rounded down to 4 KiB (`md_p.h`, `super1.c`).
 fn md_places(size: u64) -> Vec<u64> {
     let old = (size & !0xffff).checked_sub(0x10000);
     let new = (size / 512)
@@ -69,9 +69,9 @@ fn md_places(size: u64) -> Vec<u64> {
     places
 }
 
-/// Patches that zero what would be mistaken after the new table is written: old
-/// contents of the whole disk and of the new partitions, and a GPT where an MBR is
-/// made. Places that `table` overwrites anyway are left out.
+/// Patches that zero signatures which would be misinterpreted after the new table is written: old
+/// contents of the whole disk and of the new partitions, and a GPT if an MBR is made. Locations
+/// that `table` overwrites anyway are omitted.
 pub(crate) fn wipes<D: Disk>(
     disk: &D,
     geometry: &Geometry,
@@ -94,9 +94,8 @@ pub(crate) fn wipes<D: Disk>(
     zeroed(disk, geometry, &remains)
 }
 
-/// Patches that zero the marks which a mkfs leaves where they are, in all of a
-/// device. mkntfs looks for nothing; none but mkfs.btrfs looks for md's
-/// superblocks near the end.
+/// Patches that zero the signatures which a mkfs leaves in place, on a whole device. mkntfs checks
+/// for nothing; only mkfs.btrfs checks for md superblocks near the end.
 pub(crate) fn left_by_mkfs<D: Disk>(
     disk: &D,
     geometry: &Geometry,
@@ -108,9 +107,9 @@ pub(crate) fn left_by_mkfs<D: Disk>(
     zeroed(disk, geometry, &remains)
 }
 
-/// Patches that make a device blank: zeros where tables and superblocks lie, and in place of
-/// the marks of its own contents and of those of the partitions that its table lists. From
-/// the end on, so that what tells whose it is goes last.
+/// Patches that erase a device: zeros over tables and superblocks, and over the signatures of its
+/// own contents and of those of its listed partitions. From the end backwards, so that its
+/// identifying marks go last.
 pub(crate) fn erasure<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<Vec<Patch>> {
     let mut remains = contents(disk, 0, geometry.size_bytes)?;
     let sector = geometry.logical_sector_bytes;
@@ -152,8 +151,7 @@ pub(crate) fn erasure<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<Vec<
     Ok(patches)
 }
 
-/// GUIDs of the disk in the headers of a GPT that are there, as stored: the one at the
-/// start, the one at the end.
+/// Disk GUIDs in the existing GPT headers, as stored: the one at the start, the one at the end.
 pub(crate) fn gpt_guids<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<Vec<[u8; 16]>> {
     let mut guids = Vec::new();
     for (at, _) in gpt_places(disk, geometry)? {
@@ -165,7 +163,7 @@ pub(crate) fn gpt_guids<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<Ve
     Ok(guids)
 }
 
-/// Whole sectors with the marks in them zeroed; marks that share sectors, once.
+/// Whole sectors with the signatures in them zeroed; shared sectors only once.
 fn zeroed<D: Disk>(disk: &D, geometry: &Geometry, remains: &[Remain]) -> io::Result<Vec<Patch>> {
     let sector = geometry.sector();
     let mut sectors: BTreeMap<u64, (Vec<u8>, BTreeSet<&str>)> = BTreeMap::new();
@@ -194,8 +192,8 @@ fn zeroed<D: Disk>(disk: &D, geometry: &Geometry, remains: &[Remain]) -> io::Res
     Ok(sectors.into_iter().map(patch).collect())
 }
 
-/// Marks of the headers of a GPT: at the start, at the end, and where the one at
-/// the start says that its backup is.
+/// Signatures of GPT headers: at the start, at the end, and at the backup location given by the
+/// first one.
 fn gpt_headers<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<Vec<Remain>> {
     let mut found = Vec::new();
     for (at, place) in gpt_places(disk, geometry)? {
@@ -226,7 +224,7 @@ fn gpt_places<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<BTreeMap<u64
     Ok(places)
 }
 
-/// A number of 8 bytes in the header at a sector, where there is one.
+/// An 8-byte number in the header at a sector, if there is one.
 fn header_number<D: Disk>(
     disk: &D,
     geometry: &Geometry,
@@ -241,11 +239,11 @@ fn header_number<D: Disk>(
     Ok(number.ok().filter(|_| header.starts_with(GPT_MAGIC)))
 }
 
-/// Where tables lie on a disk at present: first byte and length of each piece,
-/// whole sectors. The head and the tail in any case, entries of a GPT wherever
-/// its headers say, and the boot records of logical partitions.
+/// Current locations of tables on a disk: first byte and length of each region, whole sectors.
+/// Always the head and the tail, GPT entries wherever its headers point, and the boot records of
+/// logical partitions.
 pub(crate) fn table_places<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<Vec<(u64, u64)>> {
-    /// Tables, boot loaders behind them, and the marks of most file systems.
+    /// Tables, boot loaders after them, and the signatures of most file systems.
     const HEAD_BYTES: u64 = 64 << 10;
     let sector = geometry.sector();
     let whole = geometry.sectors() * sector;
@@ -277,8 +275,8 @@ pub(crate) fn table_places<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result
     Ok(places)
 }
 
-/// Sectors of the boot records of logical partitions (UEFI 2.10 does not have
-/// them; Linux `block/partitions/msdos.c` does). Hostile chains end.
+/// Sectors of the boot records of logical partitions (not in UEFI 2.10, but in Linux
+/// `block/partitions/msdos.c`). Malicious chains end.
 fn logical_records<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<Vec<(u64, u64)>> {
     let sector = geometry.sector();
     let mut places = Vec::new();
@@ -299,7 +297,7 @@ fn logical_records<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<Vec<(u6
     Ok(places)
 }
 
-/// Start of the extended partition that a boot record has an entry for.
+/// Start of the extended partition listed in a boot record.
 fn extended(record: &[u8]) -> Option<u64> {
     if record.get(510..512)? != [0x55, 0xaa] {
         return None;
@@ -348,7 +346,7 @@ mod tests {
         disk.bytes.fill(0x77);
         put(&mut disk, 0x438, b"\x53\xef");
         put(&mut disk, MIB, b"XFSB");
-        // Of md arrays, near the ends of disk and partition.
+        // For md arrays, near the ends of disk and partition.
         put(&mut disk, 16 * MIB - 0x10000, MD_MAGIC);
         put(&mut disk, 16 * MIB - 0x2000, MD_MAGIC);
         let patches = wipes(&disk, &geometry, &[mbr_at(MIB)], &[]).unwrap();
@@ -358,7 +356,7 @@ mod tests {
         want[0x38..0x3a].fill(0);
         assert_eq!(patches[0].bytes, want);
         assert_eq!(patches[1].what, "the signature of an XFS file system");
-        // What the table overwrites is not wiped besides.
+        // What the table overwrites is not wiped separately.
         let table = [patches[0].clone()];
         assert_eq!(
             wipes(&disk, &geometry, &[mbr_at(MIB)], &table)
@@ -397,7 +395,7 @@ mod tests {
         record(2048 + 4096, 0);
         let found = logical_records(&disk, &geometry).unwrap();
         assert_eq!(found, [(2048 * 512, 512), (6144 * 512, 512)]);
-        // In a circle, and out of the disk.
+        // In a cycle, and past the end of the disk.
         for next in [4096, u32::MAX] {
             let mut bytes = disk.bytes[2048 * 512..2049 * 512].to_vec();
             bytes[446 + 8..446 + 12].copy_from_slice(&next.to_le_bytes());

@@ -1,13 +1,13 @@
-//! Writing patches in their order, and reading them back.
+//! Writes patches in order, and reads them back.
 
 use crate::disk::Disk;
 use crate::table::Patch;
 use crate::{Error, ErrorKind, Result};
 
-/// Writes patches one after the other, each flushed before the next is begun.
+/// Writes patches one after the other, flushing each before the next.
 ///
 /// # Errors
-/// [`ErrorKind::Io`] at the first that fails, with what was written before.
+/// [`ErrorKind::Io`] at the first failure, with what was written before.
 pub(crate) fn write_in_order<D: Disk>(disk: &mut D, patches: &[Patch], device: &str) -> Result<()> {
     for (index, patch) in patches.iter().enumerate() {
         let written = disk

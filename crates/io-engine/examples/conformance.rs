@@ -1,16 +1,15 @@
-//! The conformance suite on block devices, for ways that files do not have (polled
-//! completions, and commands passed through to NVMe namespaces), and on the file systems and
-//! devices of other kernels. It is run in guests whose disks hold nothing
-//! (`tests/vm/guest/nvme.sh`, `atomic.sh`, `discards.sh`).
+//! The conformance suite on block devices, for features that files lack (polled completions, and
+//! commands passed through to NVMe namespaces), and on the file systems and devices of other
+//! kernels. Run in guests with empty disks (`tests/vm/guest/nvme.sh`, `atomic.sh`, `discards.sh`).
 //!
 //! `conformance ENGINE --destroy DEVICE...` where ENGINE is `uring`, `uring-polled`,
-//! `uring-discards`, `threads-discards`, `nvme` or `nvme-polled`, and each DEVICE is a block
-//! device of which the first MiB are overwritten; for `nvme` their generic character devices
-//! are used as well. Each is claimed (`O_EXCL`) before the first byte and until the end: what
-//! is mounted, or is part of an array or of a volume, is refused by the kernel.
+//! `uring-discards`, `threads-discards`, `nvme` or `nvme-polled`, and each DEVICE is a block device
+//! whose first MiB are overwritten; `nvme` also uses their generic character devices. Each is
+//! claimed (`O_EXCL`) before the first byte and until the end: the kernel refuses a device that is
+//! mounted, or part of an array or a volume.
 //!
-//! `conformance ENGINE --in DIRECTORY` where ENGINE is `uring-uncached` or `threads-uncached`:
-//! on files that are made there and have no name any more.
+//! `conformance ENGINE --in DIRECTORY` where ENGINE is `uring-uncached` or `threads-uncached`: on
+//! unlinked files made there.
 
 #[cfg(target_os = "linux")]
 mod devices {
@@ -26,7 +25,7 @@ mod devices {
     use stripewise_io_engine::conformance::request_log::{Asked, PLAIN, Polled, With};
     use stripewise_io_engine::conformance::{Fixture, Report, Scope, patterns, run};
 
-    /// Discards may come between reads and writes.
+    /// Discards may be mixed with reads and writes.
     struct Discarding;
 
     impl Asked for Discarding {
@@ -46,17 +45,17 @@ mod devices {
         };
     }
 
-    /// The most that a case wants of a device.
+    /// Largest size that a case needs of a device.
     const BYTES_MAX: u64 = 16 << 20;
 
-    /// Why signals are left out.
+    /// Why the signal cases are skipped.
     const WITHOUT_SIGNALS: &str = "signals, which the suite of the tests has";
 
     /// Where files are made.
     struct Folder(String);
 
     impl Folder {
-        /// A file that holds the pattern, is on the disk, and has no name.
+        /// An unlinked, synced file that holds the pattern.
         fn filled(&self, size_bytes: u64, flags: i32, writes: bool) -> std::io::Result<File> {
             let path = format!("{}/conformance-{}", self.0, std::process::id());
             let mut new = File::create_new(&path)?;
@@ -91,15 +90,15 @@ mod devices {
 
     struct Devices {
         names: Vec<String>,
-        /// Nobody else has them as long as these are open.
+        /// While open, these keep others from using the devices.
         _claims: Vec<File>,
         is_generic: bool,
         next: Cell<usize>,
-        /// What is open: number of the node, its block device, and the bytes in use.
+        /// Open devices: number of the node, its block device, and the bytes used.
         open: RefCell<Vec<(u64, String, u64)>>,
     }
 
-    /// Claims a block device that nobody uses, without changing anything.
+    /// Claims an unused block device, without changing anything.
     fn claimed(name: &String) -> std::io::Result<File> {
         let mut options = OpenOptions::new();
         let file = options.read(true).custom_flags(libc::O_EXCL).open(name)?;
@@ -110,7 +109,7 @@ mod devices {
     }
 
     impl Devices {
-        /// Makes the next device hold the pattern, and opens it.
+        /// Fills the next device with the pattern, and opens it.
         fn filled(&self, size_bytes: u64, writes: bool) -> File {
             assert!(size_bytes <= BYTES_MAX, "{size_bytes} bytes");
             let name = &self.names[self.next.get() % self.names.len()];
@@ -152,7 +151,7 @@ mod devices {
             Err(WITHOUT_SIGNALS.to_owned())
         }
 
-        /// By the block device, with nothing of it in the page cache.
+        /// Read through the block device, with its page cache dropped.
         fn contents(&self, file: &File) -> Vec<u8> {
             let number = file.metadata().expect("its number").rdev();
             let open = self.open.borrow();
@@ -201,7 +200,7 @@ mod devices {
         }
     }
 
-    /// What came of it; `None` where there is no such engine.
+    /// The result; `None` if there is no such engine.
     type Found = Option<Result<Report, String>>;
 
     fn on_files(engine: &str, folder: &Folder) -> Found {

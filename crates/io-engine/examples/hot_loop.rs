@@ -1,11 +1,9 @@
-//! Measures the engine's own cost: random reads with the smallest source there
-//! can be.
+//! Measures the engine's own cost: random reads with a minimal source.
 //!
-//! `hot_loop ENGINE PATH OUTSTANDING SECONDS [BLOCK_BYTES [OPERATIONS [AT_LEAST]]]` with
-//! ENGINE one of uring, threads, null. PATH is opened read-only, past the page
-//! cache where that is possible. Prints operations, rate and batch size as JSON.
-//! With OPERATIONS it stops after so many, for counting instructions:
-//! `valgrind --tool=callgrind hot_loop uring /dev/zram0 128 60 8192 1000000`.
+//! `hot_loop ENGINE PATH OUTSTANDING SECONDS [BLOCK_BYTES [OPERATIONS [AT_LEAST]]]` with ENGINE one
+//! of uring, threads, null. PATH is opened read-only, bypassing the page cache if possible. Prints
+//! operations, rate and batch size as JSON. With OPERATIONS it stops after that many, for counting
+//! instructions: `valgrind --tool=callgrind hot_loop uring /dev/zram0 128 60 8192 1000000`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom};

@@ -1,5 +1,5 @@
-//! The least that one needs: reads blocks of a file, sixteen at a time, and
-//! prints how long they took. `minimal FILE`; the file is only read.
+//! A minimal example: reads a file's blocks, sixteen at a time, and prints how long they took.
+//! `minimal FILE`; the file is only read.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use stripewise_io_engine::{Clock, Completion, Engine, Kind, Next, OpenPlan, Oper
 const OUTSTANDING: u32 = 16;
 const BLOCK_BYTES: u32 = 4096;
 
-/// Says what to do next, and takes what was done.
+/// Returns what to do next, and handles what was done.
 struct EveryBlock {
     next_block: u64,
     blocks: u64,

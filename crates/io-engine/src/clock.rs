@@ -1,11 +1,11 @@
-//! The clock that all workers of a run share.
+//! The clock shared by all workers of a run.
 
 use crate::backend::sys;
 
 /// Monotonic nanoseconds since an origin chosen once a run.
 ///
-/// The clock is the one of `std::time::Instant`; on Linux it is read without
-/// the latter's conversions, as every batch of completions needs a reading.
+/// The clock of `std::time::Instant`; on Linux it is read without its conversions, as every batch
+/// of completions needs a reading.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     origin_ns: u64,

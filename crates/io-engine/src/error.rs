@@ -1,5 +1,5 @@
-//! What can make a measurement void. A single failed operation is not an error
-//! here but a completion with a negative result.
+//! Errors that void a measurement. A single failed operation is not an error here but a completion
+//! with a negative result.
 
 use stripewise_units::Hint;
 
@@ -14,25 +14,24 @@ pub struct Error {
     pub kind: ErrorKind,
     /// The engine's name.
     pub engine: &'static str,
-    /// What failed, in words.
+    /// What failed, as text.
     pub what: String,
-    /// What to do next, with options marked as [`Hint`] reads them; empty if there is nothing
-    /// better than to look at `what`.
+    /// The next step, with options marked as [`Hint`] parses them; empty if `what` suffices.
     pub hint: &'static str,
-    /// The operating system's reason.
+    /// The operating system's error.
     #[source]
     pub os: Option<std::io::Error>,
 }
 
 impl Error {
-    /// The next thing to do, if there is one.
+    /// The next step, if any.
     #[must_use]
     pub fn hint(&self) -> Option<Hint> {
         Hint::from(self.hint).unless_empty()
     }
 }
 
-/// Refuses polled completions in an engine that has none.
+/// The error for polled completions in an engine without them.
 pub(crate) fn cannot_poll(engine: &'static str) -> Error {
     Error {
         kind: ErrorKind::Unsupported,
@@ -47,11 +46,11 @@ pub(crate) fn cannot_poll(engine: &'static str) -> Error {
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// This engine does not exist on this system (no io_uring in the kernel,
-    /// forbidden by sysctl or seccomp); another one may do.
+    /// This engine does not exist on this system (no io_uring in the kernel, forbidden by sysctl or
+    /// seccomp); another one may work.
     Unsupported,
-    /// Memory, descriptors or threads ran out.
+    /// Out of memory, descriptors or threads.
     Resources,
-    /// The ring or pool broke while in use.
+    /// The ring or pool failed in use.
     Broken,
 }

@@ -1,9 +1,8 @@
-//! What shall go wrong, and when: the plan of the fault-injecting wrapper.
+//! The plan of the fault-injecting wrapper: what fails, and when.
 //!
-//! A plan is a list of [`Fault`]s, fixed or drawn from a seed. Clones of a plan
-//! share one operation counter, so "the 1,000th operation" means that of the
-//! whole run, whatever the number of workers. A plan can be typed, see
-//! [`FaultPlan::from_str`]; the text form is for tests of the whole program.
+//! A plan is a list of [`Fault`]s, fixed or drawn from a seed. Clones of a plan share one operation
+//! counter, so "the 1,000th operation" is that of the whole run, whatever the number of workers.
+//! For the text form, see [`FaultPlan::from_str`]; it is for end-to-end tests.
 
 use crate::Kind;
 use std::ops::Range;
@@ -11,14 +10,14 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Which operations a fault strikes.
+/// Which operations a fault affects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum When {
     /// The n-th operation of the run, counted from 1.
     Nth(u64),
     /// Every n-th operation of the run; never if 0.
     EveryNth(u64),
-    /// So many of a million, drawn from the plan's seed and the operation's number.
+    /// N per million, drawn from the plan's seed and the operation's number.
     PerMillion(u32),
     /// Operations that touch this range of bytes, in any file.
     Offsets(Range<u64>),
@@ -34,7 +33,7 @@ pub enum Effect {
     Fail(i32),
     /// Reports at most this many bytes, though all were transferred.
     Short(u32),
-    /// Transfers only this many bytes and reports all of them: a lying disk.
+    /// Transfers only this many bytes but reports all of them: a lying disk.
     Torn(u32),
     /// Completes this many nanoseconds later than it did.
     Delay(u64),
@@ -43,7 +42,7 @@ pub enum Effect {
 /// One rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Strikes single operations.
+    /// Affects single operations.
     Operation {
         /// Which.
         when: When,
@@ -52,12 +51,12 @@ pub enum Fault {
         /// What happens to them.
         effect: Effect,
     },
-    /// The device goes silent: what completes in this range of time, on the
-    /// plan's clock in nanoseconds, is held back until its end.
+    /// The device goes silent: completions in this range of time, on the plan's clock in
+    /// nanoseconds, are held back until its end.
     Stall(Range<u64>),
 }
 
-/// All that shall go wrong in a run.
+/// All faults of a run.
 #[derive(Clone, Debug, Default)]
 pub struct FaultPlan {
     seed: u64,
@@ -66,8 +65,8 @@ pub struct FaultPlan {
 }
 
 impl FaultPlan {
-    /// A plan; of several faults that strike one operation the first one counts.
-    /// `seed` serves [`When::PerMillion`].
+    /// A plan; if several faults affect one operation, the first one counts. `seed` is for
+    /// [`When::PerMillion`].
     #[must_use]
     pub fn new(seed: u64, faults: Vec<Fault>) -> Self {
         FaultPlan {
@@ -88,7 +87,7 @@ impl FaultPlan {
         self.issued.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// What strikes this operation, if anything.
+    /// The effect on this operation, if any.
     pub(crate) fn strike(
         &self,
         number: u64,
@@ -120,7 +119,7 @@ impl FaultPlan {
         }
     }
 
-    /// Until when a completion seen at `now_ns` is held back by a stall.
+    /// Until when a stall holds back a completion seen at `now_ns`.
     pub(crate) fn held_until(&self, now_ns: u64) -> Option<u64> {
         let ends = self.faults.iter().filter_map(|fault| match fault {
             Fault::Stall(range) if range.contains(&now_ns) => Some(range.end),
@@ -130,8 +129,8 @@ impl FaultPlan {
     }
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection that
-/// spreads neighbouring numbers over all 64 bits.
+/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection that spreads adjacent
+/// numbers over all 64 bits.
 fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -139,7 +138,7 @@ fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// Why a typed plan cannot be understood.
+/// Why a typed plan cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("fault {text:?}: {what}")]
 pub struct FaultTextError {
@@ -147,8 +146,9 @@ pub struct FaultTextError {
     what: &'static str,
 }
 
-/// Reads rules separated by `;`, each `EFFECT[=NUMBER] @ WHEN[=NUMBER[..NUMBER]]
-/// [read|write|sync|discard]`; numbers are decimal, times in nanoseconds, sizes in bytes:
+/// Parses rules separated by `;`, each
+/// `EFFECT[=NUMBER] @ WHEN[=NUMBER[..NUMBER]] [read|write|sync|discard]`; numbers are decimal,
+/// times in nanoseconds, sizes in bytes:
 /// `fail=5@nth=1000`, `short=512@every=10 read`, `delay=20000000@permillion=100`,
 /// `torn=4096@offsets=0..65536 write`, `stall@between=1000000000..2000000000`,
 /// and `seed=7`.

@@ -1,44 +1,43 @@
-//! What an engine will take of memory, to be checked before a run.
+//! Memory that an engine will need, to be checked before a run.
 
 use crate::EngineName;
 use crate::backend::buffers::Buffers;
 use crate::backend::portable_threads::HELPERS_MAX;
 
-/// What a helper thread touches of its stack, and the kernel of its own.
+/// What a helper thread touches of its stack, plus the kernel's share.
 const HELPER_BYTES: u64 = 32 << 10;
-/// Book-keeping of a slot: state, free lists, completions.
+/// Bookkeeping of a slot: state, free lists, completions.
 const SLOT_BYTES: u64 = 64;
-/// A structure of overlapped I/O of 32 bytes, and its packet of as many.
+/// An OVERLAPPED structure of 32 bytes, and a packet of the same size.
 const PACKET_BYTES: u64 = 64;
 
-/// Memory of one engine, that is of one worker thread.
+/// Memory of one engine, i.e. of one worker thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryNeeded {
-    /// Buffers of all slots. Taken at once where they are registered with the
-    /// kernel, and then also counted against the memlock limit; else as slots
-    /// are used.
+    /// Buffers of all slots. Allocated at once if they are registered with the kernel, and then
+    /// also counted against the memlock limit; otherwise as slots are used.
     pub buffers_bytes: u64,
-    /// Rings, helper threads and book-keeping.
+    /// Rings, helper threads and bookkeeping.
     pub other_bytes: u64,
 }
 
 impl MemoryNeeded {
-    /// All of it.
+    /// Total.
     #[must_use]
     pub fn total_bytes(self) -> u64 {
         self.buffers_bytes.saturating_add(self.other_bytes)
     }
 }
 
-/// What an engine opened with `slots` of `slot_size_bytes` takes.
-/// [`EngineName::Auto`] counts as the larger of what it may choose.
+/// Memory of an engine opened with `slots` of `slot_size_bytes`. For [`EngineName::Auto`], the
+/// maximum over its possible choices.
 #[must_use]
 pub fn memory_needed(engine: EngineName, slots: u32, slot_size_bytes: u32) -> MemoryNeeded {
     let stride_bytes = Buffers::stride_for(slot_size_bytes) as u64;
     let slots = u64::from(slots.max(1));
     let buffers_bytes = stride_bytes.saturating_mul(slots);
-    // Submission entries of 64 bytes, their indices of 4, and twice as many
-    // completions of 16, for a power of two of entries.
+    // Submission entries of 64 bytes, their indices of 4, and twice as many completions of 16, for
+    // a power of two of entries.
     let rings = slots.next_power_of_two() * (64 + 4 + 2 * 16);
     // Those of commands are twice as large.
     let wide_rings = slots.next_power_of_two() * (128 + 4 + 2 * 32);

@@ -1,23 +1,23 @@
-//! Which back end, by name. The choice is made once a run, by the caller, who
-//! then calls generic code: nothing is dispatched per operation.
+//! Selects a back end by name. The caller chooses once per run, then calls generic code: nothing is
+//! dispatched per operation.
 
 use crate::Result;
 use crate::backend::{linux_io_uring, sys, windows_iocp};
 use std::fmt;
 use std::str::FromStr;
 
-/// An engine as it is asked for.
+/// The name of an engine as requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EngineName {
-    /// The best that works here.
+    /// The best one that works here.
     #[default]
     Auto,
     /// `io_uring`.
     Uring,
     /// Overlapped I/O and a completion port.
     Iocp,
-    /// Commands passed through to NVMe namespaces by `io_uring`; their targets are generic
-    /// character devices (`/dev/ng0n1`) and nothing else.
+    /// Commands passed through to NVMe namespaces by `io_uring`; only for generic character devices
+    /// (`/dev/ng0n1`).
     Nvme,
     /// Blocking calls on threads.
     Threads,
@@ -36,7 +36,7 @@ impl EngineName {
         EngineName::Null,
     ];
 
-    /// Whether it works here, as far as that can be told without files; cheap.
+    /// Whether it works here, as far as can be determined without files; cheap.
     ///
     /// # Errors
     /// Why it does not.
@@ -48,7 +48,7 @@ impl EngineName {
         }
     }
 
-    /// Whether it can poll for completions.
+    /// Whether it supports polled completions.
     #[must_use]
     pub fn polls(self) -> bool {
         matches!(
@@ -57,8 +57,8 @@ impl EngineName {
         )
     }
 
-    /// What to use: never [`EngineName::Auto`], and for `auto` the reason where
-    /// it is not the best one. A name that was asked for is not replaced.
+    /// The engine to use: never [`EngineName::Auto`], and for `auto` the reason if it is not the
+    /// best one. An explicitly requested engine is not replaced.
     #[must_use]
     pub fn choose(self) -> Choice {
         if self != EngineName::Auto {
@@ -119,13 +119,13 @@ impl FromStr for EngineName {
     }
 }
 
-/// Error numbers of Windows are this plus the Win32 code, so that they are told
-/// from those of Unix wherever a record is read.
+/// Windows error numbers are this plus the Win32 code, to distinguish them from those of Unix in
+/// records.
 pub const WIN32_ERRORS_FROM: i32 = 1_000_000;
 
-/// The name of an error number as manuals spell it (`EIO`, `ERROR_CRC`), or
-/// `error 200`, `Win32 error 200`. Numbers are those of completions, from
-/// whichever system; simulated arrays use the common ones of Unix.
+/// The name of an error number as in manuals (`EIO`, `ERROR_CRC`), or `error 200`,
+/// `Win32 error 200`. Numbers are those of completions, from any system; simulated arrays use the
+/// common ones of Unix.
 #[must_use]
 pub fn error_name(number: i32) -> String {
     let (names, number, unknown) = match number {
@@ -168,7 +168,7 @@ const UNIX_NAMES: &[(i32, &str)] = &[
     (125, "ECANCELED"),
 ];
 
-/// From `winerror.h`: what reads, writes and flushes of files and disks end with.
+/// From `winerror.h`: errors of reads, writes and flushes of files and disks.
 const WIN32_NAMES: &[(i32, &str)] = &[
     (1, "ERROR_INVALID_FUNCTION"),
     (2, "ERROR_FILE_NOT_FOUND"),

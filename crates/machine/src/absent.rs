@@ -1,4 +1,4 @@
-//! Facts that only Linux tells so far: elsewhere they are absent, never guessed.
+//! Facts available only on Linux so far: elsewhere they are absent, never guessed.
 //!
 //! | fact | why not on Windows |
 //! | --- | --- |
@@ -58,7 +58,7 @@ pub(crate) fn io_by_group(_system: &System) -> Vec<GroupIo> {
     Vec::new()
 }
 
-/// The kernel's recording of events, which only Linux has.
+/// The kernel's event tracing, which only Linux has.
 pub(crate) mod tracefs {
     use crate::tracefs::{Cleaned, Lost, TraceError, TraceRequest};
     use std::io;

@@ -1,9 +1,8 @@
-//! What the bytes look like to a device that compresses or deduplicates.
+//! How compressible and deduplicable the bytes are.
 //!
-//! [`examine`] is pure. [`sample`] reads evenly spread, 4 KiB-aligned pieces of
-//! an open file or device, so that it works on descriptors with `O_DIRECT`; a
-//! buffered descriptor leaves those pieces in the page cache, which the caller
-//! has to want.
+//! [`examine`] is pure. [`sample`] reads evenly spread, 4 KiB-aligned pieces of an open file or
+//! device, so that it works on descriptors with `O_DIRECT`; a buffered descriptor leaves those
+//! pieces in the page cache, which the caller has to accept.
 
 use crate::platform;
 use serde::{Deserialize, Serialize};
@@ -11,27 +10,26 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::sync::LazyLock;
 
-/// The unit in which devices deduplicate and compress, and in which we judge.
+/// The unit in which devices deduplicate and compress, and which we examine.
 pub const BLOCK_BYTES: usize = 4096;
 
-/// What a sample of a target looks like.
+/// Content statistics of a sample of a target.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub struct Content {
-    /// Blocks of 4 KiB looked at.
+    /// Blocks of 4 KiB examined.
     pub blocks: u64,
     /// Of those, all zeros.
     pub blocks_zero: u64,
     /// Of those that are not zeros, copies of one seen before in the sample.
     pub blocks_repeated: u64,
-    /// Of those that are neither, blocks that a plain compressor would shrink
-    /// by a tenth or more.
+    /// Of the rest, blocks that a plain compressor would shrink by a tenth or more.
     pub blocks_compressible: u64,
 }
 
-/// Looks at whole blocks of 4 KiB; a shorter rest is left out. Repetition is
-/// found within the pieces given together, by 64-bit hash.
+/// Examines whole blocks of 4 KiB; a shorter remainder is ignored. Detects repetition within the
+/// given pieces, by 64-bit hash.
 #[must_use]
 pub fn examine<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Content {
     let mut examiner = Examiner::default();
@@ -39,7 +37,7 @@ pub fn examine<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Content {
     examiner.content
 }
 
-/// What was seen so far.
+/// Statistics so far.
 #[derive(Default)]
 struct Examiner {
     content: Content,
@@ -75,9 +73,8 @@ fn compressible(block: &[u8]) -> bool {
         counts[usize::from(*byte)] += 1;
     }
     let length = block.len() as f64;
-    // -sum(p log p) with p = c/n is log n - sum(c log c)/n; the logarithms of
-    // the counts that random bytes have are looked up, as a target is sampled
-    // before every run.
+    // -sum(p log p) with p = c/n is log n - sum(c log c)/n; the logarithms of the counts typical of
+    // random bytes come from a table, as a target is sampled before every run.
     let weighted: f64 = counts.iter().map(|&count| count_log_count(count)).sum();
     let entropy = length.log2() - weighted / length;
     entropy <= ENTROPY_BITS_MAX || repeated_words(block) * 8 * 10 >= block.len()
@@ -109,15 +106,15 @@ fn words(block: &[u8]) -> impl Iterator<Item = u64> + '_ {
         .map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default()))
 }
 
-/// 64 bits that tell blocks apart; not for input that is made to collide.
+/// A 64-bit hash of a block; not for input crafted to collide.
 fn digest(block: &[u8]) -> u64 {
     words(block).fold(0, |digest, word| {
         (digest.rotate_left(5) ^ word).wrapping_mul(SPREAD)
     })
 }
 
-/// Words of eight bytes that occurred before in the block, by an open table
-/// that is never more than half full.
+/// Words of eight bytes that occurred before in the block, by an open-addressing table that is
+/// never more than half full.
 fn repeated_words(block: &[u8]) -> usize {
     const SLOTS: usize = 2 * BLOCK_BYTES / 8;
     let mut table = [0u64; SLOTS];
@@ -125,7 +122,7 @@ fn repeated_words(block: &[u8]) -> usize {
     let mut repeated = 0;
     for word in words(block) {
         if word == 0 {
-            // Zero marks a free slot, so it is counted apart.
+            // Zero marks a free slot, so it is counted separately.
             repeated += usize::from(std::mem::replace(&mut zero_seen, true));
             continue;
         }
@@ -139,9 +136,9 @@ fn repeated_words(block: &[u8]) -> usize {
     repeated
 }
 
-/// Reads `pieces` pieces of 64 KiB, evenly spread over `span` bytes from
-/// `start` on, and examines them. Pieces that cannot be read are left out; with
-/// none readable the content is empty. At most 256 pieces (16 MiB) are read.
+/// Reads `pieces` pieces of 64 KiB, evenly spread over `span` bytes from `start`, and examines
+/// them. Skips unreadable pieces; if none is readable the result is empty. Reads at most 256 pieces
+/// (16 MiB).
 #[must_use]
 pub fn sample(file: &File, start_bytes: u64, span_bytes: u64, pieces: u32) -> Content {
     const PIECE_BYTES: u64 = 64 << 10;
@@ -149,7 +146,7 @@ pub fn sample(file: &File, start_bytes: u64, span_bytes: u64, pieces: u32) -> Co
     let length = PIECE_BYTES
         .min(span_bytes)
         .next_multiple_of(BLOCK_BYTES as u64) as usize;
-    // Direct I/O wants the buffer on a sector boundary: start inside a larger one.
+    // Direct I/O needs a sector-aligned buffer: start inside a larger one.
     let mut buffer = vec![0u8; length + BLOCK_BYTES];
     let start = buffer.as_ptr().align_offset(BLOCK_BYTES).min(BLOCK_BYTES);
     let piece = &mut buffer[start..start + length];

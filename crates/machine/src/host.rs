@@ -1,8 +1,8 @@
-//! What the machine is: types only. Absent where unknown, never guessed.
+//! Facts about the machine: types only. Absent where unknown, never guessed.
 
 use serde::{Deserialize, Serialize};
 
-/// The machine as it stands now.
+/// The current state of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Host {
     /// Host name; empty where unknown.
@@ -11,13 +11,13 @@ pub struct Host {
     pub operating_system: String,
     /// Kernel release.
     pub kernel: Option<String>,
-    /// Processors.
+    /// CPUs.
     pub cpu: Cpu,
     /// Memory.
     pub memory: Memory,
-    /// Hypervisor, as recognised: `kvm`, `vmware`, `hyper-v`, `xen`,
-    /// `virtualbox`, `amazon`, `azure`, `google`, `firecracker`... or `unknown` where the
-    /// processor says that there is one and nothing says which.
+    /// Hypervisor, as recognised: `kvm`, `vmware`, `hyper-v`, `xen`, `virtualbox`, `amazon`,
+    /// `azure`, `google`, `firecracker`... or `unknown` where the CPU reports one and nothing
+    /// identifies it.
     pub hypervisor: Option<String>,
     /// Container runtime, as recognised: `docker`, `podman`, `lxc`, `kubernetes`...
     pub container: Option<String>,
@@ -36,33 +36,32 @@ impl Host {
     }
 }
 
-/// Processors.
+/// CPUs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Cpu {
     /// Model name.
     pub model: Option<String>,
-    /// Logical processors that this process may run on (affinity respected);
-    /// at least 1.
+    /// Logical CPUs that this process may run on (affinity respected); at least 1.
     pub count_usable: u32,
-    /// Logical processors that are online.
+    /// Logical CPUs that are online.
     pub count_online: Option<u32>,
-    /// The processors that each core runs at once (hyper-threads), online ones, core after
-    /// core in the order of their first; empty where unknown.
+    /// The online logical CPUs (hyper-threads) of each core, in the order of each core's first;
+    /// empty where unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cores: Vec<Vec<u32>>,
-    /// Chips that they are on; `None` where unknown.
+    /// Number of CPU packages; `None` where unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packages: Option<u32>,
     /// The tightest quota of our control group and its ancestors.
     pub quota: Option<CpuQuota>,
-    /// Frequency governor of the first processor.
+    /// Frequency governor of the first CPU.
     pub governor: Option<String>,
 }
 
 impl Cpu {
-    /// These processors in an order in which the first of each core come before second
-    /// ones: two threads on one core share what it can do. The order is kept otherwise;
-    /// processors of unknown cores count as firsts.
+    /// Reorders logical CPUs so that the first of each core precedes the second ones: two threads
+    /// on one core share its performance. The order is otherwise kept; CPUs of unknown cores count
+    /// as firsts.
     ///
     /// ```
     /// use stripewise_machine::host::Cpu;
@@ -94,14 +93,14 @@ impl Cpu {
 pub struct CpuQuota {
     /// The control group that sets it, as a path inside its hierarchy.
     pub cgroup: String,
-    /// Time allowed a period, microseconds.
+    /// CPU time per period, microseconds.
     pub quota_us: u64,
     /// The period, microseconds; above 0.
     pub period_us: u64,
 }
 
 impl CpuQuota {
-    /// The quota in processors.
+    /// The quota in CPUs.
     #[must_use]
     pub fn processors(&self) -> f64 {
         self.quota_us as f64 / self.period_us as f64
@@ -111,9 +110,9 @@ impl CpuQuota {
 /// Memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Memory {
-    /// Installed, as far as the kernel uses it.
+    /// Physical memory usable by the kernel.
     pub total_bytes: Option<u64>,
-    /// The kernel's estimate of what can be had without swapping.
+    /// The kernel's estimate of memory available without swapping.
     pub available_bytes: Option<u64>,
     /// The tightest limit of our control group and its ancestors.
     pub limit_bytes: Option<u64>,
@@ -122,7 +121,7 @@ pub struct Memory {
 /// Power supply.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Power {
-    /// Mains power; absent where the machine does not say (most servers).
+    /// Mains power; absent where the machine does not report it (most servers).
     pub on_mains: Option<bool>,
     /// Platform profile: `performance`, `balanced`, `low-power`...
     pub profile: Option<String>,

@@ -1,11 +1,10 @@
-//! The host: processors, memory, control groups, counters, page cache, and what
-//! the bytes of a target look like. Evidence for the warnings of a run.
+//! The host: CPUs, memory, control groups, counters, page cache, and the content statistics of a
+//! target. Evidence for the warnings of a run.
 //!
-//! Everything starts at a [`System`], which may be rooted at a captured tree so
-//! that odd machines become tests. Nothing here writes, sends an I/O to a disk
-//! (except [`content::sample`], which reads the pieces it is asked for) or fails
-//! because a file is missing: a fact that cannot be read is `None` or empty,
-//! never a guess. Every read of a kernel file is bounded.
+//! Everything starts at a [`System`], which may be rooted at a captured tree so that unusual
+//! machines become tests. Nothing here writes, sends an I/O to a disk (except [`content::sample`],
+//! which reads the requested pieces) or fails because a file is missing: a fact that cannot be read
+//! is `None` or empty, never a guess. Every read of a kernel file is bounded.
 //!
 //! The platform modules offer the same functions under the same names; only
 //! this file chooses between them.
@@ -42,11 +41,11 @@ use other as platform;
 
 #[cfg(target_os = "linux")]
 pub use linux::{Memory, explain_lack_of_memory};
-/// Elsewhere the standard library ends the process when memory is out.
+/// On other systems the standard library ends the process when memory runs out.
 #[cfg(not(target_os = "linux"))]
 pub use std::alloc::System as Memory;
 
-/// Elsewhere panics for want of memory are the standard library's own.
+/// On other systems the standard library handles panics for lack of memory.
 #[cfg(not(target_os = "linux"))]
 pub fn explain_lack_of_memory() {}
 

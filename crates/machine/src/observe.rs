@@ -1,38 +1,37 @@
-//! Before and after: what the machine and its devices did during a run.
+//! Before and after: the activity of the machine and its devices during a run.
 //!
 //! [`Snapshot::take`] before and after, [`Snapshot::difference`] between them.
-//! Counters that went backwards (a device that was replaced, a 32-bit wrap)
-//! give 0, not nonsense.
+//! Counters that went backwards (a replaced device, a 32-bit wrap) give 0.
 
 use crate::{System, platform};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use stripewise_units::DeviceNumber;
 
-/// The state of host, devices and files at one moment.
+/// The state of host, devices and files at one point in time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
     /// Clocks.
     pub clocks: Clocks,
     /// CPU time of the whole machine.
     pub cpu: CpuTimes,
-    /// The same of each processor, by number; empty where the system does not say.
+    /// The same per CPU, by number; empty where not available.
     pub processors: Vec<(u32, CpuTimes)>,
     /// CPU time of this process, user and system, nanoseconds.
     pub own_cpu_user_ns: u64,
     /// See `own_cpu_user_ns`.
     pub own_cpu_system_ns: u64,
-    /// CPU quota book-keeping of our control group and its ancestors, added up.
+    /// CPU quota statistics summed over our control group and its ancestors.
     pub cgroup: CgroupCpu,
-    /// Thermal throttling events over all processors; absent where not counted.
+    /// Thermal throttling events over all CPUs; absent where not counted.
     pub thermal_throttles: Option<u64>,
     /// Mains power; absent where unknown.
     pub on_mains: Option<bool>,
-    /// Frequency governor of the first processor.
+    /// Frequency governor of the first CPU.
     pub governor: Option<String>,
-    /// In the order in which they were given.
+    /// In the requested order.
     pub devices: Vec<DeviceCounters>,
-    /// In the order in which they were given.
+    /// In the requested order.
     pub files: Vec<FileState>,
 }
 
@@ -41,31 +40,31 @@ pub struct Snapshot {
 pub struct Clocks {
     /// Runs while the machine is awake, never jumps.
     pub monotonic_ns: u64,
-    /// The same, and runs on during suspend.
+    /// The same, but also runs during suspend.
     pub boot_ns: u64,
     /// The wall clock; jumps when set.
     pub wall_ns: u64,
 }
 
-/// CPU time of the whole machine in nanoseconds (resolution: one tick, mostly 10 ms).
+/// CPU time of the whole machine in nanoseconds (resolution: one tick, usually 10 ms).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimes {
-    /// All processors: user, system, interrupts.
+    /// All CPUs: user, system, interrupts.
     pub busy_ns: u64,
-    /// Waiting for I/O or for nothing.
+    /// Idle or waiting for I/O.
     pub idle_ns: u64,
-    /// Taken by the hypervisor while we wanted to run.
+    /// Stolen by the hypervisor while we were runnable.
     pub steal_ns: u64,
 }
 
-/// CPU quota book-keeping.
+/// CPU quota statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CgroupCpu {
-    /// Enforcement periods that passed.
+    /// Elapsed enforcement periods.
     pub periods: u64,
-    /// Of those, ended early because the quota was used up.
+    /// Periods throttled because the quota was used up.
     pub periods_throttled: u64,
-    /// Time that runnable threads were held back, over all processors.
+    /// Time that runnable threads were throttled, over all CPUs.
     pub throttled_ns: u64,
 }
 
@@ -76,7 +75,7 @@ pub struct DeviceCounters {
     pub number: DeviceNumber,
     /// Its kernel name, empty where unknown.
     pub name: String,
-    /// Absent where the device is gone or counts nothing.
+    /// Absent where the device is gone or has no counters.
     pub counters: Option<Counters>,
 }
 
@@ -93,11 +92,11 @@ pub struct Counters {
     pub written_bytes: u64,
     /// Reads and writes merged into others before they were issued.
     pub merges: u64,
-    /// In flight now.
+    /// Currently in flight.
     pub in_flight: u64,
     /// Time with at least one in flight.
     pub busy_ns: u64,
-    /// Sum of the times of all operations: over elapsed time, the mean number in flight.
+    /// Summed duration of all operations: divided by elapsed time, the mean number in flight.
     pub weighted_ns: u64,
     /// Flushes of the write cache.
     pub flushes: u64,
@@ -106,21 +105,21 @@ pub struct Counters {
 /// State of an open file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileState {
-    /// Its length (for a device: absent, 0).
+    /// Its length (0 for a device).
     pub size_bytes: u64,
-    /// Of it, in the page cache; absent where that cannot be found out.
+    /// Bytes in the page cache; absent where unavailable.
     pub cached_bytes: Option<u64>,
 }
 
 impl Snapshot {
-    /// Reads everything now; about a millisecond, more where gigabytes of a file
-    /// are in the page cache, whose pages are counted.
+    /// Reads everything now; takes about a millisecond, more where gigabytes of a file are in the
+    /// page cache, whose pages are counted.
     #[must_use]
     pub fn take(system: &System, devices: &[DeviceNumber], files: &[&File]) -> Self {
         platform::snapshot(system, devices, files)
     }
 
-    /// What happened between this and a later one of the same devices and files.
+    /// The difference to a later snapshot of the same devices and files.
     #[must_use]
     pub fn difference(&self, later: &Snapshot) -> Observed {
         let elapsed_ns = later
@@ -175,7 +174,7 @@ impl Snapshot {
 }
 
 impl Snapshot {
-    /// Of processors that were there at both times.
+    /// For CPUs present in both snapshots.
     fn processors_until(&self, later: &Snapshot) -> Vec<ProcessorObserved> {
         let difference = |&(number, before): &(u32, CpuTimes)| {
             let mut all = later.processors.iter();
@@ -220,51 +219,52 @@ fn clamp(value: i128) -> i64 {
     i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// What happened between two snapshots.
+/// Activity between two snapshots.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Observed {
-    /// Between the two, awake.
+    /// Elapsed time while awake.
     pub elapsed_ns: u64,
-    /// Asleep.
+    /// Time in suspend.
     pub suspended_ns: u64,
-    /// How far the wall clock was set: forward above 0, back below.
+    /// By how much the wall clock was set: positive is forward.
     pub wall_clock_jump_ns: i64,
-    /// All processors, everybody.
+    /// All CPUs, all processes.
     pub cpu_busy_ns: u64,
-    /// All processors.
+    /// All CPUs.
     pub cpu_idle_ns: u64,
-    /// Taken by the hypervisor.
+    /// Stolen by the hypervisor.
     pub cpu_steal_ns: u64,
-    /// Of each processor; empty where the system does not say.
+    /// Per CPU; empty where not available.
     #[serde(default)]
     pub processors: Vec<ProcessorObserved>,
     /// This process, user mode.
     pub own_cpu_user_ns: u64,
     /// This process, kernel mode.
     pub own_cpu_system_ns: u64,
-    /// CPU quota periods that passed.
+    /// Elapsed CPU quota periods.
     pub quota_periods: u64,
-    /// Of those, cut short by the quota.
+    /// Of those, throttled periods.
     pub quota_periods_throttled: u64,
-    /// Time that threads were held back by the quota.
+    /// Time that threads were throttled by the quota.
     pub quota_throttled_ns: u64,
     /// Thermal throttling events; absent where not counted.
     pub thermal_throttles: Option<u64>,
-    /// Mains power at the first one.
+    /// Mains power in the first snapshot.
     pub on_mains_before: Option<bool>,
-    /// Mains power at the later one.
+    /// Mains power in the later one.
     pub on_mains_after: Option<bool>,
-    /// Governor at the first one.
+    /// Governor in the first snapshot.
     pub governor_before: Option<String>,
-    /// Governor at the later one.
+    /// Governor in the later one.
     pub governor_after: Option<String>,
-    /// Devices that counted, in the order in which they were given.
+    /// Devices with counters, in the requested order.
     pub devices: Vec<DeviceObserved>,
-    /// Files, in the order in which they were given.
+    /// Files, in the requested order.
     pub files: Vec<FileObserved>,
 }
 
-/// What one processor did between two snapshots, for everybody; to a tick, mostly 10 ms.
+/// CPU time of one CPU between two snapshots, for all processes; resolution one tick, usually 10
+/// ms.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -273,24 +273,24 @@ pub struct ProcessorObserved {
     pub number: u32,
     /// User, system, interrupts.
     pub busy_ns: u64,
-    /// Waiting for I/O or for nothing.
+    /// Idle or waiting for I/O.
     pub idle_ns: u64,
-    /// Taken by the hypervisor.
+    /// Stolen by the hypervisor.
     pub steal_ns: u64,
 }
 
-/// What a device did between two snapshots, for everybody.
+/// Activity of a device between two snapshots, for all processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DeviceObserved {
     /// The device.
     pub number: DeviceNumber,
     /// Kernel name.
     pub name: String,
-    /// Reads that it completed, after merging and splitting.
+    /// Completed reads, after merging and splitting.
     pub reads: u64,
     /// Bytes read.
     pub read_bytes: u64,
-    /// Writes that it completed, after merging and splitting.
+    /// Completed writes, after merging and splitting.
     pub writes: u64,
     /// Bytes written.
     pub written_bytes: u64,
@@ -298,30 +298,30 @@ pub struct DeviceObserved {
     pub merges: u64,
     /// Flushes of its write cache.
     pub flushes: u64,
-    /// With at least one operation in flight.
+    /// Time with at least one operation in flight.
     pub busy_ns: u64,
-    /// Over elapsed time: the mean number in flight.
+    /// Divided by elapsed time: the mean number in flight.
     pub weighted_ns: u64,
-    /// In flight at the first one: not ours.
+    /// In flight at the first snapshot: not ours.
     pub in_flight_before: u64,
     /// In flight at the later one.
     pub in_flight_after: u64,
 }
 
-/// A file's part of the page cache.
+/// A file's pages in the page cache.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub struct FileObserved {
-    /// Length at the later one.
+    /// Length at the later snapshot.
     pub size_bytes: u64,
-    /// In the page cache at the first one.
+    /// In the page cache at the first snapshot.
     pub cached_bytes_before: Option<u64>,
     /// In the page cache at the later one.
     pub cached_bytes_after: Option<u64>,
 }
 
-/// Operations in flight at a device at one moment.
+/// Current operations in flight at a device.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]

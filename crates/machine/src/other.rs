@@ -1,4 +1,4 @@
-//! Operating systems that are not written yet: what the standard library knows.
+//! Operating systems without an implementation: only the standard library's facts.
 
 use crate::System;
 pub(crate) use crate::absent::*;

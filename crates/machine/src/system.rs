@@ -1,4 +1,4 @@
-//! Where facts are read: this machine, or a captured tree of one.
+//! The source of facts: this machine, or a captured tree.
 
 use crate::host::Host;
 use crate::observe::InFlight;
@@ -7,8 +7,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use stripewise_units::DeviceNumber;
 
-/// A machine to look at. Cheap to make; reads nothing until asked, and keeps
-/// nothing of one answer for the next.
+/// A machine to inspect. Cheap to create; reads nothing until queried, and caches nothing between
+/// queries.
 #[derive(Clone, Debug)]
 pub struct System {
     root: PathBuf,
@@ -29,15 +29,14 @@ impl System {
         }
     }
 
-    /// A tree that holds copies of `proc`, `sys`, `dev`... as
-    /// `crates/disk-inspect/tests/capture.sh` makes it. Clocks and open files are
-    /// still this machine's.
+    /// A tree with copies of `proc`, `sys`, `dev`... as created by
+    /// `crates/disk-inspect/tests/capture.sh`. Clocks and open files are still this machine's.
     #[must_use]
     pub fn at(root: impl Into<PathBuf>) -> Self {
         System { root: root.into() }
     }
 
-    /// Where the tree starts; `/` for this machine.
+    /// The root of the tree; `/` for this machine.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
@@ -49,93 +48,93 @@ impl System {
         self.root == Path::new("/")
     }
 
-    /// The machine itself. Never fails: what cannot be read is absent.
+    /// The facts about the machine. Never fails: unreadable facts are absent.
     #[must_use]
     pub fn host(&self) -> Host {
         platform::host(self)
     }
 
-    /// I/O limits of our control group (and of its ancestors, where they count)
-    /// on any of these devices.
+    /// I/O limits of our control group (and of its ancestors, where they apply) on any of these
+    /// devices.
     #[must_use]
     pub fn throttles(&self, devices: &[DeviceNumber]) -> Vec<Throttle> {
         platform::throttles(self, devices)
     }
 
-    /// Operations in flight at a device now; one small read, fit for sampling
-    /// a few times a second during a run.
+    /// Current operations in flight at a device; one small read, suitable for sampling a few times
+    /// per second during a run.
     #[must_use]
     pub fn in_flight(&self, number: DeviceNumber) -> Option<InFlight> {
         platform::in_flight(self, number)
     }
 
-    /// The process of a thread; `None` where it is gone, or the system does not say.
+    /// The process of a thread; `None` if it is gone or not available.
     #[must_use]
     pub fn process_of_thread(&self, thread: i32) -> Option<Process> {
         platform::process_of_thread(self, thread)
     }
 
-    /// The name of a process, at most 15 letters; `None` where it is gone.
+    /// The name of a process, at most 15 characters; `None` if it is gone.
     #[must_use]
     pub fn process_name(&self, process: i32) -> Option<String> {
         platform::process_name(self, process)
     }
 
-    /// What a server has put in place of its command line, as PostgreSQL does:
-    /// `postgres: checkpointer`; `None` for those that have a command line.
+    /// The title with which a server replaced its command line, as PostgreSQL does:
+    /// `postgres: checkpointer`; `None` for processes with a normal command line.
     #[must_use]
     pub fn process_title(&self, process: i32) -> Option<String> {
         platform::process_title(self, process)
     }
 
-    /// A process and all that descend from it; empty where there is none of this id.
+    /// A process and all its descendants; empty if there is no such process.
     #[must_use]
     pub fn process_tree(&self, root: i32) -> Vec<i32> {
         platform::process_tree(self, root)
     }
 
-    /// The regular files that a process has open, each once; at most 4,096.
+    /// The regular files that a process has open, without duplicates; at most 4,096.
     #[must_use]
     pub fn open_files(&self, process: i32) -> Vec<PathBuf> {
         platform::open_files(self, process)
     }
 
-    /// For how long some task has waited for a processor since the start, microseconds
-    /// (`/proc/pressure/cpu`, "some").
+    /// Total time since boot that some task waited for a CPU, microseconds (`/proc/pressure/cpu`,
+    /// "some").
     #[must_use]
     pub fn processor_pressure_us(&self) -> Option<u64> {
         platform::processor_pressure_us(self)
     }
 
-    /// What each control group that can be seen did by itself on each device, since it was made.
+    /// I/O of each visible control group itself on each device, since its creation.
     #[must_use]
     pub fn io_by_group(&self) -> Vec<GroupIo> {
         platform::io_by_group(self)
     }
 
-    /// I/O limits of all control groups that can be seen.
+    /// I/O limits of all visible control groups.
     #[must_use]
     pub fn all_throttles(&self) -> Vec<Throttle> {
         platform::all_throttles(self)
     }
 
-    /// Where file systems are mounted, and parts of them once more, as far as this process
-    /// sees; none where the system does not tell.
+    /// Mount points of file systems visible to this process, including bind mounts; empty where not
+    /// available.
     #[must_use]
     pub fn mount_points(&self) -> Vec<PathBuf> {
         platform::mount_points(self)
     }
 
-    /// Temperature of a block device by its kernel name, in thousandths of a degree
-    /// Celsius: the composite sensor of its drive, the warmest one's where it lies on
-    /// several. Absent where no driver tells (SATA disks need `drivetemp`).
+    /// Temperature of a block device by its kernel name, in thousandths of a degree Celsius: the
+    /// composite sensor of its drive, or the warmest where it spans several. Absent where no driver
+    /// reports one (SATA disks need `drivetemp`).
     #[must_use]
     pub fn temperature_millicelsius(&self, device: &str) -> Option<i64> {
         platform::temperature_millicelsius(self, device)
     }
 }
 
-/// Bytes of an open file or device that are in the page cache.
+/// Bytes of an open file or device in the page cache.
 #[must_use]
 pub fn cached_bytes(file: &File) -> Option<u64> {
     platform::cached_bytes(file)

@@ -1,9 +1,9 @@
-//! Limits on I/O, what control groups did, and processes: types only.
+//! I/O limits, I/O of control groups, and processes: types only.
 
 use serde::{Deserialize, Serialize};
 use stripewise_units::DeviceNumber;
 
-/// A process, as the kernel names it.
+/// A process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Process {
     /// Its id (thread group).
@@ -12,33 +12,33 @@ pub struct Process {
     pub parent: i32,
 }
 
-/// A limit that a control group puts on I/O to a device.
+/// A control group's limit on I/O to a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Throttle {
     /// The control group, as a path inside its hierarchy.
     pub cgroup: String,
     /// The device.
     pub number: DeviceNumber,
-    /// Its kernel name, where known.
+    /// Its kernel name, if known.
     pub device: String,
-    /// Bytes read a second.
+    /// Bytes read per second.
     pub read_bytes_per_s: Option<u64>,
-    /// Bytes written a second.
+    /// Bytes written per second.
     pub write_bytes_per_s: Option<u64>,
-    /// Reads a second.
+    /// Reads per second.
     pub read_iops: Option<u64>,
-    /// Writes a second.
+    /// Writes per second.
     pub write_iops: Option<u64>,
 }
 
-/// What a control group did by itself on one device, since the group was made.
+/// I/O of a control group itself on one device, since the group was created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupIo {
     /// The control group, as a path inside its hierarchy.
     pub cgroup: String,
     /// The device.
     pub number: DeviceNumber,
-    /// How much.
+    /// Operations and bytes.
     pub counts: GroupCounts,
 }
 
@@ -56,7 +56,7 @@ pub struct GroupCounts {
 }
 
 impl GroupCounts {
-    /// Takes these away; a counter that went backwards gives nothing.
+    /// Subtracts earlier counts; a counter that went backwards gives 0.
     pub fn subtract(&mut self, other: &GroupCounts) {
         self.reads = self.reads.saturating_sub(other.reads);
         self.writes = self.writes.saturating_sub(other.writes);

@@ -1,31 +1,30 @@
-//! The kernel's recording of block I/O events, by tracefs: an instance of our own, which
-//! leaves the recording of others as it is.
+//! The kernel's tracing of block I/O events, by tracefs: uses its own instance, which leaves other
+//! traces unchanged.
 //!
-//! What comes out are the binary pages of each processor's buffer and the texts that say
-//! how to read them; what they mean is not known here. An instance is removed when it is
-//! dropped. Instances outlive a process that is killed: [`clean`] removes those that no
-//! process reads any more.
+//! The output is the binary pages of each CPU's buffer and the texts that define their format; this
+//! module does not interpret them. An instance is removed when it is dropped. Instances outlive a
+//! killed process: [`clean`] removes those that no process reads any more.
 
 use crate::platform;
 use std::io;
 use stripewise_units::DeviceNumber;
 
-/// How the names of instances begin that this program makes.
+/// Name prefix of the instances that this program creates.
 pub const INSTANCE_PREFIX: &str = "stripewise-";
 
-/// What is recorded.
+/// What to trace.
 #[derive(Clone, Debug, Default)]
 pub struct TraceRequest {
-    /// Only events of these devices; empty: of all.
+    /// Only events of these devices; empty: all devices.
     pub devices: Vec<DeviceNumber>,
-    /// System calls that read, write and sync, of these processes and those that they start;
+    /// Trace the system calls that read, write and sync, of these processes and their children;
     /// empty: none.
     pub callers: Vec<i32>,
-    /// Bytes of all buffers together.
+    /// Total size of all buffers in bytes.
     pub buffer_bytes: u64,
 }
 
-/// Why nothing is recorded.
+/// Why tracing is not possible.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TraceError {
@@ -33,7 +32,7 @@ pub enum TraceError {
     System,
     /// The kernel was built without it.
     Missing,
-    /// Only root may, with the capability that is named.
+    /// Requires root, with the named capability.
     NotPermitted(&'static str),
     /// The kernel is locked down.
     Lockdown,
@@ -41,9 +40,9 @@ pub enum TraceError {
     NoEvents(&'static str),
     /// A step failed.
     Failed {
-        /// What was done.
+        /// The failed step.
         step: String,
-        /// Why it failed.
+        /// The reason.
         error: io::Error,
     },
 }
@@ -75,7 +74,7 @@ impl std::error::Error for TraceError {
 }
 
 impl TraceError {
-    /// What to do about it.
+    /// How to fix it.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
@@ -91,22 +90,22 @@ impl TraceError {
     }
 }
 
-/// Events that the kernel could not keep.
+/// Events lost by the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// Lost, over all processors.
+    /// Lost events over all CPUs.
     pub events: u64,
 }
 
-/// A recording in progress.
+/// A trace in progress.
 #[derive(Debug)]
 pub struct TraceInstance(platform::tracefs::Instance);
 
 impl TraceInstance {
-    /// Begins to record.
+    /// Starts tracing.
     ///
     /// # Errors
-    /// Where this process may not, or the kernel cannot.
+    /// If permission is denied, or the kernel does not support it.
     pub fn start(request: &TraceRequest) -> Result<TraceInstance, TraceError> {
         platform::tracefs::start(request).map(TraceInstance)
     }
@@ -117,49 +116,49 @@ impl TraceInstance {
         self.0.header_page()
     }
 
-    /// The texts of the `format` files of all events that are recorded.
+    /// The texts of the `format` files of all traced events.
     #[must_use]
     pub fn formats(&self) -> &[String] {
         self.0.formats()
     }
 
-    /// Hands over what the buffers have, a page at a time with the number of its buffer;
-    /// returns how many pages. Does not wait.
+    /// Passes the buffered pages to a callback, each with the number of its buffer; returns the
+    /// number of pages. Does not wait.
     ///
     /// # Errors
-    /// Where a buffer cannot be read.
+    /// If a buffer cannot be read.
     pub fn read(&mut self, page: &mut dyn FnMut(usize, &[u8])) -> io::Result<usize> {
         self.0.read(page)
     }
 
-    /// Records nothing more; what is in the buffers can still be read.
+    /// Pauses tracing; the buffers can still be read.
     ///
     /// # Errors
-    /// Where the kernel refuses.
+    /// If the kernel refuses.
     pub fn pause(&self) -> io::Result<()> {
         self.0.pause()
     }
 
-    /// Events that were lost so far, by the kernel's own counters.
+    /// Events lost so far, by the kernel's counters.
     #[must_use]
     pub fn lost(&self) -> Lost {
         self.0.lost()
     }
 }
 
-/// What became of instances that were left behind.
+/// Result of cleaning up leftover instances.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
-    /// Names of those that were removed.
+    /// Names of the removed instances.
     pub removed: Vec<String>,
-    /// Names of those that a process still reads.
+    /// Names of the instances still in use by a process.
     pub in_use: Vec<String>,
 }
 
-/// Removes the instances that observers left behind that were killed.
+/// Removes the instances that killed observers left behind.
 ///
 /// # Errors
-/// Where this process may not.
+/// If permission is denied.
 pub fn clean() -> Result<Cleaned, TraceError> {
     platform::tracefs::clean()
 }

@@ -1,54 +1,54 @@
-//! What a series answers, and on which runs that rests: the one place where it is made, so
-//! that a sentence, a card, a page and a line for a log never mix two sets of runs.
+//! A series' answer and the runs it is based on: computed only here, so that a sentence, a card, a
+//! page and a log line never mix two sets of runs.
 
 use crate::{AnswerBound, AnswerPlace, AnswerRecord, LatencySummary, SeriesRecord, StepRecord};
 use stripewise_stats::{LatencyStatistic, Slo};
 
-/// More than the highest of all smaller loads by this factor is a rise.
+/// A rate above that of all smaller loads by this factor is a rise.
 const RISING: f64 = 1.03;
 
-/// Why this load answers.
+/// Why this load was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerReason {
-    /// There is no other: the log is one step.
+    /// The only load: the log is a single step.
     Only,
-    /// The most within the latency limit.
+    /// The highest rate within the latency limit.
     Within,
     /// Where more load stops paying off; nothing meets the limit.
     Knee,
-    /// The most of all; nothing meets the limit and no knee was found.
+    /// The highest rate overall; nothing meets the limit and no knee was found.
     Highest,
 }
 
-/// The answer of a series, and the runs that it rests on.
+/// A series' answer, and the runs it is based on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeriesAnswer {
-    /// Why this load.
+    /// Why this load was chosen.
     pub reason: AnswerReason,
-    /// Rate, load and latency, all of one set of runs. One run has no interval.
+    /// Rate, load and latency, all from one set of runs. A single run has no interval.
     pub record: AnswerRecord,
-    /// Those runs meet the latency limit; of a crossing that is where it is.
+    /// Whether those runs meet the latency limit; always true for a crossing.
     pub is_within: bool,
-    /// Index into `steps` of the climb's step at that load, or of the last within the limit.
+    /// Index into `steps` of the climb's step at that load, or of the last one within the limit.
     pub step: usize,
 }
 
 impl SeriesRecord {
-    /// Its throughput is given in MiB/s rather than IOPS.
+    /// Whether its throughput is given in MiB/s rather than IOPS.
     #[must_use]
     pub fn is_in_bytes(&self) -> bool {
         self.name.starts_with("sequential")
     }
 
-    /// What the limit judges; p99 where the limit cannot be read.
+    /// The limited statistic; p99 if the limit cannot be parsed.
     #[must_use]
     pub fn judged(&self) -> LatencyStatistic {
         let limit = self.slo.parse::<Slo>();
         limit.map_or(LatencyStatistic::P99, |slo| slo.percentile)
     }
 
-    /// The answer: of the runs made for it where there were enough of them, else of a
-    /// single step. None where nothing was measured, or no step counts.
+    /// The answer: from the runs made for it if there were enough of them, otherwise from a single
+    /// step. `None` if nothing was measured, or no step counts.
     #[must_use]
     pub fn answered(&self) -> Option<SeriesAnswer> {
         if self.no_answer.is_some() {
@@ -64,9 +64,9 @@ impl SeriesRecord {
         })
     }
 
-    /// The highest step of a climb, where it says more than the answer: a single run that is
-    /// no faster than the answer is none, and one at the answer's own load was only luckier
-    /// than the runs made for it.
+    /// The highest step of a climb, if it adds to the answer: a single run that is no faster than
+    /// the answer does not, and one at the answer's own load was only luckier than the runs made
+    /// for it.
     #[must_use]
     pub fn ceiling_above(&self) -> Option<&StepRecord> {
         if self.steps.len() < 2 {
@@ -83,8 +83,8 @@ impl SeriesRecord {
         above.max_by(|a, b| a.iops.total_cmp(&b.iops))
     }
 
-    /// The smallest load that counts, and what the limit judges there, nanoseconds: of the runs
-    /// made for the answer where they are of that load.
+    /// The smallest load that counts, and its limited latency in nanoseconds: from the runs made
+    /// for the answer if they are at that load.
     #[must_use]
     pub fn least_load(&self) -> Option<(u32, Option<f64>)> {
         let counting = self.steps.iter().filter(|step| step.counts());
@@ -102,8 +102,8 @@ impl SeriesRecord {
         Some((load, judged))
     }
 
-    /// Throughput still rose by more than a thirtieth at the largest load that ran: what more
-    /// would give is not known.
+    /// Whether throughput still rose by more than a thirtieth at the largest load measured: the
+    /// effect of more load is unknown.
     #[must_use]
     pub fn still_rises(&self) -> bool {
         let counting = self.steps.iter().filter(|step| step.counts());
@@ -128,7 +128,7 @@ impl SeriesRecord {
         let knee = || at_load(self.knee.as_ref()?.kneedle_in_flight).filter(counts);
         let ceiling = self.ceiling.filter(counts);
         let nearest = |load: u32| at_load(load).filter(counts).or(ceiling);
-        // Runs made for the answer have the last word on whether anything meets the limit.
+        // Runs made for the answer decide whether anything meets the limit.
         let Some(answer) = &self.answer else {
             let within = self.within_limit.filter(counts);
             return within
@@ -148,7 +148,7 @@ impl SeriesRecord {
         }
     }
 
-    /// One step as an answer: its rate and its latencies, and no interval.
+    /// One step as an answer: its rate and latencies, without an interval.
     fn of_step(&self, reason: AnswerReason, index: usize) -> AnswerRecord {
         let step = &self.steps[index];
         let latency = step.latency_ns;
@@ -179,7 +179,7 @@ impl SeriesRecord {
     fn is_within(&self, reason: AnswerReason, record: &AnswerRecord) -> bool {
         match reason {
             AnswerReason::Knee | AnswerReason::Highest => false,
-            // A bound from above says that its own load no longer meets the limit.
+            // An upper bound means that its own load no longer meets the limit.
             AnswerReason::Within if record.bound == Some(AnswerBound::AtMost) => {
                 self.within_limit.is_some()
             }
@@ -202,7 +202,7 @@ impl StepRecord {
 }
 
 impl LatencySummary {
-    /// One value in nanoseconds; a percentile beyond what the number of operations allows is
+    /// One value in nanoseconds; a percentile that the number of operations does not support is
     /// unknown.
     #[must_use]
     pub fn statistic(&self, statistic: LatencyStatistic) -> Option<f64> {
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!((alone.record.iops, alone.record.runs), (899.0, 1));
         assert_eq!(alone.record.latency_ns, 7_000_000);
         assert!(!alone.is_within);
-        // Fresh runs are within the limit, and the first step has no say in it.
+        // The fresh runs are within the limit, and the first step is irrelevant.
         let runs = of_runs(AnswerPlace::Only, 1.0, 700.0, 4_000_000);
         let together = series(log, Some(runs)).answered().expect("runs");
         assert_eq!(together.record, runs);

@@ -1,8 +1,7 @@
-//! Making outcomes from what was counted.
+//! Computes outcomes from counts.
 //!
-//! Everything derived (rates, percentiles, means) is computed here once, so that
-//! runs, imports and recovered runs say the same thing in the same way. No value
-//! made here is infinite or NaN: JSON has neither.
+//! All derived values (rates, percentiles, means) are computed only here, so that runs, imports and
+//! recovered runs are consistent. No value is infinite or NaN: JSON has neither.
 
 use crate::intervals::coarsen;
 use crate::{Document, Drain, Errors, Interval, JobOutcome, KindOutcome, LatencySummary, OpenLoop};
@@ -10,21 +9,21 @@ use std::collections::BTreeMap;
 use stripewise_stats::Histogram;
 use stripewise_units::Percentile;
 
-/// p99.9 is shown only over this many operations or more: below, it rests on
-/// fewer than ten of them.
+/// p99.9 is shown only for at least this many operations: with fewer, it is based on fewer than ten
+/// of them.
 pub const P999_OPERATIONS_MIN: u64 = 10_000;
 
-/// No medium takes a write sooner: an NVMe drive without a protected cache needs several
-/// times as long, a disk a hundred times.
+/// No medium completes a write faster: an NVMe drive without a protected cache needs several times
+/// as long, a disk a hundred times.
 pub const DURABLE_NS_MIN: u64 = 20_000;
 
 const NS_PER_S: f64 = 1e9;
 const BYTES_PER_MIB: f64 = 1_048_576.0;
 
-/// What was counted of one kind of operation in the window.
+/// Counts of one kind of operation in the window.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KindParts {
-    /// Completed, whole.
+    /// Completed in full.
     pub operations: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -32,7 +31,7 @@ pub struct KindParts {
     pub histogram: Histogram,
 }
 
-/// What an [`JobOutcome`] is made of.
+/// The parts of a [`JobOutcome`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OutcomeParts {
     /// Length of the measured window.
@@ -41,13 +40,13 @@ pub struct OutcomeParts {
     pub read: KindParts,
     /// Writes.
     pub write: KindParts,
-    /// Explicit syncs, where they were asked for.
+    /// Explicit syncs, if requested.
     pub sync: Option<KindParts>,
     /// Writes, each with the sync after it.
     pub commit: Option<KindParts>,
-    /// Discards, where there were any.
+    /// Discards, if there were any.
     pub discard: Option<KindParts>,
-    /// Sum over whole reads, writes and discards of completion minus issue.
+    /// Sum over complete reads, writes and discards of completion minus issue.
     pub in_flight_ns_sum: u128,
     /// User time of the workers in the window.
     pub cpu_user_ns: u64,
@@ -59,7 +58,7 @@ pub struct OutcomeParts {
     pub drain: Drain,
     /// Open loop only.
     pub open_loop: Option<OpenLoop>,
-    /// All intervals in order; joined here where there are too many.
+    /// All intervals in order; merged here if there are too many.
     pub intervals: Vec<Interval>,
 }
 
@@ -70,8 +69,8 @@ impl JobOutcome {
         self.errors.total.saturating_add(self.drain.errors)
     }
 
-    /// The outcome of these counts. A window of no length has rates of 0, and no
-    /// operations have costs of 0.
+    /// The outcome of these counts. For a window of zero length rates are 0, and without operations
+    /// costs are 0.
     #[must_use]
     pub fn from_parts(parts: OutcomeParts) -> JobOutcome {
         let discards = parts.discard.as_ref().map_or(0, |kind| kind.operations);
@@ -108,7 +107,7 @@ impl JobOutcome {
 }
 
 impl Document {
-    /// Fills in the percentiles that were asked for, of all jobs.
+    /// Fills in the requested percentiles for all jobs.
     pub fn fill_percentiles(&mut self, asked: &[Percentile]) {
         for job in self.runs.iter_mut().flat_map(|run| &mut run.jobs) {
             job.outcome.fill_percentiles(asked);
@@ -117,8 +116,8 @@ impl Document {
 }
 
 impl JobOutcome {
-    /// Fills in the percentiles that were asked for, as far as latencies are known one by
-    /// one and ten of them or more lie above.
+    /// Fills in the requested percentiles, if individual latencies are known and at least ten of
+    /// them are above.
     pub fn fill_percentiles(&mut self, asked: &[Percentile]) {
         let kinds = [
             Some(&mut self.read),
@@ -153,7 +152,7 @@ impl From<KindParts> for KindOutcome {
 }
 
 impl LatencySummary {
-    /// The summary of these latencies (nanoseconds); `None` where there are none.
+    /// The summary of these latencies (nanoseconds); `None` if there are none.
     /// [`LatencySummary::p999`] from [`P999_OPERATIONS_MIN`] on.
     #[must_use]
     pub fn of(latency_ns: &Histogram) -> Option<LatencySummary> {
@@ -174,7 +173,7 @@ impl LatencySummary {
     }
 }
 
-/// 0 where there is nothing to divide by.
+/// 0 if the divisor is 0.
 fn ratio(above: f64, below: f64) -> f64 {
     if below > 0.0 { above / below } else { 0.0 }
 }

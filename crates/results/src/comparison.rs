@@ -1,5 +1,5 @@
-//! What a comparison of A with B found: plain types for the store, the JSON of
-//! `compare`, `align` and `check`, and the tables and charts made of them.
+//! Result of comparing A with B: plain types for the store, the JSON of `compare`, `align` and
+//! `check`, and the tables and charts made from them.
 
 use crate::{AnswerBound, AnswerPlace};
 use serde::{Deserialize, Serialize};
@@ -8,49 +8,49 @@ use stripewise_stats::mean;
 /// A table of differences.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ComparisonRecord {
-    /// What is compared, in a line: `partition offset`.
+    /// What is compared, in one line: `partition offset`.
     pub title: String,
     /// The reference.
     pub a: SideRecord,
-    /// What is held against it.
+    /// The side compared with it.
     pub b: SideRecord,
-    /// 0.95 unless asked otherwise: of each interval by itself, and of all
-    /// verdicts together (1 - level bounds the odds of any false finding).
+    /// 0.95 by default: for each interval individually, and for all verdicts together (1 - level
+    /// bounds the probability of any false finding).
     pub level: f64,
     /// A row per cell, in the order of the runs.
     pub rows: Vec<ComparisonRow>,
-    /// A mean per kind of I/O.
+    /// A mean per type of I/O.
     pub groups: Vec<ComparisonGroup>,
     /// Over all rows.
     pub verdict: Verdict,
-    /// For people, in the order of importance.
+    /// Sentences for users, in order of importance.
     pub sentences: Vec<String>,
-    /// What must be known to read the table rightly.
+    /// Caveats for interpreting the table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// How the reference itself changed while the experiment ran.
+    /// How the reference itself changed during the experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<DriftRecord>,
 }
 
-/// How the baseline of an experiment changed from its first block to its last: a
-/// straight line through the logarithms of its values.
+/// How an experiment's baseline changed from its first block to its last: a straight line through
+/// the logarithms of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DriftRecord {
-    /// Blocks that it is read off.
+    /// Number of blocks it is based on.
     pub blocks: u32,
     /// Change of the metric over all of them.
     pub percent: f64,
     /// Its interval at the comparison's level, low and high.
     pub interval_percent: [f64; 2],
-    /// The interval does not hold 0.
+    /// Whether the interval excludes 0.
     pub found: bool,
 }
 
 /// One side of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SideRecord {
-    /// As it heads its column: `31.5K`, `20261121-201530-k3f9`.
+    /// Its column heading: `31.5K`, `20261121-201530-k3f9`.
     pub name: String,
     /// Ids of its runs, or the source of an import.
     pub from: Vec<String>,
@@ -61,26 +61,26 @@ pub struct SideRecord {
 pub struct ComparisonRow {
     /// `read`, `write`, `70 % read`.
     pub operation: String,
-    /// `random`, `sequential`, `stride`; `log` where both sides are the log of a bench.
+    /// `random`, `sequential`, `stride`; `log` if both sides are the log of a bench.
     pub pattern: String,
-    /// Bytes of one operation, where known.
+    /// Bytes of one operation, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_size_bytes: Option<u64>,
-    /// Threads, where known.
+    /// Threads, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
-    /// Outstanding per thread, where known.
+    /// Outstanding per thread, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outstanding: Option<u32>,
     /// `iops`, `mib_per_s`, `latency_ns_p99`...
     pub metric: String,
-    /// Of A: the median over blocks, or the single value.
+    /// A: the median over blocks, or the single value.
     pub a: f64,
-    /// Of B likewise.
+    /// B, likewise.
     pub b: f64,
-    /// The classic column: (B - A) / A * 100 of the two values above.
+    /// The usual column: (B - A) / A * 100 of the two values above.
     pub difference_percent: f64,
-    /// Hodges-Lehmann estimate over blocks, with repetitions only.
+    /// Hodges-Lehmann estimate over blocks, only with repetitions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate_percent: Option<f64>,
     /// Its interval, low and high; absent with too few blocks.
@@ -91,42 +91,41 @@ pub struct ComparisonRow {
     pub p_value: Option<f64>,
     /// Repetitions (blocks) on both sides.
     pub blocks: u32,
-    /// What follows.
+    /// The conclusion.
     pub verdict: Verdict,
     /// The x of "no difference larger than x %".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference_percent_max: Option<f64>,
-    /// The difference as the authors printed it, in a published table.
+    /// The difference printed by the authors, for a published table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_difference_percent: Option<f64>,
-    /// Codes of the warnings that void runs of it, on either side: nothing follows
-    /// from its numbers.
+    /// Codes of the warnings that void its runs, on either side: its numbers have no meaning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub void: Vec<String>,
-    /// What its table's sentences say of it alone, where it is better or worse.
+    /// The part of the table's sentences about this row alone, if it is better or worse.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sentence: Option<String>,
-    /// How A and B are to be read, where they are answers of benches.
+    /// How to interpret A and B if they are answers of benches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<[ComparedAnswer; 2]>,
 }
 
-/// What a value is, that is the answer of a bench.
+/// How to interpret a value that is the answer of a bench.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub struct ComparedAnswer {
-    /// Present where the value is only a bound.
+    /// Present if the value is only a bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<AnswerBound>,
-    /// Present where the latency limit is missed: where on its ladder the answer is from instead.
+    /// Present if the latency limit is missed: where on its ladder the answer comes from instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beyond_limit: Option<AnswerPlace>,
 }
 
 impl ComparisonRow {
-    /// The one number of the row in headlines, sentences and charts: the estimate where it has
-    /// an interval and so a column of its own, else the difference of the two values.
+    /// The row's single number in headlines, sentences and charts: the estimate if it has an
+    /// interval and so its own column, otherwise the difference of the two values.
     #[must_use]
     pub fn percent(&self) -> f64 {
         let estimate = self.interval_percent.and(self.estimate_percent);
@@ -134,7 +133,7 @@ impl ComparisonRow {
     }
 }
 
-/// What a row, or a table, says.
+/// The conclusion for a row, or a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -146,13 +145,13 @@ pub enum Verdict {
     Mixed,
     /// No difference larger than the row's `difference_percent_max` was found.
     NoDifference,
-    /// Too few repetitions to say anything.
+    /// Too few repetitions for a conclusion.
     Undecided,
 }
 
 impl Verdict {
-    /// Of a table, from those of its rows: a table that found something says so,
-    /// whatever the other rows are; no row at all decides nothing.
+    /// The verdict of a table from those of its rows: any finding counts, whatever the other rows
+    /// are; no rows are undecided.
     #[must_use]
     pub fn over_all(rows: impl IntoIterator<Item = Verdict>) -> Verdict {
         let all: Vec<Verdict> = rows.into_iter().collect();
@@ -167,7 +166,7 @@ impl Verdict {
     }
 }
 
-/// Rows of one kind of I/O together.
+/// Rows of one type of I/O combined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ComparisonGroup {
     /// `random read`, `sequential write`...
@@ -176,12 +175,12 @@ pub struct ComparisonGroup {
     pub metric: String,
     /// Number of rows.
     pub rows: u32,
-    /// Arithmetic mean of their `difference_percent`, as the articles give it.
+    /// Arithmetic mean of their `difference_percent`, as printed in the articles.
     pub difference_percent_mean: f64,
 }
 
 impl ComparisonGroup {
-    /// A group per kind of I/O, in the order of the rows.
+    /// A group per type of I/O, in the order of the rows.
     #[must_use]
     pub fn of_rows(rows: &[ComparisonRow]) -> Vec<ComparisonGroup> {
         let mut kinds: Vec<(String, &str, Vec<f64>)> = Vec::new();
@@ -205,44 +204,44 @@ impl ComparisonGroup {
     }
 }
 
-/// One thing that was required, and what it came to.
+/// A requirement and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RequirementRecord {
-    /// As it was typed: `read_iops>=20000`.
+    /// As typed: `read_iops>=20000`.
     pub requirement: String,
-    /// Measured: operations a second, MiB a second, or nanoseconds; absent where
-    /// nothing has such a value.
+    /// Measured value: operations per second, MiB per second, or nanoseconds; absent if there is
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<f64>,
-    /// The same for people, or why there is none.
+    /// The same as text, or why there is none.
     pub measured_words: String,
-    /// The job that decided.
+    /// The decisive job.
     pub of: String,
-    /// Repetitions that the value is the median of.
+    /// Number of repetitions whose median the value is.
     pub repetitions: usize,
-    /// Met. What is not known, or not certain, is not met.
+    /// Whether it is met. Unknown or uncertain counts as not met.
     pub met: bool,
-    /// The interval of `measured`, where it has one: of the answers of a bench.
+    /// The interval of `measured`, if it has one: for answers of a bench.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// Neither met nor missed for certain: the requirement lies within the interval.
+    /// Neither met nor missed for certain: the requirement is within the interval.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undecided: bool,
 }
 
-/// What became of a requirement.
+/// Outcome of a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequirementVerdict {
-    /// Certainly not met, or nothing was measured that could meet it.
+    /// Certainly not met, or nothing measured that could meet it.
     Missed,
-    /// It lies within the interval of what was measured.
+    /// It is within the interval of the measured value.
     Undecided,
     /// Met.
     Met,
 }
 
 impl RequirementRecord {
-    /// What became of it: the one source of every word about it.
+    /// Its outcome: the single source for all texts about it.
     #[must_use]
     pub fn verdict(&self) -> RequirementVerdict {
         match (self.met, self.undecided) {
@@ -254,7 +253,7 @@ impl RequirementRecord {
 }
 
 impl RequirementVerdict {
-    /// As it is in running text and in lists.
+    /// The word used in running text and lists.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -264,7 +263,7 @@ impl RequirementVerdict {
         }
     }
 
-    /// Of several requirements the gravest; none where nothing was required.
+    /// The worst of several requirements; `None` if there are none.
     #[must_use]
     pub fn of_all(all: &[RequirementRecord]) -> Option<RequirementVerdict> {
         let verdicts = all.iter().map(RequirementRecord::verdict);

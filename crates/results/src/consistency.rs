@@ -1,19 +1,19 @@
-//! Whether the numbers of a record can have been measured at all.
+//! Whether the numbers of a record are physically possible.
 //!
-//! A document is a file that anybody may have edited. A rate below zero, or one
-//! that no machine has, would go through every later calculation and come out as
-//! a difference of -100.69 %, or one of 75 digits.
+//! A document is a file that anyone may have edited. A negative or impossibly high rate would
+//! propagate through every later calculation and result in a difference of -100.69 %, or one of 75
+//! digits.
 
 use crate::{JobRecord, KindOutcome, RunRecord};
 
-/// No machine does more operations, or units of 1,048,576 bytes, a second, nor
-/// has more operations in flight.
+/// No machine does more operations, or units of 1,048,576 bytes, per second, nor has more in
+/// flight.
 const RATE_MAX: f64 = 1e12;
 /// Nanoseconds of 31 years: no operation takes longer.
 const LATENCY_NS_MAX: f64 = 1e18;
 
-/// The first number of a record that nobody can have measured: `run ID, job NAME:
-/// iops is -1`. `None` where there is none.
+/// The first impossible number of a record: `run ID, job NAME: iops is -1`. `None` if there is
+/// none.
 pub(crate) fn impossible_number(run: &RunRecord) -> Option<String> {
     run.jobs.iter().find_map(|job| {
         let (path, value) = numbers(job)

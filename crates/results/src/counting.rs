@@ -1,4 +1,4 @@
-//! What is counted of a job by the second, beside its totals.
+//! Per-second counts of a job, in addition to its totals.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,29 +6,29 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CountedOperations {
-    /// Reads, writes and discards; of an open loop all its arrivals, also those that were
-    /// never issued.
+    /// Reads, writes and discards; in an open loop all arrivals, including those never issued.
     #[default]
     Transfers,
     /// Explicit syncs.
     Syncs,
 }
 
-/// Operations of one job are counted for every second in which they were due. Without
-/// thresholds nothing is counted.
+/// A job's operations are counted for every second in which they were due. Without thresholds
+/// nothing is counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counting {
-    /// Which of them.
+    /// The operations counted.
     pub operations: CountedOperations,
-    /// Latencies in nanoseconds beyond which they are counted, by rising value.
+    /// Latency thresholds in nanoseconds, ascending.
     pub thresholds_ns: Vec<u64>,
-    /// An arrival of an open loop that the program itself issues later than this counts as
-    /// one of its own lags.
+    /// An arrival of an open loop issued later than this by the program itself counts as one of its
+    /// own lags.
     pub lag_ns_max: u64,
 }
 
 impl Counting {
-    /// Reads, writes and discards; the program's own lag is a tenth of the smallest threshold.
+    /// Reads, writes and discards; the program's own lag limit is a tenth of the smallest
+    /// threshold.
     #[must_use]
     pub fn transfers(thresholds_ns: Vec<u64>) -> Counting {
         Counting {

@@ -1,28 +1,30 @@
-//! What volumes and drives report of themselves over a run.
+//! Statistics reported by volumes and drives over a run.
 
 use serde::{Deserialize, Serialize};
 use stripewise_units::format_duration;
 
-/// What a volume of a cloud reports of itself, from before a run to behind it (ramp and drain
-/// included): of everything that used it, not of the run alone.
+/// Statistics reported by a cloud volume, from before a run to after it (including ramp and drain):
+/// for all of its users, not only the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct VolumeReport {
-    /// Where it comes from: `Amazon EBS, NVMe log page 0xD0`.
+    /// Source: `Amazon EBS, NVMe log page 0xD0`.
     pub source: String,
-    /// Kernel name of the device; several where an array lies on several volumes.
+    /// Kernel name of the device; several if an array spans several volumes.
     pub device: String,
-    /// Why nothing was read; then all numbers are 0.
+    /// Why nothing was read; all numbers are then 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_read: Option<String>,
     /// From the first reading to the last.
     pub elapsed_ns: u64,
-    /// More operations a second were wanted than the volume gives.
+    /// Time in which more operations per second were requested than the volume provides.
     pub volume_iops_exceeded_ns: u64,
-    /// More bytes a second were wanted than the volume gives.
+    /// Time in which more bytes per second were requested than the volume provides.
     pub volume_bandwidth_exceeded_ns: u64,
-    /// More operations a second were wanted than the instance gives all its volumes.
+    /// Time in which more operations per second were requested than the instance provides for all
+    /// its volumes.
     pub instance_iops_exceeded_ns: u64,
-    /// More bytes a second were wanted than the instance gives all its volumes.
+    /// Time in which more bytes per second were requested than the instance provides for all its
+    /// volumes.
     pub instance_bandwidth_exceeded_ns: u64,
     /// Operations in flight at the later reading.
     pub queue_length: u64,
@@ -32,21 +34,21 @@ pub struct VolumeReport {
     pub write: VolumeOperations,
 }
 
-/// Operations of one kind as the volume saw them.
+/// Operations of one kind as counted by the volume.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct VolumeOperations {
     /// Completed.
     pub operations: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Their time at the volume, all together.
+    /// Sum of their times at the volume.
     pub time_ns: u64,
-    /// Bins with operations: from, below, operations.
+    /// Nonempty bins: from, below, operations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latencies: Vec<VolumeLatencyBin>,
 }
 
-/// Operations whose latency at the volume lay between two ends.
+/// Operations with a volume latency between two bounds.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -60,7 +62,7 @@ pub struct VolumeLatencyBin {
 }
 
 impl VolumeOperations {
-    /// Mean time of an operation at the volume; `None` where there was none.
+    /// Mean time of an operation at the volume; `None` if there were none.
     #[must_use]
     pub fn latency_ns_mean(&self) -> Option<f64> {
         (self.operations > 0).then(|| self.time_ns as f64 / self.operations as f64)
@@ -82,19 +84,19 @@ impl VolumeOperations {
     }
 }
 
-/// A limit that a volume reports, and the share of the time in which it was exceeded.
+/// A limit reported by a volume, and the share of the time in which it was exceeded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExceededLimit {
     /// `volume-iops`, `volume-bandwidth`, `instance-iops`, `instance-bandwidth`.
     pub name: &'static str,
-    /// The limit in words.
+    /// The limit as text.
     pub words: &'static str,
-    /// Of the time between the readings, 0 to 1.
+    /// Share of the time between the readings, 0 to 1.
     pub share: f64,
 }
 
 impl VolumeReport {
-    /// The limits that were exceeded at all, the longest first.
+    /// The limits that were exceeded, longest first.
     #[must_use]
     pub fn exceeded(&self) -> Vec<ExceededLimit> {
         let all = [
@@ -126,7 +128,7 @@ impl VolumeReport {
             .map(|(name, words, ns)| ExceededLimit {
                 name,
                 words,
-                // Both counters are read a moment before or after the clock.
+                // Both counters are read slightly before or after the clock.
                 share: (ns as f64 / elapsed_ns).min(1.0),
             })
             .collect();
@@ -134,15 +136,15 @@ impl VolumeReport {
         found
     }
 
-    /// The same volumes over a further time.
+    /// Adds a later period of the same volumes.
     pub fn extend(&mut self, later: &VolumeReport) {
         self.elapsed_ns = self.elapsed_ns.saturating_add(later.elapsed_ns);
         self.queue_length = later.queue_length;
         self.each(later, u64::saturating_add);
     }
 
-    /// Another volume over the same time: of limits, the one that was exceeded longest. Where
-    /// one of them was not read, nothing is known of both together.
+    /// Adds another volume over the same period: for limits, the one exceeded longest. If one of
+    /// them was not read, nothing is known about both together.
     pub fn join(&mut self, other: &VolumeReport) {
         self.device = format!("{}, {}", self.device, other.device);
         let not_read = self.not_read.take().or_else(|| other.not_read.clone());
@@ -187,8 +189,8 @@ impl VolumeReport {
     }
 }
 
-/// `0.51 ms at the volume, 0.63 ms here: 0.12 ms are this host's`; `None` where the host's
-/// clock saw less than the volume, which then counts something else.
+/// `0.51 ms at the volume, 0.63 ms here: 0.12 ms are this host's`; `None` if the host measured less
+/// than the volume, which then counts something else.
 #[must_use]
 pub fn where_latency_arises(at_volume_ns: f64, here_ns: f64) -> Option<String> {
     let part = |ns: f64| format_duration(ns.round().max(0.0) as u64);
@@ -202,16 +204,16 @@ pub fn where_latency_arises(at_volume_ns: f64, here_ns: f64) -> Option<String> {
     })
 }
 
-/// What an NVMe drive reports of its heat over a run, ramp and drain included.
+/// Thermal statistics reported by an NVMe drive over a run, including ramp and drain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DriveReport {
     /// Kernel name.
     pub device: String,
     /// Degrees Celsius at the later reading.
     pub temperature_celsius: Option<i64>,
-    /// How often it slowed itself for heat.
+    /// Number of thermal throttling events.
     pub slowdowns: u64,
-    /// For how many seconds.
+    /// Duration of thermal throttling in seconds.
     pub slowed_s: u64,
     /// Minutes above its warning temperature.
     pub warm_minutes: u64,

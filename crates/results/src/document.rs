@@ -1,8 +1,8 @@
 //! Records as JSON and back.
 //!
-//! The text is pretty-printed with two spaces and ends in a newline. Printing,
-//! parsing and printing again gives the same bytes: fields keep their order,
-//! floats are printed with the fewest digits that give the same value back.
+//! The text is pretty-printed with two spaces and ends in a newline. Printing, parsing and printing
+//! again gives the same bytes: fields keep their order, floats are printed with the fewest digits
+//! that restore the same value.
 
 use crate::consistency::impossible_number;
 use crate::{Document, RunRecord, SCHEMA_VERSION};
@@ -11,13 +11,13 @@ use crate::{Document, RunRecord, SCHEMA_VERSION};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DocumentError {
-    /// Not JSON, or not of this shape.
+    /// Not JSON, or not of this structure.
     Malformed(serde_json::Error),
-    /// A record has a number that nobody can have measured: which, and where.
+    /// A record has an impossible number: which, and where.
     Impossible(String),
     /// Another version of the document.
     Version {
-        /// The one that was found.
+        /// The version found.
         found: u64,
     },
 }
@@ -47,7 +47,7 @@ impl std::error::Error for DocumentError {
 }
 
 impl DocumentError {
-    /// What to do next.
+    /// The next step.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl DocumentError {
 }
 
 impl Document {
-    /// The document of these runs, in the order in which they ran.
+    /// The document of these runs, in the order they ran.
     #[must_use]
     pub fn new(runs: Vec<RunRecord>) -> Document {
         Document {
@@ -78,7 +78,7 @@ impl Document {
     /// The text that `--json` prints.
     ///
     /// # Panics
-    /// Never: no type in here can fail to become JSON.
+    /// Never: all types in here can be serialised to JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self)
@@ -87,13 +87,13 @@ impl Document {
         text
     }
 
-    /// Reads what [`Document::to_json`] printed. Unknown fields are ignored, so
-    /// that a document of the same version with newer optional fields is read.
+    /// Parses the output of [`Document::to_json`]. Unknown fields are ignored, so a document of the
+    /// same version with newer optional fields is accepted.
     ///
     /// # Errors
-    /// [`DocumentError::Version`] for another version (looked at first, so that
-    /// it is named even where the shape has changed), else
-    /// [`DocumentError::Malformed`] or [`DocumentError::Impossible`].
+    /// [`DocumentError::Version`] for another version (checked first, so that it is reported even
+    /// if the structure has changed), otherwise [`DocumentError::Malformed`] or
+    /// [`DocumentError::Impossible`].
     pub fn from_json(text: &str) -> Result<Document, DocumentError> {
         #[derive(serde::Deserialize)]
         struct Versioned {

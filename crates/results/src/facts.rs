@@ -1,9 +1,8 @@
-//! Where a run ran and on what: facts as they were read, empty where unknown.
+//! The machine and target of a run: facts as read, empty if unknown.
 
 use serde::{Deserialize, Serialize};
 
-/// What one processor did during a run, for everybody; to a tick of the system, mostly
-/// 10 ms.
+/// Activity of one processor during a run, for all processes; to the system's tick, usually 10 ms.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -33,7 +32,7 @@ pub struct HostFacts {
     /// Installed memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// Hypervisor or container, where recognised.
+    /// Hypervisor or container, if recognised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub virtualization: Option<String>,
 }
@@ -46,14 +45,13 @@ pub struct CpuFacts {
     pub model: Option<String>,
     /// Logical processors usable by this process (affinity respected).
     pub count: u32,
-    /// Cores that the processors which are online belong to; two processors of one core share what it
-    /// can do.
+    /// Physical cores of the online processors; two processors of one core share its capacity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,
-    /// Chips that those are on.
+    /// Packages (sockets) of those.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packages: Option<u32>,
-    /// Quota of the control group in processors, where one is set.
+    /// Quota of the control group in processors, if set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota: Option<f64>,
     /// Frequency governor.
@@ -61,7 +59,7 @@ pub struct CpuFacts {
     pub governor: Option<String>,
 }
 
-/// What sort of thing a target is.
+/// Type of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
@@ -73,24 +71,23 @@ pub enum TargetKind {
     Device,
     /// A simulated array.
     Simulated,
-    /// Nothing: the null engine.
+    /// No target: the null engine.
     Null,
 }
 
 /// The target of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TargetFacts {
-    /// Its sort.
+    /// Its type.
     pub kind: TargetKind,
     /// As the user named it; for test files the directory.
     pub name: String,
-    /// The absolute path, where `name` is relative to the directory that the
-    /// program ran in.
+    /// The absolute path, if `name` is relative to the program's working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Its whole size.
     pub size_bytes: u64,
-    /// Where it starts on the bottom disk (or simulated array), where known.
+    /// Where it starts on the bottom disk (or simulated array), if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition_offset_bytes: Option<u64>,
     /// Logical sector: the smallest direct operation.
@@ -101,7 +98,7 @@ pub struct TargetFacts {
     /// The file system that holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_system: Option<FileSystemFacts>,
-    /// The block device below, the nearest one that counts operations.
+    /// The nearest block device below that counts operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceFacts>,
     /// For `sim:`: the resolved description of the array.
@@ -110,14 +107,14 @@ pub struct TargetFacts {
 }
 
 impl TargetFacts {
-    /// The name by which it is found from any directory: the absolute path where
-    /// there is one, else as the user named it.
+    /// The name that works from any directory: the absolute path if there is one, otherwise as the
+    /// user named it.
     #[must_use]
     pub fn full_name(&self) -> &str {
         self.path.as_deref().unwrap_or(&self.name)
     }
 
-    /// A file of which nothing is known: for importers.
+    /// A file with unknown facts: for importers.
     #[must_use]
     pub fn unknown() -> TargetFacts {
         TargetFacts {
@@ -147,12 +144,12 @@ pub struct FileSystemFacts {
     /// Bytes of one allocation unit (cluster).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocation_unit_bytes: Option<u64>,
-    /// Writes to this file that are never torn (`statx`); absent where the kernel does not say.
+    /// Atomic write sizes for this file (`statx`); absent if the kernel does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atomic_writes: Option<AtomicWriteFacts>,
 }
 
-/// Sizes of writes that not even a loss of power tears; both 0: there are none.
+/// Sizes of power-fail atomic writes; both 0 if unsupported.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -174,7 +171,7 @@ pub struct DeviceFacts {
     /// Revision of its firmware.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub firmware: Option<String>,
-    /// It spins; absent where that is not known, as of virtual disks that say so.
+    /// It spins; absent if unknown, as for virtual disks that claim to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotational: Option<bool>,
     /// I/O scheduler in use.
@@ -183,7 +180,7 @@ pub struct DeviceFacts {
     /// Requests that the block layer queues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nr_requests: Option<u32>,
-    /// Commands that the device takes at once.
+    /// Commands that the device accepts at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u32>,
     /// Largest request of the block layer.
@@ -192,7 +189,7 @@ pub struct DeviceFacts {
     /// `write back` or `write through`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_cache: Option<String>,
-    /// Writes that are never torn (sysfs); absent before Linux 6.11.
+    /// Atomic write sizes (sysfs); absent before Linux 6.11.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atomic_writes: Option<AtomicWriteFacts>,
     /// For loop devices: direct I/O to the backing file.

@@ -1,31 +1,31 @@
-//! What storage did not keep: faults, as verifications and runs with `--verify` record them.
-//! How they are found is in the crate `verify`.
+//! Faults of storage, as recorded by verifications and runs with `--verify`. The crate `verify`
+//! detects them.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What comparing the data of a run came to.
+/// Result of verifying a run's data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Verification {
-    /// Bytes that were compared with what was expected, while it ran and afterwards.
+    /// Bytes compared with the expected data, during the run and afterwards.
     pub verified_bytes: u64,
-    /// Operations whose data was made or compared, those of the passes before and after
-    /// among them.
+    /// Operations whose data was generated or compared, including those of the passes before and
+    /// after.
     pub operations: u64,
-    /// Everything that the run knows of was read once more at its end.
+    /// Everything known to the run was read again at its end.
     pub read_at_end: bool,
-    /// Memory of the expectations.
+    /// Memory used for the expected contents.
     pub map_bytes: u64,
-    /// Operations of the passes before and after the run that failed: no faults of the data.
+    /// Failed operations of the passes before and after the run, which are not data faults.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
     /// The faults.
     pub faults: Vec<FaultRecord>,
-    /// How many there are of each class.
+    /// Number of faults by class.
     pub faults_by_class: BTreeMap<String, u64>,
 }
 
-/// What went wrong.
+/// Class of a fault.
 #[derive(
     Clone,
     Copy,
@@ -41,44 +41,44 @@ pub struct Verification {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// The read was reported as done, and its bytes never came.
+    /// The read was reported as done, but its bytes never arrived.
     NotRead,
     /// Bits, zeros or shifted bytes where something else was written.
     Damaged,
-    /// Wrong once, and right when it was read again.
+    /// Wrong once, but correct when read again.
     Transient,
-    /// What was there before the last write; right when it was read again.
+    /// Contents before the last write; correct when read again.
     StaleRead,
-    /// The last write is not there (it may lie outside of what was tested).
+    /// The last write is missing (it may be outside the tested area).
     LostWrite,
     /// A write landed elsewhere.
     MisdirectedWrite,
-    /// A read brought what belongs elsewhere; right when it was read again.
+    /// A read returned data of another location; correct when read again.
     MisdirectedRead,
-    /// What belongs to another target of the run.
+    /// Data of another target of the run.
     WrongDisk,
-    /// A part of a write is there, and another part is not.
+    /// Part of a write is present, another part is not.
     Torn,
-    /// What another run left.
+    /// Data left by another run.
     LeftOver,
     /// Data that Stripewise never wrote.
     Foreign,
-    /// It changes from one read to the next.
+    /// It changes between reads.
     CopiesDiffer,
-    /// Zeros where something was written.
+    /// Zeros where data was written.
     Dropped,
     /// A write that was reported as failed appeared after a later one.
     LateWrite,
-    /// The device has less room than it says, and begins again from its start.
+    /// The device has less capacity than it reports, and wraps around to its start.
     FakeCapacity,
-    /// A flush was reported as done, and what it covers did not survive.
+    /// A flush was reported as done, but the data it covers did not survive.
     FlushedWriteLost,
-    /// Damage beside a write that was in flight when the power went.
+    /// Damage next to a write that was in flight when the power failed.
     Neighbour,
 }
 
 impl Class {
-    /// All of them.
+    /// All classes.
     pub const ALL: [Class; 17] = [
         Class::NotRead,
         Class::Damaged,
@@ -123,7 +123,7 @@ impl Class {
         }
     }
 
-    /// What it means, for people.
+    /// Its meaning as text.
     #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
@@ -149,7 +149,7 @@ impl Class {
         }
     }
 
-    /// What lies there is wrong, and not only what once came from there.
+    /// Whether the stored data is wrong, not just the result of one read.
     #[must_use]
     pub fn lasts(self) -> bool {
         !matches!(
@@ -162,7 +162,7 @@ impl Class {
 /// One fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Fault {
-    /// What went wrong.
+    /// Its class.
     pub class: Class,
     /// Number of the target within the run, from 0.
     pub target: u16,
@@ -170,45 +170,45 @@ pub struct Fault {
     pub offset_bytes: u64,
     /// Bytes that are wrong.
     pub length_bytes: u64,
-    /// What should be there.
+    /// The expected content.
     pub expected: Content,
-    /// What is or was there.
+    /// The content found.
     pub found: Content,
-    /// The first byte that differs, from `offset_bytes`; where it can be told.
+    /// The first byte that differs, from `offset_bytes`; if it can be determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_difference_bytes: Option<u64>,
-    /// What each reread of the first sector brought, in order.
+    /// Result of each reread of the first sector, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rereads: Vec<String>,
-    /// Where the data of a misdirected write belongs.
+    /// The intended location of a misdirected write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meant_for_bytes: Option<u64>,
     /// When it was seen, nanoseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen_unix_ns: Option<u64>,
-    /// A scan saw it first, and not a read of the page.
+    /// A scan saw it first, rather than a read of the page.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub seen_by_scan: bool,
 }
 
-/// What a sector holds, or should hold.
+/// Actual or expected content of a sector.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Content {
-    /// In words.
+    /// As text.
     pub what: String,
-    /// Generations that are possible; of what was found, its own.
+    /// Possible generations; for content found, its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub generations: Vec<u32>,
     /// Number of the target that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<u16>,
-    /// Where it belongs.
+    /// The offset that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset_bytes: Option<u64>,
     /// The run that wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// What kind of operation wrote it.
+    /// The kind of operation that wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
     /// First byte of that operation.
@@ -220,7 +220,7 @@ pub struct Content {
     /// The worker that wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<u16>,
-    /// Which of that worker's writes it was.
+    /// Sequence number of that worker's write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequence: Option<u64>,
     /// When, nanoseconds since 1970.
@@ -231,7 +231,7 @@ pub struct Content {
     pub bytes: String,
 }
 
-/// A fault with what the program knows of its place.
+/// A fault with what is known about its location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FaultRecord {
     /// The fault.
@@ -239,17 +239,17 @@ pub struct FaultRecord {
     pub fault: Fault,
     /// Name of its target.
     pub target_name: String,
-    /// The first logical block address on the device that the target is or is on.
+    /// The first logical block address on the target's device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lba: Option<u64>,
-    /// The piece of the file that holds it.
+    /// The extent of the file that holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extent: Option<ExtentRecord>,
-    /// All of it in a sentence.
+    /// A sentence that describes it.
     pub message: String,
 }
 
-/// A piece of a file on its file system's device.
+/// An extent of a file on its file system's device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ExtentRecord {
     /// Its first byte in the file.
@@ -260,7 +260,7 @@ pub struct ExtentRecord {
     pub length_bytes: u64,
 }
 
-/// How many there are of each class.
+/// Number of faults by class.
 #[must_use]
 pub fn counts_of(faults: &[FaultRecord]) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();

@@ -1,27 +1,26 @@
-//! Several hosts at once: when a run began on its host's clock, and what the records
-//! of several hosts say together.
+//! Several hosts at once: when a run began on its host's clock, and the combined results of several
+//! hosts.
 
 use crate::{KindOutcome, Status};
 use serde::{Deserialize, Serialize};
 use stripewise_stats::Estimate;
 use stripewise_units::WallTime;
 
-/// When a run measured, so that runs of several hosts can be laid side by side.
+/// When a run measured, so that runs of several hosts can be aligned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StartRecord {
     /// When measuring began (after the ramp), on this host's clock.
     pub measured_from: WallTime,
-    /// The instant at which the workers were to start, on this host's clock, where one
-    /// was agreed.
+    /// The agreed start of the workers on this host's clock, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreed: Option<WallTime>,
     /// When they started minus that instant, nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skew_ns: Option<i64>,
-    /// This host's clock minus that of the group, nanoseconds, where it was measured.
+    /// This host's clock minus that of the group, nanoseconds, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_offset_ns: Option<i64>,
-    /// The offset is right to so many nanoseconds: half of the fastest round trip.
+    /// Accuracy of the offset in nanoseconds: half of the fastest round trip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_error_ns: Option<u64>,
     /// The offset at the end minus the one at the start, nanoseconds.
@@ -32,12 +31,12 @@ pub struct StartRecord {
     pub group: Option<GroupRecord>,
 }
 
-/// The hosts that measured together.
+/// Hosts that measured together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GroupRecord {
-    /// The same on all of them, and in no other group.
+    /// Shared by all of them, and unique to the group.
     pub id: String,
-    /// Which of them this is, from 0.
+    /// Rank of this host, from 0.
     pub rank: u32,
     /// Names of all, by rank.
     pub hosts: Vec<String>,
@@ -52,46 +51,45 @@ impl StartRecord {
     }
 }
 
-/// What a record is that was merged from those of several hosts. Rates and latencies
-/// are of the intervals in which all of them were measuring, and of no others.
+/// Additional data of a record merged from several hosts. Rates and latencies cover only the
+/// intervals in which all of them were measuring.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MergedRecord {
-    /// A row for each host, by rank, else by name.
+    /// A row for each host, by rank or otherwise by name.
     pub hosts: Vec<HostRecord>,
-    /// Hosts of the group of which there is no record.
+    /// Hosts of the group without a record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// Total rate of reads and writes a second, with the interval of its mean over time;
-    /// absent where there are too few intervals for one.
+    /// Total rate of reads and writes per second, with the interval of its mean over time; absent
+    /// if there are too few intervals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iops: Option<Estimate>,
-    /// Jain's index of the hosts' rates: 1 where all are equal, 1/n where one host does
-    /// everything; absent where none did anything.
+    /// Jain's index of the hosts' rates: 1 if all are equal, 1/n if one host does everything;
+    /// absent if none did anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fairness: Option<f64>,
-    /// Names of hosts that are slower than the others: robust z above 3.5, and below
-    /// 0.9 of the median rate.
+    /// Names of hosts slower than the others: robust z above 3.5, and below 0.9 of the median rate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stragglers: Vec<String>,
-    /// What keeps the total from being higher, as far as the records say.
+    /// What limits the total, according to the records.
     pub limited_by: HostsLimit,
-    /// The latest minus the earliest start of measuring, clocks corrected as far as
-    /// their offsets are known, nanoseconds.
+    /// The latest minus the earliest start of measuring, corrected for known clock offsets,
+    /// nanoseconds.
     pub start_skew_ns: u64,
-    /// All clock offsets were measured; else the hosts' clocks were believed.
+    /// Whether all clock offsets were measured; otherwise the hosts' clocks were trusted.
     pub clocks_measured: bool,
     /// Intervals in which all hosts were measuring.
     pub intervals: u64,
-    /// Intervals of the host that loses most by that, which do not count.
+    /// Excluded intervals of the host that loses the most.
     pub intervals_left_out: u64,
 }
 
 /// One host of a merged record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct HostRecord {
-    /// Its name; where several have the same, with the rank or a number behind it.
+    /// Its name; if several have the same, followed by the rank or a number.
     pub host: String,
-    /// Its rank, where it was one of a group.
+    /// Its rank, if it was in a group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
     /// Id of its run, in its own store.
@@ -103,7 +101,7 @@ pub struct HostRecord {
     pub partial_because: Option<String>,
     /// `linux`, `windows`...
     pub operating_system: String,
-    /// What its jobs worked on.
+    /// Targets of its jobs.
     pub targets: Vec<String>,
     /// Its start of measuring after the earliest one, nanoseconds.
     pub start_ns: u64,
@@ -113,31 +111,30 @@ pub struct HostRecord {
     /// Its clock minus that of the group, nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_offset_ns: Option<i64>,
-    /// That is right to so many nanoseconds.
+    /// Accuracy of that in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_error_ns: Option<u64>,
-    /// How far it moved in the run, nanoseconds.
+    /// Its drift during the run, nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_drift_ns: Option<i64>,
-    /// Reads and writes a second.
+    /// Reads and writes per second.
     pub iops: f64,
-    /// Their bytes a second in units of 1,048,576.
+    /// Their bytes per second in units of 1,048,576.
     pub mib_per_s: f64,
     /// Its part of the total, 0 to 1.
     pub share: f64,
-    /// Distance of its rate from the median of all, in units of their spread; absent
-    /// where they have none.
+    /// Distance of its rate from the median of all, in units of their spread; absent if that is 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub robust_z: Option<f64>,
     /// Reads.
     pub read: KindOutcome,
     /// Writes.
     pub write: KindOutcome,
-    /// Failed operations of its whole run, those after the stop too.
+    /// Failed operations of its whole run, including those after the stop.
     pub errors: u64,
     /// Its rate over time, at most 64 points.
     pub curve: Vec<HostPoint>,
-    /// Codes of the warnings of its own record, each once.
+    /// Codes of the warnings of its own record, without duplicates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warning_codes: Vec<String>,
 }
@@ -149,23 +146,23 @@ pub struct HostPoint {
     pub start_ns: u64,
     /// Its length.
     pub duration_ns: u64,
-    /// Reads and writes a second.
+    /// Reads and writes per second.
     pub iops: f64,
 }
 
-/// What keeps a total from being higher.
+/// What limits a total.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct HostsLimit {
-    /// What sort of thing.
+    /// The type of limit.
     pub kind: HostsLimitKind,
-    /// The host, where it is one.
+    /// The host, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// In a sentence, with numbers.
+    /// A sentence with numbers.
     pub text: String,
 }
 
-/// Sorts of limits.
+/// Types of limits.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -173,11 +170,11 @@ pub struct HostsLimit {
 pub enum HostsLimitKind {
     /// One host is slower than the others.
     Host,
-    /// The rate that was asked for was reached.
+    /// The requested rate was reached.
     Rate,
-    /// Processors of one host or more.
+    /// Processors of one or more hosts.
     Processor,
-    /// Nothing of one host: what they share, or the load that was asked for.
+    /// Not specific to a host: shared resources, or the requested load.
     #[default]
     Shared,
 }

@@ -1,10 +1,9 @@
 //! Ids of runs.
 
-/// The id of a run that started `started_at` (RFC 3339, UTC:
-/// `2026-11-21T20:15:30Z`, fractions allowed): date and time without marks, and
-/// 20 bits of `entropy` in four characters: `20261121-201530-k3f9`. Ids sort by
-/// time, need no quoting in a shell, and leave out letters that look like digits.
-/// `None` when `started_at` does not begin like such a time.
+/// The id of a run that started at `started_at` (RFC 3339, UTC: `2026-11-21T20:15:30Z`, fractions
+/// allowed): date and time without separators, and 20 bits of `entropy` in four characters:
+/// `20261121-201530-k3f9`. Ids sort by time, need no quoting in a shell, and avoid letters that
+/// look like digits. `None` if `started_at` does not begin with such a time.
 #[must_use]
 pub fn run_id(started_at: &str, entropy: u64) -> Option<String> {
     // Crockford's alphabet: no i, l, o, u.
@@ -31,7 +30,7 @@ pub fn run_id(started_at: &str, entropy: u64) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Who counts the entropy on gets no id twice, however many runs begin at once.
+    /// Incrementing the entropy never repeats an id, however many runs begin at once.
     #[test]
     fn a_million_ids_of_one_second_differ_where_the_entropy_counts_on() {
         let from = u64::MAX - 500_000;

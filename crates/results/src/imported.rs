@@ -1,10 +1,9 @@
-//! Records that another tool made: where they came from and what they lack.
+//! Records made from another tool's results: their source and what they lack.
 //!
-//! A foreign result rarely says everything that a record of ours has. What it
-//! does not say is *absent*, not zero: [`Imported::absent`] names those fields,
-//! they are left out of the JSON, and [`crate::JobRow`] gives `None` for them.
-//! In the Rust types they hold their defaults, which nobody may print: look at
-//! imported records through [`crate::JobRow`] only.
+//! A foreign result rarely has everything that a record has. Missing values are *absent*, not zero:
+//! [`Imported::absent`] names those fields, they are omitted from the JSON, and [`crate::JobRow`]
+//! returns `None` for them. In the Rust types they hold defaults, which must not be printed: access
+//! imported records only through [`crate::JobRow`].
 
 use crate::{
     EngineFacts, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord, TargetFacts,
@@ -16,12 +15,12 @@ use std::ops::Bound;
 use std::sync::Arc;
 use stripewise_workload::Workload;
 
-/// Where an imported record came from.
+/// Source of an imported record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Imported {
     /// `sqlio`, `diskspd`, `fio`, `dataset`.
     pub tool: String,
-    /// Version that the result names.
+    /// Version given in the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_version: Option<String>,
     /// The file, as the user named it; for a dataset its name.
@@ -29,26 +28,25 @@ pub struct Imported {
     /// Line of the source on which the result starts, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// What the source says that a record has no field for, in the tool's own
-    /// terms: enough to print the source's text again.
+    /// Values in the source that records have no field for, in the tool's own terms: enough to
+    /// reproduce the source's text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
-    /// Fields that the source does not give, as paths of the JSON: of the run
-    /// (`started_at`, `host.name`) and, below `jobs.`, of all of its jobs
-    /// (`jobs.outcome.operations`, `jobs.workload.seed`); below `jobs.0.`,
-    /// `jobs.1.`... of that job alone, where jobs differ in what is said of them.
-    /// A path that names an object stands for everything in it, and one below
-    /// `jobs.target.` for that field of every target of the job; a further target's
-    /// size is absent where it is 0, too. Results of one format mostly lack the same.
+    /// Fields that the source does not give, as paths of the JSON: of the run (`started_at`,
+    /// `host.name`) and, below `jobs.`, of all of its jobs (`jobs.outcome.operations`,
+    /// `jobs.workload.seed`); below `jobs.0.`, `jobs.1.`... of that job alone, if jobs differ. A
+    /// path that names an object covers everything in it, and one below `jobs.target.` that field
+    /// of every target of the job; a further target's size is also absent if it is 0. Results of
+    /// one format mostly lack the same.
     pub absent: Arc<BTreeSet<String>>,
-    /// What [`RunRecord::identity`] was before the details were left out; not stored.
+    /// [`RunRecord::identity`] before the details were removed; not stored.
     #[serde(skip)]
     pub identity: Option<u128>,
 }
 
 impl Imported {
-    /// Whether the source gives the field at this path; of fields of jobs
-    /// (`jobs.workload.threads`), whether it does of all jobs.
+    /// Whether the source gives the field at this path; for fields of jobs
+    /// (`jobs.workload.threads`), whether it does for all jobs.
     #[must_use]
     pub fn gives(&self, path: &str) -> bool {
         !self.absent.iter().any(|absent| match of_one_job(absent) {
@@ -70,7 +68,7 @@ impl Imported {
         if is_absent(path) {
             return false;
         }
-        // Digits sort before letters: rarely is there any of one job alone.
+        // Digits sort before letters: fields of a single job are rare.
         let digits = (Bound::Included("jobs.0"), Bound::Excluded("jobs.:"));
         let of_one_job = self.absent.range::<str, _>(digits).next();
         match (of_one_job, path.strip_prefix("jobs.")) {
@@ -79,7 +77,7 @@ impl Imported {
         }
     }
 
-    /// Takes the absent fields out of a record's JSON.
+    /// Removes the absent fields from a record's JSON.
     pub(crate) fn prune(&self, record: &mut Value) {
         let jobs = record.get_mut("jobs").and_then(Value::as_array_mut);
         for job in jobs.into_iter().flatten() {
@@ -106,15 +104,15 @@ impl Imported {
     }
 }
 
-/// What a source does not say of the first target it does not say of the others;
-/// and a target without bytes is one whose size nobody said.
+/// Fields that a source lacks for the first target it lacks for the others; and a target with 0
+/// bytes is one of unknown size.
 fn prune_further_targets(job: &mut Value, path: &str) {
     let Some(name) = path.strip_prefix("target.") else {
         return;
     };
     let targets = job.get_mut("further_targets").and_then(Value::as_array_mut);
     for target in targets.into_iter().flatten() {
-        // Each has a size of its own, which may be known where the first one's is not.
+        // Each has its own size, which may be known even if the first one's is not.
         let known = name == "size_bytes" && target.get(name).is_some_and(|size| *size != 0);
         if !known {
             remove(target, name);
@@ -122,20 +120,19 @@ fn prune_further_targets(job: &mut Value, path: &str) {
     }
 }
 
-/// Whether the field at `path` is the absent one or inside of it.
+/// Whether the field at `path` is the absent one or inside it.
 fn is_in(path: &str, absent: &str) -> bool {
     path.strip_prefix(absent)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// `jobs.3.workload.threads`: the job, and the path inside of it.
+/// `jobs.3.workload.threads`: the job, and the path inside it.
 fn of_one_job(absent: &str) -> Option<(usize, &str)> {
     let (number, rest) = absent.strip_prefix("jobs.")?.split_once('.')?;
     Some((number.parse().ok()?, rest))
 }
 
-/// Removes the field at a path of names with dots between; nothing where there
-/// is none.
+/// Removes the field at a dotted path; does nothing if there is none.
 fn remove(value: &mut Value, path: &str) {
     let (parents, name) = match path.rsplit_once('.') {
         Some((parents, name)) => (Some(parents), name),
@@ -153,12 +150,10 @@ fn remove(value: &mut Value, path: &str) {
     }
 }
 
-/// Fields that a record of ours may lack too: their inside is completed where
-/// they are there, and they are never put in.
+/// Fields that own records may lack too: completed inside if present, but never added.
 const OPTIONAL: [&str; 2] = ["latency_ns", "sync"];
 
-/// Puts the defaults of a whole record under an imported one, so that what was
-/// left out can be read.
+/// Adds the defaults of a complete record to an imported one, so that it can be parsed.
 fn complete(record: &mut Value) {
     let defaults = defaults();
     let jobs = record.get_mut("jobs").and_then(Value::as_array_mut);
@@ -185,7 +180,7 @@ fn fill(value: &mut Value, defaults: &Value) {
     }
 }
 
-/// The JSON of a record that says nothing, with one job.
+/// The JSON of an empty record with one job.
 fn defaults() -> Value {
     let latencies = KindOutcome {
         latency_ns: Some(LatencySummary::default()),
@@ -210,7 +205,7 @@ fn defaults() -> Value {
         ..RunRecord::empty()
     };
     let mut defaults = serde_json::to_value(record).expect("a record has text keys only");
-    // What the other patterns have: a source may give one without them.
+    // Fields of the other patterns: a source may give one without them.
     let workload = &mut defaults["jobs"][0]["workload"];
     workload["cursor"] = Value::from("own");
     workload["stride_bytes"] = Value::from(0);
@@ -340,7 +335,7 @@ mod tests {
         assert_eq!(row.latency("max"), Some(91e6));
         assert_eq!(row.latency("p99"), None);
         assert_eq!(row.latency("p999"), None);
-        // A whole object that is absent takes what is in it along.
+        // An absent object includes its members.
         let record = foreign(&["jobs.workload", "jobs.outcome.read.latency_ns"]);
         let row = JobRow {
             run: &record,

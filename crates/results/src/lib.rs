@@ -1,5 +1,5 @@
-//! The record of a run: plain, versioned types, and the JSON document made of
-//! them. No clock, no file, no SQL. Units are in the names.
+//! The record of a run: plain, versioned types, and their JSON document. No clock, no file, no SQL.
+//! Units are in the names.
 #![forbid(unsafe_code)]
 
 mod advice;

@@ -1,54 +1,54 @@
-//! What was asked of a job and on what: which measurements are of the same load, so that
-//! together they tell how a target changed over time.
+//! Identifies the load of a job: which measurements are of the same load, so that together they
+//! show how a target changed over time.
 
 use crate::{EngineFacts, JobRecord, TargetFacts, TargetKind};
 use serde::Deserialize;
 use stripewise_units::ByteSize;
 use stripewise_workload::Workload;
 
-/// A job of a record without what came of it, which is most of a record's size. A record's
-/// JSON is read as one of these.
+/// A job of a record without its results, which are most of a record's size. Can be parsed from a
+/// record's JSON.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct AskedJob {
     /// Unique in its run.
     pub name: String,
-    /// On what.
+    /// The target.
     pub target: TargetFacts,
     /// The others, where the job works on several at once.
     #[serde(default)]
     pub further_targets: Vec<TargetFacts>,
-    /// What was asked for.
+    /// The requested workload.
     pub workload: Workload,
-    /// What carried it.
+    /// The engine used.
     pub engine: EngineFacts,
 }
 
-/// A load on a target, and the machine and the series that it was measured in.
+/// A load on a target, with the machine and the series in which it was measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Load<'a> {
     /// The machine.
     pub host: &'a str,
-    /// Of a step of a bench's ladder its part: that stands for threads and outstanding, which
-    /// differ on purpose.
+    /// For a step of a bench's ladder, its part: replaces threads and outstanding, which differ by
+    /// design.
     pub ladder_part: Option<&'a str>,
-    /// Of one of several jobs its name.
+    /// For one of several jobs, its name.
     pub job: Option<&'a str>,
-    /// On what.
+    /// The target.
     pub target: &'a TargetFacts,
     /// The others.
     pub further_targets: &'a [TargetFacts],
-    /// What was asked for.
+    /// The requested workload.
     pub workload: &'a Workload,
-    /// The engine that carried it.
+    /// The engine used.
     pub engine: &'a str,
 }
 
-/// The same for two measurements of one load, and for no others.
+/// Equal for two measurements of one load, and for no others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LoadKey(Vec<String>);
 
 impl<'a> Load<'a> {
-    /// That of a job of a record, in a run of so many jobs.
+    /// The load of a record's job, in a run of this many jobs.
     #[must_use]
     pub fn of_record(
         (host, ladder_part): (&'a str, Option<&'a str>),
@@ -66,7 +66,7 @@ impl<'a> Load<'a> {
         }
     }
 
-    /// That of a job by itself, of which nothing else was read.
+    /// The load of a single job read without its record.
     #[must_use]
     pub fn of_asked(
         (host, ladder_part): (&'a str, Option<&'a str>),
@@ -83,9 +83,9 @@ impl<'a> Load<'a> {
         }
     }
 
-    /// What is the same whenever the load is measured again: where, by what and all that was
-    /// asked for but how long and from which seed. Labels, which say when or why, are no part
-    /// of it.
+    /// Everything that stays the same when the load is measured again: target, engine and all
+    /// parameters except duration and seed. Labels, which give a time or reason, are not part of
+    /// it.
     #[must_use]
     pub fn key(&self) -> LoadKey {
         let mut asked = self.workload.clone();
@@ -106,9 +106,8 @@ impl<'a> Load<'a> {
         LoadKey(key)
     }
 
-    /// What is said of the load only where it is not as usual
-    /// ([`Workload::particulars`]). What a bench always does in a series, the name of that
-    /// says.
+    /// The unusual properties of the load ([`Workload::particulars`]). Those that a bench always
+    /// has in a series are implied by its name.
     #[must_use]
     pub fn particulars(&self) -> Vec<String> {
         let usual: &[&str] = match self.ladder_part {
@@ -121,8 +120,8 @@ impl<'a> Load<'a> {
         said
     }
 
-    /// Where the target's partition starts, as far as it is known: `from 31.5K`. Simulated
-    /// arrays have it in their name.
+    /// Where the target's partition starts, if known: `from 31.5K`. Simulated arrays have it in
+    /// their name.
     #[must_use]
     pub fn starts_at(&self) -> String {
         starts_at(self.target)

@@ -1,4 +1,4 @@
-//! What came of a job.
+//! The results of a job.
 
 use crate::device_report::{DriveReport, VolumeReport};
 use crate::replay::ReplayRecord;
@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stripewise_stats::Histogram;
 
-/// What carried the operations.
+/// The engine used.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct EngineFacts {
     /// `io_uring`, `threads`, `null`, `simulated`.
     pub name: String,
-    /// What was asked for: `auto`, `uring`...
+    /// The requested engine: `auto`, `uring`...
     pub asked: String,
     /// Buffers are registered with the kernel.
     pub registered_buffers: bool,
@@ -22,18 +22,17 @@ pub struct EngineFacts {
     /// Completions were polled for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub polled: bool,
-    /// How long a completion may have been held back to take several at once,
-    /// nanoseconds: the resolution of the greatest latencies. 0: not at all.
+    /// How long a completion may have been held back to take several at once, nanoseconds: the
+    /// resolution of the largest latencies. 0: not at all.
     #[serde(default, skip_serializing_if = "is_not_held")]
     pub completion_hold_ns_max: u64,
-    /// Processors that threads were bound to, one after the other; empty where
-    /// nobody asked for any.
+    /// Processors that threads were pinned to, in turn; empty if not requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<u32>,
-    /// Why something was not got.
+    /// Why a requested feature is missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fallbacks: Vec<String>,
-    /// The program's own cost, measured with the null engine just before, nanoseconds an operation.
+    /// The program's own cost, measured with the null engine beforehand, nanoseconds per operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub null_ns_per_operation: Option<f64>,
 }
@@ -42,46 +41,46 @@ fn is_not_held(completion_hold_ns_max: &u64) -> bool {
     *completion_hold_ns_max == 0
 }
 
-/// The result of one job. Operations count that complete in [measure from, stop).
+/// The result of one job. Operations count if they complete in [measure from, stop).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct JobOutcome {
     /// Length of the measured window.
     pub duration_ns: u64,
-    /// Reads, writes and discards that completed in it, whole.
+    /// Reads, writes and discards completed in full in it.
     pub operations: u64,
-    /// Bytes of the reads and writes; a discard moves none.
+    /// Bytes of the reads and writes; a discard transfers none.
     pub bytes: u64,
-    /// `operations` a second.
+    /// `operations` per second.
     pub iops: f64,
-    /// `bytes` a second in units of 1,048,576.
+    /// `bytes` per second in units of 1,048,576.
     pub mib_per_s: f64,
     /// Reads.
     pub read: KindOutcome,
     /// Writes.
     pub write: KindOutcome,
-    /// Explicit syncs, where asked for; not part of `operations`.
+    /// Explicit syncs, if requested; not part of `operations`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<KindOutcome>,
-    /// Writes, each with the sync after it, where a thread waits for both before the next:
-    /// latency counts from the start of the write to the end of the sync.
+    /// Writes, each with the sync after it, if a thread waits for both before the next: latency is
+    /// from the start of the write to the end of the sync.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<KindOutcome>,
-    /// Discards, where there were any; their bytes are those that they named.
+    /// Discards, if there were any; their bytes are those discarded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discard: Option<KindOutcome>,
-    /// Mean number in flight, by Little's law from the window's latencies
-    /// counted from issue (sum of latencies over duration).
+    /// Mean number in flight, by Little's law from the window's latencies from issue (sum of
+    /// latencies over duration).
     pub outstanding_mean: f64,
-    /// How long handing each operation over to the operating system took, where
-    /// that was asked for; before the end of the run, and all operations count.
+    /// How long submitting each operation to the operating system took, if requested; for all
+    /// operations up to the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initiation_latency_ns: Option<InitiationLatency>,
     /// User time of the workers over operations.
     pub cpu_user_ns_per_operation: f64,
     /// System time of the workers over operations.
     pub cpu_system_ns_per_operation: f64,
-    /// What each thread did in the window, in order; empty on simulated arrays, and in
-    /// records of earlier versions and of other tools.
+    /// Results of each thread in the window, in order; empty for simulated arrays, records of
+    /// earlier versions and of other tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<ThreadOutcome>,
     /// Failed operations.
@@ -91,53 +90,53 @@ pub struct JobOutcome {
     /// Open loop only.
     #[serde(flatten)]
     pub open_loop: Option<OpenLoop>,
-    /// What became of its operations by the second, where a requirement is judged by it.
+    /// Results of its operations by the second, if a requirement is judged by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<DueRecord>,
     /// Recorded loads only: how they were issued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Box<ReplayRecord>>,
-    /// Times in which nothing of the program ran (stopped, frozen, or its virtual
-    /// machine was), in order. They are in no other number here: `duration_ns`,
-    /// latencies, intervals and arrivals go on where they left off.
+    /// Times in which the whole program was not running (stopped, frozen, or its virtual machine
+    /// was), in order. All other numbers here exclude them: `duration_ns`, latencies, intervals and
+    /// arrivals continue where they left off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<Pause>,
-    /// What the volume of a cloud under the first target reports of itself.
+    /// Statistics of the cloud volume below the first target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volume: Option<Box<VolumeReport>>,
-    /// What the NVMe drives under the first target report of their heat, where they may be asked.
+    /// Thermal statistics of the NVMe drives below the first target, if they can be queried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drives: Vec<DriveReport>,
-    /// At most 4,096; neighbours are joined where there were more.
+    /// At most 4,096; neighbours are merged if there were more.
     pub intervals: Vec<Interval>,
 }
 
-/// What one thread of a job did in the measured window.
+/// Results of one thread of a job in the measured window.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub struct ThreadOutcome {
     /// Reads, writes and discards that it completed.
     pub operations: u64,
-    /// Its processor time in user mode.
+    /// Its CPU time in user mode.
     pub cpu_user_ns: u64,
-    /// Its processor time in the kernel.
+    /// Its CPU time in the kernel.
     pub cpu_system_ns: u64,
 }
 
-/// A time that was cut out of a run because nothing of the program ran.
+/// A time that was cut out of a run because the program was not running.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub struct Pause {
-    /// Where: since the start of measuring, pauses not counted. It lies in the
-    /// interval that contains this time; from `duration_ns` on, in the drain.
+    /// Position: time since the start of measuring, excluding pauses. It is in the interval that
+    /// contains this time; from `duration_ns` on, in the drain.
     pub at_ns: u64,
     /// Its length.
     pub duration_ns: u64,
 }
 
-/// Times until a call that issues one operation returned, nanoseconds.
+/// Times until a call that submits one operation returned, nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct InitiationLatency {
     /// The shortest.
@@ -155,20 +154,20 @@ pub struct KindOutcome {
     pub operations: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Their latency; absent where there were none.
+    /// Their latency; absent if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns: Option<LatencySummary>,
-    /// Percentiles that were asked for (`--percentiles`), nanoseconds by name: `p99.99`.
-    /// Those that rest on fewer than ten operations are absent.
+    /// Requested percentiles (`--percentiles`), nanoseconds by name: `p99.99`. Those based on fewer
+    /// than ten operations are absent.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub latency_ns_percentiles: BTreeMap<String, u64>,
-    /// All latencies; kept beside the JSON, not in it.
+    /// All latencies; stored separately from the JSON.
     #[serde(skip)]
     pub histogram: Option<Histogram>,
 }
 
-/// Latency in nanoseconds, from intended start where a rate is set, else from issue;
-/// a write is issued when its data is made.
+/// Latency in nanoseconds, from the intended start if a rate is set, otherwise from issue; a write
+/// is issued when its data is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LatencySummary {
     /// Exact.
@@ -179,7 +178,7 @@ pub struct LatencySummary {
     pub p50: u64,
     /// 90 %.
     pub p90: u64,
-    /// 95 %; absent in records of earlier versions, and where another tool does not say it.
+    /// 95 %; absent in records of earlier versions, and if another tool does not give it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p95: Option<u64>,
     /// 99 %.
@@ -194,19 +193,19 @@ pub struct LatencySummary {
 /// Failed operations by reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Errors {
-    /// All of them.
+    /// Their number.
     pub total: u64,
-    /// By reason: `EIO`, `ENOSPC`, `short read`... with their numbers.
+    /// Number by reason: `EIO`, `ENOSPC`, `short read`...
     pub by_reason: BTreeMap<String, u64>,
     /// Byte offset and reason of the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<String>,
 }
 
-/// What completed after the stop.
+/// Operations completed after the stop.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Drain {
-    /// Operations, whole or not.
+    /// Operations, complete or not.
     pub operations: u64,
     /// Of those, failed; not part of the window's errors.
     #[serde(default, skip_serializing_if = "is_none_failed")]
@@ -228,10 +227,10 @@ fn is_zero(operations: &u64) -> bool {
     *operations == 0
 }
 
-/// Book-keeping of an open loop.
+/// Counters of an open loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct OpenLoop {
-    /// Arrivals that the schedule had in the window.
+    /// Scheduled arrivals in the window.
     pub arrivals_due: u64,
     /// Of those, issued before the stop; the rest are censored latencies.
     pub arrivals_issued: u64,
@@ -239,17 +238,16 @@ pub struct OpenLoop {
     pub schedule_lag_ns_max: u64,
 }
 
-/// What became of operations, by the second in which they were due: in an open loop when
-/// they were to arrive, else when they were issued. Arrivals so shortly before the stop
-/// that they could not be late by then are left out.
+/// Results of operations by the second in which they were due: in an open loop their arrival,
+/// otherwise their issue. Arrivals too close to the stop to be late by then are excluded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct DueRecord {
-    /// Latencies in nanoseconds beyond which operations are counted, by rising value.
+    /// Latency thresholds in nanoseconds, ascending.
     pub thresholds_ns: Vec<u64>,
-    /// Seconds of the measured window, in order; never joined.
+    /// Seconds of the measured window, in order; never merged.
     pub seconds: Vec<DueSecondRecord>,
-    /// Arrivals that the program itself issued late, by more than a tenth of the limit that
-    /// they are judged by, although fewer than the most that may be in flight were.
+    /// Arrivals that the program itself issued late, by more than a tenth of their limit, although
+    /// fewer than the allowed maximum were in flight.
     pub own_lags: u64,
 }
 
@@ -258,10 +256,9 @@ pub struct DueRecord {
 pub struct DueSecondRecord {
     /// Operations that were due in it.
     pub due: u64,
-    /// For each threshold: those of them that were later, failed, were never issued or
-    /// never completed.
+    /// For each threshold: those that were later, failed, were never issued or never completed.
     pub beyond: Vec<u64>,
-    /// Sum of their latencies; of those without one the time until the stop.
+    /// Sum of their latencies; for those without one, the time until the stop.
     pub latency_ns_sum: u64,
 }
 
@@ -281,13 +278,13 @@ pub struct Interval {
     pub discard_operations: u64,
     /// Bytes of the reads and writes.
     pub bytes: u64,
-    /// Mean latency of reads, writes and discards together; 0 where there were none.
+    /// Mean latency of reads, writes and discards together; 0 if there were none.
     pub latency_ns_mean: f64,
-    /// 99 % of the same; absent where there were none.
+    /// 99 % of the same; absent if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns_p99: Option<u64>,
-    /// The 99 % is only an upper bound: neighbours were joined whose histograms
-    /// were gone, and it is the larger of theirs.
+    /// The 99 % is only an upper bound: neighbours without histograms were merged, and it is the
+    /// larger of theirs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub latency_ns_p99_is_bound: bool,
     /// Their largest.

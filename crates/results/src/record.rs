@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hasher};
 use stripewise_workload::{Request, Workload};
 
-/// Version of the JSON document and of the records in the store. Raised when a
-/// field changes its meaning or goes; new optional fields do not raise it.
+/// Version of the JSON document and of the records in the store. Increased when a field changes its
+/// meaning or is removed; new optional fields do not increase it.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// What `--json` prints for runs.
@@ -20,22 +20,22 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub struct Document {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// In the order in which they ran.
+    /// In the order they ran.
     pub runs: Vec<RunRecord>,
-    /// Summaries of the series that these runs belong to, where they are whole.
+    /// Summaries of the series that these runs belong to, if complete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<SeriesRecord>,
-    /// What comparing these runs found.
+    /// Results of comparing these runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub comparisons: Vec<ComparisonRecord>,
-    /// What was required of these runs, and whether it was met.
+    /// Requirements for these runs, and whether they were met.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<RequirementRecord>,
 }
 
-/// Behind the name of a series: its runs at a rate that was required of it.
+/// Suffix of a series' name: its runs at a required rate.
 pub const AT_RATE: &str = "-at-rate";
-/// Behind the name of a series: the pilot of its load.
+/// Suffix of a series' name: the pilot of its load.
 pub const PILOT: &str = "-pilot";
 
 /// How a run ended.
@@ -44,31 +44,31 @@ pub const PILOT: &str = "-pilot";
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// In progress, or its process died before it could say otherwise.
+    /// In progress, or its process died before it could finish.
     Running,
-    /// Ran as asked.
+    /// Ran as requested.
     #[default]
     Complete,
     /// Interrupted, killed or failed; what was measured until then is kept.
     Partial,
 }
 
-/// Where a run stands in an experiment.
+/// Position of a run in an experiment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ExperimentPlace {
     /// Id of the experiment.
     pub experiment: String,
     /// Block, from 0: runs of one block are compared with each other.
     pub block: u32,
-    /// Position in the order in which the block's runs were made, from 0.
+    /// Position in the order of the block's runs, from 0.
     pub position: u32,
-    /// The level of the factor under test, as it heads its column: `31.5K`.
+    /// The level of the factor under test, as in its column heading: `31.5K`.
     pub level: String,
     /// The workload cell, from 0, in the order of the plan.
     pub cell: u32,
 }
 
-/// One or more jobs that ran at once.
+/// One or more concurrent jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(remote = "Self")]
 pub struct RunRecord {
@@ -81,14 +81,14 @@ pub struct RunRecord {
     /// Why it is partial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial_because: Option<String>,
-    /// The user's words.
+    /// The user's label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The command line that made it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// What was asked for: running it again measures the same. Absent in records of
-    /// earlier versions and of other tools; see [`RunRecord::asked`].
+    /// The request: running it again repeats the measurement. Absent in records of earlier versions
+    /// and of other tools; see [`RunRecord::asked`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<Box<Request>>,
     /// The program's version.
@@ -99,45 +99,45 @@ pub struct RunRecord {
     /// Name of its part in the series: `random-read`, `log`...
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series_part: Option<String>,
-    /// It was made after the climb of its series, for the answer: the random block that
-    /// it belongs to, from 0. Absent for the steps of the climb.
+    /// The random block it belongs to, from 0, if it was run after the climb of its series, for the
+    /// answer. Absent for the steps of the climb.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_block: Option<u32>,
-    /// Its place in an experiment.
+    /// Its position in an experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment: Option<ExperimentPlace>,
-    /// What a pilot of its load found of caches before. Absent where there was none: of
-    /// loads that read, of single runs, and in records of earlier versions.
+    /// What an earlier pilot of its load found about caches. Absent if there was none: for loads
+    /// that read, single runs, and records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sustained: Option<Box<SustainedRecord>>,
-    /// Another tool's result: where it came from and what it lacks.
+    /// For another tool's result: its source and what it lacks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
     /// The latency limit that its series answers, as typed: `p99<5ms`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_limit: Option<String>,
-    /// When it began to measure, on its host's clock. Absent in records of earlier
-    /// versions, of other tools, and of simulated arrays without an agreed start.
+    /// When it began to measure, on its host's clock. Absent in records of earlier versions, of
+    /// other tools, and of simulated arrays without an agreed start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Box<StartRecord>>,
-    /// It was merged from the records of several hosts: its jobs are their sums.
+    /// Present if it was merged from the records of several hosts: its jobs are their sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<Box<MergedRecord>>,
-    /// Where it ran.
+    /// The machine.
     pub host: HostFacts,
-    /// What each processor of the host did from the opening of the targets to the end of
-    /// the run, whoever used it. Empty where the system does not say, on simulated arrays,
-    /// and in records of earlier versions.
+    /// Activity of each of the host's processors from the opening of the targets to the end of the
+    /// run, for all processes. Empty if the system does not report it, for simulated arrays, and in
+    /// records of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub processors: Vec<ProcessorUse>,
-    /// What comparing its data came to, where it ran with `--verify`.
+    /// Result of verifying its data, if run with `--verify`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Box<Verification>>,
-    /// Of a replay: how like the recording it was, as `outcome.replay` of its job has it. Absent where that was not
-    /// judged, and in records of earlier versions.
+    /// For a replay: its similarity to the recording, as in `outcome.replay` of its job. Absent if
+    /// that was not judged, and in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fidelity: Option<Box<FidelityRecord>>,
-    /// What ran.
+    /// Its jobs.
     pub jobs: Vec<JobRecord>,
     /// Warnings about the run as a whole.
     pub warnings: Vec<Warning>,
@@ -148,46 +148,45 @@ pub struct RunRecord {
 pub struct JobRecord {
     /// Unique in its run.
     pub name: String,
-    /// On what.
+    /// The target.
     pub target: TargetFacts,
     /// The others, where the job works on several at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further_targets: Vec<TargetFacts>,
-    /// What was asked for.
+    /// The requested workload.
     pub workload: Workload,
-    /// What carried it.
+    /// The engine used.
     pub engine: EngineFacts,
-    /// What came of it.
+    /// Its results.
     pub outcome: JobOutcome,
     /// Warnings about this job.
     pub warnings: Vec<Warning>,
 }
 
 impl RunRecord {
-    /// A run in the open loop at a rate that was required of its series: it decides about
-    /// that requirement, and is part of nothing else.
+    /// Whether it is an open-loop run at a rate required of its series: it decides that
+    /// requirement, and is not used for anything else.
     #[must_use]
     pub fn is_at_required_rate(&self) -> bool {
         let part = self.series_part.as_deref();
         part.is_some_and(|part| part.ends_with(AT_RATE))
     }
 
-    /// It only prepared a target for the series that follow, by writing it over: its rate and
-    /// latencies answer nothing that was asked.
+    /// Whether it only prepared a target for the following series, by overwriting it: its rate and
+    /// latencies are not results.
     #[must_use]
     pub fn is_precondition(&self) -> bool {
         self.series_part.as_deref() == Some("precondition")
     }
 
-    /// It only looked for what a cache absorbs, before the runs of its series.
+    /// Whether it only determined what a cache absorbs, before the runs of its series.
     #[must_use]
     pub fn is_pilot(&self) -> bool {
         let part = self.series_part.as_deref();
         part.is_some_and(|part| part.ends_with(PILOT))
     }
 
-    /// Its rate and latencies answer nothing that was asked: it prepared a target, or looked
-    /// for a cache.
+    /// Whether its rate and latencies are not results: it prepared a target, or tested for a cache.
     #[must_use]
     pub fn is_preparation(&self) -> bool {
         self.is_precondition() || self.is_pilot()
@@ -216,8 +215,7 @@ impl RunRecord {
         self
     }
 
-    /// A record that says nothing yet: for importers, which then fill in what
-    /// their source gives.
+    /// An empty record: for importers, which then fill in what their source gives.
     #[must_use]
     pub fn empty() -> RunRecord {
         RunRecord {
@@ -249,8 +247,8 @@ impl RunRecord {
 }
 
 impl RunRecord {
-    /// The same for copies of one result, and for nothing else. What was measured here
-    /// has an id of its own; of another tool's result, what it says counts.
+    /// Equal for copies of one result only. Runs measured here have their own ids; for another
+    /// tool's result, its content counts.
     #[must_use]
     pub fn identity(&self) -> u128 {
         let imported = self.imported.as_ref();
@@ -258,7 +256,7 @@ impl RunRecord {
             return known;
         }
         let mut digest = Digest::default();
-        // Nothing fails that writes to a digest.
+        // Writing to a digest cannot fail.
         let _ = match imported.filter(|from| from.tool != "dataset") {
             Some(imported) => {
                 let said = (&imported.tool, &imported.details, &self.started_at);
@@ -272,8 +270,8 @@ impl RunRecord {
         digest.value()
     }
 
-    /// Without what another tool's result says that a record has no field for: little of
-    /// it is shown of many results. Its identity stays.
+    /// Without values of another tool's result that records have no field for: little of it is
+    /// shown for many results. Its identity stays.
     #[must_use]
     pub fn without_details(mut self) -> RunRecord {
         let identity = self.identity();
@@ -285,8 +283,8 @@ impl RunRecord {
     }
 }
 
-/// A digest of 128 bits of what is written to it: two that differ are told apart, as long
-/// as nobody makes them alike on purpose.
+/// A 128-bit digest of the data written to it: different data has different digests, unless
+/// constructed otherwise on purpose.
 #[derive(Default)]
 struct Digest([DefaultHasher; 2]);
 
@@ -316,8 +314,8 @@ impl JobRecord {
         self.names_by(|facts| &facts.name)
     }
 
-    /// What its latency is said to be: that of its writes where it reads nothing, of its
-    /// discards where it does nothing else, else of its reads.
+    /// The kind whose latency represents the job: writes if it reads nothing, discards if it does
+    /// nothing else, otherwise reads.
     #[must_use]
     pub fn leading(&self) -> &KindOutcome {
         let (outcome, workload) = (&self.outcome, &self.workload);
@@ -328,8 +326,7 @@ impl JobRecord {
         }
     }
 
-    /// The same by names that mean the same from any directory: what two runs are told
-    /// apart by.
+    /// The same with names that mean the same from any directory: distinguishes two runs.
     #[must_use]
     pub fn full_target_names(&self) -> String {
         self.names_by(TargetFacts::full_name)

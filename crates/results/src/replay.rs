@@ -1,27 +1,27 @@
-//! What a replay was like: as much of the recording as its numbers can stand for.
+//! Statistics of a replay: how well its numbers represent the recording.
 
 use serde::{Deserialize, Serialize};
 
 /// How a recorded load was issued.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ReplayRecord {
-    /// How like the recording it was; none where the recording is too short or too coarse.
+    /// Similarity to the recording; absent if the recording is too short or too coarse.
     pub fidelity: Option<FidelityRecord>,
     /// Why there is no fidelity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_judged: Option<String>,
-    /// Operations that left, of those that were due.
+    /// Operations issued, of those due.
     pub issued: u64,
-    /// Operations that were due.
+    /// Operations due.
     pub due: u64,
-    /// How late they left; none of a closed load, and where nothing left.
+    /// Lateness of issue; absent for a closed load, and if nothing was issued.
     pub lateness: Option<LatenessRecord>,
-    /// The share of operations, 0 to 1, that waited for one that overlaps.
+    /// The share of operations, 0 to 1, that waited for an overlapping one.
     pub held_share: f64,
-    /// The share of operations, 0 to 1, that share a place with others which in the
-    /// recording were elsewhere, as the target is smaller.
+    /// The share of operations, 0 to 1, that share a location with others which were elsewhere in
+    /// the recording, because the target is smaller.
     pub collision_share: f64,
-    /// Time that was cut out of pauses of the recording, nanoseconds.
+    /// Total time cut out of idle periods of the recording, nanoseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub idle_cut_ns: u64,
 }
@@ -34,32 +34,32 @@ fn is_zero(ns: &u64) -> bool {
     *ns == 0
 }
 
-/// A distance from the recording, in units of the distance of its own random halves: 1 is
-/// as like the original as its own halves.
+/// A distance from the recording, in units of the distance between its own random halves: 1 is as
+/// similar as the halves.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FidelityRecord {
-    /// That of the worst feature.
+    /// Score of the worst feature.
     pub score: f64,
-    /// By halves that are far from each other (their 80 % quantile).
+    /// By halves that are far apart (their 80 % quantile).
     pub low: f64,
-    /// By halves that are close to each other (their 20 % quantile).
+    /// By halves that are close together (their 20 % quantile).
     pub high: f64,
-    /// Which feature it is.
+    /// Name of that feature.
     pub worst_feature: String,
-    /// All of them, the worst first.
+    /// All features, worst first.
     pub features: Vec<FeatureRecord>,
 }
 
 /// One feature of a load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FeatureRecord {
-    /// Which.
+    /// Its name.
     pub feature: String,
     /// Its distance in units of that of the halves.
     pub ratio: f64,
 }
 
-/// Whether a replay left in time.
+/// Whether a replay was issued in time.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -70,11 +70,11 @@ pub enum PunctualityRecord {
     Valid,
     /// At most a half.
     Late,
-    /// More, or operations left in bursts that the recording does not have.
+    /// More, or operations were issued in bursts that the recording does not have.
     Void,
 }
 
-/// How late operations left that nothing held, nanoseconds.
+/// Lateness of operations not held back by others, nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LatenessRecord {
     /// The verdict.
@@ -85,8 +85,8 @@ pub struct LatenessRecord {
     pub p99_ns: u64,
     /// The largest.
     pub max_ns: u64,
-    /// The share that left more than a microsecond late, 0 to 1.
+    /// The share issued more than a microsecond late, 0 to 1.
     pub late_share: f64,
-    /// By how much the dispersion of counts rose, as a share of that of the due times.
+    /// Increase of the dispersion of counts, relative to that of the due times.
     pub dispersion_rise: f64,
 }

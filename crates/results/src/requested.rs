@@ -1,4 +1,4 @@
-//! What a run was asked for, also of records that were kept before requests were.
+//! The request of a run, including records made before requests were stored.
 
 use crate::{JobRecord, RunRecord};
 use stripewise_units::{ByteSize, Nanoseconds};
@@ -7,9 +7,8 @@ use stripewise_workload::{
 };
 
 impl RunRecord {
-    /// What was asked for. Records of versions that kept no request hold enough to
-    /// derive it: workloads, targets, engine and processors; the length of an interval
-    /// from the intervals.
+    /// The request. Records of versions that stored no request contain enough to derive it:
+    /// workloads, targets, engine and processors; the interval length from the intervals.
     #[must_use]
     pub fn asked(&self) -> Request {
         match &self.request {
@@ -53,8 +52,8 @@ fn job_of(job: &JobRecord) -> RequestJob {
     }
 }
 
-/// What two switches of `run` said that those records hold nowhere else, as that
-/// program wrote them: nothing that changes later is read so.
+/// Two options of `run` that those records do not contain otherwise, in that program's syntax:
+/// later records are not read this way.
 fn switch<'a>(run: &'a RunRecord, name: &str) -> Option<&'a str> {
     let mut words = run.command.iter().map(String::as_str);
     words.find(|word| *word == "run")?;
@@ -69,8 +68,8 @@ fn switch<'a>(run: &'a RunRecord, name: &str) -> Option<&'a str> {
     None
 }
 
-/// The length that most intervals have, unless it was that of `run`: a run shorter than
-/// an interval has one that is cut.
+/// The length of most intervals, unless that is the run's own: a run shorter than an interval has
+/// one that is cut.
 fn interval_ns(run: &RunRecord) -> u64 {
     if run.command.iter().any(|word| word == "run") {
         return INTERVAL_NS;
@@ -82,8 +81,7 @@ fn interval_ns(run: &RunRecord) -> u64 {
     median.map_or(INTERVAL_NS, |ns| ns.clamp(1_000_000, 10_000_000_000))
 }
 
-/// Where a run on a simulated array went on after its time for want of operations, it
-/// does so again.
+/// If a run on a simulated array was extended for want of operations, its repetition is too.
 fn operations_min(run: &RunRecord) -> u64 {
     let went_on = |job: &&JobRecord| job.outcome.duration_ns > job.workload.duration_ns;
     let operations = run.jobs.iter().filter(went_on);

@@ -1,11 +1,10 @@
-//! A job as tables, charts and comparisons see it: every value that may be
-//! unknown is an `Option`, so that what an imported result does not say is
-//! never shown as a zero.
+//! A job as seen by tables, charts and comparisons: every value that may be unknown is an `Option`,
+//! so that what an imported result lacks is never shown as zero.
 
 use crate::{JobRecord, KindOutcome, LatencySummary, RunRecord};
 use stripewise_workload::CacheMode;
 
-/// One job of one run, ready to be shown or compared.
+/// One job of one run, for display or comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct JobRow<'a> {
     /// The run.
@@ -21,8 +20,8 @@ impl<'a> JobRow<'a> {
             .flat_map(|run| run.jobs.iter().map(move |job| JobRow { run, job }))
     }
 
-    /// A value of the job, where its source gives the field at this path of its
-    /// JSON (`jobs.workload.cache`); records of ours give everything.
+    /// A value of the job, if its source gives the field at this path of its JSON
+    /// (`jobs.workload.cache`); own records give everything.
     #[must_use]
     pub fn given<T>(&self, path: &str, value: T) -> Option<T> {
         let gives = self.run.imported.as_ref().is_none_or(|imported| {
@@ -35,8 +34,8 @@ impl<'a> JobRow<'a> {
         gives.then_some(value)
     }
 
-    /// `read`, `write`, or `mixed` with the share of reads; absent where the
-    /// source does not say.
+    /// `read`, `write`, or `mixed` with the percentage of reads; absent if the source does not give
+    /// it.
     #[must_use]
     pub fn operation(&self) -> Option<String> {
         let name = self.job.workload.operation_name();
@@ -49,7 +48,7 @@ impl<'a> JobRow<'a> {
         self.given("jobs.workload.pattern", self.job.pattern_name())
     }
 
-    /// Bytes of one operation; none where operations have several sizes.
+    /// Bytes of one operation; `None` if operations have several sizes.
     #[must_use]
     pub fn block_size_bytes(&self) -> Option<u64> {
         let workload = &self.job.workload;
@@ -61,7 +60,7 @@ impl<'a> JobRow<'a> {
         block_size_bytes.filter(|_| one_size)
     }
 
-    /// The block size in words: `8K`, `4K-64K` where operations have several sizes.
+    /// The block size as text: `8K`, `4K-64K` if operations have several sizes.
     #[must_use]
     pub fn block_text(&self) -> Option<String> {
         let text = self.job.workload.block_text();
@@ -80,10 +79,9 @@ impl<'a> JobRow<'a> {
         self.given("jobs.workload.outstanding", self.job.workload.outstanding)
     }
 
-    /// Operations in flight in all: threads times outstanding times targets; of
-    /// targets that are visited in turn, a thread has its outstanding on all of
-    /// them together. Absent, too, where that is past `u32::MAX`: no such load was
-    /// ever run.
+    /// Total operations in flight: threads times outstanding times targets; for targets visited in
+    /// turn, a thread has its outstanding on all of them together. Also absent if it exceeds
+    /// `u32::MAX`: no such load was ever run.
     #[must_use]
     pub fn in_flight(&self) -> Option<u32> {
         let targets = if self.job.workload.in_turn {
@@ -101,8 +99,8 @@ impl<'a> JobRow<'a> {
         self.job.target_names()
     }
 
-    /// Where the target starts plus the workload's base offset: what decides
-    /// alignment. Absent where either is unknown.
+    /// Where the target starts plus the workload's base offset: determines alignment. Absent if
+    /// either is unknown.
     #[must_use]
     pub fn offset_bytes(&self) -> Option<u64> {
         let start = self.job.target.partition_offset_bytes?;
@@ -119,20 +117,20 @@ impl<'a> JobRow<'a> {
         self.given("jobs.workload.cache", self.job.workload.cache)
     }
 
-    /// Operations a second.
+    /// Operations per second.
     #[must_use]
     pub fn iops(&self) -> Option<f64> {
         self.given("jobs.outcome.iops", self.job.outcome.iops)
     }
 
-    /// Units of 1,048,576 bytes a second.
+    /// Units of 1,048,576 bytes per second.
     #[must_use]
     pub fn mib_per_s(&self) -> Option<f64> {
         self.given("jobs.outcome.mib_per_s", self.job.outcome.mib_per_s)
     }
 
-    /// What a line about the job says of bytes: [`JobRow::mib_per_s`], or of a job that only
-    /// discards, and so moves none, those that its discards named.
+    /// The byte rate shown in a line about the job: [`JobRow::mib_per_s`], or, for a job that only
+    /// discards and so transfers none, that of the discarded bytes.
     #[must_use]
     pub fn mib_per_s_shown(&self) -> Option<f64> {
         match self.job.workload.discard_percent {
@@ -153,15 +151,15 @@ impl<'a> JobRow<'a> {
         self.given("jobs.outcome.operations", self.job.outcome.operations)
     }
 
-    /// The latencies that the job's limit speaks of: of its writes where it only
-    /// writes, of its discards where it does nothing else, else of its reads. Ask [`JobRow::latency`] for single values of
-    /// imported records, which may lack some.
+    /// The latencies that the job's limit applies to: writes if it only writes, discards if it does
+    /// nothing else, otherwise reads. Use [`JobRow::latency`] for single values of imported
+    /// records, which may lack some.
     #[must_use]
     pub fn latencies(&self) -> Option<&'a LatencySummary> {
         self.outcome_of(self.kind_of_limit())?.latency_ns.as_ref()
     }
 
-    /// What its limit speaks of; where a source does not say, what was measured does.
+    /// The kind its limit applies to; if the source does not give it, derived from the measurement.
     fn kind_of_limit(&self) -> OperationKind {
         let read_percent = self.job.workload.read_percent;
         let only_writes = match self.given("jobs.workload.read_percent", read_percent) {
@@ -175,15 +173,15 @@ impl<'a> JobRow<'a> {
         }
     }
 
-    /// It does several kinds of operations, so that no latency is that of all: ask
+    /// Whether it does several kinds of operations, so that no single latency applies: use
     /// [`JobRow::latency_of`].
     #[must_use]
     pub fn is_mixed(&self) -> bool {
         self.kinds().len() > 1
     }
 
-    /// The kinds of operations that it does. Where a source does not say, what was measured
-    /// does.
+    /// The kinds of operations it does; if the source does not give them, derived from the
+    /// measurement.
     #[must_use]
     pub fn kinds(&self) -> Vec<OperationKind> {
         let workload = &self.job.workload;
@@ -197,7 +195,7 @@ impl<'a> JobRow<'a> {
         OperationKind::ALL.into_iter().filter(is_done).collect()
     }
 
-    /// None where it has none of that kind.
+    /// `None` if it has none of that kind.
     fn outcome_of(&self, kind: OperationKind) -> Option<&'a KindOutcome> {
         let outcome = &self.job.outcome;
         match kind {
@@ -211,15 +209,15 @@ impl<'a> JobRow<'a> {
         self.outcome_of(kind)?.latency_ns.as_ref()
     }
 
-    /// Operations of one kind a second; absent where the source does not give
-    /// their number, or the time.
+    /// Operations of one kind per second; absent if the source does not give their number, or the
+    /// time.
     #[must_use]
     pub fn iops_of(&self, kind: OperationKind) -> Option<f64> {
         let operations = self.outcome_of(kind)?.operations as f64;
         self.per_second_of(kind, "operations", operations)
     }
 
-    /// Units of 1,048,576 bytes of one kind a second, as [`JobRow::iops_of`].
+    /// Units of 1,048,576 bytes of one kind per second, as [`JobRow::iops_of`].
     #[must_use]
     pub fn mib_per_s_of(&self, kind: OperationKind) -> Option<f64> {
         let mib = self.outcome_of(kind)?.bytes as f64 / 1_048_576.0;
@@ -232,9 +230,9 @@ impl<'a> JobRow<'a> {
         self.given(&path, amount / seconds)
     }
 
-    /// One latency in nanoseconds by its JSON name: `mean`, `p50`, `p90`, `p95`, `p99`,
-    /// `p999`, `min`, `max`, of the kind that the job's limit speaks of. Absent
-    /// where unknown, and for any other name.
+    /// One latency in nanoseconds by its JSON name: `mean`, `p50`, `p90`, `p95`, `p99`, `p999`,
+    /// `min`, `max`, for the kind that the job's limit applies to. Absent if unknown, and for any
+    /// other name.
     #[must_use]
     pub fn latency(&self, name: &str) -> Option<f64> {
         self.latency_of(self.kind_of_limit(), name)
@@ -260,7 +258,7 @@ impl<'a> JobRow<'a> {
     }
 }
 
-/// What an operation does.
+/// Kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationKind {
     /// It reads.
@@ -289,7 +287,7 @@ impl OperationKind {
         }
     }
 
-    /// Many of them: `reads`, `writes`, `discards`.
+    /// Plural: `reads`, `writes`, `discards`.
     #[must_use]
     pub fn plural(self) -> &'static str {
         match self {

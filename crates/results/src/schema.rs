@@ -1,7 +1,7 @@
-//! JSON Schemas of documents, made from the types that print them.
+//! JSON Schemas of documents, generated from the types that print them.
 //!
-//! A field is required where a document always has it, and null is allowed only where it
-//! can be null: fields that are left out where nothing is known are never null.
+//! A field is required if a document always has it, and null is allowed only if it can be null:
+//! fields that are omitted when unknown are never null.
 
 use crate::SCHEMA_VERSION;
 use schemars::generate::SchemaSettings;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// The definition of a run, measured or imported.
 const RUN: &str = "run";
-/// What a run is made of that may say less where another tool made it.
+/// Types within a run that may have less if another tool made it.
 const LACKING: [&str; 8] = [
     "RunRecord",
     "HostFacts",
@@ -21,18 +21,18 @@ const LACKING: [&str; 8] = [
     "JobOutcome",
     "KindOutcome",
 ];
-/// The last of them: its values are known one by one.
+/// The last of them: its values are known individually.
 const LATENCIES: &str = "LatencySummary";
 
-/// What makes schemas of what is printed.
+/// The generator for schemas of printed documents.
 #[must_use]
 pub fn generator() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     settings.into_generator()
 }
 
-/// A schema as it is published: `head` are its own keywords (`$id`, `title`...), `body`
-/// what it describes, and all definitions that the generator met.
+/// A schema as published: `head` are its own keywords (`$id`, `title`...), `body` its content, plus
+/// all definitions that the generator encountered.
 #[must_use]
 pub fn published(mut generator: SchemaGenerator, head: Value, body: Value) -> Value {
     let mut definitions = generator.take_definitions(true);
@@ -50,12 +50,12 @@ pub fn published(mut generator: SchemaGenerator, head: Value, body: Value) -> Va
     schema
 }
 
-/// The schema of a type, with what it needs among the generator's definitions.
+/// The schema of a type; its dependencies are added to the generator's definitions.
 pub fn of<T: schemars::JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     T::json_schema(generator)
 }
 
-/// Runs that were measured say everything; those of another tool lack what it does not say.
+/// Measured runs have all fields; those of another tool lack what it does not give.
 fn split_runs(schema: &mut Value) {
     let lacking = || LACKING.into_iter().chain([LATENCIES]);
     let said: Vec<(&str, Value)> = lacking()
@@ -83,7 +83,7 @@ fn split_runs(schema: &mut Value) {
     });
 }
 
-/// Requires nothing; what the cases of a field bring along, any of them may.
+/// Makes everything optional; any case of a field may have what one of them adds.
 fn loosen(schema: &mut Value) {
     let Some(schema) = schema.as_object_mut() else {
         return;
@@ -109,7 +109,7 @@ fn loosen(schema: &mut Value) {
     properties.insert("pattern".to_owned(), json!({"enum": names}));
 }
 
-/// References to one definition lead to another one.
+/// Redirects references from one definition to another.
 fn point(schema: &mut Value, from: &str, to: &str) {
     match schema {
         Value::Object(keywords) => {
@@ -127,7 +127,7 @@ fn point(schema: &mut Value, from: &str, to: &str) {
     }
 }
 
-/// Takes null out of what is left out where it is not known, and says the version.
+/// Removes null from fields that are omitted when unknown, and fixes the version.
 fn narrow(schema: &mut Value) {
     match schema {
         Value::Object(keywords) => {

@@ -1,4 +1,4 @@
-//! A series: the steps of a ladder and the answers read off them.
+//! A series: the steps of a ladder and the answers derived from them.
 
 use crate::{LatencySummary, SustainedRecord};
 use serde::{Deserialize, Serialize};
@@ -7,64 +7,62 @@ use stripewise_units::{format_iops, format_rate_interval};
 /// One ladder, summarised. Everything here follows from the runs it names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SeriesRecord {
-    /// Id that its runs carry.
+    /// The id of its runs.
     pub id: String,
     /// `random-read`, `random-write`, `sequential-read`, `sequential-write`, `log`.
     pub name: String,
     /// The latency limit in force, as typed: `p99<5ms`.
     pub slo: String,
-    /// In order of work in flight.
+    /// In order of queue depth.
     pub steps: Vec<StepRecord>,
-    /// Where throughput stops growing; absent where the ladder is too short to say.
+    /// Where throughput stops growing; absent if the ladder is too short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knee: Option<KneeRecord>,
-    /// Not all steps that were due ran to their end: interrupted, killed or failed.
+    /// Not all due steps ran to their end: interrupted, killed or failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// Why it has no answer, in words: every step is void, or none ran to its end.
-    /// Absent where it has one; `within_limit`, `ceiling` and `knee` are absent
-    /// where this is given.
+    /// Why it has no answer, as text: every step is void, or none ran to its end. Absent if it has
+    /// one; `within_limit`, `ceiling` and `knee` are absent if this is present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_answer: Option<String>,
-    /// Index into `steps` of the highest throughput within the latency limit: a single run,
-    /// which is more often too low than too high; see `answer`.
+    /// Index into `steps` of the highest throughput within the latency limit: a single run, which
+    /// is more often too low than too high; see `answer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_limit: Option<usize>,
     /// Index into `steps` of the highest throughput.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<usize>,
-    /// The answer with its interval, from runs made for it after the climb. Absent where
-    /// there were too few of them: then only the steps of the ladder are known, one run
-    /// each.
+    /// The answer with its interval, from runs made for it after the climb. Absent if there were
+    /// too few of them: then only the steps of the ladder are known, one run each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<AnswerRecord>,
-    /// The runs that were made for the answer, in the order in which they ran.
+    /// The runs made for the answer, in the order they ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answer_runs: Vec<StepRecord>,
-    /// What a pilot found before the first step: of loads that write.
+    /// What a pilot found before the first step, for loads that write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sustained: Option<SustainedRecord>,
-    /// Why the ladder ended, in words.
+    /// Why the ladder ended, as text.
     pub stopped: String,
     /// The answer in plain words.
     pub sentence: String,
 }
 
-/// What a series answers, with an interval.
+/// A series' answer, with an interval.
 ///
-/// At a limit that is crossed among the loads that ran, rate and load are those of the
-/// crossing and no single run's. Where only a bound is known, `bound` says which, and
-/// `iops` and `mib_per_s` are that bound.
+/// At a limit crossed within the measured loads, rate and load are those of the crossing, not of a
+/// single run. If only a bound is known, `bound` says which, and `iops` and `mib_per_s` are that
+/// bound.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AnswerRecord {
-    /// Of which load the rate is.
+    /// The load of the rate.
     pub at: AnswerPlace,
     /// Operations in flight there.
     pub in_flight: f64,
-    /// Present where only a bound is known: the rate is at least, or at most, this.
+    /// Present if only a bound is known: the rate is at least, or at most, this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<AnswerBound>,
-    /// Operations a second.
+    /// Operations per second.
     pub iops: f64,
     /// Lower end of its interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,7 +70,7 @@ pub struct AnswerRecord {
     /// Upper end of its interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iops_high: Option<f64>,
-    /// MiB a second.
+    /// MiB per second.
     pub mib_per_s: f64,
     /// Lower end of its interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,30 +78,30 @@ pub struct AnswerRecord {
     /// Upper end of its interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mib_per_s_high: Option<f64>,
-    /// Confidence of the interval, 0 to 1: the share of such intervals that hold the rate.
+    /// Confidence of the interval, 0 to 1: the share of such intervals that contain the rate.
     pub level: f64,
-    /// What the latency limit judges, there, nanoseconds: the typical run's. At a crossing
-    /// between two loads that is the limit itself.
+    /// The limited latency there, nanoseconds: that of a typical run. At a crossing between two
+    /// loads it is the limit itself.
     pub latency_ns: u64,
-    /// All latencies of those runs, where they are of one load: the median of each
-    /// statistic over the runs, of the shortest the shortest and of the longest the longest.
+    /// All latencies of those runs, if they are at one load: the median of each statistic over the
+    /// runs, the minimum of the minima and the maximum of the maxima.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<LatencySummary>,
-    /// Runs that it rests on.
+    /// Number of runs it is based on.
     pub runs: u32,
-    /// Runs that it does not rest on: stopped, void, or disturbed by what is recorded
-    /// (`cpu-steal`, `paused`, `suspended`).
+    /// Excluded runs: stopped, void, or disturbed according to their warnings (`cpu-steal`,
+    /// `paused`, `suspended`).
     pub runs_left_out: u32,
 }
 
-/// Of which load an answer is.
+/// Where on the ladder an answer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswerPlace {
-    /// Where the latency limit is crossed; with fewer than ten in flight, the largest whole
-    /// load that meets it, or a smaller one that gives as much.
+    /// Where the latency limit is crossed; with fewer than ten in flight, the largest whole load
+    /// that meets it, or a smaller one with the same rate.
     Limit,
-    /// Within the limit, where throughput no longer rises; or the most that was tried.
+    /// Within the limit, where throughput no longer rises; or the largest load tested.
     Plateau,
     /// Nothing meets the limit: the knee.
     Knee,
@@ -113,7 +111,7 @@ pub enum AnswerPlace {
     Only,
 }
 
-/// On which side of a bound a rate lies.
+/// Direction of a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswerBound {
@@ -124,15 +122,15 @@ pub enum AnswerBound {
 }
 
 impl AnswerRecord {
-    /// Half the interval's width over the rate; absent where there is no interval.
+    /// Half the interval's width over the rate; `None` without an interval.
     #[must_use]
     pub fn half_width(&self) -> Option<f64> {
         let (low, high) = (self.iops_low?, self.iops_high?);
         (self.iops > 0.0 && self.bound.is_none()).then(|| (high - low) / 2.0 / self.iops)
     }
 
-    /// `57,400 IOPS (54,900-59,800)`, `at least 54,900 IOPS`; in MiB/s where `in_bytes`,
-    /// and then `unit` says so.
+    /// `57,400 IOPS (54,900-59,800)`, `at least 54,900 IOPS`; in MiB/s if `in_bytes`, and `unit`
+    /// says so.
     #[must_use]
     pub fn words(&self, in_bytes: bool, unit: &str) -> String {
         let (rate, low, high) = match in_bytes {
@@ -157,25 +155,25 @@ pub struct StepRecord {
     pub threads: u32,
     /// Outstanding per thread.
     pub outstanding: u32,
-    /// Operations a second.
+    /// Operations per second.
     pub iops: f64,
-    /// MiB a second.
+    /// MiB per second.
     pub mib_per_s: f64,
-    /// Latency of its reads or writes; absent where none completed.
+    /// Latency of its reads or writes; absent if none completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns: Option<LatencySummary>,
     /// Found by bisection between two doublings.
     pub bisection: bool,
-    /// Stopped before its end: no answer rests on it.
+    /// Stopped before its end: not used for answers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// Codes of the warnings that void its numbers: no answer rests on it.
+    /// Codes of the warnings that void its numbers: not used for answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub void: Vec<String>,
 }
 
 impl StepRecord {
-    /// An answer may rest on it: it ran to its end and no warning voids it.
+    /// Whether it may be used for answers: it ran to its end and no warning voids it.
     #[must_use]
     pub fn counts(&self) -> bool {
         !self.partial && self.void.is_empty()
@@ -183,7 +181,7 @@ impl StepRecord {
 }
 
 impl SeriesRecord {
-    /// Codes of the warnings that void steps, each once.
+    /// Codes of the warnings that void steps, without duplicates.
     #[must_use]
     pub fn void_codes(&self) -> Vec<&str> {
         let mut codes: Vec<&str> = Vec::new();

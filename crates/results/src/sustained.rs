@@ -1,37 +1,36 @@
-//! What a load that writes gives while a cache absorbs it, and what lasts.
+//! The rate of a writing load while a cache absorbs it, and the sustained rate.
 
 use serde::{Deserialize, Serialize};
 use stripewise_stats::{Claim, NotReached, Sustained};
 use stripewise_units::{format_bytes, format_duration, format_iops};
 
-/// What a pilot found of a load before the runs that are measured: they begin where a cache
-/// has nothing left to absorb, and how far that is known stands here.
+/// What a pilot found about a load before the measured runs: they begin where a cache has nothing
+/// left to absorb, as far as that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SustainedRecord {
-    /// What may be said of the rate.
+    /// What can be claimed about the rate.
     pub claim: SustainedClaim,
-    /// Bytes written until the rate stepped down; absent where it did not.
+    /// Bytes written until the rate stepped down; absent if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absorbed_bytes: Option<u64>,
-    /// Operations a second until then.
+    /// Operations per second until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absorbed_iops: Option<f64>,
-    /// The same in MiB a second.
+    /// The same in MiB per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absorbed_mib_per_s: Option<f64>,
-    /// Operations a second where the pilot ended; absent where it was too short for any.
+    /// Operations per second when the pilot ended; absent if it was too short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iops: Option<f64>,
     /// Bytes written where this rate began.
     pub from_bytes: u64,
-    /// When it began, nanoseconds since the pilot did.
+    /// When it began, nanoseconds since the start of the pilot.
     pub from_ns: u64,
     /// Bytes that the pilot wrote.
     pub written_bytes: u64,
-    /// How long it took, nanoseconds.
+    /// Its duration, nanoseconds.
     pub duration_ns: u64,
-    /// How long a pilot that reaches a sustained rate would take, as far as that can be
-    /// estimated; absent where this one did.
+    /// Estimated duration of a pilot that reaches a sustained rate; absent if this one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needed_ns: Option<u64>,
     /// Bytes that it would write.
@@ -39,11 +38,11 @@ pub struct SustainedRecord {
     pub needed_bytes: Option<u64>,
 }
 
-/// What may be said of the rate that a pilot ended with.
+/// What can be claimed about the final rate of a pilot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SustainedClaim {
-    /// It lasts.
+    /// It is sustained.
     Sustained,
     /// It lasted for the bytes that were written; a larger cache is not excluded.
     AtLeast,
@@ -51,7 +50,7 @@ pub enum SustainedClaim {
     TooShort,
     /// Not reached: a cache of the known size may still have absorbed everything.
     CacheAbsorbs,
-    /// Not reached: the rate stepped down, and was not seen steady since.
+    /// Not reached: the rate stepped down, and has not been steady since.
     JustSteppedDown,
     /// Not reached: rate or latency kept changing.
     Unsteady,
@@ -60,7 +59,7 @@ pub enum SustainedClaim {
 }
 
 impl SustainedRecord {
-    /// Of a pilot.
+    /// From a pilot's outcome.
     #[must_use]
     pub fn of(found: &Sustained) -> SustainedRecord {
         // Float to integer saturates.
@@ -89,7 +88,7 @@ impl SustainedRecord {
         }
     }
 
-    /// The rate may be an answer, and decide.
+    /// Whether the rate may be used as an answer, and for decisions.
     #[must_use]
     pub fn is_reached(&self) -> bool {
         matches!(
@@ -98,8 +97,8 @@ impl SustainedRecord {
         )
     }
 
-    /// `45,000 IOPS until 256 MiB are written`, or in MiB/s where `in_bytes`; none where
-    /// nothing was absorbed.
+    /// `45,000 IOPS until 256 MiB are written`, or in MiB/s if `in_bytes`; `None` if nothing was
+    /// absorbed.
     #[must_use]
     pub fn absorbed_words(&self, in_bytes: bool) -> Option<String> {
         let (rate, unit) = match in_bytes {
@@ -113,7 +112,7 @@ impl SustainedRecord {
         ))
     }
 
-    /// Why there is no sustained rate; none where there is one.
+    /// Why there is no sustained rate; `None` if there is one.
     #[must_use]
     pub fn not_reached_words(&self) -> Option<String> {
         let so_far = format!(

@@ -1,6 +1,6 @@
-//! Which numbers count as answers. One rule for every place that prints, draws,
-//! requires, compares or keeps a number: what a warning of the severity `void`
-//! concerns is not the disk's, so no answer rests on it.
+//! Which numbers count as answers. One rule wherever a number is printed, drawn, required, compared
+//! or stored: what a `void` warning concerns is not the disk's result and cannot be used for an
+//! answer.
 
 use crate::{JobRecord, JobRow, RunRecord, Severity, Warning};
 
@@ -13,8 +13,8 @@ fn add_void<'a>(codes: &mut Vec<&'a str>, warnings: &'a [Warning]) {
 }
 
 impl RunRecord {
-    /// Codes of the warnings that void numbers of this run, each once: of the run
-    /// as a whole and of all of its jobs. Empty: its numbers count.
+    /// Codes of the warnings that void numbers of this run, without duplicates: of the run as a
+    /// whole and of all of its jobs. Empty: its numbers count.
     #[must_use]
     pub fn void_codes(&self) -> Vec<&str> {
         let mut codes = Vec::new();
@@ -43,7 +43,7 @@ impl<'a> JobRow<'a> {
         self.run.void_codes_of(self.job)
     }
 
-    /// No warning voids its numbers.
+    /// Whether no warning voids its numbers.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.void_codes().is_empty()

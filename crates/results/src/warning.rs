@@ -1,15 +1,15 @@
-//! What a record says about itself.
+//! Warnings in a record.
 
 use serde::{Deserialize, Serialize};
 use stripewise_units::Hint;
 
-/// How much a warning matters.
+/// Severity of a warning.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; the number is what it says it is.
+    /// Informational; the number is valid.
     Note,
     /// The number may not be the disk's.
     Warning,
@@ -22,21 +22,21 @@ pub enum Severity {
 pub struct Warning {
     /// Stable, kebab-case: `sparse-file`, `page-cache`, `cpu-bound`...
     pub code: String,
-    /// How much it matters.
+    /// Its severity.
     pub severity: Severity,
-    /// What is the case, with numbers.
+    /// The finding, with numbers.
     pub message: String,
-    /// The message in at most about 60 letters, with its number; absent where the message
-    /// begins so: see [`Warning::in_short`].
+    /// The message in at most about 60 characters, with its number; absent if the message begins
+    /// this way: see [`Warning::in_short`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub short: String,
-    /// What to do about it.
+    /// How to resolve it.
     pub hint: Hint,
 }
 
 impl Warning {
-    /// One short and complete line: the short form, else the message up to its first colon or
-    /// semicolon, behind which messages explain.
+    /// One short and complete line: the short form, otherwise the message up to its first colon or
+    /// semicolon, after which messages explain.
     #[must_use]
     pub fn in_short(&self) -> &str {
         match self.short.as_str() {

@@ -26,7 +26,7 @@ fn finite() -> impl Strategy<Value = f64> {
     ]
 }
 
-/// Floats that somebody can have measured, odd ones included.
+/// Measurable floats, including unusual ones.
 fn measured() -> impl Strategy<Value = f64> {
     prop_oneof![
         (0_u64..1 << 53).prop_map(|value| value as f64 / 3.0),

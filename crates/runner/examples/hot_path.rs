@@ -1,11 +1,11 @@
-//! Measures the whole path of an operation: worker, recorder, driver, engine.
+//! Measures the full path of an operation: worker, recorder, driver, engine.
 //!
 //! `hot_path ENGINE PATH OUTSTANDING SECONDS [THREADS]` with ENGINE one of uring,
 //! threads, null: 8K random reads of PATH, every latency recorded. PATH is
 //! opened through the page cache; give a file that fits in memory. For
 //! instructions per operation run it under `valgrind --tool=callgrind`.
-//! `sim` for ENGINE runs a simulated disk in virtual time instead: simulated
-//! operations a second of real time are for `time` to tell.
+//! `sim` for ENGINE runs a simulated disk in virtual time instead; use `time` to see how many
+//! simulated operations run per second of real time.
 //! Without arguments: a tenth of a second of the null engine.
 
 use std::fs::File;

@@ -1,12 +1,11 @@
-//! A worker whose data is verified: its writes carry stamps, and what its reads bring is
-//! compared with what may be there.
+//! A worker with data verification: its writes carry stamps, and what its reads return is compared
+//! with what the blocks may contain.
 //!
-//! Which source a thread has is chosen when it starts, and everything below is generic: a
-//! run without verification has the code that it would have without this file. Anybody may
-//! write any block at any time, so a read may bring everything from what was sure when it
-//! was issued to what had been issued when it came back. What looks wrong ends the run:
-//! going on would overwrite the evidence. Whoever asked for the run reads it again and
-//! calls it by its name.
+//! A thread's source is chosen when it starts, and everything below is generic: a run without
+//! verification is compiled as if this file did not exist. Any worker may write any block at any
+//! time, so a read may return anything from what was certain when it was issued to what had been
+//! issued when it completed. A mismatch ends the run: continuing would overwrite the evidence. The
+//! caller reads it again and classifies it.
 
 use crate::worker::Worker;
 use std::ops::Range;
@@ -17,22 +16,22 @@ use stripewise_verify::sector_reading::{Suspect, fill_with_poison, is_mixed, poi
 use stripewise_verify::stamp::{Origin, Stamp, read_sector, write_sector};
 use stripewise_verify::{Region, VerifyTargets};
 
-/// What the data of a run is compared with, and what that came to.
+/// What a run's data is verified against, and the result.
 #[derive(Clone, Debug)]
 pub struct Checks {
     field: Arc<VerifyTargets>,
-    /// By job and file: the number of the target in the field.
+    /// The target's number in the field, by job and file.
     targets: Vec<Vec<u16>>,
-    /// Writes of this run are numbered from here, so that no two of a field have one number.
+    /// First sequence number of this run's writes, so that no two in a field share one.
     sequence_from: u64,
-    /// Nanoseconds since 1970 when the run's clock shows 0, about.
+    /// Approximate nanoseconds since 1970 at 0 of the run's clock.
     epoch_ns: u64,
     totals: Arc<Totals>,
 }
 
 #[derive(Debug, Default)]
 struct Totals {
-    /// The next worker's number in stamps.
+    /// Number of the next worker, for stamps.
     worker: AtomicU16,
     found: AtomicBool,
     verified_bytes: AtomicU64,
@@ -40,8 +39,8 @@ struct Totals {
 }
 
 impl Checks {
-    /// For run number `round` of this field, whose targets each have one region and are its
-    /// owners' as long as no run goes on. `targets`: by job and file, the target's number.
+    /// For run number `round` of this field, whose targets each have one region and belong to it
+    /// while no run is in progress. `targets`: the target's number by job and file.
     #[must_use]
     pub fn new(
         field: Arc<VerifyTargets>,
@@ -62,19 +61,19 @@ impl Checks {
         }
     }
 
-    /// Something looked wrong.
+    /// Whether a mismatch was found.
     #[must_use]
     pub fn found(&self) -> bool {
         self.totals.found.load(Ordering::Relaxed)
     }
 
-    /// Bytes that were compared.
+    /// Bytes verified.
     #[must_use]
     pub fn verified_bytes(&self) -> u64 {
         self.totals.verified_bytes.load(Ordering::Relaxed)
     }
 
-    /// Reads and writes that completed whole.
+    /// Reads and writes completed in full.
     #[must_use]
     pub fn operations(&self) -> u64 {
         self.totals.operations.load(Ordering::Relaxed)
@@ -87,7 +86,7 @@ fn blocks_of(region: &Region, operation: &Operation) -> Range<u64> {
     first..first + u64::from(operation.length_bytes / region.block_bytes)
 }
 
-/// What a worker thread works for: the worker, alone or with its data verified.
+/// The load of a worker thread: the worker, with or without verification.
 pub(crate) trait Load: Source + Send + 'static {
     fn worker(&self) -> &Worker;
     fn worker_mut(&mut self) -> &mut Worker;
@@ -109,12 +108,12 @@ impl Load for Worker {
 #[derive(Clone, Debug)]
 struct InFlight {
     operation: Operation,
-    /// Of a write: each block's new generation. Of a read: what was sure of each.
+    /// Of a write: each block's new generation. Of a read: the latest certain generation of each.
     generations: Vec<u32>,
     poison: u64,
 }
 
-/// A worker whose data is verified.
+/// A worker with data verification.
 pub(crate) struct Checked {
     worker: Worker,
     checks: Checks,
@@ -155,7 +154,7 @@ impl Checked {
         }
     }
 
-    /// The number of an operation's target, and its region.
+    /// The target number and region of an operation.
     fn place<'a>(&self, field: &'a VerifyTargets, operation: &Operation) -> (u16, &'a Region) {
         let target = self.checks.targets[self.job][usize::from(operation.file)];
         (target, &field.grounds[usize::from(target)].regions[0])
@@ -173,7 +172,7 @@ impl Checked {
             .zip(bytes.chunks(region.block_bytes as usize))
             .zip(&in_flight.generations)
         {
-            // Nothing of this run is there for certain.
+            // Nothing written by this run is certain to be there.
             if *sure == 0 {
                 continue;
             }
@@ -225,7 +224,7 @@ impl Source for Checked {
 
     fn next(&mut self, now_ns: u64) -> Next {
         self.now_ns = now_ns;
-        // Nothing more may overwrite what looked wrong; the coordinator ends the run.
+        // Nothing may overwrite the mismatch; the coordinator ends the run.
         if self.checks.found() {
             return Next::Full;
         }
@@ -238,7 +237,7 @@ impl Source for Checked {
 
     fn data(&mut self, operation: &Operation, buffer: &mut [u8]) {
         let field = Arc::clone(&self.checks.field);
-        // As it was asked for: what injects faults may hand a part of it on.
+        // The length requested: fault injection may pass on only a part of it.
         let operation = self.slots[operation.slot as usize].operation;
         let (target, region) = self.place(&field, &operation);
         let sector_bytes = field.grounds[usize::from(target)].sector_bytes as usize;

@@ -1,22 +1,22 @@
-//! What became of operations, by the second in which they were due: what a requirement on
-//! latency is judged by. Of an open loop all arrivals count; of a closed loop what was
-//! issued, in the second in which it was. An operation that is late, failed, was never
-//! issued or never completed is beyond every threshold; seconds are never joined.
+//! Outcome of operations by the second in which they were due, for judging latency requirements. In
+//! an open loop all arrivals count; in a closed loop issued operations, in the second of issue. An
+//! operation that is late, failed, was never issued or never completed exceeds every threshold;
+//! seconds are never joined.
 
 use stripewise_io_engine::Kind;
 use stripewise_results::{CountedOperations, Counting, DueRecord, DueSecondRecord};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Seconds that are kept: a day. Later ones count for the last.
+/// Seconds recorded: a day. Later ones count towards the last.
 const SECONDS_MAX: usize = 86_400;
 
 /// Counts of one worker, or of all workers of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DueCounts {
     counting: Counting,
-    /// What was due so shortly before the end is left out: of arrivals that are never
-    /// issued it is not known whether they would have been late.
+    /// Operations due this close to the end are excluded: it is unknown whether arrivals that are
+    /// never issued would have been late.
     margin_ns: u64,
     seconds: Vec<DueSecond>,
     own_lags: u64,
@@ -25,7 +25,7 @@ pub struct DueCounts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct DueSecond {
     due: u64,
-    /// Operations by how many of the thresholds they were beyond: none, the first, ...
+    /// Operations by the number of thresholds exceeded: none, the first, ...
     by_thresholds: Vec<u64>,
     latency_ns_sum: u64,
 }
@@ -41,23 +41,23 @@ impl DueCounts {
         }
     }
 
-    /// A study asked for them.
+    /// Whether a study requested the counts.
     pub(crate) fn is_counted(&self) -> bool {
         !self.counting.thresholds_ns.is_empty()
     }
 
-    /// Operations of this kind are counted.
+    /// Whether operations of this kind are counted.
     pub(crate) fn counts(&self, kind: Kind) -> bool {
         let is_sync = kind == Kind::Sync;
         self.is_counted() && is_sync == (self.counting.operations == CountedOperations::Syncs)
     }
 
-    /// An operation that was due at `due_ns` and took so long, or has no latency because it
-    /// came to nothing. `window`: when measuring began and ended.
+    /// Adds an operation due at `due_ns` with its latency, or none if it did not complete.
+    /// `window`: start and end of measuring.
     pub(crate) fn add(&mut self, due_ns: u64, latency_ns: Option<u64>, window: (u64, u64)) {
         let (from_ns, until_ns) = window;
         let judged_until_ns = until_ns.saturating_sub(self.margin_ns);
-        // Arrivals due at the last judged instant are known; the stop itself is outside.
+        // Arrivals due at the last judged instant are known; the stop itself is excluded.
         if due_ns < from_ns || due_ns > judged_until_ns || due_ns >= until_ns {
             return;
         }
@@ -83,7 +83,7 @@ impl DueCounts {
         place.by_thresholds[beyond] += 1;
     }
 
-    /// An arrival was issued so late although nothing but the program held it back.
+    /// An arrival was issued this late only because of the program itself.
     pub(crate) fn own_lag(&mut self, lag_ns: u64) {
         self.own_lags += u64::from(lag_ns > self.counting.lag_ns_max);
     }
@@ -109,7 +109,7 @@ impl DueCounts {
         }
     }
 
-    /// For the record; none where nothing was asked for.
+    /// For the record; `None` if no counts were requested.
     #[must_use]
     pub fn record(&self) -> Option<DueRecord> {
         self.is_counted().then(|| DueRecord {
@@ -122,7 +122,7 @@ impl DueCounts {
 
 impl DueSecond {
     fn record(&self) -> DueSecondRecord {
-        // Beyond a threshold is what is beyond more than those below it.
+        // What exceeds a threshold exceeds all lower ones as well.
         let mut beyond: Vec<u64> = self.by_thresholds.iter().skip(1).copied().collect();
         for index in (1..beyond.len()).rev() {
             beyond[index - 1] += beyond[index];
@@ -152,7 +152,7 @@ mod tests {
             (2_100, Some(2_000)),
             (2_200, None),
             (3_900, Some(1)),
-            (3_901, None), // whether it is late was not known at the end
+            (3_901, None), // unknown at the end whether it is late
         ] {
             counts.add(ms(due_ms), latency.map(ms), window);
         }

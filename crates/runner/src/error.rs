@@ -1,4 +1,4 @@
-//! Why a run could not be made at all. Failed operations are data and not here.
+//! Errors that prevent a run from starting. Failed operations are data, not errors.
 
 use stripewise_units::{Hint, advice};
 
@@ -13,18 +13,18 @@ pub enum Error {
         job: usize,
         /// The job's thread.
         thread: u32,
-        /// What the engine says.
+        /// The engine's error.
         #[source]
         source: stripewise_io_engine::Error,
     },
-    /// The system would not make another thread.
+    /// The system could not create another thread.
     #[error("cannot start worker thread {thread} of job {job}: {source}")]
     Thread {
         /// Index of the job.
         job: usize,
         /// The job's thread.
         thread: u32,
-        /// The system's reason.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },
@@ -33,33 +33,33 @@ pub enum Error {
     Target {
         /// Name of the job.
         job: String,
-        /// What the target says.
+        /// The target's error.
         #[source]
         source: Box<stripewise_targets::Error>,
     },
-    /// The buffers would not fit into memory.
+    /// The buffers would not fit in memory.
     #[error("the buffers need {needed}, and {available} of memory are available")]
     Memory {
         /// For all threads.
         needed: String,
-        /// On this machine, or left by its control group.
+        /// On this machine, or within its control group's limit.
         available: String,
     },
-    /// The plan contradicts itself.
+    /// The plan is inconsistent.
     #[error("{0}")]
     Plan(String),
-    /// Virtual time does not move: operations take no time and no limit is set.
+    /// Virtual time does not advance: operations take no time and no limit is set.
     #[error("virtual time makes no progress at {at_ns} ns after {operations} operations")]
     TimeStandsStill {
-        /// Where.
+        /// Virtual time.
         at_ns: u64,
-        /// Completed at this very time.
+        /// Operations completed at this instant.
         operations: u64,
     },
 }
 
 impl Error {
-    /// What to do about it.
+    /// How to resolve it.
     #[must_use]
     pub fn hint(&self) -> Option<Hint> {
         let hint = match self {

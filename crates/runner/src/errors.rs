@@ -1,46 +1,45 @@
-//! Failed operations, counted by kind and reason; nothing is allocated for one
-//! more failure of a known reason, however many there are.
+//! Failed operations, counted by kind and reason; another failure for a known reason allocates
+//! nothing.
 
 use stripewise_io_engine::Kind;
 
-/// Reasons told apart; further ones are counted under the last.
+/// Distinct reasons; further ones are counted under the last.
 const REASONS_MAX: usize = 16;
 
 /// Why an operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The operating system's error number, positive. Simulated arrays use
-    /// Linux' numbers.
+    /// The operating system's error number, positive. Simulated arrays use Linux's numbers.
     Os(i32),
-    /// Fewer bytes than asked for were transferred (or more).
+    /// Fewer (or more) bytes than requested were transferred.
     Short,
 }
 
 /// Failures of one kind and reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ErrorCount {
-    /// What the operation was.
+    /// The failed operation.
     pub kind: Kind,
     /// Why it failed.
     pub failure: Failure,
-    /// How often.
+    /// Number of failures.
     pub count: u64,
     /// File (index in the job) of the first.
     pub first_file: u16,
     /// Byte offset of the first; 0 for syncs.
     pub first_offset_bytes: u64,
-    /// When the first completed, on the run's clock.
+    /// When the first one completed, on the run's clock.
     pub first_at_ns: u64,
 }
 
-/// All failures of a job in a length of time.
+/// All failures of a job in a period.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorCounts {
     entries: Vec<ErrorCount>,
 }
 
 impl ErrorCounts {
-    /// None yet, with room for all reasons.
+    /// Empty, with capacity for all reasons.
     pub(crate) fn with_room() -> Self {
         ErrorCounts {
             entries: Vec::with_capacity(REASONS_MAX),
@@ -53,7 +52,7 @@ impl ErrorCounts {
         &self.entries
     }
 
-    /// All failures.
+    /// Number of failures.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.entries.iter().map(|entry| entry.count).sum()

@@ -1,17 +1,16 @@
 //! One lane of a worker: the operations of one thread on one file.
 //!
-//! A lane knows how many operations it may have in flight, when the next one is
-//! due (open loop), and when a sync is owed. It knows nothing of slots and
-//! latencies, which are the worker's.
+//! A lane knows how many operations it may have in flight, when the next one is due (open loop),
+//! and when a sync is owed. Slots and latencies belong to the worker.
 
 use crate::plan::JobPlan;
 use crate::recorder::UNMEASURED;
 use stripewise_io_engine::Kind;
 use stripewise_workload::{ArrivalSchedule, DataSource, Stream, Streams, derived_seed};
 
-/// What a lane has to offer.
+/// The next step of a lane.
 pub(crate) enum Offer {
-    /// An operation; `intended_ns` is the time it was due, in an open loop.
+    /// An operation; `intended_ns` is its due time in an open loop.
     Operation {
         kind: Kind,
         offset_bytes: u64,
@@ -19,9 +18,9 @@ pub(crate) enum Offer {
         length_bytes: u32,
         intended_ns: Option<u64>,
     },
-    /// As much in flight as asked for.
+    /// As many in flight as requested.
     Full,
-    /// Nothing due before this time.
+    /// Nothing is due before this time.
     NotBefore(u64),
 }
 
@@ -41,7 +40,7 @@ impl Arrivals {
         due_ns
     }
 
-    /// Takes all that are due before `at_ns` off the schedule; how many.
+    /// Drops all arrivals due before `at_ns` from the schedule; returns their number.
     fn skip_to(&mut self, at_ns: u64) -> u64 {
         if self.next_ns >= at_ns {
             return 0;
@@ -52,9 +51,8 @@ impl Arrivals {
     }
 }
 
-/// The arrivals of one thread on one file: every lane of the job has an equal
-/// share of its rate. Fixed ones interleave with equal gaps, in the job as a
-/// whole and on each of its files.
+/// The arrivals of one thread on one file: every lane of the job has an equal share of its rate.
+/// Fixed-interval ones interleave with equal gaps, over the whole job and on each of its files.
 fn arrivals(job: &JobPlan, file: usize, thread: u32) -> Option<ArrivalSchedule> {
     let rate = job.workload.rate?;
     let files = job.spans.len() as u32;
@@ -64,8 +62,8 @@ fn arrivals(job: &JobPlan, file: usize, thread: u32) -> Option<ArrivalSchedule> 
     Some(ArrivalSchedule::new(rate, lanes, lane, seed))
 }
 
-/// A sync after every so many writes. Completed writes are counted, so each
-/// sync makes at least that many of them durable.
+/// A sync after every N writes. Completed writes are counted, so each sync makes at least N of them
+/// durable.
 struct Syncs {
     every: u32,
     /// Writes completed since the last sync fell due.
@@ -74,7 +72,7 @@ struct Syncs {
     owed: u32,
     /// Each write waits for its sync, and the next write for both: together they are a commit.
     is_commit: bool,
-    /// When the last whole write began, [`UNMEASURED`] as in a slot.
+    /// When the last complete write began, [`UNMEASURED`] as in a slot.
     write_began_ns: u64,
 }
 
@@ -89,8 +87,8 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// The lane of `thread` on file number `file` of a job; `streams` is the
-    /// job's for that file, the same for all threads.
+    /// The lane of `thread` on file number `file` of a job; `streams` is the job's for that file,
+    /// shared by all threads.
     pub(crate) fn new(job: &JobPlan, streams: &Streams, file: usize, thread: u32) -> Self {
         Lane {
             stream: streams.stream(thread),
@@ -112,7 +110,8 @@ impl Lane {
         }
     }
 
-    /// A closed loop without syncs, all operations of one size: all that limits it is free slots.
+    /// Whether it is a closed loop without syncs, with operations of one size: limited only by free
+    /// slots.
     pub(crate) fn is_simple(&self) -> bool {
         self.arrivals.is_none() && self.syncs.is_none() && !self.stream.is_mixed()
     }
@@ -130,8 +129,8 @@ impl Lane {
         }
     }
 
-    /// The program was paused for `by_ns`: what was due then and later is due so
-    /// much later, and a commit that had begun has no latency.
+    /// The program was paused for `by_ns`: due times are moved by that much, and a commit in
+    /// progress has no latency.
     pub(crate) fn move_arrivals(&mut self, by_ns: u64) {
         if let Some(arrivals) = &mut self.arrivals {
             arrivals.origin_ns = arrivals.origin_ns.saturating_add(by_ns);
@@ -142,7 +141,7 @@ impl Lane {
         }
     }
 
-    /// A sync is due and was not issued yet.
+    /// Whether a sync is due but not issued.
     pub(crate) fn owes_sync(&self) -> bool {
         self.syncs.as_ref().is_some_and(|syncs| syncs.owed > 0)
     }
@@ -185,8 +184,8 @@ impl Lane {
         }
     }
 
-    /// An operation of this lane, which began at `start_ns`, is over. Where it is the sync
-    /// that ends a commit: when the commit began, with its mark.
+    /// An operation of this lane, begun at `start_ns`, has ended. If it is the sync that ends a
+    /// commit: returns when the commit began, with its mark.
     pub(crate) fn completed(&mut self, kind: Kind, whole: bool, start_ns: u64) -> Option<u64> {
         self.in_flight -= 1;
         let syncs = self.syncs.as_mut().filter(|_| whole)?;
@@ -201,9 +200,8 @@ impl Lane {
         (syncs.is_commit && kind == Kind::Sync).then_some(syncs.write_began_ns)
     }
 
-    /// Takes all arrivals due before `until_ns` off the schedule and counts those due from
-    /// `from_ns` on: nobody will issue them any more. Not one by one: at a high rate there
-    /// are billions.
+    /// Drops all arrivals due before `until_ns` and counts those due from `from_ns` on: they will
+    /// never be issued. Not one by one: at a high rate there are billions.
     pub(crate) fn give_up_arrivals(&mut self, from_ns: u64, until_ns: u64) -> u64 {
         let Some(arrivals) = &mut self.arrivals else {
             return 0;
@@ -212,7 +210,7 @@ impl Lane {
         arrivals.skip_to(until_ns)
     }
 
-    /// The same one by one: hands over when each was due.
+    /// The same one by one: passes on the due time of each.
     pub(crate) fn give_up_each_arrival(&mut self, until_ns: u64, mut given_up: impl FnMut(u64)) {
         let Some(arrivals) = &mut self.arrivals else {
             return;

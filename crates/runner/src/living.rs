@@ -1,5 +1,5 @@
-//! Simulated arrays that live on from run to run, as disks do: caches stay full, buckets
-//! refill, platters turn on.
+//! Simulated arrays that persist from run to run, as disks do: caches stay full, token buckets
+//! refill, platters keep turning.
 
 use crate::Error;
 use crate::session::{Job, Listener, Settings, run_simulated};
@@ -7,14 +7,14 @@ use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::{Array, Finished, Request, Simulate};
 use stripewise_results::RunRecord;
 
-/// Arrays, and how old they are.
+/// Arrays and their age.
 pub struct LivingArrays {
     arrays: Vec<Array>,
     age_ns: u64,
 }
 
 impl LivingArrays {
-    /// New ones.
+    /// Starts with new arrays.
     #[must_use]
     pub fn new(arrays: Vec<Array>) -> LivingArrays {
         LivingArrays { arrays, age_ns: 0 }
@@ -40,17 +40,17 @@ impl LivingArrays {
         record
     }
 
-    /// Nothing is asked of them for so long.
+    /// Leaves them idle for this long.
     pub fn rest(&mut self, length_ns: u64) {
         self.age_ns = self.age_ns.saturating_add(length_ns);
     }
 }
 
-/// An array whose clock shows `from_ns` when a run begins.
+/// An array whose clock is at `from_ns` when a run begins.
 struct Later<'a> {
     array: &'a mut Array,
     from_ns: u64,
-    /// How far the run came, on its own clock.
+    /// How far the run has advanced, on its own clock.
     reached_ns: u64,
 }
 
@@ -63,13 +63,13 @@ impl Later<'_> {
         }
     }
 
-    /// The array's time of an instant of the run, which has come.
+    /// The array's time for a run time that has been reached.
     fn reach(&mut self, run_ns: u64) -> u64 {
         self.reached_ns = self.reached_ns.max(run_ns);
         self.of_array(run_ns)
     }
 
-    /// The end of time stays that.
+    /// Keeps the end of time (`u64::MAX`) unchanged.
     fn of_array(&self, run_ns: u64) -> u64 {
         run_ns.saturating_add(self.from_ns)
     }
@@ -97,7 +97,7 @@ impl Simulate for Later<'_> {
     fn settle(&mut self, until_ns: u64) -> Option<u64> {
         let next_ns = self.array.settle(self.of_array(until_ns))?;
         let next_ns = next_ns.saturating_sub(self.from_ns);
-        // What went on inside has been handled until then: the next run begins later.
+        // Internal events up to then have been handled: the next run begins later.
         self.reached_ns = self.reached_ns.max(next_ns.min(until_ns));
         Some(next_ns)
     }

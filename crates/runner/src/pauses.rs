@@ -1,38 +1,36 @@
-//! Times in which nothing of the program ran: stopped (SIGSTOP, Ctrl-Z), frozen
-//! with its control group or container, or on a virtual machine that stood still.
-//! A disk cannot be blamed for them, so they are cut out of the run.
+//! Times in which the whole program was not running: stopped (SIGSTOP, Ctrl-Z), frozen with its
+//! control group or container, or in a suspended virtual machine. They are not the disk's fault, so
+//! they are cut out of the run.
 //!
-//! Every thread of a run leaves a sign of life at least every [`BEAT_NS`]: the
-//! workers, the coordinator, and one thread that does nothing else and so cannot be
-//! held up by a disk. A stalled device therefore leaves signs, however many
-//! workers it blocks; only where *all* signs are missing for [`PAUSE_NS_MIN`] or
-//! longer was the program paused. Shorter pauses cannot be told from a busy or
-//! throttled processor and stay in.
+//! Every thread of a run beats at least every [`BEAT_NS`]: the workers, the coordinator, and a
+//! heartbeat thread that does nothing else and so cannot be blocked by a disk. A stalled device
+//! therefore does not stop the beats, however many workers it blocks; only when *all* beats are
+//! missing for [`PAUSE_NS_MIN`] or longer was the program paused. Shorter pauses cannot be
+//! distinguished from a busy or throttled processor and stay in.
 //!
-//! The clock goes on during a pause. Whoever comes back finds itself late, looks
-//! here, and moves what it knows - the starts of operations in flight, the
-//! schedule, the edges of the window - by the length of the pause. Nothing on the
-//! path of an operation is needed for that.
+//! The clock runs on during a pause. A thread that resumes finds itself late, checks here, and
+//! moves its times (starts of operations in flight, the schedule, the edges of the window) by the
+//! length of the pause. This adds nothing to the path of an operation.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use stripewise_machine::host::CpuQuota;
 
-/// The shortest pause that is noticed. Threads that wait for a processor, also
-/// under a quota with the usual period of 100 ms, are back sooner; where a quota may
-/// take longer, nobody looks for pauses ([`looks_like_a_pause`]).
+/// The shortest pause that is detected. Threads waiting for a processor, even under a quota with
+/// the usual period of 100 ms, resume sooner; where a quota may take longer, pauses are not watched
+/// for ([`looks_like_a_pause`]).
 pub(crate) const PAUSE_NS_MIN: u64 = 250_000_000;
 
-/// How often a worker leaves a sign of life, and looks.
+/// How often a worker beats and checks.
 pub(crate) const BEAT_NS: u64 = 50_000_000;
 
-/// A worker that is later than this at a beat must look for a pause: every pause
-/// makes all of them at least so late.
+/// A worker later than this at a beat must check for a pause: every pause makes all of them at
+/// least this late.
 pub(crate) const LATE_NS: u64 = PAUSE_NS_MIN - BEAT_NS;
 
-/// Whether a quota may hold back all threads for as long as a pause. Who used it up
-/// waits for the next period; and as the kernel takes stock once a tick, up to 10 ms, a
-/// thread may use more than a small quota, which takes further periods to pay back.
+/// Whether a quota may hold back all threads for as long as a pause. A group that has used it up
+/// waits for the next period; and as the kernel accounts once a tick, up to 10 ms, a thread may
+/// exceed a small quota, which takes further periods to pay back.
 pub(crate) fn looks_like_a_pause(quota: &CpuQuota) -> bool {
     const TICK_US: u64 = 10_000;
     let allowed_us = quota.quota_us.max(1);
@@ -41,12 +39,12 @@ pub(crate) fn looks_like_a_pause(quota: &CpuQuota) -> bool {
     longest_us.saturating_mul(1_000) >= PAUSE_NS_MIN
 }
 
-/// A pause on the engines' clock, which goes on during it.
+/// A pause on the engines' clock, which runs on during it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gap {
-    /// The last sign of life.
+    /// The last beat before it.
     pub(crate) from_ns: u64,
-    /// The first one after it.
+    /// The first beat after it.
     pub(crate) to_ns: u64,
 }
 
@@ -56,14 +54,13 @@ impl Gap {
         self.to_ns - self.from_ns
     }
 
-    /// As much of it as lies between two times.
+    /// The part of it between two times.
     fn within_ns(&self, from_ns: u64, to_ns: u64) -> u64 {
         (self.to_ns.min(to_ns)).saturating_sub(self.from_ns.max(from_ns))
     }
 
-    /// Where a time that was noted before `now_ns` lies once the pause is cut out:
-    /// moved on by the pause, though never past its end or beyond now. Operations
-    /// are also issued between the last sign of life and the pause itself.
+    /// A time noted before `now_ns`, once the pause is cut out: moved on by the pause, though never
+    /// past its end or now. Operations are also issued between the last beat and the pause itself.
     pub(crate) fn moved(&self, at_ns: u64, now_ns: u64) -> u64 {
         if at_ns >= self.to_ns {
             return at_ns;
@@ -76,22 +73,22 @@ impl Gap {
 /// A pause that was cut out of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
-    /// Where it was cut out: since the start of measuring, without pauses. At or
-    /// after the end of the window it was in the drain.
+    /// Where it was cut out: time since the start of measuring, excluding pauses. At or after the
+    /// end of the window it was in the drain.
     pub at_ns: u64,
-    /// How long nothing of the program ran.
+    /// How long the program was not running.
     pub duration_ns: u64,
 }
 
-/// The signs of life of a run, and the pauses found.
+/// The beats of a run, and the pauses found.
 #[derive(Debug)]
 pub(crate) struct Pauses {
-    /// The latest sign of life; `u64::MAX`: nobody watches for pauses.
+    /// The latest beat; `u64::MAX`: pauses are not watched for.
     last_ns: AtomicU64,
     found: Mutex<Vec<Gap>>,
-    /// As much of them as the thread that touches no disk waited for a processor.
+    /// The part of them in which the heartbeat thread waited for a processor.
     starved_ns: AtomicU64,
-    /// Once it has waited so long, no more is cut out.
+    /// Starvation beyond this is not cut out.
     starved_ns_max: AtomicU64,
 }
 
@@ -107,31 +104,30 @@ impl Default for Pauses {
 }
 
 impl Pauses {
-    /// Watches from `now_ns` on. Without this call no pause is ever found. What is cut out
-    /// makes a run longer: a machine that gives the program no processor for
-    /// `starved_ns_max` in all would let it take for ever, so that what is missing from
-    /// then on stays in, as shorter waits for a processor do.
+    /// Watches from `now_ns`. Without this call no pause is ever found. Cutting out pauses extends
+    /// a run: on a machine that starves the program for `starved_ns_max` in total it could take
+    /// forever, so starvation beyond that stays in, as do shorter waits for a processor.
     pub(crate) fn watch(&self, now_ns: u64, starved_ns_max: u64) {
         self.starved_ns_max.store(starved_ns_max, Ordering::Relaxed);
         self.last_ns.store(now_ns, Ordering::Relaxed);
     }
 
-    /// Somebody watches for pauses.
+    /// Whether pauses are watched for.
     pub(crate) fn are_watched(&self) -> bool {
         self.last_ns.load(Ordering::Relaxed) != u64::MAX
     }
 
-    /// A sign of life at `now_ns` of a thread whose last one was no longer than
-    /// [`PAUSE_NS_MIN`] ago: there was no pause since.
+    /// A beat at `now_ns` of a thread whose last one was at most [`PAUSE_NS_MIN`] ago: there was no
+    /// pause since.
     pub(crate) fn beat(&self, now_ns: u64) {
         self.last_ns.fetch_max(now_ns, Ordering::Relaxed);
     }
 
-    /// A sign of life at `now_ns` of a thread that has not been here for longer.
-    /// Returns the pauses beyond the first `seen`, in order of time.
+    /// A beat at `now_ns` of a thread whose last one was longer ago. Returns the pauses after the
+    /// first `seen`, in order of time.
     ///
-    /// Whoever comes first after a pause finds it, as its end is not yet marked by
-    /// a sign of life: all others are late too, and wait for the lock.
+    /// The first thread to resume after a pause finds it, as no beat marks its end yet: all others
+    /// are late too, and wait for the lock.
     pub(crate) fn look(&self, now_ns: u64, seen: usize) -> Vec<Gap> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         let from_ns = self.last_ns.load(Ordering::Relaxed);
@@ -146,9 +142,9 @@ impl Pauses {
         found.get(seen..).unwrap_or_default().to_vec()
     }
 
-    /// A thread that slept from `from_ns` on is back at `now_ns`, and was ready to run
-    /// for `waited_ns` of that time without getting a processor. If that is most of it,
-    /// the pauses in between were no pauses that anybody made.
+    /// A thread that slept from `from_ns` resumes at `now_ns`, and was runnable without a processor
+    /// for `waited_ns` of that time. If that is most of it, the pauses in between were CPU
+    /// starvation, not real pauses.
     pub(crate) fn look_after_sleep(&self, from_ns: u64, now_ns: u64, waited_ns: u64) {
         let gaps = self.look(now_ns, 0);
         if waited_ns >= now_ns.saturating_sub(from_ns) / 2 {
@@ -157,7 +153,7 @@ impl Pauses {
         }
     }
 
-    /// As much of the pauses as the program spent waiting for a processor.
+    /// The part of the pauses in which the program waited for a processor.
     pub(crate) fn starved_ns(&self) -> u64 {
         self.starved_ns.load(Ordering::Relaxed)
     }
@@ -202,7 +198,7 @@ mod tests {
             assert_eq!(pauses.starved_ns(), starved_ms * MS, "{waited_ms}");
             assert_eq!(pauses.look(3_001 * MS, 0).len(), 1, "cut out all the same");
         }
-        // Others had a processor meanwhile.
+        // Other programs used the processor meanwhile.
         let pauses = Pauses::default();
         pauses.watch(0, u64::MAX);
         for beat in 0..60 {
@@ -224,7 +220,7 @@ mod tests {
             cut_out_ns = gaps.iter().map(Gap::length_ns).sum();
         }
         assert_eq!(cut_out_ns, 5_000 * MS);
-        // Pauses that somebody made are cut out however long they are.
+        // Real pauses are cut out however long they are.
         let pauses = Pauses::default();
         pauses.watch(0, 5_000 * MS);
         pauses.look_after_sleep(0, 80_000 * MS, 0);
@@ -237,7 +233,7 @@ mod tests {
         for (quota_us, period_us, looks_like_it) in [
             (50_000, 100_000, false),
             (5_000, 100_000, false),
-            // Usual periods, and so little that it takes several to pay back.
+            // Usual periods, and a quota so small that it takes several to pay back.
             (2_000, 100_000, true),
             (1_000, 100_000, true),
             // Throttled for most of each second.
@@ -263,7 +259,7 @@ mod tests {
             pauses.beat(beat * 20 * MS);
         }
         assert_eq!(pauses.look(20_000 * MS, 0), []);
-        // A processor that was busy elsewhere for less than the threshold.
+        // A processor that was busy with other work for less than the threshold.
         assert_eq!(pauses.look(20_000 * MS + PAUSE_NS_MIN - 1, 0), []);
     }
 
@@ -277,9 +273,9 @@ mod tests {
         for (at_ns, now_ns, moved_ns) in [
             (0, 5_000, 4_000),
             (1_000, 5_000, 5_000),
-            // Between the last sign of life and the pause.
+            // Between the last beat and the pause.
             (1_020, 5_000, 5_000),
-            // By a thread that read the clock just before the one that found it.
+            // By a thread that read the clock just before the one that found the pause.
             (1_020, 4_999, 4_999),
             (4_998, 4_999, 4_999),
             // After the pause, before it was found.

@@ -1,4 +1,4 @@
-//! What the drivers are asked to do.
+//! Input of the drivers.
 
 use std::sync::Arc;
 use stripewise_results::Counting;
@@ -7,17 +7,16 @@ use stripewise_workload::{RecordedLoad, Span, Workload};
 /// One job: a workload over spans of one or more files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobPlan {
-    /// What it does. The run's ramp and duration are those of [`RunPlan`].
+    /// Its workload. Ramp and duration of the run are those of [`RunPlan`].
     pub workload: Workload,
-    /// The bytes in use, one span for each file. Every thread keeps
-    /// `workload.outstanding` operations in flight on each of them; a rate is
-    /// shared evenly by them.
+    /// The bytes used, one span per file. Every thread keeps `workload.outstanding` operations in
+    /// flight on each of them; a rate is shared evenly.
     pub spans: Vec<Span>,
-    /// Tells the written data of this run from that of other runs.
+    /// Makes the data written by this run different from that of other runs.
     pub data_salt: u64,
-    /// What is counted of it by the second, see [`crate::DueCounts`].
+    /// What is counted per second, see [`crate::DueCounts`].
     pub counting: Counting,
-    /// The operations, where the workload is a recorded one: one thread, one file.
+    /// The operations of a recorded workload: one thread, one file.
     pub recorded: Option<Arc<RecordedLoad>>,
 }
 
@@ -34,13 +33,12 @@ impl JobPlan {
         }
     }
 
-    /// Nothing but positions and latencies: no pauses, no counts by the second.
+    /// Whether it needs only positions and latencies: no think time, no counts per second.
     pub(crate) fn is_short(&self) -> bool {
         self.workload.think_time.is_none() && self.counting.thresholds_ns.is_empty()
     }
 
-    /// Bytes of every operation; 0 where they have several sizes and are counted one by
-    /// one.
+    /// Bytes of every operation; 0 if they have several sizes, which are then counted individually.
     pub(crate) fn block_bytes_of_each(&self) -> u64 {
         match self.workload.block_sizes.is_empty() && self.recorded.is_none() {
             true => self.workload.block_size_bytes,
@@ -49,26 +47,26 @@ impl JobPlan {
     }
 }
 
-/// One run of one or more jobs at once, which share its times.
+/// One run of one or more concurrent jobs, which share its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunPlan {
     /// Length of an interval, 1 ms to 10 s.
     pub interval_ns: u64,
-    /// Time before measuring; `u64::MAX`: until the policy says so.
+    /// Time before measuring; `u64::MAX`: until the policy decides.
     pub ramp_ns: u64,
-    /// Measured time; `u64::MAX`: until the policy says so.
+    /// Measured time; `u64::MAX`: until the policy decides.
     pub duration_ns: u64,
-    /// How long operations in flight are waited for after the stop.
+    /// How long to wait for operations in flight after the stop.
     pub drain_limit_ns: u64,
-    /// Operations that each thread issues at most.
+    /// Most operations that each thread issues.
     pub operations_max_per_thread: Option<u64>,
-    /// Failed operations in a row of one thread that stop the run; 0: never.
+    /// Consecutive failed operations of one thread that stop the run; 0: never.
     pub errors_max_in_a_row: u32,
-    /// Look for pauses of the program and cut them out. Not where a quota may hold all
-    /// threads back for as long: that is a cost of running there, and stays in.
+    /// Watch for pauses of the program and cut them out. Not where a quota may hold back all
+    /// threads for as long: that is a cost of running there, and stays in.
     pub watches_for_pauses: bool,
-    /// The coordinator wakes so often at least, where time is real, and asks whether to
-    /// stop: 100 µs to 50 ms.
+    /// In real time the coordinator wakes at least this often and asks whether to stop: 100 µs to
+    /// 50 ms.
     pub look_ns: u64,
 }
 

@@ -1,56 +1,53 @@
-//! What a worker writes down about each operation: one count in a log-linear
-//! histogram, a sum, a minimum and a maximum. Nothing is locked; memory is
-//! allocated only when a latency falls into an octave never seen before.
+//! What a worker records of each operation: one count in a log-linear histogram, a sum, a minimum
+//! and a maximum. No locks; memory is allocated only when a latency falls into a new octave.
 //!
-//! A recorder lives for one interval; then the worker takes its spare, and the
-//! full one travels to the coordinator and comes back empty. Its buckets cover
-//! whole octaves around what was seen (2 KiB each), so that hundreds of threads
-//! stay small whatever the allocator does.
+//! A recorder covers one interval; then the worker takes its spare, and the full one is sent to the
+//! coordinator and comes back empty. Its buckets cover whole octaves around the values seen (2 KiB
+//! each), so that hundreds of threads stay small with any allocator.
 //!
-//! Numbers of operations are not counted apart: they are the sum of the buckets, and
-//! the few that were in flight over a pause of the program.
+//! Operations are not counted separately: their number is the sum of the buckets plus the few in
+//! flight during a pause of the program.
 
 use crate::errors::ErrorCounts;
 use crate::summary::{JobCounts, KindCounts, OpenLoopCounts};
 use stripewise_io_engine::Kind;
 use stripewise_stats::Histogram;
 
-/// Marks a latency that was not measured, as the program was paused meanwhile: added
-/// to it, or to the time that it counts from. No bucket is that high, so whether an
-/// operation has the mark is asked only where a latency is out of the ordinary.
+/// Marks a latency that was not measured because the program was paused: added to it, or to its
+/// start time. No bucket is that high, so the mark is checked only for an unusual latency.
 pub(crate) const UNMEASURED: u64 = 1 << 63;
 
 /// Buckets of one octave.
 const OCTAVE: usize = 512;
 
-/// [`Histogram::index`] in half the instructions: right up to its largest value,
-/// and no bucket at all above. (With the lowest ten bits set, no number needs a
-/// shift below 0, and none of them survives the shift where there is one.)
+/// [`Histogram::index`] in half the instructions: correct up to its largest value, and out of range
+/// above. (With the lowest ten bits set, no number needs a shift below 0, and none of them survives
+/// the shift where there is one.)
 #[inline(always)]
 fn index_of(value: u64) -> usize {
     let shift = (value | 1023).ilog2() - 9;
     ((shift as usize) << 9) + (value >> shift) as usize
 }
 
-/// Latencies of one kind in one interval. Of a size that a shift finds, and in cache lines
-/// of its own.
+/// Latencies of one kind in one interval. Its size is a power of two, and it has its own cache
+/// lines.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct KindRecorder {
-    /// Bucket that `counts[0]` stands for; a multiple of [`OCTAVE`].
+    /// Bucket of `counts[0]`; a multiple of [`OCTAVE`].
     first_index: usize,
-    /// u32 is enough: an interval of 10 s would need 400 million operations a
-    /// second in a single bucket of a single thread.
+    /// u32 suffices: an interval of 10 s would need 400 million operations per second in a single
+    /// bucket of a single thread.
     counts: Vec<u32>,
     /// Exact up to 2^64.
     sum_ns: u64,
     min_ns: u64,
     max_ns: u64,
-    /// Whole operations without a latency, see [`UNMEASURED`].
+    /// Complete operations without a latency, see [`UNMEASURED`].
     unmeasured: u64,
-    /// What is known of their time in flight.
+    /// The known part of their time in flight.
     unmeasured_ns_sum: u64,
-    /// Bytes of whole operations, where these have several sizes.
+    /// Bytes of complete operations, if these have several sizes.
     bytes: u64,
 }
 
@@ -68,13 +65,12 @@ impl KindRecorder {
         }
     }
 
-    /// Adds the bytes of an operation that was counted, where operations have several
-    /// sizes.
+    /// Adds the bytes of an operation that was counted, if operations have several sizes.
     pub(crate) fn add_bytes(&mut self, bytes: u32) {
         self.bytes += u64::from(bytes);
     }
 
-    /// Counts one whole operation. With [`UNMEASURED`] its latency is left out.
+    /// Counts one complete operation. With [`UNMEASURED`] its latency is left out.
     #[inline(always)]
     pub(crate) fn record(&mut self, latency_ns: u64) {
         let index = index_of(latency_ns).wrapping_sub(self.first_index);
@@ -83,7 +79,7 @@ impl KindRecorder {
         };
         *count = count.wrapping_add(1);
         self.sum_ns = self.sum_ns.wrapping_add(latency_ns);
-        // Branches, not `min` and `max`: they are nearly never taken.
+        // Branches, not `min` and `max`: they are almost never taken.
         if latency_ns < self.min_ns {
             self.min_ns = latency_ns;
         }
@@ -92,12 +88,12 @@ impl KindRecorder {
         }
     }
 
-    /// Counts a latency outside the octaves seen so far, or one that was not measured.
-    /// One below 0, which only a clock that goes back could make, counts as 0.
+    /// Counts a latency outside the octaves seen so far, or one that was not measured. A negative
+    /// one, which only a clock that goes back could produce, counts as 0.
     #[cold]
     #[inline(never)]
     fn record_new(&mut self, latency_ns: u64) {
-        // Within 146 years of the mark, in case the clock went back there, too.
+        // Within 146 years of the mark, in case the clock also went back.
         if (UNMEASURED / 2..UNMEASURED / 2 * 3).contains(&latency_ns) {
             self.unmeasured += 1;
             self.unmeasured_ns_sum += latency_ns.saturating_sub(UNMEASURED);
@@ -137,8 +133,8 @@ impl KindRecorder {
         self.counts = counts;
     }
 
-    /// Adds everything to `into` and forgets it; touches only what was used.
-    /// `block_size_bytes` is 0 where operations have several sizes.
+    /// Adds everything to `into` and resets; touches only what was used. `block_size_bytes` is 0 if
+    /// operations have several sizes.
     fn drain_into(&mut self, into: &mut KindCounts, block_size_bytes: u64) {
         into.operations += self.unmeasured;
         into.bytes += self.unmeasured * block_size_bytes + std::mem::take(&mut self.bytes);
@@ -161,17 +157,17 @@ impl KindRecorder {
     }
 }
 
-/// All that one worker counts in one interval.
+/// Counts of one worker in one interval.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     /// By kind.
     pub(crate) kinds: [KindRecorder; 4],
-    /// Writes, each with the sync after it, where a lane waits for both.
+    /// Writes, each with the sync after it, if a lane waits for both.
     pub(crate) commits: KindRecorder,
-    /// Open loop only: sum of completion minus issue of all but syncs.
+    /// Open loop only: sum of completion minus issue, excluding syncs.
     pub(crate) from_issue_ns_sum: Option<u64>,
-    /// Sum of completion minus issue of what failed, syncs left out: it has no
-    /// latency, but it was in flight.
+    /// Sum of completion minus issue of failed operations, excluding syncs: they have no latency,
+    /// but were in flight.
     pub(crate) failed_ns_sum: u64,
     /// Failed operations.
     pub(crate) errors: ErrorCounts,
@@ -180,7 +176,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// An empty one; `open_loop`: latencies are not counted from issue.
+    /// An empty one; `open_loop`: latencies do not count from issue.
     pub(crate) fn new(open_loop: bool) -> Self {
         Recorder {
             kinds: Kind::ALL.map(|_| KindRecorder::new()),
@@ -192,14 +188,14 @@ impl Recorder {
         }
     }
 
-    /// Changes with every whole operation that took any time at all.
+    /// Changes with every complete operation of nonzero latency.
     pub(crate) fn fingerprint(&self) -> u64 {
         self.kinds.iter().fold(0, |sum, kind| {
             sum.wrapping_add(kind.sum_ns).wrapping_add(kind.unmeasured)
         })
     }
 
-    /// Adds everything to `into` and forgets it.
+    /// Adds everything to `into` and resets.
     pub(crate) fn drain_into(&mut self, into: &mut JobCounts, block_size_bytes: u64) {
         let closed_ns: u64 = [Kind::Read, Kind::Write, Kind::Discard]
             .map(|kind| &self.kinds[kind.index()])
@@ -252,7 +248,7 @@ mod tests {
         for value in values {
             recorder.record(value);
         }
-        // What a clock that went back would make.
+        // As from a clock that went back.
         recorder.record(u64::MAX);
         let mut counts = KindCounts::default();
         recorder.drain_into(&mut counts, 512);

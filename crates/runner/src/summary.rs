@@ -1,8 +1,8 @@
-//! What was counted: of one interval, of one job, of the whole run.
+//! Counts of one interval, one job, and the whole run.
 //!
-//! Invariant: the counts of a run are the sums of its measured intervals, so a
-//! run that was killed can be rebuilt from the intervals that were stored.
-//! Everything is an integer; rates and percentiles are made by whoever reads it.
+//! Invariant: the counts of a run are the sums of its measured intervals, so a run that was killed
+//! can be rebuilt from the stored intervals. Everything is an integer; readers compute rates and
+//! percentiles.
 
 use crate::due::DueCounts;
 use crate::errors::{ErrorCount, ErrorCounts};
@@ -12,16 +12,16 @@ use crate::window::Phase;
 use stripewise_io_engine::{Capabilities, Kind};
 use stripewise_stats::Histogram;
 
-/// Whole operations of one kind.
+/// Complete operations of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KindCounts {
     /// Their number.
     pub operations: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Their latencies in nanoseconds: from the intended start where the job has
-    /// a rate, else from issue. Syncs always from issue. Those in flight over a pause
-    /// of the program have none.
+    /// Their latencies in nanoseconds: from the intended start if the job has a rate, otherwise
+    /// from issue. Syncs always from issue. Those in flight during a pause of the program have
+    /// none.
     pub latency_ns: Histogram,
 }
 
@@ -33,14 +33,14 @@ impl KindCounts {
     }
 }
 
-/// Processor time of a job's threads (not of an engine's helper threads).
+/// CPU time of a job's threads (not of an engine's helper threads).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimes {
     /// In the program.
     pub user_ns: u64,
     /// In the kernel on its behalf.
     pub system_ns: u64,
-    /// Ready to run, and no processor to be had; 0 where the system does not say.
+    /// Runnable but waiting for a processor; 0 where the system does not report it.
     pub waited_ns: u64,
 }
 
@@ -62,11 +62,11 @@ impl CpuTimes {
     }
 }
 
-/// Book-keeping of an open loop; all zero for a closed one.
+/// Counters of an open loop; all zero for a closed one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenLoopCounts {
-    /// Arrivals that the schedule had in the time counted. Those not issued are
-    /// booked once the run has stopped, into its last interval.
+    /// Scheduled arrivals in the period. Those not issued are added to the last interval once the
+    /// run has stopped.
     pub arrivals_due: u64,
     /// Of those, issued before the stop. The rest are censored latencies.
     pub arrivals_issued: u64,
@@ -82,18 +82,17 @@ impl OpenLoopCounts {
     }
 }
 
-/// What one job did in a length of time.
+/// Counts of one job in a period.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobCounts {
     /// By kind, at [`Kind::index`].
     pub kinds: [KindCounts; 4],
-    /// Writes with the sync after each, where a thread waits for both before it goes on:
-    /// from the start of the write to the end of the sync. No operations beside those.
+    /// Writes with the sync after each, if a thread waits for both before it continues: from the
+    /// start of the write to the end of the sync. Not additional operations.
     pub commits: KindCounts,
-    /// Sum over reads, writes and discards, failed ones too, of completion minus issue
-    /// (of writes: from when their data was made): over the
-    /// duration it is the mean number in flight (Little's law), also where
-    /// latency counts from an intended start.
+    /// Sum over reads, writes and discards, including failed ones, of completion minus issue (for
+    /// writes: from when their data was made): divided by the duration it is the mean number in
+    /// flight (Little's law), even where latency counts from an intended start.
     pub in_flight_ns_sum: u128,
     /// Failed operations.
     pub errors: ErrorCounts,
@@ -104,26 +103,26 @@ pub struct JobCounts {
 }
 
 impl JobCounts {
-    /// Those of one kind.
+    /// Counts of one kind.
     #[must_use]
     pub fn kind(&self, kind: Kind) -> &KindCounts {
         &self.kinds[kind.index()]
     }
 
-    /// Whole reads, writes and discards.
+    /// Complete reads, writes and discards.
     #[must_use]
     pub fn operations(&self) -> u64 {
         let kinds = [Kind::Read, Kind::Write, Kind::Discard];
         kinds.map(|kind| self.kind(kind).operations).iter().sum()
     }
 
-    /// Bytes of whole reads and writes: discards move none.
+    /// Bytes of complete reads and writes: discards transfer none.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.kind(Kind::Read).bytes + self.kind(Kind::Write).bytes
     }
 
-    /// Latencies of reads, writes and discards together.
+    /// Latencies of reads, writes and discards combined.
     #[must_use]
     pub fn latency_ns(&self) -> Histogram {
         let mut all = self.kind(Kind::Read).latency_ns.clone();
@@ -132,7 +131,7 @@ impl JobCounts {
         all
     }
 
-    /// Adds another length of time of the same job.
+    /// Adds another period of the same job.
     pub fn merge(&mut self, other: &JobCounts) {
         for (mine, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
             mine.merge(theirs);
@@ -158,31 +157,30 @@ pub struct IntervalSummary {
     pub duration_ns: u64,
     /// What each job did, in the order of the jobs.
     pub jobs: Vec<JobCounts>,
-    /// Workers that had not reported when the driver would wait no longer: they
-    /// are blocked in the operating system. What they have counted is added to
-    /// the interval in which they report.
+    /// Workers that had not reported when the driver stopped waiting: they are blocked in the
+    /// operating system. Their counts are added to the interval in which they report.
     pub workers_late: u32,
 }
 
-/// Operations that completed after the stop, and what is only known then.
+/// Operations that completed after the stop, and what is known only then.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DrainCounts {
-    /// Completed, whole or not.
+    /// Completed, in full or not.
     pub operations: u64,
     /// Of those, failed.
     pub errors: u64,
     /// The first of them, with a count of 1.
     pub first_error: Option<ErrorCount>,
-    /// The longest of their latencies, counted as in the run.
+    /// The longest of their latencies, measured as in the run.
     pub latency_ns_max: u64,
     /// Still in flight when the drain limit passed.
     pub abandoned: u64,
-    /// Operations by the second, where they are judged.
+    /// Operations per second, if they are judged.
     pub due: DueCounts,
 }
 
 impl DrainCounts {
-    /// Of a worker of this job, before anything completed.
+    /// For a worker of this job, before anything has completed.
     pub(crate) fn of_job(plan: &JobPlan) -> DrainCounts {
         DrainCounts {
             due: DueCounts::new(&plan.counting, plan.workload.has_due_times()),
@@ -205,10 +203,10 @@ impl DrainCounts {
     }
 }
 
-/// What one thread of a job did in the measured window.
+/// Counts of one thread of a job in the measured window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadCounts {
-    /// Whole reads and writes.
+    /// Complete reads and writes.
     pub operations: u64,
     /// Its processor time.
     pub cpu: CpuTimes,
@@ -219,12 +217,12 @@ pub struct ThreadCounts {
 pub struct JobTotals {
     /// Sum of the measured intervals.
     pub counts: JobCounts,
-    /// The same of each of its threads, in order: as much as is known of one by itself.
+    /// The same for each of its threads, in order, as far as known separately.
     pub threads: Vec<ThreadCounts>,
-    /// What completed later.
+    /// Operations completed later.
     pub drain: DrainCounts,
-    /// What its engines could do; of its first thread, with the fallbacks of
-    /// all threads (each sentence once).
+    /// Capabilities of its engine: those of its first thread, with the fallbacks of all threads
+    /// (each sentence once).
     pub capabilities: Capabilities,
 }
 
@@ -233,18 +231,18 @@ pub struct JobTotals {
 pub enum StopReason {
     /// The planned duration had passed.
     Duration,
-    /// The policy said so.
+    /// The policy decided to stop.
     Policy,
     /// The interrupt flag was raised.
     Interrupted,
     /// All workers had done the number of operations that the plan allows.
     Operations,
-    /// A thread of this job had too many failed operations in a row.
+    /// A thread of this job had too many consecutive failed operations.
     Errors {
         /// Index of the job.
         job: usize,
     },
-    /// An engine broke; see [`RunTotals::failure`].
+    /// An engine failed; see [`RunTotals::failure`].
     EngineFailed {
         /// Index of the job.
         job: usize,
@@ -254,24 +252,23 @@ pub enum StopReason {
 /// The result of a run.
 #[derive(Debug)]
 pub struct RunTotals {
-    /// Length of the ramp as it came to be.
+    /// Actual length of the ramp.
     pub ramp_ns: u64,
     /// Length of the measured window; 0 if the run ended in the ramp.
     pub measured_ns: u64,
-    /// Times in which nothing of the program ran, in order: cut out of the window,
-    /// its intervals, latencies and arrivals. Those of the ramp are not listed.
+    /// Pauses of the program, in order: cut out of the window, its intervals, latencies and
+    /// arrivals. Those of the ramp are not listed.
     pub pauses: Vec<Pause>,
-    /// As much of all pauses, those of the ramp too, as the program was ready to run
-    /// and had no processor, nanoseconds; 0 where the system does not say.
+    /// The part of all pauses, including those of the ramp, in which the program was runnable but
+    /// had no processor, nanoseconds; 0 where the system does not report it.
     pub starved_ns: u64,
     /// Why it ended.
     pub stop_reason: StopReason,
     /// In the order of the jobs.
     pub jobs: Vec<JobTotals>,
-    /// The failure of an engine that broke, as [`StopReason::EngineFailed`] says;
-    /// also of one that broke while it drained.
+    /// The failure of an engine, for [`StopReason::EngineFailed`]; also of one that failed during
+    /// the drain.
     pub failure: Option<stripewise_io_engine::Error>,
-    /// Small lacks that are nobody's fault: a thread could not be pinned...
-    /// One sentence each.
+    /// Minor problems, such as a thread that could not be pinned. One sentence each.
     pub notes: Vec<String>,
 }

@@ -1,10 +1,10 @@
-//! Think time: what a thread does between answers, as a user or a program that works on
-//! what it has read before it asks again.
+//! Think time: a thread's pause between responses, like that of a user or a program that processes
+//! what it read before it asks again.
 
 use crate::pauses::Gap;
 use stripewise_workload::ThinkTime;
 
-/// The pauses of one thread, over all of its files.
+/// Think time of one thread, over all of its files.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Think {
     pause_ns: u64,
@@ -25,12 +25,12 @@ impl Think {
         }
     }
 
-    /// The end of the pause that goes on at `now_ns`.
+    /// The end of the pause in progress at `now_ns`.
     pub(crate) fn pausing(&self, now_ns: u64) -> Option<u64> {
         (now_ns < self.until_ns).then_some(self.until_ns)
     }
 
-    /// The next pause is due, once all that is in flight has completed.
+    /// Whether the next pause is due, once all operations in flight have completed.
     pub(crate) fn is_due(&self) -> bool {
         self.issued >= self.every
     }
@@ -40,7 +40,7 @@ impl Think {
         self.issued += 1;
     }
 
-    /// Nothing is in flight any more at `at_ns`: a pause that is due begins.
+    /// Nothing is in flight any more at `at_ns`: a due pause begins.
     pub(crate) fn all_completed(&mut self, at_ns: u64) {
         if self.is_due() {
             self.issued = 0;
@@ -48,8 +48,8 @@ impl Think {
         }
     }
 
-    /// The program itself was paused, which is cut out of the run: a pause that had not
-    /// ended then ends as much later.
+    /// The program itself was paused, which is cut out of the run: think time that had not ended
+    /// then ends later by as much.
     pub(crate) fn cut_out(&mut self, gap: Gap) {
         if self.until_ns > gap.from_ns {
             self.until_ns = self.until_ns.saturating_add(gap.length_ns());
@@ -78,7 +78,7 @@ mod tests {
         let gap = |from_ns, to_ns| Gap { from_ns, to_ns };
         think.cut_out(gap(60, 1_060));
         assert_eq!(think.pausing(1_060), Some(1_150));
-        // One that had ended before stays ended.
+        // A pause that had ended before stays ended.
         think.cut_out(gap(1_200, 2_000));
         assert_eq!(think.pausing(1_150), None);
     }

@@ -1,11 +1,9 @@
-//! The times that divide a run: start, measure from, stop, and the interval
-//! edges between them.
+//! The times that divide a run: start, measure from, stop, and the interval edges between them.
 //!
-//! They are shared between the coordinator, who may move them while the run
-//! goes on (a policy ends the ramp, somebody presses Ctrl-C), and the workers,
-//! who read them once a batch. Each is an atomic of its own, read relaxed: no
-//! other memory is published with them, and a worker that sees a change a batch
-//! late is covered by [`Window::GUARD_NS`].
+//! Shared between the coordinator, which may move them during the run (a policy ends the ramp, the
+//! user presses Ctrl-C), and the workers, which read them once per batch. Each is a separate
+//! atomic, read relaxed: no other memory is published with them, and a worker that sees a change
+//! one batch late is covered by [`Window::GUARD_NS`].
 
 use crate::pauses::Pauses;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -17,14 +15,14 @@ pub enum Phase {
     Ramp,
     /// Completions in it count.
     Measuring,
-    /// After the stop; counted apart.
+    /// After the stop; counted separately.
     Draining,
 }
 
-/// One interval: its phase and where it lies, nanoseconds on the run's clock.
+/// One interval: its phase and position, nanoseconds on the run's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// What it belongs to.
+    /// Its phase.
     pub phase: Phase,
     /// First nanosecond.
     pub start_ns: u64,
@@ -34,7 +32,7 @@ pub struct Span {
     pub index: u64,
 }
 
-/// The run's times as they stood at one moment.
+/// The run's times at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
     /// When the workers started.
@@ -48,7 +46,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// The same times for a clock that is ahead of the run's by `pauses_ns`.
+    /// The same times for a clock that is `pauses_ns` ahead of the run's.
     pub(crate) fn later(self, pauses_ns: u64) -> Times {
         Times {
             start_ns: self.start_ns.saturating_add(pauses_ns),
@@ -58,9 +56,8 @@ impl Times {
         }
     }
 
-    /// The interval that `at_ns` lies in. Edges are counted from `start_ns` in
-    /// the ramp and from `measure_from_ns` after it; the last interval of a
-    /// phase may be short.
+    /// The interval containing `at_ns`. Edges are counted from `start_ns` in the ramp and from
+    /// `measure_from_ns` after it; the last interval of a phase may be short.
     #[must_use]
     pub fn interval_at(&self, at_ns: u64) -> Span {
         let (phase, origin_ns, limit_ns) = if at_ns >= self.stop_at_ns {
@@ -94,9 +91,9 @@ pub struct Window {
     measure_from_ns: AtomicU64,
     stop_at_ns: AtomicU64,
     interval_ns: u64,
-    /// The job that gave up; `NOBODY` while none has.
+    /// The job that gave up; `NOBODY` if none has.
     gave_up: AtomicUsize,
-    /// Times cut out. The run's times above do not contain them.
+    /// Pauses cut out. The run's times above exclude them.
     pub(crate) pauses: Pauses,
 }
 
@@ -104,8 +101,8 @@ pub struct Window {
 const NOBODY: usize = usize::MAX;
 
 impl Window {
-    /// How far ahead of the clock the real driver moves a time, so that every
-    /// worker has read it when it comes: longer than the handling of any batch.
+    /// How far ahead of the clock the real driver sets a time, so that every worker has read it by
+    /// then: longer than the handling of any batch.
     pub const GUARD_NS: u64 = 2_000_000;
 
     /// A window whose times are not known yet.
@@ -121,7 +118,7 @@ impl Window {
         }
     }
 
-    /// What the times are now.
+    /// The current times.
     #[inline]
     #[must_use]
     pub fn times(&self) -> Times {
@@ -133,8 +130,7 @@ impl Window {
         }
     }
 
-    /// When measuring starts and when it stops; all that a worker needs to look
-    /// at in each batch.
+    /// Start of measuring and stop; all that a worker needs to read per batch.
     #[inline]
     pub(crate) fn moving(&self) -> (u64, u64) {
         (
@@ -143,8 +139,8 @@ impl Window {
         )
     }
 
-    /// Sets the start and what follows from the plan: `ramp_ns` until measuring,
-    /// then `duration_ns` until the stop; `u64::MAX` leaves it open.
+    /// Sets the start and what follows from the plan: `ramp_ns` until measuring, then `duration_ns`
+    /// until the stop; `u64::MAX` leaves it open.
     pub(crate) fn begin(&self, start_ns: u64, ramp_ns: u64, duration_ns: u64) {
         self.start_ns.store(start_ns, Ordering::Relaxed);
         self.measure(start_ns.saturating_add(ramp_ns), duration_ns);
@@ -157,12 +153,12 @@ impl Window {
         self.stop_at_ns.store(stop_at_ns, Ordering::Relaxed);
     }
 
-    /// Stops at `at_ns`, or earlier where that was decided before.
+    /// Stops at `at_ns`, or earlier if so decided before.
     pub(crate) fn stop(&self, at_ns: u64) {
         self.stop_at_ns.fetch_min(at_ns, Ordering::Relaxed);
     }
 
-    /// Stops shortly after `at_ns` because job number `job` only fails.
+    /// Stops shortly after `at_ns` because job number `job` fails persistently.
     pub(crate) fn give_up(&self, job: usize, at_ns: u64) {
         self.gave_up.store(job, Ordering::Relaxed);
         self.stop(at_ns.saturating_add(Self::GUARD_NS));
@@ -174,7 +170,7 @@ impl Window {
         (job != NOBODY).then_some(job)
     }
 
-    /// Stops at `at_ns`, be it later than decided before.
+    /// Stops at `at_ns`, even if later than decided before.
     pub(crate) fn move_stop(&self, at_ns: u64) {
         self.stop_at_ns.store(at_ns, Ordering::Relaxed);
     }

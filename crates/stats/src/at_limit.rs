@@ -1,10 +1,10 @@
 //! The rate at a latency limit, with an interval, from runs around the crossing.
 //!
-//! With N operations in flight, X a second and a tail latency L (p99, say), let
-//! u = ln N and v = u - mean u. The rate xi(v) = ln X is fitted by a concave parabola,
-//! the ratio of the tail to the mean latency tau(v) = ln(L X / N) by a line: by
-//! Little's law N / X is the mean latency, so what slows a run as a whole is in xi and
-//! not in tau. The limit is met where u - xi + tau = ln limit; the answer is X there.
+//! With N operations in flight, X per second and a tail latency L (p99, say), let u = ln N and
+//! v = u - mean u. The rate xi(v) = ln X is fitted by a concave parabola, the ratio of the tail
+//! to the mean latency tau(v) = ln(L X / N) by a line: by Little's law N / X is the mean latency,
+//! so what slows a run as a whole is in xi and not in tau. The limit is met where
+//! u - xi + tau = ln limit; the answer is X there.
 //!
 //! A change of xi by e moves the crossing as well, so that the answer changes by
 //! (1 + rho) e with rho = xi' / (1 - xi' + tau'); one of tau by -rho e. With h2 and h1
@@ -12,30 +12,29 @@
 //! var = (1 + rho)^2 s_xi^2 h2 + rho^2 s_tau^2 h1 - 2 rho (1 + rho) s_xitau h1.
 //! Both fits are robust ([`crate::robust_mean_interval`] says how).
 //!
-//! A parabola rounds off a curve that bends more sharply than it can, and the rate at
-//! the bend is then above it. The runs next to the crossing say so: the mean m of their
-//! residuals, weighted by 1 - |v - root| / 0.35, is 0 but for chance where the parabola
-//! fits. On the side of m the interval is that of var + ((1 + rho) m)^2. Where the
-//! parabola fits, that makes intervals 3 % wider; at a sharp knee they hold the rate in
-//! 95 of 100 cases instead of 91, and in the corner of one in 90 instead of 85.
+//! A parabola smooths a curve that bends too sharply for it, and the rate at the bend is then too
+//! high. The runs next to the crossing show it: the mean m of their residuals, weighted by
+//! 1 - |v - root| / 0.35, is 0 up to chance if the parabola fits. On the side of m the interval
+//! is that of var + ((1 + rho) m)^2. If the parabola fits, that makes intervals 3 % wider; at a
+//! sharp knee they contain the rate in 95 of 100 cases instead of 91, and in its corner in 90
+//! instead of 85.
 //!
-//! Left out: which runs to make, and what to say where there is no answer.
+//! Not included: which runs to make, and what to report if there is no answer.
 
 use crate::distribution::student_quantile;
 use crate::robust::{RobustFit, robust_polynomial};
 use crate::sample::{Estimate, mean};
 
-/// Where latency grows slower than this with the load (both as logarithms), the
-/// crossing is anywhere.
+/// If latency grows more slowly than this with the load (both as logarithms), the crossing is
+/// undetermined.
 const SLOPE_MIN: f64 = 0.1;
-/// A crossing this far outside the loads that ran (a fourth of a doubling) is still
-/// theirs.
+/// A crossing this far outside the measured loads (a quarter of a doubling) is still accepted.
 const BEYOND: f64 = 0.173;
-/// Intervals are this much wider than Student's. Those of a mean need 1.1; here the misfit
-/// makes up for part of it: `cargo xtask truth --only e` says how often they hold the rate.
+/// Intervals are this much wider than Student's. A mean needs 1.1; here the misfit accounts for
+/// part of it: `cargo xtask truth --only e` measures how often they contain the rate.
 const WIDENING: f64 = 1.07;
-/// Runs nearer to the crossing than this, as a logarithm, say how well the parabola fits
-/// there: three of five loads within a factor of 1.6.
+/// Runs closer to the crossing than this, as a logarithm, measure the parabola's fit there: three
+/// of five loads within a factor of 1.6.
 const NEAR: f64 = 0.35;
 /// Fewest runs that a parabola and a line are fitted to.
 const RUNS_MIN: usize = 6;
@@ -45,23 +44,23 @@ const RUNS_MIN: usize = 6;
 pub struct LoadRun {
     /// Operations in flight.
     pub load: f64,
-    /// Operations a second.
+    /// Operations per second.
     pub rate: f64,
-    /// The latency that is limited, in seconds.
+    /// The limited latency, in seconds.
     pub latency_s: f64,
 }
 
-/// What runs say of the rate at a limit.
+/// The rate at a limit, as far as runs determine it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AtLimit {
-    /// The limit is crossed among the loads of the runs.
+    /// The limit is crossed within the measured loads.
     Crossed {
         /// Operations in flight there.
         load: f64,
-        /// Operations a second there, with its interval.
+        /// Operations per second there, with its interval.
         rate: Estimate,
     },
-    /// It would be crossed outside of them, as far as the fit reaches: about there.
+    /// It would be crossed outside of them, by extrapolation about there.
     Outside {
         /// Operations in flight.
         load: f64,
@@ -70,8 +69,8 @@ pub enum AtLimit {
     Unknown,
 }
 
-/// The rate at which the tail latency is `limit_s`. The interval is Student's, with
-/// n - 3 degrees of freedom, 7 % wider, and reaches farther on the side of a misfit.
+/// The rate at which the tail latency is `limit_s`. The interval is Student's, with n - 3 degrees
+/// of freedom, 7 % wider, and extended on the side of a misfit.
 ///
 /// n < 6, fewer than two different loads, or a run whose load, rate or latency is not
 /// above 0: [`AtLimit::Unknown`]. With two different loads both fits are lines.
@@ -127,8 +126,8 @@ fn at_limit(runs: &[LoadRun], limit_s: f64, level: f64) -> Option<AtLimit> {
     })
 }
 
-/// How far the runs next to the crossing lie from the fit, on average: above 0 where they
-/// lie above it. 0 where there are none.
+/// Mean distance of the runs next to the crossing from the fit: positive if they lie above it. 0 if
+/// there are none.
 fn misfit(xi: &RobustFit, v: &[f64], root: f64) -> f64 {
     let mut sum = 0.0;
     let mut weights = 0.0;
@@ -140,7 +139,7 @@ fn misfit(xi: &RobustFit, v: &[f64], root: f64) -> f64 {
     if weights > 0.0 { sum / weights } else { 0.0 }
 }
 
-/// A parabola that does not bend upwards; else a line.
+/// A parabola that does not bend upwards; otherwise a line.
 fn concave(v: &[f64], rates: &[f64]) -> Option<RobustFit> {
     robust_polynomial(v, rates, 3)
         .filter(|fit| fit.coefficients[2] <= 0.0)

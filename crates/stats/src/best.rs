@@ -1,9 +1,9 @@
 //! Which of several alternatives is the best: comparisons with the best (Hsu 1984), by a
 //! bootstrap of whole passes.
 //!
-//! A row is a pass: every alternative measured once (or several times, averaged), under
-//! conditions that the alternatives share. What differs from pass to pass alike for all
-//! is taken out first. Larger values are better.
+//! A row is a pass: every alternative measured once (or several times, averaged), under conditions
+//! shared by the alternatives. Effects of a pass common to all alternatives are removed first.
+//! Larger values are better.
 //!
 //! With e = value - mean of its pass, m_l the mean of alternative l, r = e - m_l and
 //! s^2 = sum r^2 / ((n-1)(k-1)), passes are drawn again and again with replacement, and
@@ -13,20 +13,19 @@
 //! (6 to 12 passes, 8 to 24 alternatives) and are 1.04 times as large as those of an
 //! oracle that knows the noise; Tukey's range makes them 1.5 times as large.
 //!
-//! Of fewer than six passes there are too few different draws (of two passes none that
-//! vary), so half widths are at least those of Student's t with Bonferroni's correction.
+//! With fewer than six passes there are too few distinct draws (with two passes none that vary), so
+//! half widths are at least those of Student's t with Bonferroni's correction.
 //!
-//! Left out: rows with gaps. Alternatives that were not measured in a pass make it no
-//! row.
+//! Not supported: rows with gaps. A pass with an alternative that was not measured is not a row.
 
 use crate::distribution::student_quantile;
 use crate::random::Random;
 use crate::sample::{Estimate, Quantile, quantile_sorted};
 
-/// Resamples that the quantiles of this module rest on.
+/// Resamples behind the quantiles of this module.
 pub const BEST_RESAMPLES: usize = 1_999;
 
-/// From so many passes on the bootstrap stands alone.
+/// From this many passes on only the bootstrap is used.
 const BOOTSTRAP_PASSES: usize = 6;
 
 /// Passes over the same alternatives, centred.
@@ -38,16 +37,16 @@ pub struct Passes {
     level_of_all: f64,
 }
 
-/// What is known of the best.
+/// Alternatives that may be the best.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestSet {
     /// Whether each alternative may be the best.
     pub kept: Vec<bool>,
-    /// Of each alternative, what it is ahead of the best of its rivals (below 0: behind),
-    /// with Hsu's simultaneous interval, which holds 0 unless one side is shown.
+    /// Each alternative's lead over the best of its rivals (negative: behind), with Hsu's
+    /// simultaneous interval, which contains 0 unless one side is significant.
     pub ahead: Vec<Estimate>,
     /// The largest half width of those intervals, before they are cut at 0: how close two
-    /// alternatives may be and still be told apart.
+    /// alternatives may be and still be distinguished.
     pub resolution: f64,
 }
 
@@ -99,16 +98,16 @@ impl Passes {
         &self.means
     }
 
-    /// s: the standard deviation of an alternative within a pass, once the pass and the
-    /// alternative are taken out.
+    /// s: the standard deviation of an alternative within a pass, after removing pass and
+    /// alternative effects.
     #[must_use]
     pub const fn spread(&self) -> f64 {
         self.spread
     }
 
-    /// Which alternatives may be the best, at `level` for all statements together. Only
-    /// `rivals` can be better than another one: an alternative that is none is compared
-    /// with them, and nothing with it. Without rivals all are kept.
+    /// Which alternatives may be the best, at `level` for all statements together. Only `rivals`
+    /// can be better than another one: other alternatives are compared with them, but nothing with
+    /// those. Without rivals all are kept.
     ///
     /// # Panics
     /// If `rivals` is not as long as a row.
@@ -121,7 +120,7 @@ impl Passes {
             let (first, second) = two_largest(means, rivals);
             for l in 0..k {
                 let largest = best_but(l, first, second).map_or(means[l], |(_, value)| value);
-                // The alternative itself is among those that may be the largest.
+                // The alternative itself is among the candidates for the largest.
                 drawn[l].push((largest.max(means[l]) - means[l]) / spread);
             }
         });
@@ -150,9 +149,9 @@ impl Passes {
         }
     }
 
-    /// What every alternative gains over `reference`, with intervals that hold together
-    /// at `level`, so that the one that happens to look best may be picked afterwards.
-    /// (Unadjusted, the gain of the one that was picked is false in 9 to 18 %.)
+    /// The gain of every alternative over `reference`, with simultaneous intervals at `level`, so
+    /// that the one that looks best may be picked afterwards. (Unadjusted, the gain of the picked
+    /// one is wrong in 9 to 18 %.)
     ///
     /// # Panics
     /// If there is no such alternative.
@@ -161,9 +160,8 @@ impl Passes {
         self.around(level, seed, Some(reference))
     }
 
-    /// The mean of each alternative over all passes, on the scale of the rows, with
-    /// intervals that hold together at `level`. What differs from pass to pass alike for
-    /// all alternatives is not in them.
+    /// The mean of each alternative over all passes, on the scale of the rows, with simultaneous
+    /// intervals at `level`. Effects of a pass common to all alternatives are excluded.
     #[must_use]
     pub fn levels(&self, level: f64, seed: u64) -> Vec<Estimate> {
         let moved = |estimate: Estimate| estimate.map(|value| value + self.level_of_all);
@@ -171,8 +169,8 @@ impl Passes {
         around.into_iter().map(moved).collect()
     }
 
-    /// Means, from that of the reference if there is one, with equally wide simultaneous
-    /// intervals.
+    /// Means, relative to that of the reference if there is one, with simultaneous intervals of
+    /// equal width.
     fn around(&self, level: f64, seed: u64, reference: Option<usize>) -> Vec<Estimate> {
         let from = |means: &[f64]| reference.map_or(0.0, |l| means[l]);
         let mut drawn = Vec::with_capacity(BEST_RESAMPLES);
@@ -184,7 +182,7 @@ impl Passes {
         let half = upper(&mut drawn, level).max(self.student_half(level)) * self.spread;
         let of_mean = |(l, mean): (usize, &f64)| {
             let value = mean - from(&self.means);
-            // The reference gains nothing over itself.
+            // The reference's gain over itself is 0.
             let half = if reference == Some(l) { 0.0 } else { half };
             Estimate {
                 value,
@@ -196,9 +194,9 @@ impl Passes {
         self.means.iter().enumerate().map(of_mean).collect()
     }
 
-    /// Half width, in spreads, that a difference of two alternatives has at the least
-    /// where passes are few: t of (n - 1)(k - 1) degrees at 1 - (1 - level) / 2k, times
-    /// sqrt(2 / n); 0 where the bootstrap stands alone.
+    /// Minimum half width, in spreads, of a difference of two alternatives with few passes: t of (n
+    /// - 1)(k - 1) degrees at 1 - (1 - level) / 2k, times sqrt(2 / n); 0 if only the bootstrap is
+    /// used.
     fn student_half(&self, level: f64) -> f64 {
         let (n, k) = (self.residuals.len(), self.means.len());
         if n >= BOOTSTRAP_PASSES {
@@ -209,13 +207,13 @@ impl Passes {
         student_quantile(p, degrees) * libm::sqrt(2.0 / n as f64)
     }
 
-    /// Draws passes with replacement; `each` gets the means of their residuals and their
-    /// spread, where that is above 0.
+    /// Draws passes with replacement; `each` gets the means of their residuals and their spread, if
+    /// that is above 0.
     fn draw(&self, seed: u64, mut each: impl FnMut(&[f64], f64)) {
         let (n, k) = (self.residuals.len(), self.means.len());
         let squares_of = |row: &Vec<f64>| row.iter().map(|r| r * r).sum::<f64>();
         let squares: Vec<f64> = self.residuals.iter().map(squares_of).collect();
-        // What rounding leaves of spreads that are none.
+        // Rounding residue of zero spreads.
         let least = squares.iter().sum::<f64>() * 1e-12;
         let mut random = Random::new(seed);
         let mut means = vec![0.0; k];
@@ -257,7 +255,7 @@ fn two_largest(values: &[f64], rivals: &[bool]) -> (Largest, Largest) {
     (first, second)
 }
 
-/// The largest of all rivals but `l`.
+/// The largest of all rivals except `l`.
 fn best_but(l: usize, first: Largest, second: Largest) -> Largest {
     match first {
         Some((index, _)) if index == l => second,
@@ -265,7 +263,7 @@ fn best_but(l: usize, first: Largest, second: Largest) -> Largest {
     }
 }
 
-/// The quantile of what was drawn; 0 where nothing varied.
+/// The quantile of the draws; 0 if nothing varied.
 fn upper(drawn: &mut [f64], level: f64) -> f64 {
     drawn.sort_unstable_by(f64::total_cmp);
     quantile_sorted(drawn, level, Quantile::Linear).unwrap_or(0.0)
@@ -338,7 +336,7 @@ mod tests {
                 let passes = Passes::new(&rows).unwrap();
                 let best = passes.best(&vec![true; alternatives], 0.95, 5);
                 let gains = passes.gains_over(0, 0.95, 5);
-                // All are equal: the first is no worse, and nothing gains anything.
+                // All are equal: the first is no worse, and there are no gains.
                 best.kept[0] && gains.iter().all(|gain| gain.low <= 0.0 && gain.high >= 0.0)
             });
             let held = held.count();

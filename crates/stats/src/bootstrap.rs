@@ -1,20 +1,18 @@
 //! The circular block bootstrap: intervals for statistics without a formula.
 //!
-//! Consecutive rates resemble each other, so whole blocks of neighbours are
-//! drawn, with replacement, from the series closed to a ring (Politis and
-//! Romano 1992). A block length of 1 is the ordinary bootstrap, right for
-//! blocks of a randomised experiment.
+//! Consecutive rates are correlated, so whole blocks of neighbours are drawn, with replacement,
+//! from the series closed to a ring (Politis and Romano 1992). A block length of 1 is the ordinary
+//! bootstrap, correct for blocks of a randomised experiment.
 //!
-//! Intervals are percentile intervals, widened for few blocks as Hesterberg
-//! (2015, section 4.3) shows: the plain ones are too narrow by
-//! sqrt((m-1)/m) and ignore Student's t. Left out: studentised and BCa
-//! intervals, which need much more work or luck with few blocks.
+//! Intervals are percentile intervals, widened for few blocks as in Hesterberg (2015, section 4.3):
+//! the plain ones are too narrow by sqrt((m-1)/m) and ignore Student's t. Not included: studentised
+//! and BCa intervals, which need much more work, or luck with few blocks.
 
 use crate::distribution::{normal_cdf, student_quantile};
 use crate::random::Random;
 use crate::sample::{Estimate, Quantile, mean, quantile_sorted};
 
-/// How to resample.
+/// Resampling parameters.
 ///
 /// ```
 /// use stripewise_stats::{Bootstrap, quantile, Quantile};
@@ -67,8 +65,8 @@ impl Bootstrap {
         })
     }
 
-    /// As [`Bootstrap::interval`], for anything that is numbered 0..n: the
-    /// statistic gets the drawn numbers, first 0..n itself.
+    /// As [`Bootstrap::interval`], for anything indexed 0..n: the statistic gets the drawn indices,
+    /// first 0..n itself.
     #[must_use]
     pub fn interval_by_index(
         &self,
@@ -113,8 +111,8 @@ impl Bootstrap {
         }
     }
 
-    /// Means of resamples of a series, for statistics over several series.
-    /// n = 0: none; n = 1 or one block: the mean each time.
+    /// Means of resamples of a series, for statistics over several series. n = 0: none; n = 1 or
+    /// one block: the mean each time.
     pub(crate) fn means(&self, values: &[f64], random: &mut Random) -> Vec<f64> {
         let n = values.len();
         let mut indices = Vec::with_capacity(n);
@@ -133,8 +131,8 @@ impl Bootstrap {
     }
 }
 
-/// The share cut off on each side so that the percentile interval of m blocks
-/// is as wide as Student's.
+/// The share cut off on each side so that the percentile interval of m blocks is as wide as
+/// Student's.
 fn expanded_tail(level: f64, blocks: usize) -> f64 {
     let m = blocks as f64;
     let t = student_quantile(0.5 - 0.5 * level, m - 1.0);

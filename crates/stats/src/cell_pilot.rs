@@ -1,25 +1,25 @@
-//! How long a run of a cell must be, by the scatter between its own runs.
+//! How long a run of a cell must be, from the scatter between its runs.
 //!
-//! Runs of one cell may scatter far more than the operations within one do: two streams lie
-//! on one copy of a mirror or on two, and a run of 5 s gives 1,081 or 2,422. No formula in
-//! the number of operations knows that. So a pilot makes a few runs as short as they may
-//! be, and where their rates scatter too much, longer ones: by (s/w)^2 as far as scatter
-//! falls like 1/sqrt(length), eight times as long at most at once. Where longer runs do not
-//! scatter less, the difference is between runs, and the shorter ones do as well.
+//! Runs of one cell may scatter far more than the operations within one: two streams are on one
+//! copy of a mirror or on two, and a run of 5 s gives 1,081 or 2,422. No formula in the number of
+//! operations captures that. So a pilot makes a few runs of minimum length, and if their rates
+//! scatter too much, longer ones: by (s/w)^2 assuming scatter falls like 1/sqrt(length), at most
+//! eight times as long at once. If longer runs do not scatter less, the difference is between runs,
+//! and the shorter ones suffice.
 //!
-//! The number of runs is eight: where rates take one of two values at random, all of eight
-//! take the same in 1 pilot of 128.
+//! The number of runs is eight: if rates take one of two values at random, all eight take the same
+//! one in 1 pilot of 128.
 
 use crate::needed::scatter;
 
 /// Runs of a pilot at each length.
 const RUNS: usize = 8;
-/// Longer runs that still scatter by this share of the shorter ones do not help.
+/// Longer runs that still scatter by more than this share of the shorter ones do not help.
 const HELPS: f64 = 0.8;
-/// Shortest step from one length to the next: that halves scatter that falls with length,
-/// which eight runs can tell from scatter that does not.
+/// Smallest factor between lengths: it halves scatter that falls with length, which eight runs can
+/// distinguish from scatter that does not.
 const TIMES_MIN: f64 = 4.0;
-/// Longest step.
+/// Largest factor.
 const TIMES_MAX: f64 = 8.0;
 
 /// What to run next.
@@ -27,12 +27,12 @@ const TIMES_MAX: f64 = 8.0;
 pub enum CellStep {
     /// A run of this length, in seconds.
     Run {
-        /// Its measured part.
+        /// Length of its measured part.
         seconds: f64,
     },
-    /// Runs of this length do.
+    /// Runs of this length suffice.
     Done {
-        /// Their measured part.
+        /// Length of their measured part.
         seconds: f64,
     },
 }
@@ -61,7 +61,7 @@ pub enum CellStep {
 pub struct CellPilot {
     wanted: f64,
     seconds_max: f64,
-    /// Length and scatter of the runs before.
+    /// Length and scatter of the previous runs.
     before: Option<(f64, f64)>,
     seconds: f64,
     rates: Vec<f64>,
@@ -69,8 +69,8 @@ pub struct CellPilot {
 }
 
 impl CellPilot {
-    /// A cell whose runs take at least `seconds` and at most `seconds_max`, and whose rates
-    /// are to scatter by `wanted` at most (0.02 is 2 %).
+    /// A cell whose runs take at least `seconds` and at most `seconds_max`, and whose rates should
+    /// scatter by at most `wanted` (0.02 is 2 %).
     #[must_use]
     pub fn new(seconds: f64, wanted: f64, seconds_max: f64) -> CellPilot {
         CellPilot {
@@ -93,8 +93,8 @@ impl CellPilot {
         }
     }
 
-    /// The rate of the run that was asked for. One that is not above 0 counts for nothing:
-    /// the run is asked for again.
+    /// Adds the rate of the requested run. One that is not above 0 is ignored: the run is requested
+    /// again.
     pub fn completed(&mut self, rate: f64) {
         if rate.is_nan() || rate <= 0.0 || self.is_done {
             return;

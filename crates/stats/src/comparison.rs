@@ -1,10 +1,9 @@
 //! A against B in blocks: the difference in per cent, its interval, a p-value.
 //!
-//! Within a block both were measured close together and in random order, so what
-//! drifts slowly is in both. Each block gives d = ln(B / A); the estimate is the
-//! Hodges-Lehmann centre of the d, the interval the exact signed-rank one, both
-//! carried back to per cent by exp(d) - 1. Running all of A and then all of B
-//! and comparing them is what this replaces: see the tests for how badly it does.
+//! Within a block both were measured close together and in random order, so slow drift affects
+//! both. Each block gives d = ln(B / A); the estimate is the Hodges-Lehmann centre of the d, the
+//! interval the exact signed-rank one, both converted back to per cent by exp(d) - 1. This replaces
+//! running all of A and then all of B: see the tests for how badly that does.
 
 use crate::hodges_lehmann::hodges_lehmann;
 use crate::sample::Estimate;
@@ -20,7 +19,7 @@ pub struct Pair {
     pub b: f64,
 }
 
-/// What blocks say about B against A.
+/// B compared with A over blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Comparison {
     /// Number of blocks.
@@ -34,15 +33,15 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The interval does not hold 0.
+    /// Whether the interval excludes 0.
     #[must_use]
     pub fn found(&self) -> bool {
         self.interval_percent
             .is_some_and(|interval| !interval.contains(0.0))
     }
 
-    /// The x of "no difference larger than x % was found": the end of the
-    /// interval that is farther from 0. None without an interval.
+    /// The x of "no difference larger than x % was found": the end of the interval that is farther
+    /// from 0. None without an interval.
     #[must_use]
     pub fn difference_percent_max(&self) -> Option<f64> {
         self.interval_percent
@@ -90,8 +89,8 @@ pub fn log_ratios(pairs: &[Pair]) -> Option<Vec<f64>> {
         .collect()
 }
 
-/// The classic column, (B - A) / A * 100, as the articles print it. None where
-/// A is 0 or either is not finite.
+/// The usual column, (B - A) / A * 100, as the articles print it. None if A is 0 or either is not
+/// finite.
 #[must_use]
 pub fn difference_percent(a: f64, b: f64) -> Option<f64> {
     let difference = (b - a) / a * 100.0;

@@ -1,12 +1,12 @@
 //! Effects of factors: contrasts between treatments, one value per pass, with Student's
 //! intervals over passes.
 //!
-//! A pass gives one value of a contrast (a weighted sum over its columns), and passes are
-//! the replicates: runs within a pass share what a pass has in common. Percentile
-//! bootstraps of so few passes cover 86 to 91 %; Student's t covers 95 to 96.
+//! A pass gives one value of a contrast (a weighted sum over its columns), and passes are the
+//! replicates: runs within a pass share its conditions. Percentile bootstraps of so few passes
+//! cover 86 to 91 %; Student's t covers 95 to 96.
 //!
-//! Where treatments were not tried under all conditions the weights are those of least
-//! squares with an effect for each treatment and one for each condition ("block").
+//! If treatments were not tested under all conditions, the weights are those of least squares with
+//! an effect for each treatment and one for each condition ("block").
 
 use crate::distribution::{student_quantile, student_two_sided};
 use crate::sample::{Estimate, mean, standard_deviation};
@@ -42,7 +42,7 @@ pub fn contrast(rows: &[Vec<f64>], weights: &[f64], level: f64) -> Option<Contra
         .iter()
         .flatten()
         .fold(0.0, |most: f64, v| most.max(v.abs()));
-    // What rounding leaves of values that agree.
+    // Rounding residue of equal values.
     let rounding = 1e-13 * scale;
     let degrees = (values.len() - 1) as f64;
     let error = deviation / libm::sqrt(values.len() as f64);
@@ -63,10 +63,10 @@ pub fn contrast(rows: &[Vec<f64>], weights: &[f64], level: f64) -> Option<Contra
     })
 }
 
-/// Weights of the columns for the least-squares estimate of a contrast of treatments:
-/// column i has treatment `treatments[i]` and lies in block `blocks[i]`, both have effects
-/// that add up, and `wanted` are the coefficients of the treatments in the contrast, 0 in
-/// sum. `None` where the columns do not tell it: no chain of blocks joins the treatments.
+/// Weights of the columns for the least-squares estimate of a contrast of treatments: column i has
+/// treatment `treatments[i]` and is in block `blocks[i]`, both effects are additive, and `wanted`
+/// are the coefficients of the treatments in the contrast, summing to 0. `None` if the columns do
+/// not determine it: no chain of blocks connects the treatments.
 ///
 /// ```
 /// use stripewise_stats::least_squares_weights;
@@ -113,8 +113,8 @@ pub fn least_squares_weights(
     Some(treatments.iter().zip(blocks).map(weight).collect())
 }
 
-/// A solution of a symmetric system, free unknowns set to 0; `None` where it has none.
-/// The last column of each row is the right side.
+/// A solution of a symmetric system, with free unknowns set to 0; `None` if there is none. The last
+/// column of each row is the right-hand side.
 fn solve(mut matrix: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     const NOTHING: f64 = 1e-9;
     let size = matrix.len();
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn with_a_combination_missing_least_squares_is_not_misled_by_the_other_factor() {
-        // Treatment 1 lacks block 2, the block that is slow: plain means would favour it.
+        // Treatment 1 lacks block 2, the slow block: plain means would favour it.
         let (treatments, blocks) = ([0, 0, 0, 1, 1], [0, 1, 2, 0, 1]);
         let weights = least_squares_weights(&treatments, &blocks, &[-1.0, 1.0]).unwrap();
         let truth = |t: usize, b: usize| [1.0, 1.1][t] + [0.0, 0.2, -5.0][b];
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn three_treatments_help_each_other_over_blocks() {
-        // 0 and 2 never meet; 1 met both.
+        // 0 and 2 are never in the same block; 1 shares one with each.
         let (treatments, blocks) = ([0, 1, 1, 2], [0, 0, 1, 1]);
         let weights = least_squares_weights(&treatments, &blocks, &[-1.0, 0.0, 1.0]).unwrap();
         let row = [1.0, 3.0, 13.0, 14.0];

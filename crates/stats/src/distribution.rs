@@ -1,9 +1,9 @@
-//! The normal and Student's t distribution, on pure functions of `libm` so that
-//! results are the same bits on every machine.
+//! The normal and Student's t distribution, in terms of pure `libm` functions so that results are
+//! bit-identical on every machine.
 //!
-//! Written here, about a page, rather than taken from a statistics crate: these
-//! four functions are all that is needed. They agree with SciPy within the
-//! bounds stated on each over the reference file's grid.
+//! Implemented here, in about a page, rather than with a statistics crate: these four functions are
+//! all that is needed. They agree with SciPy within the bounds stated on each over the reference
+//! file's grid.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -139,7 +139,7 @@ pub fn incomplete_gamma(a: f64, x: f64) -> f64 {
     1.0 - front * h
 }
 
-/// Terms of a series or fraction at most.
+/// Most terms of a series or fraction.
 const FRACTION_TERMS_MAX: u32 = 20_000;
 
 /// Lentz's guard against division by zero.

@@ -1,5 +1,5 @@
-//! At which load does the share of operations beyond a limit reach what is allowed? From
-//! runs at several loads, each with so many operations, so many of them beyond.
+//! The load at which the share of operations beyond a limit reaches the allowed one, from runs at
+//! several loads, each with its number of operations and of those beyond.
 //!
 //! ln(share) = a + b x, x the logarithm of the load, by quasi-Poisson regression on the
 //! counts. The crossing's interval is Fieller's. The variance is the wider of two: the
@@ -7,8 +7,8 @@
 //! blocks of runs used the same parts of a recording, the sandwich by block. A line through
 //! percentiles of runs is no substitute: it covered 42 to 90 % in trials, these 90 to 100.
 //!
-//! Loads at which more than twelve times the allowed share is beyond are left out: the curve
-//! is an S, and a saturated load would pull the crossing down by a fifth.
+//! Loads at which more than twelve times the allowed share is beyond are excluded: the curve is an
+//! S, and a saturated load would lower the crossing by a fifth.
 
 use crate::distribution::student_quantile;
 use libm::{exp, fabs, log, sqrt};
@@ -19,27 +19,27 @@ use serde::{Deserialize, Serialize};
 pub struct ExceedanceRun {
     /// The load, as a factor of the recording; above 0.
     pub factor: f64,
-    /// Operations that were due.
+    /// Operations due.
     pub operations: u64,
-    /// Those beyond the limit.
+    /// Operations beyond the limit.
     pub beyond: u64,
-    /// The block that it belongs to.
+    /// Its block.
     pub block: u32,
 }
 
-/// How runs hang together.
+/// Dependence between runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExceedanceDesign {
-    /// Each used a part of the recording of its own.
+    /// Each used its own part of the recording.
     Independent,
     /// Those of one block used the same parts.
     Blocks,
 }
 
-/// Where the share is what is allowed.
+/// Where the share reaches the allowed one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
-    /// The load; 0 and infinity where an end is open.
+    /// The load; an open end is 0 or infinity.
     pub factor: f64,
     /// Lower end of the 95 % interval.
     pub low: f64,
@@ -47,20 +47,20 @@ pub struct Crossing {
     pub high: f64,
 }
 
-/// A line through logarithms of shares.
+/// A line through the logarithms of shares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExceedanceLine {
     /// ln(share) at factor 1.
     pub at_one: f64,
-    /// By how much ln(share) rises with ln(factor).
+    /// Slope of ln(share) over ln(factor).
     pub slope: f64,
 }
 
 /// The confidence of an interval.
 const LEVEL: f64 = 0.95;
-/// Shares so many times the allowed one are saturated.
+/// Shares above this multiple of the allowed one are saturated.
 pub const EXCEEDANCE_SATURATED: f64 = 12.0;
-/// Below this slope there is no crossing to be found.
+/// Below this slope no crossing can be found.
 const SLOPE_MIN: f64 = 0.5;
 /// Small-sample allowance of the sandwich by block, as simulated.
 const BLOCKS_ALLOWANCE: f64 = 1.15;
@@ -116,7 +116,7 @@ impl Matrix {
     }
 }
 
-/// The line of runs; none for fewer than two different loads.
+/// The line through runs; none for fewer than two different loads.
 #[must_use]
 pub fn exceedance_line(runs: &[ExceedanceRun]) -> Option<ExceedanceLine> {
     let first = runs.first()?.factor;
@@ -151,21 +151,21 @@ pub fn exceedance_line(runs: &[ExceedanceRun]) -> Option<ExceedanceLine> {
 }
 
 impl ExceedanceLine {
-    /// Operations of a run that are beyond by the line.
+    /// Number of a run's operations beyond the limit according to the line.
     fn expected(&self, run: &ExceedanceRun) -> f64 {
         let exponent = self.at_one + self.slope * log(run.factor);
         (run.operations as f64 * exp(exponent.clamp(-30.0, 2.0))).min(1e9)
     }
 
-    /// The load at which the share is this one.
+    /// The load with this share.
     #[must_use]
     pub fn factor_at(&self, share: f64) -> f64 {
         exp((log(share) - self.at_one) / self.slope.max(2.0))
     }
 }
 
-/// The crossing of these runs, which lie around it, with its interval. None where the share
-/// does not rise with the load, or the runs are too few.
+/// The crossing of these runs, which are around it, with its interval. None if the share does not
+/// increase with the load, or there are too few runs.
 #[must_use]
 pub fn exceedance_crossing(
     runs: &[ExceedanceRun],
@@ -195,7 +195,7 @@ pub fn exceedance_crossing(
     }
 }
 
-/// The sandwich, and Pearson's.
+/// The sandwich variance, and Pearson's.
 fn independent_variances(
     runs: &[ExceedanceRun],
     line: &ExceedanceLine,
@@ -216,7 +216,7 @@ fn independent_variances(
     [inverse.around(meat), inverse.scaled(dispersion)]
 }
 
-/// The sandwich by block, and how many blocks there are, at least two.
+/// The sandwich variance by block, and the number of blocks, at least two.
 fn block_variance(runs: &[ExceedanceRun], line: &ExceedanceLine) -> Option<(Matrix, usize)> {
     let mut names: Vec<u32> = runs.iter().map(|run| run.block).collect();
     names.sort_unstable();
@@ -250,8 +250,7 @@ fn information(runs: &[ExceedanceRun], line: &ExceedanceLine) -> Matrix {
     information
 }
 
-/// Fieller's interval of the load at which the line has the share; open where the slope may
-/// be 0.
+/// Fieller's interval of the load at which the line has the share; open if the slope may be 0.
 fn fieller(line: &ExceedanceLine, variance: Matrix, degrees: f64, share: f64) -> Crossing {
     let target = log(share);
     let t = student_quantile(0.5 + LEVEL / 2.0, degrees);
@@ -275,8 +274,8 @@ fn fieller(line: &ExceedanceLine, variance: Matrix, degrees: f64, share: f64) ->
     }
 }
 
-/// Whether the share at one load is surely below (-1) or above (1) the allowed one, from its
-/// runs; 0: not known. Ratio of sums, Student's t, 97.5 % on each side.
+/// Whether the share at one load is significantly below (-1) or above (1) the allowed one, from its
+/// runs; 0: unknown. Ratio of sums, Student's t, 97.5 % on each side.
 #[must_use]
 pub fn exceedance_verdict(runs: &[ExceedanceRun], allowed: f64) -> i8 {
     let count = runs.len() as f64;

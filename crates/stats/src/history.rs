@@ -1,4 +1,4 @@
-//! A target's own history as its noise: is a new run one of those?
+//! A target's own history as its noise model: does a new run belong to it?
 //!
 //! ln of the value of run i = mean + effect of its boot + effect of its hour of day +
 //! its own error, the three effects random and independent. Their variances are estimated
@@ -14,8 +14,8 @@
 //! for a new hour. They are never below those of the smallest level that counts, and near
 //! them where that level's variance is most of it.
 //!
-//! Left out: which stored runs belong together. A history has one load on one target, of
-//! one kernel, firmware and size.
+//! Not included: which stored runs belong together. A history has one load on one target, with one
+//! kernel, firmware and size.
 
 use crate::distribution::student_quantile;
 use crate::needed::default_tolerance_percent;
@@ -23,13 +23,12 @@ use crate::sample::Estimate;
 use crate::steps::{ChangePointRule, change_points};
 use serde::{Deserialize, Serialize};
 
-/// Fewest runs of a history; below, two samples are compared.
+/// Fewest runs of a history; with fewer, two samples are compared.
 pub const HISTORY_RUNS_MIN: usize = 30;
-/// Level of the interval that decides whether a level is another one: there are many places
-/// at which it might have changed.
+/// Confidence for deciding that the level changed: there are many places at which it might have.
 const LEVEL: f64 = 0.99;
 const ITERATIONS_MAX: usize = 200;
-/// A variance below this share of the error's is none.
+/// A variance below this share of the error's counts as zero.
 const SHARE_MIN: f64 = 1e-6;
 
 /// A stored run.
@@ -37,24 +36,24 @@ const SHARE_MIN: f64 = 1e-6;
 pub struct HistoryRun {
     /// Its rate or latency, above 0.
     pub value: f64,
-    /// Any number that runs of one boot share.
+    /// Any number shared by the runs of one boot.
     pub boot: u64,
     /// Hour of day, 0 to 23.
     pub hour: u8,
 }
 
-/// Where and when a new run is made.
+/// Conditions of a new run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewRun {
     /// As of [`HistoryRun`].
     pub boot: u64,
     /// As of [`HistoryRun`].
     pub hour: u8,
-    /// Runs that are averaged, made in one go; at least 1.
+    /// Runs that are averaged, made consecutively; at least 1.
     pub runs: usize,
 }
 
-/// What a history says of its noise. Standard deviations are of logarithms: 0.02 is 2 %.
+/// A history's noise model. Standard deviations are of logarithms: 0.02 is 2 %.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
     /// The mean, as a value.
@@ -65,14 +64,14 @@ pub struct History {
     pub boot_deviation: f64,
     /// Between hours of day.
     pub hour_deviation: f64,
-    /// Runs.
+    /// Number of runs.
     pub runs: usize,
     boots: Vec<u64>,
     hours: Vec<u8>,
     solution: Solution,
 }
 
-/// What a new run is against a history.
+/// A new run compared with a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AgainstHistory {
@@ -129,7 +128,7 @@ impl History {
         libm::sqrt(parts.iter().map(|part| part * part).sum())
     }
 
-    /// Where the mean of new runs lies at a level, as a value.
+    /// Interval for the mean of new runs at a level, as a value.
     #[must_use]
     pub fn predict(&self, new: NewRun, level: f64) -> Estimate {
         let boot = self.boots.binary_search(&new.boot).ok();
@@ -169,9 +168,9 @@ impl History {
         .map(libm::exp)
     }
 
-    /// Judges the geometric mean of new runs. One run outside is a reason to run again, not
-    /// a verdict: of hourly runs of an unchanged target one a day lies outside. The verdict
-    /// is that of fresh runs, whose own mean is judged the same way.
+    /// Judges the geometric mean of new runs. One run outside is a reason to run again, not a
+    /// verdict: of hourly runs of an unchanged target one per day is outside. The verdict is that
+    /// of fresh runs, whose own mean is judged the same way.
     #[must_use]
     pub fn judge(&self, value: f64, new: NewRun, level: f64) -> AgainstHistory {
         let expected = self.predict(new, level);
@@ -198,17 +197,17 @@ impl History {
 
 /// Fewest boots that show how much boots differ.
 const BOOTS_MIN: usize = 4;
-/// Below, a change between two boots must be this large, in per cent.
+/// With fewer, a change between two boots must be this large, in per cent.
 const CHANGE_PERCENT_UNKNOWN_BOOTS: f64 = 5.0;
-/// A change is found so many runs from where it is.
+/// Error in the position of a change, in runs.
 const PLACE_ERROR: usize = 4;
 
-/// Changes of level among runs in the order of time that are more than boots differ by: for
-/// each the index of the first run of the new level. The runs before it, back to the change
-/// before, are a history of their own; those after it lie outside of it, as runs of the same
-/// boot, or of another where one begins there, and by more than runs scatter and 1 %.
+/// Level changes among runs in order of time that exceed the differences between boots: for each,
+/// the index of the first run of the new level. The runs before it, back to the previous change,
+/// form a history; those after it lie outside of it, as runs of the same boot, or of another if one
+/// begins there, and by more than the runs' scatter and 1 %.
 ///
-/// Empty where there are too few runs for a history.
+/// Empty if there are too few runs for a history.
 #[must_use]
 pub fn level_changes(runs: &[HistoryRun]) -> Vec<usize> {
     let Some(whole) = History::of(runs) else {
@@ -232,12 +231,13 @@ pub fn level_changes(runs: &[HistoryRun]) -> Vec<usize> {
 }
 
 impl History {
-    /// Runs from `index` to `to` are of another level than this history of those before.
+    /// Whether runs from `index` to `to` are on another level than this history of the preceding
+    /// ones.
     fn is_left(&self, runs: &[HistoryRun], values: &[f64], index: usize, to: usize) -> bool {
         let near = index.saturating_sub(PLACE_ERROR)..(index + PLACE_ERROR).min(to);
         let last = runs[near.start].boot;
         let is_boot = runs[near].iter().any(|run| run.boot != last);
-        // Of one boot: that whose level it is.
+        // If of one boot, the one with this level.
         let boot = runs[index.max(to.min(index + PLACE_ERROR) - 1)].boot;
         let each = runs[index..to].iter().zip(&values[index..to]);
         let after: Vec<f64> = each
@@ -260,7 +260,7 @@ impl History {
     }
 }
 
-/// A run in the equations: the number of its boot, and where its hour stands behind the mean.
+/// A run in the equations: the number of its boot, and the index of its hour after the mean.
 #[derive(Clone, Copy)]
 struct Row {
     value: f64,
@@ -280,8 +280,8 @@ struct Fit {
     solution: Solution,
 }
 
-/// Mean and effects in logarithms, and their errors: the inverse of the equations, in the end
-/// times the error's variance. Of two boots the error together is not kept: nobody asks.
+/// Mean and effects in logarithms, and their errors: the inverse of the equations, finally
+/// multiplied by the error's variance. The joint error of two boots is not kept: it is not needed.
 #[derive(Clone, Debug, PartialEq)]
 struct Solution {
     /// The mean, then the hours.
@@ -295,12 +295,12 @@ struct Solution {
 struct BootEffect {
     effect: f64,
     error: f64,
-    /// With the mean and the hours.
+    /// Covariance with the mean and the hours.
     errors: Vec<f64>,
 }
 
 impl Solution {
-    /// The mean with the effects of a boot and of an hour, and the error of the sum.
+    /// The mean plus the effects of a boot and an hour, and the error of the sum.
     fn sum(&self, boot: Option<usize>, hour: Option<usize>) -> (f64, f64) {
         let known = || std::iter::once(0).chain(hour);
         let mut value: f64 = known().map(|i| self.effects[i]).sum();
@@ -324,17 +324,17 @@ impl Solution {
     }
 }
 
-/// Henderson's equations without the ratios of variances, which change. No run is of two
-/// boots, so their part is a diagonal, and is eliminated before what is left is inverted:
-/// there may be as many boots as runs, and never more than 24 hours.
+/// Henderson's equations without the variance ratios, which change. No run belongs to two boots, so
+/// their part is a diagonal, and is eliminated before the rest is inverted: there may be as many
+/// boots as runs, but never more than 24 hours.
 struct Equations {
     /// Of the mean and the hours.
     left: Vec<Vec<f64>>,
     right: Vec<f64>,
-    /// Of each boot: its runs of each hour, behind all of them, and the sum of their values.
+    /// For each boot: its number of runs in total and by hour, and the sum of their values.
     boots: Vec<(Vec<f64>, f64)>,
     squares: f64,
-    /// The values' mean, which is taken off them: sums of squares keep their digits.
+    /// Mean of the values, which is subtracted from them: sums of squares keep their precision.
     centre: f64,
     runs: f64,
 }
@@ -449,7 +449,7 @@ impl Equations {
         let none = SHARE_MIN * 100.0 * at.error;
         at.boot = if at.boot > none { at.boot } else { 0.0 };
         at.hour = if at.hour > none { at.hour } else { 0.0 };
-        // Where no value differs, nothing has an effect, and no ratio of variances counts.
+        // If no values differ, there are no effects, and the variance ratios are irrelevant.
         let mut solution = self.solve(match at.error > 0.0 {
             true => at,
             false => Variances { error: 1.0, ..at },
@@ -491,7 +491,7 @@ impl Equations {
     }
 }
 
-/// The inverse of a symmetric positive matrix, by Gauss and Jordan in place.
+/// The inverse of a symmetric positive matrix, by Gauss-Jordan in place.
 fn inverse(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let size = matrix.len();
     for pivot in 0..size {
@@ -527,7 +527,7 @@ mod tests {
     use super::*;
     use crate::Random;
 
-    /// Hourly runs that scatter by 2 %, an hour's by 1 %, with a boot each ten days.
+    /// Hourly runs that scatter by 2 %, hours by 1 %, with a boot every ten days.
     fn hourly(count: usize, seed: u64, level: impl Fn(usize) -> f64) -> Vec<HistoryRun> {
         let mut random = Random::new(seed);
         let hours: Vec<f64> = (0..24).map(|_| 0.01 * random.normal()).collect();
@@ -598,7 +598,7 @@ mod tests {
         let boots: Vec<u64> = runs.iter().map(|run| run.boot).collect();
         let history = History::of(&runs).expect("a history");
         assert_eq!(history.solution.boots.len(), boots[1_499] as usize + 1);
-        // What is inverted does not grow with the boots: that took minutes.
+        // The inverted matrix does not grow with the boots: that took minutes.
         assert_eq!(history.solution.errors.len(), 1 + 24);
         assert!((history.mean / 1_000.0 - 1.0).abs() < 0.01);
         assert!((0.015..0.025).contains(&history.noise()), "{history:?}");
@@ -703,7 +703,7 @@ mod tests {
             }
             changed += usize::from(!level_changes(&runs).is_empty());
         }
-        // Nobody knows from the first boots alone how much they differ.
+        // The first boots alone do not show how much boots differ.
         assert!(changed <= 6, "{changed} of 20");
         assert!(level_changes(&hourly(29, 5, |_| 1_000.0)).is_empty());
     }

@@ -1,12 +1,12 @@
 //! The Hodges-Lehmann estimate: the median of all Walsh averages.
 //!
-//! Hodges and Lehmann (1963): the value around which a sample is most nearly
-//! symmetric, judged by Wilcoxon's signed ranks. 95.5 % as efficient as the mean
-//! for normal values, and unmoved by a few wild ones (up to 29 %).
+//! Hodges and Lehmann (1963): the value around which a sample is most nearly symmetric by
+//! Wilcoxon's signed ranks. 95.5 % as efficient as the mean for normal values, and robust against
+//! outliers (up to 29 %).
 //!
-//! Walsh averages are (x_i + x_j) / 2 for i <= j: n(n+1)/2 of them. They are
-//! never written down: the k-th smallest is found by bisecting over all f64 and
-//! counting in O(n), exactly, in 64 rounds.
+//! Walsh averages are (x_i + x_j) / 2 for i <= j: n(n+1)/2 of them. They are never materialised:
+//! the k-th smallest is found by bisecting over all f64 and counting in O(n), exactly, in 64
+//! rounds.
 
 use crate::sample::sorted;
 
@@ -31,7 +31,7 @@ pub fn hodges_lehmann(values: &[f64]) -> Option<f64> {
     Some(0.5 * low + 0.5 * high)
 }
 
-/// A rising copy; none when empty or not finite.
+/// A sorted copy; none when empty or not finite.
 pub(crate) fn finite_sorted(values: &[f64]) -> Option<Vec<f64>> {
     (!values.is_empty() && values.iter().all(|v| v.is_finite())).then(|| sorted(values))
 }
@@ -41,10 +41,10 @@ pub(crate) fn walsh_count(n: usize) -> u64 {
     n as u64 * (n as u64 + 1) / 2
 }
 
-/// The k-th smallest Walsh average (k from 1) of rising values.
+/// The k-th smallest Walsh average (k from 1) of sorted values.
 ///
 /// # Panics
-/// When there is no k-th.
+/// If k is out of range.
 pub(crate) fn walsh_average(sorted: &[f64], k: u64) -> f64 {
     assert!((1..=walsh_count(sorted.len())).contains(&k));
     let (mut low, mut high) = (key(sorted[0]), key(sorted[sorted.len() - 1]));
@@ -77,7 +77,7 @@ fn averages_up_to(sorted: &[f64], limit: f64) -> u64 {
     count
 }
 
-/// An integer that orders as the number does.
+/// An integer with the same ordering as the number.
 fn key(value: f64) -> i64 {
     let bits = value.to_bits() as i64;
     bits ^ (((bits >> 63) as u64) >> 1) as i64

@@ -1,7 +1,7 @@
-//! The best rising sequence, and where it crosses a level.
+//! Isotonic regression, and where it crosses a level.
 
-/// The non-decreasing sequence with the least squared distance from `values`, each of
-/// the same weight: pool adjacent violators. n = 0: empty; n = 1: itself.
+/// The non-decreasing sequence with the least squared distance from `values`, equally weighted:
+/// pool adjacent violators. n = 0: empty; n = 1: itself.
 ///
 /// ```
 /// use stripewise_stats::isotonic;
@@ -9,7 +9,7 @@
 /// ```
 #[must_use]
 pub fn isotonic(values: &[f64]) -> Vec<f64> {
-    // Sum and number of each pool.
+    // Sum and count of each pool.
     let mut pools: Vec<(f64, usize)> = Vec::new();
     for &value in values {
         let mut pool = (value, 1);
@@ -31,16 +31,16 @@ pub fn isotonic(values: &[f64]) -> Vec<f64> {
 /// Where a rising curve crosses a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CrossingAt {
-    /// All of it lies above.
+    /// Before its first point: all of it is above.
     Before,
-    /// Between its points, on a straight line between neighbours.
+    /// Between its points, by linear interpolation.
     Within(f64),
-    /// None of it lies above.
+    /// After its last point: none of it is above.
     Beyond,
 }
 
-/// Where the rising curve nearest to the points `(x, y)`, which are in the order of
-/// x, crosses `level`. None where there are no points.
+/// Where the isotonic curve through the points `(x, y)`, which are ordered by x, crosses `level`.
+/// None without points.
 #[must_use]
 pub fn isotonic_crossing(points: &[(f64, f64)], level: f64) -> Option<CrossingAt> {
     let values: Vec<f64> = points.iter().map(|&(_, y)| y).collect();

@@ -1,10 +1,8 @@
-//! Histograms, percentiles, intervals, steady state, knee, comparison. Does not
-//! know what a disk is.
+//! Histograms, percentiles, intervals, steady state, knee, comparison. Independent of disks.
 //!
-//! Pure functions of numbers: no clock, no file, no entropy. Elementary
-//! functions come from `libm`, random numbers from seeds, so the same input
-//! gives the same bits everywhere. Answers that a sample is too small for are
-//! `None`, never a made-up zero.
+//! Pure functions of numbers: no clock, no file, no entropy. Elementary functions come from `libm`,
+//! random numbers from seeds, so the same input gives the same bits everywhere. If a sample is too
+//! small for an answer, the result is `None`, never a made-up zero.
 #![forbid(unsafe_code)]
 
 mod at_limit;

@@ -1,5 +1,5 @@
-//! Little's law as a check of a run's books: the mean number in the system is
-//! the rate times the mean time spent there, whatever the distributions.
+//! Little's law as a consistency check of a run: the mean number in the system is the rate times
+//! the mean time in it, whatever the distributions.
 //!
 //! The law is exact for sums over all time. In a window of length T the
 //! operations that straddle its edges make a difference of at most
@@ -13,7 +13,7 @@ pub struct LittleInput {
     /// Mean number in flight, counted independently of the latencies (or the
     /// number that a closed loop keeps in flight).
     pub outstanding_mean: f64,
-    /// Completions a second.
+    /// Completions per second.
     pub iops: f64,
     /// Mean latency from issue to completion.
     pub latency_ns_mean: f64,
@@ -23,23 +23,22 @@ pub struct LittleInput {
     pub duration_ns: f64,
 }
 
-/// The outcome of the check.
+/// Result of the check.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LittleCheck {
-    /// `iops` times mean latency: the outstanding that the latencies account for.
+    /// `iops` times mean latency: the outstanding implied by the latencies.
     pub outstanding_implied: f64,
     /// Implied over counted, minus 1.
     pub deviation: f64,
-    /// Largest |deviation| that the window's edges explain: longest latency
-    /// over duration.
+    /// Largest |deviation| explained by the window's edges: longest latency over duration.
     pub deviation_max: f64,
     /// |deviation| is at most `deviation_max` plus 1 % for clock resolution.
     pub consistent: bool,
 }
 
-/// Holds a window against Little's law: outstanding = IOPS * latency.
-/// None where nothing was in flight (0 operations) or a figure is not finite;
-/// with 1 or 2 operations the edges explain everything and it always agrees.
+/// Checks a window against Little's law: outstanding = IOPS * latency. None if nothing was in
+/// flight (0 operations) or a figure is not finite; with 1 or 2 operations the edges explain
+/// everything and the check always passes.
 ///
 /// ```
 /// use stripewise_stats::{LittleInput, little};

@@ -1,15 +1,15 @@
-//! How many repetitions would tell, and what those that there are can tell.
+//! How many repetitions are needed, and what the existing ones can detect.
 
 use crate::distribution::student_quantile;
 use crate::sample::standard_deviation;
 
-/// The chance with which a loss of [`smallest_loss`] is found.
+/// The probability of finding a loss of [`smallest_loss`].
 pub const DETECTION_CHANCE: f64 = 0.9;
-/// Nobody acts on a smaller difference, in per cent.
+/// Smaller differences are not relevant, in per cent.
 const TOLERANCE_PERCENT_MIN: f64 = 1.0;
 
-/// How much runs scatter: the standard deviation of the logarithms of their values, so
-/// that 0.02 is 2 %. n = 0 and 1, or a value not above 0: none.
+/// Scatter of runs: the standard deviation of the logarithms of their values, so that 0.02 is 2 %.
+/// n = 0 and 1, or a value not above 0: none.
 #[must_use]
 pub fn scatter(values: &[f64]) -> Option<f64> {
     let usable = values.iter().all(|value| value.is_finite() && *value > 0.0);
@@ -17,18 +17,18 @@ pub fn scatter(values: &[f64]) -> Option<f64> {
     usable.then(|| standard_deviation(&logarithms)).flatten()
 }
 
-/// The difference that is tolerated where none is given, in per cent: 1 %, or as much as
-/// runs of the target scatter, whichever is more.
+/// Default tolerance for a difference, in per cent: 1 %, or the scatter of the target's runs,
+/// whichever is larger.
 #[must_use]
 pub fn default_tolerance_percent(scatter: f64) -> f64 {
     TOLERANCE_PERCENT_MIN.max(100.0 * libm::expm1(scatter))
 }
 
-/// The smallest loss, in per cent, that a comparison of `counts` runs of either side finds
-/// with a chance of 90 %, where runs scatter like this and a loss up to `tolerance_percent`
-/// is tolerated: on logarithms, the tolerance and (t(1 - a/2) + t(0.9)) s sqrt(1/n + 1/m)
-/// beyond it, with n + m - 2 degrees of freedom and a = 1 - level. It is what the interval
-/// of Student's pooled t must clear; the exact rank-sum test needs 2 to 5 % more runs.
+/// The smallest loss, in per cent, that a comparison of `counts` runs of either side finds with a
+/// probability of 90 %, for runs with this scatter and a tolerated loss of up to
+/// `tolerance_percent`: on logarithms, the tolerance plus (t(1 - a/2) + t(0.9)) s sqrt(1/n + 1/m),
+/// with n + m - 2 degrees of freedom and a = 1 - level. The interval of Student's pooled t must
+/// exceed it; the exact rank-sum test needs 2 to 5 % more runs.
 ///
 /// Below two degrees of freedom, or without runs on a side: 100, nothing is found.
 ///
@@ -58,12 +58,11 @@ pub fn smallest_loss_percent(
     -100.0 * libm::expm1(-(tolerated + beyond))
 }
 
-/// Repetitions of each side whose interval would reach about `wanted_percent` to
-/// either side, if they scatter as those did from which `counts` values gave the
-/// interval `[low, high]` in per cent at `level`: the scatter is read off the
-/// interval as if it were Student's with the pooled variance, and a mean of n values
-/// scatters by its root over n. Rounded up, 2 at least; infinite for an interval
-/// without end. Below three values in all there is no interval: 2.
+/// Repetitions per side whose interval would reach about `wanted_percent` to either side, if they
+/// scatter like the `counts` values that gave the interval `[low, high]` in per cent at `level`:
+/// the scatter is derived from the interval as if it were Student's with the pooled variance, and a
+/// mean of n values scatters by its root over n. Rounded up, at least 2; infinite for an unbounded
+/// interval. Below three values in total there is no interval: 2.
 ///
 /// ```
 /// use stripewise_stats::repetitions_needed;
@@ -91,7 +90,7 @@ pub fn repetitions_needed(
     let upper = (1.0 + level) / 2.0;
     let half = (log(high) - log(low)) / 2.0;
     let scatter = half / (student_quantile(upper, degrees) * (1.0 / a + 1.0 / b).sqrt());
-    // So many that Student's factor is the normal distribution's.
+    // So many that Student's factor equals the normal distribution's.
     let ratio = student_quantile(upper, 1e6) * scatter / log(wanted_percent);
     (2.0 * ratio * ratio).ceil().max(LEAST)
 }

@@ -1,7 +1,7 @@
 //! Seeded random numbers for resampling: xoshiro256++, the same on every
 //! machine and in every version (the stream is part of a result's identity).
 //!
-//! Left out: entropy. Whoever wants another draw names another seed.
+//! No entropy: use another seed for another draw.
 
 use crate::distribution::normal_quantile;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -32,11 +32,11 @@ impl Random {
         self.0.next_u64()
     }
 
-    /// A whole number in 0..`end`, by multiplication (Lemire); no number is
-    /// likelier than another by more than `end` / 2^64.
+    /// An integer in 0..`end`, by multiplication (Lemire); no value is likelier than another by
+    /// more than `end` / 2^64.
     ///
     /// # Panics
-    /// When `end` is 0.
+    /// If `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         assert!(end > 0, "a range has something in it");
         ((u128::from(self.bits()) * end as u128) >> 64) as usize

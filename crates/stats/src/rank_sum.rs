@@ -1,5 +1,4 @@
-//! The rank-sum test of Mann, Whitney and Wilcoxon and the interval that belongs
-//! to it, exact.
+//! The Mann-Whitney-Wilcoxon rank-sum test and its interval, exact.
 //!
 //! U is the number of pairs (a, b) with b > a, ties counting a half. If both
 //! samples come from one distribution, every choice of which values are the b is
@@ -12,8 +11,8 @@
 //! [`EXACT_VALUES_MAX`] values in all, above with the normal approximation,
 //! corrected for continuity and ties (Hollander and Wolfe 1999, 4.1).
 //!
-//! Left out: samples of different spread. The interval is one of a shift, and
-//! holds its level where one distribution is the other moved.
+//! Not covered: samples of different spread. The interval is for a shift, and keeps its level if
+//! one distribution is the other one shifted.
 
 use crate::distribution::{normal_cdf, normal_quantile};
 use crate::sample::{Estimate, median, sorted};
@@ -22,13 +21,12 @@ use serde::{Deserialize, Serialize};
 /// Most values of both samples together for which the distribution is exact.
 pub const EXACT_VALUES_MAX: usize = 80;
 
-/// The outcome of a test of "both samples come from one distribution".
+/// Result of a test of "both samples come from one distribution".
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RankSum {
-    /// Pairs in which the value of B is the larger, ties counting a half.
+    /// Pairs in which the value of B is larger, ties counting a half.
     pub u: f64,
-    /// P(a U at least as far out, on either side): twice the smaller of the
-    /// other two, at most 1.
+    /// P(a U at least as extreme, on either side): twice the smaller of the other two, at most 1.
     pub p_two_sided: f64,
     /// P(a U as large or larger): small when B is larger.
     pub p_greater: f64,
@@ -74,10 +72,10 @@ pub fn rank_sum(a: &[f64], b: &[f64]) -> Option<RankSum> {
 /// does not reject: from the c-th smallest to the c-th largest difference, c the
 /// largest number with P(U <= c - 1) <= (1 - level) / 2.
 ///
-/// Where one distribution is the other moved, it holds the shift with exactly
-/// the probability returned as `level`, which is at least the asked one; ties
-/// only make it hold the truth more often. Above [`EXACT_VALUES_MAX`] values c
-/// is of the normal approximation and `level` the asked one.
+/// If one distribution is the other one shifted, it contains the shift with exactly the probability
+/// returned as `level`, which is at least the requested one; ties only increase it. Above
+/// [`EXACT_VALUES_MAX`] values c comes from the normal approximation and `level` is the requested
+/// one.
 ///
 /// None where the samples are too small for the level (see [`rank_sum`]; 1 and 2
 /// values against few) or a value is not finite.
@@ -108,7 +106,7 @@ fn usable(a: &[f64], b: &[f64]) -> bool {
     finite && !a.is_empty() && !b.is_empty()
 }
 
-/// All b - a, rising. Samples here are runs, hundreds at most.
+/// All b - a, sorted. Samples here are runs, hundreds at most.
 fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
     let all: Vec<f64> = b
         .iter()
@@ -117,11 +115,11 @@ fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
     sorted(&all)
 }
 
-/// Twice the mean rank of every value, rising, and the sum of those of `b`.
+/// Twice the mean rank of every value, sorted, and the sum of those of `b`.
 fn doubled_ranks(a: &[f64], b: &[f64]) -> (Vec<u64>, u64) {
     let mut values: Vec<(f64, bool)> = a.iter().map(|&v| (v, false)).collect();
     values.extend(b.iter().map(|&v| (v, true)));
-    // Adding zero makes -0 and 0 the tie that they are.
+    // Adding zero makes -0 and 0 a tie.
     values.sort_by(|x, y| (x.0 + 0.0).total_cmp(&(y.0 + 0.0)));
     let mut ranks = Vec::with_capacity(values.len());
     let mut b_sum = 0;
@@ -134,7 +132,7 @@ fn doubled_ranks(a: &[f64], b: &[f64]) -> (Vec<u64>, u64) {
     (ranks, b_sum)
 }
 
-/// In how many of all choices of `n` ranks they sum to 0, 1...
+/// Number of choices of `n` ranks that sum to 0, 1...
 fn ways(ranks: &[u64], n: usize) -> Vec<f64> {
     let total: u64 = ranks.iter().sum();
     let sums = total as usize + 1;
@@ -190,7 +188,7 @@ fn normal_tails(doubled: &[u64], m: usize, n: usize, u: f64) -> (f64, f64) {
     )
 }
 
-/// c and the level that it gives; none where even the extremes are not enough.
+/// c and its level; none if even the extremes do not suffice.
 fn critical_count(m: usize, n: usize, level: f64) -> Option<(usize, f64)> {
     let tail = 0.5 - 0.5 * level;
     if !(0.0..0.5).contains(&tail) {
@@ -207,7 +205,7 @@ fn critical_count(m: usize, n: usize, level: f64) -> Option<(usize, f64)> {
     let all: f64 = ways.iter().sum();
     let (mut below, mut c) = (0.0, 0);
     for count in &ways[n * (n + 1) / 2..] {
-        // A tail that is exactly the asked one counts as reached.
+        // A tail of exactly the requested size counts as reached.
         if below + count > all * tail * (1.0 + 1e-12) {
             break;
         }

@@ -1,21 +1,20 @@
-//! Two estimates, each with an interval of its own, against each other.
+//! Ratio of two estimates, each with its own interval.
 //!
-//! Where no runs can be paired - two benches, each with an answer fitted to runs of its
-//! own - the interval of the ratio comes from both intervals (Zou and Donner 2008, "method
-//! of variance estimates recovery"): on logarithms each end is as far from the difference
-//! as the two ends that it rests on, squared and added. It keeps lopsided intervals
-//! lopsided.
+//! If no runs can be paired (two benches, each with an answer fitted to its own runs), the interval
+//! of the ratio comes from both intervals (Zou and Donner 2008, "method of variance estimates
+//! recovery"): on logarithms the distance of each end from the difference is the root of the summed
+//! squares of the two ends it depends on. Asymmetric intervals stay asymmetric.
 
 use crate::distribution::{normal_cdf, normal_quantile};
 use crate::sample::Estimate;
 
-/// What two estimates say of B against A.
+/// B compared with A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
     /// (B / A - 1) * 100, with its interval.
     pub difference_percent: Estimate,
-    /// Two-sided, of "no difference": 1 less the level of the widest interval of this
-    /// kind that does not hold 0, as if the ends were those of normal distributions.
+    /// Two-sided, of "no difference": 1 minus the level of the widest such interval that excludes
+    /// 0, as if the ends were those of normal distributions.
     pub p_value: f64,
 }
 
@@ -45,7 +44,7 @@ pub fn ratio(a: &Estimate, b: &Estimate) -> Option<Ratio> {
     let down = libm::hypot(below(&b_log), above(&a_log));
     let up = libm::hypot(above(&b_log), below(&a_log));
     let percent = |d: f64| 100.0 * libm::expm1(d);
-    // How many of its half widths, on the side of 0, the difference lies from 0.
+    // Distance of the difference from 0, in its half widths on the side of 0.
     let towards_zero = if value > 0.0 { down } else { up };
     let p_value = match value == 0.0 {
         true => 1.0,

@@ -1,33 +1,32 @@
-//! Polynomials of degree 0 to 2 fitted so that a few disturbed runs hardly move
-//! them: Huber's M-estimator.
+//! Polynomials of degree 0 to 2, fitted robustly so that a few disturbed runs hardly affect them:
+//! Huber's M-estimator.
 //!
-//! Every run counts, and none is thrown out for its value: one that lies farther
-//! from the curve than c times the scale pulls with the force of c scales. The scale
-//! is the median of the absolute residuals over 0.6745, taken again with every step
-//! of the iteration; the start is ordinary least squares. Variances are Huber's
-//! (1981, formula 6.5; "H1" of other programs): those of least squares on residuals
-//! that are cut off at c scales and stretched by K / m, where m is the share of runs
-//! that are not cut off and K = 1 + p/n (1 - m)/m.
+//! Every run counts, and none is rejected for its value: one that is farther from the curve than c
+//! times the scale has the influence of c scales. The scale is the median of the absolute residuals
+//! over 0.6745, updated in every iteration; the start is ordinary least squares. Variances are
+//! Huber's (1981, formula 6.5; "H1" in other programs): those of least squares on residuals
+//! truncated at c scales and multiplied by K / m, where m is the share of runs that are not
+//! truncated and K = 1 + p/n (1 - m)/m.
 //!
-//! Left out: outliers in the abscissa. Whoever plans the runs chooses those.
+//! Not covered: outliers in the abscissa, which are chosen when the runs are planned.
 
 use crate::distribution::student_quantile;
 use crate::sample::{Estimate, median};
 
-/// Huber's c. On normal values without outliers the estimate has 95 % of the
-/// precision of least squares.
+/// Huber's c. For normal values without outliers the estimate has 95 % of the precision of least
+/// squares.
 const HUBER: f64 = 1.345;
 /// Median of |z| of the standard normal distribution.
 const NORMAL_MEDIAN: f64 = 0.674_489_750_196_081_7;
-/// Intervals are this much wider than Student's: with the scale taken from the same few
-/// values, the share of 95 % is reached from five values on (simulated: 93 % with 5, 95 %
-/// with 8, of normal values of which none or one in twenty is slowed by 40 %).
+/// Intervals are this much wider than Student's: with the scale from the same few values, 95 %
+/// coverage is reached from five values on (simulated: 93 % with 5, 95 % with 8, for normal values
+/// of which none or one in twenty is slowed by 40 %).
 const WIDENING: f64 = 1.1;
 const ITERATIONS_MAX: usize = 100;
-/// The scale is at least this share of the root mean square of the residuals of least
-/// squares. Where more than half of the values are equal, as runs on simulated arrays may
-/// be, the median of the residuals is 0, and the interval would have no width however far
-/// the others lie. Of values that differ the median is far above it.
+/// The scale is at least this share of the root mean square of the least squares residuals. If more
+/// than half of the values are equal, as runs on simulated arrays may be, the median of the
+/// residuals is 0, and the interval would have no width however far away the others are. For
+/// distinct values the median is far above it.
 const SCALE_FLOOR: f64 = 0.05;
 /// Terms of a parabola.
 const TERMS_MAX: usize = 3;
@@ -39,7 +38,7 @@ type Row = [f64; TERMS_MAX];
 pub(crate) struct RobustFit {
     /// c0, c1, c2; 0 beyond the terms fitted.
     pub(crate) coefficients: Row,
-    /// Residuals as the variances see them: cut off and stretched, see above.
+    /// Residuals for the variances: truncated and scaled, see above.
     pub(crate) residuals: Vec<f64>,
     /// (Z'Z)^-1 of the plain design.
     inverse: [Row; TERMS_MAX],
@@ -72,7 +71,7 @@ impl RobustFit {
         sum
     }
 
-    /// Degrees of freedom that are left.
+    /// Remaining degrees of freedom.
     pub(crate) fn degrees(&self) -> f64 {
         (self.residuals.len() - self.terms) as f64
     }
@@ -120,9 +119,8 @@ pub(crate) fn robust_polynomial(x: &[f64], y: &[f64], terms: usize) -> Option<Ro
     })
 }
 
-/// Huber's estimate of where values lie, and its interval: Student's on residuals
-/// that are cut off (see the module), a tenth wider. n = 0 and 1: none; n = 2: nothing is
-/// cut off.
+/// Huber's location estimate and its interval: Student's on truncated residuals (see the module), a
+/// tenth wider. n = 0 and 1: none; n = 2: nothing is truncated.
 ///
 /// ```
 /// use stripewise_stats::robust_mean_interval;
@@ -145,18 +143,18 @@ pub fn robust_mean_interval(values: &[f64], level: f64) -> Option<Estimate> {
     })
 }
 
-/// Huber means of several groups that scatter alike.
+/// Huber means of several groups with common scatter.
 pub(crate) struct GroupFit {
     /// One for each group.
     pub(crate) means: Vec<f64>,
-    /// Standard deviation of a value within its group, on residuals that are cut off.
+    /// Standard deviation of a value within its group, on truncated residuals.
     pub(crate) scatter: f64,
-    /// Values less groups.
+    /// Number of values minus number of groups.
     pub(crate) degrees: f64,
 }
 
-/// The means of groups with one scale. None where a group is empty, a value is not finite,
-/// or no group has two values.
+/// The means of groups with a common scale. None if a group is empty, a value is not finite, or no
+/// group has two values.
 pub(crate) fn robust_groups(groups: &[Vec<f64>]) -> Option<GroupFit> {
     let count: usize = groups.iter().map(Vec::len).sum();
     let finite = groups.iter().flatten().all(|value| value.is_finite());
@@ -171,7 +169,7 @@ pub(crate) fn robust_groups(groups: &[Vec<f64>]) -> Option<GroupFit> {
             .collect()
     };
     let floor = SCALE_FLOOR * root_mean_square(&residuals(&means));
-    // Medians take a degree of freedom each, which a scale of few values must not lose.
+    // Medians take one degree of freedom each, for which a scale of few values must be corrected.
     let lost = count as f64 / (count - groups.len()) as f64;
     let mut scale = 0.0;
     for _ in 0..ITERATIONS_MAX {
@@ -201,7 +199,7 @@ pub(crate) fn robust_groups(groups: &[Vec<f64>]) -> Option<GroupFit> {
 
 fn huber_weight(residual: f64, scale: f64) -> f64 {
     let limit = HUBER * scale;
-    // There is no scale only where all points lie on the curve.
+    // The scale is 0 only if all points are on the curve.
     if scale <= 0.0 || residual.abs() <= limit {
         1.0
     } else {
@@ -271,9 +269,8 @@ fn solve(rows: &[Row], y: &[f64], weights: &[f64], terms: usize) -> Option<Row> 
     Some(solution)
 }
 
-/// The inverse of the upper left `terms` rows and columns, by Gauss and Jordan;
-/// none where the matrix is singular. It is symmetric and positive, so that no
-/// exchange of rows is needed.
+/// The inverse of the upper left `terms` rows and columns, by Gauss-Jordan; none if the matrix is
+/// singular. It is symmetric and positive, so no pivoting is needed.
 fn inverse_of(matrix: &[Row; TERMS_MAX], terms: usize) -> Option<[Row; TERMS_MAX]> {
     let mut left = *matrix;
     let mut right = [[0.0; TERMS_MAX]; TERMS_MAX];

@@ -1,8 +1,7 @@
 //! Plain samples: mean, spread, quantiles, and Student's interval of a mean.
 //!
-//! Values are finite numbers in any order; an empty sample has no answer
-//! (`None`), never a zero. Infinite or undefined values do not panic but give
-//! infinite or undefined answers.
+//! Values are finite numbers in any order; for an empty sample the result is `None`, never zero.
+//! Infinite or undefined values do not panic but give infinite or undefined results.
 
 use crate::distribution::student_quantile;
 use serde::{Deserialize, Serialize};
@@ -16,26 +15,26 @@ pub struct Estimate {
     pub low: f64,
     /// Upper end of the interval.
     pub high: f64,
-    /// Confidence of the interval, 0 to 1: at least this share of such intervals
-    /// holds the truth (each function says how exactly).
+    /// Confidence of the interval, 0 to 1: at least this share of such intervals contains the true
+    /// value (each function states how exactly).
     pub level: f64,
 }
 
 impl Estimate {
-    /// Upper minus lower end.
+    /// Upper end minus lower end.
     #[must_use]
     pub fn width(&self) -> f64 {
         self.high - self.low
     }
 
-    /// The interval holds `truth`, ends included.
+    /// Whether the interval contains `truth`, ends included.
     #[must_use]
     pub fn contains(&self, truth: f64) -> bool {
         self.low <= truth && truth <= self.high
     }
 
-    /// The estimate on another scale. `rising` must never fall, so that the
-    /// interval keeps its level.
+    /// The estimate on another scale. `rising` must be non-decreasing, so that the interval keeps
+    /// its level.
     #[must_use]
     pub fn map(&self, rising: impl Fn(f64) -> f64) -> Estimate {
         Estimate {
@@ -47,7 +46,7 @@ impl Estimate {
     }
 }
 
-/// Which sample quantile is meant: three of the nine of Hyndman and Fan (1996).
+/// Definition of a sample quantile: three of the nine of Hyndman and Fan (1996).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantile {
@@ -161,8 +160,8 @@ pub fn quantile_sorted(sorted: &[f64], p: f64, definition: Quantile) -> Option<f
     let p = p.clamp(0.0, 1.0);
     let n = sorted.len() as f64;
     let position = match definition {
-        // Shares such as 0.7 are a little more or less than they say; what is
-        // within a few rounding errors of a whole rank is that rank.
+        // Shares such as 0.7 are not exact in binary; a value within a few rounding errors of a
+        // whole rank counts as that rank.
         Quantile::Observed => libm::ceil(n * p * (1.0 - 4.0 * f64::EPSILON)),
         Quantile::Linear => (n - 1.0) * p + 1.0,
         Quantile::MedianUnbiased => (n + 1.0 / 3.0) * p + 1.0 / 3.0,
@@ -197,7 +196,7 @@ pub fn mean_interval(values: &[f64], level: f64) -> Option<Estimate> {
     })
 }
 
-/// A copy in rising order.
+/// A sorted copy.
 pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);

@@ -1,36 +1,33 @@
-//! A against B where repetitions are not paired: the difference in per cent, its
-//! interval, a p-value.
+//! A against B with unpaired repetitions: the difference in per cent, its interval, a p-value.
 //!
-//! For runs of different sittings: a stored series against another, a baseline
-//! against today. Whatever changed between the sittings is part of the
-//! difference; blocks ([`crate::compare_blocks`]) are the way to be rid of it.
+//! For runs of different sessions: one stored series against another, a baseline against today.
+//! Anything that changed between the sessions is part of the difference; blocks
+//! ([`crate::compare_blocks`]) avoid that.
 //!
-//! Everything is done on ln(value). Where both samples are large enough, the
-//! Hodges-Lehmann shift with the interval of the exact rank-sum test, which asks
-//! nothing of the distribution but that both have the same shape. With fewer
-//! values (one old run against six new ones), the difference of means with
-//! Student's interval and the pooled variance: exact where logarithms are normal
-//! and scatter alike on both sides, which then has to be believed. Welch's
-//! interval needs no equal scatter, but two values on each side, and is no better
-//! with so few.
+//! Everything is done on ln(value). If both samples are large enough: the Hodges-Lehmann shift with
+//! the interval of the exact rank-sum test, which only assumes that both distributions have the
+//! same shape. With fewer values (one old run against six new ones): the difference of means with
+//! Student's interval and the pooled variance, exact if logarithms are normal with equal scatter on
+//! both sides, which then has to be assumed. Welch's interval needs no equal scatter, but two
+//! values on each side, and is no better with so few.
 
 use crate::distribution::{student_quantile, student_two_sided};
 use crate::rank_sum::{rank_sum, rank_sum_interval, shift};
 use crate::sample::{Estimate, mean, variance};
 use serde::{Deserialize, Serialize};
 
-/// How an interval was made.
+/// How an interval was computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SamplesMethod {
     /// The exact rank-sum test: nothing assumed but equal shapes.
     RankSum,
-    /// Student's t with the pooled variance: logarithms are taken as normal, and
-    /// both sides as scattering alike.
+    /// Student's t with the pooled variance: assumes normal logarithms and equal scatter on both
+    /// sides.
     PooledStudent,
 }
 
-/// What two samples of repetitions say about B against A.
+/// B compared with A, from two samples of repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SamplesComparison {
     /// Values of A and of B.
@@ -41,7 +38,7 @@ pub struct SamplesComparison {
     pub interval_percent: Option<Estimate>,
     /// Two-sided, of "no difference", before any correction for many rows.
     pub p_value: Option<f64>,
-    /// How interval and p-value were made.
+    /// How interval and p-value were computed.
     pub method: Option<SamplesMethod>,
 }
 
@@ -99,10 +96,10 @@ fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
     all.then(|| values.iter().map(|v| libm::log(*v)).collect())
 }
 
-/// Student's interval of mean(b) - mean(a) and its p-value (Student 1908, Fisher
-/// 1925), with the variance of both samples pooled, so that one of them may be a
-/// single value. None below two degrees of freedom: with one, the interval is
-/// 12.7 standard errors wide and rests on a single difference.
+/// Student's interval of mean(b) - mean(a) and its p-value (Student 1908, Fisher 1925), with the
+/// pooled variance of both samples, so that one of them may be a single value. None below two
+/// degrees of freedom: with one, the interval is 12.7 standard errors wide and depends on a single
+/// difference.
 fn pooled_student(a: &[f64], b: &[f64], level: f64) -> Option<(Estimate, f64)> {
     let degrees = a.len() + b.len() - 2;
     if degrees < 2 || !(0.0..1.0).contains(&level) {

@@ -7,7 +7,7 @@ use stripewise_units::{Nanoseconds, ParseError, format_duration};
 
 const HINT: &str = "a latency limit is one of mean, p50, p90, p95, p99, p99.9 or max, then < or <=, then a time: 'p99<5ms' (in quotes, as the shell takes < for itself; p99:5ms means p99<=5ms)";
 
-/// What of a latency distribution is limited.
+/// The limited statistic of a latency distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LatencyStatistic {
@@ -23,12 +23,12 @@ pub enum LatencyStatistic {
     P99,
     /// 99.9 %.
     P999,
-    /// The largest.
+    /// The maximum.
     Max,
 }
 
 impl LatencyStatistic {
-    /// All, from the mildest to the strictest.
+    /// All, from the least to the most strict.
     pub const ALL: [LatencyStatistic; 7] = [
         LatencyStatistic::Mean,
         LatencyStatistic::P50,
@@ -39,7 +39,7 @@ impl LatencyStatistic {
         LatencyStatistic::Max,
     ];
 
-    /// As it is typed and printed.
+    /// As typed and printed.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ impl fmt::Display for LatencyStatistic {
     }
 }
 
-/// A limit on latency, as `--slo` takes it.
+/// A latency limit, as accepted by `--slo`.
 ///
 /// ```
 /// use stripewise_stats::{LatencyStatistic, Slo};
@@ -73,22 +73,22 @@ impl fmt::Display for LatencyStatistic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, schemars::JsonSchema)]
 #[schemars(into = "String", from = "String")]
 pub struct Slo {
-    /// What is limited.
+    /// The limited statistic.
     pub percentile: LatencyStatistic,
     /// The limit, above 0.
     pub limit_ns: u64,
-    /// The limit itself is still good (`<=`).
+    /// Whether the limit itself is acceptable (`<=`).
     pub inclusive: bool,
 }
 
 impl Slo {
-    /// Whether a latency keeps the limit.
+    /// Whether a latency meets the limit.
     #[must_use]
     pub const fn is_met_by(&self, latency_ns: u64) -> bool {
         latency_ns < self.limit_ns || self.inclusive && latency_ns == self.limit_ns
     }
 
-    /// For people: `p99 < 5 ms`.
+    /// Readable form: `p99 < 5 ms`.
     #[must_use]
     pub fn describe(&self) -> String {
         let relation = if self.inclusive { "<=" } else { "<" };
@@ -97,7 +97,7 @@ impl Slo {
     }
 }
 
-/// As the switch takes it; parsing it gives the same limit.
+/// In the option's syntax; parsing it gives the same limit.
 impl fmt::Display for Slo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let relation = if self.inclusive { "<=" } else { "<" };
@@ -132,8 +132,8 @@ impl FromStr for Slo {
             ParseError::new(typed, format!("has a bad part: {error}"), error.hint())
         })?;
         if typed.ends_with(|last: char| last.is_ascii_digit()) {
-            // A bare number is seconds elsewhere; here milliseconds are meant
-            // as often, and the difference would go unnoticed.
+            // A bare number is seconds elsewhere; here milliseconds are meant as often, and the
+            // error would go unnoticed.
             return Err(ParseError::new(typed, "has no unit of time", HINT).at(limit_at));
         }
         if limit.ns() == 0 {

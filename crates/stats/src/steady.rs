@@ -7,10 +7,9 @@
 //! window to the other. The window is five rounds there; for disks and arrays
 //! it slides over intervals of one second.
 //!
-//! It says when to start measuring, not whether two runs differ. With few
-//! operations an interval it also sees Poisson noise: a level series passes in 97 %
-//! of windows at 800 operations each (3.5 % standard deviation), in less than
-//! half at 120 (9 %).
+//! It determines when to start measuring, not whether two runs differ. With few operations per
+//! interval it is affected by Poisson noise: a level series passes in 97 % of windows at 800
+//! operations each (3.5 % standard deviation), in less than half at 120 (9 %).
 
 use crate::sample::mean;
 use serde::{Deserialize, Serialize};
@@ -26,7 +25,7 @@ pub struct SteadyRule {
     pub slope_share_max: f64,
 }
 
-/// What the rule saw in one window.
+/// Result of the rule for one window.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Steadiness {
     /// Mean of the window.
@@ -35,7 +34,7 @@ pub struct Steadiness {
     pub range_share: f64,
     /// |slope| * (window - 1) over the mean.
     pub slope_share: f64,
-    /// Both are within their limits.
+    /// Whether both are within their limits.
     pub steady: bool,
 }
 
@@ -73,9 +72,9 @@ impl SteadyRule {
         })
     }
 
-    /// Whether and from where on a series of rates is steady, each over
-    /// `value_ns` nanoseconds. A round is as many values as [`ROUND_NS_MIN`] takes,
-    /// at least one; the window slides by single values.
+    /// Whether and from where a series of rates is steady, each over `value_ns` nanoseconds. A
+    /// round is as many values as [`ROUND_NS_MIN`] takes, at least one; the window slides by single
+    /// values.
     ///
     /// ```
     /// use stripewise_stats::{Settling, SteadyRule};
@@ -105,19 +104,18 @@ impl SteadyRule {
     }
 }
 
-/// The shortest round about which the rule says anything: shorter ones show the
-/// scheduler and the host, not the disk's state. SNIA's own are a minute.
+/// The shortest meaningful round: shorter ones reflect the scheduler and the host, not the disk's
+/// state. SNIA's own are a minute.
 pub const ROUND_NS_MIN: u64 = 1_000_000_000;
 
-/// What a whole series says about its steady state.
+/// Steady state of a whole series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settling {
-    /// Shorter than the rule's rounds together: nothing can be said.
+    /// Shorter than the rule's rounds together: undetermined.
     TooShort,
     /// No window of it is steady.
     Never,
-    /// The first steady window begins at the value of this index: measuring may
-    /// count from there.
+    /// The first steady window begins at the value with this index: measuring may start there.
     From(usize),
 }
 
@@ -198,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_window_slides_to_the_first_level_stretch() {
-        // An exponential decay from three times the level, as an SSD that fills.
+        // An exponential decay from three times the level, like an SSD that fills up.
         let values: Vec<f64> = (0..30)
             .map(|k| 1_000.0 * (1.0 + 2.0 * libm::exp(-f64::from(k) / 4.0)))
             .collect();
@@ -224,7 +222,7 @@ mod tests {
         let rule = SteadyRule::SNIA;
         let ms = 1_000_000;
         for (values, value_ns, expected) in [
-            // A step of one second in tenths, as of a quick bench.
+            // A step of one second in tenths, as in a quick bench.
             (10, 100 * ms, Settling::TooShort),
             (49, 100 * ms, Settling::TooShort),
             (50, 100 * ms, Settling::From(0)),

@@ -1,5 +1,5 @@
-//! One lasting drop in a series of rates: what an exhausted burst credit, a
-//! filled write cache or a throttled device leaves behind.
+//! One lasting drop in a series of rates, as caused by an exhausted burst credit, a full write
+//! cache or a throttled device.
 
 use crate::distribution::student_two_sided;
 use serde::{Deserialize, Serialize};
@@ -15,23 +15,22 @@ pub struct StepDown {
     pub mean_after: f64,
     /// (before - after) / before, 0 to 1.
     pub drop_share: f64,
-    /// Two-sided p-value of the t-test between the two, times the number of
-    /// places tried (Bonferroni), at most 1.
+    /// Two-sided p-value of the t-test between the two, times the number of positions tried
+    /// (Bonferroni), at most 1.
     pub p_value: f64,
 }
 
-/// Fewest values on each side of a drop: shorter is a hiccup.
+/// Fewest values on each side of a drop: shorter ones are hiccups.
 const SIDE_MIN: usize = 3;
-/// A drop counts when chance makes one like it in fewer than one of 1,000 series.
+/// A drop counts if chance produces a similar one in fewer than one of 1,000 series.
 const P_VALUE_MAX: f64 = 0.001;
 
-/// The single lasting drop of a series, where there is one of at least
-/// `drop_share_min` of the level before.
+/// The single lasting drop of a series, if there is one of at least `drop_share_min` of the
+/// preceding level.
 ///
-/// Definition: the two-level fit of least squares, each side at least three
-/// values and a twentieth of the series long. It counts when its p-value is
-/// below 0.001 and it fits better than a straight line by half: what falls
-/// slowly has no step. n = 0 to 5: none.
+/// Definition: the two-level least-squares fit, with each side at least three values and a
+/// twentieth of the series long. It counts if its p-value is below 0.001 and its residual is half
+/// that of a straight line: a slow decline has no step. n = 0 to 5: none.
 ///
 /// ```
 /// use stripewise_stats::step_down;
@@ -95,7 +94,7 @@ fn squares_around(values: &[f64], centre: f64) -> f64 {
     values.iter().map(|v| (v - centre) * (v - centre)).sum()
 }
 
-/// What the least-squares line leaves of the squares around the mean.
+/// Sum of squares around the mean left by the least-squares line.
 fn squares_around_line(series: &[f64], centre: f64, squares: f64) -> f64 {
     let middle = 0.5 * (series.len() - 1) as f64;
     let (mut cross, mut x_squares) = (0.0, 0.0);

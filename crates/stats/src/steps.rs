@@ -1,31 +1,30 @@
 //! Steps in a series: where its level changed, and a single drop.
 //!
-//! [`change_points`] is E-divisive (Matteson and James 2014) with Student's
-//! t-test in place of random permutations, as Hunter (Fleming et al. 2023), now
-//! Apache Otava, does it: windows slide over the series, each is cut where the
-//! energy distance between the parts is largest while the cut is significant at
-//! ten times the asked p-value; then cuts that are not significant among all
-//! others are merged away, the weakest first. No random numbers: the same series
-//! gives the same steps. Two differences: variances are over n - 1, where Otava
-//! divides by n and rejects a little more often than it says; and all p-values are
-//! taken anew after each merge, where Otava 0.8 leaves the left one as it was.
+//! [`change_points`] is E-divisive (Matteson and James 2014) with Student's t-test in place of
+//! random permutations, as in Hunter (Fleming et al. 2023), now Apache Otava: windows slide over
+//! the series, each is cut where the energy distance between the parts is largest while the cut is
+//! significant at ten times the requested p-value; then cuts that are not significant among all
+//! others are merged away, the weakest first. No random numbers: the same series gives the same
+//! steps. Two differences: variances are over n - 1, where Otava divides by n and rejects slightly
+//! more often than stated; and all p-values are recomputed after each merge, where Otava 0.8 keeps
+//! the left one.
 //!
-//! [`crate::step_down`] looks for one lasting drop, as a burst credit leaves it.
+//! [`crate::step_down`] looks for one lasting drop, such as from burst credits.
 //!
-//! Both take values as independent around their level; slow drift or waves look
-//! like steps. That is what `magnitude_min` and the comparison with a line are for.
+//! Both treat values as independent around their level; slow drift or waves look like steps, hence
+//! `magnitude_min` and the comparison with a line.
 
 use crate::distribution::student_two_sided;
 use crate::sample::{mean, variance};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// What counts as a step.
+/// Criteria for a step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ChangePointRule {
-    /// Values looked at together, at least 2.
+    /// Values examined together, at least 2.
     pub window: usize,
-    /// Largest p-value of the t-test between neighbouring stretches, below 1.
+    /// Largest p-value of the t-test between adjacent stretches, below 1.
     pub p_value_max: f64,
     /// Smallest relative change; smaller steps are merged away. 0 keeps all.
     pub magnitude_min: f64,
@@ -51,8 +50,8 @@ pub struct ChangePoint {
     pub mean_before: f64,
     /// Mean of the stretch after, up to the next step.
     pub mean_after: f64,
-    /// Two-sided p-value of Student's t-test between the two stretches; not
-    /// corrected for having chosen the place.
+    /// Two-sided p-value of Student's t-test between the two stretches; not corrected for the
+    /// choice of the position.
     pub p_value: f64,
 }
 
@@ -70,8 +69,8 @@ impl ChangePoint {
 /// differ say nothing about how much values differ) and where a value is not
 /// finite. Time O(n * window).
 ///
-/// Reliability: see the false alarms measured in `tests/it/monte_carlo.rs`; the
-/// place is chosen and tested at once, so they are more than the p-value says.
+/// Reliability: see the false alarms measured in `tests/it/monte_carlo.rs`; the position is chosen
+/// and tested on the same data, so there are more than the p-value says.
 ///
 /// ```
 /// use stripewise_stats::{ChangePointRule, change_points};
@@ -89,8 +88,8 @@ pub fn change_points(series: &[f64], rule: &ChangePointRule) -> Vec<ChangePoint>
     merge(series, cuts, rule)
 }
 
-/// The first pass keeps weak steps as well: some become significant only when
-/// their neighbours are known.
+/// The first pass also keeps weak steps: some become significant only once their neighbours are
+/// known.
 fn first_pass_p_value(p_value_max: f64) -> f64 {
     if p_value_max < 0.05 {
         p_value_max * 10.0
@@ -101,7 +100,7 @@ fn first_pass_p_value(p_value_max: f64) -> f64 {
     }
 }
 
-/// Sliding windows; each starts at the last step found, or half a window on.
+/// Sliding windows; each starts at the last step found, or half a window further.
 fn split(series: &[f64], window: usize, p_value_max: f64) -> Vec<usize> {
     let mut cuts: Vec<usize> = Vec::new();
     let mut start = 0;
@@ -117,7 +116,7 @@ fn split(series: &[f64], window: usize, p_value_max: f64) -> Vec<usize> {
     cuts
 }
 
-/// Cuts a window at its best place, again and again while that is significant.
+/// Repeatedly cuts a window at its best position while that is significant.
 fn divide(window: &[f64], p_value_max: f64) -> Vec<usize> {
     let distances = Distances::new(window);
     let mut cuts: Vec<usize> = Vec::new();

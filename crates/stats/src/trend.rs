@@ -1,4 +1,4 @@
-//! A straight line through values that follow each other: does something drift?
+//! A straight line through consecutive values: is there drift?
 //!
 //! Least squares of y over x = 0, 1, 2..., with Student's interval of the slope
 //! (n - 2 degrees of freedom). Its level is exact for independent normal errors

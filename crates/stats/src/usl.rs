@@ -4,11 +4,10 @@
 //! lambda the rate of one, sigma contention and kappa the cost of coherence.
 //! With kappa > 0 throughput has a peak at sqrt((1 - sigma) / kappa).
 //!
-//! Only for description: three of five published series have kappa about 0, so
-//! the peak is no detector of the knee. Fitted by weighted linear least squares
-//! on N / X = (1 + sigma (N - 1) + kappa N (N - 1)) / lambda, weights making the
-//! *relative* error of X count equally at all loads; sigma and kappa are kept
-//! at 0 or above by trying the four sets of free coefficients.
+//! Descriptive only: three of five published series have kappa about 0, so the peak does not detect
+//! the knee. Fitted by weighted linear least squares on N / X = (1 + sigma (N - 1) + kappa N (N -
+//! 1)) / lambda, with weights that make the *relative* error of X count equally at all loads; sigma
+//! and kappa are kept non-negative by trying the four sets of free coefficients.
 
 use crate::knee::CurvePoint;
 use serde::{Deserialize, Serialize};
@@ -26,8 +25,8 @@ pub struct ScalabilityLaw {
     pub relative_error_rms: f64,
     /// Largest relative error of the fit.
     pub relative_error_max: f64,
-    /// Share of the variance of the rates that the law explains, at most 1;
-    /// negative where their mean would fit better.
+    /// Share of the rates' variance explained by the law, at most 1; negative if their mean would
+    /// fit better.
     pub r_squared: f64,
 }
 
@@ -38,25 +37,24 @@ impl ScalabilityLaw {
         self.lambda * load / (1.0 + self.sigma * (load - 1.0) + self.kappa * load * (load - 1.0))
     }
 
-    /// The load of largest throughput; none where kappa is 0 (no peak) or sigma
-    /// above 1 (falls from the start).
+    /// The load of maximum throughput; none if kappa is 0 (no peak) or sigma above 1 (falls from
+    /// the start).
     #[must_use]
     pub fn peak_load(&self) -> Option<f64> {
         (self.kappa > 0.0 && self.sigma < 1.0).then(|| libm::sqrt((1.0 - self.sigma) / self.kappa))
     }
 
-    /// Worth printing: every point is within 5 % of the law.
+    /// Whether it is worth printing: every point is within 5 % of the law.
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.relative_error_max <= 0.05
     }
 }
 
-/// Fits the law to a curve of loads and rates above 0 (others are left out).
+/// Fits the law to a curve of loads and rates above 0 (others are excluded).
 ///
-/// None below four points: three would fit exactly and show nothing; so for
-/// n = 0, 1 and 2. Where the points obey the law without noise, its parameters
-/// come back to about 1e-9.
+/// None below four points: three would fit exactly and prove nothing; so for n = 0, 1 and 2. If the
+/// points obey the law without noise, its parameters are recovered to about 1e-9.
 ///
 /// ```
 /// use stripewise_stats::{CurvePoint, fit_scalability};
@@ -88,8 +86,8 @@ pub fn fit_scalability(curve: &[CurvePoint]) -> Option<ScalabilityLaw> {
         })
 }
 
-/// Least squares with sigma and kappa free or 0; none where a free one comes
-/// out negative or the points do not determine it.
+/// Least squares with sigma and kappa free or 0; none if a free one is negative or the points do
+/// not determine it.
 fn fit_with(points: &[(f64, f64)], free: [bool; 2]) -> Option<ScalabilityLaw> {
     // Columns of 1/lambda, sigma/lambda and kappa/lambda; a row is divided by
     // N/X so that its target is 1 and residuals are relative.
@@ -240,7 +238,7 @@ mod tests {
 
     #[test]
     fn contention_and_coherence_are_never_negative() {
-        // Superlinear: each doubling of the load gives more than twice the rate.
+        // Superlinear: each doubling of the load more than doubles the rate.
         let curve: Vec<CurvePoint> = (0..6)
             .map(|k| CurvePoint {
                 load: 1 << k,

@@ -1,20 +1,20 @@
-//! The rate at a latency limit where few operations are in flight.
+//! The rate at a latency limit with few operations in flight.
 //!
-//! Loads are whole numbers, and between two of them latency may jump (18 to 59 ms between
-//! 2 and 4 in flight on an array of mirrors): a line across the jump misses the runs on
-//! both sides. So each load is judged by its own runs, and the answer is the largest load
-//! that meets the limit. Rates and latencies are compared as logarithms, by Huber means
-//! whose scale all loads share, with Student's interval; where a load has four runs or
-//! more and scatters more than the others, its own scatter counts.
+//! Loads are whole numbers, and between two of them latency may jump (18 to 59 ms between 2 and 4
+//! in flight on an array of mirrors): a line across the jump misses the runs on both sides. So each
+//! load is judged by its own runs, and the answer is the largest load that meets the limit. Rates
+//! and latencies are compared as logarithms, by Huber means with a scale shared by all loads, with
+//! Student's interval; if a load has four or more runs and more scatter than the others, its own
+//! scatter counts.
 //!
-//! - The interval is that of the load's own runs. Where the interval of latency at the
-//!   next load includes the limit, it reaches up to that load's interval; where its own
-//!   latency's does, down to that of the load below.
-//! - Where a smaller load reaches the rate, within 1 % or within the interval of that rate and
-//!   3 %, the answer is that one, the same at a shorter latency, with an interval that ends
-//!   where that rate's does.
+//! - The interval is that of the load's own runs. If the interval of latency at the next load
+//!   includes the limit, it is extended up to that load's interval; if its own latency's does, down
+//!   to that of the load below.
+//! - If a smaller load reaches the rate, within 1 % or within the interval of that rate and 3 %,
+//!   the answer is that one, the same at a shorter latency, with an interval that ends where that
+//!   rate's does.
 //!
-//! Left out: which runs to make.
+//! Not included: which runs to make.
 
 use crate::at_limit::LoadRun;
 use crate::distribution::student_quantile;
@@ -23,23 +23,23 @@ use crate::knee::PLATEAU_SHARE;
 use crate::robust::{robust_groups, robust_mean_interval};
 use crate::sample::Estimate;
 
-/// Fewest runs of the load that the answer is read at.
+/// Fewest runs of the load that gives the answer.
 const RUNS_MIN: usize = 4;
-/// Fewest runs of another load that is judged.
+/// Fewest runs of another load to be judged.
 const NEIGHBOUR_RUNS_MIN: usize = 2;
-/// A load that gives this share of the most reaches it, whatever their intervals.
+/// A load with this share of the maximum counts as reaching it, whatever their intervals.
 const REACHES: f64 = 0.99;
-/// As of [`robust_mean_interval`].
+/// As for [`robust_mean_interval`].
 const WIDENING: f64 = 1.1;
 
-/// What runs at whole loads say of the rate at a limit.
+/// The rate at a limit, from runs at whole loads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AtWholeLoad {
     /// A load meets the limit.
     Met {
         /// The largest load that meets it.
         load_max: f64,
-        /// The next larger one that ran, which does not; none where all meet it.
+        /// The next larger measured load, which does not; none if all do.
         load_above: Option<f64>,
         /// The smallest load that reaches the rate.
         load: f64,
@@ -53,7 +53,7 @@ pub enum AtWholeLoad {
         /// The largest load that meets it.
         load_max: f64,
     },
-    /// None meets it: the crossing lies below this.
+    /// None meets it: the crossing is below this.
     NoneMeets {
         /// The smallest load that ran.
         load: f64,
@@ -62,7 +62,7 @@ pub enum AtWholeLoad {
     Unknown,
 }
 
-/// One load and what its runs say, as logarithms.
+/// One load and the results of its runs, as logarithms.
 struct Rung {
     load: f64,
     runs: usize,
@@ -98,8 +98,8 @@ pub fn rate_at_whole_load(runs: &[LoadRun], limit_s: f64, level: f64) -> AtWhole
     let enough = most.low.clamp(least(PLATEAU_SHARE), least(REACHES));
     let reaches = |rung: &&Rung| rung.runs >= RUNS_MIN && rung.rate.value >= enough;
     let load_max = rungs[top].load;
-    // Where that is another load than the largest one that meets the limit, the limit is
-    // far; else the doubt about the limit is in the interval.
+    // If that is not the largest load that meets the limit, the limit is far away; otherwise the
+    // uncertainty about the limit is in the interval.
     let Some(found) = rungs[..met].iter().find(reaches) else {
         return AtWholeLoad::FewRuns { load_max };
     };
@@ -115,7 +115,7 @@ pub fn rate_at_whole_load(runs: &[LoadRun], limit_s: f64, level: f64) -> AtWhole
         let below = rungs[..top]
             .last()
             .map_or(f64::NEG_INFINITY, |rung| rung.rate.low);
-        // Nothing below it ran: not even one in flight may meet the limit.
+        // Nothing below it was measured: not even one in flight may meet the limit.
         rate.low = rate.low.min(below);
     }
     AtWholeLoad::Met {
@@ -157,7 +157,7 @@ fn rungs(runs: &[LoadRun], level: f64) -> Option<Vec<Rung>> {
     )
 }
 
-/// The mean of each group, with the scatter of all of them or its own, whichever is more.
+/// The mean of each group, with the pooled scatter or its own, whichever is larger.
 fn intervals(groups: &[Vec<f64>], level: f64) -> Option<Vec<Estimate>> {
     let fit = robust_groups(groups)?;
     let t = student_quantile(0.5 + 0.5 * level, fit.degrees);
@@ -197,7 +197,7 @@ mod tests {
         all
     }
 
-    /// Mirrors: the tail jumps between 3 and 4 in flight.
+    /// Mirrors: the tail latency jumps between 3 and 4 in flight.
     const JUMP: [(f64, f64, f64); 4] = [
         (2.0, 210.0, 0.018),
         (3.0, 220.0, 0.030),
@@ -339,7 +339,7 @@ mod tests {
                     load_above: Some(_),
                     ..
                 } => rate.contains(truth),
-                // With 5 in flight the limit may be met by luck: more runs are made.
+                // With 5 in flight the limit may be met by chance: more runs are made.
                 _ => true,
             };
             let covered = (0..150).filter(covers).count();

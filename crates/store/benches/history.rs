@@ -1,7 +1,6 @@
-//! Lists a history of 10,000 runs with two jobs each (goal: under 100 ms), and
-//! takes the time of handing over intervals (goal: under 2 ms a second of a run
-//! with 8 jobs at 100 ms). `cargo bench -p stripewise-store`; with `--test` a
-//! small history, to see that it works.
+//! Lists a history of 10,000 runs with two jobs each (goal: under 100 ms), and times the appending
+//! of intervals (goal: under 2 ms per second of a run with 8 jobs at 100 ms).
+//! `cargo bench -p stripewise-store`; with `--test` a small history, as a smoke test.
 
 use std::time::Instant;
 use stripewise_results::{
@@ -66,7 +65,7 @@ fn record(number: u32, jobs: usize) -> RunRecord {
 fn main() {
     let small = std::env::args().any(|argument| argument == "--test");
     let runs = if small { 10 } else { 10_000 };
-    // In memory where there is such a place: saving 10,000 runs flushes 10,000 times.
+    // In memory if possible: saving 10,000 runs flushes 10,000 times.
     let directory = tempfile::tempdir_in("/dev/shm")
         .or_else(|_| tempfile::tempdir())
         .unwrap();

@@ -1,4 +1,4 @@
-//! Histograms as blobs: HdrHistogram's V2 encoding, as other tools read it.
+//! Histograms as blobs in HdrHistogram's V2 encoding, as read by other tools.
 
 use stripewise_stats::Histogram;
 

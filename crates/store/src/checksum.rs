@@ -1,8 +1,7 @@
-//! Checksums: SQLite notices a broken page, but not a bit that has flipped inside of
-//! a text or number.
+//! Checksums: SQLite detects a broken page, but not a flipped bit inside a text or number.
 //!
-//! A sum goes over the values of rows as they are stored, so that reading needs no
-//! second query: who reads a row to use it adds it to the sum on the way.
+//! A sum covers the values of rows as stored, so that reading needs no second query: code that
+//! reads a row adds it to the sum on the way.
 
 use crate::columns::{self, Columns};
 use rusqlite::types::ValueRef;
@@ -11,19 +10,19 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 /// The stored sum of a part of a run.
 pub(crate) const STORED: &str = "SELECT crc32 FROM checksums WHERE run_number = ?1 AND part = ?2";
 
-/// The row of a run and those of its jobs, as lists show them.
+/// The row of a run and those of its jobs, as shown in lists.
 pub(crate) const SUMMARY: &str = "summary";
 /// The JSON of the record.
 pub(crate) const RECORD: &str = "record";
 /// All histograms of the run.
 pub(crate) const LATENCIES: &str = "latencies";
 
-/// The stored intervals of one job.
+/// The stored intervals of a job.
 pub(crate) fn intervals_part(job_index: usize) -> String {
     format!("intervals {job_index}")
 }
 
-/// Their latencies, where they are packed.
+/// Latencies of packed intervals.
 pub(crate) fn interval_latencies_part(job_index: usize) -> String {
     format!("interval latencies {job_index}")
 }
@@ -66,13 +65,13 @@ impl Sum {
         }
     }
 
-    /// As it is stored.
+    /// The stored form.
     pub(crate) fn value(self) -> i64 {
         i64::from(self.0.finalize())
     }
 }
 
-/// The sum over all rows that a query gives for a run.
+/// The sum over all rows that a query returns for a run.
 fn sum_of(
     connection: &Connection,
     sum: &mut Sum,
@@ -88,7 +87,7 @@ fn sum_of(
     Ok(())
 }
 
-/// Stores the sums of a run that is finished, in place of any before.
+/// Stores the sums of a finished run, replacing earlier ones.
 pub(crate) fn store(connection: &Connection, run_number: i64, jobs: usize) -> rusqlite::Result<()> {
     let run = [run_number];
     let mut parts = Vec::with_capacity(jobs + 3);
@@ -149,7 +148,7 @@ pub(crate) fn store(connection: &Connection, run_number: i64, jobs: usize) -> ru
     Ok(())
 }
 
-/// The sum that was stored; `None` for runs under way and of earlier versions.
+/// The stored sum; `None` for unfinished runs and those of earlier versions.
 fn stored(
     connection: &Transaction<'_>,
     run_number: i64,
@@ -161,7 +160,7 @@ fn stored(
         .optional()
 }
 
-/// Compares what was read in this transaction with the stored sum, if there is one.
+/// Compares what was read in this transaction with the stored sum, if any.
 pub(crate) fn check(
     connection: &Transaction<'_>,
     run_number: i64,
@@ -174,12 +173,12 @@ pub(crate) fn check(
     }
 }
 
-/// What was read is not what was stored.
+/// The error for data that differs from what was stored.
 pub(crate) fn mismatch(what: &str) -> rusqlite::Error {
     columns::damaged(0, format!("its {what} does not match its checksum"))
 }
 
-/// The sum of a document.
+/// The checksum of a document.
 pub(crate) fn of_document(kind: &str, name: &str, kept_at: &str, json: &str) -> i64 {
     let mut sum = Sum::default();
     for text in [kind, name, kept_at, json] {

@@ -1,4 +1,4 @@
-//! What rows hold: the queries whose columns are read in order, and their decoding.
+//! The queries whose columns are read in order, and their decoding.
 
 use crate::blob;
 use crate::types::{JobSummary, RunSummary, StoredHistograms, StoredInterval};
@@ -17,24 +17,23 @@ pub(crate) const INTERVALS_OF_JOB: &str = "SELECT start_ns, duration_ns, read_op
 pub(crate) const HAS_INTERVALS: &str =
     "SELECT 1 FROM intervals WHERE run_number = ?1 AND job_index = ?2";
 
-/// How many values a row has, for its checksum.
+/// Number of values in a row, for its checksum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Columns {
-    /// Those that rows always had.
+    /// Columns present since the first version.
     pub(crate) first: usize,
-    /// Those behind them that came with later versions, a group for each: a group counts
-    /// where a value of it or of a later one is neither 0 nor absent, so that the sums of
-    /// earlier rows hold.
+    /// Columns added by later versions, one group each: a group counts if a value of it or of a
+    /// later one is neither 0 nor absent, so that the sums of earlier rows stay valid.
     pub(crate) later: &'static [usize],
 }
 
 impl Columns {
-    /// So many, from the first version on.
+    /// Columns that all versions have.
     pub(crate) const fn always(first: usize) -> Columns {
         Columns { first, later: &[] }
     }
 
-    /// All.
+    /// Number of all columns.
     pub(crate) fn all(self) -> usize {
         self.first + self.later.iter().sum::<usize>()
     }
@@ -46,31 +45,31 @@ pub(crate) const INTERVAL_COLUMNS: Columns = Columns {
     later: &[2],
 };
 
-/// What is summed as the intervals of a job, where they are packed.
+/// Summed as the intervals of a job, if packed.
 pub(crate) const PACKED_NUMBERS: &str = "SELECT are_of_record, numbers FROM packed_intervals \
      WHERE run_number = ?1 AND job_index = ?2";
 /// Values of a row of [`PACKED_NUMBERS`].
 pub(crate) const PACKED_NUMBERS_COLUMNS: Columns = Columns::always(2);
 
-/// What is summed as their latencies.
+/// Summed as their latencies.
 pub(crate) const PACKED_LATENCIES: &str = "SELECT latencies FROM packed_intervals \
      WHERE run_number = ?1 AND job_index = ?2";
 /// Values of a row of [`PACKED_LATENCIES`].
 pub(crate) const PACKED_LATENCIES_COLUMNS: Columns = Columns::always(1);
 
-/// What a list shows of a run, in the order of [`run_at`].
+/// Columns of a run in a list, in the order of [`run_at`].
 pub(crate) const RUN: &str = "SELECT run_number, id, started_at, status, label, series, series_part, host, \
      warnings, tool FROM runs ";
 
-/// The same of one run.
+/// The same for one run.
 pub(crate) const ROW_OF_RUN: &str = "SELECT run_number, id, started_at, status, label, series, \
      series_part, host, warnings, tool FROM runs WHERE run_number = ?1";
 
 /// Values of a row of [`ROW_OF_RUN`].
 pub(crate) const RUN_COLUMNS: Columns = Columns::always(10);
 
-/// The last column is behind those that are summed: the p99 of discards by the record, for
-/// rows of version 5, which have none. What an imported result does not say is not read.
+/// The last column is after the summed ones: the p99 of discards from the record, for rows of
+/// version 5, which have none. Values missing from an imported result are not read.
 pub(crate) const JOBS_OF_RUN: &str = "\
 SELECT name, target, read_percent, pattern, block_size_bytes, threads, outstanding, \
        duration_ns, operations, iops, mib_per_s, read_latency_ns_p99, write_latency_ns_p99, errors, \
@@ -97,7 +96,7 @@ pub(crate) const LATENCIES_OF_RUN: &str = "SELECT job_index, kind, latency_ns_v2
 /// Values of a row of [`LATENCIES_OF_RUN`].
 pub(crate) const LATENCY_COLUMNS: Columns = Columns::always(3);
 
-/// The number of a run that goes by `number-` and that number.
+/// The number of a run named `number-` and that number.
 pub(crate) fn number_of(name: &str) -> Option<i64> {
     name.strip_prefix("number-")?.parse().ok()
 }
@@ -110,7 +109,7 @@ pub(crate) fn status_text(status: Status) -> &'static str {
     }
 }
 
-/// An error that stands for "what is stored makes no sense".
+/// The error for inconsistent stored data.
 pub(crate) fn damaged(column: usize, text: String) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, text.into())
 }
@@ -197,7 +196,7 @@ pub(crate) fn histogram_at(
     blob::decode(blob).map_err(|text| damaged(column, text))
 }
 
-/// The file is inconsistent there; what failed is not the system.
+/// Whether the file itself is inconsistent, rather than the system failing.
 pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
     match error.sqlite_error() {
         Some(error) => {
@@ -208,8 +207,7 @@ pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
     }
 }
 
-/// Counters above the range of SQL's integers wrap on the way in and back again
-/// on the way out.
+/// Counters above the range of SQL's integers wrap on writing and unwrap on reading.
 pub(crate) fn unsigned_at(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(i64::cast_unsigned)
 }

@@ -1,6 +1,6 @@
-//! Documents that are not runs, each a piece of JSON under a kind and a name:
-//! experiments by id, baselines by name, what the user said of a volume. The
-//! store does not look into them; who keeps a kind owns its shape.
+//! Documents other than runs, each a piece of JSON under a kind and a name: experiments by id,
+//! baselines by name, user-supplied facts about a volume. The store does not interpret them; the
+//! code for a kind owns its format.
 
 use crate::checksum;
 use crate::columns::damaged;
@@ -9,10 +9,10 @@ use crate::open::Store;
 use crate::write::Decision::Commit;
 use rusqlite::{OptionalExtension, params};
 
-/// A document as it was kept.
+/// A stored document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptDocument {
-    /// Its name, unique in its kind.
+    /// Its name, unique within its kind.
     pub name: String,
     /// RFC 3339, UTC.
     pub kept_at: String,
@@ -21,7 +21,7 @@ pub struct KeptDocument {
 }
 
 impl Store {
-    /// Keeps a document; one of the same kind and name is replaced. Flushes.
+    /// Stores a document, replacing one of the same kind and name. Flushes.
     ///
     /// # Errors
     /// The failure of the store.
@@ -62,8 +62,7 @@ impl Store {
         Ok(all)
     }
 
-    /// Shows all documents of a kind, the newest first, one at a time: together they may be
-    /// large.
+    /// Passes on all documents of a kind, newest first, one at a time: together they may be large.
     ///
     /// # Errors
     /// The failure of the store.
@@ -81,7 +80,7 @@ impl Store {
         read().map_err(|error| self.sqlite_error("list documents", error))
     }
 
-    /// Forgets a document; `false` when there was none.
+    /// Deletes a document; `false` if there was none.
     ///
     /// # Errors
     /// The failure of the store.

@@ -1,9 +1,8 @@
-//! What can go wrong with the store, said so that the next step is clear.
+//! Errors of the store, with hints for the next step.
 //!
-//! An error names the file, what was being done, and why it failed; [`Error::hint`]
-//! says what to do next and stands on its own line. Apart from names that match
-//! nothing or too much ([`Error::is_about_a_name`]), all of these mean that the
-//! store could not be used (exit code 5).
+//! An error names the file, the operation, and why it failed; [`Error::hint`] gives the next step
+//! on its own line. Except for names with no or several matches ([`Error::is_about_a_name`]), all
+//! of these mean that the store could not be used (exit code 5).
 
 use crate::open_here::is_open_here;
 use crate::system;
@@ -11,7 +10,7 @@ use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
 use stripewise_units::{NameText, advice, format_bytes};
 
-/// Shorthand.
+/// The crate's result.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// A failure of the store.
@@ -25,7 +24,7 @@ pub struct Error {
     source: Option<Box<rusqlite::Error>>,
 }
 
-/// What could not be done, before the store's name.
+/// The operation that failed, before the store's name.
 fn place(doing: &str) -> String {
     match doing {
         "open the file" => "open the store".to_owned(),
@@ -39,34 +38,33 @@ fn place(doing: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Another process held the store for longer than we wait.
+    /// Another process held the store for longer than the timeout.
     #[error("it is locked by {}", .holder.as_deref().unwrap_or("another process"))]
     Locked {
-        /// Who has the file open, where that can be seen: `sqlite3 (process 4711)`.
+        /// Who has the file open, if visible: `sqlite3 (process 4711)`.
         holder: Option<String>,
     },
-    /// SQLite finds the file, or what it holds, inconsistent.
+    /// SQLite finds the file or its contents inconsistent.
     #[error("the file is damaged ({detail})")]
     Damaged {
-        /// What does not fit.
+        /// The inconsistency.
         detail: String,
     },
     /// One run cannot be read; others can.
     #[error("run {run} is damaged ({detail})")]
     DamagedRun {
-        /// Its id, or its number where that cannot be read either.
+        /// Its id, or its number if that is also unreadable.
         run: String,
-        /// What does not fit.
+        /// The inconsistency.
         detail: String,
     },
-    /// The file is not a SQLite file, or another program's.
+    /// Not a SQLite file, or another program's.
     #[error("the file is not a store of Stripewise ({detail})")]
     Foreign {
-        /// What it is, as far as one can see.
+        /// What it is, as far as can be determined.
         detail: String,
     },
-    /// Where the store would be begun, a file lies that SQLite would take for
-    /// the journal or log of the new one, and remove.
+    /// A file exists that SQLite would take for the journal or log of the new store, and remove.
     #[error("there is no store yet, but {} is beside it, which SQLite would remove", .beside.as_text())]
     Orphan {
         /// That file.
@@ -77,64 +75,64 @@ pub enum ErrorKind {
     Newer {
         /// The version of the file.
         found: i64,
-        /// The latest one known here.
+        /// The latest supported version.
         known: i64,
     },
-    /// The file, its directory or its file system may not be written to.
+    /// The file, its directory or its file system is not writable.
     #[error("it cannot be written to ({detail})")]
     ReadOnly {
-        /// What the system said.
+        /// The system's message.
         detail: String,
     },
-    /// This process, or the system, may open no more files.
+    /// Too many open files in this process or the system.
     #[error("{detail}")]
     TooManyOpenFiles {
-        /// What the system said.
+        /// The system's message.
         detail: String,
     },
-    /// The disk below the store fails.
+    /// I/O error of the disk below the store.
     #[error("reading or writing it failed ({detail})")]
     InputOutput {
-        /// What the system or SQLite said.
+        /// The message of the system or SQLite.
         detail: String,
     },
-    /// This process may make no file as large as the store is, or would become.
+    /// The file size limit of this process is below the store's size, or the size it needs.
     #[error("its files must not grow past {} (`ulimit -f`)", format_bytes(*.limit_bytes))]
     FileSizeLimit {
-        /// The largest that a file of this process may become.
+        /// The largest file size allowed for this process.
         limit_bytes: u64,
     },
-    /// The file was deleted, or another one has its name, since it was opened:
-    /// what is written to it now is gone when it is closed.
+    /// The file was deleted or replaced since it was opened: further writes would be lost when it
+    /// is closed.
     #[error("the file was deleted or replaced while it was open")]
     Displaced,
-    /// Its disk hangs, or something else that a thread of this process waits for.
+    /// The disk hangs, or something else that a thread of this process is waiting for.
     #[error("it does not respond")]
     NoAnswer,
     /// The file system of the store is full.
     #[error("its file system is full")]
     Full,
-    /// There is no store yet (reading only).
+    /// There is no store yet (read-only access).
     #[error("there is no such file")]
     Missing,
     /// No run, series or file has this name.
     #[error("no run matches `{name}`")]
     NotFound {
-        /// The name as it was given.
+        /// The name as given.
         name: String,
     },
-    /// Several runs begin like this.
+    /// Several runs have this prefix.
     #[error("`{name}` may mean any of {}", .matches.join(", "))]
     Ambiguous {
-        /// The name as it was given.
+        /// The name as given.
         name: String,
-        /// Some of the runs that match.
+        /// Some of the matching runs.
         matches: Vec<String>,
     },
-    /// The call does not fit the run: no such job, an id that is taken.
+    /// Invalid call for the run: no such job, an id that is taken.
     #[error("{0}")]
     Misuse(String),
-    /// The system or SQLite failed in another way.
+    /// Another failure of the system or SQLite.
     #[error("{0}")]
     Other(String),
 }
@@ -171,10 +169,10 @@ impl Error {
                     .or_else(|| why_not_beside(path))
                     .unwrap_or(ErrorKind::ReadOnly { detail }),
                 ErrorCode::DiskFull => ErrorKind::Full,
-                // SQLite extends the index of its log before it maps it, and
-                // has no other code for a file system that is full then.
+                // SQLite extends the index of its log before mapping it, and has no other code for
+                // a full file system then.
                 _ if error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE => ErrorKind::Full,
-                // The file ends before what it says it holds.
+                // The file is shorter than its header says.
                 _ if error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHORT_READ => {
                     ErrorKind::Damaged { detail }
                 }
@@ -184,10 +182,10 @@ impl Error {
             None if matches!(source, rusqlite::Error::ToSqlConversionFailure(_)) => {
                 ErrorKind::Misuse(detail)
             }
-            // A value of the wrong type in one of our own columns.
+            // A value of the wrong type in one of the store's own columns.
             None => ErrorKind::Damaged { detail },
         };
-        // For SQLite that is a disk that fails.
+        // SQLite reports that as a disk failure.
         let kind = match (kind, limit_reached(path)) {
             (ErrorKind::Full | ErrorKind::InputOutput { .. }, Some(limit_bytes)) => {
                 ErrorKind::FileSizeLimit { limit_bytes }
@@ -202,7 +200,7 @@ impl Error {
         }
     }
 
-    /// The same, naming the run that is damaged.
+    /// The same, naming the damaged run.
     pub(crate) fn of_run(mut self, run: &str) -> Error {
         if let ErrorKind::Damaged { detail } = &self.kind {
             let detail = detail.clone();
@@ -226,8 +224,8 @@ impl Error {
         &self.path
     }
 
-    /// The store works, but the name of a run given by the user does not fit
-    /// (a usage error, exit code 2; all others are exit code 5).
+    /// Whether the store works, but a run name given by the user does not match (a usage error,
+    /// exit code 2; all others are exit code 5).
     #[must_use]
     pub fn is_about_a_name(&self) -> bool {
         matches!(
@@ -236,7 +234,7 @@ impl Error {
         )
     }
 
-    /// What to do next.
+    /// The next step.
     #[must_use]
     pub fn hint(&self) -> String {
         let path = self.path.as_text();
@@ -307,10 +305,10 @@ impl Error {
     }
 }
 
-/// The limit of this process on the size of files, where a file of the store is about as
-/// large: what fails then fails because of it.
+/// The file size limit of this process, if a file of the store is about that large: failures are
+/// then due to it.
 fn limit_reached(path: &Path) -> Option<u64> {
-    /// SQLite extends the index of its log by so much; all else by less.
+    /// SQLite extends the index of its log by this much; everything else by less.
     const NEAR_BYTES: u64 = 32 << 10;
     let limit_bytes = system::file_size_limit()?;
     let is_near = ["", "-wal", "-shm", "-journal"].iter().any(|suffix| {
@@ -339,10 +337,9 @@ fn kind_of_io(error: &std::io::Error) -> ErrorKind {
     }
 }
 
-/// SQLite does not say why a file could not be opened (for writing): asks the
-/// system again. `None` where it does not mind, or where there is no such file; also
-/// where this process has the store open, as closing the file here would give up the
-/// locks that the open one holds.
+/// SQLite does not report why a file could not be opened (for writing): asks the system. `None` if
+/// the system allows it, or there is no such file; also if this process has the store open, as
+/// closing the file here would release the locks of the open one.
 pub(crate) fn why_not_opened(path: &Path) -> Option<ErrorKind> {
     if is_open_here(path) {
         return None;
@@ -358,8 +355,8 @@ pub(crate) fn why_not_opened(path: &Path) -> Option<ErrorKind> {
     }
 }
 
-/// Why SQLite can open the file, but not all those that it needs beside it; `None`
-/// where none can be made there.
+/// Why SQLite can open the file but not the other files it needs next to it; `None` if none can be
+/// made there.
 fn why_not_beside(path: &Path) -> Option<ErrorKind> {
     /// The file, its journal or log, the log's index, and a directory that is flushed.
     const FILES: usize = 4;
@@ -384,8 +381,8 @@ fn why_not_beside(path: &Path) -> Option<ErrorKind> {
     beside.or_else(|| system::may_write(directory).then(unknown))
 }
 
-/// The first other process that has the file open, as far as `/proc` shows it
-/// to us (other users' processes only to root).
+/// The first other process that has the file open, as far as `/proc` shows it (other users'
+/// processes only to root).
 fn holder_of(path: &Path) -> Option<String> {
     let path = path.canonicalize().ok()?;
     let own = std::process::id().to_string();

@@ -1,8 +1,7 @@
-//! Test files that were made and kept.
+//! Kept test files.
 //!
-//! The store's word is half of the proof that a file is ours; the other half is
-//! the extended attribute on the file itself. Both are compared by `targets` on
-//! the open descriptor.
+//! The store's entry is half of the proof that Stripewise made a file; the other half is the
+//! extended attribute on the file itself. `targets` compares both on the open descriptor.
 
 use crate::error::Result;
 use crate::open::Store;
@@ -14,7 +13,7 @@ const COLUMNS: &str =
     "SELECT id, device, inode, birth_ns, path, size_bytes, made_at FROM made_files";
 
 impl Store {
-    /// Remembers a kept file; one with the same id is replaced. Flushes.
+    /// Stores a kept file, replacing one with the same id. Flushes.
     ///
     /// # Errors
     /// The failure of the store.
@@ -37,8 +36,8 @@ impl Store {
         })
     }
 
-    /// The file with this id, if device, inode and birth time are the same too:
-    /// an inode that was freed and used again, or a copied attribute, is not ours.
+    /// The file with this id, if device, inode and birth time match too: a reused inode or a copied
+    /// attribute is not a match.
     ///
     /// # Errors
     /// The failure of the store.
@@ -76,7 +75,7 @@ impl Store {
         read().map_err(|error| self.sqlite_error("list test files", error))
     }
 
-    /// Forgets a file; `false` when it was not known.
+    /// Deletes the entry of a file; `false` if there was none.
     ///
     /// # Errors
     /// The failure of the store.

@@ -1,15 +1,14 @@
-//! The last thing that was done here: a run of its own, or all the runs that one
-//! command made together (a bench, a grid, repetitions, an experiment, a check), or a
-//! measurement that is kept as a document (a profile, a verification).
+//! The most recent activity: a single run, all runs of one command (a bench, a grid, repetitions,
+//! an experiment, a check), or a measurement stored as a document (a profile, a verification).
 
 use crate::error::{ErrorKind, Result};
 use crate::open::Store;
 use crate::owner::Owner;
 use crate::rows::owner_at;
 
-/// Groups by what was done, the newest first, with whether they are series and who wrote
-/// their newest run. What has a run under way is not done yet, and imported results were
-/// not measured here.
+/// Groups of runs, newest first, with whether they are series and who wrote their newest run.
+/// Groups with a run in progress are not included, nor are imported results, which were not
+/// measured here.
 const DONE: &str = "\
 SELECT coalesce(series, id) AS name, max(run_number) AS newest, series IS NOT NULL, \
 owner_pid, owner_process_start, owner_boot_id, owner_pid_namespace, owner_host, started_at \
@@ -17,20 +16,18 @@ FROM runs WHERE tool IS NULL \
 GROUP BY name HAVING sum(status = 'running') = 0 ORDER BY newest DESC";
 
 impl Store {
-    /// What `name` stands for where it is `last` (the last thing that was done
-    /// here), `last~1` (the one before it) and so on: the id of a series or
-    /// experiment, or of a run that belongs to none. Any other name is given back
-    /// as it is. The last single run is `last-run`, see [`Store::resolve`].
+    /// Resolves `last` (the most recent activity), `last~1` (the one before it) and so on: to the
+    /// id of a series or experiment, or of a run that belongs to none. Any other name is returned
+    /// unchanged. The last single run is `last-run`, see [`Store::resolve`].
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] where less was done here, or the failure of
-    /// the store.
+    /// [`crate::ErrorKind::NotFound`] if there was less activity, or the failure of the store.
     pub fn full_name(&self, name: &str) -> Result<String> {
         self.full_name_among(name, &[])
     }
 
-    /// As [`Store::full_name`], where documents of these kinds are things that were done
-    /// here as well; their names are ids.
+    /// As [`Store::full_name`], with documents of these kinds included as activities; their names
+    /// are ids.
     ///
     /// # Errors
     /// As [`Store::full_name`].
@@ -47,7 +44,7 @@ impl Store {
         })
     }
 
-    /// The last four letters of an id, where only one of what is stored ends so; else the id.
+    /// The last four letters of an id, if unique among stored ids; otherwise the id.
     #[must_use]
     pub fn short_name(&self, id: &str) -> String {
         let end = id.rsplit_once('-').map_or(id, |(_, end)| end);
@@ -57,7 +54,7 @@ impl Store {
         }
     }
 
-    /// The id that ends so; any other name as it is.
+    /// The id with this ending; any other name is returned unchanged.
     fn full_name_of_end(&self, name: &str) -> Result<String> {
         if !is_end(name) {
             return Ok(name.to_owned());
@@ -87,7 +84,7 @@ impl Store {
         rows.collect()
     }
 
-    /// When documents of these kinds were kept, and their names, the newest first.
+    /// Times and names of documents of these kinds, newest first.
     fn kept_of(&self, kinds: &[&str]) -> rusqlite::Result<Vec<(String, String)>> {
         let sql = "SELECT kept_at, name FROM documents WHERE kind = ?1";
         let mut statement = self.connection.prepare_cached(sql)?;
@@ -101,7 +98,7 @@ impl Store {
         Ok(all)
     }
 
-    /// Between two runs of a series none is under way; it is done when its process is.
+    /// Between two runs of a series none is in progress; it ends with its process.
     fn done_before(
         &self,
         before: u32,
@@ -134,12 +131,12 @@ impl Store {
     }
 }
 
-/// The random end of an id has four letters, none of which means anything in a pattern.
+/// The random end of an id has four letters, none of them special in a pattern.
 fn is_end(name: &str) -> bool {
     name.len() == 4 && name.bytes().all(|letter| letter.is_ascii_alphanumeric())
 }
 
-/// 0 for `WORD`, 2 for `WORD~2`; none for anything else.
+/// 0 for `WORD`, 2 for `WORD~2`; `None` for anything else.
 pub(crate) fn steps_back(name: &str, word: &str) -> Option<u32> {
     match name.strip_prefix(word)? {
         "" => Some(0),

@@ -1,14 +1,12 @@
-//! The SQLite file that keeps every result, and its migrations.
+//! The SQLite file that stores every result, and its migrations.
 //!
-//! One file holds runs, their jobs, intervals and histograms, and the test
-//! files that were kept. Intervals stream in while a run is under way, so that
-//! a run that is killed is still worth something: opening the store afterwards
-//! rebuilds it from them and marks it partial.
+//! One file holds runs, their jobs, intervals and histograms, and entries of kept test files.
+//! Intervals are appended during a run, so that a killed run is not lost: the next open of the
+//! store rebuilds it from them and marks it partial.
 //!
-//! Invariants: a record is given back byte for byte as it was printed; a file
-//! that is not ours, is newer than this program or is damaged is never written
-//! to, replaced or deleted, nor are files beside it that SQLite would take for
-//! leftovers of a store that is not there. This crate reads no clock: times come with records.
+//! Invariants: a record is returned byte for byte as it was printed; a foreign, newer or damaged
+//! file is never written to, replaced or deleted, nor are adjacent files that SQLite would take for
+//! leftovers of a missing store. This crate reads no clock: times come with records.
 #![forbid(unsafe_code)]
 
 mod blob;

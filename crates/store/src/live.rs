@@ -1,5 +1,4 @@
-//! What is under way, for those who only look: runs that are not finished, and their
-//! intervals as far as they are stored.
+//! Read-only view of runs in progress, and their intervals as far as stored.
 
 use crate::columns::{INTERVAL_COLUMNS, interval_at};
 use crate::error::Result;
@@ -11,17 +10,17 @@ use crate::types::{Filter, RunSummary, StoredInterval};
 use rusqlite::{OptionalExtension, params};
 use stripewise_results::Status;
 
-/// A run that is not finished.
+/// An unfinished run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnderWay {
-    /// What a list shows of it.
+    /// Its list entry.
     pub run: RunSummary,
-    /// Whether the process that writes it is there; `None` where that cannot be known:
-    /// on another host, or in another container.
+    /// Whether the process that writes it is alive; `None` if that cannot be determined: on another
+    /// host, or in another container.
     pub is_alive: Option<bool>,
 }
 
-/// As `INTERVALS_OF_JOB`, with the index behind, the newest first.
+/// As `INTERVALS_OF_JOB`, plus the index, newest first.
 const INTERVALS_FROM: &str = "SELECT start_ns, duration_ns, read_operations, \
      write_operations, bytes, latency_ns_mean, latency_ns_p99, latency_ns_p99_is_bound, \
      latency_ns_max, errors, read_latency_ns_v2, write_latency_ns_v2, sync_latency_ns_v2, \
@@ -40,8 +39,8 @@ const OWNER: &str = "SELECT owner_pid, owner_process_start, owner_boot_id, \
      owner_pid_namespace, owner_host FROM runs WHERE id = ?1";
 
 impl Store {
-    /// Runs that are not finished, what was begun last first. A run whose process is gone
-    /// is among them until somebody opens the store for writing.
+    /// Unfinished runs, most recently begun first. Includes runs whose process is gone until the
+    /// store is next opened for writing.
     ///
     /// # Errors
     /// The failure of the store.
@@ -73,11 +72,11 @@ impl Store {
         read().map_err(|error| self.sqlite_error("read the boots of runs", error))
     }
 
-    /// Whether the process that wrote a run is still there; `None` where that cannot be
-    /// known. Between two runs of a series its process goes on.
+    /// Whether the process that wrote a run is alive; `None` if that cannot be determined. Between
+    /// two runs of a series its process continues.
     ///
     /// # Errors
-    /// The failure of the store, also where there is no such run.
+    /// The failure of the store, including when there is no such run.
     pub fn is_alive(&self, id: &str) -> Result<Option<bool>> {
         let owner = self
             .connection
@@ -91,11 +90,11 @@ impl Store {
         })
     }
 
-    /// Time that was still to come after a run when it began, at most, in nanoseconds: of a
-    /// series its other runs. `None` where that was not known.
+    /// Upper bound of the time remaining after a run when it began, in nanoseconds: that of the
+    /// series' other runs. `None` if unknown.
     ///
     /// # Errors
-    /// The failure of the store, also where there is no such run.
+    /// The failure of the store, including when there is no such run.
     pub fn left_after_ns(&self, id: &str) -> Result<Option<u64>> {
         let left: Option<i64> = self
             .connection
@@ -104,8 +103,8 @@ impl Store {
         Ok(left.map(i64::cast_unsigned))
     }
 
-    /// The last intervals of a job, `most` of them at most, from the index `first` on, in
-    /// order, each with its index.
+    /// The last intervals of a job, at most `most`, from index `first`, in order, each with its
+    /// index.
     ///
     /// # Errors
     /// The failure of the store. A run or job that does not exist has no intervals.
@@ -134,7 +133,7 @@ impl Store {
         read().map_err(|error| self.sqlite_error("read intervals", error))
     }
 
-    /// The same of a run that has just been finished, for those who still look at it.
+    /// The same for a run that has just finished, for watchers.
     fn last_packed(
         &self,
         id: &str,

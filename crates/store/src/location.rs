@@ -1,7 +1,6 @@
-//! Where the store is, and which journal suits the file system there.
+//! Where the store is, and which journal mode suits the file system there.
 //!
-//! Both are pure functions of what the caller has read: environment variables,
-//! the table of mounts.
+//! Both are pure functions of the caller's input: environment variables, the mount table.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub fn default_path(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let absolute = |name: &str| {
         let path = PathBuf::from(variable(name)?);
-        // The XDG specification tells programs to ignore relative paths.
+        // The XDG specification requires ignoring relative paths.
         path.is_absolute().then_some(path)
     };
     let data = absolute("XDG_DATA_HOME")
@@ -26,12 +25,12 @@ pub fn default_path(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathB
 /// How SQLite makes transactions atomic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Journal {
-    /// Write-ahead log: a commit is an append without a flush, and readers do
-    /// not disturb the writer. Needs memory shared between processes, which
-    /// network file systems do not give between hosts.
+    /// Write-ahead log: a commit is an append without a flush, and readers do not block the writer.
+    /// Needs memory shared between processes, which network file systems do not provide between
+    /// hosts.
     WriteAhead,
-    /// Rollback journal, cut to nothing after each transaction: needs file locks
-    /// only, and each commit waits for the disk.
+    /// Rollback journal, truncated after each transaction: needs only file locks, and each commit
+    /// waits for the disk.
     Rollback,
 }
 
@@ -64,8 +63,8 @@ pub(crate) fn journal_for(mountinfo: &[u8], directory: &Path) -> Journal {
         let Some(kind) = words.skip_while(|word| *word != b"-").nth(1) else {
             continue;
         };
-        // The longest mount point above the directory holds it; of equals the
-        // last, which was mounted over the others.
+        // The longest mount point above the directory holds it; of equal ones the last, which was
+        // mounted over the others.
         if is_above(&mount_point, directory)
             && best.is_none_or(|(length, _)| mount_point.len() >= length)
         {
@@ -89,7 +88,7 @@ fn is_above(mount_point: &[u8], directory: &[u8]) -> bool {
     }
 }
 
-/// Undoes the octal escapes (`\040` for a space) of mount tables.
+/// Decodes the octal escapes (`\040` for a space) of mount tables.
 fn unescape(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -123,7 +122,7 @@ mod tests {
         .map(|path| path.to_string_lossy().into_owned())
     }
 
-    // Absolute paths look different on Windows.
+    // Absolute paths differ on Windows.
     #[cfg(unix)]
     #[test]
     fn the_store_is_in_the_users_data_directory() {
@@ -167,7 +166,7 @@ mod tests {
         assert_eq!(journal_for(b"", Path::new("/home")), Journal::WriteAhead);
     }
 
-    /// One mount point that is not UTF-8 hides neither the others nor itself.
+    /// A mount point that is not UTF-8 hides neither the others nor itself.
     #[cfg(unix)]
     #[test]
     fn a_mount_point_of_any_bytes_is_a_mount_point() {

@@ -1,12 +1,10 @@
-//! Opening the file: whose it is, its journal, its version, what was left
-//! behind.
+//! Opening the file: ownership, journal, version, recovery.
 //!
-//! What survives what: a commit is in the file system's hands when it returns,
-//! so that `kill -9` loses only the intervals not yet handed over (at most about
-//! a second). With the write-ahead log a power cut can lose commits since the
-//! last flush - intervals of runs under way - but never damages the file;
-//! beginning and finishing a run flush. On network file systems a rollback
-//! journal is used instead (see `location`), where each commit flushes.
+//! Durability: a commit is in the file system when it returns, so that `kill -9` loses only the
+//! intervals not yet written (at most about a second). With the write-ahead log a power cut can
+//! lose commits since the last flush (intervals of runs in progress) but never damages the file;
+//! beginning and finishing a run flush. On network file systems a rollback journal is used instead
+//! (see `location`), where each commit flushes.
 
 use crate::error::{Error, ErrorKind, Result, why_not_opened};
 use crate::location::{Journal, journal_for};
@@ -21,15 +19,15 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long [`Store::open`] and what follows wait for another process that is writing.
+/// How long [`Store::open`] and later calls wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// While a store is being made, each of those who wait for it waits so many times
-/// longer: twenty programs that begin at once all get their turn.
+/// While a store is being created, waiting processes wait this many times longer: twenty programs
+/// that start at once all get their turn.
 const MAKING_FACTOR: u32 = 6;
 
-/// Pages in the log (4 KiB each) before they are moved into the file, which
-/// flushes and may take long on a busy disk: rare while a run is under way.
+/// Pages in the log (4 KiB each) before a checkpoint, which flushes and may take long on a busy
+/// disk: rare during a run.
 const LOG_PAGES_MAX: i64 = 16_384;
 
 /// An open store.
@@ -41,26 +39,26 @@ pub struct Store {
     pub(crate) patience: Duration,
     pub(crate) recovered: Vec<String>,
     unrecovered: Vec<Unreadable>,
-    /// A thread has the open store: this one only stands in its place.
+    /// The open store is lent to a thread: this is only a placeholder.
     is_lent: bool,
-    /// Given up after the connection.
+    /// Released after the connection.
     file: OpenFile,
 }
 
 impl Store {
-    /// Opens the store for reading and writing; makes it, and its directory,
-    /// where they are missing. Runs whose process is gone are finished as
-    /// partial (see [`Store::recovered`]). `owner` is this process.
+    /// Opens the store for reading and writing; creates it, and its directory, if missing. Runs
+    /// whose process is gone are finished as partial (see [`Store::recovered`]). `owner` is this
+    /// process.
     ///
     /// # Errors
-    /// Refuses, untouched, files that are not ours or newer than this program;
-    /// fails when the file is locked for longer than 5 s, damaged, not writable,
+    /// Refuses, without changes, files that are foreign or newer than this program;
+    /// fails if the file is locked for longer than 5 s, damaged, not writable,
     /// or its file system is full.
     pub fn open(path: &Path, owner: Owner) -> Result<Store> {
         Store::open_with_patience(path, owner, PATIENCE)
     }
 
-    /// As [`Store::open`], waiting so long for other processes, then and later.
+    /// As [`Store::open`], with this timeout for other processes, then and later.
     ///
     /// # Errors
     /// As [`Store::open`].
@@ -71,12 +69,12 @@ impl Store {
         sidecars::refuse_orphans(path, DOING)?;
         let directory = make_directory(path)?;
         begin_file(path, DOING)?;
-        // Whoever makes the tables is done in a moment, and there is no store until then.
+        // Creating the tables takes a moment, and there is no store until then.
         let making = patience.saturating_mul(MAKING_FACTOR);
         let (mut connection, identity) = connect_to_write(path, DOING, making)?;
         identity.check(path, DOING)?;
         if identity.is_new() {
-            // Space of deleted runs can be given back; only a new file can choose this.
+            // Allows returning the space of deleted runs; only possible for a new file.
             connection
                 .pragma_update(None, "auto_vacuum", "INCREMENTAL")
                 .map_err(sqlite)?;
@@ -103,10 +101,10 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens an existing store for reading, also from a read-only file system.
+    /// Opens an existing store for reading, even on a read-only file system.
     ///
     /// # Errors
-    /// As [`Store::open`]; [`ErrorKind::Missing`] where there is no file.
+    /// As [`Store::open`]; [`ErrorKind::Missing`] if there is no file.
     pub fn open_read_only(path: &Path) -> Result<Store> {
         const DOING: &str = "read the file";
         let sqlite = |error| Error::from_sqlite(path, DOING, error);
@@ -143,24 +141,24 @@ impl Store {
         &self.path
     }
 
-    /// Ids of the runs whose process was found gone when the store was opened,
-    /// and which were therefore finished as partial.
+    /// Ids of the runs whose process was found gone when the store was opened, and which were
+    /// finished as partial.
     #[must_use]
     pub fn recovered(&self) -> &[String] {
         &self.recovered
     }
 
-    /// Runs whose process was found gone when the store was opened, and which are too
-    /// damaged to be finished.
+    /// Runs whose process was found gone when the store was opened, and which are too damaged to be
+    /// finished.
     #[must_use]
     pub fn unrecovered(&self) -> &[Unreadable] {
         &self.unrecovered
     }
 
-    /// Reads the whole file and checks that it is consistent.
+    /// Reads the whole file and checks its consistency.
     ///
     /// # Errors
-    /// [`ErrorKind::Damaged`] with the first thing that is not.
+    /// [`ErrorKind::Damaged`] with the first inconsistency.
     pub fn check(&self) -> Result<()> {
         const DOING: &str = "check the file";
         if self.is_lent {
@@ -176,21 +174,21 @@ impl Store {
         Err(self.error(DOING, ErrorKind::Damaged { detail }))
     }
 
-    /// Whether what is written reaches the file that has the store's name: not when
-    /// that was deleted or replaced since it was opened.
+    /// Verifies that writes reach the file with the store's name: not so if it was deleted or
+    /// replaced since it was opened.
     ///
     /// # Errors
     /// [`ErrorKind::Displaced`].
     pub(crate) fn check_in_place(&self, doing: &'static str) -> Result<()> {
-        // On Windows a file that is open keeps its name.
+        // On Windows an open file keeps its name.
         if self.file.0.is_none() || self.file.0 == file_at(&self.path) {
             return Ok(());
         }
         Err(self.error(doing, ErrorKind::Displaced))
     }
 
-    /// The open store, for a thread. Until it is put back, whatever is asked of this one
-    /// fails with [`ErrorKind::NoAnswer`]: in its place is a database without a table.
+    /// Lends the open store to a thread. Until it is returned, all calls on this one fail with
+    /// [`ErrorKind::NoAnswer`]: in its place is a database without tables.
     pub(crate) fn lend(&mut self) -> Result<Store> {
         let connection = Connection::open_in_memory()
             .map_err(|error| self.sqlite_error("prepare to write to the file", error))?;
@@ -219,8 +217,8 @@ impl Store {
     }
 }
 
-/// An empty file with the right mode and owner: SQLite gives those to the files
-/// that it makes beside it.
+/// An empty file with the right mode and owner, which SQLite copies to the files that it makes next
+/// to it.
 fn begin_file(path: &Path, doing: &'static str) -> Result<()> {
     let real = sidecars::behind_links(path);
     if real.exists() {
@@ -247,8 +245,8 @@ fn connect_to_write(
     loop {
         tries -= 1;
         let (connection, identity) = connect(path, flags, patience).map_err(sqlite)?;
-        // SQLite opens a file that it could not open for writing for reading, whatever
-        // the reason was, and does not say so.
+        // If SQLite cannot open a file for writing, it silently opens it for reading, whatever the
+        // reason.
         if !connection.is_readonly("main").map_err(sqlite)? {
             return Ok((connection, identity));
         }
@@ -263,9 +261,9 @@ fn connect_to_write(
     }
 }
 
-/// Looks into an existing file without leaving a trace, so that one which is not
-/// ours is not even given a journal. What cannot be told here is left to the
-/// real opening, which asks again before it writes.
+/// Examines an existing file without leaving a trace, so that a foreign one is not even given a
+/// journal. What cannot be determined here is left to the real open, which checks again before it
+/// writes.
 fn refuse_foreign(path: &Path, doing: &'static str, patience: Duration) -> Result<()> {
     let foreign = |detail: &str| {
         let detail = detail.to_owned();
@@ -276,12 +274,11 @@ fn refuse_foreign(path: &Path, doing: &'static str, patience: Duration) -> Resul
     }
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => return foreign("a directory"),
-        // SQLite would take it for an empty file and write over it.
+        // SQLite would take it for an empty file and overwrite it.
         Ok(metadata) if (1..512).contains(&metadata.len()) => {
             return foreign("too short for a SQLite file");
         }
-        // A device has a size of 0 here: SQLite would write its first page over
-        // whatever is on it.
+        // A device has a size of 0 here: SQLite would write its first page over its contents.
         Ok(metadata) if !metadata.is_file() => {
             return foreign("a device, pipe or socket, not a file");
         }
@@ -289,7 +286,7 @@ fn refuse_foreign(path: &Path, doing: &'static str, patience: Duration) -> Resul
         _ => return Ok(()),
     }
     if has_log(path) {
-        // Its last commits may be in the log, and who they are from with them.
+        // Its last commits, and so its identity, may be in the log.
         return match connect(path, READ_ONLY, Duration::ZERO) {
             Ok((_, identity)) => identity.check(path, doing),
             Err(_) => Ok(()),
@@ -298,9 +295,9 @@ fn refuse_foreign(path: &Path, doing: &'static str, patience: Duration) -> Resul
     let Ok((_, identity)) = connect_immutable(path) else {
         return Ok(());
     };
-    // That look locked nobody out: a store that another process makes at this
-    // moment may be half there. Its tables and its mark come together, and a log
-    // only then, so that a file with one of those is what it seems to be.
+    // That check took no lock: a store that another process is creating may be incomplete. Its
+    // tables and its mark appear together, and a log only then, so a file with one of those is what
+    // it seems to be.
     match identity.check(path, doing) {
         Err(seen) if identity.has_no_mark() && !wants_log(path) => {
             look_with_lock(path, doing, patience, seen)
@@ -309,16 +306,16 @@ fn refuse_foreign(path: &Path, doing: &'static str, patience: Duration) -> Resul
     }
 }
 
-/// The file says that its commits go to a write-ahead log: "file format write
-/// version" in SQLite's file format.
+/// The file header says that its commits go to a write-ahead log: "file format write version" in
+/// SQLite's file format.
 fn wants_log(path: &Path) -> bool {
     let mut header = [0; 20];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut header));
     read.is_ok() && header[18] == 2
 }
 
-/// Asks again when nobody is writing. A file with a rollback journal shows no trace
-/// of being read.
+/// Checks again while no process is writing. Reading leaves no trace on a file with a rollback
+/// journal.
 fn look_with_lock(path: &Path, doing: &'static str, patience: Duration, seen: Error) -> Result<()> {
     match connect(path, READ_ONLY, patience) {
         Ok((_, identity)) => identity.check(path, doing),
@@ -327,9 +324,9 @@ fn look_with_lock(path: &Path, doing: &'static str, patience: Duration, seen: Er
     }
 }
 
-/// Opens for reading only. SQLite makes an index beside the file even then; where
-/// none can be made (no right to, no room for it) and there is no log, the file
-/// alone is the whole truth and SQLite may take it as unchangeable.
+/// Opens for reading only. SQLite creates an index next to the file even then; if it cannot (no
+/// permission or no space) and there is no log, the file alone is complete and SQLite may treat it
+/// as immutable.
 fn open_for_reading(path: &Path) -> rusqlite::Result<(Connection, Identity)> {
     let ordinary = connect(path, READ_ONLY, PATIENCE);
     match &ordinary {
@@ -360,7 +357,7 @@ fn connect(
     Ok((connection, identity))
 }
 
-/// Without locks, journal or any file beside it.
+/// Without locks, journal or any other file.
 fn connect_immutable(path: &Path) -> rusqlite::Result<(Connection, Identity)> {
     connect(
         Path::new(&immutable_uri(path)),
@@ -369,7 +366,7 @@ fn connect_immutable(path: &Path) -> rusqlite::Result<(Connection, Identity)> {
     )
 }
 
-/// Commits may stand in a write-ahead log beside the file.
+/// Whether commits may be in a write-ahead log.
 fn has_log(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
@@ -399,17 +396,17 @@ pub(crate) fn make_directory(path: &Path) -> Result<PathBuf> {
 pub(crate) fn prepare(connection: &Connection, patience: Duration) -> rusqlite::Result<()> {
     connection.busy_timeout(patience)?;
     connection.set_prepared_statement_cache_capacity(32);
-    // Without it SQLite prepares many statements again for each value bound to them, in case
-    // another plan suits that: three quarters of the time of a list of runs.
+    // Otherwise SQLite prepares many statements again for each bound value, in case another plan is
+    // better: three quarters of the time for a list of runs.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    // The file may come from anywhere: believe nothing in it that can run.
+    // The file may come from anywhere: trust nothing in it that can execute.
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)
 }
 
-/// Changing the journal wants the file for itself and does not wait; another
-/// process that is opening the store too is done in a moment.
+/// Changing the journal mode needs exclusive access and does not wait; another process that is
+/// opening the store finishes in a moment.
 fn set_journal(
     connection: &Connection,
     journal: Journal,
@@ -424,7 +421,7 @@ fn set_journal(
     connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES_MAX)?;
     let mut tries = patience.as_millis() / PAUSE.as_millis();
     loop {
-        // A file system without shared memory answers with the old mode, which will do.
+        // A file system without shared memory keeps the old mode, which suffices.
         match connection.pragma_update_and_check(None, "journal_mode", mode, |_| Ok(())) {
             Err(error)
                 if tries > 0 && error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) =>

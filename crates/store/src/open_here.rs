@@ -1,4 +1,4 @@
-//! Which files this process has open as stores.
+//! Files that this process has open as stores.
 
 use crate::system::{self, FileId};
 use std::path::Path;
@@ -8,21 +8,20 @@ pub(crate) fn file_at(path: &Path) -> Option<FileId> {
     system::file_id(&std::fs::metadata(path).ok()?)
 }
 
-/// Stores that this process has open. Opening one of them a second time just to
-/// look at it and closing that again would give up the locks of the first: those of
-/// POSIX belong to the process.
+/// Stores that this process has open. Opening one of them again to examine it and closing that
+/// would release the locks of the first: POSIX locks belong to the process.
 static OPEN_HERE: Mutex<Vec<FileId>> = Mutex::new(Vec::new());
 
 fn open_here() -> MutexGuard<'static, Vec<FileId>> {
     OPEN_HERE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a store of this process has this file open.
+/// Whether this process has this file open as a store.
 pub(crate) fn is_open_here(path: &Path) -> bool {
     file_at(path).is_some_and(|file| open_here().contains(&file))
 }
 
-/// The file that a store has open, where the system numbers files.
+/// The file that a store has open, on systems with file ids.
 #[derive(Debug)]
 pub(crate) struct OpenFile(pub(crate) Option<FileId>);
 

@@ -1,13 +1,12 @@
-//! The process that writes a run, and whether it is still there.
+//! The process that writes a run, and whether it is alive.
 //!
-//! A process id alone says little: ids are used again, and other containers
-//! and hosts count their own. With the boot, the id's namespace and the start
-//! of the process beside it, an answer of "gone" is certain; in all other
-//! cases the run is left alone.
+//! A process id alone is ambiguous: ids are reused, and other containers and hosts count their own.
+//! Combined with the boot id, the pid namespace and the start time of the process, an answer of
+//! "gone" is certain; in all other cases the run is left alone.
 
 use std::fs;
 
-/// The process that writes a run. Empty texts mean "not known here".
+/// The process that writes a run. Empty strings mean "unknown".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Owner {
     /// Process id.
@@ -16,15 +15,15 @@ pub struct Owner {
     pub process_start: String,
     /// Random id of this boot.
     pub boot_id: String,
-    /// Namespace in which `pid` counts.
+    /// Pid namespace of `pid`.
     pub pid_namespace: String,
     /// Host name.
     pub host: String,
 }
 
 impl Owner {
-    /// This process, as `/proc` tells it; where there is no `/proc`, only the
-    /// process id and the host name given are known.
+    /// This process according to `/proc`; without `/proc`, only the process id and the given host
+    /// name are known.
     #[must_use]
     pub fn of_this_process(host: &str) -> Owner {
         Owner {
@@ -40,13 +39,13 @@ impl Owner {
         }
     }
 
-    /// Whether `other` is certainly gone, seen from this process. `false` where
-    /// that cannot be known: another host, another container.
+    /// Whether `other` is certainly gone, seen from this process. `false` if that cannot be
+    /// determined: another host, another container.
     pub(crate) fn sees_gone(&self, other: &Owner) -> bool {
         self.sees_gone_with(other, &|pid| process_start(&pid.to_string()))
     }
 
-    /// Whether `other` certainly still runs, seen from this process.
+    /// Whether `other` is certainly alive, seen from this process.
     #[must_use]
     pub fn sees_alive(&self, other: &Owner) -> bool {
         let same_place = !self.boot_id.is_empty()
@@ -60,7 +59,7 @@ impl Owner {
             return false;
         }
         if self.boot_id != other.boot_id {
-            // The same machine has started anew since; any other is not ours to judge.
+            // The same machine has rebooted since; others cannot be judged from here.
             return !other.host.is_empty() && self.host == other.host;
         }
         if self.pid_namespace != other.pid_namespace {
@@ -70,15 +69,15 @@ impl Owner {
     }
 }
 
-/// Start of a process in ticks since boot; `None` when there is no such process
-/// or only its exit status is left (a zombie).
+/// Start of a process in ticks since boot; `None` if there is no such process or only its exit
+/// status is left (a zombie).
 fn process_start(pid: &str) -> Option<String> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     parse_stat(&String::from_utf8_lossy(&stat))
 }
 
-/// Field 22 of `/proc/PID/stat`. The command's name (field 2) may hold any bytes, spaces
-/// and parentheses, too, so that counting starts at the last closing one.
+/// Field 22 of `/proc/PID/stat`. The command name (field 2) may contain any bytes, including spaces
+/// and parentheses, so counting starts after the last closing one.
 fn parse_stat(stat: &str) -> Option<String> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace();

@@ -1,10 +1,9 @@
-//! The intervals of a finished job: joined down to what a record keeps, and packed into one
-//! row. While a run is under way each has a row of its own, so that nothing is lost with its
-//! process; these take six times the space.
+//! The intervals of a finished job, merged down to the record's number and packed into one row.
+//! During a run each has its own row, so that nothing is lost with its process; these take six
+//! times the space.
 //!
-//! Two blobs, both deflated: the numbers, a column after the other, 8 bytes a value, and
-//! the latencies, the lengths of all histograms and then the histograms. A record needs the
-//! first alone.
+//! Two blobs, both deflated: the numbers, column by column, 8 bytes per value, and the latencies,
+//! the lengths of all histograms and then the histograms. A record needs only the first.
 
 use crate::checksum::{self, Sum};
 use crate::columns::{self, damaged};
@@ -23,12 +22,12 @@ const VALUE_BYTES: usize = size_of::<u64>();
 /// Reads, writes, syncs and discards.
 const KINDS: usize = 4;
 const LENGTH_BYTES: usize = size_of::<u32>();
-/// Far more than a histogram takes; a length above it is damage.
+/// Far more than a histogram takes; a larger length is damage.
 const HISTOGRAM_BYTES_MAX: u32 = 1 << 20;
 
-/// Packs the intervals of a finished job. Joins neighbours (pairs, fours, eights...) until
-/// there are at most [`INTERVALS_MAX`]; latencies are merged, so that the joined 99 % is true.
-/// Returns whether the record may leave out its own as they are the same.
+/// Packs the intervals of a finished job. Merges neighbours (pairs, fours, eights...) until there
+/// are at most [`INTERVALS_MAX`]; latencies are merged too, so that the merged 99 % is correct.
+/// Returns whether the record may omit its own because they are identical.
 pub(crate) fn pack(
     transaction: &Transaction<'_>,
     run_number: i64,
@@ -63,7 +62,7 @@ pub(crate) fn pack(
         packer.add(join(&mut group));
     }
     let are_of_record = packer.intervals == of_record;
-    // In this order: where the first fails, the rows are still there.
+    // In this order: if the first fails, the rows are still there.
     transaction
         .prepare_cached("INSERT OR REPLACE INTO packed_intervals VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute(params![
@@ -80,8 +79,7 @@ pub(crate) fn pack(
     Ok(are_of_record)
 }
 
-/// The numbers of a packed job, and whether its record left them out; `None` where it is not
-/// packed.
+/// The numbers of a packed job, and whether its record omitted them; `None` if it is not packed.
 pub(crate) fn numbers(
     moment: &Transaction<'_>,
     run_number: i64,
@@ -126,7 +124,7 @@ pub(crate) fn with_latencies(
     })
 }
 
-/// Intervals on their way into a row.
+/// Intervals being packed into a row.
 #[derive(Default)]
 struct Packer {
     intervals: Vec<Interval>,
@@ -165,7 +163,7 @@ impl Packer {
     }
 }
 
-/// The start as the time since the one before: mostly the same number.
+/// The start as a difference from the preceding one: usually the same number.
 fn values_of(interval: &Interval, before_ns: u64) -> [u64; VALUES] {
     [
         interval.start_ns.wrapping_sub(before_ns),
@@ -255,7 +253,7 @@ fn deflated(parts: &[&[u8]]) -> Vec<u8> {
     encoder.finish().expect("memory takes it")
 }
 
-/// Makes one interval of the group and empties it.
+/// Merges the group into one interval and empties it.
 pub(crate) fn join(group: &mut Vec<StoredInterval>) -> StoredInterval {
     let mut parts = group.drain(..);
     let mut whole = parts.next().unwrap_or_else(|| StoredInterval {

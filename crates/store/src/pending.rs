@@ -1,25 +1,24 @@
-//! What is on its way to the file.
+//! Data waiting to be written to the file.
 
 use rusqlite::{Transaction, params};
 use stripewise_results::Interval;
 
-/// An id has 20 bits of chance: more collisions in a row are no accident.
+/// An id has 20 random bits: more collisions in a row are not chance.
 pub(crate) const ID_TRIES: usize = 8;
 
-/// A run that is being written. Given out by `begin_run`, taken back by
-/// `finish_run`; dropping it leaves the run as `running` until the store is
-/// opened again after this process has gone.
+/// A run that is being written. Returned by `begin_run` and consumed by `finish_run`; dropping it
+/// leaves the run as `running` until the store is next opened after this process has gone.
 #[derive(Debug)]
 pub struct RunHandle {
     pub(crate) run_number: i64,
     pub(crate) id: String,
     /// Index of the next interval, by job.
     pub(crate) next_interval: Vec<u64>,
-    /// Intervals not yet handed over.
+    /// Intervals not yet written.
     pub(crate) pending: Vec<PendingInterval>,
-    /// The time of the run before which nothing is tried again, after a try that failed.
+    /// The run's time before which a failed write is not retried.
     pub(crate) next_try_ns: u64,
-    /// Intervals that were joined with a neighbour.
+    /// Intervals that were merged with a neighbour.
     pub(crate) joined: u64,
 }
 
@@ -31,7 +30,7 @@ impl RunHandle {
     }
 }
 
-/// An interval on its way to the file.
+/// An interval waiting to be written.
 #[derive(Debug)]
 pub(crate) struct PendingInterval {
     pub(crate) job_index: usize,

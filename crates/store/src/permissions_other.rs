@@ -1,11 +1,11 @@
-//! Where files have no owner and mode that this crate could set: access follows
-//! from the directory.
+//! Systems on which this crate cannot set a file's owner and mode: access follows from the
+//! directory.
 
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 
-/// Which file it is; not known here.
+/// Identity of a file; unknown here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileId {}
 
@@ -38,12 +38,12 @@ pub(crate) fn is_disk_failure(_error: &io::Error) -> bool {
     false
 }
 
-/// Not known here.
+/// Unknown here.
 pub(crate) fn may_write(_directory: &Path) -> bool {
     false
 }
 
-/// There is none.
+/// No limit here.
 pub(crate) fn file_size_limit() -> Option<u64> {
     None
 }

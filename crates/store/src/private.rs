@@ -1,26 +1,25 @@
-//! Files and directories that results are kept in.
+//! Files and directories for results.
 
 use crate::system;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Makes a new file, open for writing. Made by root it has mode 0600 and belongs
-/// to the owner of its directory (with `sudo` in a user's home to that user);
-/// made by others it has the mode that the umask leaves.
+/// Creates a new file, open for writing. Created by root it has mode 0600 and belongs to the owner
+/// of its directory (with `sudo` in a user's home: that user); created by others it has the umask's
+/// mode.
 ///
 /// # Errors
-/// That of the system; [`io::ErrorKind::AlreadyExists`] also for a symbolic link
-/// that leads nowhere.
+/// The system's error; [`io::ErrorKind::AlreadyExists`] also for a dangling symbolic link.
 pub fn create_new(path: &Path) -> io::Result<File> {
     system::create_new(path)
 }
 
-/// Makes a file that only its owner may read, in place of one that an earlier process left
-/// under that name. A link of that name is removed, not followed.
+/// Creates a file that only its owner may read, replacing one left by an earlier process. A link of
+/// that name is removed, not followed.
 ///
 /// # Errors
-/// That of the system; where something else than a file has the name, it stays.
+/// The system's error; if something other than a file has the name, it stays.
 pub fn keep_secret(path: &Path, text: &str) -> io::Result<File> {
     use std::io::Write;
     if let Some(directory) = path
@@ -38,23 +37,23 @@ pub fn keep_secret(path: &Path, text: &str) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes the file that [`create_new`] made under `path`, unless something else has
-/// the name by now: in a directory of another user that user may move the file away and
-/// put another in its place. Where the system numbers no files, the name decides.
+/// Removes the file that [`create_new`] made under `path`, unless something else has the name by
+/// now: in another user's directory that user may move the file away and put another in its place.
+/// On systems without file ids, the name decides.
 ///
 /// # Errors
 /// That of the system.
 pub fn remove_made(file: &File, path: &Path) -> io::Result<()> {
     let made = system::file_id(&file.metadata()?);
-    // Not what a link points at.
+    // Not the target of a link.
     if made.is_some() && made != system::file_id(&path.symlink_metadata()?) {
         return Ok(());
     }
     std::fs::remove_file(path)
 }
 
-/// Makes a directory and those above it that are missing. What root makes belongs
-/// to the owner of the directory that it is in.
+/// Creates a directory and its missing parents. Directories created by root belong to the owner of
+/// the parent directory.
 ///
 /// # Errors
 /// That of the system.
@@ -66,7 +65,7 @@ pub fn create_directories(path: &Path) -> io::Result<()> {
         create_directories(parent)?;
     }
     match system::create_directory(path) {
-        // Another process was quicker, or something else has the name.
+        // Another process was faster, or something else has the name.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         made => made,
     }

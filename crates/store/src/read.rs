@@ -14,7 +14,7 @@ use crate::types::{Filter, Listing, RunSummary, StoredHistograms, StoredInterval
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 use stripewise_results::{AskedJob, Interval, RunRecord};
 
-/// One condition for all filters: absent ones are NULL and let everything pass.
+/// One condition for all filters: absent ones are NULL and match everything.
 const FILTERED: &str = "\
 WHERE (:label IS NULL OR instr(label, :label) > 0) AND (:series IS NULL OR series = :series) \
   AND (:status IS NULL OR status = :status) AND (:since IS NULL OR started_at >= :since) \
@@ -22,18 +22,18 @@ WHERE (:label IS NULL OR instr(label, :label) > 0) AND (:series IS NULL OR serie
        WHERE jobs.run_number = runs.run_number AND instr(jobs.target, :target) > 0)) \
   AND (:tool IS NULL OR tool = :tool) ";
 
-/// The order is that of storing, backwards: an import of something old was still
-/// added last, and one without a date has its place too. Nothing is sorted.
+/// Reverse order of storing: an imported old result was still added last, and one without a date
+/// has a place too. No sorting is needed.
 const NEWEST_FIRST: &str = "ORDER BY run_number DESC LIMIT :limit";
 
 const LISTING: &str = "list the runs";
 
-/// For one run; the limit is there for [`Store::rows`].
+/// For one run; the limit is for [`Store::rows`].
 const ONLY: &str = "AND run_number = :number LIMIT :limit";
 
 impl Store {
-    /// Runs `body` in one transaction, so that all it reads was there at one moment: another
-    /// process may finish or delete a run between two statements.
+    /// Runs `body` in one transaction, so that it reads a consistent state: another process may
+    /// finish or delete a run between two statements.
     pub(crate) fn at_one_moment<T>(
         &self,
         doing: &'static str,
@@ -43,11 +43,10 @@ impl Store {
         body(&moment.map_err(|error| self.sqlite_error(doing, error))?)
     }
 
-    /// Runs with their jobs, what was stored last first.
+    /// Runs with their jobs, most recently stored first.
     ///
     /// # Errors
-    /// The failure of the store; [`ErrorKind::Damaged`] when one of these runs
-    /// cannot be read.
+    /// The failure of the store; [`ErrorKind::Damaged`] if one of these runs cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Vec<RunSummary>> {
         let listing = self.list_readable(filter)?;
         match listing.unreadable.into_iter().next() {
@@ -56,11 +55,11 @@ impl Store {
         }
     }
 
-    /// As [`Store::list`], but what is damaged is left out and named: it keeps
-    /// nobody from the other runs.
+    /// As [`Store::list`], but damaged runs are omitted and named, so that they do not block the
+    /// others.
     ///
     /// # Errors
-    /// The failure of the store, when not even the runs' ids can be read.
+    /// The failure of the store, if not even the runs' ids can be read.
     pub fn list_readable(&self, filter: &Filter) -> Result<Listing> {
         self.at_one_moment(LISTING, |moment| self.listing_at(moment, filter))
     }
@@ -72,7 +71,7 @@ impl Store {
             Err(error) if is_damage(&error) => {}
             done => return done.map(|()| listing).map_err(sqlite),
         }
-        // A page of the table itself: each run is looked for apart.
+        // A page of the table itself: looks up each run separately.
         listing = Listing::default();
         for (number, id) in self.numbers().map_err(sqlite)? {
             if let Err(error) = self.rows(moment, filter, Some(number), &mut listing) {
@@ -127,8 +126,8 @@ impl Store {
         Ok(())
     }
 
-    /// Numbers of all runs, the newest first, and their ids: from the index of ids,
-    /// which may be whole where the table is not; else all numbers that were given.
+    /// Numbers of all runs, newest first, and their ids: from the index of ids, which may be intact
+    /// when the table is not; otherwise all numbers ever assigned.
     fn numbers(&self) -> rusqlite::Result<Vec<(i64, Option<String>)>> {
         let by_id = || -> rusqlite::Result<Vec<(i64, Option<String>)>> {
             let mut statement = self.connection.prepare(
@@ -144,7 +143,7 @@ impl Store {
                     (),
                     |row| row.get(0),
                 )?;
-                // More than anybody has measured is itself a flipped bit.
+                // Implausibly large numbers are themselves bit flips.
                 if !(0..=NUMBERS_MAX).contains(&last) {
                     return Err(error);
                 }
@@ -156,8 +155,8 @@ impl Store {
         Ok(numbers)
     }
 
-    /// Whether the record of this run is here for good: finished, and in the file that
-    /// has the store's name. `false` also where that cannot be read.
+    /// Whether the record of this run is durable: finished, and in the file with the store's name.
+    /// `false` also if that cannot be read.
     #[must_use]
     pub fn keeps(&self, id: &str) -> bool {
         let finished = self.connection.query_row(
@@ -168,10 +167,9 @@ impl Store {
         self.check_in_place("find a run").is_ok() && finished.is_ok_and(|count| count == 1)
     }
 
-    /// The id of the run that a name means: a whole id, the beginning of exactly
-    /// one, or `last-run` (the newest that was measured here and is not under way),
-    /// `last-run~1` (the one before it) and so on. Imported results have ids only.
-    /// `last` may be several runs: [`Store::full_name`].
+    /// Resolves a run name: a full id, a unique prefix, or `last-run` (the newest that was measured
+    /// here and is not in progress), `last-run~1` (the one before it) and so on. Imported results
+    /// have only ids. For `last`, which may be several runs, see [`Store::full_name`].
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`], [`ErrorKind::Ambiguous`], or the failure of the store.
@@ -179,11 +177,11 @@ impl Store {
         Ok(self.find(name)?.1)
     }
 
-    /// The record of a run, its histograms inside the outcomes. `name` as in
+    /// The record of a run, with its histograms inside the outcomes. `name` as in
     /// [`Store::resolve`]. Printed, it is byte for byte what the run printed.
     ///
     /// # Errors
-    /// As [`Store::resolve`]; [`ErrorKind::Damaged`] when what is stored cannot be read.
+    /// As [`Store::resolve`]; [`ErrorKind::Damaged`] if the stored data cannot be read.
     pub fn load(&self, name: &str) -> Result<RunRecord> {
         const DOING: &str = "read a run";
         self.at_one_moment(DOING, |moment| {
@@ -192,8 +190,8 @@ impl Store {
         })
     }
 
-    /// The jobs of a run as they were asked for, without what came of them: read without most
-    /// of the record. `name` as in [`Store::resolve`].
+    /// The jobs of a run as requested, without results: read without most of the record. `name` as
+    /// in [`Store::resolve`].
     ///
     /// # Errors
     /// As [`Store::load`].
@@ -225,7 +223,7 @@ impl Store {
     /// The intervals of one job in order, with their latencies.
     ///
     /// # Errors
-    /// As [`Store::load`]. A job that does not exist has no intervals.
+    /// As [`Store::load`]. A nonexistent job has no intervals.
     pub fn load_intervals(&self, name: &str, job_index: usize) -> Result<Vec<StoredInterval>> {
         const DOING: &str = "read intervals";
         self.at_one_moment(DOING, |moment| {
@@ -235,7 +233,7 @@ impl Store {
         })
     }
 
-    /// The failure to read a run, with its name in it where it is damaged.
+    /// The failure to read a run, with its name if it is damaged.
     pub(crate) fn damaged_run(
         &self,
         doing: &'static str,
@@ -258,8 +256,7 @@ impl Store {
         }
     }
 
-    /// Whether this run is there and its id cannot be read: runs that have one go by that
-    /// alone.
+    /// Whether this run exists but its id cannot be read; otherwise the id is its only name.
     pub(crate) fn has_lost_its_id(&self, run_number: i64) -> bool {
         let id = self.connection.query_row(
             "SELECT id FROM runs NOT INDEXED WHERE run_number = ?1",
@@ -288,7 +285,7 @@ impl Store {
                  WHERE id >= ?1 AND id <= ?2 AND substr(id, 1, length(?1)) = ?1 \
                  ORDER BY id LIMIT ?3",
             ))?;
-            // Bounds on both sides, so that the index alone finds it among many.
+            // Bounds on both sides, so that the index alone finds it.
             let last = format!("{name}{}", char::MAX);
             let rows = statement.query_map(params![name, last, SHOWN.cast_signed()], |row| {
                 Ok((row.get(0)?, row.get(1)?))
@@ -298,12 +295,12 @@ impl Store {
         let sqlite = |error| self.sqlite_error("find a run", error);
         let mut found = query("").map_err(sqlite)?;
         if found.is_empty() && !name.is_empty() {
-            // A list shows ids of the table; in a damaged file the index may have others,
-            // and a run that was named as damaged has to be found by that name. What the
-            // table cannot say any more, it does not have.
+            // A list shows ids of the table; in a damaged file the index may have others, and a run
+            // reported as damaged must be found by that name. What the table has lost, it does not
+            // match.
             found = query("NOT INDEXED").unwrap_or_default();
         }
-        // A whole id may be the beginning of another; it sorts first.
+        // A full id may be a prefix of another; it sorts first.
         let whole = found.first().is_some_and(|(_, id)| id == name);
         if name.is_empty() || found.is_empty() {
             return Err(self.not_found(name));
@@ -356,8 +353,8 @@ pub(crate) fn record_of(moment: &Transaction<'_>, run_number: i64) -> rusqlite::
     Ok(record)
 }
 
-/// The intervals that the JSON of a record leaves out: a record without any may have lost
-/// them, which its checksum shows.
+/// The intervals that the JSON of a record omits: a record without any may have lost them, which
+/// its checksum shows.
 fn left_out_of(
     moment: &Transaction<'_>,
     run_number: i64,
@@ -367,7 +364,7 @@ fn left_out_of(
         Some((true, intervals)) => Ok(intervals),
         Some((false, _)) => Ok(Vec::new()),
         None => {
-            // A run under way and those of earlier versions have rows.
+            // Unfinished runs and those of earlier versions have rows.
             let of_job = params![run_number, job_index.cast_signed()];
             if !moment.prepare_cached(HAS_INTERVALS)?.exists(of_job)? {
                 let part = checksum::intervals_part(job_index);
@@ -387,7 +384,7 @@ fn asked_of(moment: &Transaction<'_>, run_number: i64) -> rusqlite::Result<Vec<A
     Ok(asked.jobs)
 }
 
-/// The JSON of a record, read as far as `T` asks for.
+/// The JSON of a record, parsed as far as `T` requires.
 fn record_as<T: serde::de::DeserializeOwned>(
     moment: &Transaction<'_>,
     run_number: i64,
@@ -451,12 +448,12 @@ fn histograms_of(
     Ok(all)
 }
 
-/// What a run is called whose id cannot be read.
+/// The name of a run whose id cannot be read.
 fn unnamed(number: i64) -> String {
     format!("number-{number}")
 }
 
-/// Runs that are looked for one by one in a damaged file, at most.
+/// Most runs looked up one by one in a damaged file.
 const NUMBERS_MAX: i64 = 1 << 24;
 
 #[cfg(test)]
@@ -467,8 +464,8 @@ mod tests {
     use rusqlite::StatementStatus;
     use stripewise_results::Status;
 
-    /// SQLite prepares a statement again where its plan may depend on the values bound to it,
-    /// unless it is told not to.
+    /// SQLite prepares a statement again if its plan may depend on the bound values, unless
+    /// configured otherwise.
     #[test]
     fn what_is_executed_for_each_run_is_prepared_once() {
         let directory = tempfile::tempdir().unwrap();

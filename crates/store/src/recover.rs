@@ -1,8 +1,8 @@
-//! Finishing the runs of processes that died.
+//! Finishes the runs of processes that died.
 //!
-//! What is known of such a run is its skeleton and its intervals with their
-//! latencies. Merged, those give true counts and percentiles; what is not known
-//! (processor time, drain, the schedule of an open loop) is named in the record.
+//! Such a run has its skeleton and its intervals with latencies. Merged, those give correct counts
+//! and percentiles; what is unknown (CPU time, drain, the schedule of an open loop) is named in the
+//! record.
 
 use crate::columns;
 use crate::error::Result;
@@ -16,19 +16,19 @@ use stripewise_results::{
 };
 
 impl Store {
-    /// Finishes runs that are under way according to the file but whose process
-    /// is certainly gone. Returns their ids, and those that are damaged: these stay as
-    /// they are. Runs of other hosts or containers are left alone.
+    /// Finishes runs that are in progress according to the file but whose process is certainly
+    /// gone. Returns their ids, and the damaged ones, which stay unchanged. Runs of other hosts or
+    /// containers are left alone.
     pub(crate) fn recover(&mut self) -> Result<(Vec<String>, Vec<Unreadable>)> {
         const DOING: &str = "recover a run that was cut short";
-        // Almost always there are none: find out without asking for the right to write.
+        // There are almost never any: check without requesting write access.
         let orphans = orphans(&self.connection, &self.owner)
             .map_err(|error| self.sqlite_error(DOING, error))?;
         let (mut recovered, mut damaged) = (Vec::new(), Vec::new());
         for (run_number, id) in orphans {
             match self.recover_one(run_number) {
                 Ok(true) => recovered.push(id),
-                // Another process was quicker.
+                // Another process was faster.
                 Ok(false) => {}
                 Err(error) if columns::is_damage(&error) => {
                     let error = self.damaged_run(DOING, &id, error);
@@ -109,8 +109,8 @@ fn rebuild(connection: &Connection, run_number: i64) -> rusqlite::Result<RunReco
     Ok(record)
 }
 
-/// The outcome as far as intervals tell it. Bytes of a kind follow from its
-/// operations: only whole ones count, and all have the job's block size.
+/// The outcome as far as the intervals determine it. Bytes of a kind follow from its operations:
+/// only complete ones count, and all have the job's block size.
 fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> JobOutcome {
     let (Some(first), Some(last)) = (stored.first(), stored.last()) else {
         return JobOutcome::default();
@@ -144,8 +144,8 @@ fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> JobOutcome {
         total: errors_total,
         ..Errors::default()
     };
-    // Counted from issue only in a closed loop; an open loop's latencies hold
-    // time before issue, and what was in flight is not known.
+    // From issue only in a closed loop; an open loop's latencies include time before issue, and the
+    // number in flight is unknown.
     if job.workload.rate.is_none() {
         let sum = |histogram: &Option<stripewise_stats::Histogram>| {
             histogram

@@ -1,4 +1,4 @@
-//! Rows of runs: what of a record goes into which table.
+//! Rows of runs: which parts of a record go into which table.
 
 use crate::blob;
 use crate::columns::{is_damage, status_text};
@@ -9,7 +9,7 @@ use rusqlite::{Connection, Row, Transaction, params};
 use stripewise_results::{Imported, JobRecord, KindOutcome, RunRecord};
 use stripewise_stats::Histogram;
 
-/// A run that is about to start; `None` when the id is taken.
+/// Inserts a run that is about to start; `None` if the id is taken.
 pub(crate) fn insert_run(
     transaction: &Transaction<'_>,
     record: &RunRecord,
@@ -22,7 +22,7 @@ pub(crate) fn insert_run(
     Ok(run_number)
 }
 
-/// A run that was made elsewhere, with its final record; `false` when the id is taken.
+/// Inserts a run made elsewhere, with its final record; `false` if the id is taken.
 pub(crate) fn insert_whole(
     transaction: &Transaction<'_>,
     record: &RunRecord,
@@ -35,7 +35,7 @@ pub(crate) fn insert_whole(
     Ok(run_number.is_some())
 }
 
-/// The same for [`copy_run`], which sums what it copies.
+/// The same for [`copy_run`], which copies the sums.
 pub(crate) fn insert_without_sums(
     transaction: &Transaction<'_>,
     record: &RunRecord,
@@ -78,15 +78,15 @@ fn insert_row(
     Ok((inserted > 0).then(|| transaction.last_insert_rowid()))
 }
 
-/// Copies a run that was stored whole from a database of the same version; nothing where its
-/// id is taken.
+/// Copies a completely stored run from a database of the same version; does nothing if its id is
+/// taken.
 pub(crate) fn copy_run(
     from: &Connection,
     to: &Transaction<'_>,
     run_number: i64,
 ) -> rusqlite::Result<()> {
-    /// Those whose rows begin with the number of their run, `checksums` aside: one of them is
-    /// over that number, too.
+    /// Tables whose rows begin with the run number, except `checksums`: one of the sums covers that
+    /// number too.
     const OF_A_RUN: [&str; 5] = [
         "jobs",
         "records",
@@ -105,8 +105,7 @@ pub(crate) fn copy_run(
     crate::checksum::store(to, number, copied[0])
 }
 
-/// Copies the rows of a run in a table, with another number of the run; returns how many
-/// there are now that were not.
+/// Copies a run's rows in a table under another run number; returns the number of rows added.
 fn copy_rows(
     from: &Connection,
     to: &Transaction<'_>,
@@ -132,7 +131,7 @@ fn copy_rows(
     Ok(copied)
 }
 
-/// Everything about a run that has its final record. Also used by recovery.
+/// Everything about a run with its final record. Also used by recovery.
 pub(crate) fn finish(
     transaction: &Transaction<'_>,
     run_number: i64,
@@ -156,7 +155,7 @@ pub(crate) fn finish(
     crate::checksum::store(transaction, run_number, record.jobs.len())
 }
 
-/// What belongs to the row of a run that has its final record.
+/// Updates the row of a run with its final record.
 fn store_final(
     transaction: &Transaction<'_>,
     run_number: i64,
@@ -168,8 +167,8 @@ fn store_final(
         match packed::pack(transaction, run_number, job_index, intervals) {
             Ok(true) => intervals.clear(),
             Ok(false) => {}
-            // Rows that cannot be read stay as they are: the record has its own. Some errors
-            // end the transaction, and with it what follows.
+            // Unreadable rows stay as they are: the record has its own. Some errors end the
+            // transaction, and with it what follows.
             Err(error) if is_damage(&error) && !transaction.is_autocommit() => {}
             Err(error) => return Err(error),
         }
@@ -274,7 +273,7 @@ fn store_job(
     Ok(())
 }
 
-/// The 99 % of one kind of operations; none where an imported result does not say it.
+/// The 99 % of one kind of operation; `None` if an imported result lacks it.
 fn p99(
     imported: Option<&Imported>,
     job_index: usize,
@@ -303,7 +302,7 @@ fn store_histogram(
     Ok(())
 }
 
-/// Latencies of discards have a table of their own.
+/// Latencies of discards have their own table.
 fn store_discards(
     transaction: &Transaction<'_>,
     run_number: i64,

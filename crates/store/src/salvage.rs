@@ -1,9 +1,8 @@
-//! What can still be read of a damaged store, as a new store.
+//! Recovers the readable part of a damaged store into a new store.
 //!
-//! The damaged file is only read. Where the pages that say which tables there are cannot be
-//! read, those of a new store are put in their place, in a copy: stores that one version
-//! began are begun alike, so their tables lie where those of a new one do. The new store gets
-//! its name when it is complete.
+//! The damaged file is only read. If its schema pages cannot be read, those of a new store are put
+//! in their place, in a copy: stores created by one version have the same layout, so their tables
+//! are where those of a new one are. The new store gets its name when it is complete.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::open::{Store, make_directory};
@@ -18,32 +17,32 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 const DOING: &str = "save what can be read";
-/// A record that left its intervals out is read without them where they are lost: their sums
-/// would refuse all of it.
+/// A record that omitted its intervals is read without them if they are lost: their sums would
+/// reject the whole record.
 const WITHOUT_LOST_INTERVALS: &str = "\
 DELETE FROM checksums WHERE (part LIKE 'intervals %' OR part LIKE 'interval latencies %') \
   AND NOT EXISTS (SELECT 1 FROM packed_intervals AS one WHERE one.run_number = checksums.run_number \
        AND part IN ('intervals ' || job_index, 'interval latencies ' || job_index)) \
   AND NOT EXISTS (SELECT 1 FROM intervals AS one WHERE one.run_number = checksums.run_number \
        AND part = 'intervals ' || job_index)";
-/// A file of SQLite begins with so many bytes that are no part of a table.
+/// Bytes at the beginning of a SQLite file that are not part of a table.
 const HEADER_BYTES: usize = 100;
 
-/// What became of the rows of a damaged store.
+/// Result of salvaging a damaged store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Salvaged {
-    /// Runs that are in the new store.
+    /// Runs recovered.
     pub runs: usize,
-    /// Tables that could not be read to their end.
+    /// Tables that could not be read to the end.
     pub cut_short: Vec<String>,
 }
 
 impl Store {
-    /// Copies what can be read of a damaged store into one at `to`, where there is no file.
-    /// Commits that were in a log beside a store whose tables cannot be read are lost.
+    /// Copies the readable part of a damaged store to a new one at `to`, where no file may exist.
+    /// Commits in the log of a store whose tables cannot be read are lost.
     ///
     /// # Errors
-    /// Where no table can be read, or the new store cannot be made.
+    /// If no table can be read, or the new store cannot be created.
     pub fn salvage(from: &Path, to: &Path, owner: Owner) -> Result<Salvaged> {
         let io = |path: &Path, error: std::io::Error| Error::from_io(path, DOING, &error);
         let sqlite = |error| Error::from_sqlite(to, DOING, error);
@@ -71,7 +70,7 @@ impl Store {
                 if log.exists() {
                     std::fs::remove_file(&log).map_err(|error| io(&log, error))?;
                 }
-                // Its tables are in its log, as the journal of a store is one.
+                // Its tables are in its log, as for any WAL-mode store.
                 move_log(&store)?;
                 if !graft(&copy, &new).map_err(|error| io(&copy, error))? {
                     let detail = "neither the list of its tables can be read, nor does that of \
@@ -82,7 +81,7 @@ impl Store {
                 readable(&copy).map_err(|error| Error::from_sqlite(from, DOING, error))?
             }
         };
-        // One of an earlier version that cannot be brought up to date is read as it is.
+        // An earlier version that cannot be migrated is read as it is.
         schema::migrate(&mut old, &copy).ok();
         let mut salvaged = Salvaged::default();
         store
@@ -93,7 +92,7 @@ impl Store {
                     }
                 }
                 for table in tables(new)?.iter().filter(|table| *table != "runs") {
-                    // What is left of a run whose row is lost.
+                    // Remains of a run whose row is lost.
                     let has_runs = format!("SELECT run_number FROM {table} LIMIT 0");
                     if new.prepare(&has_runs).is_ok() {
                         new.execute(
@@ -117,7 +116,7 @@ impl Store {
         Ok(salvaged)
     }
 
-    /// One transaction in which rows may come before those that they refer to.
+    /// One transaction in which rows may precede those that they refer to.
     fn write_freely(
         &mut self,
         body: impl FnOnce(&Connection) -> rusqlite::Result<()>,
@@ -130,7 +129,7 @@ impl Store {
     }
 }
 
-/// A folder beside the new store that is gone at the end, with all in it.
+/// A temporary directory next to the new store, removed at the end with its contents.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -149,10 +148,10 @@ impl Drop for Folder {
     }
 }
 
-/// Gives the complete store its name, never that of a file that is there.
+/// Gives the complete store its name, never replacing a file.
 fn give_name(new: &Path, to: &Path) -> std::io::Result<()> {
     match std::fs::hard_link(new, to) {
-        // A file system without links.
+        // A file system without hard links.
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
             crate::create_new(to)?;
             std::fs::rename(new, to)
@@ -176,7 +175,7 @@ fn copy_with_log(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The copy, where it can be told which tables it has.
+/// The copy, if its tables can be determined.
 fn readable(copy: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(copy, flags)?;
@@ -193,13 +192,13 @@ fn readable(copy: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Puts the pages of the list of tables of a new store into a copy of a damaged one; `false`
-/// where they do not fit: another version or size of pages, or tables that begin elsewhere.
+/// Copies the schema pages of a new store into a copy of a damaged one; `false` if they do not
+/// match: another version or page size, or tables that begin elsewhere.
 fn graft(copy: &Path, new: &Path) -> std::io::Result<bool> {
-    /// "The Database Header" in SQLite's file format: size of a page, bytes reserved in each,
-    /// version of the schema.
+    /// "The Database Header" in SQLite's file format: page size, reserved bytes per page, schema
+    /// version.
     const SAME: [std::ops::Range<usize>; 3] = [16..18, 20..21, 60..64];
-    /// Of the second page, the pointer map, to each page from the third on.
+    /// Of the second page, the pointer map, for each page from the third on.
     const POINTER_BYTES: usize = 5;
     // It has no rows.
     let new = std::fs::read(new)?;
@@ -235,7 +234,7 @@ fn graft(copy: &Path, new: &Path) -> std::io::Result<bool> {
     Ok(true)
 }
 
-/// The pages below one of a tree of tables ("B-tree pages" in SQLite's file format).
+/// The child pages in a table b-tree ("B-tree pages" in SQLite's file format).
 fn children(bytes: &[u8], page: usize, page_bytes: usize) -> Vec<usize> {
     const INTERIOR: u8 = 5;
     let start = (page - 1) * page_bytes;
@@ -262,8 +261,8 @@ fn tables(new: &Connection) -> rusqlite::Result<Vec<String>> {
     statement.query_map((), |row| row.get(0))?.collect()
 }
 
-/// Copies the rows of a table from both ends as far as they can be read, and those of its
-/// columns that both stores have; whether that is all of them.
+/// Copies the rows of a table from both ends as far as they are readable, for columns that both
+/// stores have; returns whether that is all of them.
 fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Result<bool> {
     let of = |store: &Connection| -> rusqlite::Result<Vec<String>> {
         store
@@ -283,7 +282,7 @@ fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Resu
         "INSERT OR IGNORE INTO {table} ({names}) VALUES ({places})"
     ))?;
     for order in ["ASC", "DESC"] {
-        // The order of the table's own tree: no index is asked.
+        // The order of the table's own b-tree: no index is used.
         let key: Vec<String> = columns
             .iter()
             .take(3)
@@ -304,7 +303,7 @@ fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Resu
             let Some(row) = row else { break true };
             let values: rusqlite::Result<Vec<Value>> =
                 (0..columns.len()).map(|column| row.get(column)).collect();
-            // A value that does not fit its column is one of the damaged ones.
+            // A value that does not fit its column is damaged.
             if let Ok(values) = values {
                 match insert.execute(params_from_iter(values)) {
                     Err(error) if !is_of_the_row(&error) => return Err(error),
@@ -319,7 +318,7 @@ fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Resu
     Ok(false)
 }
 
-/// The row does not fit the table; the new store itself has not failed.
+/// Whether the row does not fit the table, rather than the new store failing.
 fn is_of_the_row(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -356,7 +355,7 @@ mod tests {
         assert_eq!(error.sqlite_error_code(), Some(ErrorCode::DiskFull));
         room(1 << 20);
         assert!(copy().unwrap());
-        // It is there already.
+        // It exists already.
         assert!(copy().unwrap());
     }
 }

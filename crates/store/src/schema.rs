@@ -1,17 +1,17 @@
-//! The schema and how older files are brought up to it.
+//! The schema and its migrations.
 //!
-//! Migrations are append-only: entry n brings a file from `user_version` n to
-//! n + 1, and is never edited once released. A file that a version wrote is kept
-//! in `tests/fixtures/` and opened by a test for ever after.
+//! Migrations are append-only: entry n migrates a file from `user_version` n to n + 1, and is never
+//! edited once released. A file written by each version is kept in `tests/fixtures/` and opened by
+//! a test forever.
 
 use crate::error::{Error, ErrorKind, Result};
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 
-/// `application_id` of our files: the letters `STRW`.
+/// `application_id` of Stripewise's files: the letters `STRW`.
 pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"STRW");
 
-/// The schema's version that this program writes.
+/// The schema version that this program writes.
 pub const USER_VERSION: i64 = MIGRATIONS.len() as i64;
 
 const MIGRATIONS: [&str; 7] = [
@@ -24,7 +24,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("schema/v7.sql"),
 ];
 
-/// What a file says it is.
+/// Identification of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     application_id: i32,
@@ -33,7 +33,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// All of it at one moment: another process may be making the store.
+    /// Read in one transaction: another process may be creating the store.
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Identity> {
         let moment = connection.unchecked_transaction()?;
         let identity = Identity::read_inside(&moment)?;
@@ -50,12 +50,12 @@ impl Identity {
         })
     }
 
-    /// A file into which nothing has been written yet.
+    /// Whether nothing has been written to the file yet.
     pub(crate) fn is_new(self) -> bool {
         self.application_id == 0 && self.user_version == 0 && self.objects == 0
     }
 
-    /// Refuses files that are not ours or newer than us. New files pass.
+    /// Refuses files that are foreign or newer than this program. New files pass.
     pub(crate) fn check(self, path: &Path, doing: &'static str) -> Result<()> {
         let kind = if self.is_new() {
             return Ok(());
@@ -81,7 +81,7 @@ impl Identity {
         Err(Error::new(path, doing, kind))
     }
 
-    /// No program has set its mark: also what is just being made looks like this.
+    /// Whether no program has set its mark: also true of a file just being created.
     pub(crate) fn has_no_mark(self) -> bool {
         self.application_id == 0
     }
@@ -91,15 +91,15 @@ impl Identity {
     }
 }
 
-/// Brings the file up to [`USER_VERSION`], all steps in one transaction. Safe
-/// against another process that does the same at the same time.
+/// Migrates the file to [`USER_VERSION`], all steps in one transaction. Safe against another
+/// process doing the same concurrently.
 pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
     const DOING: &str = "make the tables";
     let sqlite = |error| Error::from_sqlite(path, DOING, error);
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(sqlite)?;
-    // Only now is nobody else writing: look again.
+    // Only now is no one else writing: check again.
     let identity = Identity::read_inside(&transaction).map_err(sqlite)?;
     identity.check(path, DOING)?;
     if !identity.needs_migration() {

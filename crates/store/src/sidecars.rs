@@ -1,18 +1,18 @@
-//! Files beside a store that is not there yet.
+//! Files adjacent to a store that does not exist yet.
 //!
-//! SQLite takes `X-journal`, `X-wal` and `X-shm` beside an empty or missing `X`
-//! for leftovers and removes them, although they may be somebody's own files or
-//! the log of a database that was moved: with that log its last commits.
+//! SQLite takes `X-journal`, `X-wal` and `X-shm` next to an empty or missing `X` for leftovers and
+//! removes them, although they may be the user's own files or the log of a database that was moved:
+//! with that log its last commits.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Most symbolic links followed, as in SQLite and the kernel about.
+/// Most symbolic links followed, about as in SQLite and the kernel.
 const LINKS_MAX: u32 = 40;
 
-/// Refuses to begin a store where one of these files has anything in it.
+/// Refuses to create a store if one of these files is not empty.
 pub(crate) fn refuse_orphans(path: &Path, doing: &'static str) -> Result<()> {
     let real = behind_links(path);
     let orphan = ["-journal", "-wal", "-shm"]
@@ -25,7 +25,7 @@ pub(crate) fn refuse_orphans(path: &Path, doing: &'static str) -> Result<()> {
         })
         .find(|beside| size(beside) > 0 && !begins_a_store(beside));
     match orphan {
-        // Another process may have begun the store in between: asked last.
+        // Another process may have created the store in between: checked last.
         Some(beside) if size(&real) == 0 => {
             Err(Error::new(path, doing, ErrorKind::Orphan { beside }))
         }
@@ -33,7 +33,7 @@ pub(crate) fn refuse_orphans(path: &Path, doing: &'static str) -> Result<()> {
     }
 }
 
-/// SQLite names the files beside a store after what links lead to, there or not.
+/// SQLite names the adjacent files after the target of links, whether it exists or not.
 pub(crate) fn behind_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {
@@ -48,14 +48,14 @@ pub(crate) fn behind_links(path: &Path) -> PathBuf {
     path
 }
 
-/// In bytes; what is not there has none.
+/// In bytes; 0 for a missing file.
 fn size(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |found| found.len())
 }
 
-/// The journal of the very first transaction, of a process that begins the store
-/// right now or was killed while it did: it says that the file it undoes to had
-/// no page, and so holds nothing of anybody's.
+/// The journal of the very first transaction, of a process that is creating the store right now or
+/// was killed doing so: it says that the file it rolls back to had no pages, and so contains no
+/// data.
 pub(crate) fn begins_a_store(journal: &Path) -> bool {
     if !journal.as_os_str().to_string_lossy().ends_with("-journal") {
         return false;
@@ -64,13 +64,13 @@ pub(crate) fn begins_a_store(journal: &Path) -> bool {
     let read = File::open(journal).and_then(|file| file.take(28).read_to_end(&mut header));
     match read {
         Ok(_) => is_header_of_empty(&header),
-        // Done in the meantime.
+        // Finished in the meantime.
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     }
 }
 
-/// See "The Rollback Journal" of SQLite's file format: magic (zeros until it was
-/// flushed), pages in the journal, nonce, pages of the file before, sector, page.
+/// See "The Rollback Journal" of SQLite's file format: magic (zeros until it was flushed), pages in
+/// the journal, nonce, pages of the original file, sector, page.
 fn is_header_of_empty(header: &[u8]) -> bool {
     const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
     let field = |at: usize| {

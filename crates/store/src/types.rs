@@ -1,10 +1,10 @@
-//! What goes into the store and what comes out of it, besides records.
+//! Input and output of the store, besides records.
 
 use stripewise_results::{Interval, Status};
 use stripewise_stats::Histogram;
 
-/// The latencies of one interval of one job, in nanoseconds. Empty histograms
-/// may be given or left out; it makes no difference.
+/// The latencies of one interval of one job, in nanoseconds. An empty histogram is equivalent to
+/// `None`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct IntervalHistograms<'a> {
     /// Of reads.
@@ -17,7 +17,7 @@ pub struct IntervalHistograms<'a> {
     pub discard: Option<&'a Histogram>,
 }
 
-/// Latencies as they were stored: `None` where there were no operations.
+/// Stored latencies: `None` if there were no operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredHistograms {
     /// Of reads.
@@ -30,7 +30,7 @@ pub struct StoredHistograms {
     pub discard: Option<Histogram>,
 }
 
-/// One interval of one job as it was stored.
+/// One stored interval of one job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredInterval {
     /// Its numbers.
@@ -39,23 +39,23 @@ pub struct StoredInterval {
     pub histograms: StoredHistograms,
 }
 
-/// Which runs to list. The default lists all of them, what was stored last first.
+/// Which runs to list. The default lists all of them, most recently stored first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Only where the label contains this.
+    /// Only if the label contains this.
     pub label: Option<String>,
-    /// Only of this series.
+    /// Only runs of this series.
     pub series: Option<String>,
-    /// Only with a job on a target whose name contains this: the absolute path where it is one.
+    /// Only with a job on a target whose name contains this: the absolute path, if it is one.
     pub target: Option<String>,
-    /// Only results of this tool, imported ones.
+    /// Only imported results of this tool.
     pub tool: Option<String>,
     /// Only with this status.
     pub status: Option<Status>,
-    /// Only started at or after this RFC 3339 time or day (UTC, compared as text);
-    /// imported results that do not say when they began are not among them.
+    /// Only started at or after this RFC 3339 time or day (UTC, compared as text); excludes
+    /// imported results without a start time.
     pub since: Option<String>,
-    /// At most so many, those that were stored last.
+    /// At most this many, the most recently stored.
     pub limit: Option<u32>,
 }
 
@@ -68,7 +68,7 @@ pub struct RunSummary {
     pub started_at: String,
     /// How it ended.
     pub status: Status,
-    /// The user's words.
+    /// The user's label.
     pub label: Option<String>,
     /// The series that it belongs to.
     pub series: Option<String>,
@@ -76,7 +76,7 @@ pub struct RunSummary {
     pub series_part: Option<String>,
     /// Name of the machine.
     pub host: String,
-    /// The tool that made an imported result; `None` for what was measured here.
+    /// The tool that made an imported result; `None` for runs measured here.
     pub tool: Option<String>,
     /// Its jobs, in order.
     pub jobs: Vec<JobSummary>,
@@ -84,19 +84,19 @@ pub struct RunSummary {
     pub warnings: u64,
 }
 
-/// Runs that could be read, and those that could not.
+/// Readable and unreadable runs.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// What was stored last first.
+    /// Most recently stored first.
     pub runs: Vec<RunSummary>,
-    /// Those that are damaged; whether they fit the filter is not known.
+    /// Damaged runs; whether they match the filter is unknown.
     pub unreadable: Vec<Unreadable>,
 }
 
-/// A run that is there and cannot be read.
+/// A run that exists but cannot be read.
 #[derive(Debug)]
 pub struct Unreadable {
-    /// Its id, or `number N` where that cannot be read either.
+    /// Its id, or `number N` if that is also unreadable.
     pub run: String,
     /// Why.
     pub error: crate::Error,
@@ -105,13 +105,13 @@ pub struct Unreadable {
 /// A job in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSummary {
-    /// Unique in its run.
+    /// Unique within its run.
     pub name: String,
-    /// By its absolute path where it has one; as the user named it in rows of before.
+    /// Its absolute path if it has one; as the user named it in older rows.
     pub target: String,
-    /// Share of reads, 0 to 100.
+    /// Percentage of reads, 0 to 100.
     pub read_percent: u8,
-    /// Share of discards, 0 to 100.
+    /// Percentage of discards, 0 to 100.
     pub discard_percent: u8,
     /// `random`, `sequential`, `stride`.
     pub pattern: String,
@@ -121,26 +121,26 @@ pub struct JobSummary {
     pub threads: u32,
     /// In flight per thread.
     pub outstanding: u32,
-    /// Measured time; 0 while the run is under way.
+    /// Measured time; 0 during the run.
     pub duration_ns: u64,
     /// Reads, writes and discards that completed in it.
     pub operations: u64,
-    /// Operations a second.
+    /// Operations per second.
     pub iops: f64,
-    /// Bytes a second in units of 1,048,576.
+    /// Bytes per second in units of 1,048,576.
     pub mib_per_s: f64,
-    /// 99 % of reads; `None` where there were none.
+    /// 99 % of reads; `None` if there were none.
     pub read_latency_ns_p99: Option<u64>,
-    /// 99 % of writes; `None` where there were none.
+    /// 99 % of writes; `None` if there were none.
     pub write_latency_ns_p99: Option<u64>,
-    /// 99 % of discards; `None` where there were none.
+    /// 99 % of discards; `None` if there were none.
     pub discard_latency_ns_p99: Option<u64>,
     /// Failed operations.
     pub errors: u64,
 }
 
-/// A test file that Stripewise made and kept. The file is known by all four of
-/// device, inode, birth time and id together; the path only helps people.
+/// A kept test file that Stripewise made. It is identified by device, inode, birth time and id
+/// together; the path is only informational.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MadeFile {
     /// The value of the file's extended attribute `user.stripewise.made`.

@@ -1,9 +1,8 @@
-//! Who may read what is made: modes and owners of new files and directories.
+//! Modes and owners of new files and directories.
 //!
-//! Results hold command lines, host names and serial numbers. Root's umask is
-//! seldom set with such files in mind, so what root makes is for its owner only.
-//! And `sudo -E` keeps the user's HOME: without a change of owner root's files
-//! there would shut the user out of their own results.
+//! Results contain command lines, host names and serial numbers. Root's umask is seldom set with
+//! such files in mind, so what root creates is for its owner only. And `sudo -E` keeps the user's
+//! HOME: without a change of owner root's files there would lock users out of their own results.
 
 use rustix::fs::{Mode, OFlags};
 use std::ffi::OsStr;
@@ -14,14 +13,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::Path;
 
-/// Device and inode: which file it is, whatever its name.
+/// Device and inode: identity of a file, independent of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileId {
     device: u64,
     inode: u64,
 }
 
-/// Which file this is.
+/// Identity of this file.
 pub(crate) fn file_id(metadata: &Metadata) -> Option<FileId> {
     Some(FileId {
         device: metadata.dev(),
@@ -33,7 +32,7 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// A new file, for its owner only where root makes it. See [`crate::create_new`].
+/// A new file, for its owner only if created by root. See [`crate::create_new`].
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     if !is_root() {
         return OpenOptions::new().write(true).create_new(true).open(path);
@@ -58,8 +57,8 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     options.write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// A new directory; it belongs to the owner of the one that it is in. Made by root, it is
-/// never one that others can write to, whatever the umask.
+/// A new directory; it belongs to the owner of its parent. Created by root, it is never writable by
+/// others, whatever the umask.
 pub(crate) fn create_directory(path: &Path) -> io::Result<()> {
     if !is_root() {
         return std::fs::create_dir(path);
@@ -67,7 +66,7 @@ pub(crate) fn create_directory(path: &Path) -> io::Result<()> {
     let directory = Directory::of(path)?;
     let mode = Mode::RWXU | Mode::RGRP | Mode::XGRP | Mode::ROTH | Mode::XOTH;
     rustix::fs::mkdirat(&directory.handle, directory.name, mode)?;
-    // The owner of the directory above may have put something else in its place.
+    // The owner of the parent directory may have replaced it.
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
     let made = rustix::fs::openat(&directory.handle, directory.name, flags, Mode::empty())?;
     let made = File::from(made);
@@ -86,12 +85,12 @@ fn is_empty(directory: &File) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The directory in which something is made, looked up once: who may change the links
-/// on the way to it must not have one directory used and another one's owner asked, and
-/// so be given a file in a place that is not theirs.
+/// The directory in which something is created, looked up once: otherwise a user who can change
+/// links on the path could have one directory used and another one's owner looked up, and so be
+/// given a file in a place that is not theirs.
 struct Directory<'a> {
     handle: OwnedFd,
-    /// Of what is made in it.
+    /// Name of the new entry.
     name: &'a OsStr,
 }
 
@@ -108,7 +107,7 @@ impl Directory<'_> {
         Ok(Directory { handle, name })
     }
 
-    /// Best effort: where the file system has no owners, there is none to shut out.
+    /// Best effort: on a file system without owners, no one is locked out.
     fn give_to_owner(&self, made: &File) {
         let Ok(owner) = rustix::fs::fstat(&self.handle) else {
             return;
@@ -120,30 +119,30 @@ impl Directory<'_> {
     }
 }
 
-/// Files can be made in this directory, as far as rights go.
+/// Whether permissions allow creating files in this directory.
 pub(crate) fn may_write(directory: &Path) -> bool {
     use rustix::fs::Access;
     rustix::fs::access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
-/// This process, or the system, may open no more files.
+/// Whether this process, or the system, has too many open files.
 pub(crate) fn is_out_of_files(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let found = Errno::from_io_error(error);
     matches!(found, Some(Errno::MFILE | Errno::NFILE))
 }
 
-/// The largest that a file of this process may become; `None` without a limit.
+/// The largest file size allowed for this process; `None` without a limit.
 pub(crate) fn file_size_limit() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::Fsize).current
 }
 
-/// The disk fails.
+/// Whether the disk failed.
 pub(crate) fn is_disk_failure(error: &io::Error) -> bool {
     rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::IO)
 }
 
-/// Words for a file that belongs to another user than the one who runs this.
+/// Text for a file that belongs to another user than the current one.
 pub(crate) fn foreign_owner(path: &Path) -> Option<String> {
     let owner = std::fs::metadata(path).ok()?.uid();
     let own = rustix::process::geteuid();

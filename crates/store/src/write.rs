@@ -1,8 +1,8 @@
 //! Writing runs: begin, intervals as they come, finish; and deleting.
 //!
-//! Intervals are collected and handed to SQLite about once a second, in one
-//! small transaction that does not flush and does not wait for other processes:
-//! the caller drives a measurement and must not stall.
+//! Intervals are collected and written to SQLite about once a second, in one small transaction that
+//! does not flush and does not wait for other processes: the caller drives a measurement and must
+//! not stall.
 
 use crate::columns::number_of;
 use crate::error::{Error, ErrorKind, Result};
@@ -19,19 +19,19 @@ use stripewise_results::{Interval, RunRecord, Status};
 
 use Decision::{Commit, RollBack};
 
-/// Hand intervals over when they reach so far beyond the first of them.
+/// Write intervals when they span this much time.
 const BATCH_NS: u64 = 1_000_000_000;
-/// ... or when there are so many.
+/// ... or when there are this many.
 const BATCH_ROWS: usize = 256;
-/// While nothing can be written, at most so many wait; more are joined.
+/// While nothing can be written, at most this many wait; beyond that they are merged.
 const BACKLOG_ROWS: usize = 16_384;
 
 const IS_THERE: &str = "SELECT 1 FROM runs WHERE id = ?1";
 
-/// Unused pages that are left to later runs: 1 MiB.
+/// Unused pages left for later runs: 1 MiB.
 const UNUSED_PAGES_MIN: i64 = 256;
 
-/// Gathers records for a store, see [`Store::save_each`].
+/// Collects records for a store, see [`Store::save_each`].
 pub struct Saving<'a> {
     gathered: &'a Transaction<'a>,
     store: &'a Store,
@@ -39,8 +39,8 @@ pub struct Saving<'a> {
 }
 
 impl Saving<'_> {
-    /// Takes a record, and says whether its id is new: one that is there already stays as
-    /// it is. After a failure nothing more is taken.
+    /// Adds a record, and returns whether its id is new: an existing one stays unchanged. After a
+    /// failure nothing more is accepted.
     pub fn save(&mut self, record: &RunRecord) -> bool {
         if self.failure.is_some() {
             return false;
@@ -61,18 +61,18 @@ impl Saving<'_> {
 }
 
 impl Store {
-    /// Enters a run that is about to start, `skeleton` being its record as far
-    /// as it is known: jobs with targets and workloads, outcomes empty. Its
-    /// status is stored as running whatever the skeleton says. Flushes.
+    /// Inserts a run that is about to start; `skeleton` is its record as far as known: jobs with
+    /// targets and workloads, outcomes empty. Its status is stored as running whatever the skeleton
+    /// says. Flushes.
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`] when the id is taken; else as [`Store::open`].
+    /// [`ErrorKind::Misuse`] if the id is taken; otherwise as [`Store::open`].
     pub fn begin_run(&mut self, skeleton: &RunRecord) -> Result<RunHandle> {
         self.begin_run_of_several(skeleton, None)
     }
 
-    /// As [`Store::begin_run`]; `left_after_ns` is the time still to come after it, at most,
-    /// where that is known: those who look on are told it.
+    /// As [`Store::begin_run`]; `left_after_ns` is the upper bound of the time remaining after it,
+    /// if known, shown to watchers.
     ///
     /// # Errors
     /// As [`Store::begin_run`].
@@ -111,15 +111,14 @@ impl Store {
         })
     }
 
-    /// Adds the next interval of a job. Usually only remembers it; once a second
-    /// of the run it is handed over with the others, without flushing. When
-    /// another process is just writing, that is put off rather than waited for.
-    /// An error leaves the interval remembered: measuring may go on, and
-    /// [`Store::finish_run`] does not need the intervals.
+    /// Adds the next interval of a job. Usually only buffered; once per second of the run it is
+    /// written with the others, without flushing. If another process is writing, that is postponed
+    /// rather than waited for. After an error the interval stays buffered: measuring may continue,
+    /// and [`Store::finish_run`] does not need the intervals.
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`] for a job that the run does not have; else the
-    /// failure of the store.
+    /// [`ErrorKind::Misuse`] for a job that the run does not have; otherwise the failure of the
+    /// store.
     pub fn append_interval(
         &mut self,
         run: &mut RunHandle,
@@ -135,7 +134,7 @@ impl Store {
         self.append_pending(run, vec![pending])
     }
 
-    /// As [`Store::append_interval`], several of jobs that the run has.
+    /// As [`Store::append_interval`], for several intervals of existing jobs.
     pub(crate) fn append_pending(
         &mut self,
         run: &mut RunHandle,
@@ -147,7 +146,7 @@ impl Store {
             };
             pending.interval_index = *next;
             *next += 1;
-            // Only a store that has failed for long has so many wait.
+            // Only a store that has failed for a long time has this many waiting.
             if run.pending.len() >= BACKLOG_ROWS && crate::writer::join_shortest(&mut run.pending) {
                 run.joined += 1;
             }
@@ -170,25 +169,24 @@ impl Store {
         }
     }
 
-    /// Hands over all intervals now, waiting for other processes if need be.
-    /// Call it when measuring ends, before operations still in flight are waited
-    /// for: a device that hangs then costs nothing of what was measured.
+    /// Writes all intervals now, waiting for other processes if necessary. Call it when measuring
+    /// ends, before waiting for operations in flight: a device that hangs then costs nothing of the
+    /// measurement.
     ///
     /// # Errors
-    /// The failure of the store; the intervals stay remembered.
+    /// The failure of the store; the intervals stay buffered.
     pub fn flush(&mut self, run: &mut RunHandle) -> Result<()> {
         self.hand_over(run, self.patience)
     }
 
-    /// Stores the final record with its histograms (those inside the outcomes),
-    /// joins intervals down to 4,096 a job, and flushes. The record's status
-    /// must not be running. On an error the run stays as it was: keep the record
-    /// and tell the user. The last second's intervals may be missing where only they
-    /// could not be stored: the record is worth more, and has them too.
+    /// Stores the final record with its histograms (those inside the outcomes), merges intervals
+    /// down to 4,096 per job, and flushes. The record's status must not be running. On an error the
+    /// run stays as it was: keep the record and inform the user. The last second's intervals may be
+    /// missing if only they could not be stored: the record matters more, and has them too.
     ///
     /// # Errors
-    /// [`ErrorKind::Misuse`] when the record is not that of the handle's run;
-    /// else the failure of the store.
+    /// [`ErrorKind::Misuse`] if the record is not that of the handle's run; otherwise the failure
+    /// of the store.
     pub fn finish_run(&mut self, mut run: RunHandle, record: &RunRecord) -> Result<()> {
         const DOING: &str = "finish a run";
         if record.id != run.id || record.status == Status::Running {
@@ -205,7 +203,7 @@ impl Store {
         Ok(())
     }
 
-    /// Stores a whole record that was made elsewhere or earlier (an import).
+    /// Stores a complete record that was made elsewhere or earlier (an import).
     ///
     /// # Errors
     /// As [`Store::begin_run`].
@@ -221,11 +219,11 @@ impl Store {
         Err(self.error(DOING, ErrorKind::Misuse(text)))
     }
 
-    /// As [`Store::save_run`] for a run that was just made: where another run has its id,
-    /// the record gets one of `new_id` instead of being lost.
+    /// As [`Store::save_run`] for a new run: if another run has its id, the record gets one from
+    /// `new_id` instead of being lost.
     ///
     /// # Errors
-    /// The failure of the store: the record is not kept.
+    /// The failure of the store: the record is not stored.
     pub fn save_new_run(
         &mut self,
         record: &mut RunRecord,
@@ -240,7 +238,7 @@ impl Store {
         self.save_run(record)
     }
 
-    /// Whether neither a run nor a series nor a document has this id.
+    /// Whether no run, series or document has this id.
     ///
     /// # Errors
     /// The failure of the store.
@@ -256,21 +254,21 @@ impl Store {
             .map_err(|error| self.sqlite_error("look for an id", error))
     }
 
-    /// Stores the whole records that `give` hands out: where it fails, none is kept. They
-    /// are gathered in a temporary database, so that others can write until all are there.
-    /// What `give` gives or why it failed comes back.
+    /// Stores the complete records that `give` passes on: if it fails, none is stored. They are
+    /// collected in a temporary database, so that others can write until all are there. Returns the
+    /// result of `give`.
     ///
     /// # Errors
-    /// The failure of the store or of the temporary database; nothing is kept then.
+    /// The failure of the store or of the temporary database; nothing is stored then.
     pub fn save_each<T, E>(
         &mut self,
         give: impl FnOnce(&mut Saving<'_>) -> std::result::Result<T, E>,
     ) -> Result<std::result::Result<T, E>> {
         let place = Path::new("a temporary database (in SQLITE_TMPDIR, TMPDIR or /var/tmp)");
         let sqlite = |error| Error::from_sqlite(place, "gather runs", error);
-        // SQLite puts a database without a name there, and deletes it when it is closed.
+        // SQLite puts an unnamed database there, and deletes it on close.
         let mut gathered = Connection::open("").map_err(sqlite)?;
-        // It goes with this process: nothing in it is worth a flush, or the way back.
+        // It ends with this process: no flush or rollback is needed.
         prepare(&gathered, Duration::ZERO).map_err(sqlite)?;
         gathered
             .pragma_update_and_check(None, "journal_mode", "OFF", |_| Ok(()))
@@ -299,11 +297,11 @@ impl Store {
         Ok(given)
     }
 
-    /// Deletes runs by their full ids, all or none, and gives the space back.
+    /// Deletes runs by their full ids, all or none, and frees the space.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] for an id that is not there; [`ErrorKind::Misuse`]
-    /// for a run that another process is writing just now.
+    /// [`ErrorKind::NotFound`] for an unknown id; [`ErrorKind::Misuse`] for a run that another
+    /// process is writing.
     pub fn delete(&mut self, ids: &[String]) -> Result<()> {
         const DOING: &str = "delete runs";
         let numbers: Vec<Option<i64>> = (ids.iter())
@@ -340,7 +338,7 @@ impl Store {
                     }
                 }
             }
-            // A summary means nothing without its runs.
+            // A summary is meaningless without its runs.
             transaction.execute(
                 "DELETE FROM series WHERE id NOT IN \
                  (SELECT series FROM runs WHERE series IS NOT NULL)",
@@ -357,17 +355,17 @@ impl Store {
         Ok(())
     }
 
-    /// Gives unused pages back to the file system.
+    /// Returns unused pages to the file system.
     fn give_back_pages(&self) -> rusqlite::Result<()> {
         let mut statement = self.connection.prepare("PRAGMA incremental_vacuum")?;
         let mut rows = statement.query(())?;
-        // Each step gives one page back.
+        // Each step frees one page.
         while rows.next()?.is_some() {}
         Ok(())
     }
 
-    /// The same where that makes the file much smaller: joining the intervals of a long run
-    /// leaves nine pages of ten unused. The run is stored whether it succeeds or not.
+    /// The same if that makes the file much smaller: merging the intervals of a long run leaves
+    /// nine pages of ten unused. The run is stored whether or not it succeeds.
     fn give_back_many_pages(&self) {
         let number = |name: &str| -> rusqlite::Result<i64> {
             self.connection
@@ -381,8 +379,8 @@ impl Store {
         }
     }
 
-    /// Runs `body` in one transaction. What it commits is on the disk, in the file
-    /// that has the store's name, when this returns.
+    /// Runs `body` in one transaction. On return its commit is on the disk, in the file with the
+    /// store's name.
     pub(crate) fn write<T>(
         &mut self,
         doing: &'static str,
@@ -419,8 +417,9 @@ impl Store {
         let restored = self.connection.busy_timeout(self.patience);
         if let Err(error) = done.and(restored) {
             let error = self.sqlite_error(DOING, error);
-            // What fails with a full disk is tried with all that waits, so ever rarer: after
-            // an eighth of the time that waits already, a minute at most.
+            // A write that failed on a full disk is retried with everything that waits, so
+            // progressively less often: after an eighth of the time already waited, at most a
+            // minute.
             if !matches!(error.kind(), ErrorKind::Locked { .. }) {
                 run.next_try_ns = next_try_ns(&run.pending);
             }
@@ -431,8 +430,7 @@ impl Store {
         Ok(())
     }
 
-    /// Moves the log into the file while nobody is measuring. Best effort: what
-    /// cannot be moved now is moved later.
+    /// Checkpoints the log while no measurement is running. Best effort: the rest is done later.
     fn move_log(&self) {
         let moved = self
             .connection
@@ -441,7 +439,7 @@ impl Store {
     }
 }
 
-/// When what waits is tried again: a time of the run.
+/// When waiting intervals are retried: a time of the run.
 fn next_try_ns(pending: &[PendingInterval]) -> u64 {
     const LONGEST_NS: u64 = 60_000_000_000;
     let (Some(first), Some(last)) = (pending.first(), pending.last()) else {
@@ -452,7 +450,7 @@ fn next_try_ns(pending: &[PendingInterval]) -> u64 {
     end_ns.saturating_add((waiting_ns / 8).clamp(BATCH_NS, LONGEST_NS))
 }
 
-/// What becomes of a transaction when its body is done, and what the body found.
+/// What to do with a transaction, and the result of its body.
 pub(crate) enum Decision<T> {
     /// Keep what it wrote.
     Commit(T),
@@ -460,7 +458,7 @@ pub(crate) enum Decision<T> {
     RollBack(T),
 }
 
-/// Commits inside `body` are flushed to the disk, also with a write-ahead log.
+/// Flushes commits inside `body` to the disk, even with a write-ahead log.
 fn durable<T>(
     connection: &mut Connection,
     body: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,

@@ -1,4 +1,4 @@
-//! The port: operations that start together, and what each took.
+//! The interface to the device: concurrent operations, and the latency of each.
 
 /// One operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,30 +23,30 @@ impl ProbeIo {
     }
 }
 
-/// How one operation ended.
+/// Result of one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeResult {
     /// Nanoseconds from the moment at which the batch started.
     pub latency_ns: u64,
-    /// It transferred everything that was asked for.
+    /// Whether it transferred everything requested.
     pub whole: bool,
-    /// It failed because the medium could not do it (`EIO` and its like), and not because it
-    /// was refused, or stopped.
+    /// Whether it failed because of the medium (`EIO` and the like), rather than being refused or
+    /// stopped.
     pub medium_error: bool,
 }
 
-/// Why nothing more can be asked.
+/// Why no more operations are possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// The user wants it to stop.
+    /// The user requested a stop.
     Interrupted,
-    /// The time given is over.
+    /// The time limit has passed.
     OutOfTime,
-    /// The device has gone, or can no longer be used: why.
+    /// The device has gone or become unusable: why.
     Gone(String),
 }
 
-/// Something that can be read, and perhaps written, at any place.
+/// Something that can be read, and perhaps written, at any offset.
 pub trait Device {
     /// Bytes.
     fn size_bytes(&self) -> u64;
@@ -54,17 +54,17 @@ pub trait Device {
     fn sector_bytes(&self) -> u32;
     /// Nanoseconds since some fixed moment.
     fn now_ns(&self) -> u64;
-    /// Starts all operations at once, waits for all, and puts their ends into `answers`
-    /// (which is cleared first), in the order of `asks`.
+    /// Starts all operations at once, waits for all, and puts the results into `answers` (which is
+    /// cleared first), in the order of `asks`.
     ///
     /// # Errors
-    /// Where nothing can be asked any more. A failed operation is an answer.
+    /// If no more operations are possible. A failed operation is a result.
     fn run_batch(
         &mut self,
         asks: &[ProbeIo],
         answers: &mut Vec<ProbeResult>,
     ) -> Result<(), StopReason>;
-    /// Lets that much time pass without doing anything.
+    /// Idles for this time.
     ///
     /// # Errors
     /// As [`Device::together`].

@@ -1,15 +1,15 @@
-//! Which files give a database away, and the search for them.
+//! Recognises database files by name and searches for them.
 //!
-//! Files are known by name only; nothing is opened. A search goes two levels
-//! down and looks at a bounded number of names, never in another file system,
-//! never through a symbolic link. Where to search is the platform's affair.
+//! Files are recognised by name only; nothing is opened. A search descends two levels, examines a
+//! bounded number of names, and never crosses into another file system or follows a symbolic link.
+//! The platform module decides where to search.
 
 use crate::{Error, ErrorKind};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use stripewise_units::NameText;
 
-/// Names that a search looks at.
+/// Most names that a search examines.
 pub(crate) const NAMES_MAX: usize = 10_000;
 const DEPTH_MAX: u32 = 2;
 
@@ -21,7 +21,7 @@ pub(crate) const FIREBIRD: &str = "Firebird";
 pub(crate) const DB2: &str = "Db2";
 pub(crate) const ORACLE: &str = "Oracle";
 
-/// Which database a file name belongs to.
+/// The database that a file name belongs to.
 pub(crate) fn kind_of(name: &str) -> Option<&'static str> {
     let lower = name.to_ascii_lowercase();
     let has = |suffix: &str| lower.len() > suffix.len() && lower.ends_with(suffix);
@@ -46,8 +46,8 @@ pub(crate) fn kind_of(name: &str) -> Option<&'static str> {
     None
 }
 
-/// Oracle: `*.dbf` alone may be dBase or a shapefile; with a control file or a
-/// redo log beside it is not.
+/// Oracle: `*.dbf` alone may be dBase or a shapefile; next to a control file or redo log it is
+/// Oracle's.
 #[derive(Default)]
 struct Oracle {
     data: Option<PathBuf>,
@@ -65,7 +65,7 @@ impl Oracle {
     }
 }
 
-/// A file that gives a database away.
+/// A file that indicates a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sign {
     pub path: PathBuf,

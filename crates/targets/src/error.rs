@@ -1,8 +1,7 @@
-//! What can be wrong with a target, and what to do about it.
+//! Errors of a target, with hints on how to resolve them.
 //!
-//! Every refusal names the thing that is in the way. The class of an error maps
-//! to an exit code in `app`; the hint is a line of its own, never part of the
-//! message.
+//! Every refusal names what is in the way. `app` maps the class of an error to an exit code; the
+//! hint is a separate line, never part of the message.
 
 /// The crate's result.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -16,16 +15,16 @@ pub type Error = stripewise_device_guard::Problem<ErrorKind>;
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The name or the wish makes no sense, whatever the machine looks like.
+    /// The name or request is invalid on any machine.
     Usage,
-    /// There is nothing under that name, or it vanished since it was planned.
+    /// Nothing exists under that name, or it vanished after planning.
     NotFound,
     /// The operating system denies access.
     Denied,
-    /// It is there but cannot be measured: a fifo, an empty file, a file
-    /// system that refuses what was asked for.
+    /// It exists but cannot be measured: a fifo, an empty file, a file system that does not support
+    /// the request.
     Unusable,
-    /// A safety rule forbids it whatever the flags say.
+    /// Forbidden by a safety rule that no flag overrides.
     Refused,
     /// Writing to this existing file needs `--overwrite`.
     NeedsOverwrite,
@@ -33,8 +32,8 @@ pub enum ErrorKind {
     NeedsDestroy,
     /// It looks like a live database or a busy device: needs `--busy-ok`.
     NeedsBusyOk,
-    /// More than [`OUTSTANDING_MAX_UNASKED`](crate::OUTSTANDING_MAX_UNASKED)
-    /// in flight without having been asked for by number.
+    /// More than [`OUTSTANDING_MAX_UNASKED`](crate::OUTSTANDING_MAX_UNASKED) in flight without an
+    /// explicit number.
     TooManyOutstanding,
     /// The file system would be left with too little free space, or ran out.
     NoSpace,
@@ -42,13 +41,13 @@ pub enum ErrorKind {
     Interrupted,
     /// An I/O error of the device or file system.
     Io,
-    /// Not there yet on this operating system.
+    /// Not yet supported on this operating system.
     Unsupported,
 }
 
 impl ErrorKind {
-    /// Reads would do, only permission to write is missing: `bench` then runs
-    /// its reads and says so.
+    /// Reading would work; only permission to write is missing: `bench` then runs its reads and
+    /// reports that.
     #[must_use]
     pub fn lacks_write_permission(self) -> bool {
         matches!(self, ErrorKind::NeedsOverwrite | ErrorKind::NeedsDestroy)
@@ -70,7 +69,7 @@ impl From<stripewise_device_guard::ErrorKind> for ErrorKind {
     }
 }
 
-/// A name that exists is never replaced.
+/// Refusal to replace an existing name.
 pub(crate) fn exists(path: impl std::fmt::Display) -> Error {
     Error::new(
         ErrorKind::Refused,

@@ -1,5 +1,4 @@
-//! What was found out about the data and the path of a target, for the trust
-//! warnings of `runner`.
+//! Facts about a target's data and path, for the trust warnings of `runner`.
 
 use crate::FillPlan;
 use std::path::{Component, Path, PathBuf};
@@ -8,44 +7,43 @@ use stripewise_machine::content::Content;
 use stripewise_results::{AtomicWriteFacts, DeviceFacts, FileSystemFacts, TargetFacts, TargetKind};
 use stripewise_units::{NameText, format_bytes, format_duration, path_of};
 
-/// What a bounded, read-only look at the data of a target found before the
-/// first measurement.
+/// Result of a bounded, read-only check of a target's data before the first measurement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DataFacts {
-    /// Where the bytes are: holes, extents never written, shared or compressed
-    /// ones. `None` for devices and where the file system cannot tell.
+    /// Where the bytes are: holes, unwritten, shared or compressed extents. `None` for devices and
+    /// where the file system does not report it.
     pub layout: Option<FileLayout>,
     /// What a sample of the bytes looks like: zeros, copies, compressible.
     /// Empty (no blocks) where nothing could be read.
     pub content: Content,
 }
 
-/// What somebody did to an existing file while it was measured.
+/// What another process did to an existing file while it was measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
-    /// With its verb: `was removed`.
+    /// Including the verb: `was removed`.
     pub what: String,
     /// It is smaller than it was: operations past its end failed, or made it grow again.
     pub cut: bool,
 }
 
-/// What happened when the test file was filled.
+/// Result of filling the test file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FillReport {
     /// Bytes written: the size of the file.
     pub bytes: u64,
     /// Bytes that were planned.
     pub planned_bytes: u64,
-    /// Time it took, with the final sync, on the caller's clock.
+    /// Elapsed time including the final sync, on the caller's clock.
     pub duration_ns: u64,
-    /// Written past the page cache.
+    /// Written with direct I/O.
     pub direct: bool,
     /// Stopped by the time limit.
     pub time_limit_hit: bool,
 }
 
 impl FillReport {
-    /// What must be said of a file that came out smaller than it was planned.
+    /// Note for a file that came out smaller than planned.
     pub(crate) fn note(&self, plan: &FillPlan) -> Option<String> {
         self.time_limit_hit.then(|| {
             format!(
@@ -58,7 +56,7 @@ impl FillReport {
     }
 }
 
-/// How far a preparation is.
+/// Progress of a preparation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FillProgress {
     /// Bytes written.
@@ -67,8 +65,8 @@ pub struct FillProgress {
     pub total_bytes: u64,
 }
 
-/// The caller's clock and ear while a target is prepared. `targets` itself reads
-/// no clock.
+/// The caller's clock and progress callback while a target is prepared. `targets` itself reads no
+/// clock.
 pub trait Progress {
     /// Monotonic nanoseconds since any origin.
     fn now_ns(&mut self) -> u64;
@@ -78,19 +76,19 @@ pub trait Progress {
     /// was made is removed.
     fn report(&mut self, progress: FillProgress) -> std::ops::ControlFlow<()>;
 
-    /// The finished test file is about to get its lasting name. To be remembered first:
-    /// a process that is killed in between leaves an entry without a file, which is
-    /// forgotten later, and never a file that nobody knows. `Break` as in
-    /// [`report`](Self::report). Not called where the file cannot be recognised later.
+    /// The finished test file is about to get its permanent name. Store it first: a process that is
+    /// killed in between leaves an entry without a file, which is dropped later, and never an
+    /// unknown file. `Break` as in [`report`](Self::report). Not called where the file cannot be
+    /// recognised later.
     fn about_to_keep(&mut self, _made: &crate::MadeFile) -> std::ops::ControlFlow<()> {
         std::ops::ControlFlow::Continue(())
     }
 
-    /// That file did not get its name, and is gone.
+    /// The file did not get its name and was removed.
     fn not_kept(&mut self, _made: &crate::MadeFile) {}
 }
 
-/// The record's facts, but for size and sector, which the caller knows better.
+/// The record's facts, except size and sector, which the caller knows better.
 pub(crate) fn target_facts(kind: TargetKind, name: &str, storage: &Storage) -> TargetFacts {
     let nearest = storage.nearest();
     let queue = nearest.map(|device| &device.queue);
@@ -110,15 +108,15 @@ pub(crate) fn target_facts(kind: TargetKind, name: &str, storage: &Storage) -> T
     }
 }
 
-/// The path by which a relative name is found from any directory; `None` for one that is
-/// whole already. What is stored and what is searched for go through it.
+/// The absolute form of a relative name; `None` if it is absolute already. Both stored and
+/// looked-up names go through it.
 #[must_use]
 pub fn whole_path(name: &str) -> Option<String> {
     let path = path_of(name);
     if path.is_absolute() {
         return None;
     }
-    // Behind a link, `..` is another place than the name before it.
+    // After a symbolic link, `..` is not the parent in the name.
     let goes_up = path.components().any(|part| part == Component::ParentDir);
     let resolved = goes_up.then(|| canonical(&path).ok()).flatten();
     // `/data/.` is `/data`.
@@ -127,15 +125,15 @@ pub fn whole_path(name: &str) -> Option<String> {
     Some(whole.as_text())
 }
 
-/// The canonical path of what is there, as people write it.
+/// The canonical path of an existing file, as users write it.
 ///
 /// # Errors
-/// Where there is nothing of that name.
+/// If nothing exists under that name.
 pub fn canonical(path: &Path) -> std::io::Result<PathBuf> {
     path.canonicalize().map(|path| plain(&path))
 }
 
-/// A path as people write it, where it may be.
+/// A path as users write it, where such a form exists.
 pub(crate) fn plain(path: &Path) -> PathBuf {
     match path.to_str() {
         Some(text) => PathBuf::from(plain_text(text)),
@@ -143,8 +141,8 @@ pub(crate) fn plain(path: &Path) -> PathBuf {
     }
 }
 
-/// Windows returns paths in a long form: `\\?\C:\x` is `C:\x`, and `\\?\UNC\server\share\x`
-/// is `\\server\share\x`. std writes it itself where a path is too long without.
+/// Windows returns paths in a long form: `\\?\C:\x` is `C:\x`, and `\\?\UNC\server\share\x` is
+/// `\\server\share\x`. std itself uses it where a path is too long otherwise.
 fn plain_text(text: &str) -> String {
     let Some(rest) = text.strip_prefix(r"\\?\") else {
         return text.to_owned();
@@ -164,7 +162,7 @@ fn file_system_facts(found: &FileSystem) -> FileSystemFacts {
         mount_point: found.mount_point.as_text(),
         options: found.options.clone(),
         allocation_unit_bytes: found.allocation_unit_bytes,
-        // Known of the open file alone.
+        // Known only for the open file.
         atomic_writes: None,
     }
 }
@@ -204,7 +202,7 @@ mod tests {
             (r"\\?\C:\data\x", r"C:\data\x"),
             (r"\\?\C:\", r"C:\"),
             (r"\\?\UNC\server\share\x", r"\\server\share\x"),
-            // These have no other name.
+            // These have no short form.
             (r"\\?\Volume{1}\x", r"\\?\Volume{1}\x"),
             (r"\\?\C:", r"\\?\C:"),
             (r"\\.\PhysicalDrive1", r"\\.\PhysicalDrive1"),
@@ -226,7 +224,7 @@ mod tests {
         }
         assert_eq!(whole_path("/data/../x"), None);
         assert_eq!(whole_path("missing"), Some(here.join("missing").as_text()));
-        // Behind a link, `..` is not where the link is.
+        // After a symbolic link, `..` is not the directory that holds the link.
         let place = tempfile::tempdir().expect("a directory");
         let place = place.path().canonicalize().expect("a path");
         std::fs::create_dir_all(place.join("a/b")).expect("made");

@@ -1,9 +1,9 @@
-//! Filling a test file: every byte written, incompressible unless asked
-//! otherwise, several writes in flight where the platform wants it.
+//! Fills a test file: every byte is written, incompressible by default, with several writes in
+//! flight where the platform benefits.
 //!
-//! Chunks are handed out in order and every chunk that was handed out is
-//! completed, so stopping early leaves a file without holes once it is cut to
-//! the last chunk. Opening, reserving and cutting are the platform's affair.
+//! Chunks are handed out in order and every one handed out is completed, so stopping early leaves a
+//! file without holes once it is truncated to the last chunk. The platform module opens, reserves
+//! and truncates.
 
 use crate::space::{FILE_UNIT_BYTES, Space};
 use crate::{Error, ErrorKind, FillPlan, FillProgress, Intent, Progress, Result};
@@ -15,19 +15,19 @@ use std::time::Duration;
 use stripewise_workload::{DataPattern, DataSource};
 
 const CHUNK_BYTES: u64 = FILE_UNIT_BYTES;
-/// Alignment that every device is content with.
+/// Alignment that every device accepts.
 const ALIGNMENT: usize = 4096;
-/// Buffered writers wait for the disk this often, so that the end does not
-/// have to wait for gigabytes of dirty pages.
+/// Buffered writers sync after this many chunks, so that the end does not have to wait for
+/// gigabytes of dirty pages.
 const CHUNKS_PER_SYNC: u64 = 16;
-/// However short the time limit: this many chunks are written.
+/// Chunks that are written however short the time limit is.
 const CHUNKS_MIN: u64 = 8;
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
-/// A positioned write of the platform.
+/// The platform's positioned write.
 pub(crate) type WriteAt = fn(&File, &[u8], u64) -> io::Result<usize>;
 
-/// What writers share.
+/// State that the writers share.
 struct Shared<'a> {
     file: &'a File,
     direct: bool,
@@ -53,25 +53,25 @@ pub(crate) enum Stop {
     NoThread(io::Error),
 }
 
-/// Everything about one filling.
+/// Parameters of one fill.
 pub(crate) struct Filling<'a> {
     pub plan: &'a FillPlan,
     pub intent: &'a Intent,
     pub name: &'a str,
     /// Writes in flight.
     pub writers: u32,
-    /// The space is reserved already, so what is free does not shrink with it.
+    /// The space is already reserved, so free space does not shrink as it is written.
     pub reserved: bool,
-    /// Room on the file system now.
+    /// Current space on the file system.
     pub space: &'a dyn Fn() -> Option<Space>,
     pub write_at: WriteAt,
-    /// Puts an error of the operating system into words.
+    /// Turns an error of the operating system into a message.
     pub failed: fn(&str, &str, io::Error) -> Error,
 }
 
 impl Filling<'_> {
-    /// Writes all chunks; bytes from the start that are written without a gap,
-    /// and why not all.
+    /// Writes all chunks; returns the bytes written from the start without a gap, and why it
+    /// stopped early.
     pub fn write(
         &self,
         file: &File,
@@ -104,7 +104,7 @@ impl Filling<'_> {
                         }
                         let _ = send.send(result);
                     });
-                // One is enough: fewer only take longer.
+                // One suffices: fewer writers only take longer.
                 if let Err(os) = started {
                     stop = (index == 0).then_some(Stop::NoThread(os));
                     break;
@@ -117,7 +117,7 @@ impl Filling<'_> {
                     shared.stop.fetch_or(stop.is_some(), Ordering::Relaxed);
                 }
                 match receive.recv_timeout(REPORT_EVERY) {
-                    // The first failure tells; others follow from it mostly.
+                    // Report the first failure; the others mostly follow from it.
                     Ok(Err(failure)) if !matches!(stop, Some(Stop::Write { .. })) => {
                         stop = Some(failure);
                     }
@@ -135,7 +135,7 @@ impl Filling<'_> {
         )
     }
 
-    /// Ten times a second: tells how far it is, and looks whether to go on.
+    /// Ten times a second: reports progress and checks whether to continue.
     fn watch(
         &self,
         shared: &Shared<'_>,
@@ -159,9 +159,8 @@ impl Filling<'_> {
         let space = (self.space)()?;
         let left = shared.chunks.saturating_sub(done) * CHUNK_BYTES;
         let still_needed = if self.reserved { 0 } else { left };
-        // Somebody else fills the file system at the same time. What file
-        // systems take for themselves in between (btrfs: chunks) is no reason
-        // to stop, up to 1/16 of the floor.
+        // Another process is filling the file system at the same time. Space that file systems take
+        // for themselves (btrfs: chunks) is no reason to stop, up to 1/16 of the floor.
         let least = space.floor_bytes() / 16 * 15;
         (space.available_bytes.saturating_sub(still_needed) < least).then_some(Stop::Space(space))
     }
@@ -202,7 +201,7 @@ impl Filling<'_> {
     }
 }
 
-/// The system makes no thread that could fill the test file.
+/// The system cannot start a thread to fill the test file.
 fn no_thread(name: &str, os: io::Error) -> Error {
     let what = "cannot start a thread to fill the test file; it is removed";
     Error::new(ErrorKind::Unusable, name, what)
@@ -214,7 +213,7 @@ fn no_thread(name: &str, os: io::Error) -> Error {
 }
 
 impl Shared<'_> {
-    /// One writer: takes chunks until there are none or somebody says stop.
+    /// One writer: takes chunks until none are left or a stop is requested.
     fn work(&self, index: u32) -> std::result::Result<(), Stop> {
         let mut source = DataSource::new(self.pattern, self.seed, DataSource::FILL_THREAD + index);
         let mut memory = vec![0u8; CHUNK_BYTES as usize + ALIGNMENT];
@@ -241,8 +240,8 @@ impl Shared<'_> {
     }
 }
 
-/// Writes a whole buffer. After a short write it goes on at an aligned place,
-/// so that the reason comes out (a full disk) and not a complaint about alignment.
+/// Writes a whole buffer. After a short write it continues at an aligned offset, so that the real
+/// error surfaces (a full disk) rather than a misalignment.
 pub(crate) fn write_all(
     write_at: WriteAt,
     file: &File,
@@ -294,8 +293,7 @@ mod tests {
         }
     }
 
-    /// A disk that takes twice the least that is written, and more once somebody has read the
-    /// clock.
+    /// A disk that takes twice the minimum amount, and more once the clock has been read.
     fn write_at(_: &File, buffer: &[u8], offset_bytes: u64) -> io::Result<usize> {
         while offset_bytes >= 2 * CHUNKS_MIN * CHUNK_BYTES && !CLOCK_READ.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(1));

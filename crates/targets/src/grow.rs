@@ -1,9 +1,9 @@
-//! Making an existing file larger: the new part is written in full, like a test
-//! file; what is there stays as it is. No size is set but the one it had.
+//! Extends an existing file: the new part is written in full, as for a test file; existing data
+//! stays unchanged. The size is only ever set back to the original one.
 //!
-//! Whatever goes wrong, the file is cut back to what it was - unless somebody else
-//! has written to it meanwhile: their bytes are neither written over nor cut away.
-//! Judging and opening are the platform's affair.
+//! On any failure the file is truncated to its original size, unless another process has written to
+//! it meanwhile: foreign bytes are neither overwritten nor cut off. The platform module judges and
+//! opens.
 
 use crate::fill::{WriteAt, write_all};
 use crate::space::FILE_UNIT_BYTES;
@@ -13,13 +13,13 @@ use std::io;
 use std::ops::RangeInclusive;
 use stripewise_workload::DataSource;
 
-/// The disk is waited for this often, so that the end does not have to wait for
-/// gigabytes of dirty pages.
+/// Syncs after this many chunks, so that the end does not have to wait for gigabytes of dirty
+/// pages.
 const CHUNKS_PER_SYNC: u64 = 16;
 
-/// What the new part is made with.
+/// Parameters for writing the new part.
 pub(crate) struct Growth<'a> {
-    /// Open for writing; its calls wait.
+    /// Open for writing, synchronously.
     pub file: &'a File,
     pub name: &'a str,
     pub from_bytes: u64,
@@ -34,7 +34,7 @@ impl Growth<'_> {
         self.file.metadata().map(|metadata| metadata.len())
     }
 
-    /// Refuses a file that is not as large as we left it: somebody else writes.
+    /// Returns an error if the size is not the one left here: another process is writing.
     fn check_size(&self, expected_bytes: u64) -> Result<()> {
         match self.size() {
             Ok(size) if size == expected_bytes => Ok(()),
@@ -52,7 +52,7 @@ impl Growth<'_> {
         .with_hint("Stop what writes to it, check its contents, or name another file.")
     }
 
-    /// Writes the new part and waits for the disk.
+    /// Writes the new part and syncs it.
     pub fn run(&self, intent: &Intent, progress: &mut dyn Progress) -> Result<()> {
         self.check_size(self.from_bytes)?;
         let mut last = self.from_bytes..=self.from_bytes;
@@ -71,7 +71,7 @@ impl Growth<'_> {
         };
         match self.size() {
             Ok(size) if last.contains(&size) => {}
-            // Larger or smaller than we can have made it: the end is somebody else's.
+            // Larger or smaller than this process can have made it: another process wrote the end.
             Ok(_) => return Err(self.changed()),
             Err(os) => return Err((self.failed)(self.name, "cannot be examined", os)),
         }
@@ -85,8 +85,8 @@ impl Growth<'_> {
         }
     }
 
-    /// Whether all was written: not if the caller stopped it.
-    /// `last` is from where to where the last chunk goes that was begun.
+    /// Whether all was written: false if the caller stopped it. `last` is the range of the last
+    /// chunk that was begun.
     fn write(
         &self,
         intent: &Intent,
@@ -112,7 +112,7 @@ impl Growth<'_> {
             let chunk = &mut buffer[..length as usize];
             source.fill(at, chunk);
             if self.size()? != at {
-                // Somebody else writes; what is at the end is looked at by the caller.
+                // Another process is writing; the caller examines the end.
                 return Err(io::Error::from(io::ErrorKind::ResourceBusy));
             }
             *last = at..=at + length;

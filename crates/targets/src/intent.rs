@@ -1,12 +1,12 @@
-//! What the caller means to do to a target, and what it knows.
+//! What the caller intends to do to a target, and what it knows.
 
 use crate::{Error, ErrorKind, FileSystemSize, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use stripewise_workload::{CacheMode, DataPattern, Workload};
 
-/// Most operations in flight in all that are used without asking for by number: what a
-/// production volume takes without its users noticing much.
+/// Most operations in flight over all jobs without an explicit number: what a production volume
+/// handles without noticeable effect on its users.
 pub const OUTSTANDING_MAX_UNASKED: u32 = 256;
 
 /// Bytes of a test file, or bytes needed of an existing target.
@@ -15,36 +15,36 @@ pub enum Size {
     /// Existing target: all of it. Test file: min(8 GiB, 5 % of free space),
     /// less where the space rule says so.
     Auto,
-    /// This many. Existing target: it must have them. Test file: refused where
-    /// the space rule forbids it.
+    /// Exactly N. Existing target: must have them. Test file: refused where the space rule forbids
+    /// it.
     Exactly(u64),
-    /// Test file: this many, or as many as the space rule allows (and the plan
-    /// says so). Existing target: this many or all it has.
+    /// Up to N. Test file: as many as the space rule allows (and the plan reports it). Existing
+    /// target: N or all it has.
     AtMost(u64),
 }
 
-/// What operations ask of the kernel beyond plain reads and writes; refused where the
-/// target, its file system or the kernel cannot.
+/// Kernel features that operations need beyond plain reads and writes; refused where the target,
+/// its file system or the kernel lacks them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoFeatures {
-    /// Writes that are never torn.
+    /// Atomic writes.
     pub atomic: bool,
-    /// Writes that are each durable by a flag of their own.
+    /// Writes made durable individually by a flag.
     #[serde(default)]
     pub dsync: bool,
-    /// Completions that are polled for.
+    /// Polled completions.
     pub poll: bool,
-    /// Commands that pass the block layer by (`--engine nvme`): the target is an NVMe generic
-    /// character device, and everything is judged by its block device.
+    /// Commands that bypass the block layer (`--engine nvme`): the target is an NVMe generic
+    /// character device; its block device is what the rules judge.
     #[serde(default)]
     pub passthrough: bool,
-    /// Discards. They destroy data as writes do and so come with [`Intent::writes`]; of files
-    /// only those are discarded from that Stripewise made.
+    /// Discards. They destroy data as writes do, so they imply [`Intent::writes`]; files are only
+    /// discarded if Stripewise made them.
     pub discards: bool,
 }
 
 impl IoFeatures {
-    /// What any of these workloads asks for.
+    /// Features that any of these workloads needs.
     #[must_use]
     pub fn of<'a>(workloads: impl IntoIterator<Item = &'a Workload>) -> IoFeatures {
         let join = |all: IoFeatures, one: &Workload| IoFeatures {
@@ -57,7 +57,7 @@ impl IoFeatures {
         workloads.into_iter().fold(IoFeatures::default(), join)
     }
 
-    /// Those workloads that ask for any of it, each once.
+    /// Workloads that need any of these features, each once.
     #[must_use]
     pub fn asking<'a>(workloads: impl IntoIterator<Item = &'a Workload>) -> Vec<Workload> {
         let mut asking: Vec<Workload> = Vec::new();
@@ -69,7 +69,7 @@ impl IoFeatures {
         asking
     }
 
-    /// The same where commands pass the block layer by, or not.
+    /// The same features with `passthrough` set.
     #[must_use]
     pub fn passed_through(self, passthrough: bool) -> IoFeatures {
         IoFeatures {
@@ -84,47 +84,46 @@ impl IoFeatures {
 pub struct Intent {
     /// Something will be read.
     pub reads: bool,
-    /// Something will be written by the measurement (filling a test file is
-    /// not meant by this).
+    /// The measurement will write (filling a test file does not count).
     pub writes: bool,
     /// Size wanted or needed.
     pub size: Size,
     /// `--overwrite`: an existing file may be written.
     pub overwrite: bool,
-    /// `--destroy NAME`: the kernel's name of the device that may be written,
-    /// as `NAME` or `/dev/NAME`; links and aliases do not count.
+    /// `--destroy NAME`: the kernel's name of the device that may be written, as `NAME` or
+    /// `/dev/NAME`; links and aliases are not accepted.
     pub destroy: Option<String>,
-    /// `--busy-ok`: a live database or a busy device is no obstacle.
+    /// `--busy-ok`: measure despite a live database or a busy device.
     pub busy_ok: bool,
-    /// `--keep`: the test file gets a name and stays.
+    /// `--keep`: the test file gets a name and is kept.
     pub keep: bool,
     /// `prepare PATH`: the path must not exist; a kept file is made there.
     pub create: bool,
     /// Operations in flight at once over all jobs and threads.
     pub outstanding_total: u32,
-    /// The user asked for that many by number.
+    /// The user gave that number explicitly.
     pub outstanding_by_number: bool,
     /// Cache modes that will be opened; see [`Target::open`](crate::Target::open).
     pub cache: CacheMode,
-    /// The user typed the cache mode: a file system that refuses it is an
-    /// error, not a fallback to `buffered`.
+    /// The user gave the cache mode explicitly: a file system that refuses it is an error, not a
+    /// fallback to `buffered`.
     pub cache_by_name: bool,
-    /// What operations will ask of the kernel besides.
+    /// Further kernel features that operations will need.
     pub manner: IoFeatures,
-    /// Workloads whose sizes have to fit what they ask for, as [`Target::fits`](crate::Target::fits)
+    /// Workloads whose sizes must suit these features, as [`Target::fits`](crate::Target::fits)
     /// judges: known here, they are judged before a test file is filled.
     pub loads: Vec<Workload>,
-    /// What the data that fills a test file looks like.
+    /// Content of the data that fills a test file.
     pub data: DataPattern,
     /// Seed of that data.
     pub seed: u64,
-    /// The caller writes every byte of a test file before anything is read: it is made in
-    /// its size, its space is reserved where that can be, and not filled.
+    /// The caller writes every byte of a test file before anything is read: the file is made at
+    /// full size, with space reserved where supported, and not filled.
     pub filled_by_caller: bool,
     /// Filling stops after this long and the file is cut to what is written
     /// (quick `bench`: 25 s). `None`: as long as it takes.
     pub fill_time_limit_ns: Option<u64>,
-    /// How large the file system counts as where a share of it must stay free.
+    /// Size assumed for the file system when computing the share that must stay free.
     pub file_system_size: FileSystemSize,
 }
 
@@ -156,7 +155,7 @@ impl Default for Intent {
 }
 
 impl Intent {
-    /// What is wrong with a wish before anything is looked at.
+    /// Checks the request itself, before examining the target.
     pub(crate) fn judge(&self, name: &str) -> Result<()> {
         if self.outstanding_total > OUTSTANDING_MAX_UNASKED && !self.outstanding_by_number {
             return Err(Error::new(
@@ -177,7 +176,7 @@ impl Intent {
     }
 }
 
-/// Refuses what this operating system has not at all.
+/// Refuses features that this operating system lacks.
 pub(crate) fn judge_manner(manner: IoFeatures, cache: CacheMode, name: &str) -> Result<()> {
     if crate::platform::HAS_OPERATION_FLAGS {
         return Ok(());
@@ -202,8 +201,7 @@ pub(crate) fn judge_manner(manner: IoFeatures, cache: CacheMode, name: &str) -> 
     }
 }
 
-/// Commands that pass the block layer by know nothing of a page cache, and have no flag for
-/// writes that are never torn.
+/// Commands that bypass the block layer use no page cache and have no flag for atomic writes.
 fn judge_passthrough(manner: IoFeatures, cache: CacheMode, name: &str) -> Result<()> {
     if !manner.passthrough {
         return Ok(());
@@ -243,21 +241,21 @@ pub enum Access {
 }
 
 impl Access {
-    /// Something may be written through it.
+    /// Whether this access permits writing.
     #[must_use]
     pub fn writes(self) -> bool {
         self != Access::Read
     }
 }
 
-/// What identifies a file that we made and kept. The caller puts it into the
-/// store when it gets one ([`Target::made_file`](crate::Target::made_file)) and
-/// answers [`Knowledge::is_known`] from there. A copy carries the mark but has
-/// another inode; a file that took over the inode has another birth time.
+/// Identifies a kept file that Stripewise made. The caller stores it when it gets one
+/// ([`Target::made_file`](crate::Target::made_file)) and answers [`Knowledge::is_known`] from
+/// there. A copy carries the mark but has another inode; a file that reused the inode has another
+/// birth time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MadeFile {
-    /// `st_dev`, as the kernel's major << 32 | minor. Device numbers may change
-    /// with a reboot: a hint for people, not part of the identity.
+    /// `st_dev`, as the kernel's major << 32 | minor. Device numbers may change with a reboot:
+    /// informational, not part of the identity.
     pub device: u64,
     /// `st_ino`.
     pub inode: u64,
@@ -271,7 +269,7 @@ pub struct MadeFile {
 }
 
 impl MadeFile {
-    /// The same file: id, inode and birth time agree, and there is a birth time.
+    /// Whether it is the same file: id, inode and birth time agree, and there is a birth time.
     #[must_use]
     pub fn is_same_file(&self, other: &MadeFile) -> bool {
         self.birth_time_ns.is_some()
@@ -281,22 +279,21 @@ impl MadeFile {
     }
 }
 
-/// What the rest of the program knows and the rules need.
+/// What the rules need to know from the rest of the program.
 #[derive(Clone, Copy)]
 pub struct Knowledge<'a> {
-    /// The store has this file (by [`MadeFile::is_same_file`]). An unreadable
-    /// store answers no.
+    /// Whether the store has this file (by [`MadeFile::is_same_file`]); false if the store is
+    /// unreadable.
     pub is_known: &'a dyn Fn(&MadeFile) -> bool,
-    /// The store's own file, which is never a target, and whose device is never
-    /// written.
+    /// The store's own file: never a target, and its device is never written.
     pub store: Option<&'a Path>,
-    /// Somebody asked for a stop: a device is watched no longer, and planning ends with
+    /// Whether a stop was requested: watching a device then ends, and planning fails with
     /// [`ErrorKind::Interrupted`].
     pub is_stopped: &'a dyn Fn() -> bool,
 }
 
 impl Knowledge<'_> {
-    /// No store at hand: no file counts as made by us. Nobody asks for a stop.
+    /// Without a store: no file counts as made by Stripewise, and no stop is ever requested.
     #[must_use]
     pub fn none() -> Knowledge<'static> {
         Knowledge {

@@ -1,8 +1,8 @@
-//! What the mark on files that we made and kept says.
+//! Content of the mark on kept files.
 //!
-//! It holds a version, a unique id and the size. It proves nothing alone, as
-//! copies carry it too: together with the file's identity and size as the store
-//! knows them it does. Where it is kept is the platform's affair.
+//! It holds a version, a unique id and the size. Alone it proves nothing, as copies carry it too;
+//! combined with the file's identity and size in the store it does. The platform module decides
+//! where it is kept.
 
 use crate::{Knowledge, MadeFile};
 use std::fs::File;
@@ -11,15 +11,14 @@ use stripewise_disk_formats::medium::{Bytes, Medium};
 use stripewise_disk_formats::{marks, superblocks, tables};
 use stripewise_workload::foreign_block;
 
-/// Whose a file is.
+/// Who made a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Maker {
     /// No mark.
     Somebody,
-    /// A mark, but not the file that was marked, or the store does not know it.
-    /// The words say which.
+    /// A mark, but not on the marked file, or unknown to the store. The text says which.
     Doubtful(String),
-    /// We, for certain.
+    /// Stripewise, for certain.
     We,
 }
 
@@ -28,8 +27,8 @@ pub(crate) fn text(id: &str, size_bytes: u64) -> String {
     format!("version=1 id={id} size={size_bytes}")
 }
 
-/// Judges a file by its mark, if it has one. `found`: the file as it is now,
-/// with the id that its mark says.
+/// Judges a file by its mark, if it has one. `found`: the file as it is now, with the id from its
+/// mark.
 pub(crate) fn judge(
     mark: Option<&str>,
     found: impl FnOnce(&str) -> MadeFile,
@@ -56,12 +55,11 @@ pub(crate) fn judge(
     Maker::We
 }
 
-/// A file of ours that holds somebody's data now (`mkfs` on it, a virtual disk, a text)
-/// although inode, birth time and size are the ones it was made with. What Stripewise
-/// writes proves itself ([`foreign_block`]), so nothing needs to be known of what others
-/// write: the first and last [`END_BYTES`] are looked at whole, because that is where
-/// file systems, arrays, volumes and disk images keep what describes them, and blocks
-/// between them. What is there is named where it is known.
+/// Detects a file made by Stripewise that now holds foreign data (`mkfs` on it, a virtual disk, a
+/// text) although inode, birth time and size still match. Data that Stripewise writes identifies
+/// itself ([`foreign_block`]), so nothing needs to be known of what others write: the first and
+/// last [`END_BYTES`] are read whole, because that is where file systems, arrays, volumes and disk
+/// images keep their metadata, and a sample of blocks between them. Known formats are named.
 pub(crate) fn unless_somebodys(maker: Maker, file: &File, size_bytes: u64) -> Maker {
     if maker != Maker::We {
         return maker;
@@ -75,7 +73,7 @@ pub(crate) fn unless_somebodys(maker: Maker, file: &File, size_bytes: u64) -> Ma
 
 /// ZFS has two labels of 256 KiB at each end, and md metadata within 128 KiB of it.
 const END_BYTES: u64 = 1 << 20;
-/// Blocks between the ends that are looked at, and their size.
+/// Number and size of sampled blocks between the ends.
 const SAMPLES: u64 = 64;
 const SAMPLE_BYTES: u64 = 4096;
 
@@ -97,7 +95,7 @@ fn somebodys<R: Read + Seek>(mut file: R, size_bytes: u64) -> io::Result<Option<
     Ok(None)
 }
 
-/// Start and length of each place, all starts multiples of 4 KiB.
+/// Offset and length of each sampled range; all offsets are multiples of 4 KiB.
 fn places_to_look_at(size_bytes: u64) -> Vec<(u64, u64)> {
     let tail = size_bytes.saturating_sub(END_BYTES) / SAMPLE_BYTES * SAMPLE_BYTES;
     if tail <= END_BYTES {
@@ -116,8 +114,8 @@ fn places_to_look_at(size_bytes: u64) -> Vec<(u64, u64)> {
     places
 }
 
-/// What somebody's data is, where it has a mark that chance does not make: of four
-/// bytes or more, or with a superblock or partition table around it.
+/// Name of the foreign data, if it has a signature unlikely by chance: four bytes or more, or with
+/// a superblock or partition table around it.
 fn named<R: Read + Seek>(medium: &mut Medium<R>) -> Option<String> {
     let head_bytes = usize::try_from(medium.size_bytes())
         .unwrap_or(usize::MAX)
@@ -170,7 +168,7 @@ mod tests {
         for (seed, compressible) in (0..400).zip([0, 50, 90, 100].into_iter().cycle()) {
             let mut bytes = ours(compressible, seed, 1 << 17);
             assert_eq!(somebodys_in(&bytes), None, "{seed}");
-            // The marks that chance does give to one file in 65,536.
+            // Short signatures that occur by chance in one file in 65,536.
             bytes[510..512].copy_from_slice(&[0x55, 0xaa]);
             bytes[0x438..0x43a].copy_from_slice(&[0x53, 0xef]);
             let noise = compressible < 50;
@@ -188,8 +186,8 @@ mod tests {
         }
     }
 
-    /// What describes each of these, as its makers lay it down: a piece from which on
-    /// zeros or the old contents follow, and where it lies in a file of so many bytes.
+    /// Metadata of each of these formats as written by its tools: a piece followed by zeros or the
+    /// old contents, and its offset in a file of the given size.
     #[test]
     fn what_describes_an_image_is_seen_wherever_it_lies() {
         const SIZE: usize = 5 << 20;
@@ -261,7 +259,7 @@ mod tests {
     #[test]
     fn what_is_copied_over_the_middle_is_seen_and_what_cannot_be_read_is_not_ours() {
         let mut bytes = ours(0, 4, 64 << 20);
-        // Shorter than it said.
+        // Shorter than declared.
         assert!(somebodys(io::Cursor::new(&bytes), 65 << 20).is_err());
         let at = 40 << 20;
         bytes[at..at + (1 << 20)].fill(b'x');

@@ -1,9 +1,8 @@
 //! How targets are named on the command line.
 //!
-//! `sim:NAME?key=value&...` and `dataset:NAME` are only taken apart here; what
-//! the words mean is the business of `array-sim` and `lab`. Everything else is
-//! a path, in the form of [`NameText`]: bytes that are not UTF-8 as `\xNN`. A file
-//! whose name starts with `sim:` is reached as `./sim:...`.
+//! `sim:NAME?key=value&...` and `dataset:NAME` are only parsed here; `array-sim` and `lab`
+//! interpret them. Everything else is a path, in the form of [`NameText`]: bytes that are not UTF-8
+//! as `\xNN`. A file whose name starts with `sim:` is reached as `./sim:...`.
 
 use crate::{Error, ErrorKind, Result};
 use std::path::PathBuf;
@@ -27,8 +26,8 @@ pub enum TargetName {
 }
 
 impl TargetName {
-    /// For [`TargetName::Simulated`]: the name is a path of a description
-    /// (it ends in `.toml`), not the name of a built-in array.
+    /// For [`TargetName::Simulated`]: whether the name is the path of a description (it ends in
+    /// `.toml`) rather than a built-in array.
     #[must_use]
     pub fn is_description_file(&self) -> bool {
         matches!(self, TargetName::Simulated { name, .. } if name.ends_with(".toml"))
@@ -67,7 +66,7 @@ impl FromStr for TargetName {
 }
 
 impl std::fmt::Display for TargetName {
-    /// As it is typed, but for what is not UTF-8; parsing the text gives the name back.
+    /// As typed, except for bytes that are not UTF-8; parsing the text returns the same name.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             TargetName::Path(path) => write!(f, "{}", path.as_text()),

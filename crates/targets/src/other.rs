@@ -1,5 +1,4 @@
-//! Operating systems that are not there yet: everything type-checks, and says
-//! so at run time.
+//! Unsupported operating systems: everything type-checks and fails at run time.
 
 use crate::{
     Access, Error, ErrorKind, Intent, Knowledge, MadeFile, Plan, Progress, Result, Target,
@@ -12,7 +11,7 @@ use stripewise_workload::{CacheMode, Workload};
 /// No uncached, atomic or polled operations.
 pub(crate) const HAS_OPERATION_FLAGS: bool = false;
 
-/// No target is ever opened here.
+/// Never constructed: no target is opened here.
 #[derive(Debug)]
 pub(crate) enum Opened {}
 
@@ -48,7 +47,7 @@ impl Opened {
     }
 }
 
-/// No file is ever watched here.
+/// Never constructed: no file is watched here.
 #[derive(Clone, Debug)]
 pub(crate) enum FileWatch {}
 
@@ -62,7 +61,7 @@ impl FileWatch {
     }
 }
 
-/// What only the platform needs of a plan: nothing.
+/// Platform-specific part of a plan: none.
 #[derive(Clone, Debug)]
 pub(crate) enum PlanDetail {}
 

@@ -1,24 +1,22 @@
-//! What will be done, before anything is done: data for the program, text for
-//! people. Made by [`plan`](crate::plan), carried out by
-//! [`prepare`](crate::prepare), printed before the first byte is written.
+//! What will be done, before anything is done: data for the program, text for users. Made by
+//! [`plan`](crate::plan), carried out by [`prepare`](crate::prepare), printed before the first byte
+//! is written.
 
 use std::path::PathBuf;
 use stripewise_results::TargetKind;
 use stripewise_units::NameText;
 use stripewise_units::format_bytes as bytes;
 
-/// A judged wish. Holds no open file.
+/// A judged request. Holds no open file.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The target as the user named it.
     pub name: String,
     /// What it is.
     pub kind: TargetKind,
-    /// The target itself, or the directory of a test file: absolute, symbolic
-    /// links resolved.
+    /// The target itself, or the directory of a test file: absolute, symbolic links resolved.
     pub path: PathBuf,
-    /// Bytes that can be measured. For a test file that is filled under a time
-    /// limit: at most.
+    /// Bytes that can be measured. An upper limit for a test file filled under a time limit.
     pub size_bytes: u64,
     /// The measurement will read.
     pub reads: bool,
@@ -28,8 +26,8 @@ pub struct Plan {
     pub fill: Option<FillPlan>,
     /// The device at the end of the path: its kernel name, for block devices.
     pub device_name: Option<String>,
-    /// What people should know and need not act on, one sentence each: smaller
-    /// than asked for, cache mode not available, what could not be verified.
+    /// Information that requires no action, one sentence each: smaller than requested, cache mode
+    /// not available, what could not be verified.
     pub notes: Vec<String>,
     pub(crate) detail: crate::platform::PlanDetail,
 }
@@ -39,7 +37,7 @@ pub struct Plan {
 pub struct FillPlan {
     /// Bytes to write.
     pub bytes: u64,
-    /// Bytes asked for, where that was more.
+    /// Bytes requested, where that was more.
     pub asked_bytes: Option<u64>,
     /// Free for ordinary users now (`f_bavail`).
     pub free_before_bytes: u64,
@@ -47,15 +45,15 @@ pub struct FillPlan {
     pub free_after_bytes: u64,
     /// What must stay free: max(10 %, min(2 GiB, a quarter)) of the file system.
     pub free_floor_bytes: u64,
-    /// Where the file will be and stay; `None`: it has no name, or one of ours
-    /// that goes when the run ends.
+    /// Where the file will be kept; `None`: it has no name, or a temporary one that is removed when
+    /// the run ends.
     pub kept_at: Option<PathBuf>,
     /// Filling stops after this long.
     pub time_limit_ns: Option<u64>,
 }
 
 impl FillPlan {
-    /// What must be said of a file that will be smaller than was asked for.
+    /// Note for a file that will be smaller than requested.
     pub(crate) fn note(&self) -> Option<String> {
         self.asked_bytes.map(|asked| {
             format!(

@@ -1,34 +1,33 @@
-//! How much a test file may take, on every system.
+//! How much space a test file may take, on every system.
 //!
-//! Never less than the larger of 10 % of the file system and min(2 GiB, a quarter of
-//! it) stays free for ordinary users. On file systems in memory at most half of the
-//! memory that is available is used besides, as a full one takes the machine down, not
-//! only itself. Who asks the file system is the platform's module.
+//! At least the larger of 10 % of the file system and min(2 GiB, a quarter of it) stays free for
+//! ordinary users. On in-memory file systems at most half of the available memory is used as well,
+//! because a full one takes down the machine. The platform module queries the file system.
 
 use crate::{Error, ErrorKind, FillPlan, Intent, Result, Size};
 use std::path::Path;
 use stripewise_units::{NameText, format_bytes};
 
 const GIB: u64 = 1 << 30;
-/// Free space in bytes that is enough above 10 %; a quarter of a small file system is, too.
+/// Free space in bytes that suffices above 10 %; so does a quarter of a small file system.
 const FLOOR_BYTES_ENOUGH: u64 = 2 * GIB;
 /// Largest default test file.
 const AUTO_BYTES_MAX: u64 = 8 * GIB;
-/// The smallest test file: a smaller one measures nothing but caches and request merging.
+/// Smallest test file: a smaller one measures only caches and request merging.
 pub const TEST_FILE_BYTES_MIN: u64 = 1 << 20;
 /// Test files are whole multiples of this.
 pub(crate) const FILE_UNIT_BYTES: u64 = 1 << 20;
 
-/// How large a file system counts as, of which a share has to stay free.
+/// Size assumed for the file system when computing the share that must stay free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileSystemSize {
-    /// As large as it is.
+    /// Its actual size.
     #[default]
     Measured,
-    /// No larger than this; what is available is what there really is. For tests, which have
-    /// to run on a disk of any size: no switch, file or variable leads here.
+    /// At most this; available space is always the actual one. For tests, which must run on a disk
+    /// of any size: not reachable by any option, file or variable.
     AtMost {
-        /// The largest that it counts as.
+        /// Largest size assumed.
         bytes: u64,
     },
 }
@@ -42,13 +41,13 @@ impl FileSystemSize {
     }
 }
 
-/// Room on a file system, in bytes.
+/// Space on a file system, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Space {
     pub total_bytes: u64,
     /// Free for ordinary users.
     pub available_bytes: u64,
-    /// Most that may be taken for other reasons than the floor (memory).
+    /// Most that may be taken for reasons other than the floor (memory).
     pub limit_bytes: u64,
 }
 
@@ -60,16 +59,15 @@ impl Space {
         self.total_bytes.div_ceil(10).max(enough)
     }
 
-    /// What a new file may take. A little is left to the file system's own
-    /// book-keeping (extents, checksums: 1/256 and 4 MiB), so that the floor
-    /// holds when the file is full.
+    /// What a new file may take. A little is left for the file system's metadata (extents,
+    /// checksums: 1/256 and 4 MiB), so that the floor holds when the file is full.
     pub fn room_bytes(&self) -> u64 {
         let above = self.available_bytes.saturating_sub(self.floor_bytes());
         let net = above.saturating_sub(above / 256).saturating_sub(4 << 20);
         net.min(self.limit_bytes) / FILE_UNIT_BYTES * FILE_UNIT_BYTES
     }
 
-    /// How the file of an intent comes out, or why not at all.
+    /// The size of the file for an intent, or why it cannot be made.
     pub fn fill_plan(&self, intent: &Intent, directory: &Path, name: &str) -> Result<FillPlan> {
         let round = |bytes: u64| {
             bytes

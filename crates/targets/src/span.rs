@@ -1,10 +1,9 @@
-//! The part of a file or device that is used, on every system: what was wished
-//! of what is there, in whole sectors.
+//! The part of a file or device that is used, on every system: the requested part in whole sectors.
 
 use crate::{Error, ErrorKind, Result, Size};
 use stripewise_units::format_bytes;
 
-/// The bytes in use of what is there.
+/// Bytes used of the existing size.
 pub(crate) fn span(whole_bytes: u64, wanted: Size, name: &str) -> Result<u64> {
     match wanted {
         Size::Auto => Ok(whole_bytes),
@@ -25,7 +24,7 @@ pub(crate) fn span(whole_bytes: u64, wanted: Size, name: &str) -> Result<u64> {
     }
 }
 
-/// The whole sectors of these bytes, in bytes; none is an error.
+/// Rounds down to whole sectors, in bytes; zero is an error.
 pub(crate) fn whole_sectors(span_bytes: u64, sector_bytes: u32, name: &str) -> Result<u64> {
     let sector = u64::from(sector_bytes);
     match span_bytes / sector * sector {

@@ -1,5 +1,5 @@
-//! A target that is ready to be measured: facts, notes, and a way to open it
-//! again and again without looking at its path again.
+//! A target that is ready to be measured: facts, notes, and a way to reopen it without resolving
+//! its path again.
 
 use crate::{
     Access, Changed, DataFacts, Error, ErrorKind, FillReport, Intent, MadeFile, Result, platform,
@@ -8,8 +8,8 @@ use std::fs::File;
 use stripewise_results::TargetFacts;
 use stripewise_workload::{CacheMode, Workload};
 
-/// A prepared target. Dropping it removes what was made and is not to be kept.
-/// [`open`](Target::open) may be called from several threads.
+/// A prepared target. Dropping it removes what was made and is not kept. [`open`](Target::open) may
+/// be called from several threads.
 #[derive(Debug)]
 pub struct Target {
     pub(crate) facts: TargetFacts,
@@ -36,7 +36,7 @@ pub struct Resizer {
 }
 
 impl Resizer {
-    /// Makes the file this long, and never longer than it was made: its space was judged
+    /// Sets the length of the file, never longer than it was made: its space was judged
     /// for that.
     ///
     /// # Errors
@@ -45,34 +45,33 @@ impl Resizer {
         self.file.set_len(bytes.min(self.bytes_max))
     }
 
-    /// Takes all of its space away and gives it its length again: each write then allocates
-    /// space. With `reserved` the space is reserved at once, and was never written.
+    /// Frees all of its space and restores its length: each write then allocates space. With
+    /// `reserved` the space is reserved at once, but never written.
     ///
     /// # Errors
-    /// That of the system; where it cannot reserve space, [`std::io::ErrorKind::Unsupported`].
+    /// The system's error; [`std::io::ErrorKind::Unsupported`] where it cannot reserve space.
     pub fn renew(&self, reserved: bool) -> std::io::Result<()> {
         self.file.set_len(0)?;
         if reserved {
             platform::reserve(&self.file, self.bytes_max)?;
         }
         self.file.set_len(self.bytes_max)?;
-        // What this changed is on the disk before anything is measured.
+        // Sync the changes before anything is measured.
         self.file.sync_all()
     }
 }
 
-/// What was opened, what is known of it, and how it can be opened again.
+/// The opened target, what is known of it, and how to reopen it.
 pub(crate) struct Settled {
     pub(crate) opened: platform::Opened,
     pub(crate) facts: TargetFacts,
     pub(crate) notes: Vec<String>,
-    /// Why direct I/O is not to be had, where it is not.
+    /// Why direct I/O is unavailable, if it is.
     pub(crate) direct_refused: Option<String>,
 }
 
 impl Target {
-    /// Of what was there already; its data and what was made are for the caller
-    /// to fill in.
+    /// For an existing target; the caller fills in its data facts and what was made.
     pub(crate) fn of(settled: Settled, intent: &Intent, writes: bool, size_bytes: u64) -> Self {
         let mut facts = settled.facts;
         if let Some(file_system) = &mut facts.file_system {
@@ -94,9 +93,8 @@ impl Target {
         }
     }
 
-    /// Makes it shorter, and as long again: of a test file that was made here, and of
-    /// nothing else. None of one that is kept: it is known again by its size, which a kill
-    /// in between would leave another.
+    /// For shortening and restoring a test file that was made here, and nothing else. `None` for
+    /// one that is kept: it is recognised by its size, which a kill in between would change.
     #[must_use]
     pub fn resizer(&self) -> Option<Resizer> {
         if !self.made || !self.writes || self.made_file.is_some() {
@@ -112,8 +110,8 @@ impl Target {
         })
     }
 
-    /// Its space is renewed before each run ([`Resizer::renew`]): what its data looks like
-    /// now says nothing.
+    /// Marks that its space is renewed before each run ([`Resizer::renew`]): its current data means
+    /// nothing.
     pub fn is_renewed(&mut self) {
         self.data_facts = None;
     }
@@ -130,22 +128,22 @@ impl Target {
         self.data_facts.as_ref()
     }
 
-    /// Looks at its data again: the caller has written all of it, as
+    /// Samples its data again after the caller has written all of it, as
     /// [`Intent::filled_by_caller`](crate::Intent) promised.
     pub fn look_at_data(&mut self) {
         let kind = self.facts.kind;
         self.data_facts = Some(platform::data_facts(&self.opened, self.size_bytes, kind));
     }
 
-    /// It may be written.
+    /// Whether it may be written.
     #[must_use]
     pub fn writes(&self) -> bool {
         self.writes
     }
 
-    /// Where the bytes of a file lie on the device under its file system; `None`
-    /// for devices and where the file system cannot tell, which is also where it
-    /// counts in an address space of its own (btrfs) or over several devices.
+    /// Where the bytes of a file are on the device below its file system; `None` for devices and
+    /// where the file system cannot report it, including where it uses its own address space
+    /// (btrfs) or several devices.
     #[must_use]
     pub fn placement(&self) -> Option<stripewise_disk_inspect::placement::Placement> {
         let file_system = self.facts.file_system.as_ref()?;
@@ -173,10 +171,9 @@ impl Target {
         self.facts.logical_sector_bytes
     }
 
-    /// The cache mode that [`open`](Target::open) will use when asked for this
-    /// one: another one only where the file system refuses `O_DIRECT` and the
-    /// user did not ask for it by name (direct becomes buffered, direct-sync
-    /// buffered-sync). The record must carry the one in effect.
+    /// The cache mode that [`open`](Target::open) will use for this one: it differs only where the
+    /// file system refuses `O_DIRECT` and the user did not request it by name (direct becomes
+    /// buffered, direct-sync buffered-sync). The record must carry the one in effect.
     #[must_use]
     pub fn cache_in_effect(&self, asked: CacheMode) -> CacheMode {
         match asked {
@@ -187,14 +184,14 @@ impl Target {
         }
     }
 
-    /// Why `O_DIRECT` is not to be had here; `None` where it is.
+    /// Why `O_DIRECT` is unavailable here; `None` where it is available.
     #[must_use]
     pub fn direct_refused(&self) -> Option<&str> {
         self.direct_refused.as_deref()
     }
 
-    /// Whether it can do what the workload asks beyond plain reads and writes: atomic
-    /// writes of its block size, polled completions, discards in its units.
+    /// Checks features that the workload needs beyond plain reads and writes: atomic writes of its
+    /// block size, polled completions, discards in its units.
     ///
     /// # Errors
     /// [`ErrorKind::Unusable`] with the reason where it cannot; [`ErrorKind::Refused`] for
@@ -213,21 +210,19 @@ impl Target {
         self.opened.fits(workload)
     }
 
-    /// Opens it for a worker, from the descriptor that was judged. With
-    /// [`IoFeatures::passthrough`](crate::Manner) that is the character device which takes
-    /// commands.
+    /// Opens it for a worker, from the judged descriptor. With
+    /// [`IoFeatures::passthrough`](crate::Manner) that is the character device that takes commands.
     ///
     /// # Errors
-    /// [`ErrorKind::Refused`] for writing where the plan was to read only;
-    /// [`ErrorKind::Unusable`] where the cache mode is not to be had;
-    /// [`ErrorKind::Io`] where the system cannot open it again.
+    /// [`ErrorKind::Refused`] for writing under a read-only plan; [`ErrorKind::Unusable`] where the
+    /// cache mode is not available; [`ErrorKind::Io`] where the system cannot reopen it.
     pub fn open(&self, cache: CacheMode, access: Access) -> Result<File> {
         self.refuse_unplanned(access)?;
         self.opened
             .open_for_operations(self.cache_in_effect(cache), access)
     }
 
-    /// Opens the file or block device itself, whichever way its operations go.
+    /// Opens the file or block device itself, regardless of how its operations are issued.
     ///
     /// # Errors
     /// As [`Target::open`].
@@ -247,28 +242,27 @@ impl Target {
         Ok(())
     }
 
-    /// Watches what others do to an existing file; `None` for devices and test files,
-    /// and where nobody else can do anything to it.
+    /// Watches an existing file for changes by others; `None` for devices and test files, and where
+    /// no one else can change it.
     #[must_use]
     pub fn watch(&self) -> Option<FileWatch> {
         self.opened.watch().map(FileWatch)
     }
 
-    /// Lets go of what the page cache holds of it, as far as that is on the disk already:
-    /// what is read next comes from there. Asks only; where the system does not follow,
-    /// reads may still come from memory.
+    /// Asks the kernel to drop its clean pages from the page cache, so that the next reads come
+    /// from the disk. Advisory only; reads may still come from memory.
     pub fn drop_cache(&self) {
         self.opened.drop_cache();
     }
 
-    /// What the filling did; `None` where nothing was filled.
+    /// Result of the fill; `None` where nothing was filled.
     #[must_use]
     pub fn fill_report(&self) -> Option<&FillReport> {
         self.fill_report.as_ref()
     }
 
-    /// What people should know, one sentence each: the plan's notes and those
-    /// of the preparation (a smaller file and why, buffered instead of direct).
+    /// Information for users, one sentence each: the plan's notes and those of the preparation (a
+    /// smaller file and why, buffered instead of direct).
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
@@ -280,8 +274,7 @@ impl Target {
         self.made_file.as_ref()
     }
 
-    /// Removes what was made, unless it is to be kept. Dropping does the same,
-    /// without a word where it fails.
+    /// Removes what was made, unless it is kept. Dropping does the same but ignores failures.
     ///
     /// # Errors
     /// When a named test file cannot be removed; the message has its name.
@@ -290,23 +283,21 @@ impl Target {
     }
 }
 
-/// Watches an existing file for what others do to it. It may outlive the target, and be
-/// used on a thread of its own: on a network file system that hangs, a look can take for
-/// ever.
+/// Watches an existing file for changes by others. It may outlive the target and run on its own
+/// thread: on a hung network file system a check can block forever.
 #[derive(Clone, Debug)]
 pub struct FileWatch(platform::FileWatch);
 
 impl FileWatch {
-    /// Whether the file was made smaller since it was judged; remembered once it was
-    /// seen, as writes past the new end let it grow again. Costs one system call, and asks
-    /// no server.
+    /// Whether the file was truncated since it was judged; remembered once seen, as writes past the
+    /// new end extend it again. Costs one system call, and contacts no server.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.0.is_cut()
     }
 
-    /// What somebody did to it since it was judged: cut, removed, renamed or linked.
-    /// `None` where nothing was done, or nothing that can still be seen.
+    /// What another process did to it since it was judged: truncated, removed, renamed or linked.
+    /// `None` if nothing was done or can still be seen.
     #[must_use]
     pub fn changed(&self) -> Option<Changed> {
         self.0.changed()

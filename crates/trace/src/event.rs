@@ -1,8 +1,8 @@
-//! One event of the block layer, whichever tool recorded it.
+//! A block layer event, from any tool.
 
 use stripewise_units::DeviceNumber;
 
-/// The sector of a request that has none: what completions of flushes carry.
+/// The sector of a request without one, as in completions of flushes.
 pub(crate) const NO_SECTOR: u64 = u64::MAX;
 
 /// What happened to an operation.
@@ -12,38 +12,38 @@ pub enum Step {
     Enter,
     /// That call returned.
     Exit,
-    /// A bio reached the block layer: what the file system or the program asked for.
+    /// A bio reached the block layer: a request of the file system or the program.
     Queue,
-    /// The bio goes on to another device or place: a partition, or a layer of dm or md.
+    /// The bio was remapped to another device or location: a partition, or a layer of dm or md.
     Remap {
-        /// Where it came from.
+        /// The original device.
         from_device: DeviceNumber,
         /// Its sector there.
         from_sector: u64,
     },
-    /// The operation has got a request (`block_io_start`; on kernels before 6.5 `block_getrq`).
+    /// The operation was given a request (`block_io_start`; on kernels before 6.5 `block_getrq`).
     Start,
-    /// The request is in the scheduler's queue.
+    /// The request was inserted into the scheduler's queue.
     Insert,
-    /// The request was handed to the device.
+    /// The request was issued to the device.
     Issue,
-    /// The device or its driver gave it back to be issued again.
+    /// The device or its driver returned it to be issued again.
     Requeue,
-    /// The device reported it, or a part of it, complete.
+    /// The device completed it, or part of it.
     Complete,
-    /// The last step of accounting (`block_io_done`): only whether it ran in a kernel
-    /// thread is of use.
+    /// The last accounting step (`block_io_done`): only used to see whether it ran in a kernel
+    /// thread.
     Done,
 }
 
-/// What an operation is besides its kind.
+/// Attributes of an operation besides its kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u8);
 
 impl Flags {
-    /// Nothing.
+    /// None.
     pub const NONE: Flags = Flags(0);
-    /// Somebody waits for it (S).
+    /// Synchronous: a task waits for it (S).
     pub const SYNC: Flags = Flags(1);
     /// Metadata of a file system (M).
     pub const META: Flags = Flags(2);
@@ -53,53 +53,53 @@ impl Flags {
     pub const PREFLUSH: Flags = Flags(8);
     /// Durable when complete (F behind W).
     pub const FUA: Flags = Flags(16);
-    /// A kernel worker handed it to the block layer: it was held back before, as by the
-    /// throttle of a control group.
+    /// A kernel worker passed it to the block layer: it was held back before, as by a control
+    /// group's throttle.
     pub const DEFERRED: Flags = Flags(32);
     /// A kernel thread, not an interrupt, completed it.
     pub const COMPLETED_BY_THREAD: Flags = Flags(64);
 
-    /// All of `other` is in it.
+    /// Whether it includes all of `other`.
     #[must_use]
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Both.
+    /// Union of both.
     #[must_use]
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
 
-    /// As a number, for files.
+    /// Numeric form, for files.
     pub(crate) const fn bits(self) -> u8 {
         self.0
     }
 
-    /// From such a number.
+    /// From the numeric form.
     pub(crate) const fn from_bits(bits: u8) -> Flags {
         Flags(bits & 127)
     }
 
-    /// All but those of `other`.
+    /// Without those of `other`.
     #[must_use]
     pub const fn without(self, other: Flags) -> Flags {
         Flags(self.0 & !other.0)
     }
 }
 
-/// What the letters of `rwbs` stand for.
+/// The operation in the letters of `rwbs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Data from the device.
     Read,
     /// Data to the device.
     Write,
-    /// Sectors that are no longer needed.
+    /// Unused sectors.
     Discard,
-    /// Only the flush of a cache.
+    /// Only a cache flush.
     Flush,
-    /// Nothing that moves data.
+    /// No data transfer.
     Other,
 }
 
@@ -113,9 +113,9 @@ pub struct RequestLetters {
 }
 
 impl RequestLetters {
-    /// Reads the letters wherever they stand: an F in front of the kind is a flush before
-    /// it, an F behind it forces unit access, and an F without a kind, or two, is a flush
-    /// alone (`blk_fill_rwbs` in the kernel's `kernel/trace/blktrace.c`).
+    /// Parses the letters: an F before the operation is a preflush, an F after it forces unit
+    /// access, and an F without an operation, or two, is a flush alone (`blk_fill_rwbs` in the
+    /// kernel's `kernel/trace/blktrace.c`).
     #[must_use]
     pub fn parse(letters: &[u8]) -> Self {
         let mut direction = None;
@@ -125,7 +125,7 @@ impl RequestLetters {
                 0 => break,
                 b'R' => direction = direction.or(Some(Direction::Read)),
                 b'W' => direction = direction.or(Some(Direction::Write)),
-                // Erases are discards that are also secure: D, E or DE.
+                // Erases are secure discards: D, E or DE.
                 b'D' | b'E' => direction = direction.or(Some(Direction::Discard)),
                 b'F' if direction.is_none() && flags.has(Flags::PREFLUSH) => {
                     direction = Some(Direction::Flush);
@@ -169,25 +169,26 @@ impl Comm {
         Comm(comm)
     }
 
-    /// No name.
+    /// Whether there is no name.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0[0] == 0
     }
 
-    /// The name begins with these bytes.
+    /// Whether the name begins with these bytes.
     #[must_use]
     pub fn starts_with(&self, prefix: &[u8]) -> bool {
         self.0.starts_with(prefix)
     }
 
-    /// A thread of the kernel that works for others.
+    /// Whether it is a kernel thread that works for others.
     #[must_use]
     pub fn is_worker(&self) -> bool {
         self.starts_with(b"kworker")
     }
 
-    /// A thread of the kernel that completes what interrupts would, when processors are short.
+    /// Whether it is a kernel thread that handles completions instead of interrupts when processors
+    /// are short.
     #[must_use]
     pub fn completes_for_others(&self) -> bool {
         self.is_worker() || self.starts_with(b"ksoftirqd")
@@ -204,21 +205,21 @@ impl Comm {
 /// One event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When, nanoseconds on the trace's clock.
+    /// Time, nanoseconds on the trace's clock.
     pub at_ns: u64,
     /// What happened.
     pub step: Step,
-    /// On which device; 0:0 for system calls.
+    /// Its device; 0:0 for system calls.
     pub device: DeviceNumber,
     /// The first 512-byte sector.
     pub sector: u64,
-    /// How many sectors.
+    /// Number of sectors.
     pub sectors: u32,
     /// The letters of the request.
     pub letters: RequestLetters,
-    /// The thread that was running.
+    /// The running thread.
     pub pid: i32,
-    /// Its name, where the event carries one.
+    /// Its name, if the event carries one.
     pub comm: Comm,
 }
 

@@ -1,12 +1,11 @@
-//! Block I/O traces: events and files in; observations, workload models and replay
-//! streams out.
+//! Block I/O traces: converts events and files to observations, workload models and replay streams.
 //!
-//! There is one idea: an iterator of [`Operation`]s, and folds over it. Operations come
-//! from the kernel's own events ([`kernel`], [`Pairer`]) or from files; statistics,
-//! verdicts and models are folds, each with bounded memory.
+//! The single concept is an iterator of [`Operation`]s, and folds over it. Operations come from the
+//! kernel's own events ([`kernel`], [`Pairer`]) or from files; statistics, verdicts and models are
+//! folds, each in bounded memory.
 //!
-//! Everything is pure: no clock, no process, no tracefs. Bytes may be damaged or hostile,
-//! so every number from them is bounded before it is used.
+//! Everything is pure: no clock, no process, no tracefs. Input may be damaged or hostile, so every
+//! number from it is bounded before use.
 #![forbid(unsafe_code)]
 
 pub mod blame;

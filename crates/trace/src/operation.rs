@@ -1,7 +1,7 @@
-//! One operation, from the system call that asked for it to the return of that call.
+//! One operation, from its system call to the return of that call.
 //!
-//! Times are nanoseconds on the trace's own clock; only differences mean anything. What a
-//! source does not say is absent.
+//! Times are nanoseconds on the trace's own clock; only differences are meaningful. What a source
+//! does not contain is absent.
 
 use crate::event::Flags;
 use crate::tasks::TaskId;
@@ -10,55 +10,55 @@ use stripewise_units::{DeviceNumber, Kind};
 /// One operation of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// The device, or the number that a file gives it.
+    /// The device, or the file's number for it.
     pub device: DeviceNumber,
-    /// Who asked for it.
+    /// The issuing task.
     pub task: TaskId,
     /// Read, write, sync (a flush of the device's cache, or an fsync) or discard.
     pub kind: Kind,
-    /// What the kernel says besides.
+    /// Further flags from the kernel.
     pub flags: Flags,
-    /// Where it begins; 0 for a sync.
+    /// Its offset; 0 for a sync.
     pub offset_bytes: u64,
-    /// How long it is at the device; 0 for a sync.
+    /// Its length at the device; 0 for a sync.
     pub size_bytes: u64,
-    /// How many requests of the file system (bios) were merged into it; 0 for a further
-    /// part of one that was split, and 1 where the source does not say.
+    /// Number of file system requests (bios) merged into it; 0 for a further part of one that was
+    /// split, and 1 if the source does not report it.
     pub demands: u32,
     /// When the system call was entered.
     pub entered_ns: Option<u64>,
-    /// When the operation first reached the block layer; where a source gives one time, this.
+    /// When it first reached the block layer; the time itself if a source gives only one.
     pub arrived_ns: u64,
-    /// When it had got a tag, and throttles of the block layer had let it pass.
+    /// When it got a tag, and block layer throttles had let it pass.
     pub started_ns: Option<u64>,
-    /// When it was handed to the device.
+    /// When it was issued to the device.
     pub issued_ns: Option<u64>,
-    /// When the device reported it complete. None if it was still in flight at the end, or
-    /// if the source does not say.
+    /// When the device completed it. None if it was still in flight at the end, or if the source
+    /// does not report it.
     pub completed_ns: Option<u64>,
     /// When the system call returned.
     pub returned_ns: Option<u64>,
 }
 
-/// How long an operation spent in each stage, nanoseconds; None where the source does not
-/// say. The letters are those of `docs/TRACES.md`.
+/// Time of an operation in each stage, nanoseconds; None if the source does not report it. The
+/// letters are those of `docs/TRACES.md`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StageTimes {
-    /// H: above the block layer, from the system call to the block layer. The throttle of
-    /// a control group is here, as the kernel's events fire behind it.
+    /// H: above the block layer, from the system call to the block layer. Includes a control
+    /// group's throttle, because the kernel's events fire after it.
     pub held: Option<u64>,
-    /// T: waiting for a tag, or for a throttle of the block layer.
+    /// T: waiting for a tag, or for a block layer throttle.
     pub tag: Option<u64>,
     /// S: in the scheduler's queue.
     pub scheduler: Option<u64>,
-    /// V: at the device, with what the host has under it.
+    /// V: at the device, including what the host has below it.
     pub device: Option<u64>,
     /// W: from completion to the return of the system call: waiting for a processor.
     pub wakeup: Option<u64>,
 }
 
 impl Operation {
-    /// An operation of which only place, kind and arrival are known.
+    /// An operation with only location, kind and arrival.
     #[must_use]
     pub const fn at(arrived_ns: u64, kind: Kind, offset_bytes: u64, size_bytes: u64) -> Self {
         Operation {
@@ -84,20 +84,20 @@ impl Operation {
         Some(self.completed_ns?.saturating_sub(self.arrived_ns))
     }
 
-    /// From the system call to its return, or as much of that as is known, nanoseconds.
+    /// From the system call to its return, or the known part of that, nanoseconds.
     #[must_use]
     pub fn whole_ns(&self) -> Option<u64> {
         let end = self.returned_ns.or(self.completed_ns)?;
         Some(end.saturating_sub(self.entered_ns.unwrap_or(self.arrived_ns)))
     }
 
-    /// When it was handed to the device; where that is not known, when it arrived.
+    /// When it was issued to the device; if unknown, when it arrived.
     #[must_use]
     pub fn issued_or_arrived_ns(&self) -> u64 {
         self.issued_ns.unwrap_or(self.arrived_ns)
     }
 
-    /// The offset behind its last byte.
+    /// The offset after its last byte.
     #[must_use]
     pub const fn end_bytes(&self) -> u64 {
         self.offset_bytes.saturating_add(self.size_bytes)

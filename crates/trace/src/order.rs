@@ -1,33 +1,30 @@
-//! Events and operations in the order of time, within a window: processors have buffers
-//! of their own, and operations become known when they complete.
+//! Puts events and operations in the order of time, within a window: CPUs have their own buffers,
+//! and operations become known when they complete.
 
 use std::collections::VecDeque;
 
-/// Items held back at most, about 200 bytes each.
+/// Most items held back, about 200 bytes each.
 const HELD_MAX: usize = 1 << 16;
 
-/// Puts items into the order of their time; those of one time stay in the order in which
-/// they came.
+/// Orders items by time; those with equal times stay in the order they came.
 ///
-/// One that comes later than the window allows is handed out behind those it should have
-/// preceded.
+/// One that comes later than the window allows is returned after those it should have preceded.
 ///
-/// What comes is only sorted when the earliest of it may be handed out: buffers of
-/// processors are in order each, and a sort finds such runs.
+/// Input is only sorted when its earliest item may be returned: CPU buffers are each in order, and
+/// the sort exploits such runs.
 #[derive(Debug)]
 pub struct InOrder<T> {
     window_ns: u64,
     latest_ns: u64,
-    /// In order.
+    /// Sorted.
     held: VecDeque<(u64, T)>,
-    /// As they came, and the earliest time among them.
+    /// Unsorted, and their earliest time.
     new: Vec<(u64, T)>,
     earliest_new_ns: u64,
 }
 
 impl<T> InOrder<T> {
-    /// Holds each item until one is seen more than `window_ns` after it, and at most 65,536
-    /// of them.
+    /// Holds each item until one is seen more than `window_ns` after it, at most 65,536 of them.
     #[must_use]
     pub fn new(window_ns: u64) -> Self {
         InOrder {
@@ -39,10 +36,10 @@ impl<T> InOrder<T> {
         }
     }
 
-    /// Takes an item of time `at_ns` that became known at `seen_ns`.
+    /// Adds an item of time `at_ns` that became known at `seen_ns`.
     pub fn push(&mut self, at_ns: u64, seen_ns: u64, item: T) {
         self.latest_ns = self.latest_ns.max(seen_ns);
-        // Too late, and next: a trace with many such does not sort all others for each.
+        // Too late, so next: a trace with many of them must not sort all others for each.
         let is_due = self.latest_ns.saturating_sub(at_ns) > self.window_ns;
         if is_due && self.first_ns().is_none_or(|first| at_ns < first) {
             self.held.push_front((at_ns, item));
@@ -52,7 +49,7 @@ impl<T> InOrder<T> {
         self.new.push((at_ns, item));
     }
 
-    /// The next item that is due.
+    /// The next due item.
     pub fn pop(&mut self) -> Option<T> {
         let is_due = self.latest_ns.saturating_sub(self.first_ns()?) > self.window_ns;
         if is_due || self.held.len() + self.new.len() > HELD_MAX {
@@ -61,12 +58,12 @@ impl<T> InOrder<T> {
         None
     }
 
-    /// The next item before a moment, where nothing can come any more that precedes it.
+    /// The next item before a moment, if no earlier one can follow.
     pub fn pop_before(&mut self, ns: u64) -> Option<T> {
         (self.first_ns()? < ns).then(|| self.pop_last())?
     }
 
-    /// The next item, when no more come.
+    /// The next item, once no more come.
     pub fn pop_last(&mut self) -> Option<T> {
         let is_new_first = (self.held.front()).is_none_or(|(at, _)| self.earliest_new_ns < *at);
         if is_new_first {
@@ -82,7 +79,7 @@ impl<T> InOrder<T> {
         held.into_iter().chain(new).min()
     }
 
-    /// Puts what came among what is held: some of it is earlier than all of that.
+    /// Sorts new items into the held ones: some of them are earlier than those.
     fn sort_in(&mut self) {
         self.new.sort_by_key(|(at, _)| *at);
         let mut held = std::mem::take(&mut self.held);
@@ -124,7 +121,7 @@ mod tests {
         assert_eq!(order.held.len() + order.new.len(), HELD_MAX);
     }
 
-    /// Beside a plain sort: buffers of several processors, each in order, read in rounds.
+    /// Compared with a plain sort: buffers of several CPUs, each in order, read in rounds.
     #[test]
     fn buffers_read_in_rounds_come_in_the_order_of_time() {
         let mut order = InOrder::new(0);
@@ -147,8 +144,8 @@ mod tests {
         assert_eq!(seen, all);
     }
 
-    /// Two sorted parts, one behind the other, as of files that were joined: 200,000 late items
-    /// beside 60,000 that are held would take minutes if each moved them.
+    /// Two sorted parts in sequence, as in concatenated files: 200,000 late items with 60,000 held
+    /// would take minutes if each moved them.
     #[test]
     fn late_items_leave_the_others_where_they_are() {
         let mut order = InOrder::new(1_000_000);

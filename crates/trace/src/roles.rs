@@ -1,18 +1,18 @@
-//! What a file is for, by its path: the data, log or temporary files of databases and other
-//! servers. The patterns are in `roles.txt`.
+//! The role of a file by its path: data, log or temporary files of databases and other servers. The
+//! patterns are in `roles.txt`.
 
 use std::sync::LazyLock;
 
-/// What a file is for.
+/// Role of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Role {
-    /// Whose file it is: `PostgreSQL`.
+    /// The product it belongs to: `PostgreSQL`.
     pub product: &'static str,
-    /// What for: `data`, `log`, `temp`.
+    /// Its role: `data`, `log`, `temp`.
     pub role: &'static str,
 }
 
-/// Role and pattern, in the order of the file.
+/// Role and pattern, in file order.
 static PATTERNS: LazyLock<Vec<(Role, &'static str)>> =
     LazyLock::new(|| patterns(include_str!("roles.txt")).collect());
 
@@ -26,7 +26,7 @@ fn patterns(text: &'static str) -> impl Iterator<Item = (Role, &'static str)> {
 }
 
 impl Role {
-    /// The role of a file; None where no pattern fits.
+    /// The role of a file; None if no pattern matches.
     #[must_use]
     pub fn of_path(path: &str) -> Option<Role> {
         let path = path.to_lowercase();
@@ -35,8 +35,8 @@ impl Role {
     }
 }
 
-/// Whether `*` of a pattern can stand for something that makes it the text. Linear: each
-/// piece between stars is searched once, from where the last one ended.
+/// Whether the pattern with `*` wildcards matches the text. Linear: each piece between stars is
+/// searched once, from the end of the previous one.
 fn fits(pattern: &str, text: &str) -> bool {
     let pieces: Vec<&str> = pattern.split('*').collect();
     let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else {
@@ -132,7 +132,7 @@ mod tests {
         assert!(fits("*/a*b", "x/aXXb"));
         assert!(!fits("*/a*b", "x/aXXbc"));
         assert!(fits("a", "a") && !fits("a", "ab"));
-        // The end is not taken from a piece that was used before.
+        // The end must not overlap a piece already matched.
         assert!(!fits("*ab*b", "ab"));
     }
 }

@@ -1,24 +1,24 @@
-//! Runs: operations of one kind, each of which begins where the one before it ended. Up to
-//! 32 are followed at once on a device, as several streams interleave.
+//! Runs: operations of one kind, each of which begins where the preceding one ended. Up to 32 are
+//! tracked at once per device, because several streams interleave.
 
 use stripewise_units::Kind;
 
-/// Runs that are open at once; the one that was used longest ago ends.
+/// Most open runs; the least recently used one ends.
 const OPEN_MAX: usize = 32;
 
-/// Where an operation belongs.
+/// An operation's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunPlace {
     /// The number of its run, from 0.
     pub run: u64,
-    /// It is the first of it.
+    /// Whether it is the first of its run.
     pub is_first: bool,
 }
 
-/// Follows runs.
+/// Tracks runs.
 #[derive(Clone, Debug, Default)]
 pub struct Runs {
-    /// Kind, next offset and number; the last one used is last.
+    /// Kind, next offset and number; the most recently used is last.
     open: Vec<(Kind, u64, u64)>,
     count: u64,
 }
@@ -45,7 +45,7 @@ impl Runs {
         }
     }
 
-    /// How many there were.
+    /// Number of runs.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
@@ -63,10 +63,10 @@ mod tests {
         assert_eq!(next(Kind::Read, 0), 0);
         assert_eq!(next(Kind::Read, 100), 1);
         assert_eq!(next(Kind::Read, 1), 0);
-        // The same place, but a write.
+        // The same location, but a write.
         assert_eq!(next(Kind::Write, 101), 2);
         assert_eq!(next(Kind::Read, 101), 1);
-        // 32 others end what was open.
+        // 32 others end the open one.
         for k in 0..32 {
             assert_eq!(next(Kind::Read, 1_000 + 10 * k), 3 + k);
         }

@@ -1,12 +1,12 @@
-//! Tasks by small numbers: thread, its process, and its name.
+//! Tasks as small numbers: thread, its process, and its name.
 //!
-//! Threads of one process share a name only where the caller says which process each
-//! belongs to ([`Tasks::set_process`]): the kernel's block events carry thread ids.
+//! Threads are combined by process only if the caller gives the process of each
+//! ([`Tasks::set_process`]): the kernel's block events carry thread ids.
 
 use crate::event::Comm;
 use std::collections::HashMap;
 
-/// Tasks told apart in one trace; later ones count as unknown.
+/// Distinct tasks of one trace; later ones count as unknown.
 const TASKS_MAX: usize = 1 << 16;
 
 /// A task of one trace, as an index into its [`Tasks`].
@@ -49,8 +49,7 @@ impl Default for Tasks {
 }
 
 impl Tasks {
-    /// States which process (thread group) a thread belongs to. From then on its operations
-    /// count for the process.
+    /// Sets the process (thread group) of a thread. Its later operations count for the process.
     pub fn set_process(&mut self, thread: i32, process: i32) {
         if self.processes.len() < TASKS_MAX {
             self.processes.insert(thread, process);
@@ -65,7 +64,7 @@ impl Tasks {
         }
         let key = match self.processes.get(&pid) {
             Some(&process) => {
-                // The first name that a process was seen by is its name.
+                // A process is named after its first name seen.
                 let first = self.all.iter().find(|(known, _)| *known == process);
                 (process, first.map_or(comm, |(_, name)| *name))
             }
@@ -83,15 +82,14 @@ impl Tasks {
         id
     }
 
-    /// The process id of a task; None for one that is unknown.
+    /// The process id of a task; None if unknown.
     #[must_use]
     pub fn pid(&self, task: TaskId) -> Option<i32> {
         let (pid, _) = self.all.get(task.index())?;
         (*pid > 0).then_some(*pid)
     }
 
-    /// The name of a task, as the kernel has it: at most 15 bytes, and whatever the program
-    /// has put there.
+    /// The name of a task in the kernel: at most 15 bytes, which the program may set freely.
     #[must_use]
     pub fn name(&self, task: TaskId) -> Option<String> {
         let (_, comm) = self.all.get(task.index())?;

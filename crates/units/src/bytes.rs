@@ -1,8 +1,8 @@
 //! Sizes in bytes: typed as `8K`, `31.5K`, `63s`; printed as `8 KiB`.
 //!
-//! K, M, G, T, P and E are powers of 1,024 whether `B` or `iB` follows or
-//! not, in either case: that is what every storage tool's switches mean. All
-//! arithmetic is exact; a size that is not a whole number of bytes is refused.
+//! K, M, G, T, P and E are powers of 1,024 with or without `B` or `iB`, in either case, as in every
+//! storage tool's switches. All arithmetic is exact; a size that is not a whole number of bytes is
+//! refused.
 
 use crate::ParseError;
 use crate::decimal::{Decimal, Inexact, exact, point, rounded};
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Bytes of a sector where sizes are typed in sectors (`63s`): 512, whatever
-/// the disk says, as in partitioning tools.
+/// Sector size for sizes typed in sectors (`63s`): 512, whatever the disk reports, as in
+/// partitioning tools.
 pub const SECTOR_SIZE_BYTES: u64 = 512;
 
-/// Letters of the powers of 1,024, the largest first.
+/// Suffixes for powers of 1,024, the largest first.
 const POWERS: [(char, u64); 6] = [
     ('E', 1 << 60),
     ('P', 1 << 50),
@@ -63,8 +63,8 @@ impl From<ByteSize> for u64 {
     }
 }
 
-/// As switches take it: the largest unit in which it has at most two decimals,
-/// otherwise plain bytes. Parsing it gives the same size.
+/// In switch syntax: the largest unit with at most two decimals, otherwise plain bytes. Parsing it
+/// gives the same size.
 impl fmt::Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (letter, unit) in POWERS {
@@ -106,7 +106,7 @@ impl FromStr for ByteSize {
     }
 }
 
-/// Bytes of the unit that `suffix` names.
+/// Size in bytes of the unit `suffix`.
 fn unit(suffix: &str) -> Option<u64> {
     let suffix = suffix.to_ascii_uppercase();
     match suffix.as_str() {
@@ -125,8 +125,8 @@ fn unit(suffix: &str) -> Option<u64> {
         .map(|(_, unit)| *unit)
 }
 
-/// For people: `8 KiB`, `31.5 KiB`, `1.2 GiB`. A whole number has no decimals;
-/// anything else is rounded half up to one, so `8.0 KiB` is near 8 KiB but not it.
+/// For display: `8 KiB`, `31.5 KiB`, `1.2 GiB`. A whole number has no decimals; anything else is
+/// rounded half up to one, so `8.0 KiB` is near 8 KiB but not exactly it.
 ///
 /// ```
 /// use stripewise_units::format_bytes;
@@ -136,7 +136,7 @@ fn unit(suffix: &str) -> Option<u64> {
 #[must_use]
 pub fn format_bytes(bytes: u64) -> String {
     let mut chosen = None;
-    // From the smallest unit up, as long as the number is 1 or rounds to it.
+    // From the smallest unit up, while the number is at least 1 or rounds to it.
     for (letter, unit) in POWERS.iter().rev() {
         let below = unit / 1024;
         if bytes < *unit && (below == 1 || rounded(bytes, below, 1) < 10_240) {
@@ -159,7 +159,7 @@ impl Serialize for ByteSize {
     }
 }
 
-/// From text as switches take it, or from an integer of bytes.
+/// From text in switch syntax, or from an integer of bytes.
 impl<'de> Deserialize<'de> for ByteSize {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         crate::text::deserialize(deserializer, "a size such as \"8K\" or 8192")

@@ -7,7 +7,7 @@ pub(crate) struct Decimal {
     decimals: u32,
 }
 
-/// Why a product is not an integer of 64 bits.
+/// Why a product is not a 64-bit integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Inexact {
     /// It has a fraction.
@@ -17,9 +17,8 @@ pub(crate) enum Inexact {
 }
 
 impl Decimal {
-    /// Reads digits with at most one point from the start of `text`; returns the
-    /// number and the length of what was read. `None` where no digit stands
-    /// there, or more of them than 128 bits hold.
+    /// Reads digits with at most one point from the start of `text`; returns the number and the
+    /// length read. `None` if there is no digit, or too many for 128 bits.
     pub(crate) fn read(text: &str) -> Option<(Decimal, usize)> {
         let mut number = Decimal {
             digits: 0,
@@ -42,7 +41,7 @@ impl Decimal {
         seen_digit.then_some((number, length))
     }
 
-    /// The product with `factor`, where it is an integer.
+    /// The product with `factor`, if it is an integer.
     pub(crate) fn times(self, factor: u64) -> Result<u64, Inexact> {
         let product = self
             .digits
@@ -60,8 +59,8 @@ impl Decimal {
     }
 }
 
-/// `value` / `unit` with up to `decimals` decimals, without trailing zeros;
-/// `None` where that is not exact.
+/// `value` / `unit` with up to `decimals` decimals, without trailing zeros; `None` if that is not
+/// exact.
 pub(crate) fn exact(value: u64, unit: u64, decimals: u32) -> Option<String> {
     let scale = 10_u128.pow(decimals);
     let scaled = u128::from(value) * scale;
@@ -77,14 +76,14 @@ pub(crate) fn exact(value: u64, unit: u64, decimals: u32) -> Option<String> {
     Some(format!("{whole}.{}", fraction.trim_end_matches('0')))
 }
 
-/// `value` / `unit` rounded half up to `decimals` decimals, as an integer of the
-/// last decimal.
+/// `value` / `unit` rounded half up to `decimals` decimals, as an integer in units of the last
+/// decimal.
 pub(crate) fn rounded(value: u64, unit: u64, decimals: u32) -> u128 {
     let unit = u128::from(unit);
     (u128::from(value) * 10_u128.pow(decimals) * 2 + unit) / (2 * unit)
 }
 
-/// An integer of the last decimal as text: 315 with 1 decimal is `31.5`.
+/// Formats an integer in units of the last decimal: 315 with 1 decimal is `31.5`.
 pub(crate) fn point(scaled: u128, decimals: u32) -> String {
     if decimals == 0 {
         return scaled.to_string();

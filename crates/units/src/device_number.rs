@@ -1,4 +1,4 @@
-//! The number of a block device: how the kernel names it beyond doubt.
+//! The number of a block device: the kernel's unambiguous identifier.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -22,13 +22,13 @@ use std::str::FromStr;
 pub struct DeviceNumber {
     /// The driver.
     pub major: u32,
-    /// The device among the driver's.
+    /// The device within the driver.
     pub minor: u32,
 }
 
 impl DeviceNumber {
-    /// From `st_dev` or `st_rdev` as Linux encodes them for user space: twelve
-    /// and twenty bits in the low half, the rest of each in the high half.
+    /// From `st_dev` or `st_rdev` in Linux's user-space encoding: twelve and twenty bits in the low
+    /// half, the rest of each in the high half.
     #[must_use]
     pub const fn from_raw(raw: u64) -> Self {
         DeviceNumber {

@@ -1,7 +1,6 @@
-//! Lengths of time: typed as `10s`, `500ms`, `1m30s`; printed as `4.21 ms`.
+//! Durations: typed as `10s`, `500ms`, `1m30s`; printed as `4.21 ms`.
 //!
-//! Everything is a `u64` of nanoseconds, which lasts for 584 years. A bare
-//! number is seconds.
+//! Durations are a `u64` of nanoseconds, which lasts for 584 years. A bare number is seconds.
 
 use crate::ParseError;
 use crate::decimal::{Decimal, Inexact, exact, point, rounded};
@@ -18,7 +17,7 @@ const DAY: u64 = 24 * HOUR;
 
 const HINT: &str = "a duration is a number with ns, us, ms, s, m (minutes) or h; seconds without: 10s, 1.5s, 500ms, 20us, 2m, 1h, 1m30s";
 
-/// A length of time in nanoseconds.
+/// A duration in nanoseconds.
 ///
 /// ```
 /// use stripewise_units::Nanoseconds;
@@ -45,7 +44,7 @@ impl Nanoseconds {
     /// Whole seconds.
     ///
     /// # Panics
-    /// Beyond 584 years.
+    /// If it exceeds 584 years.
     #[must_use]
     pub const fn from_seconds(seconds: u64) -> Self {
         Nanoseconds(seconds * S)
@@ -58,8 +57,8 @@ impl From<Nanoseconds> for std::time::Duration {
     }
 }
 
-/// As switches take it: the largest unit in which it is exact (whole hours and
-/// minutes, otherwise at most three decimals). Parsing it gives the same time.
+/// In switch syntax: the largest unit in which it is exact (whole hours and minutes, otherwise at
+/// most three decimals). Parsing it gives the same time.
 impl fmt::Display for Nanoseconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0;
@@ -128,9 +127,9 @@ fn refuse(typed: &str, problem: Inexact) -> ParseError {
     }
 }
 
-/// Nanoseconds of the unit that `suffix` names; never empty.
+/// Length in nanoseconds of the unit `suffix`; never empty.
 fn unit(suffix: &str) -> Option<u64> {
-    // Both characters that look like a Greek mu are in use.
+    // Both characters for a Greek mu are common.
     match suffix.to_lowercase().as_str() {
         "ns" => Some(1),
         "us" | "\u{b5}s" | "\u{3bc}s" => Some(US),
@@ -143,9 +142,9 @@ fn unit(suffix: &str) -> Option<u64> {
     }
 }
 
-/// For people, with three significant digits: `812 µs`, `4.21 ms`, `59.9 s`, and
-/// from a minute on the two largest units: `1 m 30 s`, `2 h 5 m`, `3 d 4 h`. A
-/// whole number of its unit has no decimals. Rounds half up.
+/// For display, with three significant digits: `812 µs`, `4.21 ms`, `59.9 s`, and from a minute on
+/// the two largest units: `1 m 30 s`, `2 h 5 m`, `3 d 4 h`. A whole number of its unit has no
+/// decimals. Rounds half up.
 ///
 /// ```
 /// use stripewise_units::format_duration;
@@ -184,8 +183,8 @@ pub fn format_duration(ns: u64) -> String {
     unreachable!("days take everything")
 }
 
-/// Three significant digits of `ns` / `unit`; `None` where that rounds up to
-/// `limit`, which is the next unit's.
+/// Three significant digits of `ns` / `unit`; `None` if that rounds up to `limit`, where the next
+/// unit begins.
 fn significant(ns: u64, unit: u64, limit: u64) -> Option<String> {
     if ns.is_multiple_of(unit) {
         return Some((ns / unit).to_string());
@@ -207,7 +206,7 @@ impl Serialize for Nanoseconds {
     }
 }
 
-/// From text as switches take it, or from a number of seconds.
+/// From text in switch syntax, or from a number of seconds.
 impl<'de> Deserialize<'de> for Nanoseconds {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         crate::text::deserialize(deserializer, "a time such as \"10s\" or 10")

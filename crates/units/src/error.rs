@@ -1,12 +1,11 @@
-//! One error for all text that people type: what was typed, where it is wrong,
-//! why, and what is accepted.
+//! The error for all typed text: the text, the position of the error, the reason, and the accepted
+//! form.
 
 use std::fmt;
 
-/// Text that could not be understood.
+/// Text that could not be parsed.
 ///
-/// `Display` gives the problem on one line; [`ParseError::hint`] gives what is
-/// accepted instead.
+/// `Display` gives the problem on one line; [`ParseError::hint`] gives the accepted form.
 ///
 /// ```
 /// let error = "31.3K".parse::<stripewise_units::ByteSize>().unwrap_err();
@@ -33,8 +32,7 @@ impl ParseError {
         }
     }
 
-    /// Adds the byte at which the trouble starts; ignored where that is the
-    /// beginning or not the start of a character.
+    /// Adds the byte position of the error; ignored at the beginning or inside a character.
     #[must_use]
     pub fn at(mut self, at: usize) -> Self {
         self.at =
@@ -42,19 +40,19 @@ impl ParseError {
         self
     }
 
-    /// The text, as it was typed.
+    /// The text as typed.
     #[must_use]
     pub fn typed(&self) -> &str {
         &self.typed
     }
 
-    /// What is accepted, as the next thing to try.
+    /// The accepted form, as the next thing to try.
     #[must_use]
     pub fn hint(&self) -> &str {
         &self.hint
     }
 
-    /// This error as that of a part of `whole`.
+    /// Turns an error in a part into one for `whole`.
     pub(crate) fn within(self, whole: &str) -> Self {
         if whole == self.typed {
             return self;

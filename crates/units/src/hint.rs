@@ -1,22 +1,21 @@
-//! The next thing to do, as data: words, and the options of a run that they name.
+//! A hint as data: words, and the run options that they name.
 //!
-//! The crates below know what can be asked for, and not how it is asked for here: a
-//! switch of one command is a key in a plan and may be missing in another command. So a
-//! hint says where its words name an option, and whoever has a user in front of them
-//! gives it the name that it has there.
+//! Lower-level crates know the options, but not how the user sets them: a switch of one command is
+//! a key in a plan and may not exist in another command. So a hint marks the options in its words,
+//! and the user interface inserts their local names.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::ops::{Deref, Range};
 
-/// What stands around an option in the text that a hint is made of.
+/// Markers around an option in the source text of a hint.
 const OPENS: &str = "<--";
 const CLOSES: char = '>';
 
-/// A hint: a sentence, in which options of a run are marked.
+/// A hint: a sentence in which run options are marked.
 ///
-/// It reads as text in the words of `stripewise run`, whose switches have the names of
-/// the options. Two hints are equal where that text is.
+/// It reads as text for `stripewise run`, whose switches have the names of the options. Two hints
+/// are equal if that text is.
 ///
 /// ```
 /// use stripewise_units::Hint;
@@ -29,12 +28,12 @@ const CLOSES: char = '>';
 #[schemars(into = "String", from = "String")]
 pub struct Hint {
     text: String,
-    /// Where names of options stand in the text, with their dashes.
+    /// Positions of the option names in the text, including their dashes.
     options: Vec<Range<usize>>,
 }
 
 impl Hint {
-    /// A sentence that names no option, whatever is in it.
+    /// A hint without options, whatever the text contains.
     #[must_use]
     pub fn plain(text: impl Into<String>) -> Hint {
         Hint {
@@ -43,7 +42,7 @@ impl Hint {
         }
     }
 
-    /// The options that it names, without dashes; one that is named twice comes twice.
+    /// The options it names, without dashes; duplicates are kept.
     pub fn options(&self) -> impl Iterator<Item = &str> {
         let names = self
             .options
@@ -52,7 +51,7 @@ impl Hint {
         names.map(|name| name.trim_start_matches('-'))
     }
 
-    /// The sentence with the names that options have elsewhere.
+    /// The sentence with different names for the options.
     #[must_use]
     pub fn worded(&self, name: impl Fn(&str) -> String) -> String {
         let mut words = String::with_capacity(self.text.len());
@@ -66,14 +65,14 @@ impl Hint {
         words
     }
 
-    /// None where it says nothing.
+    /// `None` if it is empty.
     #[must_use]
     pub fn unless_empty(self) -> Option<Hint> {
         (!self.text.is_empty()).then_some(self)
     }
 }
 
-/// The length of an option's name at the beginning of a text.
+/// Length of the option name at the start of a text.
 fn name_length(text: &str) -> Option<usize> {
     let is_name = |sign: char| sign.is_ascii_lowercase() || sign == '-';
     let length = text.find(|sign| !is_name(sign))?;
@@ -159,7 +158,7 @@ impl Serialize for Hint {
     }
 }
 
-/// What was written down is read as it was written: in the words of `run`.
+/// Stored text is read unchanged: in the words of `run`.
 impl<'de> Deserialize<'de> for Hint {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Hint, D::Error> {
         String::deserialize(deserializer).map(Hint::plain)

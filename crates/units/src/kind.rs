@@ -1,4 +1,4 @@
-//! The kind of an operation: the one word that all crates share.
+//! The kind of an operation, shared by all crates.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub enum Kind {
     /// Makes earlier writes durable (`fdatasync`); has neither offset nor length.
     Sync = 2,
     /// Tells the device or file system that `length` bytes at `offset` are no longer needed
-    /// (discard, TRIM, punching a hole): what was there is lost. Transfers nothing.
+    /// (discard, TRIM, punching a hole): their content is lost. Transfers nothing.
     Discard = 3,
 }
 
@@ -34,7 +34,7 @@ impl Kind {
     /// All kinds, in the order of their indices.
     pub const ALL: [Kind; 4] = [Kind::Read, Kind::Write, Kind::Sync, Kind::Discard];
 
-    /// A dense index (0, 1, 2, 3), for arrays with one entry a kind.
+    /// A dense index (0, 1, 2, 3), for arrays with one entry per kind.
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize

@@ -1,16 +1,16 @@
-//! Letters that act instead of being seen.
+//! Control and bidirectional characters, which act instead of being seen.
 
-/// Control characters move a terminal's cursor and hide lines; signs of direction
-/// turn the order of letters round, or are invisible, so that two names look alike.
-/// Line ends and tabs are control characters too: where they may stay is the
-/// caller's business.
+/// Whether a character acts instead of being seen. Control characters move a terminal's cursor and
+/// hide lines; bidirectional characters change the text order, or are invisible, so that two names
+/// look alike. Line ends and tabs are control characters too: the caller decides where they are
+/// allowed.
 #[must_use]
 pub fn acts(letter: char) -> bool {
     letter.is_control() || is_direction(letter)
 }
 
-/// Marks, embeddings, overrides and isolates of Unicode's bidirectional algorithm,
-/// their ends, and the obsolete ones behind them.
+/// Marks, embeddings, overrides and isolates of Unicode's bidirectional algorithm, their
+/// terminators, and the obsolete ones after them.
 fn is_direction(letter: char) -> bool {
     matches!(
         letter,
@@ -18,9 +18,9 @@ fn is_direction(letter: char) -> bool {
     )
 }
 
-/// What is shown in place of a letter that acts: its number for a sign of
-/// direction, `\u{202e}`, as such a name must be told apart from others; the
-/// replacement character for a control character.
+/// The replacement for such a character: its code point for a bidirectional character, `\u{202e}`,
+/// as such names must be distinguishable from others; the replacement character for a control
+/// character.
 #[must_use]
 pub fn shown_instead(letter: char) -> String {
     match is_direction(letter) {
@@ -51,7 +51,7 @@ mod tests {
             assert!(acts(letter), "{shown}");
             assert_eq!(shown_instead(letter), shown);
         }
-        // Words of Arabic, Persian (which joins with U+200C) and Hebrew stay.
+        // Words in Arabic, Persian (which joins with U+200C) and Hebrew stay unchanged.
         let words = "a\\ ünï 数据 שלום سلام می\u{200c}خواهم \u{200b}\u{2028}";
         assert!(!words.contains(acts));
     }

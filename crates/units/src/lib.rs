@@ -1,14 +1,13 @@
-//! Bytes, sectors, nanoseconds and rates: parsed as people type them, printed
-//! as the field writes them.
+//! Bytes, sectors, nanoseconds and rates: parsed as users type them, printed in the field's usual
+//! form.
 //!
-//! Everything inside Stripewise is an integer of bytes or nanoseconds with the
-//! unit in its name. This crate is the boundary where text becomes such an
-//! integer and back. K, M, G and T are 1024-based on input, as in every storage
-//! tool's switches; output says KiB and MiB/s.
+//! Everything inside Stripewise is an integer of bytes or nanoseconds with the unit in its name.
+//! This crate converts between text and such integers. K, M, G and T are 1024-based on input, as in
+//! every storage tool's switches; output uses KiB and MiB/s.
 //!
-//! Two ways of printing: `Display` is exact and can be typed again (`31.5K`,
-//! `1.5s`); the `format_` functions are for reading (`31.5 KiB`, `1.50 s`) and
-//! round. A number that is shown without decimals there is exact.
+//! Two output formats: `Display` is exact and can be parsed again (`31.5K`, `1.5s`); the `format_`
+//! functions are for display (`31.5 KiB`, `1.50 s`) and round. A number they print without decimals
+//! is exact.
 #![forbid(unsafe_code)]
 
 mod bytes;
@@ -53,8 +52,8 @@ pub use numbers::{
     format_share, format_three_digits, plural,
 };
 pub use percentile::Percentile;
-/// The one of two texts that suits the system that the program was built for, as what to do
-/// about a failure has other names on Windows: the first for Linux, the second for Windows.
+/// Selects the text for the system that the program was built for, as remedies have other names on
+/// Windows: the first for Linux, the second for Windows.
 ///
 /// ```
 /// let log = stripewise_units::advice("look at `dmesg`", "look at Event Viewer");

@@ -1,4 +1,4 @@
-//! Lists: `1,2,4,8` of anything that can be typed, and processors as `0-3,8`.
+//! Lists: `1,2,4,8` of any parsable type, and CPUs as `0-3,8`.
 
 use crate::ParseError;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub trait ListItem: Sized {
     /// Parses one item.
     ///
     /// # Errors
-    /// Where the text is not such a value.
+    /// If the text is not such a value.
     fn parse_item(text: &str) -> Result<Self, ParseError>;
 }
 
@@ -58,7 +58,7 @@ const COUNT_HINT: &str = "a count is a whole number: 16; a list of them is 1,2,4
 /// A whole number without unit or separators.
 ///
 /// # Errors
-/// Where the text is something else, or above `u64::MAX`.
+/// If the text is anything else, or above `u64::MAX`.
 pub fn parse_count(text: &str) -> Result<u64, ParseError> {
     let digits = text.trim();
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -69,7 +69,7 @@ pub fn parse_count(text: &str) -> Result<u64, ParseError> {
         .map_err(|_| ParseError::new(text, "is too large", COUNT_HINT))
 }
 
-/// Calls `take` with each part between commas.
+/// Calls `take` for each comma-separated part.
 fn each_part(
     typed: &str,
     hint: &str,
@@ -110,7 +110,7 @@ impl<T: fmt::Display> fmt::Display for List<T> {
     }
 }
 
-/// Processors by number, ascending, without duplicates; at least one.
+/// CPUs by number, ascending, without duplicates; at least one.
 ///
 /// ```
 /// use stripewise_units::CpuList;
@@ -124,7 +124,7 @@ impl<T: fmt::Display> fmt::Display for List<T> {
 #[schemars(into = "String", from = "String")]
 pub struct CpuList(Vec<u32>);
 
-/// Processors that Linux can have at most.
+/// Maximum number of CPUs on Linux.
 const CPUS_MAX: u32 = 8192;
 
 const CPU_HINT: &str = "processors are numbers from 0 and ranges of them: 0-3,8";
@@ -166,7 +166,7 @@ impl FromStr for CpuList {
     }
 }
 
-/// Neighbours are joined: `0-3,8`.
+/// Joins consecutive numbers: `0-3,8`.
 impl fmt::Display for CpuList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let runs = self.0.chunk_by(|one, next| one + 1 == *next);

@@ -1,10 +1,9 @@
-//! Names of files as text that gives the name back.
+//! File names as reversible text.
 //!
-//! Elsewhere than on Windows a name is bytes, and not all bytes are UTF-8; records,
-//! JSON and messages are text. So a byte that is not UTF-8 is written as `\xNN`, and
-//! the backslash of what looks like that already as `\x5c`; all other names are
-//! written as they are. On Windows, where a backslash separates folders, names are
-//! written as they are, and those that are no Unicode cannot be written.
+//! On systems other than Windows a name is bytes, not necessarily UTF-8; records, JSON and messages
+//! are text. So a byte that is not UTF-8 is written as `\xNN`, and the backslash of a name that
+//! already looks like that as `\x5c`; all other names are unchanged. On Windows, where a backslash
+//! separates folders, names are unchanged, and names that are not Unicode cannot be represented.
 
 use crate::platform;
 use std::ffi::{OsStr, OsString};
@@ -12,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Names and paths as text.
 pub trait NameText {
-    /// The name as text; see [`path_of`] for the way back.
+    /// The name as text; [`path_of`] is the inverse.
     fn as_text(&self) -> String;
 }
 
@@ -28,26 +27,26 @@ impl NameText for Path {
     }
 }
 
-/// The name that [`NameText::as_text`] wrote.
+/// The name from text of [`NameText::as_text`].
 #[must_use]
 pub fn name_of(text: &str) -> OsString {
     platform::name_of(text)
 }
 
-/// The path that [`NameText::as_text`] wrote.
+/// The path from text of [`NameText::as_text`].
 #[must_use]
 pub fn path_of(text: &str) -> PathBuf {
     PathBuf::from(name_of(text))
 }
 
-/// Whether [`path_of`] gives this name back from its text.
+/// Whether [`path_of`] restores this name from its text.
 #[must_use]
 pub fn has_text(name: &OsStr) -> bool {
     name_of(&name.as_text()) == name
 }
 
-/// A word of a command line in the form of [`NameText`], as a POSIX shell takes it;
-/// what is not UTF-8 as `$'...'`, which bash, zsh and ksh know.
+/// A command-line word in the form of [`NameText`], quoted for a POSIX shell; non-UTF-8 bytes as
+/// `$'...'`, which bash, zsh and ksh support.
 #[must_use]
 pub fn shell_word(text: &str) -> String {
     let name = name_of(text);
@@ -64,7 +63,7 @@ pub fn shell_word(text: &str) -> String {
     quoted(word)
 }
 
-/// Any text as one word of a POSIX shell.
+/// Quotes any text as one word of a POSIX shell.
 #[must_use]
 pub fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+%@".contains(letter);
@@ -86,10 +85,10 @@ mod tests {
             ("ünï 数据".as_bytes(), "ünï 数据"),
             (b"a\xffb", r"a\xffb"),
             (b"\xe4\xf6.dat", r"\xe4\xf6.dat"),
-            // The beginning of a letter that is cut off, and half a surrogate pair.
+            // The beginning of a truncated character, and half a surrogate pair.
             (b"a\xf0\x9f", r"a\xf0\x9f"),
             (b"\xed\xa0\x80", r"\xed\xa0\x80"),
-            // A name that looks like an escape is another name.
+            // A name that looks like an escape is a different name.
             (br"a\xffb", r"a\x5cxffb"),
             (br"a\x5cxffb", r"a\x5cx5cxffb"),
             (br"\\x41\", r"\\x5cx41\"),
@@ -101,7 +100,7 @@ mod tests {
             assert_eq!(name_of(text), name, "{text}");
             assert!(has_text(name));
         }
-        // Large digits, as people type them in a plan.
+        // Upper-case digits, as users may type them in a plan.
         assert_eq!(name_of(r"a\xFF"), OsStr::from_bytes(b"a\xff"));
     }
 
@@ -124,7 +123,7 @@ mod tests {
             let bash = std::process::Command::new("bash")
                 .args(["-c", &script])
                 .output();
-            // Without bash there is nothing to ask.
+            // Skipped without bash.
             if let Ok(output) = bash {
                 assert_eq!(output.stdout, word, "{shown}");
             }
@@ -133,7 +132,7 @@ mod tests {
 
     #[test]
     fn names_of_any_bytes_are_given_back() {
-        // All names of three pieces, of those that can be mistaken for each other.
+        // All names of three pieces that could be mistaken for each other.
         let pieces: [&[u8]; 9] = [
             b"\\", b"x", b"5", b"c", b"ff", b"\xff", b"\xc3", b"\xa4", b"\\x5c",
         ];

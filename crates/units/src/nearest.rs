@@ -1,9 +1,9 @@
-//! The known word that an unknown one was probably meant to be.
+//! Finds the known word that an unknown one was probably meant to be.
 
 use strsim::osa_distance;
 
-/// The nearest of `known` with at most one typing error in four letters (a letter too many,
-/// missing or wrong, or two exchanged); else the first that has words more or less at one
+/// The nearest of `known` with at most one typing error per four letters (a letter too many,
+/// missing or wrong, or two swapped); otherwise the first with additional or missing words at one
 /// end: `postgresql` for `postgresql-oltp`, `sqlserver-oltp` for `oltp`.
 ///
 /// ```

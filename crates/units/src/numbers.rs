@@ -1,6 +1,6 @@
-//! Counts and rates, for people.
+//! Formats counts and rates for display.
 
-/// A count with thousands separated: `9,800`.
+/// A count with thousands separators: `9,800`.
 ///
 /// ```
 /// assert_eq!(stripewise_units::format_count(1_234_567), "1,234,567");
@@ -18,7 +18,7 @@ pub fn format_count(count: u64) -> String {
     text
 }
 
-/// The word for so many: the first for one, else the second.
+/// The singular (first) for a count of one, otherwise the plural.
 ///
 /// ```
 /// assert_eq!(stripewise_units::plural(2, "row has", "rows have"), "rows have");
@@ -42,7 +42,7 @@ pub fn counted(count: usize, one: &str, several: &str) -> String {
     )
 }
 
-/// The words with a capital at their beginning, as a sentence starts.
+/// Capitalises the first letter, as at the start of a sentence.
 ///
 /// ```
 /// assert_eq!(stripewise_units::capitalised("random read"), "Random read");
@@ -56,9 +56,8 @@ pub fn capitalised(text: &str) -> String {
     }
 }
 
-/// Operations a second, without a unit: whole and separated from 100 on
-/// (`12,400`), one decimal below (`98.5`), two below 10 (`0.25`). `n/a` where
-/// there is no number.
+/// Operations per second, without a unit: a whole number with separators from 100 on (`12,400`),
+/// one decimal below (`98.5`), two below 10 (`0.25`). `n/a` if it is not a number.
 ///
 /// ```
 /// assert_eq!(stripewise_units::format_iops(12_399.7), "12,400");
@@ -69,19 +68,19 @@ pub fn format_iops(iops: f64) -> String {
     if !iops.is_finite() || iops < 0.0 {
         return "n/a".to_owned();
     }
-    // Judged after rounding, so that 99.96 is `100` and not `100.0`.
+    // Decided after rounding, so that 99.96 is `100` and not `100.0`.
     for (below, decimals) in [(10.0, 2), (100.0, 1)] {
         let text = format!("{iops:.decimals$}");
         if text.parse::<f64>().is_ok_and(|rounded| rounded < below) {
             return text;
         }
     }
-    // The cast saturates; beyond 2^64 operations a second nobody counts.
+    // The cast saturates; rates beyond 2^64 do not occur.
     format_count(iops.round() as u64)
 }
 
-/// A rate in three significant digits, for summaries: `48,900`, `875`, `60.2`, `0.25`; `n/a`
-/// where there is no number.
+/// A rate in three significant digits, for summaries: `48,900`, `875`, `60.2`, `0.25`; `n/a` if it
+/// is not a number.
 ///
 /// ```
 /// assert_eq!(stripewise_units::format_three_digits(48_931.0), "48,900");
@@ -102,7 +101,7 @@ pub fn format_three_digits(rate: f64) -> String {
 }
 
 /// A rate with its interval: `57,400 IOPS (54,900-59,800)`. Rounded to a tenth of half the
-/// interval's width, as more digits would be no news.
+/// interval's width, as more digits carry no information.
 ///
 /// ```
 /// use stripewise_units::format_rate_interval;
@@ -117,10 +116,10 @@ pub fn format_rate_interval(rate: f64, [low, high]: [f64; 2], unit: &str) -> Str
     format!("{} {unit} ({}-{})", text(rate), text(low), text(high))
 }
 
-/// To the power of ten at or below `step`, where that is 10 or more.
+/// Rounds to the power of ten at or below `step`, if that is at least 10.
 fn rounded_to(value: f64, step: f64) -> f64 {
     let mut power = 1.0;
-    // No more rounds than a double has powers of ten.
+    // No more iterations than a double has powers of ten.
     while step.is_finite() && power * 10.0 <= step {
         power *= 10.0;
     }
@@ -131,8 +130,7 @@ fn rounded_to(value: f64, step: f64) -> f64 {
     }
 }
 
-/// MiB a second: `1234.5 MiB/s`, two decimals below 10. `n/a` where there is no
-/// number.
+/// MiB per second: `1234.5 MiB/s`, two decimals below 10. `n/a` if it is not a number.
 ///
 /// ```
 /// assert_eq!(stripewise_units::format_mib_per_s(1234.54), "1234.5 MiB/s");
@@ -149,8 +147,7 @@ pub fn format_mib_per_s(mib_per_s: f64) -> String {
     format!("{mib_per_s:.1} MiB/s")
 }
 
-/// A share between 0 and 1 as people read it: `3.0 %`, `0.4 %`, `<0.1 %`; `? %` where there
-/// is no number.
+/// A share between 0 and 1 in per cent: `3.0 %`, `0.4 %`, `<0.1 %`; `? %` if it is not a number.
 ///
 /// ```
 /// assert_eq!(stripewise_units::format_share(0.004), "0.4 %");

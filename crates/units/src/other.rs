@@ -1,19 +1,19 @@
-//! Names where they are Unicode: the few that are not have no text; and advice for Windows.
+//! Names where they are Unicode, with no text for the few that are not; and advice for Windows.
 
 use std::ffi::{OsStr, OsString};
 
-/// The second of two texts; see [`advice`](crate::advice).
+/// Selects the second text; see [`advice`](crate::advice).
 #[must_use]
 pub const fn advice(_linux: &'static str, here: &'static str) -> &'static str {
     here
 }
 
-/// As [`NameText`](crate::NameText) says.
+/// See [`NameText`](crate::NameText).
 pub fn text_of(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// The way back.
+/// The inverse.
 pub fn name_of(text: &str) -> OsString {
     OsString::from(text)
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 const HINT: &str =
     "a percentile is a number above 0 and below 100 with at most four decimals: 50, 95, 99.99";
 
-/// Ten-thousandths of a per cent in a per cent.
+/// Units of the stored value in one per cent.
 const PARTS: u32 = 10_000;
 
 /// A percentile, exact to a ten-thousandth of a per cent.
@@ -24,13 +24,13 @@ const PARTS: u32 = 10_000;
 pub struct Percentile(u32);
 
 impl Percentile {
-    /// Its number, above 0 and below 100.
+    /// The percentage, above 0 and below 100.
     #[must_use]
     pub fn percent(self) -> f64 {
         f64::from(self.0) / f64::from(PARTS)
     }
 
-    /// So few operations at least: ten of them lie above.
+    /// Minimum number of operations: ten of them lie above.
     #[must_use]
     pub fn operations_min(self) -> u64 {
         let above = u64::from(100 * PARTS - self.0);

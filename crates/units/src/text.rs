@@ -1,5 +1,5 @@
-//! Reading values from documents: text as switches take it, or a bare number,
-//! which means what it would mean on the command line.
+//! Parses values in documents: text in switch syntax, or a bare number with the same meaning as on
+//! the command line.
 
 use crate::ParseError;
 use serde::de::{Deserializer, Error, Visitor};

@@ -1,7 +1,7 @@
-//! Signs that web pages, mail and word processors make of typed ones: `–size` and `“a b”`
-//! are not `--size` and `"a b"`.
+//! Characters that web pages, mail and word processors substitute for typed ones: `–size` and
+//! `“a b”` are not `--size` and `"a b"`.
 
-/// A word that was pasted: the sign in it, and the one that was meant.
+/// A pasted word: the character in it, and the intended one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Typeset {
     sign: char,
@@ -9,7 +9,7 @@ pub struct Typeset {
 }
 
 impl Typeset {
-    /// What to do about it.
+    /// How to fix it.
     ///
     /// ```
     /// let found = stripewise_units::typeset("–kW").unwrap();
@@ -25,15 +25,15 @@ impl Typeset {
     }
 }
 
-/// Whether a letter is a dash other than the one on keyboards.
+/// Whether a character is a dash other than the ASCII one.
 #[must_use]
 pub fn is_typeset_dash(letter: char) -> bool {
     matches!(letter, '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
 
-/// The pasted sign in a word that somebody typed on a command line: a dash before the name
-/// of a switch, or a quotation mark without its counterpart. Names may have such signs in
-/// them, and texts between marks are texts.
+/// The substituted character in a word of a command line: a dash before the name of a switch, or a
+/// quotation mark without its counterpart. Names may contain such characters, and quoted texts are
+/// valid.
 #[must_use]
 pub fn typeset(word: &str) -> Option<Typeset> {
     let behind = word.trim_start_matches('-');

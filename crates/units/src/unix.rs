@@ -1,15 +1,15 @@
-//! Names where they are bytes, and advice for systems like Linux.
+//! Names where they are bytes, and advice for Unix systems.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// The first of two texts; see [`advice`](crate::advice).
+/// Selects the first text; see [`advice`](crate::advice).
 #[must_use]
 pub const fn advice(here: &'static str, _windows: &'static str) -> &'static str {
     here
 }
 
-/// As [`NameText`](crate::NameText) says.
+/// See [`NameText`](crate::NameText).
 pub fn text_of(name: &OsStr) -> String {
     let mut text = String::with_capacity(name.len());
     for chunk in name.as_bytes().utf8_chunks() {
@@ -27,7 +27,7 @@ pub fn text_of(name: &OsStr) -> String {
     text
 }
 
-/// The way back.
+/// The inverse.
 pub fn name_of(text: &str) -> OsString {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -43,7 +43,7 @@ pub fn name_of(text: &str) -> OsString {
     OsString::from_vec(bytes)
 }
 
-/// The byte whose escape these bytes begin with.
+/// The byte for the escape at the start of these bytes.
 fn escaped(bytes: &[u8]) -> Option<u8> {
     let [b'\\', b'x', high, low, ..] = bytes else {
         return None;

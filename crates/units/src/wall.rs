@@ -1,9 +1,8 @@
-//! A moment as a clock on the wall shows it: printed and read as RFC 3339 in UTC with
-//! nanoseconds, `2026-11-22T14:00:00.000123456Z`.
+//! Wall-clock time: printed and parsed as RFC 3339 in UTC with nanoseconds,
+//! `2026-11-22T14:00:00.000123456Z`.
 //!
-//! Leap seconds are not counted, as in Unix time. Dates go by the Gregorian calendar:
-//! days from civil dates and back as in Howard Hinnant's "chrono-compatible low-level
-//! date algorithms".
+//! Leap seconds are not counted, as in Unix time. Dates use the Gregorian calendar: days from civil
+//! dates and back as in Howard Hinnant's "chrono-compatible low-level date algorithms".
 
 use crate::ParseError;
 use serde::{Deserialize, Serialize};
@@ -17,7 +16,7 @@ const HINT: &str = "give a time in UTC as RFC 3339 has it: 2026-11-22T14:00:00Z"
 const DAYS_TO_EPOCH: u64 = 719_468;
 const DAYS_PER_ERA: u64 = 146_097;
 
-/// Nanoseconds since 1970-01-01 in UTC: until the year 2554.
+/// Nanoseconds since 1970-01-01 in UTC, up to the year 2554.
 ///
 /// ```
 /// use stripewise_units::WallTime;
@@ -51,13 +50,13 @@ impl WallTime {
         self.0
     }
 
-    /// This moment on a clock that is ahead of this one by `offset_ns`.
+    /// This time on a clock that is ahead of this one by `offset_ns`.
     #[must_use]
     pub const fn shifted(self, offset_ns: i64) -> WallTime {
         WallTime(self.0.saturating_add_signed(offset_ns))
     }
 
-    /// This moment minus another one, nanoseconds.
+    /// This time minus another, in nanoseconds.
     #[must_use]
     pub fn since(self, other: WallTime) -> i64 {
         let ns = i128::from(self.0) - i128::from(other.0);
@@ -128,7 +127,7 @@ fn read(text: &str) -> Option<WallTime> {
     Some(WallTime(seconds.checked_mul(NS_PER_S)?.checked_add(ns)?))
 }
 
-/// Digits behind the point of a second; what is below a nanosecond is cut off.
+/// Fractional digits of a second; digits below a nanosecond are truncated.
 fn fraction_ns(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
@@ -141,7 +140,7 @@ fn fraction_ns(digits: &[u8]) -> Option<u64> {
     Some(nine.fold(0, |ns, digit| ns * 10 + u64::from(digit - b'0')))
 }
 
-/// Days since 1970-01-01; none for a date that no calendar has, or an earlier one.
+/// Days since 1970-01-01; `None` for an invalid or earlier date.
 fn days_of(year: u64, month: u64, day: u64) -> Option<u64> {
     if !(1..=12).contains(&month) || day == 0 {
         return None;
@@ -159,7 +158,7 @@ fn days_of(year: u64, month: u64, day: u64) -> Option<u64> {
     (civil(days) == (year, month, day)).then_some(days)
 }
 
-/// Year, month and day of so many days since 1970-01-01.
+/// Year, month and day for a number of days since 1970-01-01.
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + DAYS_TO_EPOCH;
     let (era, of_era) = (days / DAYS_PER_ERA, days % DAYS_PER_ERA);

@@ -1,8 +1,8 @@
-//! How fast sectors are made and checked on one processor, by the clock: on a machine with
-//! other load, `time` tells the processor time.
+//! Speed of making and checking sectors on one processor, by the clock; on a machine with other
+//! load use `time` for the CPU time.
 //!
-//! `speed [MiB]`: makes and checks a buffer of 8 MiB until so many are done (default 64),
-//! once with sectors of 512 bytes and once with 4096, and prints bytes a second.
+//! `speed [MiB]`: makes and checks a buffer of 8 MiB until that many are done (default 64), once
+//! with sectors of 512 bytes and once with 4096, and prints bytes per second.
 
 use std::time::Instant;
 use stripewise_verify::stamp::{Origin, Stamp, read_sector, write_sector};

@@ -1,10 +1,10 @@
-//! Holds what a pass over a copy found against the records of the runs that wrote it.
+//! Compares what a pass over a copy found with the records of the runs that wrote it.
 //!
-//! A record of a finished run says which bytes it wrote, so zeros, data without a stamp,
-//! data of other runs and a missing end are faults there. It also says what each part held
-//! at the end. If the copy is of that moment, anything older in it is a fault as well; it is
-//! if the newest writes of at least half of the workers are in it. A copy of an earlier
-//! moment, a snapshot of a run under way, has older data everywhere by right.
+//! A record of a finished run lists the bytes it wrote, so zeros, data without a stamp, data of
+//! other runs and a missing end are faults there. It also records the contents of each part at the
+//! end. If the copy is of that moment, older data in it is a fault as well; it is if the newest
+//! writes of at least half of the workers are in it. A copy of an earlier moment, such as a
+//! snapshot during a run, legitimately has older data everywhere.
 
 use crate::finished::FinishedState;
 use crate::ledger::{content_of, run_text};
@@ -13,31 +13,31 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use stripewise_results::faults::{Class, Content, Fault};
 
-/// What the data of a run was held against.
+/// The reference for a run's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// What its record says of its end.
+    /// The record of its end.
     End,
-    /// Only what it says was written: the copy is of an earlier moment.
+    /// Only the record of what was written: the copy is of an earlier moment.
     EarlierMoment,
 }
 
-/// What a copy came to.
+/// Result for a copy.
 #[derive(Debug, Default)]
 pub struct Account {
-    /// By place.
+    /// By location.
     pub faults: Vec<Fault>,
-    /// More of them, which are not kept.
+    /// Further ones, which are not stored.
     pub faults_more: u64,
-    /// The runs with a record that was held against the copy, by number.
+    /// The runs whose records were compared with the copy, by number.
     pub basis: BTreeMap<u64, Basis>,
-    /// What no record vouches for and no stamp either: sectors without one, and sectors that
-    /// are older than a write around them. Ascending.
+    /// Ranges without proof by record or stamp: sectors without a stamp, and sectors that are older
+    /// than a write around them. Ascending.
     pub unproven: Vec<Range<u64>>,
 }
 
 impl Account {
-    /// Bytes that are not proven.
+    /// Unproven bytes.
     #[must_use]
     pub fn unproven_bytes(&self) -> u64 {
         self.unproven.iter().map(|span| span.end - span.start).sum()
@@ -52,8 +52,8 @@ impl Account {
 }
 
 impl Survey {
-    /// The faults of a copy, and what remains open. `size_bytes` is its size, if all of it
-    /// was read; without, what is missing or old is no fault.
+    /// Determines the faults of a copy, and what remains open. `size_bytes` is its size if it was
+    /// read completely; without it, missing or old data is not a fault.
     #[must_use]
     pub fn judge(mut self, size_bytes: Option<u64>) -> Account {
         let mut account = Account {
@@ -62,7 +62,7 @@ impl Survey {
             ..Account::default()
         };
         self.rows.sort_by_key(|row| row.span.start);
-        // Those of neighbouring stretches, which were read in any order, are one.
+        // Those of adjacent stretches, which were read in any order, are one.
         self.rows.dedup_by(|next, row| {
             let is_same = next.holds == row.holds && next.span.start == row.span.end;
             if is_same {
@@ -106,8 +106,8 @@ impl Survey {
         account
     }
 
-    /// The runs that the target belongs to, the newest first: those of which at least half
-    /// is there, and the one of which most is there. Others left a stray part.
+    /// The runs that the target belongs to, newest first: those of which at least half is there,
+    /// and the one of which most is there. Others left a stray part.
     fn owners(&self) -> Vec<Owner> {
         let most = self.runs().values().map(|left| left.sectors).max();
         let is_there = |(owner, tally): &(&Owner, &Tally)| {
@@ -130,7 +130,7 @@ fn basis(state: &FinishedState, tally: &Tally) -> Basis {
     }
 }
 
-/// Which bytes belong to which run: each to the newest that wrote there. Ascending.
+/// The run that owns each byte: the newest that wrote there. Ascending.
 fn segments(owners: &[Owner], known: &BTreeMap<Owner, FinishedState>) -> Vec<(Range<u64>, Owner)> {
     let mut segments: Vec<(Range<u64>, Owner)> = Vec::new();
     for owner in owners {
@@ -151,7 +151,7 @@ fn segments(owners: &[Owner], known: &BTreeMap<Owner, FinishedState>) -> Vec<(Ra
     segments
 }
 
-/// Holds a row of sectors against those to whom they belong.
+/// Compares a row of sectors with its owners' records.
 fn hold_row(account: &mut Account, row: &Row, segments: &[(Range<u64>, Owner)]) {
     let is_unstamped = matches!(row.holds, Holds::Zeros | Holds::NoStamp);
     if segments.is_empty() && is_unstamped {
@@ -175,8 +175,8 @@ fn hold_row(account: &mut Account, row: &Row, segments: &[(Range<u64>, Owner)]) 
     }
 }
 
-/// Holds the sums of the parts of a run against its record. Where one differs and no fault
-/// that was found explains it, a part of the data is older than it should be.
+/// Compares the sums of a run's parts with its record. If one differs and no known fault explains
+/// it, part of the data is older than it should be.
 fn hold_parts(
     account: &mut Account,
     (owner, state, tally): (Owner, &FinishedState, &Tally),
@@ -206,7 +206,7 @@ fn hold_parts(
             .take_while(|older| older.span.start < span.end);
         for older in here.filter(|older| older.newer.run == owner.0) {
             is_explained = true;
-            // One that lies across the end of a part belongs to where it begins.
+            // One that crosses the end of a part belongs to where it begins.
             if span.contains(&older.span.start) {
                 let mut fault = gap(
                     Class::Torn,
@@ -264,8 +264,8 @@ mod tests {
     /// Stretches of a pass.
     const STRETCH: usize = 64 << 10;
 
-    /// A run of two workers that write pages, 128 sectors at a time for the second; its data
-    /// after each write, and its state.
+    /// A run of two workers that write pages, 128 sectors at a time for the second; its data after
+    /// each write, and its state.
     struct Kept {
         bytes: Vec<u8>,
         ground: TargetLayout,
@@ -326,7 +326,7 @@ mod tests {
         }
     }
 
-    /// What a pass over a copy comes to; the stretches in an order of their own.
+    /// The result of a pass over a copy; stretches in random order.
     fn judged(copy: &[u8], known: &[(Owner, FinishedState)]) -> Account {
         let mut survey = Survey::new(512, known.iter().cloned().collect());
         let stretches: Vec<_> = copy.chunks(STRETCH).enumerate().collect();
@@ -344,7 +344,7 @@ mod tests {
             .collect()
     }
 
-    /// A run that worked on after the first pass, its data on the way, and at its end.
+    /// A run that continued after the first pass, its data midway and at its end.
     fn run() -> (Vec<u8>, Kept) {
         let mut kept = Kept::filled();
         for round in 0..40 {
@@ -352,7 +352,7 @@ mod tests {
             kept.write(1, 64 + (round * 5) % 60, 2);
         }
         let before = kept.bytes.clone();
-        // Every worker ends with writes that the copy of before does not have.
+        // Every worker ends with writes that the earlier copy lacks.
         for round in 0..6 {
             kept.write(0, round * 4, 4);
             kept.write(1, 64 + round * 4, 2);
@@ -410,7 +410,7 @@ mod tests {
             let mut copy = before.clone();
             copy[at.clone()].copy_from_slice(&source[at.clone()]);
             assert_eq!(found(&judged(&copy, &known)), [fault], "{name}, earlier");
-            // Without the record nothing is claimed, and what has no stamp is named.
+            // Without the record nothing is claimed, and ranges without a stamp are listed.
             let account = judged(&copy, &[]);
             assert_eq!(found(&account), [], "{name}");
             let expected = if class == Class::LeftOver {
@@ -443,7 +443,7 @@ mod tests {
             let fault = (Class::Torn, start as u64, length as u64);
             assert_eq!(found(&account), [fault], "{length}");
         }
-        // All of a write: no stamp speaks of it, but the sum of its parts does.
+        // A complete write: no stamp reveals it, but the sum of its parts does.
         let account = judged(&old(page(64).start..page(65).end), &known);
         assert!(!account.faults.is_empty());
         for fault in &account.faults {
@@ -454,7 +454,7 @@ mod tests {
                 "{place:?}"
             );
         }
-        // Without a record it may be a snapshot of a run under way.
+        // Without a record it may be a snapshot during a run.
         let account = judged(&old(start..start + 512), &[]);
         assert_eq!(
             (found(&account), account.unproven_bytes()),

@@ -1,33 +1,33 @@
-//! How much room a device really has, from what came back of it.
+//! The true capacity of a device, from the data read back.
 
 use stripewise_results::faults::{Class, Content, Fault};
 use stripewise_units::format_bytes;
 
-/// What a pass over a whole device says of its size.
+/// Conclusion about a device's size from a full pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capacity {
-    /// As much as it reports.
+    /// As reported.
     Real,
-    /// It begins again from its start after so many bytes.
+    /// It wraps around to its start after this many bytes.
     Wraps {
-        /// The room that it has.
+        /// Its true capacity.
         at_bytes: u64,
     },
-    /// From here to its end nothing is kept.
+    /// From here to its end no data is stored.
     EndsAt {
-        /// The room that it has.
+        /// Its true capacity.
         at_bytes: u64,
     },
-    /// It has bad places, which are no question of size.
+    /// It has bad spots, unrelated to its size.
     BadPlaces,
 }
 
-/// Places that must tell the same period before it is called one.
+/// Fewest locations that must show the same period.
 const STRAYS_MIN: usize = 3;
-/// A device ends early where this share of it, at its end, is all wrong.
+/// A device ends early if this fraction of it, at its end, is all wrong.
 const TAIL_SHARE: u64 = 100;
 
-/// Judges the faults of a pass over a device of `size_bytes`, in order of their place.
+/// Judges the faults of a pass over a device of `size_bytes`, ordered by location.
 /// `looked_to_bytes`: how far it was read.
 #[must_use]
 pub fn capacity_of(faults: &[Fault], size_bytes: u64, looked_to_bytes: u64) -> Capacity {
@@ -40,7 +40,7 @@ pub fn capacity_of(faults: &[Fault], size_bytes: u64, looked_to_bytes: u64) -> C
         .filter(|by| *by > 0)
         .collect();
     let period = strays.iter().copied().fold(0, gcd);
-    // A few writes astray have no period but a small one.
+    // A few stray writes have only a small period.
     if strays.len() >= STRAYS_MIN
         && strays.len() * 10 >= faults.len() * 9
         && period < size_bytes
@@ -56,7 +56,7 @@ pub fn capacity_of(faults: &[Fault], size_bytes: u64, looked_to_bytes: u64) -> C
     }
 }
 
-/// The one fault of a device that has room for `real_bytes` and reports more.
+/// The single fault of a device with capacity `real_bytes` that reports more.
 #[must_use]
 pub fn fake(reported_bytes: u64, real_bytes: u64, wraps: bool) -> Fault {
     let what = |bytes: u64, more: &str| Content {
@@ -82,7 +82,7 @@ pub fn fake(reported_bytes: u64, real_bytes: u64, wraps: bool) -> Fault {
     }
 }
 
-/// Where the faults begin that reach to the end without a gap.
+/// Start of the faults that extend to the end without a gap.
 fn bad_tail(faults: &[Fault], end_bytes: u64) -> Option<u64> {
     let mut from = end_bytes;
     for fault in faults.iter().rev() {
@@ -128,7 +128,7 @@ mod tests {
         let faults: Vec<Fault> = (0..20)
             .map(|number| {
                 let at = number * MIB;
-                // What was written last to that place.
+                // The last write to that location.
                 let last = at + real * 3;
                 fault(Class::MisdirectedWrite, at, MIB, Some(last))
             })

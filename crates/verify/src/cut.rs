@@ -1,8 +1,8 @@
-//! What is written until the power goes, and what a flush covers.
+//! Writes until the power fails, and what a flush covers.
 //!
-//! The map of expectations dies in the cut, so place and length of each write follow from
-//! (run, worker, sequence) alone: replaying the writes that a witness saw covered brings
-//! back what each sector must at least hold (see `aftermath`).
+//! The map of expectations is lost in the cut, so offset and length of each write follow from (run,
+//! worker, sequence) alone: replaying the writes that a witness saw covered restores what each
+//! sector must at least contain (see `aftermath`).
 
 use crate::stamp::{Origin, Stamp, write_sector};
 use crate::work::Dice;
@@ -29,14 +29,14 @@ use stripewise_units::Kind;
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Durability {
-    /// `fsync`; of a device, its flush.
+    /// `fsync`; for a device, its flush.
     Flush = 1,
     /// `fdatasync`.
     DataSync = 2,
-    /// Each write by itself, through the page cache (`O_DSYNC`).
+    /// Each write individually, through the page cache (`O_DSYNC`).
     EachWrite = 3,
-    /// Each write by itself, past the page cache (`O_DIRECT` and `O_DSYNC`): FUA where the
-    /// device has it.
+    /// Each write individually, bypassing the page cache (`O_DIRECT` and `O_DSYNC`): FUA if the
+    /// device supports it.
     Fua = 4,
 }
 
@@ -55,7 +55,7 @@ impl Durability {
             .find(|kind| *kind as u8 == number)
     }
 
-    /// For people.
+    /// Readable name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl Durability {
         }
     }
 
-    /// A write is durable when it completes; else a flush makes it so.
+    /// Whether a write is durable on completion; otherwise a flush makes it so.
     #[must_use]
     pub fn is_of_each_write(self) -> bool {
         matches!(self, Durability::EachWrite | Durability::Fua)
@@ -78,11 +78,11 @@ impl Durability {
 pub struct CutWorker {
     /// Its number.
     pub worker: u16,
-    /// The target's.
+    /// The number of the target.
     pub target: u16,
     /// How its writes become durable.
     pub durability: Durability,
-    /// The part of the target that it alone writes: first byte.
+    /// The part of the target that only this worker writes: first byte.
     pub start_bytes: u64,
     /// And length.
     pub length_bytes: u64,
@@ -93,14 +93,14 @@ pub struct CutWorker {
 }
 
 impl CutWorker {
-    /// Place and length of write number `sequence`, from 1.
+    /// Offset and length of write number `sequence`, from 1.
     #[must_use]
     pub fn place(&self, run: u64, sequence: u64) -> (u64, u32) {
         let mut dice = Dice::new(run ^ u64::from(self.worker) << 48 ^ sequence);
         let sector = u64::from(self.sector_bytes);
         let sectors = self.length_bytes / sector;
         let most = (u64::from(self.write_bytes_max) / sector).clamp(1, sectors);
-        // Small ones are the most frequent, as logs and pages are.
+        // Small ones are most frequent, like logs and pages.
         let most = most >> dice.below(6);
         let length = 1 + dice.below(most.max(1));
         let first = dice.below(sectors - length + 1);
@@ -115,8 +115,8 @@ impl CutWorker {
         (offset_bytes - self.start_bytes) / u64::from(self.sector_bytes)
     }
 
-    /// Makes the data of write number `sequence`, which begins at `offset_bytes`; 0 is the
-    /// pass that writes everything once, piece by piece.
+    /// Makes the data of write number `sequence`, which begins at `offset_bytes`; 0 is the pass
+    /// that writes everything once, in pieces.
     pub fn data(&self, run: u64, sequence: u64, offset_bytes: u64, now_ns: u64, buffer: &mut [u8]) {
         let mut stamp = Stamp {
             run,
@@ -125,7 +125,7 @@ impl CutWorker {
                 0 => Origin::Fill,
                 _ => Origin::Cut,
             },
-            // Every write has a number of its own; no two sectors are alike.
+            // Every write has a unique number; no two sectors are alike.
             generation: sequence as u32,
             offset_bytes,
             worker: self.worker,
@@ -142,7 +142,7 @@ impl CutWorker {
     }
 }
 
-/// Which writes are home: all up to some number, and some beyond it.
+/// The completed writes: all up to some number, and some beyond it.
 #[derive(Clone, Debug, Default)]
 pub struct Prefix {
     all_to: u64,
@@ -158,8 +158,8 @@ impl Prefix {
         }
     }
 
-    /// Writes 1 to this one have all completed: what a flush that is issued now covers.
-    /// The highest that has completed would claim writes still in flight.
+    /// Writes 1 to this one have all completed: what a flush issued now covers. The highest
+    /// completed one would claim writes still in flight.
     #[must_use]
     pub fn all_to(&self) -> u64 {
         self.all_to
@@ -179,9 +179,9 @@ impl Flight {
     }
 }
 
-/// One worker at work: writes its part once, then for ever as [`CutWorker::place`] says,
-/// with one write in flight a sector. The first error ends it: what is flushed after a
-/// failed write or flush may leave that one out without a word.
+/// One active worker: writes its part once, then indefinitely at [`CutWorker::place`], with one
+/// write in flight per sector. The first error ends it: a flush after a failed write or flush may
+/// silently omit that one.
 #[derive(Debug)]
 pub struct CutWriter {
     run: u64,
@@ -189,7 +189,7 @@ pub struct CutWriter {
     /// Nanoseconds since 1970 when the caller's clock showed 0.
     epoch_ns: u64,
     flights: Vec<Option<Flight>>,
-    /// Where the first pass goes on; `None` once it is over.
+    /// Where the first pass continues; `None` once it is over.
     fill_from: Option<u64>,
     issued: u64,
     prefix: Prefix,
@@ -214,19 +214,19 @@ impl CutWriter {
         }
     }
 
-    /// Whose writes they are.
+    /// The worker.
     #[must_use]
     pub fn worker(&self) -> &CutWorker {
         &self.worker
     }
 
-    /// The first pass is over and flushed: goes on with the writes that have numbers.
+    /// The first pass is over and flushed: continues with numbered writes.
     pub fn begin_writing(&mut self) {
         self.fill_from = None;
         self.stopped = false;
     }
 
-    /// Begins nothing new.
+    /// Starts nothing new.
     pub fn stop(&mut self) {
         self.stopped = true;
     }
@@ -237,19 +237,19 @@ impl CutWriter {
         self.prefix.all_to()
     }
 
-    /// Writes that were issued, the first pass left out.
+    /// Writes issued, excluding the first pass.
     #[must_use]
     pub fn issued(&self) -> u64 {
         self.issued
     }
 
-    /// Where the first write failed, and its error number; 0 for a short one.
+    /// Offset of the first failed write, and its error number; 0 for a short one.
     #[must_use]
     pub fn failed(&self) -> Option<(u64, i32)> {
         self.failed
     }
 
-    /// What to do next.
+    /// The next step.
     pub fn next_step(&mut self) -> Step {
         if self.stopped || self.failed.is_some() {
             return Step::Finished;
@@ -303,7 +303,7 @@ impl CutWriter {
         }
     }
 
-    /// A write is over, with so many bytes or a negated error number.
+    /// A write has ended, with this many bytes or a negated error number.
     pub fn complete(&mut self, slot: u32, result: i32) {
         let Some(flight) = self.flights[slot as usize].take() else {
             return;

@@ -1,9 +1,9 @@
-//! The inquest: reads the surroundings of what came wrong three times over, while nobody
-//! writes there, and comes to a verdict.
+//! Fault analysis: rereads the surroundings of wrong data three times while no one writes there,
+//! and reaches a verdict.
 //!
-//! What is old each time may be a write that was lost, or the stale half of a mirror that
-//! was asked each time. That alone is read on, up to [`ROUNDS_MAX`] times in all: a half
-//! that is chosen by turns shows itself.
+//! Data that is old each time may be a lost write, or the stale half of a mirror that was read each
+//! time. Only such data is reread further, up to [`ROUNDS_MAX`] times in total: halves chosen
+//! alternately then show.
 
 use crate::judge::{Reread, Scene};
 use crate::ledger::{Scope, faults_of};
@@ -13,33 +13,33 @@ use crate::worker_identity::WorkerIdentity;
 use std::ops::Range;
 use stripewise_results::faults::{Class, Fault};
 
-/// How often everything is read again.
+/// Number of rereads.
 const ROUNDS: usize = 3;
-/// How often what is old each time is read again, as SQLIOSim reads what looks stale.
+/// Number of rereads of data that is old each time, as SQLIOSim does for apparently stale data.
 const ROUNDS_MAX: usize = 16;
-/// How far around what came wrong: as far as the largest write reaches.
+/// Range around wrong data: the reach of the largest write.
 const AROUND_BYTES: u64 = 1 << 20;
 
-/// An inquest under way.
+/// An analysis in progress.
 #[derive(Debug)]
 pub(crate) struct Inquest {
-    /// What came first, by offset.
+    /// The original wrong data, by offset.
     suspects: Vec<Suspect>,
-    /// What lies beyond `span`.
+    /// Suspects beyond `span`.
     left: Vec<Suspect>,
     chunk_bytes: u32,
     rereads: Vec<Reread>,
     /// Sectors that were old in all rounds so far.
     old: Vec<u64>,
-    /// What this round reads.
+    /// Range read in this round.
     stretch: Range<u64>,
     at_bytes: u64,
     poison: u64,
 }
 
 impl Inquest {
-    /// Into the first of these and all near to it, as far as these blocks of the worker's go;
-    /// `None` where none is in them.
+    /// For the first of these and all near it, within the worker's blocks; `None` if none is in
+    /// them.
     pub(crate) fn begin(
         field: &VerifyTargets,
         crew: &WorkerIdentity,
@@ -53,7 +53,7 @@ impl Inquest {
                 && !(region.map).is_retired(region.block_at(suspect.offset_bytes))
         });
         suspects.sort_by_key(|suspect| suspect.offset_bytes);
-        // Of several sights of one sector the first one counts.
+        // If a sector was seen wrong several times, the first one counts.
         suspects.dedup_by_key(|suspect| suspect.offset_bytes);
         let first = suspects.first()?.offset_bytes;
         let block = u64::from(region.block_bytes);
@@ -92,12 +92,12 @@ impl Inquest {
         (self.at_bytes, left.min(u64::from(self.chunk_bytes)) as u32)
     }
 
-    /// What its buffers are filled with before they are read into.
+    /// Fill value of its buffers before reading.
     pub(crate) fn poison(&self) -> u64 {
         self.poison
     }
 
-    /// What a read brought.
+    /// Takes the result of a read.
     pub(crate) fn take(&mut self, offset_bytes: u64, bytes: &[u8]) {
         let Some(round) = self.rereads.last_mut() else {
             return;
@@ -114,7 +114,7 @@ impl Inquest {
         }
     }
 
-    /// A read is over; true when all of them are.
+    /// A read has ended; true when all have.
     pub(crate) fn advance(&mut self, field: &VerifyTargets, crew: &WorkerIdentity) -> bool {
         self.at_bytes += u64::from(self.next().1);
         if self.at_bytes < self.stretch.end {
@@ -132,7 +132,7 @@ impl Inquest {
             (self.old).retain(|at| first.sector(*at, bytes) == last.sector(*at, bytes));
         }
         if rounds >= ROUNDS {
-            // The blocks that are still in doubt, from the first to the last of them.
+            // The blocks still in doubt, from first to last.
             match (self.old.first(), self.old.last()) {
                 (Some(first), Some(last)) if rounds < ROUNDS_MAX => {
                     let region = region_of(field, crew);
@@ -161,8 +161,8 @@ impl Inquest {
         }
     }
 
-    /// The faults, whose blocks are used no more where what lies there is wrong; and the
-    /// suspects that were not looked at yet.
+    /// The faults, whose blocks are retired if their stored data is wrong; and the suspects not yet
+    /// analysed.
     pub(crate) fn verdict(
         self,
         field: &VerifyTargets,
@@ -183,7 +183,7 @@ impl Inquest {
     }
 }
 
-/// The region that a worker owns a part of.
+/// The region in which a worker owns a part.
 fn region_of<'a>(field: &'a VerifyTargets, crew: &WorkerIdentity) -> &'a Region {
     &field.grounds[usize::from(crew.target)].regions[crew.region]
 }

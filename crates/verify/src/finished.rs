@@ -1,5 +1,5 @@
-//! What a finished run left on one target, small enough to be kept with its record: a copy
-//! can be held against it later, when the map is gone.
+//! The final state of a finished run on one target, small enough to be stored with its record: a
+//! copy can be compared with it later, when the map is gone.
 
 use crate::map::Expected;
 use crate::stream::key;
@@ -7,35 +7,35 @@ use crate::verify_targets::TargetLayout;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Parts that have a sum of their own at most: 8 KiB of text in a record.
+/// Most parts with their own sum: 8 KiB of text in a record.
 const PARTS_MAX: u64 = 512;
 /// Hexadecimal digits of a sum.
 const DIGITS: usize = 16;
-/// In place of a sum where it is not certain what a part holds.
+/// Replaces a sum if the contents of a part are uncertain.
 const UNCERTAIN: &str = "----------------";
 
-/// The state of a target at the end of a run that read everything once more.
+/// The state of a target at the end of a run that read everything again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FinishedState {
-    /// Which bytes the run wrote, all of them: starts and ends, ascending.
+    /// All bytes that the run wrote: starts and ends, ascending.
     pub spans: Vec<[u64; 2]>,
-    /// Bytes that each sum is of; the last part may be shorter.
+    /// Bytes per sum; the last part may be shorter.
     pub part_bytes: u64,
-    /// A sum over the sectors of each part, which depends on the newest generation of each,
-    /// in 16 hexadecimal digits; hyphens where a write that failed leaves it open.
+    /// A sum over the sectors of each part, which depends on the newest generation of each, in 16
+    /// hexadecimal digits; hyphens if a failed write leaves it open.
     pub sums: String,
     /// Each worker that wrote, and the number of its newest write.
     pub newest: Vec<[u64; 2]>,
 }
 
-/// What a sector with this generation adds to the sum of its part: the key of its data.
+/// A sector's contribution to the sum of its part at this generation: the key of its data.
 pub(crate) fn mark(run: u64, offset_bytes: u64, generation: u32) -> u64 {
     key(run, offset_bytes, generation)
 }
 
 impl FinishedState {
-    /// Of a target of a run, by its map, and what its workers wrote last. Takes time for
-    /// every sector: a second or two for a tebibyte.
+    /// The state of a run's target, from its map and its workers' last writes. Takes time for every
+    /// sector: a second or two per tebibyte.
     #[must_use]
     pub fn of(run: u64, ground: &TargetLayout, newest: Vec<[u64; 2]>) -> FinishedState {
         let mut spans: Vec<[u64; 2]> = Vec::new();
@@ -79,18 +79,18 @@ impl FinishedState {
         }
     }
 
-    /// The first byte behind everything that the run wrote.
+    /// The first byte after everything that the run wrote.
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
         self.spans.last().map_or(0, |span| span[1])
     }
 
-    /// How many parts have a sum.
+    /// Number of parts with a sum.
     pub(crate) fn parts(&self) -> usize {
         self.sums.len() / DIGITS
     }
 
-    /// The sum of a part; `None` where it is open, or no such text.
+    /// The sum of a part; `None` if open or invalid.
     pub(crate) fn sum(&self, part: usize) -> Option<u64> {
         let digits = self.sums.get(part * DIGITS..(part + 1) * DIGITS)?;
         u64::from_str_radix(digits, 16).ok()
@@ -102,7 +102,7 @@ impl FinishedState {
         start..(start + self.part_bytes).min(self.size_bytes())
     }
 
-    /// How many bytes the run wrote.
+    /// Number of bytes that the run wrote.
     pub(crate) fn bytes(&self) -> u64 {
         self.spans.iter().map(|span| span[1] - span[0]).sum()
     }
@@ -142,7 +142,7 @@ mod tests {
                 sum.wrapping_add(mark(7, at, generation))
             })
         };
-        // The changed page lies across the end of the second part.
+        // The changed page crosses the end of the second part.
         let page = 3 * 8192..4 * 8192;
         assert_eq!(state.part(1), 17_408..34_816);
         assert_eq!(state.sum(0), Some(of(0, 17_408, page.clone())));

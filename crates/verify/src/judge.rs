@@ -1,4 +1,4 @@
-//! From what came, and came again, to a verdict on each sector.
+//! Derives a verdict on each sector from the first read and the rereads.
 
 use crate::map::{Expected, Map};
 use crate::sector_reading::{Damage, SectorPlace, SectorReading, Suspect, inspect_sector};
@@ -6,33 +6,33 @@ use crate::stamp::Stamp;
 use std::ops::Range;
 use stripewise_results::faults::Class;
 
-/// A stretch of a target that was read again, several times, while nobody wrote there.
+/// A range of a target that was reread several times while no one wrote there.
 pub(crate) struct Scene<'a> {
     pub run: u64,
     pub target: u16,
     pub sector_bytes: u32,
-    /// The first of them is of the whole stretch.
+    /// The first of them covers the whole range.
     pub rereads: &'a [Reread],
-    /// What the buffers of the rereads were filled with.
+    /// Fill value of the reread buffers.
     pub poison: u64,
     pub map: &'a Map,
     pub region_start_bytes: u64,
     pub block_bytes: u32,
-    /// It is cut and grows again: what was not written since is zeros.
+    /// It is truncated and grows again: what was not written since is zeros.
     pub grows: bool,
 }
 
-/// What one round of rereads brought.
+/// Result of one round of rereads.
 #[derive(Debug)]
 pub(crate) struct Reread {
     pub start_bytes: u64,
     pub bytes: Vec<u8>,
-    /// What could not be read.
+    /// Ranges that could not be read.
     pub unread: Vec<Range<u64>>,
 }
 
 impl Reread {
-    /// This sector, where it was read.
+    /// This sector, if it was read.
     pub(crate) fn sector(&self, offset_bytes: u64, sector_bytes: u32) -> Option<&[u8]> {
         let at = offset_bytes.checked_sub(self.start_bytes)? as usize;
         let is_unread = self.unread.iter().any(|part| part.contains(&offset_bytes));
@@ -47,10 +47,10 @@ pub(crate) struct SectorVerdict {
     pub class: Class,
     pub offset_bytes: u64,
     pub expected: Expected,
-    /// What the verdict is about: what came first, or what lies there.
+    /// The data judged: the first read, or what is stored.
     pub seen: SectorReading,
     pub bytes: Vec<u8>,
-    /// One word for each reread.
+    /// One word per reread.
     pub rereads: Vec<&'static str>,
     pub seen_ns: Option<u64>,
     pub by_scan: bool,
@@ -62,7 +62,7 @@ impl Scene<'_> {
         (block, self.map.expected(block))
     }
 
-    /// The bytes of a sector in each round in which it could be read.
+    /// The bytes of a sector in each round in which it was readable.
     fn again(&self, offset_bytes: u64) -> Vec<&[u8]> {
         let rounds = self.rereads.iter();
         rounds
@@ -70,8 +70,8 @@ impl Scene<'_> {
             .collect()
     }
 
-    /// The verdicts on all sectors of the scene that are or were wrong. `suspects` are
-    /// what came first, by offset; others are judged by the rereads alone.
+    /// The verdicts on all sectors of the scene that are or were wrong. `suspects` are the first
+    /// reads, by offset; others are judged by the rereads alone.
     pub(crate) fn judge(&self, suspects: &[Suspect]) -> Vec<SectorVerdict> {
         let mut verdicts = Vec::new();
         let whole = self.rereads.first();
@@ -142,7 +142,7 @@ impl Scene<'_> {
         let steady = again.windows(2).all(|pair| pair[0] == pair[1]);
         let right = seen_again.iter().filter(|seen| is_right(seen)).count();
         if again.is_empty() {
-            // It cannot be read again: what came is all there is.
+            // It cannot be reread: the first read is all there is.
             let (first, came) = (first?, came?);
             let class = lasting(&came, &place)?;
             return Some(verdict(class, came, &first.bytes));
@@ -161,19 +161,19 @@ impl Scene<'_> {
         Some(verdict(class, seen_again[wrong], again[wrong]))
     }
 
-    /// An older generation lies there. Its write is torn, and not lost, where a part of a
-    /// write that covers this sector, and is newer than what lies here, is found beside it.
+    /// An older generation is stored. Its write is torn, not lost, if part of a newer write that
+    /// covers this sector is found next to it.
     fn is_torn(&self, offset_bytes: u64, found: &Stamp) -> bool {
         let is_newer = |stamp: &Stamp| match stamp.worker == found.worker {
             true => stamp.sequence > found.sequence,
-            // Beside a run anybody writes anywhere.
+            // With concurrent runs, any worker writes anywhere.
             false => stamp.written_ns > found.written_ns,
         };
         self.is_covered(offset_bytes, is_newer)
     }
 
-    /// Zeros lie there, as in a file that has grown over it, and beside them another part of
-    /// the write that is expected there.
+    /// Zeros are stored, as in a file that was extended over it, and next to them another part of
+    /// the expected write.
     fn lies_in_part(&self, offset_bytes: u64) -> bool {
         let is_the_last = |stamp: &Stamp| {
             let (_, expected) = self.expected(stamp.offset_bytes);
@@ -182,7 +182,7 @@ impl Scene<'_> {
         self.is_covered(offset_bytes, is_the_last)
     }
 
-    /// A sector is near that belongs to a write over this place, and of which `holds`.
+    /// Whether a nearby sector belongs to a write over this location and satisfies `holds`.
     fn is_covered(&self, offset_bytes: u64, holds: impl Fn(&Stamp) -> bool) -> bool {
         let covers = |sector: &[u8]| {
             let stamp = crate::stamp::read_sector(sector);
@@ -198,7 +198,7 @@ impl Scene<'_> {
     }
 }
 
-/// What each reread brought, compared with what came first.
+/// The result of each reread, compared with the first read.
 fn words(
     first: Option<&Suspect>,
     again: &[&[u8]],
@@ -214,7 +214,7 @@ fn words(
     again.iter().zip(seen).map(word).collect()
 }
 
-/// The class of what lies there; `None` where it is right.
+/// The class of what is stored; `None` if it is correct.
 fn lasting(seen: &SectorReading, place: &SectorPlace<'_>) -> Option<Class> {
     Some(match seen {
         seen if place.is_right(seen) => return None,
@@ -227,18 +227,18 @@ fn lasting(seen: &SectorReading, place: &SectorPlace<'_>) -> Option<Class> {
         SectorReading::Intact(stamp) if stamp.offset_bytes != place.offset_bytes => {
             Class::MisdirectedWrite
         }
-        // Never issued: whoever wrote it was not this run.
+        // Never issued: not written by this run.
         SectorReading::Intact(stamp) if stamp.generation > place.expected.newest() => {
             Class::Foreign
         }
-        // What was cut off is there again.
+        // Truncated data has reappeared.
         SectorReading::Intact(_) if matches!(place.expected, Expected::Zeros(_)) => Class::LeftOver,
         SectorReading::Intact(_) => Class::LostWrite,
     })
 }
 
-/// The class of what came once and is right now. `None` for what may have been there when
-/// it came.
+/// The class of data that was wrong once and is correct now. `None` if it may have been correct at
+/// that time.
 fn passing(seen: &SectorReading, place: &SectorPlace<'_>) -> Option<Class> {
     Some(match seen {
         seen if place.is_right(seen) => return None,
@@ -257,12 +257,12 @@ fn passing(seen: &SectorReading, place: &SectorPlace<'_>) -> Option<Class> {
         SectorReading::Intact(stamp) if stamp.generation > place.expected.newest() => {
             Class::Transient
         }
-        // By a scan: its owner has written it again since, and what came was old then.
+        // By a scan: its owner has rewritten it since, and the data was old then.
         SectorReading::Intact(_) => Class::StaleRead,
     })
 }
 
-/// What is wrong with damaged data, for people.
+/// Description of damaged data.
 #[must_use]
 pub fn damage_in_words(damage: Damage) -> String {
     match damage {

@@ -1,4 +1,4 @@
-//! Who does what on a target: regions, whose blocks they are, and the workers.
+//! Division of a target: regions, owners of blocks, and the workers.
 
 use crate::map::Map;
 use crate::verify_targets::{Region, TargetLayout};
@@ -6,45 +6,45 @@ use crate::worker_identity::{Role, WorkerIdentity};
 
 /// SQL Server's page.
 const PAGE_BYTES: u32 = 8 << 10;
-/// The largest operation: read-ahead, and the passes over everything.
+/// The largest operation: read-ahead, and full passes.
 const LARGEST_BYTES: u32 = 1 << 20;
-/// The log takes this share of a target, and never more than this.
+/// The log takes this fraction of a target, up to this limit.
 const LOG_SHARE: u64 = 16;
 const LOG_BYTES_MAX: u64 = 50 << 20;
-/// As does what is cut and grows again.
+/// So does the part that is truncated and grows again.
 const GROWS_BYTES_MAX: u64 = 64 << 20;
-/// A target smaller than this has neither.
+/// A smaller target has neither.
 const LOG_TARGET_BYTES_MIN: u64 = 1 << 20;
-/// Operations of a log or a scan in flight.
+/// Operations in flight of a log or a scan.
 const FEW_OUTSTANDING: u32 = 4;
 
-/// One thread's work on blocks of its own.
+/// One thread's work on its own blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// What it does.
+    /// Its role.
     pub role: Role,
     /// Operations that it has in flight.
     pub outstanding: u32,
 }
 
-/// What is done to each target.
+/// The work on each target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The unit that has a generation; at least a sector is taken.
+    /// The unit with a generation; at least a sector.
     pub page_bytes: u32,
-    /// Each has a part of the pages of its own.
+    /// Each has its own part of the pages.
     pub loads: Vec<Load>,
-    /// Log appends, behind the pages.
+    /// Log appends, after the pages.
     pub log: bool,
-    /// Somebody reads everything in order meanwhile.
+    /// A scan reads everything in order meanwhile.
     pub scan: bool,
-    /// A part at the end is cut and grows again: of files that are the run's own.
+    /// A part at the end is truncated and grows again: only for the run's own files.
     pub grows: bool,
 }
 
 impl Plan {
-    /// SQL Server's kinds of I/O: threads on pages, the last of several on runs of pages
-    /// that lie scattered in memory, a log, read-ahead.
+    /// SQL Server's types of I/O: threads on pages, the last of several on runs of pages scattered
+    /// in memory, a log, read-ahead.
     #[must_use]
     pub fn of_pages(threads: u32, outstanding: u32, read_percent: u32) -> Plan {
         let load = |thread: u32| Load {
@@ -63,15 +63,15 @@ impl Plan {
         }
     }
 
-    /// Whether a target of this size has room for a page for each load.
+    /// Checks that a target of this size has space for a page per load.
     ///
     /// # Errors
-    /// Where it has not.
+    /// If it has not.
     pub fn fits(&self, size_bytes: u64, sector_bytes: u32) -> Result<(), TooSmall> {
         self.divided(size_bytes, sector_bytes).map(drop)
     }
 
-    /// Memory of the buffers that are needed for each target.
+    /// Buffer memory needed per target.
     #[must_use]
     pub fn buffer_bytes(&self) -> u64 {
         let loads = self.loads.iter().map(|load| u64::from(load.outstanding));
@@ -82,17 +82,17 @@ impl Plan {
         (loads.sum::<u64>() + few) * u64::from(LARGEST_BYTES)
     }
 
-    /// Memory of the maps of a target of this size, before there is one. It is an upper
-    /// bound: the last blocks of a region may not be whole.
+    /// Memory for the maps of a target of this size, before it exists. An upper bound: the last
+    /// blocks of a region may be incomplete.
     ///
     /// # Errors
-    /// Where the target is too small.
+    /// If the target is too small.
     pub fn map_bytes(&self, size_bytes: u64, sector_bytes: u32) -> Result<u64, TooSmall> {
         let division = self.divided(size_bytes, sector_bytes)?;
         let log_blocks = division.log_bytes / u64::from(sector_bytes);
         let grow_blocks = match division.grows_bytes {
             0 => 0,
-            // It also has what the log and the pages leave over.
+            // It also has the remainder of the log and the pages.
             bytes => bytes / u64::from(division.page_bytes) + 2,
         };
         Ok(Map::bytes_of(division.pages + log_blocks + grow_blocks))
@@ -118,17 +118,17 @@ impl Plan {
         })
     }
 
-    /// A page of this many bytes holds whole sectors, and the largest operation whole pages.
+    /// A page of this size holds whole sectors, and the largest operation whole pages.
     #[must_use]
     pub fn page_of(bytes: u64) -> u32 {
         let most = u64::from(LARGEST_BYTES);
         let bytes = bytes.clamp(1, most);
-        // The largest power of two that is not larger.
+        // The largest power of two not above it.
         1 << bytes.ilog2()
     }
 }
 
-/// What the parts of a target get.
+/// The sizes of a target's parts.
 struct Division {
     page_bytes: u32,
     pages: u64,
@@ -136,14 +136,14 @@ struct Division {
     grows_bytes: u64,
 }
 
-/// There is no room for a page for each load.
+/// There is no space for a page per load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooSmall {
     /// Bytes of a page.
     pub page_bytes: u32,
 }
 
-/// The crews of all targets, numbered as they are made.
+/// The workers of all targets, numbered in order of creation.
 #[derive(Debug, Default)]
 pub struct Crews {
     /// By number.
@@ -152,7 +152,7 @@ pub struct Crews {
 }
 
 impl Crews {
-    /// None yet; what they choose follows from the seed.
+    /// None yet; their choices follow from the seed.
     #[must_use]
     pub fn new(seed: u64) -> Crews {
         Crews {
@@ -162,7 +162,7 @@ impl Crews {
     }
 
     fn take(&mut self, target: u16, region: usize, role: Role, slots: u32) -> u16 {
-        // Whoever has more threads than that is refused before (`all` is counted).
+        // More threads than that are refused earlier (`all` is counted).
         let id = u16::try_from(self.all.len()).unwrap_or(u16::MAX);
         self.all.push(WorkerIdentity {
             id,
@@ -183,10 +183,10 @@ impl Crews {
         slots.sum::<u64>() * u64::from(LARGEST_BYTES)
     }
 
-    /// A target that is worked on: pages in front, the log behind them.
+    /// A target under test: pages first, the log after them.
     ///
     /// # Errors
-    /// Where it is too small.
+    /// If it is too small.
     pub fn ground(
         &mut self,
         target: u16,
@@ -230,8 +230,8 @@ impl Crews {
         })
     }
 
-    /// A whole device, once, in the largest operations, and the rest behind them: two bytes
-    /// of memory a MiB.
+    /// A whole device, once, in the largest operations, and the remainder after them: two bytes of
+    /// memory per MiB.
     pub fn whole(
         &mut self,
         target: u16,
@@ -291,7 +291,7 @@ mod tests {
         assert!(plan.fits(16 << 10, 512).is_err() && plan.fits(24 << 10, 512).is_ok());
     }
 
-    /// Within a page or two, so that what does not fit is refused before it is allocated.
+    /// Accurate to a page or two, so that what does not fit is refused before it is allocated.
     #[test]
     fn maps_are_known_before_there_is_a_target() {
         for size_bytes in [64 << 10, (1 << 20) + 512, 16 << 20, (1 << 30) + 4096] {
@@ -311,7 +311,7 @@ mod tests {
                 );
             }
         }
-        // Two bytes for each page of 8 KiB: 256 MiB a tebibyte.
+        // Two bytes per page of 8 KiB: 256 MiB per tebibyte.
         let plan = Plan::of_pages(2, 8, 60);
         let bytes = plan.map_bytes(16 << 40, 512).expect("room");
         assert_eq!(bytes >> 20, 4 << 10);

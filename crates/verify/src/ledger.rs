@@ -1,4 +1,4 @@
-//! Faults: what goes into records, and how two sights of one fault become one.
+//! Faults: their form in records, and merging several sightings of one fault.
 
 use crate::judge::{SectorVerdict, damage_in_words};
 use crate::map::Expected;
@@ -6,12 +6,12 @@ use crate::sector_reading::SectorReading;
 use crate::stamp::{STAMP_BYTES, Stamp, claimed, data_of, write_sector};
 use stripewise_results::faults::{Class, Content, Fault};
 
-/// Bytes that are shown of what was expected and what came.
+/// Bytes shown of expected and actual data.
 const SHOWN_BYTES: usize = 16;
-/// Of generations that are possible, so many are recorded, the newest first.
+/// Most possible generations recorded, newest first.
 const GENERATIONS_MAX: usize = 64;
 
-/// What a stamp says.
+/// Contents of a stamp.
 #[must_use]
 pub fn content_of(stamp: &Stamp, sector_bytes: u32) -> Content {
     let operation = stamp.operation(sector_bytes);
@@ -31,7 +31,7 @@ pub fn content_of(stamp: &Stamp, sector_bytes: u32) -> Content {
     }
 }
 
-/// A run's number as records show it.
+/// A run's number as shown in records.
 #[must_use]
 pub fn run_text(run: u64) -> String {
     format!("{run:016x}")
@@ -43,7 +43,7 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Where these verdicts were reached.
+/// Where these verdicts apply.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     pub run: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Scope {
     pub sector_bytes: u32,
 }
 
-/// Neighbouring sectors of one verdict as one fault. `verdicts` are of one target, by
+/// Merges adjacent sectors with equal verdicts into one fault. `verdicts` are of one target, by
 /// offset.
 pub(crate) fn faults_of(verdicts: &[SectorVerdict], scope: &Scope) -> Vec<Fault> {
     let sector = u64::from(scope.sector_bytes);
@@ -70,7 +70,7 @@ pub(crate) fn faults_of(verdicts: &[SectorVerdict], scope: &Scope) -> Vec<Fault>
     faults
 }
 
-/// Two neighbours have the same story.
+/// Whether two neighbours have the same history.
 fn is_same(one: &SectorVerdict, other: &SectorVerdict) -> bool {
     let shift = |verdict: &SectorVerdict| match verdict.seen {
         SectorReading::Intact(stamp) => Some((
@@ -136,8 +136,8 @@ fn fault_of(verdict: &SectorVerdict, scope: &Scope) -> Fault {
     }
 }
 
-/// The sector that should be there; what the map does not know (who wrote it and when) is
-/// taken from what was found.
+/// The expected sector; what the map does not know (who wrote it and when) is taken from the data
+/// found.
 fn expected_sector(verdict: &SectorVerdict, scope: &Scope, found: Option<&Stamp>) -> Vec<u8> {
     let generation = verdict.expected.newest();
     let mut sector = vec![0; scope.sector_bytes as usize];
@@ -219,13 +219,13 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Takes what a worker found.
+    /// Adds the findings of a worker.
     pub fn take(&mut self, faults: Vec<Fault>) {
         self.faults.extend(faults);
     }
 
-    /// The faults, by target and place. What was missed in one place and found in another
-    /// is one misdirected write.
+    /// The faults, by target and location. Data missing in one place and found in another is one
+    /// misdirected write.
     #[must_use]
     pub fn settled(mut self) -> Vec<Fault> {
         let strays: Vec<(u64, u16, u32)> = (self.faults.iter())
@@ -248,10 +248,10 @@ impl Ledger {
     }
 }
 
-/// The data of a mirror whose halves differ alternates. Where its old half comes once and
-/// then thrice the new one, that looks like a stale read; where thrice the old one, like a
-/// lost or torn write. Both of one place, or one of them beside data that was seen to
-/// alternate, are what they are: copies that differ. By target and place.
+/// Data of a mirror whose halves differ alternates. If its old half is read once and then the new
+/// one three times, that looks like a stale read; if the old one three times, like a lost or torn
+/// write. Both at one location, or one of them next to data seen to alternate, are classified as
+/// differing copies. By target and location.
 fn with_copies_joined(mut faults: Vec<Fault>) -> Vec<Fault> {
     let end = |fault: &Fault| fault.offset_bytes + fault.length_bytes;
     let of = |classes: &'static [Class]| move |fault: &Fault| classes.contains(&fault.class);
@@ -292,7 +292,7 @@ fn with_copies_joined(mut faults: Vec<Fault>) -> Vec<Fault> {
         }
         from = to;
     }
-    // Two sights of one place.
+    // Two sightings of one location.
     faults.dedup_by(|later, earlier| {
         later.class == Class::CopiesDiffer
             && earlier.class == Class::CopiesDiffer
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn what_alternates_is_called_that_in_all_its_parts() {
         use Class::{CopiesDiffer, Damaged, LostWrite, StaleRead, Torn};
-        // Seen to alternate at its front, and beside that thrice old.
+        // Seen to alternate at its front, and next to that three times old.
         let beside = vec![
             fault(CopiesDiffer, 0, 3584, 11),
             fault(StaleRead, 3584, 512, 11),
@@ -345,14 +345,14 @@ mod tests {
         ];
         let copies = vec![(CopiesDiffer, 0, 3584), (CopiesDiffer, 3584, 512)];
         assert_eq!(settled(beside), copies);
-        // New thrice, later old thrice.
+        // Three times new, later three times old.
         let back = vec![fault(StaleRead, 0, 512, 11), fault(LostWrite, 0, 512, 11)];
         assert_eq!(settled(back), [(CopiesDiffer, 0, 512)]);
-        // Two events: a stale read, and later a write that is lost.
+        // Two events: a stale read, and later a lost write.
         let two = vec![fault(StaleRead, 0, 512, 10), fault(LostWrite, 0, 512, 11)];
         let both = [(StaleRead, 0, 512), (LostWrite, 0, 512)];
         assert_eq!(settled(two), both);
-        // Nothing else joins them.
+        // Nothing else merges them.
         let damaged = vec![
             fault(CopiesDiffer, 0, 512, 11),
             fault(Damaged, 512, 512, 11),

@@ -1,12 +1,12 @@
-//! Does a disk keep what it was given?
+//! Does a disk preserve the data written to it?
 //!
-//! Pure: no file, no clock, no thread. Whoever has an engine asks a [`Worker`] what to do
-//! next, lets it make the data of its writes and look at what its reads brought, and tells
-//! it what completed. What a worker makes of it are [`Fault`]s.
+//! Pure: no file, no clock, no thread. A caller with an engine polls a [`Worker`] for its next
+//! step, lets it make the data of its writes and examine the data of its reads, and notifies it of
+//! completions. A worker's findings are [`Fault`]s.
 //!
-//! Every logical sector says for itself what it is ([`stamp`]), so that no verdict rests on
-//! which random number should have come next. A [`map::Map`] holds what each block must
-//! hold. What came wrong is read again before anything is called by a name.
+//! Every logical sector identifies itself ([`stamp`]), so that no verdict depends on which random
+//! number should have come next. A [`map::Map`] holds the expected contents of each block. Wrong
+//! data is reread before it is classified.
 #![forbid(unsafe_code)]
 
 mod account;

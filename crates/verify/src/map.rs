@@ -1,17 +1,16 @@
-//! What every block must hold: two bytes a block, and a table for the few that need more.
+//! The expected contents of every block: two bytes per block, and a table for the few that need
+//! more.
 //!
-//! A block's generation grows with every write that is issued to it and is never used
-//! twice. Two bytes hold the generation that the last successful write left. What does
-//! not fit there is in the side table: blocks whose last write failed, was short or never
-//! came back (they may hold any of a *set* of generations until a later write succeeds; no
-//! read ends that), generations above 32,767, and blocks that are used no more because a
-//! fault was found in them.
+//! A block's generation grows with every write issued to it and is never reused. Two bytes hold the
+//! generation of the last successful write. Everything else is in the side table: blocks whose last
+//! write failed, was short or never came back (they may hold any of a *set* of generations until a
+//! later write succeeds; no read ends that), generations above 32,767, and blocks that are retired
+//! because a fault was found in them.
 //!
-//! Either a block belongs to one worker, which alone changes it while others look
-//! ([`Map::next_generation`], [`Map::succeeded`], [`Map::unclear`]). Or anybody writes it at
-//! any time ([`Map::issue`], [`Map::settle`]): then writes that overlap in time leave any of
-//! them, and a block is in the side table from the issue of a write until all writes to it
-//! are over.
+//! Either a block belongs to one worker, which alone changes it while others read
+//! ([`Map::next_generation`], [`Map::succeeded`], [`Map::unclear`]). Or any worker writes it at any
+//! time ([`Map::issue`], [`Map::settle`]): then writes that overlap in time leave any of them, and
+//! a block is in the side table from the issue of a write until all writes to it have ended.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -19,28 +18,28 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The block is in the side table.
 const ASIDE: u16 = 0x8000;
-/// The largest generation that two bytes hold.
+/// The largest generation in two bytes.
 const SMALL_MAX: u32 = 0x7fff;
 
-/// What a block may hold.
+/// Expected contents of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// Nothing was ever written to it.
+    /// It was never written.
     Never,
     /// This generation.
     Exactly(u32),
-    /// Any of these, ascending; 0 is what was there before the first write.
+    /// Any of these, ascending; 0 is the content before the first write.
     AnyOf(Vec<u32>),
-    /// Any of these, both ends among them: writes of several overlapped.
+    /// Any of these, inclusive: several workers' writes overlapped.
     Between(u32, u32),
-    /// Zeros: it was cut off after this generation, and the file grew over it again.
+    /// Zeros: it was truncated after this generation, and the file was extended over it again.
     Zeros(u32),
-    /// A fault was found in it, and it is used no more.
+    /// A fault was found in it, and it is retired.
     Retired,
 }
 
 impl Expected {
-    /// Whether this generation may be there.
+    /// Whether this generation may be stored.
     #[must_use]
     pub fn accepts(&self, generation: u32) -> bool {
         match self {
@@ -52,7 +51,7 @@ impl Expected {
         }
     }
 
-    /// Whatever is found there proves nothing.
+    /// Whether nothing can be concluded from its contents.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         match self {
@@ -63,7 +62,7 @@ impl Expected {
         }
     }
 
-    /// The oldest generation that may be there; 0 where nothing was written for certain.
+    /// The oldest possible generation; 0 if nothing was certainly written.
     fn oldest(&self) -> u32 {
         match self {
             Expected::Never | Expected::Retired => 0,
@@ -73,7 +72,7 @@ impl Expected {
         }
     }
 
-    /// The newest generation that may be there; 0 where nothing was written.
+    /// The newest possible generation; 0 if nothing was written.
     #[must_use]
     pub fn newest(&self) -> u32 {
         match self {
@@ -85,10 +84,10 @@ impl Expected {
     }
 }
 
-/// A block that anybody writes, while that is so and as long as it is not clear again.
+/// A shared block, until its contents are unambiguous again.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    /// Nothing older can be there.
+    /// Nothing older can be stored.
     floor: u32,
     /// The first of the writes that overlap now, or did last.
     low: u32,
@@ -109,24 +108,24 @@ impl Open {
 #[derive(Debug, Default)]
 struct Side {
     expected: HashMap<u64, Expected>,
-    /// Of blocks that several write.
+    /// Blocks with several writers.
     open: HashMap<u64, Open>,
-    /// Generations of writes that failed, of blocks that were written again since.
+    /// Generations of failed writes, for blocks that were rewritten since.
     failed: HashMap<u64, BTreeSet<u32>>,
 }
 
-/// The expectations of a row of blocks of one size.
+/// The expected contents of a row of blocks of one size.
 #[derive(Debug)]
 pub struct Map {
     small: Box<[AtomicU16]>,
     sides: [Mutex<Side>; SIDES],
 }
 
-/// Parts of the side table, so that those who write at once seldom wait for each other.
+/// Shards of the side table, so that concurrent writers seldom wait for each other.
 const SIDES: usize = 64;
 
 impl Map {
-    /// Of blocks that nothing was written to yet.
+    /// For blocks that were not written yet.
     #[must_use]
     pub fn new(blocks: u64) -> Self {
         Map {
@@ -135,7 +134,7 @@ impl Map {
         }
     }
 
-    /// Memory of a map of so many blocks, as long as no side table is needed.
+    /// Memory of a map of this many blocks, without a side table.
     #[must_use]
     pub fn bytes_of(blocks: u64) -> u64 {
         blocks.saturating_mul(2)
@@ -152,8 +151,8 @@ impl Map {
         side.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The generation that is surely there, for those who race with its owner; `None`
-    /// where that is not so simple.
+    /// The generation that is certainly stored, for readers racing with its owner; `None` if not
+    /// that simple.
     #[inline]
     #[must_use]
     pub fn sure(&self, block: u64) -> Option<u16> {
@@ -161,7 +160,7 @@ impl Map {
         (small & ASIDE == 0).then_some(small)
     }
 
-    /// What a block may hold.
+    /// Expected contents of a block.
     #[must_use]
     pub fn expected(&self, block: u64) -> Expected {
         match self.sure(block) {
@@ -171,7 +170,7 @@ impl Map {
         }
     }
 
-    /// What a block may hold that was in the side table a moment ago.
+    /// Expected contents of a block that was in the side table a moment ago.
     fn aside_of(&self, side: &Side, block: u64) -> Expected {
         match self.sure(block) {
             Some(0) => Expected::Never,
@@ -184,9 +183,9 @@ impl Map {
         }
     }
 
-    /// The oldest and the newest generation that a read may bring, at this moment, of a
-    /// block that anybody writes: a read brings nothing older than the oldest at its issue,
-    /// and nothing newer than the newest at its end. An oldest of 0: nothing is known.
+    /// The oldest and the newest generation that a read may return, at this moment, for a shared
+    /// block: a read returns nothing older than the oldest at its issue, and nothing newer than the
+    /// newest at its end. An oldest of 0: unknown.
     #[must_use]
     pub fn range(&self, block: u64) -> (u32, u32) {
         if let Some(generation) = self.sure(block) {
@@ -196,8 +195,8 @@ impl Map {
         (expected.oldest(), expected.newest())
     }
 
-    /// Somebody issues a write to a block that anybody writes: its generation. 0 where the
-    /// block is used no more.
+    /// A worker issues a write to a shared block: returns its generation. 0 if the block is
+    /// retired.
     #[must_use]
     pub fn issue(&self, block: u64) -> u32 {
         let mut side = self.side(block);
@@ -226,9 +225,9 @@ impl Map {
         issued
     }
 
-    /// A write that [`Map::issue`] gave this generation is over, whole or not. What began
-    /// before all writes that overlapped with it is surely gone if it was whole; which of
-    /// those is there nobody knows.
+    /// The write with this generation from [`Map::issue`] has ended, in full or not. What began
+    /// before all writes that overlapped with it is certainly gone if it was complete; which of
+    /// those is stored is unknown.
     pub fn settle(&self, block: u64, generation: u32, whole: bool) {
         let mut side = self.side(block);
         let Some(open) = side.open.get_mut(&block) else {
@@ -271,15 +270,15 @@ impl Map {
         }
     }
 
-    /// A write of this generation failed, was short, or never came back: the block holds
-    /// what it held, or that, or anything between.
+    /// A write of this generation failed, was short, or never came back: the block holds its former
+    /// contents, or the new ones, or anything in between.
     pub fn unclear(&self, block: u64, generation: u32) {
         let mut possible = match self.expected(block) {
             Expected::Never => vec![0],
             Expected::Exactly(one) => vec![one],
             Expected::AnyOf(several) => several,
             Expected::Between(from, to) => (from..=to).collect(),
-            // Zeros, or that, or anything between.
+            // Zeros, or that, or anything in between.
             Expected::Zeros(_) => vec![0],
             Expected::Retired => return,
         };
@@ -289,19 +288,19 @@ impl Map {
         side.failed.entry(block).or_default().insert(generation);
     }
 
-    /// A fault was found in this block: it is used no more.
+    /// A fault was found in this block: retires it.
     pub fn retire(&self, block: u64) {
         self.set(block, Expected::Retired);
     }
 
-    /// Whether it is used no more.
+    /// Whether it is retired.
     #[must_use]
     pub fn is_retired(&self, block: u64) -> bool {
         self.sure(block).is_none() && self.expected(block) == Expected::Retired
     }
 
-    /// A block was cut off: where the file grows over it again it is zeros until it is
-    /// written. Its generations go on.
+    /// A block was truncated: if the file is extended over it again it is zeros until it is
+    /// written. Its generations continue.
     pub fn cut(&self, block: u64) {
         match self.expected(block) {
             Expected::Retired => {}
@@ -309,7 +308,7 @@ impl Map {
         }
     }
 
-    /// Whether it was cut off and not written since.
+    /// Whether it was truncated and not written since.
     #[must_use]
     pub fn is_cut(&self, block: u64) -> bool {
         self.sure(block).is_none() && matches!(self.expected(block), Expected::Zeros(_))
@@ -404,7 +403,7 @@ mod tests {
         assert!(map.is_retired(0) && !map.is_retired(1));
     }
 
-    /// What a write leaves is certain where it was alone.
+    /// The result of a single write is certain.
     #[test]
     fn writes_of_several_that_overlap_leave_any_of_them() {
         let map = Map::new(2);

@@ -1,4 +1,4 @@
-//! What a power cut left, held against what the witness saw covered.
+//! Compares what a power cut left with what the witness saw covered.
 
 use crate::cut::CutWorker;
 use crate::ledger::run_text;
@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use stripewise_results::faults::{Class, Content, Fault};
 
-/// Times that are remembered, to tell when a lost write was written.
+/// Number of times remembered, to date a lost write.
 const TIMES_MAX: usize = 65_536;
-/// Faults of one worker that are kept; more are counted.
+/// Most faults stored per worker; more are counted.
 const FAULTS_MAX: usize = 1_000;
 
-/// What lies in a sector, in eight bytes: a write's number, or one of these above them.
+/// Contents of a sector, in eight bytes: a write's number, or one of these above them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Lies(u64);
 
@@ -21,21 +21,21 @@ impl Lies {
     /// It could not be read.
     const UNREAD: Lies = Lies(u64::MAX);
     const ZEROS: Lies = Lies(u64::MAX - 1);
-    /// Whole, and of another place or worker.
+    /// Intact, but of another location or worker.
     const MISPLACED: Lies = Lies(u64::MAX - 2);
-    /// Whole, and of another run.
+    /// Intact, but of another run.
     const LEFT_OVER: Lies = Lies(u64::MAX - 3);
-    /// The beginning of a stamp, and not what belongs to it.
+    /// The beginning of a stamp, but the wrong rest.
     const DAMAGED: Lies = Lies(u64::MAX - 4);
     const FOREIGN: Lies = Lies(u64::MAX - 5);
 
-    /// The write of its worker that lies there.
+    /// The worker's write stored there.
     fn write(self) -> Option<u64> {
         (self.0 <= SEQUENCE_MAX).then_some(self.0)
     }
 
-    /// Bytes that nobody wrote as they are: damage done in passing looks like that, an older
-    /// write or zeros do not.
+    /// Bytes that were never written as such: collateral damage looks like that, an older write or
+    /// zeros do not.
     fn is_damage(self) -> bool {
         matches!(self, Lies::DAMAGED | Lies::FOREIGN)
     }
@@ -57,52 +57,52 @@ impl Lies {
     }
 }
 
-/// What is known of the circumstances.
+/// Known circumstances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Circumstances {
-    /// Writes that each worker had in flight at most.
+    /// Most writes that each worker had in flight.
     pub outstanding: u64,
-    /// Bytes around a write in flight that may be damaged with it: a physical sector, or the
-    /// row of an array with parity.
+    /// Bytes around a write in flight that may be damaged with it: a physical sector, or the row of
+    /// a parity array.
     pub row_bytes: u64,
-    /// The page cache was in between: a page may be sent while it changes, so a sector of a
-    /// write in flight may be torn inside.
+    /// The page cache was in between: a page may be sent while it changes, so a sector of a write
+    /// in flight may be torn inside.
     pub buffered: bool,
-    /// When the power went, nanoseconds since 1970.
+    /// When the power failed, nanoseconds since 1970.
     pub cut_ns: u64,
 }
 
-/// What the sectors of one worker hold after a cut.
+/// Contents of one worker's sectors after a cut.
 #[derive(Debug)]
 pub struct Aftermath {
     run: u64,
     worker: CutWorker,
-    /// `None`: not even the first pass was flushed, and nothing is promised.
+    /// `None`: not even the first pass was flushed, and nothing is guaranteed.
     covered: Option<u64>,
-    /// By sector: the last covered write of it; 0 for the first pass.
+    /// By sector: its last covered write; 0 for the first pass.
     least: Vec<u64>,
     found: Vec<Lies>,
-    /// When some of the found writes were written: by sequence.
+    /// Times of some of the writes found, by sequence.
     times: BTreeMap<u64, u64>,
     newest: u64,
     newest_ns: u64,
     other_run: Option<u64>,
 }
 
-/// What came of one worker's writes.
+/// Outcome of one worker's writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Survival {
-    /// Writes that were flushed.
+    /// Flushed writes.
     pub covered_writes: u64,
-    /// Of those, writes of which something is lost.
+    /// Of those, partly or completely lost ones.
     pub lost_writes: u64,
-    /// Writes beyond the last flush of which something survived.
+    /// Writes beyond the last flush that survived at least partly.
     pub beyond_writes: u64,
-    /// Of those, how many only in part.
+    /// Of those, the number that survived only partly.
     pub torn_writes: u64,
-    /// Writes beyond the last flush that are missing, while later ones survived.
+    /// Writes beyond the last flush that are missing although later ones survived.
     pub reordered_writes: u64,
-    /// Faults that were counted and not kept.
+    /// Faults counted but not stored.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub faults_more: u64,
 }
@@ -128,8 +128,8 @@ impl Survival {
 }
 
 impl Aftermath {
-    /// Of a worker whose writes up to `covered` were flushed, after the first pass; `None`
-    /// where not even that was.
+    /// For a worker whose writes up to `covered` were flushed, after the first pass; `None` if not
+    /// even that was.
     #[must_use]
     pub fn new(run: u64, worker: CutWorker, covered: Option<u64>) -> Self {
         let sectors = worker.sectors() as usize;
@@ -165,14 +165,14 @@ impl Aftermath {
         self.worker.start_bytes..self.worker.start_bytes + self.worker.length_bytes
     }
 
-    /// Whose writes they are.
+    /// The worker.
     #[must_use]
     pub fn worker(&self) -> &CutWorker {
         &self.worker
     }
 
-    /// Takes bytes of the target; what is not of its part is left out. `offset_bytes` is a
-    /// multiple of the sector.
+    /// Takes bytes of the target, ignoring those outside its part. `offset_bytes` is a multiple of
+    /// the sector.
     pub fn take(&mut self, offset_bytes: u64, bytes: &[u8]) {
         let sector = self.worker.sector_bytes as usize;
         let span = self.span();
@@ -217,19 +217,19 @@ impl Aftermath {
         }
     }
 
-    /// Nothing of this run was found in its part.
+    /// Whether nothing of this run was found in its part.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.found.iter().all(|lies| lies.write().is_none())
     }
 
-    /// Another run whose sectors lie in its part.
+    /// Another run with sectors in its part.
     #[must_use]
     pub fn other_run(&self) -> Option<u64> {
         self.other_run
     }
 
-    /// When the newest write that survived was written.
+    /// Time of the newest write that survived.
     #[must_use]
     pub fn newest_ns(&self) -> u64 {
         self.newest_ns
@@ -243,7 +243,7 @@ impl Aftermath {
         (start..start + u64::from(length)).contains(&offset_bytes)
     }
 
-    /// What survived, and the faults.
+    /// Determines survival and faults.
     #[must_use]
     pub fn judge(&self, known: &Circumstances) -> (Survival, Vec<Fault>) {
         let (beyond_writes, torn_writes, reordered_writes) = self.beyond();
@@ -289,8 +289,8 @@ impl Aftermath {
         (survival, faults)
     }
 
-    /// The class of a sector that holds less than what was promised; `None` where that is
-    /// allowed, or could not be read and is counted as an error.
+    /// The class of a sector that holds less than was guaranteed; `None` if that is allowed, or if
+    /// it could not be read and is counted as an error.
     fn class(
         &self,
         at: usize,
@@ -319,7 +319,7 @@ impl Aftermath {
         }
     }
 
-    /// What the writes that no flush covers touch, joined and in order.
+    /// The ranges of writes not covered by a flush, merged and in order.
     fn in_flight(&self, outstanding: u64) -> Vec<Range<u64>> {
         let covered = self.covered.unwrap_or(0);
         let to = self.newest.max(covered) + outstanding;
@@ -340,8 +340,8 @@ impl Aftermath {
         joined
     }
 
-    /// What survived beyond the last flush: how many writes, how many of them in part, and
-    /// how many are missing that are older than one that survived.
+    /// Survival beyond the last flush: number of writes, number of partial ones, and number of
+    /// missing ones older than one that survived.
     fn beyond(&self) -> (u64, u64, u64) {
         let covered = self.covered.unwrap_or(0);
         let present: BTreeSet<u64> = (self.found.iter())
@@ -354,7 +354,7 @@ impl Aftermath {
             let first = self.worker.sector_at(start) as usize;
             let count = (length / self.worker.sector_bytes) as usize;
             let found = &self.found[first..first + count];
-            // Sectors that a later write took over say nothing of this one.
+            // Sectors overwritten by a later write mean nothing for this one.
             let older = found
                 .iter()
                 .any(|lies| lies.write().is_none_or(|found| found < sequence));
@@ -367,7 +367,7 @@ impl Aftermath {
         (present.len() as u64, torn, missing)
     }
 
-    /// When a write was written, by the nearest one before it that survived.
+    /// Time of a write, from the nearest earlier one that survived.
     fn written_ns(&self, sequence: u64) -> Option<u64> {
         let before = self.times.range(..=sequence).next_back();
         before.map(|(_, written_ns)| *written_ns)

@@ -1,4 +1,4 @@
-//! What came: one sector's bytes, and what they can be said to be.
+//! Classifies one sector by its bytes.
 
 use crate::map::Expected;
 use crate::stamp::{STAMP_BYTES, Stamp, claimed, data_of, read_sector};
@@ -8,61 +8,61 @@ use std::ops::RangeInclusive;
 /// How a sector is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// So many bits of it are not those that were written.
+    /// Number of flipped bits.
     Bits(u32),
-    /// A part of it is zeros.
+    /// Part of it is zeros.
     Zeros,
-    /// Its bytes stand so far behind (or, negative, before) their place.
+    /// Its bytes are shifted by this distance backwards (or, negative, forwards).
     Shifted(i32),
-    /// What its stamp says does not fit the rest.
+    /// Its stamp does not match the rest.
     Other,
 }
 
-/// What a sector is, by its own bytes.
+/// Classification of a sector, by its own bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectorReading {
-    /// The buffer's own filling: nothing came, or not all of it.
+    /// The buffer's fill value: nothing was read, or not all of it.
     Poison,
-    /// Nothing but zeros.
+    /// All zeros.
     Zeros,
-    /// A whole sector of Stripewise, of whatever run and place.
+    /// An intact sector of Stripewise, of any run and location.
     Intact(Stamp),
-    /// The remains of one.
+    /// Remains of one.
     Damaged(Damage),
-    /// No stamp, and nothing that looks like what was written.
+    /// No stamp, and nothing similar to the written data.
     Foreign,
 }
 
-/// A sector that did not look right, as it came.
+/// A sector that looked wrong, as read.
 #[derive(Clone, Debug)]
 pub struct Suspect {
-    /// Where it belongs.
+    /// The offset read.
     pub offset_bytes: u64,
-    /// What came.
+    /// The data read.
     pub bytes: Box<[u8]>,
-    /// What the buffer was filled with before it was read.
+    /// Fill value of the buffer before reading.
     pub poison: u64,
-    /// When it came, nanoseconds since 1970.
+    /// When it was read, nanoseconds since 1970.
     pub seen_ns: u64,
-    /// A read of many blocks at once saw it, not one of its owner.
+    /// Seen by a read of many blocks at once, rather than by its owner.
     pub by_scan: bool,
 }
 
-/// Where a sector was read from.
+/// Location that a sector was read from.
 #[derive(Clone, Copy, Debug)]
 pub struct SectorPlace<'a> {
     /// The run that owns the target.
     pub run: u64,
     /// The target's number.
     pub target: u16,
-    /// Where it was read.
+    /// The offset read.
     pub offset_bytes: u64,
-    /// What its block may hold.
+    /// Expected contents of its block.
     pub expected: &'a Expected,
 }
 
 impl SectorPlace<'_> {
-    /// What is seen is what may be there.
+    /// Whether the data matches the expectation.
     #[must_use]
     pub fn is_right(&self, seen: &SectorReading) -> bool {
         match seen {
@@ -74,7 +74,7 @@ impl SectorPlace<'_> {
         }
     }
 
-    /// A stamp of this run, target and place.
+    /// Whether a stamp is of this run, target and location.
     #[must_use]
     pub fn is_of_here(&self, stamp: &Stamp) -> bool {
         stamp.run == self.run
@@ -83,21 +83,21 @@ impl SectorPlace<'_> {
     }
 }
 
-/// The word that fills a buffer before read number `number` of a worker: never the same
-/// twice, so that an old buffer is not taken for a new one.
+/// The fill value of a buffer before read number `number` of a worker: never repeated, so that an
+/// old buffer is not mistaken for a new one.
 #[must_use]
 pub fn poison(run: u64, worker: u16, number: u64) -> u64 {
     mix(run ^ mix(number ^ u64::from(worker) << 48)) | 1
 }
 
-/// Fills a buffer with that word.
+/// Fills a buffer with that value.
 pub fn fill_with_poison(poison: u64, buffer: &mut [u8]) {
     for bytes in buffer.chunks_exact_mut(8) {
         bytes.copy_from_slice(&poison.to_le_bytes());
     }
 }
 
-/// What this sector is.
+/// Classifies this sector.
 #[must_use]
 pub fn inspect_sector(
     sector: &[u8],
@@ -107,7 +107,7 @@ pub fn inspect_sector(
     if let Some(stamp) = read_sector(sector) {
         return SectorReading::Intact(stamp);
     }
-    // A transfer that stops stops somewhere: what is missing is missing at the end.
+    // A transfer stops at some point: what is missing is missing at the end.
     if poison.is_some_and(|poison| word_at(sector, sector.len() / 8 - 1) == poison) {
         return SectorReading::Poison;
     }
@@ -124,11 +124,11 @@ pub fn inspect_sector(
     }
 }
 
-/// Of so many generations at most a sector is held against each.
+/// Most generations that a sector is compared with.
 const MIXED_MAX: u32 = 256;
 
-/// Whether a read that met writes of its place brought words of several of these generations:
-/// memory is copied word by word, and the page cache and disks in memory promise no more.
+/// Whether a read concurrent with writes of its location returned words of several of these
+/// generations: memory is copied word by word, and the page cache and RAM disks guarantee no more.
 #[must_use]
 pub fn is_mixed(
     sector: &[u8],
@@ -145,7 +145,7 @@ pub fn is_mixed(
     let newest = *generations.end();
     let oldest = (*generations.start()).max(newest.saturating_sub(MIXED_MAX));
     let data = &sector[STAMP_BYTES..];
-    // Words that none of the generations so far explains.
+    // Words not explained by any generation so far.
     let mut left: Vec<usize> = (0..data.len() / 8).map(|word| word * 8).collect();
     let mut several = false;
     for generation in oldest..=newest {
@@ -157,7 +157,7 @@ pub fn is_mixed(
     several && left.is_empty()
 }
 
-/// Places and generations that this sector may have been before something befell it.
+/// Locations and generations that this sector may have had before it was damaged.
 fn candidates(sector: &[u8], place: &SectorPlace<'_>) -> Vec<(u64, u32)> {
     let mut candidates = Vec::new();
     if let Some(stamp) = claimed(sector) {
@@ -177,10 +177,10 @@ fn candidates(sector: &[u8], place: &SectorPlace<'_>) -> Vec<(u64, u32)> {
     candidates
 }
 
-/// Zeros are a hole from so many bytes on, and so many others must be what was written.
+/// A zeroed range has at least this length, and as many other bytes must match the written data.
 const ZEROED_BYTES_MIN: usize = 8;
 
-/// How the sector differs from this one, if it is like it at all.
+/// How the sector differs from this one, if they are similar at all.
 fn resemblance(sector: &[u8], run: u64, offset_bytes: u64, generation: u32) -> Option<Damage> {
     let written = data_of(run, offset_bytes, generation, sector.len() as u32);
     let data = &sector[STAMP_BYTES..];
@@ -196,11 +196,11 @@ fn resemblance(sector: &[u8], run: u64, offset_bytes: u64, generation: u32) -> O
     {
         return Some(Damage::Zeros);
     }
-    // Zeros over the stamp alone.
+    // Zeros over the stamp only.
     if equal == data.len() && has_hole && sector[..STAMP_BYTES / 8].iter().all(|byte| *byte == 0) {
         return Some(Damage::Zeros);
     }
-    // By chance one byte of 256 agrees: an eighth of them never does.
+    // By chance one byte in 256 matches: never an eighth of them.
     if equal >= data.len() / 8 {
         let bits = pairs().map(|(found, written)| (found ^ written).count_ones());
         return Some(Damage::Bits(bits.sum::<u32>().max(1)));
@@ -208,8 +208,8 @@ fn resemblance(sector: &[u8], run: u64, offset_bytes: u64, generation: u32) -> O
     shift(data, &written).map(Damage::Shifted)
 }
 
-/// How far the sector's data stands from its place; `None` where it is nowhere. What went
-/// over one end and came in at the other stands far off: the nearer distance counts.
+/// The shift of the sector's data; `None` if not found. Data that wrapped around is far away: the
+/// shorter distance counts.
 fn shift(data: &[u8], written: &[u8]) -> Option<i32> {
     const WINDOW: usize = 16;
     (0..data.len().saturating_sub(WINDOW))
@@ -222,7 +222,7 @@ fn shift(data: &[u8], written: &[u8]) -> Option<i32> {
         .min_by_key(|by| by.unsigned_abs())
 }
 
-/// A stamp that begins inside of the sector.
+/// A stamp that begins inside the sector.
 fn shifted_stamp(sector: &[u8]) -> Option<Damage> {
     let last = sector.len().checked_sub(STAMP_BYTES)?;
     (1..=last)
@@ -288,7 +288,7 @@ mod tests {
             let mut right = sector(4);
             right.rotate_right(by);
             let found = seen(&right);
-            // Rotated by 300 is rotated by 212 the other way round.
+            // Rotated by 300 is rotated by 212 in the other direction.
             assert!(
                 matches!(found, SectorReading::Damaged(Damage::Shifted(found)) if found.rem_euclid(512) == by as i32),
                 "{by}: {found:?}"

@@ -1,25 +1,25 @@
-//! The stamp at the start of every logical sector, and the sector as a whole.
+//! The stamp at the start of every logical sector, and the whole sector.
 //!
-//! Drives tear at sectors, so each of them says for itself what it is. The identity of a
-//! write is in the stamp, never inferred from a position in a stream of random numbers.
+//! Drives tear at sectors, so each sector identifies itself. The identity of a write is in the
+//! stamp, never inferred from a position in a stream of random numbers.
 
 use crate::stream::{Sum, key, word, word_at};
 
 /// Bytes of a stamp.
 pub const STAMP_BYTES: usize = 64;
-/// The smallest sector that there is.
+/// The smallest sector size.
 pub const SECTOR_BYTES_MIN: u32 = 512;
-/// "STRIPEW" and the version of the layout.
+/// "STRIPEW" and the layout version.
 const MAGIC: u64 = u64::from_le_bytes(*b"STRIPEW\x01");
 const WORDS: usize = STAMP_BYTES / 8;
 
-/// What kind of operation wrote a sector. Part of the format: numbers stay what they are.
+/// The kind of operation that wrote a sector. Part of the format: numbers must not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Origin {
     /// The first pass over everything.
     Fill = 0,
-    /// A page at a random place.
+    /// A page at a random location.
     Page = 1,
     /// A checkpoint's burst.
     Checkpoint = 2,
@@ -29,11 +29,11 @@ pub enum Origin {
     Gather = 4,
     /// The pass over a whole device.
     Capacity = 5,
-    /// A write that a flush covers, before a power cut.
+    /// A write before a power cut that a flush covers.
     Cut = 6,
     /// A page in a file that grows and shrinks.
     Grow = 7,
-    /// A write of a workload that is measured.
+    /// A write of a measured workload.
     Load = 8,
 }
 
@@ -71,7 +71,7 @@ impl Origin {
     }
 }
 
-/// What a sector says of itself.
+/// Contents of a stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// The run that wrote it.
@@ -82,22 +82,22 @@ pub struct Stamp {
     pub origin: Origin,
     /// Generation of the block, from 1.
     pub generation: u32,
-    /// Where it belongs.
+    /// The offset that it belongs to.
     pub offset_bytes: u64,
-    /// Who wrote it.
+    /// The writing worker.
     pub worker: u16,
-    /// Which write of that worker it was, 48 bits.
+    /// Sequence number of that worker's write, 48 bits.
     pub sequence: u64,
     /// Sectors of the operation before this one.
     pub before: u32,
     /// Sectors of the operation.
     pub sectors: u32,
-    /// When, nanoseconds since 1970.
+    /// Time of writing, nanoseconds since 1970.
     pub written_ns: u64,
 }
 
 impl Stamp {
-    /// Where its operation began and ended.
+    /// Start and end of its operation.
     #[must_use]
     pub fn operation(&self, sector_bytes: u32) -> std::ops::Range<u64> {
         let sector = u64::from(sector_bytes);
@@ -145,7 +145,7 @@ pub const SEQUENCE_MAX: u64 = (1 << 48) - 1;
 /// Writes a whole sector: the stamp and its stream.
 ///
 /// # Panics
-/// When `sector` is not a multiple of 32 bytes or shorter than a stamp.
+/// If `sector` is not a multiple of 32 bytes or is shorter than a stamp.
 #[inline]
 pub fn write_sector(stamp: &Stamp, sector: &mut [u8]) {
     let words = stamp.words();
@@ -175,8 +175,8 @@ pub fn write_sector(stamp: &Stamp, sector: &mut [u8]) {
     head[STAMP_BYTES - 8..].copy_from_slice(&sum.value().to_le_bytes());
 }
 
-/// The stamp of a sector whose checksum is right and whose bytes are all those of its
-/// stream; `None` for any other sector.
+/// The stamp of a sector with a valid checksum whose bytes all match its stream; `None` for any
+/// other sector.
 #[inline]
 #[must_use]
 pub fn read_sector(sector: &[u8]) -> Option<Stamp> {
@@ -205,14 +205,14 @@ pub fn read_sector(sector: &[u8]) -> Option<Stamp> {
     (different == 0 && sum.value() == at(WORDS - 1)).then_some(stamp)
 }
 
-/// What the stamp of a sector says, whatever became of the rest of it: `None` where not
-/// even the beginning is that of a stamp.
+/// The stamp of a sector, whatever the state of the rest: `None` if not even its beginning is that
+/// of a stamp.
 #[must_use]
 pub fn claimed(sector: &[u8]) -> Option<Stamp> {
     Stamp::of(sector)
 }
 
-/// What a sector of this run, place and generation holds behind its stamp.
+/// The data after the stamp in a sector of this run, location and generation.
 #[must_use]
 pub fn data_of(run: u64, offset_bytes: u64, generation: u32, sector_bytes: u32) -> Vec<u8> {
     let key = key(run, offset_bytes, generation);

@@ -1,13 +1,13 @@
-//! The bytes behind a stamp: a stream that key and position alone decide.
+//! The bytes after a stamp: a stream determined only by key and position.
 //!
-//! Each word of eight bytes is the folded product that wyrand (Wang Yi, 2019) makes of a
-//! counter: one multiplication a word, in any order, incompressible and different in every
-//! sector of every generation. [`Sum`] tells damage from identity: changing one word
-//! always changes it, as every step of it can be undone.
+//! Each 8-byte word is the folded product that wyrand (Wang Yi, 2019) makes of a counter: one
+//! multiplication per word, in any order, incompressible and different in every sector of every
+//! generation. [`Sum`] distinguishes damage from identity: changing one word always changes it, as
+//! all of its steps are invertible.
 
 /// Added for each word.
 const STEP: u64 = 0xa076_1d64_78bd_642f;
-/// What a counter is multiplied with a variant of itself by.
+/// A counter is multiplied with itself combined with this.
 const TWIST: u64 = 0xe703_7ed1_a0b4_28db;
 /// An odd factor of the checksum.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -37,7 +37,7 @@ pub fn word(key: u64, index: u64) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
-/// A checksum of words, in four lanes so that a processor computes them side by side.
+/// A checksum of words, in four lanes that a processor computes in parallel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sum([u64; 4]);
 
@@ -109,7 +109,7 @@ mod tests {
                 let mut changed = words.clone();
                 changed[at] ^= 1 << bit;
                 assert_ne!(sum(&changed), whole, "word {at}, bit {bit}");
-                // A second flip of the same lane does not take the first one back.
+                // A second flip in the same lane does not cancel the first one.
                 changed[(at + 4) % 64] ^= 1 << bit;
                 assert_ne!(sum(&changed), whole, "word {at}, bit {bit}, twice");
             }

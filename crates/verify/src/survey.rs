@@ -1,6 +1,6 @@
-//! What lies on a target by its own account: which runs wrote it, when, and what of it is
-//! wrong whoever wrote it. What the records of those runs say is held against it in
-//! [`crate::account`]. Needs no map, and no memory that grows with the target.
+//! Examines the stamps on a target: which runs wrote it, when, and what is wrong regardless of the
+//! writer. [`crate::account`] compares it with those runs' records. Needs no map, and no memory
+//! that grows with the target.
 
 use crate::finished::{FinishedState, mark};
 use crate::ledger::{content_of, hex, run_text};
@@ -11,24 +11,24 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use stripewise_results::faults::{Class, Content, Fault};
 
-/// Faults that are kept; more are counted.
+/// Most faults stored; more are counted.
 pub(crate) const FAULTS_MAX: usize = 10_000;
-/// Rows of sectors that are kept: 40 MiB, and a change every MiB of a tebibyte. Behind them
-/// what is wrong shows in the sums of the parts alone.
+/// Most rows of sectors stored: 40 MiB, and one change per MiB of a tebibyte. Beyond that, faults
+/// show only in the sums of the parts.
 const ROWS_MAX: usize = 1 << 20;
-/// Runs that are told apart.
+/// Most distinct runs.
 const RUNS_MAX: usize = 1_000;
 
-/// What one run left.
+/// Data left by one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunLeft {
-    /// Whole sectors of it.
+    /// Its intact sectors.
     pub sectors: u64,
     /// When the oldest of them was written, nanoseconds since 1970.
     pub oldest_ns: u64,
     /// When the newest of them was written.
     pub newest_ns: u64,
-    /// Sum of the ages' distances from the oldest, for the mean.
+    /// Sum of the times relative to the oldest, for the mean.
     sum_ns: u128,
     /// The largest generation.
     pub generation_max: u32,
@@ -45,27 +45,27 @@ impl RunLeft {
 /// A run, and the number of the target within it.
 pub(crate) type Owner = (u64, u16);
 
-/// What neighbouring sectors hold.
+/// Contents of adjacent sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {
     /// Nothing but zeros.
     Zeros,
     /// Something without a stamp.
     NoStamp,
-    /// What this run wrote here.
+    /// Data written here by this run.
     Data(Owner),
     /// A fault that needs no record.
     Fault,
 }
 
-/// Neighbouring sectors that hold the same.
+/// Adjacent sectors with the same contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub span: Range<u64>,
     pub holds: Holds,
 }
 
-/// Sectors that are older than the write around them.
+/// Sectors older than the write around them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Older {
     pub span: Range<u64>,
@@ -73,7 +73,7 @@ pub(crate) struct Older {
     pub newer: Stamp,
 }
 
-/// What was found of a run whose record has a [`FinishedState`].
+/// Findings for a run whose record has a [`FinishedState`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub sectors: u64,
@@ -101,7 +101,7 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Of a target with this logical sector, and what the records of finished runs say.
+    /// For a target with this logical sector, and the records of finished runs.
     #[must_use]
     pub fn new(sector_bytes: u32, known: BTreeMap<(u64, u16), FinishedState>) -> Self {
         Survey {
@@ -121,13 +121,13 @@ impl Survey {
     /// Takes a stretch of the target, in any order.
     pub fn take(&mut self, offset_bytes: u64, bytes: &[u8]) {
         let sector = self.sector_bytes as usize;
-        // Until there is one before, the first whole neighbour serves.
+        // Until there is a preceding one, the first intact neighbour is used.
         let mut before: Option<Stamp> = bytes.chunks_exact(sector).find_map(read_sector);
         let mut at_bytes = offset_bytes;
         let mut stamps = Vec::with_capacity(bytes.len() / sector);
         for bytes in bytes.chunks_exact(sector) {
             self.sectors += 1;
-            // A sector whose stamp is gone is most likely of its neighbour's generation.
+            // A sector without its stamp most likely has its neighbour's generation.
             let expected = match before {
                 Some(stamp) => Expected::Exactly(stamp.generation),
                 None => Expected::Exactly(1),
@@ -185,8 +185,8 @@ impl Survey {
         }
     }
 
-    /// Finds sectors that are older than a write of the same worker which covered them. Only
-    /// within a stretch: what lies across its ends still shows in the sum of its part.
+    /// Finds sectors older than a write of the same worker that covered them. Only within a
+    /// stretch: what crosses its ends still shows in the sum of its part.
     fn compare_neighbours(&mut self, offset_bytes: u64, stamps: &[Option<Stamp>]) {
         let sector = u64::from(self.sector_bytes);
         let mut newer: Vec<Option<Stamp>> = vec![None; stamps.len()];
@@ -220,7 +220,7 @@ impl Survey {
         }
     }
 
-    /// Adds a sector in its right place to what its run is known to have left.
+    /// Adds a correctly placed sector to what is known of its run.
     fn count(&mut self, stamp: &Stamp) {
         let owner = (stamp.run, stamp.target);
         let Some(state) = self.known.get(&owner) else {
@@ -268,7 +268,7 @@ impl Survey {
     fn wrong(&mut self, class: Class, offset_bytes: u64, bytes: &[u8], stamp: Option<&Stamp>) {
         let sector = u64::from(self.sector_bytes);
         let stray = stamp.map(|stamp| stamp.offset_bytes.wrapping_sub(offset_bytes));
-        // Neighbours with the same story are one fault.
+        // Neighbours with the same history are one fault.
         if let Some(last) = self.faults.last_mut()
             && last.class == class
             && class == Class::MisdirectedWrite
@@ -318,13 +318,13 @@ impl Survey {
         });
     }
 
-    /// What each run left, by its number.
+    /// Data left by each run, by number.
     #[must_use]
     pub fn runs(&self) -> &BTreeMap<u64, RunLeft> {
         &self.runs
     }
 
-    /// Sectors that were looked at.
+    /// Number of sectors examined.
     #[must_use]
     pub fn sectors(&self) -> u64 {
         self.sectors

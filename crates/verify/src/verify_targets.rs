@@ -1,4 +1,4 @@
-//! What workers share: the targets, their regions with a map each, and whose block it is.
+//! State shared by workers: the targets, their regions with a map each, and the owners of blocks.
 
 use crate::map::Map;
 use crate::sector_reading::Suspect;
@@ -9,20 +9,20 @@ use std::sync::{Mutex, PoisonError};
 /// A row of blocks of one size on a target.
 #[derive(Debug)]
 pub struct Region {
-    /// Where it begins.
+    /// Its first byte.
     pub start_bytes: u64,
-    /// The unit that has a generation: every write is whole blocks.
+    /// The unit with a generation: every write consists of whole blocks.
     pub block_bytes: u32,
-    /// What its blocks must hold.
+    /// Expected contents of its blocks.
     pub map: Map,
-    /// It is cut and grows again: nobody but its owner reads there.
+    /// It is truncated and grows again: only its owner reads there.
     pub grows: bool,
-    /// From which block on which worker owns them; ascending.
+    /// Owner from each of these blocks on; ascending.
     owners: Vec<(u64, u16)>,
 }
 
 impl Region {
-    /// A region whose blocks are shared out evenly, one contiguous part for each owner.
+    /// A region whose blocks are divided evenly, one contiguous part per owner.
     ///
     /// # Panics
     /// Without owners.
@@ -47,13 +47,13 @@ impl Region {
         self.start_bytes..self.start_bytes + bytes
     }
 
-    /// Where a block begins.
+    /// Offset of a block.
     #[must_use]
     pub fn offset_of(&self, block: u64) -> u64 {
         self.start_bytes + block * u64::from(self.block_bytes)
     }
 
-    /// The block that holds this byte, which is in the region.
+    /// The block that contains this byte of the region.
     #[inline]
     #[must_use]
     pub fn block_at(&self, offset_bytes: u64) -> u64 {
@@ -76,7 +76,7 @@ impl Region {
     }
 }
 
-/// A target as workers see it.
+/// A target from the workers' point of view.
 #[derive(Debug)]
 pub struct TargetLayout {
     /// Its logical sector.
@@ -86,7 +86,7 @@ pub struct TargetLayout {
 }
 
 impl TargetLayout {
-    /// The region that holds this byte.
+    /// The region that contains this byte.
     #[must_use]
     pub fn region_at(&self, offset_bytes: u64) -> Option<&Region> {
         let mut regions = self.regions.iter();
@@ -94,7 +94,7 @@ impl TargetLayout {
     }
 }
 
-/// Everything that the workers of a run share.
+/// State shared by the workers of a run.
 #[derive(Debug)]
 pub struct VerifyTargets {
     /// The run's number, in every stamp.
@@ -103,7 +103,7 @@ pub struct VerifyTargets {
     pub grounds: Vec<TargetLayout>,
     /// Nanoseconds since 1970 when the workers' clock showed 0.
     pub epoch_ns: u64,
-    /// What others found in a worker's blocks.
+    /// Suspects found by others in a worker's blocks.
     courts: Vec<Court>,
     faults: AtomicU64,
 }
@@ -114,11 +114,11 @@ struct Court {
     suspects: Mutex<Vec<Suspect>>,
 }
 
-/// Suspects of one worker that wait at most: more of them tell nothing new.
+/// Most suspects waiting per worker: more give no new information.
 const WAITING_MAX: usize = 65_536;
 
 impl VerifyTargets {
-    /// Of `workers` workers, numbered from 0.
+    /// For `workers` workers, numbered from 0.
     #[must_use]
     pub fn new(run: u64, grounds: Vec<TargetLayout>, epoch_ns: u64, workers: u16) -> Self {
         VerifyTargets {
@@ -139,7 +139,7 @@ impl VerifyTargets {
             .sum()
     }
 
-    /// Faults that were found so far.
+    /// Number of faults found so far.
     #[must_use]
     pub fn faults(&self) -> u64 {
         self.faults.load(Ordering::Relaxed)
@@ -149,8 +149,8 @@ impl VerifyTargets {
         self.faults.fetch_add(faults as u64, Ordering::Relaxed);
     }
 
-    /// Hands what looks wrong to whoever owns it: only then is it sure that nobody
-    /// writes there meanwhile.
+    /// Passes suspect data to its owner: only then is it certain that no one writes there
+    /// meanwhile.
     pub fn accuse(&self, target: u16, suspect: Suspect) {
         let Some(region) = self.grounds[usize::from(target)].region_at(suspect.offset_bytes) else {
             return;

@@ -1,39 +1,39 @@
-//! What a witness is told, and what it keeps: which flushes completed before the power went.
+//! Input and storage of a witness: which flushes completed before the power failed.
 //!
-//! A witness's file is a greeting, a header (its length, the run's number, a text), and
-//! records of 16 bytes. What is sent is the same; over a network a line with the token comes
-//! first, and the answer to it is [`READY`]. Whatever is no record of the run is
-//! dropped and counted: a record names its run and has a checksum.
+//! A witness's file is a greeting, a header (its length, the run's number, a text), and records of
+//! 16 bytes. The stream is the same; over a network a line with the token comes first, and the
+//! answer to it is [`READY`]. Anything that is not a record of the run is dropped and counted: a
+//! record names its run and has a checksum.
 
 use crate::cut::Durability;
 use std::collections::BTreeMap;
 
 /// The first line of a stream and of a file.
 pub const GREETING: &[u8] = b"STRIPEWISE-WITNESS 1\n";
-/// What a witness answers when it is ready for the head.
+/// A witness's answer when it is ready for the head.
 pub const READY: &[u8] = b"READY\n";
-/// What it says afterwards, about twice a second, whenever everything that it was told is on
-/// its disk: an empty line, so that what a command prints at its end stays readable.
+/// Sent afterwards about twice a second, whenever everything received is on its disk: an empty
+/// line, so that a command's final output stays readable.
 pub const ALIVE: &[u8] = b"\n";
-/// A witness that says nothing for so long is gone: it was stopped, or its network or disk.
+/// A witness silent for this long is gone: it was stopped, or its network or disk failed.
 pub const SILENCE_NS_MAX: u64 = 4_000_000_000;
 
-/// The most of the time between two looks that counts as silence: where this process itself
-/// was stopped, what the witness said meanwhile may not have been read yet.
+/// Most of the time between two checks that counts as silence: if this process itself was stopped,
+/// the witness's output may not have been read yet.
 const LOOK_NS_MAX: u64 = 500_000_000;
 
-/// Whether a witness is still there, by what it has said: pure, time comes from outside.
+/// Whether a witness is alive, from its output: pure, time is a parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Pulse {
-    /// Bytes that it had said at the last look.
+    /// Bytes received at the last check.
     said: u64,
     looked_ns: u64,
-    /// How long it has said nothing; `None` until it must say anything.
+    /// How long it has been silent; `None` until output is required.
     silent_ns: Option<u64>,
 }
 
 impl Pulse {
-    /// Of one that says from now on that it is alive.
+    /// For a witness that reports regularly from now on.
     #[must_use]
     pub fn expected(now_ns: u64) -> Pulse {
         Pulse {
@@ -43,8 +43,8 @@ impl Pulse {
         }
     }
 
-    /// Of a command that may be no `stripewise witness`: only one that has once said that
-    /// it is alive must go on.
+    /// For a command that may not be `stripewise witness`: only after its first report must it
+    /// continue to report.
     #[must_use]
     pub fn perhaps(now_ns: u64) -> Pulse {
         Pulse {
@@ -53,8 +53,7 @@ impl Pulse {
         }
     }
 
-    /// Whether it is gone, when `said` bytes have come from it in all. Asked a few times a
-    /// second.
+    /// Whether it is gone, given `said` bytes received in total. Called a few times a second.
     pub fn is_gone(&mut self, said: u64, now_ns: u64) -> bool {
         let passed_ns = now_ns.saturating_sub(self.looked_ns).min(LOOK_NS_MAX);
         self.looked_ns = now_ns;
@@ -71,19 +70,19 @@ impl Pulse {
 pub const RECORD_BYTES: usize = 16;
 /// A header is no longer than this.
 pub const HEADER_BYTES_MAX: usize = 1 << 20;
-/// Length and the run's number in front of the header's text.
+/// Length and run number before the header's text.
 const FRAME_BYTES: usize = 12;
 
-/// What a record reports.
+/// Content of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// Writes 1 to `sequence` of a worker are durable by this; 0: its first pass is.
+    /// Writes 1 to `sequence` of a worker are made durable by this; 0: its first pass is.
     Durable(Durability),
     /// `sequence` milliseconds have passed since the run began.
     Clock,
-    /// A write or flush of a worker failed; nothing of it is durable beyond what was.
+    /// A write or flush of a worker failed; nothing further of it is durable.
     Failed,
-    /// The run was ended in order: the power did not go.
+    /// The run ended normally: the power did not fail.
     Ended,
 }
 
@@ -107,16 +106,16 @@ impl News {
     }
 }
 
-/// What a witness is told in 16 bytes.
+/// A 16-byte message to a witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The lowest 16 bits of the run's number.
     pub run: u16,
     /// Number of the target.
     pub target: u16,
-    /// Whose writes it is about.
+    /// The worker.
     pub worker: u16,
-    /// What happened.
+    /// The event.
     pub news: News,
     /// Writes 1 to this one of that worker had all completed when the flush was issued; 48
     /// bits.
@@ -124,7 +123,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// As it is sent.
+    /// Its encoding.
     #[must_use]
     pub fn bytes(&self) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
@@ -138,7 +137,7 @@ impl Record {
         bytes
     }
 
-    /// From its bytes; `None` where they are no record.
+    /// From its bytes; `None` if they are not a record.
     #[must_use]
     pub fn of(bytes: &[u8; RECORD_BYTES]) -> Option<Record> {
         let sum = u32::from_le_bytes([bytes[13], bytes[14], bytes[15], 0]);
@@ -172,22 +171,22 @@ fn crc24(bytes: &[u8]) -> u32 {
     crc & 0x00ff_ffff
 }
 
-/// What is known to be durable: of each worker, its writes up to this one.
+/// What is known to be durable: for each worker, its writes up to this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Covered {
     /// By target and worker.
     sequences: BTreeMap<(u16, u16), u64>,
-    /// Records that were taken.
+    /// Records taken.
     pub records: u64,
-    /// Bytes that were no record of this run.
+    /// Bytes that were not a record of this run.
     pub dropped_bytes: u64,
-    /// The last time that was reported, milliseconds since the run began.
+    /// The last time reported, milliseconds since the run began.
     pub clock_ms: u64,
-    /// When something was last reported as durable, by that clock.
+    /// Time of the last report of durability, by that clock.
     pub last_flush_ms: u64,
     /// Writes and flushes that failed.
     pub failed: u64,
-    /// It was ended in order.
+    /// It ended normally.
     pub ended: bool,
 }
 
@@ -198,13 +197,13 @@ impl Covered {
         self.sequences.get(&(target, worker)).copied()
     }
 
-    /// Takes what follows the header, records of the run with this number; returns how many
-    /// bytes were used up. What is left is the beginning of a record that is not all there.
+    /// Takes the bytes after the header, records of the run with this number; returns how many were
+    /// consumed. The rest is the beginning of an incomplete record.
     pub fn take(&mut self, run: u64, bytes: &[u8]) -> usize {
         self.take_and(run, bytes, |_| {})
     }
 
-    /// The same, showing the bytes of each record that is one.
+    /// The same, passing on the bytes of each valid record.
     pub fn take_and(&mut self, run: u64, bytes: &[u8], mut show: impl FnMut(&[u8])) -> usize {
         let mut at = 0;
         while let Some(sixteen) = bytes.get(at..at + RECORD_BYTES) {
@@ -216,7 +215,7 @@ impl Covered {
                     show(sixteen);
                     at += RECORD_BYTES;
                 }
-                // Somewhere behind it the records may go on.
+                // Records may continue somewhere after it.
                 None => {
                     self.dropped_bytes += 1;
                     at += 1;
@@ -252,30 +251,30 @@ pub fn head(run: u64, header: &str) -> Vec<u8> {
     bytes
 }
 
-/// Why bytes are none of a witness.
+/// Why bytes are not from a witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoWitness {
-    /// They do not begin as such.
+    /// Invalid greeting.
     Greeting,
-    /// The header is too long, or no text.
+    /// The header is too long, or not text.
     Header,
 }
 
-/// What a stream or file begins with.
+/// The beginning of a stream or file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head<'a> {
     /// The run's number.
     pub run: u64,
     /// The header's text.
     pub header: &'a str,
-    /// Bytes that it takes; records follow.
+    /// Its length in bytes; records follow.
     pub bytes: usize,
 }
 
-/// The head, as soon as it is all there; `None` until then.
+/// The head, once it is complete; `None` until then.
 ///
 /// # Errors
-/// Where these bytes are no beginning of one.
+/// If these bytes cannot begin one.
 pub fn parse_head(bytes: &[u8]) -> Result<Option<Head<'_>>, NoWitness> {
     let begun = bytes.len().min(GREETING.len());
     if bytes[..begun] != GREETING[..begun] {
@@ -305,22 +304,22 @@ pub fn parse_head(bytes: &[u8]) -> Result<Option<Head<'_>>, NoWitness> {
     }))
 }
 
-/// What a witness does with what comes in: the head first, then records.
+/// A witness's input processing: the head first, then records.
 #[derive(Debug, Default)]
 pub struct Intake {
-    /// What was not used up yet.
+    /// Bytes not consumed yet.
     rest: Vec<u8>,
     run: Option<u64>,
     header: String,
-    /// What the records say.
+    /// Content of the records.
     pub covered: Covered,
 }
 
 impl Intake {
-    /// Takes bytes as they come; hands what belongs into the witness's file to `keep`.
+    /// Takes bytes as they arrive; passes what belongs in the witness's file to `keep`.
     ///
     /// # Errors
-    /// Where the stream is none of a witness.
+    /// If the stream is not a witness's.
     pub fn take(&mut self, bytes: &[u8], mut keep: impl FnMut(&[u8])) -> Result<(), NoWitness> {
         self.rest.extend_from_slice(bytes);
         let mut used = 0;
@@ -338,19 +337,19 @@ impl Intake {
         Ok(())
     }
 
-    /// The run's number, once the head is there.
+    /// The run's number, once the head is complete.
     #[must_use]
     pub fn run(&self) -> Option<u64> {
         self.run
     }
 
-    /// The header's text, once it is there.
+    /// The header's text, once complete.
     #[must_use]
     pub fn header(&self) -> Option<&str> {
         self.run.map(|_| self.header.as_str())
     }
 
-    /// Bytes at the end that are no whole record: dropped, too.
+    /// Trailing bytes that are not a complete record: dropped, too.
     #[must_use]
     pub fn unfinished_bytes(&self) -> u64 {
         self.rest.len() as u64
@@ -424,7 +423,7 @@ mod tests {
             stream.extend(b"noise");
         }
         stream.extend(&record(1, 99).bytes()[..9]);
-        // In whatever pieces it comes.
+        // In pieces of any size.
         for size in [1, 3, 16, 50, stream.len()] {
             let (mut intake, mut file) = (Intake::default(), Vec::new());
             for piece in stream.chunks(size) {
@@ -447,7 +446,7 @@ mod tests {
     #[test]
     fn a_witness_that_says_nothing_any_more_is_gone_within_five_seconds() {
         const TICK: u64 = 100_000_000;
-        // Looks at ten a second for so long; what it said at each; when it was gone.
+        // Ten checks a second; its output at each; when it was found gone.
         let gone_after = |mut pulse: Pulse, said: fn(u64) -> u64| {
             (1..=3_000).find(|tick| pulse.is_gone(said(*tick), tick * TICK))
         };
@@ -460,7 +459,7 @@ mod tests {
         assert_eq!(gone_after(Pulse::perhaps(0), stopped), Some(140));
         assert_eq!(gone_after(Pulse::expected(0), mute), Some(40));
         assert_eq!(gone_after(Pulse::perhaps(0), mute), None);
-        // Who was stopped oneself has not heard what was said meanwhile.
+        // A process that was itself stopped has not read the output meanwhile.
         let mut pulse = Pulse::expected(0);
         assert!(!pulse.is_gone(0, 3_600_000 * TICK));
         assert!(!pulse.is_gone(1, 3_600_001 * TICK));

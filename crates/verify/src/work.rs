@@ -1,4 +1,4 @@
-//! What a role does next, as SQL Server's kinds of I/O are: pages of 8 KiB, checkpoint
+//! The next operation of a role, modelled on SQL Server's types of I/O: pages of 8 KiB, checkpoint
 //! bursts, log appends, read-ahead.
 
 use crate::map::Map;
@@ -9,12 +9,12 @@ use crate::worker_identity::{Phase, Role, WorkerIdentity};
 
 use std::ops::Range;
 
-/// Numbers that follow from a seed.
+/// Numbers derived from a seed.
 #[derive(Clone, Debug)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// Of this seed.
+    /// For this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Dice(seed)
@@ -32,10 +32,10 @@ impl Dice {
     }
 }
 
-/// An operation that was not issued yet.
+/// An operation not issued yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draft {
-    /// Of a write.
+    /// For a write.
     pub origin: Option<Origin>,
     pub durable: bool,
     pub offset_bytes: u64,
@@ -59,14 +59,14 @@ const CHECKPOINT_EVERY: u32 = 512;
 const CHECKPOINT_WRITES: u32 = 32;
 /// Bytes of a checkpoint's largest write.
 const CHECKPOINT_BYTES_MAX: u64 = 256 << 10;
-/// Log appends between two reads of what was appended.
+/// Log appends between two reads of appended data.
 const LOG_READ_EVERY: u32 = 64;
 /// Bytes of such a read.
 const LOG_READ_BYTES: u64 = 120 << 10;
-/// How often a place is drawn before a part counts as used up by faults.
+/// Attempts to draw a location before a part counts as used up by faults.
 const TRIES: u32 = 256;
 
-/// What one worker works through.
+/// The blocks that one worker processes.
 #[derive(Debug)]
 pub(crate) struct Plot {
     role: Role,
@@ -76,11 +76,11 @@ pub(crate) struct Plot {
     region: usize,
     since: u32,
     burst: u32,
-    /// Where the log ends.
+    /// End of the log.
     log_end: u64,
-    /// Of what grows: where the file ends now, and what is being done to it.
+    /// For a growing file: its current end, and the change in progress.
     growth: Growth,
-    /// What the first and the last pass begin with.
+    /// Start of the first and the last pass.
     fill_from: u64,
     check_from: u64,
 }
@@ -116,7 +116,7 @@ impl Plot {
         };
     }
 
-    /// A pass begins here.
+    /// Start of a pass.
     pub(crate) fn skip_to(&mut self, phase: Phase, block: u64) {
         let block = block.clamp(self.part.start, self.part.end);
         match phase {
@@ -129,7 +129,7 @@ impl Plot {
         }
     }
 
-    /// The block that a pass has come to.
+    /// Current block of a pass.
     pub(crate) fn reached(&self) -> u64 {
         self.cursor
     }
@@ -175,7 +175,7 @@ impl Plot {
         }
     }
 
-    /// All of its own, in the largest operations, around what is used no more.
+    /// All of its own blocks, in the largest operations, skipping retired ones.
     fn in_order(
         &mut self,
         ground: &TargetLayout,
@@ -183,7 +183,7 @@ impl Plot {
         origin: Option<Origin>,
     ) -> Option<Draft> {
         let region = &ground.regions[crew.region];
-        // What was never written is not read: there is nothing to compare.
+        // Unwritten blocks are not read: there is nothing to compare.
         let skips = |block: u64| {
             let never = origin.is_none() && region.map.sure(block) == Some(0);
             never || region.map.is_retired(block)
@@ -253,7 +253,7 @@ impl Plot {
         None
     }
 
-    /// A place for an operation of this length within its own part.
+    /// A location for an operation of this length within its own part.
     fn uniform(
         &mut self,
         ground: &TargetLayout,
@@ -308,7 +308,7 @@ impl Plot {
                 return Some(Draft::read(region.offset_of(from), length_bytes));
             }
         }
-        // SQLIOSim's limits; the shares between them are assumed.
+        // SQLIOSim's limits; the shares between them are assumptions.
         let bytes: u64 = match dice.below(100) {
             0..30 => 512,
             30..70 => 4 << 10,
@@ -339,7 +339,7 @@ impl Plot {
         None
     }
 
-    /// Read-ahead of 64 KiB to 1 MiB through all regions, again and again.
+    /// Repeated read-ahead of 64 KiB to 1 MiB through all regions.
     fn scan(&mut self, ground: &TargetLayout, crew: &WorkerIdentity, dice: &mut Dice) -> Draft {
         let mut region = &ground.regions[self.region];
         // The first one never grows.
@@ -357,35 +357,35 @@ impl Plot {
     }
 }
 
-/// Operations between two changes of a file's length: this many and up to as many again.
+/// Operations between two changes of a file's length: this many and up to twice that.
 const RESIZE_EVERY: u64 = 48;
-/// Pages that an append behind the end has at most.
+/// Most pages of an append.
 const APPEND_PAGES_MAX: u64 = 8;
 
-/// The end of a file that is cut and grows again.
+/// The end of a file that is truncated and grows again.
 #[derive(Debug, Default)]
 struct Growth {
-    /// Blocks from here on are cut off.
+    /// Blocks from here on are truncated.
     end: u64,
-    /// The file is being made to end at this block.
+    /// The block to which the file's end is being moved.
     resizing: Option<u64>,
     /// Operations until the next change of its length.
     until: u64,
-    /// It grows again without being written, instead of by appends.
+    /// It is extended without being written, instead of by appends.
     by_itself: bool,
-    /// What was cut off before this block is written again, now that the work is over.
+    /// Truncated data before this block has been rewritten after the end of the work.
     rewritten: u64,
     /// An append failed: the file may end before `end`.
     fell_short: bool,
-    /// Its length cannot be changed any more.
+    /// Its length can no longer be changed.
     gave_up: bool,
-    /// A fault was found in it: what lies there stays there, to be looked at.
+    /// A fault was found in it: its contents are preserved for analysis.
     is_evidence: bool,
 }
 
 impl Plot {
-    /// Where the file is to end next, in blocks, if that is to change now. When the work is
-    /// over it gets its length back.
+    /// The file's next end, in blocks, if it is to change now. After the work it gets its original
+    /// length back.
     pub(crate) fn resize(&mut self, stopped: bool, dice: &mut Dice) -> Option<u64> {
         let growth = &mut self.growth;
         let part = &self.part;
@@ -399,7 +399,7 @@ impl Plot {
         } else if std::mem::take(&mut growth.by_itself) && growth.end < part.end {
             growth.end + 1 + dice.below(part.end - growth.end)
         } else if dice.below(2) == 0 && growth.end > part.start {
-            // Now and then to its very start.
+            // Occasionally to its very start.
             part.start + dice.below(growth.end - part.start)
         } else {
             growth.end + dice.below(part.end - growth.end + 1)
@@ -412,8 +412,8 @@ impl Plot {
         Some(end)
     }
 
-    /// A fault was found: nothing is cut off from here on, and a cut that waits for what
-    /// is in flight is not made.
+    /// A fault was found: nothing is truncated from here on, and a truncation waiting for
+    /// operations in flight is cancelled.
     pub(crate) fn keep(&mut self) {
         let growth = &mut self.growth;
         growth.is_evidence = true;
@@ -425,23 +425,23 @@ impl Plot {
         self.growth.fell_short = true;
     }
 
-    /// Where a cut that was not made yet is to be.
+    /// The end of a truncation not made yet.
     #[cfg(test)]
     pub(crate) fn cuts_to(&self) -> Option<u64> {
         (self.growth.resizing).filter(|end| *end < self.growth.end)
     }
 
-    /// The worker's blocks that are not cut off.
+    /// The worker's blocks that are not truncated.
     pub(crate) fn there(&self) -> Range<u64> {
         self.part.start..self.growth.end
     }
 
-    /// The file ends where it was to end, or could not be made to.
+    /// The file has its new end, or could not be given it.
     pub(crate) fn resized(&mut self, map: &Map, done: bool, dice: &mut Dice) {
         let Some(end) = self.growth.resizing.take() else {
             return;
         };
-        // Half of the time what was cut off is soon there again, as zeros.
+        // Half of the time truncated data soon reappears, as zeros.
         self.growth.by_itself = end < self.growth.end && dice.below(2) == 0;
         self.growth.until = match self.growth.by_itself {
             true => dice.below(4),
@@ -456,7 +456,7 @@ impl Plot {
         self.growth.end = end;
     }
 
-    /// A page of what is there, or an append that makes the file longer.
+    /// A page of the existing part, or an append.
     fn growing(
         &mut self,
         ground: &TargetLayout,
@@ -491,7 +491,7 @@ impl Plot {
             }
             let first = self.part.start + dice.below(there);
             if !region.map.is_retired(first) {
-                // What an append that failed did not add may lie behind the file's end.
+                // Data of a failed append may be past the file's end.
                 let may_be_gone = region.map.expected(first).is_unknown();
                 let writes = dice.below(2) == 0 || may_be_gone;
                 return Some(draft(writes.then_some(Origin::Grow), first, 1));
@@ -500,8 +500,8 @@ impl Plot {
         None
     }
 
-    /// The work is over: what was cut off and not written for certain since is written, so
-    /// that nothing of the file is a hole.
+    /// The work is over: truncated data that was not certainly rewritten is written, so that the
+    /// file has no holes.
     pub(crate) fn rewrite(
         &mut self,
         ground: &TargetLayout,
@@ -523,7 +523,7 @@ impl Plot {
     }
 }
 
-/// How many of `most` blocks from `first` on are in use, up to the first that is not.
+/// Number of blocks in use from `first` on, up to `most` or the first unused one.
 fn free_run(map: &Map, first: u64, most: u64) -> u64 {
     (first..first + most)
         .take_while(|block| !map.is_retired(*block))

@@ -1,47 +1,47 @@
-//! Who a worker is, what it may be told to do, and what it answers.
+//! Identity of a worker, its commands, and its answers.
 
 use stripewise_units::Kind;
 
-/// What a worker is for.
+/// Role of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Pages at random places, and bursts of larger writes as checkpoints make them.
+    /// Pages at random locations, and bursts of larger writes as by checkpoints.
     Pages {
-        /// Share of reads, in percent.
+        /// Percentage of reads.
         read_percent: u32,
         /// Writes are gathered from pages all over memory, and reads scattered.
         gathers: bool,
     },
-    /// One kind of operation, as a workload has it.
+    /// One kind of operation, as in a workload.
     Uniform {
-        /// Share of reads, in percent.
+        /// Percentage of reads.
         read_percent: u32,
-        /// Bytes of each; whole pages are taken.
+        /// Bytes of each; rounded to whole pages.
         length_bytes: u32,
-        /// One after the other instead of at random places.
+        /// Sequential instead of random locations.
         sequential: bool,
         /// Each write is durable when it completes.
         durable: bool,
     },
-    /// Appends to a log that begins again at its start, each of them durable.
+    /// Durable appends to a log that wraps around to its start.
     Log,
-    /// Pages in a part at the end of a file that is cut and grows again.
+    /// Pages in a part at the end of a file that is truncated and grows again.
     Grows {
-        /// Bytes of the file while nothing of it is cut off.
+        /// Bytes of the file while nothing is truncated.
         full_bytes: u64,
     },
-    /// Reads everything in order, but for what grows: read-ahead and audit.
+    /// Reads everything in order, except what grows: read-ahead and audit.
     Scan,
 }
 
-/// What all workers are doing.
+/// The current activity of all workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Owners write all that is theirs once.
+    /// Owners write all of their blocks once.
     Fill,
-    /// Each does what its role says, until it is stopped.
+    /// Each acts by its role until it is stopped.
     Work,
-    /// Owners read all that is theirs once.
+    /// Owners read all of their blocks once.
     Check,
 }
 
@@ -57,22 +57,22 @@ impl Phase {
     }
 }
 
-/// Who a worker is.
+/// Identity of a worker.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerIdentity {
     /// Its number, below that of the field's workers.
     pub id: u16,
     /// The target it works on.
     pub target: u16,
-    /// The region that it owns a part of; of a scan, where it begins.
+    /// The region in which it owns a part; for a scan, where it begins.
     pub region: usize,
-    /// What it is for.
+    /// Its role.
     pub role: Role,
     /// Operations in flight.
     pub slots: u32,
-    /// Bytes of its largest operation, a multiple of all blocks.
+    /// Bytes of its largest operation, a multiple of all block sizes.
     pub slot_bytes: u32,
-    /// What its choices follow from.
+    /// The seed of its choices.
     pub seed: u64,
 }
 
@@ -83,7 +83,7 @@ pub struct Operation {
     pub slot: u32,
     /// It must be durable when it completes.
     pub durable: bool,
-    /// What to do.
+    /// The operation.
     pub kind: Kind,
     /// Absolute on the target.
     pub offset_bytes: u64,
@@ -91,26 +91,26 @@ pub struct Operation {
     pub length_bytes: u32,
 }
 
-/// What a worker answers to "what next?".
+/// A worker's answer when polled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Issue this.
     Operation(Operation),
-    /// Make the file this long, and say so with `Worker::resized`: what the worker has
-    /// beyond that is cut off, or it is as long again. Nothing of it is in flight there.
+    /// Set the file's length to this, and report it with `Worker::resized`: the worker's blocks
+    /// beyond that are truncated, or it is as long again. None of them is in flight.
     Resize(u64),
-    /// Something has to complete first.
+    /// An operation has to complete first.
     Full,
-    /// There is no more to do, once everything in flight is home and it says so again.
+    /// No more to do, once all operations in flight have completed and this is returned again.
     Finished,
 }
 
-/// What a worker has counted.
+/// Counters of a worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Bytes that were compared with what was expected.
+    /// Bytes compared with the expected data.
     pub verified_bytes: u64,
-    /// Operations that completed whole.
+    /// Operations completed in full.
     pub operations: u64,
     /// Operations that failed or were short.
     pub errors: u64,
@@ -119,9 +119,9 @@ pub struct Counts {
 /// An operation that failed or was short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed {
-    /// What it was to do; [`Kind::Sync`] for a change of the file's length.
+    /// The attempted operation; [`Kind::Sync`] for a change of the file's length.
     pub kind: Kind,
-    /// Where.
+    /// Its offset.
     pub offset_bytes: u64,
     /// Its length.
     pub length_bytes: u32,

@@ -1,19 +1,18 @@
 //! When operations are due in an open loop.
 //!
-//! The rate is that of the job, shared evenly by its threads. `fixed`: arrival k
-//! of thread i of n is number k*n + i of the job, at number / rate; so the
-//! threads interleave with equal gaps, and each time is computed afresh from its
-//! number: nothing adds up. `poisson`: each thread has exponential gaps of
-//! -ln(u) * n / rate; the sum of such threads is a Poisson process of the whole
-//! rate. Gaps add up in whole nanoseconds plus a fraction below one, so there is
-//! no drift however long the run. `ln` comes from `libm`: the same everywhere.
+//! The rate is that of the job, split evenly over its threads. `fixed`: arrival k of thread i of n
+//! is number k*n + i of the job, at number / rate. So the threads interleave with equal gaps, and
+//! no error accumulates, because each time is computed from its number. `poisson`: each thread has
+//! exponential gaps of -ln(u) * n / rate; the sum of such threads is a Poisson process of the whole
+//! rate. Gaps add up in whole nanoseconds plus a fraction below one, so there is no drift however
+//! long the run. `ln` comes from `libm`: the same everywhere.
 
 use crate::random::{Generator, Purpose};
 use crate::{Arrivals, Rate};
 
-/// Nanoseconds of a second.
+/// Nanoseconds per second.
 const NS_PER_S: f64 = 1e9;
-/// Most random arrivals of a job that are drawn one by one only to be counted: about 100 ms.
+/// Most random arrivals of a job that are drawn one by one just to count them: about 100 ms.
 const DRAWN_MAX: f64 = 4e6;
 
 /// Intended starts of one thread's operations.
@@ -67,12 +66,12 @@ impl ArrivalSchedule {
         })
     }
 
-    /// Leaves out what is due before `at_ns`, nanoseconds from the start of the run, and
-    /// returns how many arrivals that are; takes a moment however many they are. Fixed ones are
-    /// counted by arithmetic. Of exponential gaps, up to 4 million in the job are drawn one by
-    /// one; of more, the number is drawn as one, Poisson with their mean (by its normal
-    /// approximation, which is off by less than its own standard deviation / 2,000), and the next gap
-    /// begins at `at_ns`, as such gaps have no memory.
+    /// Skips all arrivals due before `at_ns`, nanoseconds from the start of the run, and returns
+    /// their number, in a short time however many there are. Fixed arrivals are counted by
+    /// arithmetic. Up to 4 million exponential gaps per job are drawn one by one; beyond that, the
+    /// number is a single Poisson draw with their mean (by its normal approximation, which is off
+    /// by less than its own standard deviation / 2,000), and the next gap begins at `at_ns`, as
+    /// exponential gaps have no memory.
     pub fn skip_to(&mut self, at_ns: u64) -> u64 {
         match &mut self.0 {
             Schedule::Fixed {
@@ -122,8 +121,8 @@ impl ArrivalSchedule {
         }
     }
 
-    /// The next intended start, nanoseconds from the start of the run; never
-    /// less than the one before. Times past the end of `u64` stay there.
+    /// The next intended start, nanoseconds from the start of the run; never earlier than the one
+    /// before. Times beyond `u64` saturate.
     #[inline]
     #[expect(
         clippy::should_implement_trait,
@@ -136,7 +135,7 @@ impl ArrivalSchedule {
                 threads,
                 iops,
             } => {
-                // Exact within the float's 53 bits: under a nanosecond for a month.
+                // Exact within the float's 53 bits: error under a nanosecond for a month.
                 let due = *number as f64 * NS_PER_S / *iops;
                 *number = number.saturating_add(*threads);
                 due as u64

@@ -1,18 +1,18 @@
 //! A random order that covers every block exactly once, pass after pass.
 //!
-//! Each pass is a seeded bijection of the blocks onto themselves ([`Scatter`]), so nothing
-//! is kept for each block, whatever their number; the next pass has another key, and so
-//! another order. The threads of a job take numbers from one counter: number n is block
-//! `order(n mod blocks)` of pass `n / blocks`. So they share a pass without overlap, and the
-//! next one begins only once each block of this one has been handed out.
+//! Each pass is a seeded bijection of the blocks onto themselves ([`Scatter`]), so no state is kept
+//! per block, whatever their number; each pass has its own key, and so its own order. The threads
+//! of a job take numbers from one counter: number n is block `order(n mod blocks)` of pass
+//! `n / blocks`. So they share a pass without overlap, and the next one begins only once every
+//! block of this one has been handed out.
 
 use crate::cursor::SharedCursor;
 use crate::random::{Generator, Purpose, derived_seed};
 use crate::scatter::Scatter;
 
-/// Rounds of mixing. Three, enough to spread ranks of Zipf, show in what follows what: the
-/// distances of neighbours in a pass are uneven (chi-square up to 120 for each degree of
-/// freedom at 131,068 blocks), those of four are in places; from five on nothing was seen.
+/// Rounds of mixing. Three, enough to spread Zipf ranks, leave a visible pattern in successive
+/// blocks: the distances of neighbours in a pass are uneven (chi-square up to 120 per degree of
+/// freedom at 131,068 blocks), and with four in some places. With five or more no pattern was seen.
 const ROUNDS: usize = 6;
 
 /// One thread's view of the order.
@@ -21,14 +21,14 @@ pub(crate) struct Covering {
     taken: SharedCursor,
     key: u64,
     blocks: u64,
-    /// The number that the thread's present pass began with.
+    /// The number at which the thread's current pass began.
     pass_first: u64,
     order: Scatter<ROUNDS>,
 }
 
 impl Covering {
-    /// The order of `blocks` (at least 1) that depends on `seed`; `taken` counts for all
-    /// threads.
+    /// The order of `blocks` (at least 1), determined by `seed`; all threads share the counter
+    /// `taken`.
     pub(crate) fn new(seed: u64, blocks: u64, taken: SharedCursor) -> Self {
         let key = Generator::new(seed, Purpose::Scatter, 0).word();
         Covering {
@@ -50,7 +50,7 @@ impl Covering {
         self.order.place(number - self.pass_first)
     }
 
-    /// Goes on to `pass`. A thread sees its numbers in rising order, so it never goes back.
+    /// Advances to `pass`. A thread sees its numbers in rising order, so it never goes back.
     #[cold]
     fn turn(&mut self, pass: u64) {
         self.pass_first = pass * self.blocks;
@@ -67,8 +67,8 @@ fn order(key: u64, pass: u64, blocks: u64) -> Scatter<ROUNDS> {
 mod tests {
     use super::*;
 
-    /// Uneven distances between blocks that follow one another would be a pattern that
-    /// read-ahead or a spinning disk can use.
+    /// Uneven distances between successive blocks would be a pattern that read-ahead or a spinning
+    /// disk can exploit.
     #[test]
     fn blocks_that_follow_one_another_lie_at_random_distances() {
         for (seed, blocks) in [(1, 1_000), (2, 4_096), (3, 131_068), (4, (1 << 41) + 7)] {

@@ -1,4 +1,4 @@
-//! Positions that follow one another: sequential and stride, own and shared.
+//! Consecutive positions: sequential and stride, per thread and shared.
 //!
 //! Both patterns are a numbered cycle: item 0, 1, 2... up to the last, then 0
 //! again. A cursor hands out numbers; [`Cycle`] turns a number into an offset.
@@ -18,8 +18,8 @@ impl SharedCursor {
         Self::default()
     }
 
-    /// Takes the next number. Numbers are unique over all threads; nothing else
-    /// is published with them, hence the relaxed order.
+    /// Takes the next number. Numbers are unique over all threads; no other data is published with
+    /// them, hence the relaxed order.
     #[inline]
     pub(crate) fn take(&self) -> u64 {
         self.0.fetch_add(1, Ordering::Relaxed)
@@ -31,18 +31,18 @@ impl SharedCursor {
     }
 }
 
-/// Whose turn it is.
+/// Who owns the position.
 #[derive(Clone, Debug)]
 pub(crate) enum Cursor {
     /// This thread's next item.
     Own(u64),
-    /// Everybody's next item.
+    /// The next item of all threads.
     Shared(SharedCursor),
     /// This thread's next item, which stays at or above `first` and below `end`.
     Part { next: u64, first: u64, end: u64 },
 }
 
-/// A fixed order of offsets, walked round and round.
+/// A fixed order of offsets, repeated endlessly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cycle {
     block_size_bytes: u64,
@@ -58,17 +58,17 @@ pub(crate) struct Cycle {
 impl Cycle {
     /// Steps of `stride_bytes` through `blocks` blocks.
     ///
-    /// Pass p starts at block p and goes on by the stride as long as a whole
-    /// block fits; then comes pass p + 1, up to the last one that starts below
-    /// the stride (and fits); then pass 0 again. Where the stride is a multiple
-    /// of the block, each block of the span is touched exactly once in a cycle.
-    /// A stride below the block size is a single pass of overlapping operations.
+    /// Pass p starts at block p and advances by the stride as long as a whole block fits; then
+    /// comes pass p + 1, up to the last one that starts below the stride (and fits); then pass 0
+    /// again. Where the stride is a multiple of the block, each block of the span is touched
+    /// exactly once per cycle. A stride below the block size gives a single pass of overlapping
+    /// operations.
     pub(crate) fn stride(block_size_bytes: u64, blocks: u64, stride_bytes: u64) -> Self {
         debug_assert!(block_size_bytes > 0 && blocks > 0 && stride_bytes > 0);
         let last_start = (blocks - 1) * block_size_bytes;
         let passes = stride_bytes.div_ceil(block_size_bytes).min(blocks);
-        // A pass that starts at `r` has floor((last_start - r) / stride) + 1 items;
-        // as `r` stays below the stride, that takes two neighbouring values only.
+        // A pass that starts at `r` has floor((last_start - r) / stride) + 1 items; as `r` stays
+        // below the stride, only two neighbouring values occur.
         let long_items = last_start / stride_bytes + 1;
         let long_passes = (last_start % stride_bytes / block_size_bytes + 1).min(passes);
         let items = long_passes * long_items + (passes - long_passes) * (long_items - 1);
@@ -91,7 +91,7 @@ impl Cycle {
     fn offset(&self, item: u64) -> u64 {
         debug_assert!(item < self.items);
         if item < self.long_items {
-            // The first pass, which is all there is when sequential: no division.
+            // The first pass, the only one when sequential, needs no division.
             return item * self.stride_bytes;
         }
         let in_long = self.long_passes * self.long_items;
@@ -104,16 +104,15 @@ impl Cycle {
         pass * self.block_size_bytes + step * self.stride_bytes
     }
 
-    /// A cursor of its own for thread `index` of `threads`: it starts at that
-    /// share of the first pass.
+    /// A private cursor for thread `index` of `threads`: it starts at that share of the first pass.
     pub(crate) fn own(&self, index: u32, threads: u32) -> Cursor {
         let first_pass = u128::from(self.long_items);
         let start = first_pass * u128::from(index) / u128::from(threads.max(1));
         Cursor::Own((start as u64).min(self.items - 1))
     }
 
-    /// A cursor for thread `index` of `threads` that stays within its part: of
-    /// the passes where there are several, else of the items.
+    /// A cursor for thread `index` of `threads` that stays within its part: a part of the passes
+    /// where there are several, otherwise of the items.
     pub(crate) fn part(&self, index: u32, threads: u32) -> Cursor {
         let share = |all: u64, index: u32| {
             let share = u128::from(all) * u128::from(index) / u128::from(threads.max(1));
@@ -144,8 +143,7 @@ impl Cycle {
         }
     }
 
-    /// The item that pass number `pass` begins with; for the number of passes,
-    /// the end of the last.
+    /// The first item of pass number `pass`; for the number of passes, the end of the last.
     fn pass_start(&self, pass: u64) -> u64 {
         let long = pass.min(self.long_passes);
         long * self.long_items + (pass - long) * (self.long_items - 1)

@@ -1,24 +1,22 @@
-//! What is written: bytes that a compressing or deduplicating device cannot
-//! cheat on, or can by a known share.
+//! The data written: bytes that a device cannot compress or deduplicate, or only by a set share.
 //!
-//! Every write takes fresh bytes from eight xorshift generators (Marsaglia,
-//! 2003; shifts 13, 7, 17) that run side by side, so that the compiler can use
-//! the widest registers there are. Each has a period of 2^64 - 1 and never
-//! restarts, so no block of a source repeats within 2^64 steps, also when the
-//! same offset is written again; another thread's block is the same only if all
-//! eight states meet at once. Compressibility and deduplication work on the
-//! 4 KiB blocks of the target (offset / 4096), whatever the size of the write.
+//! Every write takes fresh bytes from eight xorshift generators (Marsaglia, 2003; shifts 13, 7, 17)
+//! that run side by side, so that the compiler can use the widest registers available. Each has a
+//! period of 2^64 - 1 and never restarts, so no block of a source repeats within 2^64 steps, even
+//! when the same offset is rewritten; another thread's block is identical only if all eight states
+//! coincide. Compressibility and deduplication work on the 4 KiB blocks of the target (offset /
+//! 4096), whatever the size of the write.
 
 use crate::DataPattern;
 use crate::random::{Generator, Purpose, threshold};
 
-/// The grain of compressibility and deduplication.
+/// The granularity of compressibility and deduplication.
 pub(crate) const GRAIN_BYTES: usize = 4096;
-/// Generators side by side.
+/// Generators that run in parallel.
 const LANES: usize = 8;
-/// Bytes that one step of all lanes makes.
+/// Bytes per step of all lanes.
 pub(crate) const STEP_BYTES: usize = LANES * size_of::<u64>();
-/// Different blocks that the dedupable share is made of.
+/// Distinct blocks in the dedupable share.
 const TEMPLATES: u64 = 16;
 
 /// A source of data to write.
@@ -35,15 +33,15 @@ const TEMPLATES: u64 = 16;
 #[derive(Clone, Debug)]
 pub struct DataSource {
     lanes: [u64; LANES],
-    /// Bytes at the start of each 4 KiB block that are not zeros.
+    /// Non-zero bytes at the start of each 4 KiB block.
     dense_bytes: usize,
     dedupable: Option<Box<Dedupable>>,
 }
 
-/// What the dedupable share needs.
+/// State for the dedupable share.
 #[derive(Clone, Debug)]
 struct Dedupable {
-    /// All blocks are copies; else those that `threshold` says.
+    /// All blocks are copies; otherwise `threshold` decides.
     always: bool,
     threshold: u64,
     generator: Generator,
@@ -51,8 +49,8 @@ struct Dedupable {
 }
 
 impl DataSource {
-    /// The `thread` for whoever fills test files, so that no thread of a run
-    /// writes again what the fill has left there.
+    /// The `thread` for filling test files, so that no thread of a run rewrites the same data as
+    /// the fill.
     pub const FILL_THREAD: u32 = 1_000;
 
     /// The source of `thread`. The dedupable blocks are the same for all threads
@@ -77,7 +75,7 @@ impl DataSource {
         source
     }
 
-    /// Fills `buffer`, which will be written at `offset_bytes`, completely.
+    /// Fills all of `buffer`, which will be written at `offset_bytes`.
     pub fn fill(&mut self, offset_bytes: u64, buffer: &mut [u8]) {
         if self.dedupable.is_none() && self.dense_bytes == GRAIN_BYTES {
             noise(&mut self.lanes, buffer);
@@ -128,8 +126,8 @@ fn templates(seed: u64, dense_bytes: usize) -> Vec<[u8; GRAIN_BYTES]> {
     (0..TEMPLATES).map(template).collect()
 }
 
-/// Fills `buffer` with incompressible bytes; whole steps only are taken from the
-/// lanes, also for a remainder.
+/// Fills `buffer` with incompressible bytes; takes only whole steps from the lanes, also for a
+/// remainder.
 fn noise(lanes: &mut [u64; LANES], buffer: &mut [u8]) {
     // A local copy stays in registers.
     let mut state = *lanes;
@@ -163,7 +161,7 @@ pub(crate) const fn next_word(mut word: u64) -> u64 {
     word ^ word << 17
 }
 
-/// Bytes at the start of each 4 KiB block that are not zeros.
+/// Non-zero bytes at the start of each 4 KiB block.
 pub(crate) const fn dense_bytes(compressible_percent: usize) -> usize {
     GRAIN_BYTES * (100 - compressible_percent) / 100
 }

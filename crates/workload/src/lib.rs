@@ -1,5 +1,5 @@
-//! What the user asks for, and the seeded streams of offsets, kinds, arrival
-//! times and data that follow from it. Touches no file and no clock.
+//! The requested workload, and the seeded streams of offsets, kinds, arrival times and data that it
+//! generates. Accesses no file and no clock.
 //!
 //! The same [`Workload`], span and seed give the same stream on every machine:
 //! integers throughout, `ln` and `pow` from the pure `libm` crate only.

@@ -1,8 +1,8 @@
-//! Positions of operations of several sizes.
+//! Positions for operations of several sizes.
 //!
-//! Invariant: every operation lies whole inside the span, at a multiple of its size's
-//! alignment behind the span's start where positions are random, and right behind the one
-//! before where they are sequential.
+//! Invariant: every operation lies entirely inside the span: at a multiple of its size's alignment
+//! from the span's start where positions are random, directly after the previous one where they are
+//! sequential.
 
 use crate::cursor::SharedCursor;
 use crate::random::{Generator, Purpose};
@@ -11,7 +11,7 @@ use crate::sizes::alignment_bytes;
 use crate::zipf::Zipf;
 use crate::{BlockSizes, CursorKind, Distribution, Pattern, Span, Workload};
 
-/// How positions come about.
+/// How positions are generated.
 #[derive(Clone, Debug)]
 enum Placing {
     Uniform,
@@ -31,7 +31,7 @@ enum Pieces {
 /// Sizes and positions of one thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Mixed {
-    /// Of 100 numbers, those below belong to this size.
+    /// An operation has this size if its number out of 100 is below the bound.
     sizes: Vec<(u64, u64)>,
     size: Generator,
     position: Generator,
@@ -42,7 +42,7 @@ pub(crate) struct Mixed {
 }
 
 impl Mixed {
-    /// Of thread `index`; `None` where all operations have one size.
+    /// For thread `index`; `None` where all operations have one size.
     pub(crate) fn new(
         workload: &Workload,
         span: Span,
@@ -57,7 +57,7 @@ impl Mixed {
             Pattern::Sequential {
                 cursor: CursorKind::Shared,
             } => Placing::Shared(shared.clone()),
-            // Strides and columns of several sizes are refused beforehand.
+            // Strides and columns with several sizes were rejected earlier.
             _ => Placing::Own(first(&workload.block_sizes, span, index, workload.threads)),
         };
         let mut below = 0;
@@ -124,7 +124,7 @@ impl Pieces {
 fn random(distribution: Distribution, seed: u64, pieces: u64) -> Placing {
     match distribution {
         _ if pieces == 1 => Placing::Uniform,
-        // Covering and passes of several sizes are refused beforehand.
+        // Covering and passes with several sizes were rejected earlier.
         Distribution::Uniform | Distribution::Covering | Distribution::OnePass { .. } => {
             Placing::Uniform
         }
@@ -152,7 +152,7 @@ fn within(room: u64, size: u64, generator: &mut Generator) -> u64 {
     generator.below(places) * alignment
 }
 
-/// The place, or the start of the span where the operation would reach beyond its end.
+/// The offset, or the start of the span where the operation would pass its end.
 fn fitting(offset: u64, size: u64, span_bytes: u64) -> u64 {
     if offset + size > span_bytes {
         0

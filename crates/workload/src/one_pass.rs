@@ -1,28 +1,27 @@
-//! One pass of writes that leaves a solid-state drive as random writes without end would.
+//! One pass of writes that leaves a solid-state drive in the state of endless random writes.
 //!
-//! A drive with the share `s` of spare flash holds α = 1 + s times what it offers. Written
-//! at random for long, and collecting the block with the least valid data first, it settles:
-//! each block that is filled decays by the same law, and is collected when 1 - 1/A of it is
-//! still valid, where A, the write amplification, solves exp(-α/A) = 1 - 1/A (P. Desnoyers,
-//! Analytic Models of SSD Write Performance, ACM Transactions on Storage 8(2), 2012; his
-//! closed form has Lambert's W). Sorted from the newest to the oldest, the block at the share
-//! x of all flash has exp(-x α/A) of its data valid; over all blocks that is 1/α, as it must.
+//! A drive with the share `s` of spare flash has α = 1 + s times its usable capacity. Under long
+//! random writes, with garbage collection taking the block with the least valid data first, it
+//! settles: each filled block decays by the same law, and is collected when 1 - 1/A of it is still
+//! valid, where A, the write amplification, solves exp(-α/A) = 1 - 1/A (P. Desnoyers, Analytic
+//! Models of SSD Write Performance, ACM Transactions on Storage 8(2), 2012; his closed form uses
+//! Lambert's W). Sorted from newest to oldest, the block at the share x of all flash has exp(-x
+//! α/A) of its data valid; over all blocks that averages 1/α, as it must.
 //!
-//! So the pass writes α times the span, in regions, and each block of the span at least
-//! once, in random order. Of what is written in a region the share that will be
-//! invalid in the end is written once more, in the next one: much of the first region, which will
-//! be the oldest, next to nothing of the last. fio has the idea as `sprandom`. Here the
-//! shares are exact and not drawn, so that the number of writes is known beforehand; and what is
-//! written again comes last in its region, half a region behind its first time or more,
-//! so that a drive does not merge both in its memory.
+//! So the pass writes α times the span, in regions, and each block of the span at least once, in
+//! random order. The share of a region's data that must end up invalid is rewritten in the next
+//! region: much of the first region, which will be the oldest, next to nothing of the last. fio
+//! implements the idea as `sprandom`. Here the shares are exact rather than drawn, so that the
+//! number of writes is known in advance; and rewrites come last in their region, half a region or
+//! more after the first write, so that a drive does not merge both in its memory.
 //!
-//! It is right for a drive that holds nothing yet: what is on it counts as valid.
+//! Correct for an empty drive only: data already on it counts as valid.
 
 use crate::random::{Generator, derived_seed};
 use crate::scatter::Scatter;
 
-/// Regions of a pass, where they do not become too long: what is to be written again of
-/// one is kept in memory.
+/// Regions of a pass, unless they become too long: the blocks of a region to rewrite are kept in
+/// memory.
 const REGIONS: u64 = 128;
 const REGION_WRITES_MAX: u64 = 4 << 20;
 
@@ -33,15 +32,15 @@ const ROUNDS: usize = 6;
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Plan {
     blocks: u64,
-    /// Writes of each.
+    /// Writes per region.
     region_writes: u64,
     regions: u64,
     /// α / A.
     decay: f64,
 }
 
-/// What is written of one region: `fresh` blocks for the first time, then `again` of the
-/// region before; `invalid` of all these will be written once more.
+/// Writes of one region: `fresh` blocks for the first time, then `again` blocks of the previous
+/// region; `invalid` of all these will be rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Region {
     fresh: u64,
@@ -62,12 +61,12 @@ impl Plan {
         }
     }
 
-    /// Region `number` after one of which `again` are to be written once more, with
-    /// `left` blocks that nobody has written yet.
+    /// Region `number`, where `again` blocks of the previous region are to be rewritten and `left`
+    /// blocks are still unwritten.
     fn region(&self, number: u64, again: u64, left: u64) -> Region {
         let fresh = self.region_writes.saturating_sub(again).min(left);
         let is_last = fresh == left;
-        // What is left may be too little to keep a block's two writes apart.
+        // Too few blocks may be left to keep a block's two writes apart.
         let again = match is_last && fresh < self.region_writes / 2 {
             true => 0,
             false => again,
@@ -83,9 +82,9 @@ impl Plan {
     }
 }
 
-/// Writes per write of the host, of a drive with α times the flash that it offers.
+/// Write amplification of a drive with α times its usable capacity in flash.
 fn amplification(alpha: f64) -> f64 {
-    // What is sought is where this changes its sign: above it is negative.
+    // The root of this function, which is negative above it.
     let above = |guess: f64| libm::exp(-alpha / guess) < 1.0 - 1.0 / guess;
     let (mut low, mut high) = (1.0, 1e9);
     for _ in 0..200 {
@@ -98,7 +97,7 @@ fn amplification(alpha: f64) -> f64 {
     low
 }
 
-/// Writes of one pass over `blocks` blocks, at least 1, of a drive with so much spare flash.
+/// Writes of one pass over `blocks` blocks, at least 1, for a drive with this share of spare flash.
 ///
 /// ```
 /// // A drive with an eighth of spare flash takes an eighth more writes than it has blocks.
@@ -121,7 +120,7 @@ pub fn one_pass_writes(blocks: u64, spare_percent: u8) -> u64 {
     writes
 }
 
-/// The positions of one thread; after a pass another one begins, in another order.
+/// The positions of one thread; after each pass another one begins, in a different order.
 #[derive(Clone, Debug)]
 pub(crate) struct OnePass {
     plan: Plan,
@@ -129,16 +128,16 @@ pub(crate) struct OnePass {
     pass: u64,
     order: Scatter<ROUNDS>,
     generator: Generator,
-    /// Number of the present region, and what is left of it.
+    /// Number of the current region, and its remaining writes.
     number: u64,
     region: Region,
-    /// Blocks that were handed out for the first time.
+    /// Blocks written for the first time so far.
     written: u64,
-    /// Of the region before, in the order in which they were written.
+    /// Blocks of the previous region, in the order in which they were written.
     again: Vec<u64>,
-    /// Those of `again` that are already written once more.
+    /// Number of blocks in `again` already rewritten.
     repeated: usize,
-    /// Of the present region.
+    /// Blocks of the current region to rewrite in the next.
     invalid: Vec<u64>,
 }
 
@@ -146,8 +145,8 @@ impl OnePass {
     /// Over `blocks` blocks, at least 1.
     pub(crate) fn new(seed: u64, blocks: u64, spare_percent: u8) -> Self {
         let plan = Plan::new(blocks, spare_percent);
-        // Whole regions: nothing is allocated while operations go on. Pages that nobody
-        // writes to cost nothing.
+        // Allocates whole regions up front, so that nothing is allocated while operations run.
+        // Untouched pages cost nothing.
         let list = || Vec::with_capacity(plan.region_writes as usize);
         OnePass {
             key: seed,
@@ -169,7 +168,7 @@ impl OnePass {
         if self.region.fresh + self.region.again == 0 {
             self.turn();
         }
-        // Exactly so many of those that are left in the region, each as likely (Knuth's S).
+        // Exactly this many of those left in the region, all equally likely (Knuth's S).
         let left = self.region.fresh + self.region.again;
         let is_invalid = self.generator.below(left) < self.region.invalid;
         let block = if self.region.fresh > 0 {
@@ -188,7 +187,7 @@ impl OnePass {
         block
     }
 
-    /// Goes on to the next region, or to the next pass.
+    /// Advances to the next region or pass.
     #[cold]
     fn turn(&mut self) {
         std::mem::swap(&mut self.again, &mut self.invalid);

@@ -1,48 +1,46 @@
-//! The table of a workload's options: the one place that says which there are, what stands
-//! for their values, what they mean in a line, and how their text is read. Switches, plan
-//! files and experiments read it.
+//! The table of a workload's options: the single source of their names, value placeholders,
+//! one-line descriptions and parsers. Switches, plan files and experiments read it.
 
 use crate::{Arrivals, BlockSizes, CacheMode, CursorKind, Distribution, SyncPolicy, ThinkTime};
 use stripewise_units::{ByteSize, Nanoseconds, ParseError, nearest, parse_count};
 
-/// What options are about; also the order in which they are shown.
+/// Groups of options, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionSubject {
-    /// What a job does.
+    /// The load itself.
     Workload,
-    /// How long it is measured.
+    /// How long to measure.
     Measuring,
 }
 
 /// An option of a workload.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkloadOption {
-    /// Its name, that of its switch; keys of a plan are called the same.
+    /// The name of its switch, which is also its key in plans.
     pub name: &'static str,
-    /// What stands for its value; `None` for one that is only said.
+    /// Placeholder for its value; `None` for a switch without one.
     pub value: Option<&'static str>,
-    /// What it means, in a line.
+    /// One-line description.
     pub about: &'static str,
-    /// What it is about.
+    /// The group it belongs to.
     pub subject: OptionSubject,
-    /// Of the options of one choice only one can be said.
+    /// Options with the same choice exclude each other.
     pub choice: Option<&'static str>,
-    /// A command that makes a grid takes a list of its values.
+    /// Commands that run a grid accept a list of values.
     pub is_list: bool,
     read: fn(&mut WorkloadOptions, &str) -> Result<(), ParseError>,
 }
 
 impl WorkloadOption {
-    /// Sets it from text; one that is only said takes `true`.
+    /// Sets it from text; a switch without a value takes `true`.
     ///
     /// # Errors
-    /// Where the text is not a value of it.
+    /// If the text is not a valid value.
     pub fn set(&self, options: &mut WorkloadOptions, text: &str) -> Result<(), ParseError> {
         (self.read)(options, text)
     }
 
-    /// The values that a list of them holds, each to be set by itself. Sizes with shares are
-    /// one value together.
+    /// Splits a list into its values, each to be set separately. Sizes with shares form one value.
     #[must_use]
     pub fn values<'a>(&self, text: &'a str) -> Vec<&'a str> {
         match self.is_list && !text.contains(':') {
@@ -371,13 +369,13 @@ pub const OPTIONS: [WorkloadOption; 29] = [
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkloadOptions {
-    /// Only reads; excludes `write`, `read_percent` and `discard`.
+    /// Reads only; excludes `write`, `read_percent` and `discard`.
     pub read: bool,
-    /// Only writes; excludes `read`, `read_percent` and `discard`.
+    /// Writes only; excludes `read`, `read_percent` and `discard`.
     pub write: bool,
     /// Share of reads, 0 to 100; excludes `read`, `write` and `discard`.
     pub read_percent: Option<u8>,
-    /// Only discards; excludes all that says another mix.
+    /// Discards only; excludes all other mix options.
     pub discard: bool,
     /// Share of discards, 0 to 100; excludes `discard`.
     pub discard_percent: Option<u8>,
@@ -399,9 +397,9 @@ pub struct WorkloadOptions {
     pub threads: Option<u32>,
     /// Operations in flight of each thread.
     pub outstanding: Option<u32>,
-    /// With several targets, `outstanding` counts over all of them.
+    /// With several targets, `outstanding` is the total over all of them.
     pub in_turn: bool,
-    /// Measured time.
+    /// Length of the measurement.
     pub duration: Option<Nanoseconds>,
     /// Time before measuring.
     pub ramp: Option<Nanoseconds>,
@@ -409,21 +407,21 @@ pub struct WorkloadOptions {
     pub size: Option<ByteSize>,
     /// First byte in use.
     pub base_offset: Option<ByteSize>,
-    /// Treatment of caches.
+    /// Cache mode.
     pub cache: Option<CacheMode>,
     /// Explicit syncs.
     pub sync: Option<SyncPolicy>,
     /// Writes that are never torn; only with writes.
     pub atomic: bool,
-    /// Writes that are each durable by a flag of their own; only with writes.
+    /// Each write is durable on completion, by a per-write flag; only with writes.
     pub dsync: bool,
-    /// Completions are polled for.
+    /// Poll for completions.
     pub poll: bool,
     /// Pauses of a thread; excludes `rate`.
     pub think_time: Option<ThinkTime>,
-    /// Operations a second of an open loop.
+    /// Operations per second of an open loop.
     pub rate: Option<f64>,
-    /// How they are spaced; only with `rate`.
+    /// Spacing of the arrivals; only with `rate`.
     pub arrivals: Option<Arrivals>,
     /// Share of zeros in written blocks.
     pub compressible: Option<u8>,
@@ -449,7 +447,7 @@ impl WorkloadOptions {
     /// switches without a value take `true`.
     ///
     /// # Errors
-    /// Where there is no such option, or the text is not a value of it.
+    /// If there is no such option, or the text is not a valid value.
     pub fn set(&mut self, name: &str, text: &str) -> Result<(), ParseError> {
         if let Some(option) = OPTIONS.iter().find(|option| option.name == name) {
             return option.set(self, text);
@@ -516,10 +514,10 @@ fn count(text: &str) -> Result<u32, ParseError> {
     })
 }
 
-/// Reads operations a second; the range is checked with the workload.
+/// Parses operations per second; the range is checked with the workload.
 ///
 /// # Errors
-/// Where the text is not a number above 0.
+/// If the text is not a number above 0.
 pub fn parse_rate(text: &str) -> Result<f64, ParseError> {
     let number = text.trim().parse::<f64>().ok();
     number

@@ -1,5 +1,5 @@
-//! From the options that were given on a command line or in a plan to a workload: defaults,
-//! and one set of rules for both.
+//! Turns the options of a command line or plan into a workload: defaults, and one set of rules for
+//! both.
 
 use crate::option_table::{WorkloadOption, WorkloadOptions};
 use crate::validate::check;
@@ -9,19 +9,18 @@ use crate::{
 };
 use stripewise_units::{ByteSize, Nanoseconds, ParseError};
 
-/// Operations that an open loop may have in flight over all threads where no number is
-/// given.
+/// Default for the operations in flight over all threads in an open loop.
 const OPEN_LOOP_IN_FLIGHT: u32 = 256;
 
-/// Which of the lists of a grid changes slowest.
+/// The options of a grid, slowest-changing first.
 const GRID: [&str; 4] = ["block", "base-offset", "threads", "outstanding"];
 
 impl WorkloadOptions {
-    /// Every combination of the options that were given as lists: block sizes slowest, then
-    /// offsets, threads, outstanding.
+    /// Every combination of the options given as lists: block sizes change slowest, then offsets,
+    /// threads, outstanding.
     ///
     /// # Errors
-    /// Where a text is not a value of its option.
+    /// If a text is not a valid value of its option.
     pub fn grid(
         given: &[(&'static WorkloadOption, String)],
     ) -> Result<Vec<WorkloadOptions>, ParseError> {
@@ -43,11 +42,10 @@ impl WorkloadOptions {
         Ok(cells)
     }
 
-    /// These options, and those of `defaults` where these say nothing. Options
-    /// that exclude each other are one choice: a job that says `write` does not
-    /// take `read-percent` from its defaults, nor a sequential one the
-    /// distribution. Defaults that do not apply to a job (syncs where it only
-    /// reads, arrivals where it has no rate) are dropped.
+    /// These options, filled in from `defaults`. Options that exclude each other are one choice: a
+    /// job with `write` does not take `read-percent` from its defaults, nor a sequential one the
+    /// distribution. Defaults that do not apply to a job (syncs where it only reads, arrivals where
+    /// it has no rate) are dropped.
     #[must_use]
     pub fn or(self, defaults: &WorkloadOptions) -> WorkloadOptions {
         let mix = if self.says_mix() { &self } else { defaults };
@@ -55,7 +53,7 @@ impl WorkloadOptions {
         let pattern = if says_pattern { &self } else { defaults };
         let random = !pattern.sequential && pattern.stride.is_none();
         let writes = mix.says_writes();
-        // Of think time and a rate, a job that says one does not take the other.
+        // Think time and rate exclude each other: a job that sets one does not inherit the other.
         let says_pace = self.rate.is_some() || self.think_time.is_some();
         let pace = if says_pace { &self } else { defaults };
         let (rate, think_time) = (pace.rate, pace.think_time);
@@ -101,11 +99,10 @@ impl WorkloadOptions {
         }
     }
 
-    /// The workload, with `base` for all that was not given.
+    /// The workload, with `base` for all options not given.
     ///
     /// # Errors
-    /// Where options exclude each other, lack the one that they belong to, or
-    /// have values out of range.
+    /// If options exclude each other, lack the one that they depend on, or are out of range.
     pub fn build(self, base: &Workload) -> Result<Workload, WorkloadError> {
         let (block_size_bytes, block_sizes) = self.block_sizes(base)?;
         let (read_percent, discard_percent) = self.mix(base)?;
@@ -142,9 +139,8 @@ impl WorkloadOptions {
         Ok(workload)
     }
 
-    /// These options; an open loop for which no number of outstanding is given gets
-    /// enough of them: with few, arrivals would wait for one another and not for the
-    /// disk alone.
+    /// These options; an open loop without a given number of outstanding operations gets enough of
+    /// them: with few, arrivals would wait for one another and not for the disk alone.
     #[must_use]
     pub fn with_room_for_arrivals(self) -> WorkloadOptions {
         if self.rate.is_none() || self.outstanding.is_some() {
@@ -157,7 +153,7 @@ impl WorkloadOptions {
         }
     }
 
-    /// Threads or outstanding are given by number.
+    /// Threads or outstanding operations are set explicitly.
     #[must_use]
     pub const fn says_load(&self) -> bool {
         self.threads.is_some() || self.outstanding.is_some()
@@ -205,7 +201,7 @@ impl WorkloadOptions {
         let says_others = self.read || self.write || self.read_percent.is_some();
         let inherited = if says_others { 0 } else { base.discard_percent };
         let discards = self.discard_percent.unwrap_or(inherited);
-        // Shares above 100 are refused with the rest of the workload.
+        // Shares above 100 are rejected with the rest of the workload.
         Ok(match self.read_percent {
             Some(percent) => (percent, discards),
             None if self.write => (0, discards),
@@ -292,7 +288,7 @@ impl WorkloadOptions {
     }
 }
 
-/// Refuses more than one of options that exclude each other.
+/// Rejects more than one of a set of mutually exclusive options.
 fn only_one(options: &[(&'static str, bool)]) -> Result<(), WorkloadError> {
     let mut given = options.iter().filter(|(_, given)| *given);
     if let (Some((first, _)), Some((second, _))) = (given.next(), given.next()) {

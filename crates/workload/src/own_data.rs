@@ -1,9 +1,8 @@
-//! Whether bytes are such as [`DataSource`](crate::DataSource) writes.
+//! Recognises data that [`DataSource`](crate::DataSource) wrote.
 //!
-//! Its noise proves itself: each word of eight bytes is the next state of the
-//! generator whose last state stands 64 bytes before it. No superblock, text or
-//! archive is like that, and no noise of others (ciphertext, compressed data)
-//! either: one link fits by chance in one of 2^64 cases.
+//! Its noise identifies itself: each eight-byte word is the next state of the generator whose
+//! previous state is 64 bytes before it. No superblock, text or archive looks like that, nor does
+//! other noise (ciphertext, compressed data): one link matches by chance in one of 2^64 cases.
 
 use crate::data::{GRAIN_BYTES, STEP_BYTES, dense_bytes, next_word};
 use std::ops::Range;
@@ -11,20 +10,19 @@ use std::ops::Range;
 /// Direct operations begin and end at multiples of this.
 const SECTOR_BYTES: usize = 512;
 const WORD_BYTES: usize = size_of::<u64>();
-/// The least noise that shows a link.
+/// The least noise that contains a link.
 const LINK_BYTES: usize = STEP_BYTES + WORD_BYTES;
-/// Noise that ends in so many zeros by chance is not expected in 10^17 blocks.
+/// This many zeros at the end of noise are not expected by chance in 10^17 blocks.
 const ZEROS_BY_CHANCE: usize = 8;
 
-/// Where in `bytes`, which lie at a multiple of 4 KiB in a target, the first
-/// 4 KiB block begins that a [`DataSource`](crate::DataSource) cannot have written,
-/// whatever its seed and pattern and however large the operations were; `None`
-/// where there is none. Zeros may be its own: the compressible part is zeros.
+/// Offset in `bytes`, which start at a multiple of 4 KiB in a target, of the first 4 KiB block that
+/// a [`DataSource`](crate::DataSource) cannot have written, whatever its seed, pattern and
+/// operation size; `None` if there is none. Zeros may be its own: the compressible part is zeros.
 ///
-/// Limits. Fewer than 80 bytes amid noise pass, and so do up to 64 bytes that end where
-/// a percentage of compressible data puts the end, with nothing but zeros behind them.
-/// Compressible data written by operations that are no whole sectors can be too short to
-/// prove itself over zeros, and is taken for somebody else's.
+/// Limits. Fewer than 80 foreign bytes amid noise pass, and so do up to 64 bytes that end where a
+/// percentage of compressible data would end, followed only by zeros. Compressible data written by
+/// operations that are not whole sectors can be too short to be recognised amid zeros, and is
+/// reported as foreign.
 ///
 /// ```
 /// use stripewise_workload::{DataPattern, DataSource, foreign_block};
@@ -51,8 +49,8 @@ fn sectors(block: Range<usize>) -> impl Iterator<Item = Range<usize>> {
         .map(move |start| start..end.min(start + SECTOR_BYTES))
 }
 
-/// All of a sector was written by one operation that began at a sector: noise, and then
-/// zeros from where some percentage puts the end.
+/// One operation that began at a sector boundary wrote the whole sector: noise, then zeros from a
+/// position that some percentage allows.
 fn is_of_one_operation(bytes: &[u8], sector: &Range<usize>) -> bool {
     let all = &bytes[sector.clone()];
     let end = all.iter().rposition(|byte| *byte != 0);
@@ -68,13 +66,13 @@ fn is_of_one_operation(bytes: &[u8], sector: &Range<usize>) -> bool {
             .all(|at| linked_bytes(noise, at) == (noise.len() - at - STEP_BYTES).min(WORD_BYTES))
 }
 
-/// Written by operations of any length and place: noise of several, with zeros between.
-/// Only what is left of one between others can be too short for a link, and a sector
-/// holds more than that.
+/// Written by operations of any length and place: noise of several, with zeros between. Only the
+/// remains of one operation between others can be too short for a link, and a sector holds more
+/// than that.
 fn is_patchwork(bytes: &[u8], block: Range<usize>) -> bool {
-    /// A rest too short for a link, and a rest of a word before it.
+    /// A remainder too short for a link, preceded by a partial word.
     const UNPROVEN_MAX: usize = LINK_BYTES + WORD_BYTES;
-    // Noise may have come in from the block before, and go on into the next.
+    // Noise may extend into the block from its neighbours.
     let context = block.start.saturating_sub(LINK_BYTES)..bytes.len().min(block.end + LINK_BYTES);
     let around = &bytes[context.clone()];
     let proofs = proofs(around);
@@ -87,11 +85,11 @@ fn is_patchwork(bytes: &[u8], block: Range<usize>) -> bool {
         })
 }
 
-/// What a byte is known as.
+/// What identifies a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proof {
     Missing,
-    /// Of eight or more.
+    /// Part of a run of eight or more.
     Zeros,
     Noise,
 }
@@ -117,7 +115,7 @@ fn proofs(bytes: &[u8]) -> Vec<Proof> {
                 proofs[at..at + WORD_BYTES].fill(Proof::Noise);
                 proofs[at + STEP_BYTES..at + LINK_BYTES].fill(Proof::Noise);
             }
-            // The last word may be a part of one: that counts behind a whole one.
+            // The last word may be partial: it counts after a whole one.
             part if at >= WORD_BYTES && links(at - WORD_BYTES) == WORD_BYTES => {
                 proofs[at + STEP_BYTES..at + STEP_BYTES + part].fill(Proof::Noise);
             }
@@ -127,7 +125,7 @@ fn proofs(bytes: &[u8]) -> Vec<Proof> {
     proofs
 }
 
-/// How many bytes are such as follow the word at `at`, of one word at most.
+/// Number of bytes, at most a word, that continue the generator of the word at `at`.
 fn linked_bytes(noise: &[u8], at: usize) -> usize {
     let Some(word) = noise[at..].first_chunk() else {
         return 0;
@@ -191,7 +189,7 @@ mod tests {
                 let mut file = vec![0; FILE_BYTES];
                 source.fill(0, &mut file);
                 rewrite(&mut file, &mut source, size, size, size as u64);
-                // Over what whole sectors of another pattern have left.
+                // Over whole sectors left from another pattern.
                 let mut plain = DataSource::new(DataPattern::default(), 6, 1);
                 rewrite(&mut file, &mut plain, size + 8, size + 8, 3);
                 let found = foreign_block(&file);
@@ -232,7 +230,7 @@ mod tests {
                 }
             }
         }
-        // On zeros, which may be ours, each byte of others is seen.
+        // Amid zeros, which may be ours, every foreign byte is detected.
         for at in [0, 40, 511, 4000, FILE_BYTES - 1] {
             let mut file = vec![0; FILE_BYTES];
             file[at] = b'!';

@@ -1,10 +1,9 @@
-//! Plan files: several named jobs on targets of their own (`run --plan FILE`).
+//! Plan files: several named jobs, each with its own targets (`run --plan FILE`).
 //!
-//! TOML. Every key has the name of a switch of `run` and its value the text that
-//! the switch takes; a bare number or `true` will do where it means the same.
-//! Strict: an unknown key is an error that names the line, the key and the
-//! nearest known one. Permission to destroy or overwrite is not in plans; it is
-//! given on the command line, each time.
+//! TOML. Every key has the name of a switch of `run`, and its value is the text that the switch
+//! takes; a bare number or `true` is accepted where it means the same. Strict: an unknown key is an
+//! error that names the line, the key and the nearest known one. Plans cannot grant permission to
+//! destroy or overwrite; it is given on the command line, each time.
 //!
 //! ```toml
 //! label = "new volume, RAID 10"     # optional: kept with the run
@@ -69,24 +68,23 @@ use std::ops::Range;
 use stripewise_units::{CpuList, nearest};
 use toml::de::DeTable;
 
-/// Jobs of one plan at most.
+/// Most jobs in a plan.
 const JOBS_MAX: usize = 1_024;
 
-/// Keys of the document.
+/// Top-level keys.
 const PLAN_KEYS: [&str; 4] = ["label", "run", "defaults", "job"];
-/// Keys of a job besides the options of its workload.
+/// Keys of a job in addition to its workload options.
 const JOB_KEYS: [&str; 4] = ["name", "target", "engine", "cpus"];
-/// Engines that can be asked for, by name: those of the engine crate, which a test
-/// holds to this list.
+/// Names of selectable engines; a test compares them with the engine crate.
 pub const ENGINE_NAMES: [&str; 6] = ["auto", "uring", "nvme", "iocp", "threads", "null"];
 
-/// Whether jobs run at once.
+/// Whether jobs run concurrently.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum PlanOrder {
-    /// All at once.
+    /// All concurrently.
     #[default]
     Together,
     /// One after the other.
@@ -95,7 +93,7 @@ pub enum PlanOrder {
     Both,
 }
 
-/// Several jobs.
+/// Several named jobs with their order.
 ///
 /// ```
 /// use stripewise_workload::Plan;
@@ -116,9 +114,9 @@ pub enum PlanOrder {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The user's words about the run.
+    /// Free text by the user, kept with the run.
     pub label: Option<String>,
-    /// Whether jobs run at once.
+    /// Whether jobs run concurrently.
     pub order: PlanOrder,
     /// In the order of the file; names are unique; at least one.
     pub jobs: Vec<PlanJob>,
@@ -129,27 +127,25 @@ pub struct Plan {
 pub struct PlanJob {
     /// Unique in the plan.
     pub name: String,
-    /// As they would stand on the command line; at least one.
+    /// As typed on the command line; at least one.
     pub targets: Vec<String>,
-    /// What it does; `check`ed, but not against its targets. A job without a
-    /// seed of its own has that of the plan plus its number from 0, so that
-    /// jobs do not move in step.
+    /// Its load, `check`ed, but not against its targets. A job without a seed gets the plan's seed
+    /// plus its number from 0, so that jobs do not move in step.
     pub workload: Workload,
-    /// Engine asked for: `auto`, `uring`, `nvme`, `threads`, `null`.
+    /// The engine to use: `auto`, `uring`, `nvme`, `threads`, `null`.
     pub engine: Option<String>,
-    /// Processors to run on.
+    /// CPUs to run on.
     pub cpus: Option<CpuList>,
-    /// The options of the job and of the plan's defaults, before anything else
-    /// was filled in: says what was left open.
+    /// The options of the job and of the plan's defaults, before any other values were filled in:
+    /// shows what was left open.
     pub options: WorkloadOptions,
 }
 
 impl Plan {
-    /// What it asks for, with an engine and processors that were given beside it.
+    /// The request for this plan, with the engine and CPUs given on the command line.
     ///
     /// # Errors
-    /// Where nothing was given beside it and its jobs ask for different ones: jobs that
-    /// run at once run on one engine.
+    /// If none were given and the jobs specify different ones: concurrent jobs share one engine.
     pub fn request(
         &self,
         engine: Option<String>,
@@ -191,7 +187,7 @@ impl Plan {
         }
     }
 
-    /// Processors are dealt out to all threads of a run in turn.
+    /// CPUs are assigned to all threads of a run in turn.
     fn cpus(&self) -> Result<Vec<u32>, RequestError> {
         let lists = self.jobs.iter().filter_map(|job| job.cpus.as_ref());
         let mut lists: Vec<&[u32]> = lists.map(CpuList::cpus).collect();
@@ -227,7 +223,7 @@ impl std::str::FromStr for Plan {
     }
 }
 
-/// What a table of options says.
+/// The options of one table.
 #[derive(Default)]
 struct Section {
     options: PlanOptions,
@@ -237,7 +233,7 @@ struct Section {
     cpus: Option<CpuList>,
 }
 
-/// Where a job says what it must agree in with others.
+/// Positions of the values that must agree between jobs.
 struct Places {
     table: Range<usize>,
     name: Option<Range<usize>>,
@@ -393,7 +389,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Jobs at once share their times.
+    /// Concurrent jobs share their times.
     fn check_times(
         &self,
         order: PlanOrder,

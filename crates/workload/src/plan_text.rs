@@ -1,9 +1,8 @@
-//! Reading plan files: TOML whose values are the text that switches take, and
-//! mistakes that name their line, the key and what to write instead.
+//! Reads plan files: TOML whose values are the text that switches take. Errors name the line, the
+//! key and the correct form.
 //!
-//! One reader for the plans of `run` and those of experiments. It knows the
-//! grammar that they share - tables of options under the names of switches,
-//! permissions refused - and nothing of what a plan is made of.
+//! One reader for the plans of `run` and of experiments. It knows the grammar that they share -
+//! tables of options named after switches, permissions refused - and nothing of a plan's structure.
 
 use crate::{WorkloadError, WorkloadOptions};
 use std::fmt;
@@ -13,13 +12,13 @@ use stripewise_units::{Hint, ParseError, nearest};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A value and where it stands.
+/// A value and its position.
 pub type PlanValue<'a> = Spanned<DeValue<'a>>;
 
-/// Keys that are refused with an explanation of their own.
+/// Keys rejected with their own explanation.
 const PERMISSIONS: [&str; 4] = ["destroy", "overwrite", "busy-ok", "keep"];
 
-/// A plan that cannot be used.
+/// An invalid plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanError {
     line: usize,
@@ -34,7 +33,7 @@ impl PlanError {
         self.line
     }
 
-    /// What to do about it.
+    /// How to fix it.
     #[must_use]
     pub fn hint(&self) -> &Hint {
         &self.hint
@@ -49,12 +48,12 @@ impl fmt::Display for PlanError {
 
 impl std::error::Error for PlanError {}
 
-/// The options of one workload, and where each of them stands.
+/// The options of one workload, with the position of each.
 #[derive(Clone, Debug, Default)]
 pub struct PlanOptions {
     /// As [`WorkloadOptions::set`] takes them.
     pub options: WorkloadOptions,
-    /// The places of those that were set, by name.
+    /// Positions of the options that were set, by name.
     places: Vec<(String, Range<usize>)>,
 }
 
@@ -68,7 +67,7 @@ impl PlanOptions {
     }
 }
 
-/// Reads values and knows where they stand.
+/// Reads values and tracks their positions.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanReader<'a> {
     text: &'a str,
@@ -81,16 +80,16 @@ impl<'a> PlanReader<'a> {
         PlanReader { text }
     }
 
-    /// The document. `hint` says what a plan of this kind looks like.
+    /// Parses the document. `hint` describes the format of such a plan.
     ///
     /// # Errors
-    /// Where the text is no TOML.
+    /// If the text is not TOML.
     pub fn document(self, hint: &str) -> Result<Spanned<DeTable<'a>>, PlanError> {
         DeTable::parse(self.text)
             .map_err(|error| self.refuse(error.span().unwrap_or(0..0), error.message(), hint))
     }
 
-    /// A mistake at a place of the text.
+    /// An error at a position in the text.
     pub fn refuse(
         self,
         at: Range<usize>,
@@ -105,10 +104,10 @@ impl<'a> PlanReader<'a> {
         }
     }
 
-    /// The keys and values of a table; `example` has its brackets.
+    /// The keys and values of a table; `example` includes its brackets.
     ///
     /// # Errors
-    /// Where it is no table.
+    /// If it is not a table.
     pub fn table<'v>(
         self,
         value: &'v PlanValue<'a>,
@@ -123,7 +122,7 @@ impl<'a> PlanReader<'a> {
     /// The tables of a list of tables, `[[key]]`.
     ///
     /// # Errors
-    /// Where it is no list.
+    /// If it is not a list.
     pub fn tables<'v>(
         self,
         key: &str,
@@ -137,10 +136,10 @@ impl<'a> PlanReader<'a> {
         Ok(&**tables)
     }
 
-    /// Text in quotes.
+    /// A quoted string.
     ///
     /// # Errors
-    /// Where it is something else.
+    /// If it is another type.
     pub fn string(self, key: &str, value: &PlanValue<'_>) -> Result<String, PlanError> {
         value.get_ref().as_str().map(str::to_owned).ok_or_else(|| {
             let hint = format!("{key} = \"text in quotes\"");
@@ -148,10 +147,10 @@ impl<'a> PlanReader<'a> {
         })
     }
 
-    /// The text that the switch would have been given.
+    /// The text as the switch would receive it.
     ///
     /// # Errors
-    /// Where it is more than one value, or a number in another base than ten.
+    /// If it is more than one value, or a number that is not decimal.
     pub fn scalar(self, key: &str, value: &PlanValue<'_>) -> Result<String, PlanError> {
         match value.get_ref() {
             DeValue::String(text) => Ok(text.to_string()),
@@ -175,10 +174,10 @@ impl<'a> PlanReader<'a> {
         }
     }
 
-    /// A value as its type reads it.
+    /// A value, parsed as its type.
     ///
     /// # Errors
-    /// Where it is not one value, or the type refuses it.
+    /// If it is not one value, or the type rejects it.
     pub fn parsed<T>(self, key: &str, value: &PlanValue<'_>) -> Result<T, PlanError>
     where
         T: FromStr<Err = ParseError>,
@@ -187,10 +186,10 @@ impl<'a> PlanReader<'a> {
         parsed.map_err(|error| self.bad_value(key, value, &error))
     }
 
-    /// Takes an entry of a table of options; false where the key is none.
+    /// Consumes an entry of a table of options; returns false for an unknown key.
     ///
     /// # Errors
-    /// Where the option does not take the value.
+    /// If the option rejects the value.
     pub fn option(
         self,
         into: &mut PlanOptions,
@@ -206,14 +205,14 @@ impl<'a> PlanReader<'a> {
         Ok(true)
     }
 
-    /// A value that its key does not take.
+    /// The error for a value that its key rejects.
     #[must_use]
     pub fn bad_value(self, key: &str, value: &PlanValue<'_>, error: &ParseError) -> PlanError {
         self.refuse(value.span(), format!("{key}: {error}"), error.hint())
     }
 
-    /// A workload whose options do not go together: told at the option that the
-    /// error is about, where it was set; else at the workload's own table.
+    /// The error for a workload with conflicting options, reported at the option concerned if it
+    /// was set, otherwise at the workload's table.
     #[must_use]
     pub fn bad_workload(
         self,
@@ -227,7 +226,7 @@ impl<'a> PlanReader<'a> {
         self.refuse(at, format!("{whose}: {error}"), error.hint())
     }
 
-    /// A key that is none; says the nearest one that is.
+    /// The error for an unknown key; suggests the nearest known one.
     #[must_use]
     pub fn unknown(self, at: Range<usize>, key: &str, whose: &str, known: &[&str]) -> PlanError {
         let hint = if PERMISSIONS.contains(&key) {

@@ -1,16 +1,15 @@
 //! One seed, many independent generators.
 //!
-//! All randomness of a job comes from xoshiro256++ (Blackman & Vigna, 2019),
-//! seeded with its `u64` through SplitMix64. A *purpose* (positions, kinds,
-//! arrivals, data) is 2^192 steps ahead of the one before it (`long_jump`) and
-//! a thread 2^128 steps ahead of the one before it (`jump`), so no two of them
-//! ever overlap, and adding a thread or a write mix moves nobody else's stream.
-//! The streams are part of the format: golden digests in the tests pin them.
+//! All randomness of a job comes from xoshiro256++ (Blackman & Vigna, 2019), seeded with its `u64`
+//! through SplitMix64. Each *purpose* (positions, kinds, arrivals, data) starts 2^192 steps after
+//! the previous one (`long_jump`) and each thread 2^128 steps after the previous one (`jump`), so
+//! no two streams overlap, and adding a thread or a write mix changes no other stream. The streams
+//! are part of the format: golden digests in the tests pin them.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// What a generator is for.
+/// What a generator is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Where operations go.
@@ -23,7 +22,7 @@ pub(crate) enum Purpose {
     Data = 3,
     /// How ranks are scattered over the span; the same for all threads.
     Scatter = 4,
-    /// Which of several sizes an operation has.
+    /// The size of an operation, where there are several.
     Size = 5,
 }
 
@@ -44,7 +43,7 @@ impl Generator {
         Generator(generator)
     }
 
-    /// The generator of a seed that is derived for one purpose alone.
+    /// The generator for a seed already derived for a single purpose.
     pub(crate) fn plain(seed: u64) -> Self {
         Generator(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
@@ -55,10 +54,9 @@ impl Generator {
         self.0.next_u64()
     }
 
-    /// A number in `0..bound` by multiply-shift: the upper half of the 128-bit
-    /// product. Nothing is rejected, so the probability of each number is
-    /// `1/bound` within 2^-64: for 2^41 blocks (1 PiB of 512 bytes) a relative
-    /// error of at most 2^-23, which no run is long enough to see.
+    /// A number in `0..bound` by multiply-shift: the upper half of the 128-bit product. No
+    /// rejection, so the probability of each number is `1/bound` within 2^-64: for 2^41 blocks (1
+    /// PiB of 512 bytes) a relative error of at most 2^-23, which no run is long enough to detect.
     #[inline]
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         let product = u128::from(self.word()) * u128::from(bound);
@@ -71,19 +69,19 @@ impl Generator {
         ((self.word() >> 11) + 1) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }
 
-    /// Yes with a probability of `threshold` / 2^64; see [`threshold`].
+    /// True with a probability of `threshold` / 2^64; see [`threshold`].
     #[inline]
     pub(crate) fn chance(&mut self, threshold: u64) -> bool {
         self.word() < threshold
     }
 }
 
-/// The seed of part `index` of something that has `seed`: a file of a job, for
-/// example, so that parts do not move in step. Part 0 keeps the seed.
+/// Derives the seed of part `index`, such as a file of a job, from `seed`, so that parts do not
+/// move in step. Part 0 keeps the seed.
 ///
-/// The finaliser of MurmurHash3 (Appleby) on the seed and an odd multiple of the
-/// index; another multiplier than SplitMix64's increment, whose multiples would
-/// give generators that share words of their states.
+/// The finaliser of MurmurHash3 (Appleby) on the seed and an odd multiple of the index. The
+/// multiplier differs from SplitMix64's increment, whose multiples would give generators that share
+/// words of their states.
 ///
 /// ```
 /// use stripewise_workload::derived_seed;

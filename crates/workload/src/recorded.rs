@@ -1,11 +1,10 @@
-//! A load that was recorded, to be issued again: which recording, how it is changed, and
-//! the operations that follow.
+//! Replay of a recorded load: which recording, how it is changed, and its operations.
 //!
-//! The description is part of a [`Workload`](crate::Workload) and of its record; the
-//! operations are too many for that and travel beside it, as a [`RecordedLoad`].
+//! The description is part of a [`Workload`](crate::Workload) and of its record; the operations are
+//! too many for that and are passed separately, as a [`RecordedLoad`].
 //!
 //! Two ways to issue. *Open*: each operation has an intended start, whatever the disk does.
-//! *Closed*: each has one that it waits for, and a think time after that one's completion.
+//! *Closed*: each waits for another operation, and then for a think time after its completion.
 
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,22 +13,23 @@ use stripewise_units::Kind;
 /// Which recording a load comes from, and how it is changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Recorded {
-    /// The file's name, for people.
+    /// The file's name, for display.
     pub name: String,
-    /// A digest of its operations: with another one it is another load.
+    /// A digest of its operations; it identifies the load.
     pub digest: String,
-    /// So many copies at once; of a part of a copy as many operations, drawn at random.
+    /// Number of concurrent copies; a fractional copy is that share of its operations, drawn at
+    /// random.
     pub copies: f64,
-    /// Its time goes so many times faster; of a closed load 1.
+    /// Factor by which its time is accelerated; 1 for a closed load.
     pub speed: f64,
-    /// Where in the recording it begins, nanoseconds; after the recording's end it begins
-    /// again. Each further copy begins elsewhere, by the workload's seed.
+    /// Start position in the recording, nanoseconds; it wraps around at the recording's end. Each
+    /// further copy starts at a different position, from the workload's seed.
     pub from_ns: u64,
-    /// Pauses without anything in flight that are longer than this are cut to it.
+    /// Idle periods (nothing in flight) longer than this are shortened to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_ns_max: Option<u64>,
-    /// Operations wait for those that they waited for in the recording, in place of having
-    /// an intended start.
+    /// Operations wait for those that they waited for in the recording, instead of having an
+    /// intended start.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
 }
@@ -52,33 +52,33 @@ impl Recorded {
     }
 }
 
-/// No operation is waited for.
+/// The operation waits for no other.
 pub const AFTER_NONE: u32 = u32::MAX;
-/// How long an operation took in the recording, where that is not known.
+/// The operation's duration in the recording is unknown.
 pub const LASTED_UNKNOWN: u64 = u64::MAX;
-/// Operations of one run at most, about 1 GiB.
+/// Most operations in one run, about 1 GiB.
 pub const RECORDED_OPERATIONS_MAX: usize = 1 << 24;
 
-/// It left later than it was due because one that overlaps had not completed.
+/// Flag: issued late because an overlapping operation had not completed.
 const HELD: u64 = 1 << 63;
-/// It never left.
+/// The operation was never issued.
 const NOT_ISSUED: u64 = HELD - 1;
 
 /// One operation of a recorded load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedOperation {
-    /// Open: when it is due, from the beginning of the run. Closed: how long after the
-    /// completion of `after`, or after the beginning.
+    /// Open: due time from the start of the run. Closed: delay after the completion of `after`, or
+    /// after the start.
     pub due_ns: u64,
     /// From the start of the target; 0 for a sync.
     pub offset_bytes: u64,
-    /// How long it took in the recording, or [`LASTED_UNKNOWN`].
+    /// Duration in the recording, or [`LASTED_UNKNOWN`].
     pub lasted_ns: u64,
     /// 0 for a sync.
     pub length_bytes: u32,
     /// Closed: the number of the operation that it waits for, or [`AFTER_NONE`].
     pub after: u32,
-    /// Which copy: copies do not wait for each other.
+    /// The copy it belongs to: copies do not wait for each other.
     pub copy: u16,
     /// Read, write, sync or discard.
     pub kind: Kind,
@@ -92,17 +92,18 @@ impl RecordedOperation {
     }
 }
 
-/// The operations of one run, and when each of them left.
+/// The operations of one run, and when each was issued.
 #[derive(Debug)]
 pub struct RecordedLoad {
     operations: Box<[RecordedOperation]>,
     is_closed: bool,
-    /// Of each operation, from the beginning of the run.
+    /// Issue time of each operation, from the start of the run.
     left_ns: Box<[AtomicU64]>,
 }
 
 impl RecordedLoad {
-    /// Open loads by rising due time; of closed ones each after the one it waits for.
+    /// Open loads are sorted by due time; in closed ones each operation follows the one it waits
+    /// for.
     #[must_use]
     pub fn new(operations: Vec<RecordedOperation>, is_closed: bool) -> RecordedLoad {
         let never = || AtomicU64::new(NOT_ISSUED);
@@ -125,7 +126,7 @@ impl RecordedLoad {
         self.is_closed
     }
 
-    /// Operation `number` leaves now, that long after the beginning of the run.
+    /// Records that operation `number` is issued at this time after the start of the run.
     pub fn leaves(&self, number: u32, at_ns: u64, is_held: bool) {
         if let Some(left_ns) = self.left_ns.get(number as usize) {
             let held = if is_held { HELD } else { 0 };
@@ -133,8 +134,8 @@ impl RecordedLoad {
         }
     }
 
-    /// When operation `number` left, from the beginning of the run, and whether it had been
-    /// held for another one; None if it never did.
+    /// When operation `number` was issued, from the start of the run, and whether it was held for
+    /// another one; `None` if it never was.
     #[must_use]
     pub fn left(&self, number: usize) -> Option<(u64, bool)> {
         let value = self.left_ns.get(number)?.load(Ordering::Relaxed);

@@ -1,9 +1,8 @@
 //! A request: everything that decides what is measured, as plain data.
 //!
-//! Switches and plan files become one, the record of a run keeps the one that it
-//! answers, and a stored or printed request runs again as it was. It grants nothing:
-//! permission to overwrite or destroy is given by the person who asks, each time, and
-//! is never in it.
+//! Switches and plan files are turned into a request, the record of a run keeps its own, and a
+//! stored or printed request runs again unchanged. It grants nothing: the user gives permission to
+//! overwrite or destroy each time, and it is never part of a request.
 
 use crate::plan::{ENGINE_NAMES, PlanOrder};
 use crate::validate::check;
@@ -17,26 +16,26 @@ use std::collections::BTreeSet;
 use std::fmt;
 use stripewise_units::{Hint, Nanoseconds, nearest};
 
-/// Version of the request's JSON. Raised when a field changes its meaning or goes; new
+/// Version of the request's JSON. Raised when a field changes its meaning or is removed; new
 /// optional fields do not raise it.
 pub const REQUEST_VERSION: u32 = 1;
 
-/// Length of an interval where none is asked for, nanoseconds.
+/// Default interval length, nanoseconds.
 pub const INTERVAL_NS: u64 = 1_000_000_000;
 
-/// Operations that a run on a simulated array has at least where no duration is given:
-/// the coefficient of variation of its mean is then about 0.7 %.
+/// Minimum operations of a run on a simulated array where no duration is given: the coefficient of
+/// variation of its mean is then about 0.7 %.
 pub const SIMULATED_OPERATIONS_MIN: u64 = 30_000;
 
-/// Lengths of an interval that can be asked for, nanoseconds.
+/// Allowed interval lengths, nanoseconds.
 const INTERVALS_NS: std::ops::RangeInclusive<u64> = 1_000_000..=10_000_000_000;
 const REPETITIONS: std::ops::RangeInclusive<u32> = 1..=1_000;
 const NAME_BYTES_MAX: usize = 64;
-/// Jobs times repetitions: more could not be looked at, and each is held in memory.
+/// Jobs times repetitions: more could not be reviewed, and each is held in memory.
 const RUNS_MAX: usize = 100_000;
 /// Targets of one job; an operation numbers them in 16 bits.
 const TARGETS_MAX: usize = 4_096;
-/// Keys that are refused with an explanation of their own.
+/// Keys rejected with their own explanation.
 const PERMISSIONS: [&str; 4] = ["destroy", "overwrite", "busy_ok", "keep"];
 
 /// What is to be measured.
@@ -58,54 +57,53 @@ const PERMISSIONS: [&str; 4] = ["destroy", "overwrite", "busy_ok", "keep"];
 pub struct Request {
     /// [`REQUEST_VERSION`].
     pub request_version: u32,
-    /// The user's words about the run.
+    /// Free text by the user, kept with the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// At least one. Jobs that run at once have different names.
+    /// At least one. Concurrent jobs have different names.
     pub jobs: Vec<RequestJob>,
-    /// Which of them run at once.
+    /// Which of them run concurrently.
     #[serde(default)]
     pub order: PlanOrder,
-    /// What several runs of it are kept as.
+    /// How a series of its runs is stored.
     #[serde(default)]
     pub part: RequestPart,
-    /// How often everything is done, 1 to 1,000. Each repetition has seeds of its own,
-    /// derived from those of the jobs; the first has the jobs' own.
+    /// Number of repetitions, 1 to 1,000. Each has its own seeds, derived from those of the jobs;
+    /// the first uses the jobs' seeds.
     #[serde(default = "once")]
     pub repetitions: u32,
     /// One of [`ENGINE_NAMES`].
     #[serde(default = "auto")]
     pub engine: String,
-    /// Processors that the threads of a run are bound to in turn; empty: the system's
-    /// choice.
+    /// CPUs that the threads of a run are bound to in turn; empty: the scheduler decides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<u32>,
     /// Length of an interval, 1 ms to 10 s.
     #[serde(default = "interval_ns")]
     pub interval_ns: u64,
-    /// On simulated arrays, a run goes on beyond its duration until so many operations
-    /// have completed.
+    /// On simulated arrays, a run continues beyond its duration until this many operations have
+    /// completed.
     #[serde(default)]
     pub simulated_operations_min: u64,
-    /// Each thread stops once it has issued that many, even if time is left; 1 or more.
+    /// Each thread stops once it has issued this many, even if time is left; 1 or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operations_max_per_thread: Option<u64>,
-    /// Size of the device's or controller's cache, where the user says it.
+    /// Size of the device's or controller's cache, if the user gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_size_bytes: Option<u64>,
-    /// Requirements to be met or missed, as typed: `p99<5ms`.
+    /// Requirements to check, as typed: `p99<5ms`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<String>,
-    /// What is written carries stamps, and what is read is compared with it.
+    /// Written data carries stamps, and reads are verified against them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verify: bool,
-    /// A pilot of each load that writes goes before its run, until no cache absorbs it.
+    /// Each load that writes is preceded by a pilot, until no cache absorbs it.
     #[serde(default, skip_serializing_if = "Steady::is_no")]
     pub steady: Steady,
-    /// The cache modes were asked for by name: another one will not do.
+    /// The cache modes were requested explicitly: no fallback is allowed.
     #[serde(default = "yes")]
     pub cache_by_name: bool,
-    /// Threads and outstanding were asked for by number.
+    /// Threads and outstanding operations were given explicitly.
     #[serde(default = "yes")]
     pub load_by_number: bool,
 }
@@ -117,11 +115,11 @@ pub struct RequestJob {
     pub name: String,
     /// As typed on the command line; at least one.
     pub targets: Vec<String>,
-    /// Complete: nothing is left to a default.
+    /// Complete: no default is left open.
     pub workload: Workload,
 }
 
-/// What several runs of one request are kept as: the part of their series.
+/// The part of a series that several runs of one request are stored as.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -134,23 +132,23 @@ pub enum RequestPart {
     Plan,
 }
 
-/// How thoroughly a pilot looks for what a cache absorbs, before a run of a load that writes.
+/// How thoroughly a pilot checks for cache absorption before a run of a load that writes.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Steady {
-    /// There is none.
+    /// No pilot.
     #[default]
     No,
-    /// With spans of 5 s: the rate held, or stepped down by a third and then held.
+    /// With periods of 5 s: until the rate holds, or has dropped by a third and then holds.
     Quick,
-    /// With spans of 30 s.
+    /// With periods of 30 s.
     Thorough,
 }
 
 impl Steady {
-    /// There is none.
+    /// No pilot runs.
     #[must_use]
     pub fn is_no(&self) -> bool {
         *self == Steady::No
@@ -158,7 +156,7 @@ impl Steady {
 }
 
 impl Default for Request {
-    /// No job yet; once, intervals of a second, the engine that suits.
+    /// No job yet; one repetition, one-second intervals, automatic engine.
     fn default() -> Self {
         Request {
             request_version: REQUEST_VERSION,
@@ -213,7 +211,7 @@ impl RequestError {
         }
     }
 
-    /// What to do about it.
+    /// How to fix it.
     #[must_use]
     pub fn hint(&self) -> &Hint {
         &self.hint
@@ -229,19 +227,19 @@ impl fmt::Display for RequestError {
 impl std::error::Error for RequestError {}
 
 impl Request {
-    /// As JSON on several lines, without a line break at the end.
+    /// As multi-line JSON, without a final line break.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Plain fields with text as keys: there is nothing that JSON cannot hold.
+        // Plain fields with text as keys: always representable in JSON.
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 
-    /// Reads what [`Request::to_json`] prints, or somebody wrote. Strict: a key that is
-    /// not known is an error.
+    /// Parses a request from JSON, printed by [`Request::to_json`] or written by hand. Strict: an
+    /// unknown key is an error.
     ///
     /// # Errors
-    /// Where the text is not JSON, lacks a field, has one too many, is of another
-    /// version, or breaks a rule of [`Request::check`].
+    /// If the text is not JSON, a field is missing or unknown, the version differs, or a rule of
+    /// [`Request::check`] is broken.
     pub fn from_json(text: &str) -> Result<Request, RequestError> {
         let value: Value = serde_json::from_str(text).map_err(|error| {
             RequestError::new(
@@ -271,10 +269,10 @@ impl Request {
         Ok(request)
     }
 
-    /// The rules that a request can break by itself; targets add theirs.
+    /// Checks the rules of the request alone; targets add their own.
     ///
     /// # Errors
-    /// Where it breaks one.
+    /// The first rule that is broken.
     pub fn check(&self) -> Result<(), RequestError> {
         check_interval(self.interval_ns).map_err(|error| of_workload(&error))?;
         if !REPETITIONS.contains(&self.repetitions) {
@@ -313,7 +311,7 @@ impl Request {
         }
     }
 
-    /// Jobs that run at once share their times and have names that tell them apart.
+    /// Concurrent jobs share their times and have distinct names.
     fn check_jobs_at_once(&self) -> Result<(), RequestError> {
         let mut names = BTreeSet::new();
         let Some(first) = self.jobs.first() else {
@@ -340,8 +338,8 @@ impl Request {
         Ok(())
     }
 
-    /// The runs that it means, in order; the jobs of one run go at once. Each is the
-    /// index of a job, and its workload with the seed of that repetition.
+    /// Its runs, in order; the jobs of one run are concurrent. Each entry is the index of a job,
+    /// and its workload with the seed of that repetition.
     #[must_use]
     pub fn runs(&self) -> Vec<Vec<(usize, Workload)>> {
         let mut runs = Vec::new();
@@ -361,8 +359,7 @@ impl Request {
         runs
     }
 
-    /// The request that means one run of these jobs and is otherwise the same: what the
-    /// record of that run answers.
+    /// The same request reduced to one run of these jobs, as kept in that run's record.
     #[must_use]
     pub fn of_run(&self, jobs: Vec<RequestJob>) -> Request {
         Request {
@@ -415,10 +412,10 @@ impl RequestJob {
     }
 }
 
-/// Refuses an interval that nothing could be kept or concluded from.
+/// Rejects an interval too short or too long to be useful.
 ///
 /// # Errors
-/// Below 1 ms or above 10 s.
+/// If it is below 1 ms or above 10 s.
 pub fn check_interval(interval_ns: u64) -> Result<(), WorkloadError> {
     if INTERVALS_NS.contains(&interval_ns) {
         return Ok(());
@@ -435,7 +432,7 @@ fn of_workload(error: &WorkloadError) -> RequestError {
     RequestError::new(error.to_string(), error.hint())
 }
 
-/// Refuses a key that no request has: a slip would silently measure something else.
+/// Rejects unknown keys: a typing error would silently measure something else.
 fn refuse_unknown(value: &Value) -> Result<(), RequestError> {
     let mut known = BTreeSet::new();
     for sample in samples() {
@@ -470,8 +467,7 @@ fn refuse_unknown(value: &Value) -> Result<(), RequestError> {
     ))
 }
 
-/// Refuses what belongs to another pattern: a stride beside random positions would be
-/// ignored without a word.
+/// Rejects keys of another pattern: a stride with random positions would be silently ignored.
 fn refuse_keys_of_other_patterns(value: &Value, request: &Request) -> Result<(), RequestError> {
     let given = value.get("jobs").and_then(Value::as_array);
     for (given, job) in given.into_iter().flatten().zip(&request.jobs) {
@@ -514,7 +510,7 @@ fn visit(value: &Value, at: &str, see: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Something in the field that is left out where it is empty.
+/// A value for the field that is omitted when empty.
 fn one_size() -> BlockSizes {
     BlockSizes::new(vec![BlockShare {
         size_bytes: 512,
@@ -523,7 +519,7 @@ fn one_size() -> BlockSizes {
     .unwrap_or_default()
 }
 
-/// Requests that have every field between them.
+/// Requests that together cover every field.
 fn samples() -> Vec<Request> {
     let cursor = CursorKind::Own;
     let patterns = [

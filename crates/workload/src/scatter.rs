@@ -1,16 +1,15 @@
 //! A seeded bijection of `0..count` onto itself, in constant memory.
 //!
-//! Zipf's most popular ranks are small numbers; written as positions they would
-//! all lie at the start of the span. This spreads them: rank r goes to block
-//! `place(r)`, and no two ranks share a block. It mixes the bits inside the
-//! smallest power of two that holds `count` (each step is invertible there) and
-//! walks on while the result lies outside (cycle walking; Black & Rogaway,
-//! 2002): fewer than two rounds on average, as the domain is under twice `count`.
-//! It is no cipher; it only has to leave no pattern that a disk could notice.
+//! Zipf's most popular ranks are small numbers; used directly as positions they would all lie at
+//! the start of the span. This spreads them: rank r goes to block `place(r)`, and no two ranks
+//! share a block. It mixes the bits inside the smallest power of two that holds `count` (each step
+//! is invertible there) and repeats while the result lies outside (cycle walking; Black & Rogaway,
+//! 2002): fewer than two rounds on average, as the domain is under twice `count`. It is not a
+//! cipher; it only has to leave no pattern that a disk could notice.
 
 use crate::random::{Generator, Purpose};
 
-/// The bijection, of so many rounds of mixing.
+/// The bijection, with this many rounds of mixing.
 #[derive(Clone, Debug)]
 pub(crate) struct Scatter<const ROUNDS: usize = 3> {
     count: u64,
@@ -28,8 +27,7 @@ impl Scatter {
 }
 
 impl<const ROUNDS: usize> Scatter<ROUNDS> {
-    /// A bijection of `0..count` (`count` at least 1) with the generator's next words as
-    /// its key.
+    /// A bijection of `0..count` (`count` at least 1), keyed by the generator's next words.
     pub(crate) fn from_generator(mut generator: Generator, count: u64) -> Self {
         debug_assert!(count >= 1);
         let bits = 64 - (count - 1).leading_zeros();

@@ -1,23 +1,22 @@
-//! Several block sizes in one job: which share of the operations has which size.
+//! Several block sizes in one job, each with its share of the operations.
 //!
-//! An operation lies at a multiple of its alignment: the largest power of two that divides
-//! its size, so 8K and 24K at multiples of 8K and 60K at multiples of 4K. That is how
-//! databases place pages and extents, and what the law of crossings is about.
+//! Each operation is aligned to the largest power of two that divides its size: 8K and 24K to 8K,
+//! 60K to 4K. Databases place pages and extents that way, and the law of crossings assumes it.
 //!
-//! Left out: sizes that depend on whether an operation reads or writes; give two jobs.
+//! Not supported: sizes that depend on whether an operation reads or writes; use two jobs.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use stripewise_units::{ByteSize, ParseError, parse_count};
 
-/// Sizes of one distribution at most.
+/// Most sizes in one distribution.
 pub(crate) const SIZES_MAX: usize = 64;
 
 const HINT: &str =
     "give sizes with their shares of the operations in per cent, 100 in all: 4K:60,64K:40";
 
-/// One size, and how often it comes.
+/// One size and its share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockShare {
     /// Bytes of an operation.
@@ -42,11 +41,11 @@ pub struct BlockShare {
 pub struct BlockSizes(Vec<BlockShare>);
 
 impl BlockSizes {
-    /// These sizes with their shares.
+    /// Builds the distribution and sorts it by size.
     ///
     /// # Errors
-    /// Where there is none or are more than 64, a size comes twice, or the shares are not
-    /// whole per cent above 0 that make 100.
+    /// If there are no sizes or more than 64, a size occurs twice, or the shares are not whole per
+    /// cent above 0 that add up to 100.
     pub fn new(mut shares: Vec<BlockShare>) -> Result<BlockSizes, ParseError> {
         let text = || print(&shares);
         if shares.is_empty() || shares.len() > SIZES_MAX {
@@ -67,19 +66,19 @@ impl BlockSizes {
         Ok(BlockSizes(shares))
     }
 
-    /// All operations have one size, that of the job.
+    /// All operations have the job's block size.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The sizes, the smallest first.
+    /// The sizes, smallest first.
     #[must_use]
     pub fn shares(&self) -> &[BlockShare] {
         &self.0
     }
 
-    /// The largest size.
+    /// The largest size, if any.
     #[must_use]
     pub fn largest_bytes(&self) -> Option<u64> {
         self.0.last().map(|share| share.size_bytes)
@@ -93,8 +92,8 @@ impl BlockSizes {
         (!self.0.is_empty()).then_some(sums / 100)
     }
 
-    /// The sizes that are multiples of a sector, and those that are not and fall away; the
-    /// others keep their proportions. `None` where nothing is left.
+    /// Splits off the sizes that are not multiples of a sector, which are dropped; the others keep
+    /// their proportions. `None` if no size is left.
     #[must_use]
     pub fn for_sector(&self, sector_bytes: u64) -> Option<(BlockSizes, Vec<u64>)> {
         let fits = |share: &&BlockShare| share.size_bytes.is_multiple_of(sector_bytes.max(1));
@@ -105,7 +104,7 @@ impl BlockSizes {
             return Some((self.clone(), gone));
         }
         let sum: u32 = kept.iter().map(|share| u32::from(share.percent)).sum();
-        // What rounding leaves goes to the most frequent size.
+        // The rounding difference goes to the most frequent size.
         let scaled = |share: &BlockShare| BlockShare {
             percent: (u32::from(share.percent) * 100 / sum.max(1)).max(1) as u8,
             ..*share
@@ -118,7 +117,7 @@ impl BlockSizes {
     }
 }
 
-/// Bytes at whose multiples operations of this size lie.
+/// Alignment of operations of this size, in bytes.
 #[must_use]
 pub const fn alignment_bytes(size_bytes: u64) -> u64 {
     if size_bytes == 0 {

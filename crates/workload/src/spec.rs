@@ -1,4 +1,4 @@
-//! The words of a workload, complete and plain: what one job does to one target.
+//! The definition of a workload, complete and plain: what one job does to one target.
 
 use crate::recorded::Recorded;
 use crate::sizes::BlockSizes;
@@ -8,9 +8,9 @@ use stripewise_units::ByteSize;
 /// One job's load. Serialised as the `workload` object of a record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Workload {
-    /// Share of reads among all operations, 0 to 100. What is neither read nor discarded is
-    /// written, so a load that discards anything has less than 100 here, and counts as one
-    /// that writes wherever that matters.
+    /// Share of reads among all operations, 0 to 100. Operations that neither read nor discard are
+    /// writes, so a load that discards anything has less than 100 here, and counts as one that
+    /// writes wherever that matters.
     pub read_percent: u8,
     /// Share of discards among all operations, 0 to 100 with the reads.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -21,17 +21,16 @@ pub struct Workload {
     /// Bytes of one operation, 512 to 64 MiB; a multiple of the logical sector in
     /// the direct modes.
     pub block_size_bytes: u64,
-    /// Where operations have several sizes: which, and how often. `block_size_bytes` is
-    /// then the largest of them.
+    /// Sizes and their shares where operations have several. `block_size_bytes` is then the largest
+    /// of them.
     #[serde(default, skip_serializing_if = "BlockSizes::is_empty")]
     pub block_sizes: BlockSizes,
     /// Threads, 1 to 4,096.
     pub threads: u32,
     /// Operations each thread keeps in flight, 1 to 4,096.
     pub outstanding: u32,
-    /// With several targets: a thread visits them in turn and has `outstanding`
-    /// in flight over all of them, as SQLIO does without `-o`; else it has so
-    /// many on each.
+    /// With several targets: a thread visits them in turn and has `outstanding` in flight over all
+    /// of them, as SQLIO does without `-o`; otherwise it has `outstanding` on each.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_turn: bool,
     /// Measured time, after the ramp; above 0.
@@ -44,31 +43,30 @@ pub struct Workload {
     /// Bytes in use from `base_offset_bytes` on; `None`: up to the target's end.
     /// A part of a block at the end is not used.
     pub size_bytes: Option<u64>,
-    /// How the cache of the operating system and of the device is treated.
+    /// How the caches of the operating system and of the device are used.
     pub cache: CacheMode,
     /// Explicit syncs between writes.
     pub sync: Option<SyncPolicy>,
-    /// Each write is one that is never torn, not even by a loss of power (`RWF_ATOMIC`,
-    /// Linux 6.11): all of it arrives, or nothing. Direct modes and one block size only.
+    /// Writes are never torn, not even by a loss of power (`RWF_ATOMIC`, Linux 6.11): all or
+    /// nothing. Direct modes and one block size only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub atomic: bool,
-    /// Each write is durable when it completes, by a flag of its own (`RWF_DSYNC`) instead of
-    /// one of the file (`O_DSYNC`). Not with the modes that are durable anyway.
+    /// Each write is durable when it completes, by a per-write flag (`RWF_DSYNC`) instead of one of
+    /// the file (`O_DSYNC`). Not with the modes that are durable anyway.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dsync: bool,
     /// Completions are polled for, without interrupts (`IORING_SETUP_IOPOLL`). Direct modes
     /// without syncs only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub poll: bool,
-    /// Pauses of each thread, as of a user who thinks before asking again.
+    /// Pauses of each thread, as of a user who thinks between requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think_time: Option<ThinkTime>,
     /// Open loop: operations arrive on a schedule whatever the disk does.
     /// The rate is that of the whole job, split evenly over its threads.
     pub rate: Option<Rate>,
-    /// Operations are those of a recording: kinds, places, sizes and instants. What is said
-    /// of these above then sums them up: shares of kinds, the largest block. One thread
-    /// issues them.
+    /// Operations come from a recording: kinds, positions, sizes and times. The fields above then
+    /// summarise them: shares of kinds, the largest block. One thread issues them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Box<Recorded>>,
     /// What written data looks like to a compressing or deduplicating device.
@@ -78,8 +76,8 @@ pub struct Workload {
 }
 
 impl Default for Workload {
-    /// What `run` does with no switches: uniform random reads of 8 KiB by one
-    /// thread with one outstanding, direct, for 10 s.
+    /// The default of `run`: uniform random reads of 8 KiB by one thread with one outstanding,
+    /// direct, for 10 s.
     fn default() -> Self {
         Workload {
             read_percent: 100,
@@ -111,35 +109,35 @@ impl Default for Workload {
 }
 
 impl Workload {
-    /// The seed where none is given, so that runs are the same unless asked
-    /// otherwise: the letters STRIPE.
+    /// The default seed, fixed so that runs are the same unless requested otherwise: the letters
+    /// STRIPE.
     pub const SEED: u64 = 0x5354_5249_5045;
 
-    /// [`operation_name`] of its shares.
+    /// [`operation_name`] for its shares.
     #[must_use]
     pub fn operation_name(&self) -> String {
         operation_name(self.read_percent, self.discard_percent)
     }
 
-    /// [`operation_shares`] of its shares.
+    /// [`operation_shares`] for its shares.
     pub fn operation_shares(&self) -> impl Iterator<Item = (u8, &'static str)> {
         operation_shares(self.read_percent, self.discard_percent)
     }
 
-    /// Something is written; see [`Workload::discards`] for what only destroys.
+    /// The load writes; see [`Workload::discards`] for one that only destroys.
     #[must_use]
     pub const fn writes(&self) -> bool {
         self.read_percent.saturating_add(self.discard_percent) < 100
     }
 
-    /// Operations have intended starts, or come from a recording, which has latencies
-    /// counted from due times too: what was due and not issued is known.
+    /// Operations have intended starts, or come from a recording, whose latencies count from due
+    /// times too: operations due but not issued are known.
     #[must_use]
     pub const fn has_due_times(&self) -> bool {
         self.rate.is_some() || self.recorded.is_some()
     }
 
-    /// Something is discarded.
+    /// The load discards.
     #[must_use]
     pub const fn discards(&self) -> bool {
         self.discard_percent > 0
@@ -162,9 +160,9 @@ impl Workload {
         }
     }
 
-    /// What is said of it only where it is not as usual, each as it is typed or in a word or
-    /// two: `zipf:0.99`, `direct-sync`, `fdatasync`, `1000 a second`. Which operations it does,
-    /// their size and number in flight, and the size of the part in use, are not among it.
+    /// Its non-default properties, each as typed or in a word or two: `zipf:0.99`, `direct-sync`,
+    /// `fdatasync`, `1000 a second`. Excludes the kinds of operations, their size and number in
+    /// flight, and the size of the part in use.
     ///
     /// ```
     /// use stripewise_workload::{SyncPolicy, Workload};
@@ -215,8 +213,7 @@ impl Workload {
             .unwrap_or(self.block_size_bytes)
     }
 
-    /// Nanoseconds that a run of it takes: ramp and duration; never more than
-    /// `u64::MAX`.
+    /// Nanoseconds that a run takes: ramp and duration; saturates at `u64::MAX`.
     #[must_use]
     pub const fn length_ns(&self) -> u64 {
         self.ramp_ns.saturating_add(self.duration_ns)
@@ -227,8 +224,8 @@ fn is_zero(percent: &u8) -> bool {
     *percent == 0
 }
 
-/// What a load of these shares is made of, in per cent: reads, writes, discards, as far as it
-/// has them. What is neither read nor discarded is written.
+/// The non-zero shares of a load, in per cent: reads, writes, discards. What is neither read nor
+/// discarded is written.
 ///
 /// ```
 /// use stripewise_workload::operation_shares;
@@ -251,8 +248,8 @@ pub fn operation_shares(
     all.into_iter().filter(|(percent, _)| *percent > 0)
 }
 
-/// `read`, `write`, `discard`, or the shares where a load does several. Of reads and writes
-/// alone the first says both; beside discards each has its own.
+/// `read`, `write`, `discard`, or the shares of a mixed load. For reads and writes alone the share
+/// of reads is enough; with discards each share is listed.
 ///
 /// ```
 /// use stripewise_workload::operation_name;
@@ -288,7 +285,7 @@ impl Pattern {
         }
     }
 
-    /// How positions follow each other, where that is not as usual.
+    /// How positions follow each other, if not the default.
     fn particular(self) -> Option<String> {
         let of_threads = |cursor: CursorKind| match cursor {
             CursorKind::Own => None,
@@ -333,16 +330,15 @@ pub enum Pattern {
         /// How positions are drawn.
         distribution: Distribution,
     },
-    /// Each operation follows the one before; wraps at the end of the span.
+    /// Each operation follows the previous one; wraps at the end of the span.
     Sequential {
         /// Whether each thread keeps its own position or all share one.
         cursor: CursorKind,
     },
-    /// Each operation starts `stride_bytes` after the one before. At the end of
-    /// the span the next pass begins one block after the start of the pass
-    /// before, until a pass would begin at the first stride; then all over
-    /// again. With a multiple of the block size, every block is touched once
-    /// before any is touched twice.
+    /// Each operation starts `stride_bytes` after the previous one. At the end of the span the next
+    /// pass begins one block after the start of the previous pass, until a pass would begin at the
+    /// first stride; then the cycle restarts. With a multiple of the block size, every block is
+    /// touched once before any is touched twice.
     Stride {
         /// Bytes from start to start.
         stride_bytes: u64,
@@ -351,7 +347,7 @@ pub enum Pattern {
     },
 }
 
-/// Whose sequential position it is.
+/// Which threads share a sequential position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CursorKind {
@@ -359,10 +355,9 @@ pub enum CursorKind {
     Own,
     /// All threads of the job share one, as SQLIO does.
     Shared,
-    /// Each thread walks a part of its own, over and over: thread i of n the
-    /// i-th n-th of a stride's passes, as SQLIO deals out the columns of its
-    /// stripes, and of a sequential span. Parts are empty where there are more
-    /// threads than passes: such threads walk all of it.
+    /// Each thread repeats its own part: thread i of n the i-th n-th of a stride's passes, as SQLIO
+    /// assigns the columns of its stripes, or of a sequential span. Parts are empty where there are
+    /// more threads than passes: such threads walk all of it.
     Columns,
 }
 
@@ -374,40 +369,37 @@ pub enum CursorKind {
 pub enum Distribution {
     /// Every block equally often.
     Uniform,
-    /// Every block exactly once before any comes a second time: a random order of all
-    /// blocks, then another one. All threads of the job take from the same order, so
-    /// that together they cover the span.
+    /// Every block exactly once before any is repeated: a random order of all blocks, then another
+    /// one. All threads of the job share the order, so that together they cover the span.
     Covering,
-    /// Zipf: the k-th most popular block has a share proportional to
-    /// k^-theta. Popularity is scattered over the whole span by the seed, and is
-    /// the same for all threads.
+    /// Zipf: the k-th most popular block has a share proportional to k^-theta. The seed scatters
+    /// popularity over the whole span, the same for all threads.
     Zipf {
         /// The exponent, above 0 and at most 5; 1 is allowed.
         theta: f64,
     },
-    /// `space_percent` of the blocks take `operations_percent` of the
-    /// operations; within both parts, blocks are equally likely. The hot part is
-    /// one piece at the start of the span, as a hot table is, so that on a
-    /// spinning disk its seeks are short too.
+    /// `space_percent` of the blocks get `operations_percent` of the operations; within each part,
+    /// blocks are equally likely. The hot part is contiguous at the start of the span, like a hot
+    /// table, so that on a spinning disk its seeks are short too.
     Hot {
         /// Share of the span that is hot, 1 to 99.
         space_percent: u8,
         /// Share of operations that go there, 1 to 99.
         operations_percent: u8,
     },
-    /// Writes of one thread in a random order that comes to every block at least once and
-    /// leaves a solid-state drive that held nothing as random writes without end would.
+    /// Writes of one thread in a random order that reaches every block at least once and leaves an
+    /// empty solid-state drive in the state of endless random writes.
     OnePass {
-        /// Flash that the drive has beyond what it offers, 1 to 100.
+        /// Spare flash of the drive in per cent of its usable capacity, 1 to 100.
         spare_percent: u8,
     },
 }
 
-/// How caches are treated. SQLIO's -BN, -BH/-BY/-BS in Linux terms.
+/// How caches are used. SQLIO's -BN, -BH/-BY/-BS in Linux terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheMode {
-    /// `O_DIRECT`: past the page cache; the device's own cache may hold writes.
+    /// `O_DIRECT`: bypasses the page cache; the device's own cache may hold writes.
     Direct,
     /// `O_DIRECT|O_DSYNC`: every write is durable when it completes, as SQL Server writes.
     DirectSync,
@@ -415,8 +407,8 @@ pub enum CacheMode {
     Buffered,
     /// Through the page cache, `O_DSYNC`.
     BufferedSync,
-    /// Through the page cache, which forgets what was read or written right afterwards
-    /// (`RWF_DONTCACHE`, Linux 6.14 and file systems that can).
+    /// Through the page cache, which drops the data right after the read or write (`RWF_DONTCACHE`,
+    /// Linux 6.14 and file systems that support it).
     Dontcache,
 }
 
@@ -425,7 +417,7 @@ pub enum CacheMode {
 pub struct SyncPolicy {
     /// Writes between two syncs, at least 1.
     pub every: u32,
-    /// The call that syncs.
+    /// The system call used to sync.
     #[serde(default, skip_serializing_if = "SyncCall::is_fdatasync")]
     pub call: SyncCall,
 }
@@ -439,13 +431,12 @@ pub enum SyncCall {
     /// The data, and the metadata that is needed to read it.
     #[default]
     Fdatasync,
-    /// All metadata too, such as the time of the last change. Windows has this one alone.
+    /// All metadata too, such as the modification time. Windows has only this one.
     Fsync,
 }
 
-/// After every `every` operations a thread issues nothing until all that it has in
-/// flight has completed, and for `pause_ns` from then on. Typed and printed as `10ms`
-/// and `10ms:32`.
+/// After every `every` operations a thread waits until all its operations in flight have completed,
+/// and then pauses for `pause_ns`. Typed and printed as `10ms` and `10ms:32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ThinkTime {
     /// The pause in nanoseconds, above 0.
@@ -457,7 +448,7 @@ pub struct ThinkTime {
 /// An open-loop rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Rate {
-    /// Operations a second of the whole job; above 0.
+    /// Operations per second of the whole job; above 0.
     pub iops: f64,
     /// How arrivals are spaced.
     pub arrivals: Arrivals,
@@ -469,7 +460,7 @@ pub struct Rate {
 pub enum Arrivals {
     /// Equal gaps; threads are offset against each other.
     Fixed,
-    /// Exponential gaps: what independent clients do.
+    /// Exponential gaps, as of independent clients.
     Poisson,
 }
 
@@ -480,6 +471,6 @@ pub enum Arrivals {
 pub struct DataPattern {
     /// Share of each 4 KiB block that is zeros, 0 to 100.
     pub compressible_percent: u8,
-    /// Share of 4 KiB blocks that are copies of one another, 0 to 100.
+    /// Share of duplicate 4 KiB blocks, 0 to 100.
     pub dedupable_percent: u8,
 }

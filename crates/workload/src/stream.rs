@@ -1,10 +1,9 @@
-//! The stream of operations of one thread: which kind, and where.
+//! The stream of operations of one thread: kind and position.
 //!
-//! Invariant: every operation lies whole inside the span, at the span's start
-//! plus a multiple of the block size (of the stride, for strides that are no
-//! multiple of it). A stream never ends. It depends on the workload's pattern,
-//! block size, read share and seed, on the number of blocks, and on the thread's
-//! index; not on where the span starts. So two runs with one seed at different
+//! Invariant: every operation lies entirely inside the span, at the span's start plus a multiple of
+//! the block size (of the stride, for strides that are not multiples of it). A stream never ends.
+//! It depends on the workload's pattern, block size, read share and seed, on the number of blocks,
+//! and on the thread's index; not on where the span starts. So two runs with one seed at different
 //! base offsets, and with the same `size`, see the same relative positions.
 
 use crate::covering::Covering;
@@ -29,7 +28,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Bytes in use; what remained at the end of the target is not part of it.
+    /// Bytes in use, without the rest of the target.
     #[must_use]
     pub const fn size_bytes(&self) -> u64 {
         self.blocks * self.block_size_bytes
@@ -42,8 +41,8 @@ impl Span {
     }
 }
 
-/// All streams of one job. Threads of a shared cursor, and those that cover the span
-/// together, must be made from the same `Streams`.
+/// All streams of one job. Threads with a shared cursor, and those that cover the span together,
+/// must be made from the same `Streams`.
 ///
 /// ```
 /// use stripewise_workload::{Kind, Span, Streams, Workload};
@@ -62,7 +61,7 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// The streams of `workload` (which has been validated) over `span`.
+    /// The streams of `workload` (already validated) over `span`.
     #[must_use]
     pub fn new(workload: &Workload, span: Span) -> Self {
         Streams {
@@ -90,16 +89,16 @@ impl Streams {
         ))
     }
 
-    /// The data that thread `index` writes. `salt` tells runs apart: with the
-    /// same salt and seed a second run over the same file would write what
-    /// already stands there, which a deduplicating device need not store.
+    /// The data that thread `index` writes. `salt` distinguishes runs: with the same salt and seed
+    /// a second run over the same file would rewrite identical data, which a deduplicating device
+    /// need not store.
     #[must_use]
     pub fn data(&self, index: u32, salt: u64) -> DataSource {
         DataSource::new(self.workload.data, self.workload.seed ^ salt, index)
     }
 }
 
-/// How positions come about.
+/// How positions are generated.
 #[derive(Clone, Debug)]
 enum Position {
     Uniform,
@@ -110,7 +109,7 @@ enum Position {
     Cycle(Cycle, Cursor),
 }
 
-/// How kinds come about.
+/// How kinds are chosen.
 #[derive(Clone, Debug, PartialEq)]
 enum Mix {
     Only(Kind),
@@ -118,7 +117,7 @@ enum Mix {
         threshold: u64,
         generator: Generator,
     },
-    /// Of 100 numbers those below `reads` read, and those below `unwritten` do not write.
+    /// Out of 100, numbers below `reads` read, and those below `unwritten` do not write.
     Discards {
         reads: u64,
         unwritten: u64,
@@ -133,7 +132,7 @@ pub struct Stream {
     block_size_bytes: u64,
     blocks: u64,
     generator: Generator,
-    /// `position` is `Uniform`: one byte to look at in the commonest case.
+    /// `position` is `Uniform`: a single byte to test in the most common case.
     uniform: bool,
     position: Position,
     mix: Mix,
@@ -142,8 +141,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream of thread `index` over `span`; `shared` is used by patterns
-    /// with a shared cursor, and by covering positions, only.
+    /// The stream of thread `index` over `span`; `shared` is used only by patterns with a shared
+    /// cursor and by covering positions.
     #[must_use]
     pub fn new(workload: &Workload, span: Span, index: u32, shared: &SharedCursor) -> Self {
         let cycle = |cycle: Cycle, kind| match kind {
@@ -187,13 +186,13 @@ impl Stream {
         }
     }
 
-    /// Operations have several sizes: ask [`Stream::next_sized`] alone.
+    /// Operations have several sizes: call only [`Stream::next_sized`].
     #[must_use]
     pub fn is_mixed(&self) -> bool {
         self.mixed.is_some()
     }
 
-    /// The next operation's kind, absolute byte offset in the target, and bytes.
+    /// The next operation's kind, absolute byte offset in the target, and length.
     pub fn next_sized(&mut self) -> (Kind, u64, u64) {
         let Some(mixed) = &mut self.mixed else {
             let (kind, offset_bytes) = self.next();
@@ -206,8 +205,8 @@ impl Stream {
     /// The next operation's kind and absolute byte offset in the target, where all
     /// operations have one size.
     ///
-    /// Inlined always: it is a third of the program's cost per operation, and a
-    /// call adds a quarter to it.
+    /// Always inlined: it is a third of the program's cost per operation, and a call adds a quarter
+    /// to it.
     #[inline(always)]
     #[expect(
         clippy::should_implement_trait,
@@ -249,8 +248,8 @@ impl Stream {
         }
     }
 
-    /// The stream as long as it has nothing but reads at uniform positions, with its
-    /// state where the compiler can keep it in registers; `None` for other streams.
+    /// A view of a stream of uniform reads only, with its state where the compiler can keep it in
+    /// registers; `None` for other streams.
     #[inline(always)]
     pub fn uniform_reads(&mut self) -> Option<UniformReads<'_>> {
         let only = self.uniform && self.mix == Mix::Only(Kind::Read) && self.mixed.is_none();
@@ -263,8 +262,7 @@ impl Stream {
         })
     }
 
-    /// The relative offset where positions are not uniform; kept out of the
-    /// short path.
+    /// The relative offset where positions are not uniform; kept out of the fast path.
     fn not_uniform(&mut self) -> u64 {
         match &mut self.position {
             Position::Cycle(cycle, cursor) => cycle.next(cursor),
@@ -297,8 +295,8 @@ impl Stream {
     }
 }
 
-/// The operations of a [`Stream`] that has nothing but reads at uniform positions. Once
-/// dropped, the stream goes on where this ended.
+/// The operations of a [`Stream`] of uniform reads only. On drop, the stream continues where this
+/// ended.
 #[derive(Debug)]
 pub struct UniformReads<'a> {
     start_bytes: u64,
@@ -326,7 +324,7 @@ impl Drop for UniformReads<'_> {
 /// The position of a random pattern.
 fn random(distribution: Distribution, seed: u64, blocks: u64, shared: &SharedCursor) -> Position {
     match distribution {
-        // A single block leaves nothing to choose.
+        // A single block leaves no choice.
         _ if blocks == 1 => Position::Uniform,
         Distribution::Uniform => Position::Uniform,
         Distribution::Covering => {

@@ -1,5 +1,5 @@
-//! The rules of a workload: first those that it can break by itself, then those
-//! that its target adds. What passes both has streams.
+//! The rules of a workload: first those of the workload alone, then those of its target. A workload
+//! that passes both has streams.
 
 use crate::words::{SPARE_PERCENT, THETA_MAX};
 use crate::{BlockShare, CursorKind, DataPattern, Distribution, Pattern, Rate, Span, Workload};
@@ -8,18 +8,18 @@ use stripewise_units::{ByteSize, Hint, Nanoseconds, format_bytes, format_count};
 
 /// Smallest and largest operation.
 pub(crate) const BLOCK_SIZE_BYTES: std::ops::RangeInclusive<u64> = 512..=64 << 20;
-/// Threads of one job at most, as fio has it: each has an engine of its own.
+/// Most threads in a job, as in fio: each has its own engine.
 pub(crate) const THREADS_MAX: u32 = 4_096;
-/// Operations in flight of one thread at most.
+/// Most operations in flight per thread.
 pub(crate) const OUTSTANDING_MAX: u32 = 4_096;
-/// Operations in flight of one job at most.
+/// Most operations in flight per job.
 pub(crate) const OUTSTANDING_TOTAL_MAX: u64 = 65_536;
-/// Nanoseconds of a year, the longest ramp or duration: longer is a typing error.
+/// Nanoseconds of a year, the longest ramp or duration: more is a typing error.
 pub const TIME_NS_MAX: u64 = 366 * 24 * 3600 * 1_000_000_000;
-/// An operation a nanosecond.
+/// One operation per nanosecond.
 const IOPS_MAX: f64 = 1e9;
 
-/// A workload that cannot be run, and the next thing to try.
+/// An invalid workload, with a hint for a fix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{option}{} {why}", given(value))]
 pub struct WorkloadError {
@@ -29,7 +29,7 @@ pub struct WorkloadError {
     hint: Hint,
 }
 
-/// The value as it follows its option; a switch has none.
+/// The value as it follows its option; empty for a switch.
 fn given(value: &str) -> String {
     match value {
         "true" => String::new(),
@@ -53,29 +53,29 @@ impl WorkloadError {
         }
     }
 
-    /// The switch that it is about, without dashes: `block`.
+    /// The name of the switch concerned, without dashes: `block`.
     #[must_use]
     pub const fn option(&self) -> &'static str {
         self.option
     }
 
-    /// What to do about it.
+    /// How to fix it.
     #[must_use]
     pub fn hint(&self) -> &Hint {
         &self.hint
     }
 }
 
-/// What must be known of a target.
+/// The properties of a target that a workload depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TargetLimits {
     /// Its whole size.
     pub size_bytes: u64,
-    /// Its logical sector, a power of two from 512 on.
+    /// Its logical sector, a power of two of at least 512.
     pub logical_sector_bytes: u32,
 }
 
-/// Checks what can be checked without a target.
+/// Checks everything that does not depend on a target.
 ///
 /// # Errors
 /// The first rule that is broken.
@@ -110,7 +110,7 @@ pub fn check(workload: &Workload) -> Result<(), WorkloadError> {
     check_sync(workload)
 }
 
-/// Checks `workload` against its target and works out the bytes in use.
+/// Checks `workload` against its target and calculates the span.
 ///
 /// ```
 /// use stripewise_workload::{TargetLimits, Workload, validate};
@@ -189,7 +189,7 @@ pub fn validate(workload: &Workload, target: TargetLimits) -> Result<Span, Workl
     Ok(span)
 }
 
-/// Reads and discards are shares of all operations; what remains is written.
+/// Reads and discards are shares of all operations; the rest are writes.
 fn check_discards(workload: &Workload) -> Result<(), WorkloadError> {
     let (reads, discards) = (workload.read_percent, workload.discard_percent);
     if discards > 100 {
@@ -218,7 +218,7 @@ fn check_block(workload: &Workload) -> Result<(), WorkloadError> {
     ))
 }
 
-/// A pass is one order of writes.
+/// A pass is a single order of writes.
 fn check_one_pass(workload: &Workload) -> Result<(), WorkloadError> {
     let Pattern::Random {
         distribution: distribution @ Distribution::OnePass { .. },
@@ -237,7 +237,7 @@ fn check_one_pass(workload: &Workload) -> Result<(), WorkloadError> {
     Ok(())
 }
 
-/// What a distribution of block sizes adds.
+/// The additional rules of several block sizes.
 fn check_block_sizes(workload: &Workload) -> Result<(), WorkloadError> {
     let sizes = &workload.block_sizes;
     let Some(largest_bytes) = sizes.largest_bytes() else {
@@ -429,8 +429,8 @@ fn check_sync(workload: &Workload) -> Result<(), WorkloadError> {
     Ok(())
 }
 
-/// The kernel takes an atomic write only past the page cache, of a power of two of bytes,
-/// at a multiple of its length.
+/// The kernel accepts an atomic write only with direct I/O, with a power of two of bytes, at a
+/// multiple of its length.
 fn check_atomic(workload: &Workload) -> Result<(), WorkloadError> {
     if !workload.atomic {
         return Ok(());
@@ -483,7 +483,7 @@ fn check_atomic(workload: &Workload) -> Result<(), WorkloadError> {
     Ok(())
 }
 
-/// Writes that the mode makes durable anyway need no flag.
+/// Modes that make writes durable need no flag.
 fn check_dsync(workload: &Workload) -> Result<(), WorkloadError> {
     if !workload.dsync {
         return Ok(());
@@ -507,7 +507,7 @@ fn check_dsync(workload: &Workload) -> Result<(), WorkloadError> {
     Ok(())
 }
 
-/// The kernel polls for direct reads and writes alone.
+/// The kernel polls only for direct reads and writes.
 fn check_poll(workload: &Workload) -> Result<(), WorkloadError> {
     if !workload.poll {
         return Ok(());

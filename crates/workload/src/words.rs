@@ -1,5 +1,4 @@
-//! The words of a workload as they are typed and printed; parsing what was
-//! printed gives the value back.
+//! Parses and prints the values of a workload; parsing printed text gives the same value.
 
 use crate::{Arrivals, CacheMode, CursorKind, Distribution, SyncCall, SyncPolicy, ThinkTime};
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,7 @@ pub(crate) const THETA_MAX: f64 = 5.0;
 
 const DISTRIBUTION_HINT: &str = "a distribution is uniform, covering (every block once before any comes again), zipf:THETA (0 < THETA <= 5, such as zipf:0.99), hot:SPACE/OPERATIONS in percent (hot:10/90: a tenth of the blocks takes nine tenths of the operations) or one-pass:PERCENT (writes that leave an SSD with so much spare flash in its steady state)";
 
-/// Spare flash that a pass may be made for.
+/// Allowed spare flash for a pass.
 pub(crate) const SPARE_PERCENT: std::ops::RangeInclusive<u8> = 1..=100;
 
 const SYNC_HINT: &str =
@@ -20,7 +19,7 @@ const SYNC_HINT: &str =
 
 const THINK_HINT: &str = "a think time is how long a thread pauses after each operation: 10ms; 10ms:32 pauses after every 32";
 
-/// Makes `FromStr` and `Display` of an enumeration from one table of its words.
+/// Implements `FromStr` and `Display` of an enumeration from one table of words.
 macro_rules! words {
     ($name:ident, $what:literal, $($value:ident = $word:literal),+) => {
         impl fmt::Display for $name {
@@ -81,7 +80,7 @@ words!(
 );
 
 impl CacheMode {
-    /// It goes past the page cache, so everything must fit the logical sector.
+    /// Bypasses the page cache, so everything must be aligned to the logical sector.
     #[must_use]
     pub const fn is_direct(self) -> bool {
         matches!(self, CacheMode::Direct | CacheMode::DirectSync)
@@ -95,7 +94,7 @@ impl CacheMode {
 }
 
 impl SyncCall {
-    // As serde wants it.
+    // serde requires this signature.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     pub(crate) const fn is_fdatasync(&self) -> bool {
         matches!(self, SyncCall::Fdatasync)

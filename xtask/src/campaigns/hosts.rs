@@ -1,7 +1,6 @@
-//! Four ranks under mpirun, one of which fails at a random moment: killed, stopped, its
-//! store's disk full, its target missing, or another version of the program. Whatever fails,
-//! nobody waits for longer than promised, what failed is told in one line, and what was
-//! measured is in the stores.
+//! Four ranks under mpirun, one of which fails at a random time: killed, stopped, its store's disk
+//! full, its target missing, or another version of the program. Whatever fails, no rank waits
+//! longer than promised, one line names the failure, and the stores have the measured results.
 
 use super::Dice;
 use anyhow::{Context, Result, bail, ensure};
@@ -14,12 +13,12 @@ use std::time::{Duration, Instant};
 use suite::shell;
 
 const RANKS: usize = 4;
-/// The promise: a host that fails is named within this, and the others have ended.
+/// The promise: a failed host is named within this time, and the others have exited.
 const PROMISE: Duration = Duration::from_secs(10);
-/// What ranks that a signal has hit are given before they count as hung all the same: a
-/// machine that tests share is late.
+/// Grace period for ranks hit by a signal before they count as hung: a machine shared with tests is
+/// slow.
 const START: Duration = Duration::from_secs(30);
-/// A run whose store is full goes on for this long before its user ends it.
+/// A run whose store is full continues this long before its user ends it.
 const FULL_FOR: Duration = Duration::from_secs(3);
 const TARGET_BYTES: usize = 1 << 20;
 const STORE_BYTES: &str = "512K";
@@ -41,14 +40,14 @@ const FAULTS: [Fault; 5] = [
     Fault::OtherVersion,
 ];
 
-/// What came of the tries of one sort.
+/// Results of the attempts with one kind of fault.
 #[derive(Default)]
 struct Tally {
     tries: u64,
-    /// The fault struck while all were measuring.
+    /// The fault occurred while all were measuring.
     measuring: u64,
     longest: Duration,
-    /// mpirun itself had to be killed: its library locked itself out.
+    /// mpirun itself had to be killed: its library deadlocked.
     locked: u64,
 }
 
@@ -58,7 +57,7 @@ struct Campaign<'a> {
     other: PathBuf,
     merges: &'a Path,
     folder: tempfile::TempDir,
-    /// A small file system for the store of the rank whose disk is to be full.
+    /// A small file system for the store of the rank whose disk fills up.
     has_small_disk: bool,
 }
 
@@ -87,7 +86,7 @@ pub fn run(
     let end = Instant::now() + time;
     let mut tried = 0;
     while tried < tries && (Instant::now() < end || tried < FAULTS.len() as u64) {
-        // In turn, so that each sort has its share.
+        // In turn, so that each kind gets its share.
         let fault = FAULTS[(tried as usize) % FAULTS.len()];
         tried += 1;
         if fault == Fault::Full && !campaign.has_small_disk {
@@ -193,11 +192,11 @@ impl<'a> Campaign<'a> {
 
     fn unmount(&self, rank: usize) {
         let folder = self.store(rank).parent().expect("in a folder").to_owned();
-        // Nothing else is mounted there; what fails is seen at the next try.
+        // Nothing else is mounted there; a failure shows up in the next attempt.
         let _ = Command::new("umount").arg(folder).status();
     }
 
-    /// A fresh start: no stores, whole targets.
+    /// A clean state: no stores, complete targets.
     fn tidy_up(&self) -> Result<()> {
         for rank in 0..RANKS {
             for ending in ["", "-wal", "-shm"] {
@@ -284,13 +283,13 @@ impl<'a> Campaign<'a> {
         }
         tally.measuring += u64::from(measured);
         if fault == Fault::Full && measured {
-            // Measuring goes on without a store, and ends when its user wants it to.
+            // Measuring continues without a store until the user ends it.
             std::thread::sleep(FULL_FOR);
             let mpirun = child.id().to_string();
             Command::new("kill").args(["-TERM", &mpirun]).status()?;
         }
         let struck = Instant::now();
-        // Those that fail at once have begun together with the program.
+        // Ranks that fail at once do so at program start.
         let patience = match strikes {
             true => PROMISE,
             false => START,
@@ -304,7 +303,7 @@ impl<'a> Campaign<'a> {
             .with_context(|| format!("said:\n{stderr}\nprinted:\n{stdout}"))
     }
 
-    /// Waits for a random moment, soon after the start or well into the run, and strikes.
+    /// Waits for a random time, soon after the start or well into the run, then injects the fault.
     fn wait_and_hit(
         &self,
         child: &Child,
@@ -312,7 +311,7 @@ impl<'a> Campaign<'a> {
         victim: usize,
         dice: &mut Dice,
     ) -> Result<bool> {
-        // A full disk before there is a store says nothing of several hosts.
+        // A full disk before a store exists does not test several hosts.
         let early = fault != Fault::Full && dice.below(4) == 0;
         let begun = Instant::now();
         let measures = || {
@@ -329,11 +328,11 @@ impl<'a> Campaign<'a> {
             true => 2_000_000,
             false => 3_000_000,
         };
-        // All of them have begun once there are records of that: half a second later.
+        // Records of the start show that all of them have begun: half a second later.
         std::thread::sleep(Duration::from_micros(500_000 + dice.below(longest_us)));
         if fault == Fault::Full {
             let rest = self.store(victim).with_file_name("rest");
-            // Until nothing more goes in: that it fails is the point.
+            // Write until it fails: that is the purpose.
             let _ = fs::write(rest, vec![1; 1 << 20]);
             return Ok(true);
         }
@@ -343,7 +342,7 @@ impl<'a> Campaign<'a> {
         };
         let pids = ranks_of(child.id());
         let Some(pid) = pids.get(&victim) else {
-            // Not there yet: whoever is gone by now is judged all the same.
+            // Not there yet: processes already gone are checked anyway.
             ensure!(early, "rank {victim} is gone");
             return Ok(false);
         };
@@ -354,7 +353,7 @@ impl<'a> Campaign<'a> {
         Ok(!early)
     }
 
-    /// All ranks but the one that was struck have ended, within the promise.
+    /// All ranks except the failed one have exited, within the promised time.
     fn others_end(
         &self,
         child: &mut Child,
@@ -362,7 +361,7 @@ impl<'a> Campaign<'a> {
         struck: Instant,
         patience: Duration,
     ) -> Result<()> {
-        // mpirun takes its time to start them.
+        // mpirun needs time to start them.
         let mut seen = false;
         loop {
             let left = ranks_of(child.id());
@@ -376,7 +375,7 @@ impl<'a> Campaign<'a> {
                 return Ok(());
             }
             if others == 0 && struck.elapsed() > patience {
-                // Only the one that cannot move is left, and mpirun with it.
+                // Only the stopped one is left, and mpirun with it.
                 return Ok(());
             }
             if struck.elapsed() > patience {
@@ -407,7 +406,7 @@ impl<'a> Campaign<'a> {
         let named = told.iter().filter(|line| line.contains(&naming)).count();
         match fault {
             Fault::NoTarget | Fault::OtherVersion => {
-                // The name of rank 0 stands in the sentence about another one as well.
+                // The name of rank 0 also appears in the message about another one.
                 let errors = told.iter().filter(|line| line.starts_with("error: "));
                 ensure!(errors.count() == 1, "not told in one line");
                 ensure!(
@@ -432,7 +431,7 @@ impl<'a> Campaign<'a> {
                     "a full disk is not told"
                 );
             }
-            // mpirun says itself whose process was killed.
+            // mpirun itself reports whose process was killed.
             _ => {}
         }
         if measured {
@@ -445,7 +444,7 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// Not a byte was written, and no store has a run.
+    /// Nothing was written, and no store has a run.
     fn nothing_was_done(&self, fault: Fault, victim: usize) -> Result<()> {
         for rank in (0..RANKS).filter(|rank| fault != Fault::NoTarget || *rank != victim) {
             let content = fs::read(self.target(rank))?;
@@ -454,8 +453,8 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// What the hosts measured is in their stores, and can be merged; a full store has as
-    /// much as went into it.
+    /// The hosts' results are in their stores, and can be merged; a full store has the part that
+    /// fit.
     fn nothing_lost(&self, fault: Fault, victim: usize) -> Result<()> {
         let kept = |rank: usize| fault != Fault::Full || rank != victim;
         let mut merge = Command::new(self.merges);
@@ -481,7 +480,7 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// The run of a rank by itself: rank 0 has the merged one besides.
+    /// The run of a single rank: rank 0 also has the merged one.
     fn own_run(&self, rank: usize) -> Result<String> {
         let mut export = Command::new(self.merges);
         export
@@ -507,8 +506,7 @@ impl<'a> Campaign<'a> {
     }
 }
 
-/// A copy that says it is of another version: every mention is replaced by one of the same
-/// length.
+/// A copy with another version number: every occurrence is replaced by one of the same length.
 fn of_another_version(program: &Path, merges: &Path, copy: &Path) -> Result<()> {
     let said = shell::read(Command::new(merges).arg("--version"))?.stdout;
     let version = said.split_whitespace().nth(1).context("no version")?;
@@ -529,13 +527,13 @@ fn of_another_version(program: &Path, merges: &Path, copy: &Path) -> Result<()> 
     Ok(())
 }
 
-/// Processes of the ranks of this mpirun that have not ended.
+/// Processes of this mpirun's ranks that have not exited.
 fn ranks_of(mpirun: u32) -> BTreeMap<usize, u32> {
     let children = format!("/proc/{mpirun}/task/{mpirun}/children");
     let children = fs::read_to_string(children).unwrap_or_default();
     let rank = |pid: &str| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // Behind the name, which may hold anything.
+        // After the name, which may contain anything.
         let is_over = stat.rsplit_once(") ")?.1.starts_with('Z');
         let variables = fs::read(format!("/proc/{pid}/environ")).ok()?;
         let mut variables = variables.split(|byte| *byte == 0);
@@ -546,7 +544,8 @@ fn ranks_of(mpirun: u32) -> BTreeMap<usize, u32> {
     children.split_whitespace().filter_map(rank).collect()
 }
 
-/// Ends what is left; whether mpirun had to be killed though its ranks were gone.
+/// Ends the remaining processes; returns whether mpirun had to be killed though its ranks had
+/// exited.
 fn finish(child: &mut Child) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(5) {

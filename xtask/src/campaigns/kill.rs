@@ -1,6 +1,6 @@
-//! Commands killed at random moments: the store opens again, no finished run is
-//! lost or changed, no test file stays behind, a report is whole or absent, and a
-//! partition table is the old one or the new one.
+//! Commands killed at random times: the store opens again, no finished run is lost or changed, no
+//! test file is left behind, a report is complete or absent, and a partition table is the old one
+//! or the new one.
 
 use super::Dice;
 use super::sandbox::{Runs, Sandbox, no_panic};
@@ -11,12 +11,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use suite::shell;
 
-/// A result of another tool to import, below the project's folder.
+/// A result of another tool to import, relative to the project's folder.
 const IMPORTED: &str = "crates/compat/tests/data/diskspd-2.0.12.txt";
-/// First sectors of the tables that are made in turn.
+/// First sectors of the tables, which alternate.
 const STARTS: [(&str, u64); 2] = [("63s", 63), ("1M", 2048)];
 
-/// What is done and killed.
+/// The command to kill.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Work {
     Simulated,
@@ -51,7 +51,7 @@ struct Campaign<'a> {
     device: Option<Device>,
     runs: Runs,
     round: u64,
-    /// How long each kind of work takes when it is left alone.
+    /// Duration of each kind of work without a kill.
     length: Vec<Duration>,
     killed: u64,
     tables: [u64; 2],
@@ -116,7 +116,7 @@ impl<'a> Campaign<'a> {
         Ok(campaign)
     }
 
-    /// Does it once without killing it.
+    /// Runs it once without killing it.
     fn length_of(&mut self, work: Work) -> Result<Duration> {
         if work == Work::Partition && self.device.is_none() {
             return Ok(Duration::ZERO);
@@ -149,7 +149,7 @@ impl<'a> Campaign<'a> {
             Work::Read => words(&["run", kept], &short),
             Work::Write => words(&["run", data, "--write", "--size", "8M"], &short),
             Work::Bench => words(&["bench", "sim:raid10-10k"], &[]),
-            // Small, or the store would hold thousands of runs before the end.
+            // Small, or the store would contain thousands of runs before the end.
             Work::Align => words(
                 &["align", "sim:raid10-10k?offset=63s", "--read"],
                 &["--threads", "4", "--offsets", "63s,64K", "--blocks", "10"],
@@ -193,7 +193,7 @@ impl<'a> Campaign<'a> {
         self.sandbox.path(&format!("page-{}.html", self.round))
     }
 
-    /// The other of the two tables, so that each command has something to do.
+    /// The other of the two tables, so that each command makes a change.
     fn partition(&self) -> Command {
         let device = self.device.as_ref().expect("asked before").path();
         let name = device.file_name().expect("a device has a name");
@@ -217,11 +217,11 @@ impl<'a> Campaign<'a> {
             .iter()
             .position(|known| *known == work)
             .expect("known");
-        // A little beyond the usual end, so that the last steps are hit as well.
+        // Slightly beyond the usual end, so that the last steps are hit as well.
         let longest_us = self.length[place].as_micros() as u64 * 11 / 10;
         let table_before = self.table()?;
         let mut command = self.command(work)?;
-        // Counted after the command is known: it may have made a run to sacrifice.
+        // Counted once the command is known: it may have created a run to delete.
         let mut runs = self.sandbox.nothing_lost(&self.runs)?;
         let mut child = command.spawn()?;
         std::thread::sleep(Duration::from_micros(dice.below(longest_us)));
@@ -257,7 +257,7 @@ impl<'a> Campaign<'a> {
                 }
             }
             Work::Prepare if self.prepared().exists() => {
-                // It has its name, so it must be known: writable without --overwrite.
+                // It has its name, so the program must recognise it: writable without --overwrite.
                 let file = self.prepared();
                 let short = ["--duration", "50ms", "--busy-ok"];
                 self.sandbox
@@ -277,7 +277,7 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// The first sector of the first partition, as sfdisk sees it.
+    /// The first sector of the first partition, from sfdisk.
     fn table(&self) -> Result<Option<u64>> {
         let Some(device) = &self.device else {
             return Ok(None);

@@ -1,11 +1,10 @@
-//! Campaigns against reliability and safety, with the program as a user runs it:
-//! commands killed at random moments, system calls of the store that fail, paths
-//! that change under the program's hands, and hosts that fail while they measure together.
+//! Reliability and safety campaigns, with the program as a user runs it: commands killed at random
+//! times, failing system calls on the store, paths that change during use, and hosts that fail
+//! while they measure together.
 //!
-//! Each campaign counts what it tried and what came of it, and fails on the first
-//! promise that is broken, with the seed and the command to try it again. A
-//! campaign that never met its case (no kill before the end, no refusal, no
-//! permitted run) fails as well: it would have shown nothing.
+//! Each campaign counts its attempts and their results, and fails on the first broken promise, with
+//! the seed and the command to reproduce it. A campaign that never reached its case (no kill before
+//! the end, no refusal, no permitted run) fails as well: it would prove nothing.
 
 mod hosts;
 mod kill;
@@ -21,7 +20,7 @@ use std::time::{Duration, Instant};
 use suite::arguments::Arguments;
 use suite::shell;
 
-/// What all campaigns take together when nothing else is asked for.
+/// Total time of all campaigns by default.
 const SECONDS: u64 = 600;
 
 /// `cargo xtask campaigns [--seconds 600] [--seed 1] [--only kill|syscalls|swap|hosts] [--binary PATH]
@@ -53,21 +52,21 @@ fn there(path: &Path) -> Result<PathBuf> {
     real.with_context(|| format!("there is no {}", path.display()))
 }
 
-/// What is asked of the campaigns.
+/// Options of the campaigns.
 struct Asked<'a> {
     seconds: u64,
     seed: u64,
     only: Option<&'a str>,
-    /// `stripewise-mpi`, where it is built already.
+    /// `stripewise-mpi`, if it is already built.
     hosts: Option<PathBuf>,
-    /// Of hosts that fail, at most.
+    /// Maximum number of attempts with failing hosts.
     tries: u64,
 }
 
-/// All campaigns for their usual time, as `nightly` runs them.
+/// All campaigns with their usual duration, for `nightly`.
 pub fn in_nightly(root: &Path) -> Result<()> {
     let program = suite::shell::release_binary(root)?;
-    // Another night tries other moments; the seed is printed.
+    // Each night uses different times; the seed is printed.
     let seed = Instant::now().elapsed().as_nanos() as u64 ^ u64::from(std::process::id());
     let asked = Asked {
         seconds: SECONDS,
@@ -109,12 +108,12 @@ fn all(root: &Path, program: &Path, asked: &Asked<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Xorshift (Marsaglia, 2003): the same campaign again from the same seed.
+/// Xorshift (Marsaglia, 2003): the same seed repeats a campaign.
 pub struct Dice(u64);
 
 impl Dice {
     fn new(seed: u64) -> Dice {
-        // Zero is the one state that the generator does not leave.
+        // Zero is a fixed point of the generator.
         Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 

@@ -1,4 +1,4 @@
-//! A folder of its own with a store in it, and the program run there.
+//! A separate folder with a store, and the program run there.
 
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
@@ -7,11 +7,10 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// What a panic says on stderr. The program promises never to get there from
-/// outside.
+/// The text of a panic on stderr. No outside input may make the program panic.
 const PANIC: &str = "panicked at";
 
-/// Runs by their ids, each with the digest of its line in `export`.
+/// Runs by id, each with the digest of its line in `export`.
 pub type Runs = BTreeMap<String, [u8; 32]>;
 
 /// The folder, removed at the end.
@@ -30,7 +29,7 @@ impl Sandbox {
         })
     }
 
-    /// A name in the folder.
+    /// A path in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -44,7 +43,7 @@ impl Sandbox {
         self.path("store.db")
     }
 
-    /// The program with the folder's store, and nothing of the user's.
+    /// The program with the folder's store, isolated from the user's settings.
     pub fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
         let mut command = Command::new(&self.program);
         self.dress(&mut command);
@@ -52,7 +51,7 @@ impl Sandbox {
         command
     }
 
-    /// The same behind another program's words (`strace ...`).
+    /// The same, prefixed with another program's command (`strace ...`).
     pub fn command_behind<A: AsRef<OsStr>>(
         &self,
         before: &[String],
@@ -88,7 +87,7 @@ impl Sandbox {
         words
     }
 
-    /// Runs it to its end; it must succeed.
+    /// Runs it to completion; it must succeed.
     pub fn must<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Result<String> {
         let mut command = self.command(arguments);
         let output = command.output().context("cannot start the program")?;
@@ -119,7 +118,7 @@ impl Sandbox {
         Ok(runs)
     }
 
-    /// Holds that no run of `before` is lost or changed, and returns what is there.
+    /// Checks that no run of `before` is lost or changed, and returns the current runs.
     pub fn nothing_lost(&self, before: &Runs) -> Result<Runs> {
         let now = self.runs()?;
         for (id, digest) in before {
@@ -132,7 +131,7 @@ impl Sandbox {
         Ok(now)
     }
 
-    /// What SQLite itself says of the file, where its shell is installed.
+    /// SQLite's own check of the file, if its shell is installed.
     pub fn integrity(&self) -> Result<()> {
         let mut check = Command::new("sqlite3");
         check.arg(self.store()).arg("PRAGMA integrity_check");
@@ -147,7 +146,7 @@ impl Sandbox {
     }
 }
 
-/// No command may end in a panic, whatever happens to it.
+/// No command may end in a panic, whatever the fault.
 pub fn no_panic(output: &Output) -> Result<()> {
     let stderr = String::from_utf8_lossy(&output.stderr);
     if stderr.contains(PANIC) {

@@ -1,5 +1,5 @@
-//! Paths that change under the program's hands: whatever a name meant when it was
-//! judged, what is written must be what was judged.
+//! Paths that change during use: whatever a name pointed to when it was checked, only the checked
+//! object may be written.
 
 use super::sandbox::{Sandbox, no_panic};
 use crate::perf::device::Device;
@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use suite::shell;
 
-/// Bytes of each file and device here.
+/// Size of each file and device here.
 const SIZE_BYTES: u64 = 8 << 20;
 
-/// What a race came to.
+/// Results of a race.
 #[derive(Default, Debug)]
 struct Counts {
     swaps: u64,
@@ -46,8 +46,8 @@ fn report(what: &str, counts: &Counts) -> Result<()> {
     Ok(())
 }
 
-/// The name is now a kept test file, which may be written, now a link to a file
-/// of the user's, which may not.
+/// The name alternates between a kept test file, which may be written, and a link to a file of the
+/// user's, which may not.
 fn files(program: &Path, time: Duration) -> Result<Counts> {
     let sandbox = Sandbox::new(program)?;
     let kept = sandbox.path("kept");
@@ -66,7 +66,7 @@ fn files(program: &Path, time: Duration) -> Result<Counts> {
     race(&sandbox, [&kept, &victim], &name, &run, &victim, time)
 }
 
-/// The name is now the device that `--destroy` names, now another one.
+/// The name alternates between the device named with `--destroy` and another one.
 fn devices(program: &Path, time: Duration) -> Result<Option<Counts>> {
     let (Some(named), Some(victim)) = (
         Device::loop_device(SIZE_BYTES)?,
@@ -91,7 +91,7 @@ fn arguments(name: &Path, destroy: Option<OsString>) -> Vec<OsString> {
     words
 }
 
-/// Runs the program while the name changes between `ends` as fast as it can.
+/// Runs the program while the name alternates between `ends` as fast as possible.
 fn race(
     sandbox: &Sandbox,
     ends: [&Path; 2],
@@ -160,7 +160,7 @@ fn digest(path: &Path) -> Result<[u8; 32]> {
     Ok(Sha256::digest(bytes).into())
 }
 
-/// A user's data: text, nothing that the program would have made.
+/// A user's data: text that the program would never write.
 fn pattern() -> Vec<u8> {
     b"The user's own words, which nobody may write over.\n"
         .iter()

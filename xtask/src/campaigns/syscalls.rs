@@ -1,5 +1,5 @@
-//! System calls on the store's files that fail, each at every place it is made:
-//! what was kept stays, nothing is lost in silence, nothing panics.
+//! Failing system calls on the store's files, each at every place it is made: stored data stays,
+//! nothing is lost silently, nothing panics.
 
 use super::Dice;
 use super::sandbox::{Runs, Sandbox, no_panic};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-/// What SQLite asks the kernel for.
+/// The system calls of SQLite.
 const CALLS: [&str; 7] = [
     "pwrite64",
     "fsync",
@@ -20,7 +20,7 @@ const CALLS: [&str; 7] = [
     "fcntl",
     "unlink",
 ];
-/// How it fails: by these errors, or by the end of the process.
+/// Failures: these errors, or the end of the process.
 const FAULTS: [&str; 6] = [
     "error=EIO",
     "error=ENOSPC",
@@ -42,7 +42,7 @@ enum Work {
 
 const WORKS: [Work; 4] = [Work::Run, Work::FreshStore, Work::Import, Work::Delete];
 
-/// One fault at one place of one command.
+/// One fault at one place in one command.
 struct Case {
     work: Work,
     call: &'static str,
@@ -75,7 +75,7 @@ pub fn run(root: &Path, program: &Path, time: Duration, dice: &mut Dice) -> Resu
             }
         }
     }
-    // In random order, so that a short campaign sees something of everything.
+    // In random order, so that a short campaign covers some of everything.
     for last in (1..cases.len()).rev() {
         cases.swap(last, dice.below(last as u64 + 1) as usize);
     }
@@ -107,7 +107,7 @@ pub fn run(root: &Path, program: &Path, time: Duration, dice: &mut Dice) -> Resu
     Ok(())
 }
 
-/// A store with two runs in it, and one that may be deleted.
+/// A store with two runs, and one that may be deleted.
 fn prepare(program: &Path) -> Result<(Sandbox, String)> {
     let sandbox = Sandbox::new(program)?;
     sandbox.must(["run", "sim:nvme", "--duration", "10ms"])?;
@@ -131,7 +131,7 @@ fn words(root: &Path, work: Work, sacrifice: &str) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// Traces the store's files alone: faults elsewhere are other campaigns.
+/// Traces only the store's files: other campaigns cover faults elsewhere.
 fn strace(sandbox: &Sandbox, options: &[String]) -> Vec<String> {
     let mut before: Vec<String> = ["strace", "-f", "-qq"].map(str::to_owned).into();
     for suffix in ["", "-wal", "-shm", "-journal"] {
@@ -142,7 +142,7 @@ fn strace(sandbox: &Sandbox, options: &[String]) -> Vec<String> {
     before
 }
 
-/// How often each call is made when none fails.
+/// Number of each call without faults.
 fn calls_of(root: &Path, program: &Path, work: Work) -> Result<BTreeMap<String, u64>> {
     let (sandbox, id) = prepare_for(program, work)?;
     let trace = sandbox.path("trace");
@@ -240,7 +240,7 @@ fn judge(
                 bail!("it failed ({}) without a word", output.status);
             }
         }
-        // strace ends itself by the signal that ended the program.
+        // strace ends itself with the signal that ended the program.
         None if output.status.signal() == Some(SIGKILL) && case.fault.starts_with("signal") => {
             counts.killed += 1;
         }

@@ -1,5 +1,5 @@
-//! Steps that run beside others: in a process of their own, whose output is printed when
-//! they are done, as lines of two steps among each other help nobody.
+//! Steps that run in parallel: in separate processes, whose output is printed when they are done,
+//! as interleaved lines of two steps are unreadable.
 
 use super::{BESIDE, Done};
 use anyhow::{Context, Result, anyhow};
@@ -29,7 +29,7 @@ impl Beside {
         Ok(Beside { child, said })
     }
 
-    /// Waits for them, prints what they said, and tells how each ended.
+    /// Waits for them, prints their output, and returns how each ended.
     pub fn end(mut self) -> Result<Vec<Done>> {
         self.child.wait()?;
         let mut said = Vec::new();
@@ -41,7 +41,7 @@ impl Beside {
     }
 }
 
-/// By the closing line of a step.
+/// From the closing line of a step.
 fn done(name: &'static str, said: &str) -> Done {
     let closing = said.lines().rev().find_map(|line| {
         let (result, rest) = line.strip_suffix(name)?.split_once(' ')?;

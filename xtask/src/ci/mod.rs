@@ -1,8 +1,7 @@
-//! What continuous integration runs, in two lanes, one behind the other: the first
-//! answers what most changes get wrong, within minutes, the second takes longer, and what
-//! needs the optimised program runs beside its other steps. Every
-//! step runs whatever became of those before it, so one look at the end shows all that
-//! is wrong; the closing lines are the steps and the counts of the tests.
+//! The steps of continuous integration, in two lanes, one after the other: the first finds most
+//! errors within minutes, the second takes longer, and the steps that need the optimised program
+//! run in parallel with it. Every step runs even if earlier ones failed, so the end shows all
+//! errors; the closing lines list the steps and the test counts.
 
 use crate::perf::gate;
 use anyhow::{Context, Result, bail};
@@ -15,7 +14,7 @@ use suite::shell::{self, cargo};
 
 mod beside;
 
-/// What a step does.
+/// Action of a step.
 #[derive(Clone, Copy)]
 enum Work {
     Check(fn(&Path) -> Result<()>),
@@ -30,7 +29,7 @@ const FIRST_LANE: [Step; 5] = [
     ("tidy", Work::Check(crate::tidy::run)),
     ("clippy", Work::Check(clippy)),
     ("tests, as the README has them", Work::Tests),
-    // Not beside the second lane: guests that are emulated would take ten times as long.
+    // Not in parallel with the second lane: emulated guests would take ten times as long.
     (
         "tests that were ever unsteady, under load",
         Work::Check(unsteady_tests),
@@ -57,9 +56,8 @@ const SECOND_LANE: [Step; 8] = [
     ("several hosts, under mpirun", Work::Check(several_hosts)),
 ];
 
-/// Beside the second lane: by the program that is built for it, a build whose last crates
-/// keep one processor busy, counted instructions, and guests that are emulated; then tests
-/// that mostly wait for a browser.
+/// In parallel with the second lane: by the program built for it, a build whose last crates use one
+/// CPU, instruction counts, and emulated guests; then tests that mostly wait for a browser.
 const BESIDE: [Step; 3] = [
     ("user instructions per operation", Work::Check(instructions)),
     ("a real kernel end to end", Work::Check(virtual_machine)),
@@ -75,14 +73,14 @@ impl Work {
     }
 }
 
-/// A step that was run.
+/// A completed step.
 struct Done {
     name: &'static str,
     seconds: f64,
     found: Result<Option<Counts>>,
 }
 
-/// Runs all steps, or those whose names hold one of `words`.
+/// Runs all steps, or those whose names contain one of `words`.
 pub fn run(root: &Path, words: &[String]) -> Result<()> {
     let is_wanted =
         |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word.as_str()));
@@ -93,7 +91,7 @@ pub fn run(root: &Path, words: &[String]) -> Result<()> {
     if is_all {
         say_lane(1, &done, begun);
     }
-    // Alone where somebody chose steps, so that their output comes as they go on.
+    // One at a time where steps were selected, so that their output appears immediately.
     let beside = match is_all {
         true => Some(Beside::start()?),
         false => {
@@ -114,7 +112,7 @@ pub fn run(root: &Path, words: &[String]) -> Result<()> {
     close(&done)
 }
 
-/// Steps, one after the other.
+/// Runs steps one after the other.
 fn all(root: &Path, steps: &[Step], is_wanted: impl Fn(&str) -> bool, done: &mut Vec<Done>) {
     for &(name, work) in steps.iter().filter(|(name, _)| is_wanted(name)) {
         println!("== {name}");
@@ -142,7 +140,7 @@ fn say_lane(number: u32, done: &[Done], begun: Instant) {
     );
 }
 
-/// The closing lines: each step, then the counts of the tests.
+/// The closing lines: each step, then the test counts.
 fn close(done: &[Done]) -> Result<()> {
     for step in done {
         let result = match &step.found {
@@ -177,12 +175,12 @@ fn format(root: &Path) -> Result<()> {
     shell::run(&mut cargo(root, &["fmt", "--all", "--check"]))
 }
 
-/// What users build, and xtask: a third of what there is to look at is not in it.
+/// The code that users build, and xtask: a third of the code is outside.
 fn clippy(root: &Path) -> Result<()> {
     clippy_with(root, &[])
 }
 
-/// The tests, benches and examples too.
+/// Includes tests, benches and examples.
 fn clippy_on_all(root: &Path) -> Result<()> {
     clippy_with(root, &["--all-targets"])
 }
@@ -205,8 +203,8 @@ fn virtual_machine(root: &Path) -> Result<()> {
     scenarios_in_vm(root, &["counts", "mapper", "power-brief", "layouts-brief"])
 }
 
-/// Boots kernels with these arguments of `tests/vm/run`: scenarios, and which kernels.
-/// None are what every change has to pass: counts, nothing that a busy machine changes.
+/// Boots kernels with these arguments of `tests/vm/run`: scenarios, and which kernels. Without
+/// arguments, the checks for every change: counts that load on the machine does not affect.
 pub fn scenarios_in_vm(root: &Path, arguments: &[&str]) -> Result<()> {
     let binary = shell::release_binary(root)?;
     let status = Command::new(root.join("tests/vm/run"))
@@ -222,7 +220,7 @@ pub fn scenarios_in_vm(root: &Path, arguments: &[&str]) -> Result<()> {
     }
 }
 
-/// As README has them: the very command, whose last line has the counts.
+/// Exactly the command in README, whose last line has the counts.
 fn tests(root: &Path) -> Result<Counts> {
     let readme =
         std::fs::read_to_string(root.join("README.md")).context("cannot read README.md")?;
@@ -244,8 +242,8 @@ fn oldest_version(root: &Path) -> Result<String> {
         .context("Cargo.toml has no rust-version")
 }
 
-/// The tests that are left out because they take long, most of them as each drives a browser
-/// for up to a minute. The tests before have built them.
+/// The tests skipped because they take long, most of them as each drives a browser for up to a
+/// minute. The earlier tests have built them.
 fn long_tests(root: &Path) -> Result<()> {
     let mut test = cargo(root, &["xtask", "test", "--long", "::at_length::"]);
     match shell::has("chromium") {
@@ -257,17 +255,17 @@ fn long_tests(root: &Path) -> Result<()> {
     }
 }
 
-/// Under load, as other work is on every machine.
+/// Under load, as on machines with other users.
 fn unsteady_tests(root: &Path) -> Result<()> {
     shell::run(&mut cargo(root, &["xtask", "test", "--unsteady"]))
 }
 
-/// Type-checks what users build with the oldest Rust that README promises.
+/// Type-checks the user-facing code with the oldest Rust that README promises.
 fn oldest_rust(root: &Path) -> Result<()> {
     check_with_oldest(root, &["--exclude", "xtask"])
 }
 
-/// The tests and examples too, and xtask.
+/// Includes tests, examples and xtask.
 pub fn oldest_rust_for_all(root: &Path) -> Result<()> {
     check_with_oldest(root, &["--all-targets"])
 }
@@ -285,7 +283,7 @@ fn check_with_oldest(root: &Path, more: &[&str]) -> Result<()> {
     if !is_there && !succeeds(&["toolchain", "install", version, "--profile", "minimal"]) {
         return shell::skip("the oldest Rust", &format!("Rust {version}"));
     }
-    // Under `cargo xtask` the variables of the newer toolchain are set, and win.
+    // `cargo xtask` sets variables for the newer toolchain, which take precedence.
     let mut check = Command::new("rustup");
     check
         .current_dir(root)
@@ -302,7 +300,7 @@ fn check_with_oldest(root: &Path, more: &[&str]) -> Result<()> {
     shell::run(&mut check)
 }
 
-/// Dependencies that a manifest names and no code uses.
+/// Finds dependencies in a manifest that no code uses.
 fn unused(root: &Path) -> Result<()> {
     if !shell::has("cargo-machete") {
         return shell::skip("unused dependencies", "cargo-machete");
@@ -310,15 +308,15 @@ fn unused(root: &Path) -> Result<()> {
     shell::run(Command::new("cargo-machete").current_dir(root))
 }
 
-/// The binary that needs an MPI to be built, and the tests that start it.
+/// The binary that needs MPI to build, and the tests that start it.
 fn several_hosts(root: &Path) -> Result<()> {
     for tool in ["mpicc", "mpirun"] {
         if !shell::has(tool) {
             return shell::skip("several hosts, under mpirun", tool);
         }
     }
-    // Of the whole workspace, so that nothing is built again with other features of what
-    // it depends on; only these tests have such names.
+    // Of the whole workspace, so that no dependency is rebuilt with different features; only these
+    // tests have such names.
     let arguments = [
         "test",
         "--workspace",
@@ -333,7 +331,7 @@ fn several_hosts(root: &Path) -> Result<()> {
     shell::run(&mut cargo(root, &arguments))
 }
 
-/// The README's command that passes the tests, without a comment behind it.
+/// The README's command that runs the tests, without the trailing comment.
 fn test_command(readme: &str) -> Option<&str> {
     let mut in_code = false;
     for line in readme.lines() {

@@ -1,5 +1,5 @@
-//! Archives whose bytes follow from their contents alone: fixed times, owners
-//! and rights, files in the order given.
+//! Reproducible archives, determined only by their contents: fixed times, owners and permissions,
+//! files in the given order.
 
 use anyhow::{Context, Result};
 use flate2::{Compression, GzBuilder};
@@ -7,12 +7,12 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// 1980-01-01, the earliest time that a zip can say.
+/// 1980-01-01, the earliest time in a zip.
 pub const TIME: u64 = 315_532_800;
 
 /// One file of an archive.
 pub struct Entry {
-    /// Inside the archive's folder, with `/`.
+    /// Path inside the archive's folder, with `/`.
     pub path: String,
     pub bytes: Vec<u8>,
     is_program: bool,
@@ -40,7 +40,7 @@ impl Entry {
     }
 }
 
-/// Ends the lines of a text as Notepad of Windows Server 2016 wants them.
+/// Converts line ends of a text to CRLF, for Notepad of Windows Server 2016.
 pub fn crlf(entry: &mut Entry) {
     if entry.is_program {
         return;
@@ -77,7 +77,7 @@ pub fn zip(out: &Path, folder: &str, entries: &[Entry]) -> Result<PathBuf> {
 pub fn tar_gz(out: &Path, folder: &str, entries: &[Entry]) -> Result<PathBuf> {
     let path = out.join(format!("{folder}.tar.gz"));
     let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-    // No name and no time in gzip's own header.
+    // No name and no time in the gzip header.
     let packed = GzBuilder::new().write(BufWriter::new(file), Compression::best());
     let mut builder = tar::Builder::new(packed);
     for entry in entries {
@@ -97,7 +97,7 @@ pub fn tar_gz(out: &Path, folder: &str, entries: &[Entry]) -> Result<PathBuf> {
     link.set_mtime(TIME);
     link.set_uid(0);
     link.set_gid(0);
-    // Under this name the program takes SQLIO's command line.
+    // Under this name the program accepts SQLIO's command line.
     builder.append_link(&mut link, format!("{folder}/sqlio"), "stripewise")?;
     builder.into_inner()?.finish()?.flush()?;
     Ok(path)

@@ -1,4 +1,4 @@
-//! What a binary needs at run time: nothing but the system.
+//! Run-time dependencies of a binary: only the system.
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
@@ -7,8 +7,7 @@ use suite::shell;
 
 const OBJDUMP: &str = "x86_64-w64-mingw32-objdump";
 
-/// Libraries that every Windows 10 and Server 2016 has, in small letters; `api-`
-/// sets besides.
+/// Libraries of every Windows 10 and Server 2016, in lower case; in addition to `api-` sets.
 const OF_WINDOWS: [&str; 18] = [
     "advapi32.dll",
     "bcrypt.dll",
@@ -30,8 +29,8 @@ const OF_WINDOWS: [&str; 18] = [
     "ws2_32.dll",
 ];
 
-/// Fails where the .exe imports from anything that Windows does not have, such
-/// as the compiler's libgcc or winpthread.
+/// Fails if the .exe imports anything that Windows does not include, such as the compiler's libgcc
+/// or winpthread.
 pub fn needs_only_windows(path: &Path) -> Result<()> {
     if !shell::has(OBJDUMP) {
         return shell::skip("the look at the .exe's imports", OBJDUMP);
@@ -55,7 +54,7 @@ pub fn needs_only_windows(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The names behind `DLL Name:`.
+/// The names after `DLL Name:`.
 fn imports(dump: &str) -> Vec<String> {
     let mut names: Vec<String> = dump
         .lines()
@@ -67,8 +66,8 @@ fn imports(dump: &str) -> Vec<String> {
     names
 }
 
-/// Fails where an ELF file asks for an interpreter (the dynamic loader), or is for
-/// another processor than `machine` (System V ABI, `e_machine`, two bytes at 18).
+/// Fails if an ELF file requests an interpreter (the dynamic loader), or is for another processor
+/// than `machine` (System V ABI, `e_machine`, two bytes at 18).
 pub fn is_static(bytes: &[u8], machine: u16) -> Result<()> {
     const INTERPRETER: u32 = 3;
     let kinds = segment_kinds(bytes).context("the binary for Linux is not a 64-bit ELF file")?;
@@ -82,12 +81,12 @@ pub fn is_static(bytes: &[u8], machine: u16) -> Result<()> {
     Ok(())
 }
 
-/// Fails where a binary holds the name of a folder of the machine that it was built on: it
-/// would have other bytes elsewhere.
+/// Fails if a binary contains the path of a folder on the build machine: it would not be
+/// reproducible elsewhere.
 pub fn names_no_path(bytes: &[u8], paths: &[PathBuf]) -> Result<()> {
     for path in paths {
         let name = path.to_string_lossy();
-        // Too short to be told from chance, as `/` would be.
+        // Too short to be significant, such as `/`.
         if name.len() > MIN_PATH && holds(bytes, name.as_bytes()) {
             bail!("the binary names {name}, a folder of this machine");
         }
@@ -95,7 +94,7 @@ pub fn names_no_path(bytes: &[u8], paths: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// A name of so many bytes is not found by chance.
+/// A name of this length does not occur by chance.
 const MIN_PATH: usize = 6;
 
 fn holds(bytes: &[u8], name: &[u8]) -> bool {

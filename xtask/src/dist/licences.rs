@@ -1,5 +1,5 @@
-//! The licences of everything that is compiled into a binary: names, versions
-//! and licences by `cargo metadata`, texts from the packages themselves.
+//! The licences of everything compiled into a binary: names, versions and licences from
+//! `cargo metadata`, texts from the packages themselves.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 use suite::shell::{self, cargo};
 
-/// What is linked in and is no package.
+/// Linked code that is not a package.
 const BESIDES: &str = "\
 Rust's standard library: MIT OR Apache-2.0, https://www.rust-lang.org
 SQLite (inside libsqlite3-sys): in the public domain, https://www.sqlite.org
@@ -20,7 +20,7 @@ GCC (libgcc), GPL-3.0 with the GCC Runtime Library Exception
 Apache ECharts and Roboto: see NOTICE and the folder licences
 ";
 
-/// A package as the metadata has it.
+/// A package in the metadata.
 struct Package<'a> {
     name: &'a str,
     version: &'a str,
@@ -28,7 +28,7 @@ struct Package<'a> {
     manifest: &'a Path,
 }
 
-/// One text: a list, then the licence texts, each once.
+/// One text: a list, then each licence text once.
 pub fn collect(root: &Path, triple: &str) -> Result<String> {
     let arguments = [
         "metadata",
@@ -41,7 +41,7 @@ pub fn collect(root: &Path, triple: &str) -> Result<String> {
     let output = shell::read(&mut cargo(root, &arguments))?;
     let metadata: Value = serde_json::from_str(&output.stdout)?;
     let mut list = String::new();
-    // By text: the packages that have it.
+    // Packages by licence text.
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for id in linked(&metadata, "stripewise-app")? {
         let package = package(&metadata, &id)?;
@@ -74,8 +74,7 @@ pub fn collect(root: &Path, triple: &str) -> Result<String> {
     Ok(document)
 }
 
-/// Everything that is linked into a package: normal dependencies, not those of
-/// tests and of build scripts.
+/// Everything linked into a package: normal dependencies, not those of tests and build scripts.
 fn linked(metadata: &Value, name: &str) -> Result<BTreeSet<String>> {
     let nodes = metadata["resolve"]["nodes"]
         .as_array()
@@ -128,7 +127,7 @@ fn package<'a>(metadata: &'a Value, id: &str) -> Result<Package<'a>> {
     })
 }
 
-/// Files beside the manifest that are licences by their names.
+/// Files next to the manifest with names of licences.
 fn texts_of(manifest: &Path) -> Result<Vec<String>> {
     let directory = manifest.parent().context("a manifest without a folder")?;
     let mut names: Vec<_> = std::fs::read_dir(directory)?
@@ -141,7 +140,7 @@ fn texts_of(manifest: &Path) -> Result<Vec<String>> {
         let path = directory.join(name);
         if path.is_file() {
             let bytes = std::fs::read(&path)?;
-            // The same text with other ends of lines is the same text.
+            // Texts that differ only in line ends are the same.
             let text = String::from_utf8_lossy(&bytes).replace("\r\n", "\n");
             texts.push(text.trim().to_owned());
         }

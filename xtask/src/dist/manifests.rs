@@ -1,5 +1,5 @@
-//! What package managers fetch by name: a formula for Homebrew, manifests for scoop
-//! and winget. Addresses follow from repository and version, sums from the archives.
+//! Package manager manifests: a formula for Homebrew, manifests for scoop and winget. Addresses
+//! follow from repository and version, checksums from the archives.
 
 use super::system::{System, VERSION};
 use anyhow::{Context, Result};
@@ -11,7 +11,7 @@ use std::path::Path;
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 const WHAT: &str = "Find out what a disk can do, and whether it is laid out right";
 
-/// Writes those whose archives are there.
+/// Writes those whose archives exist.
 pub fn make(out: &Path) -> Result<()> {
     let sum = |system: System| sum_of(&out.join(system.archive())).ok();
     if let (Some(intel), Some(arm)) = (sum(System::Linux), sum(System::LinuxArm)) {
@@ -27,7 +27,7 @@ pub fn make(out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// SHA-256 of a file, in small hexadecimal digits.
+/// SHA-256 of a file, in lower-case hexadecimal.
 pub fn sum_of(path: &Path) -> Result<String> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut text = String::new();
@@ -37,7 +37,7 @@ pub fn sum_of(path: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// Where a file of this version is downloaded from.
+/// The download address of a file of this version.
 fn address(file: &str) -> String {
     format!("{REPOSITORY}/releases/download/v{VERSION}/{file}")
 }
@@ -94,12 +94,12 @@ fn scoop(sum: &str) -> serde_json::Value {
     })
 }
 
-/// With scoop's word for the version.
+/// With scoop's placeholder for the version.
 fn of_any_version(text: &str) -> String {
     text.replace(VERSION, "$version")
 }
 
-/// The three files that winget's repository wants (schema 1.6.0).
+/// The three files required by winget's repository (schema 1.6.0).
 fn winget(sum: &str) -> [(String, String); 3] {
     const ID: &str = "Stripewise.Stripewise";
     let head = format!("PackageIdentifier: {ID}\nPackageVersion: {VERSION}\n");
@@ -157,7 +157,7 @@ mod tests {
             serde_json::from_str(&read("scoop/stripewise.json")).unwrap();
         let now = &scoop["architecture"]["64bit"];
         assert_eq!(now["hash"], sum(System::Windows));
-        // What scoop makes of the next version is what this one has.
+        // scoop's template for the next version must match this one.
         let next = &scoop["autoupdate"]["architecture"]["64bit"];
         for key in ["url", "extract_dir"] {
             let made = next[key].as_str().unwrap().replace("$version", VERSION);
@@ -199,8 +199,8 @@ mod tests {
         assert!(value("InstallerUrl:").ends_with(&System::Windows.archive()));
     }
 
-    /// What cargo-binstall makes of its metadata for a target: the address, and the program's
-    /// place in the archive.
+    /// cargo-binstall's result from its metadata for a target: the address, and the program's path
+    /// in the archive.
     fn binstall(target: &str, arch: &str, ending: &str) -> (String, String) {
         let manifest: toml::Value =
             toml::from_str(include_str!("../../../crates/app/Cargo.toml")).unwrap();

@@ -1,11 +1,10 @@
-//! What users download: a zip with the .exe for Windows; static binaries for Linux on
-//! two processors, each as a tar.gz, a .deb and a .rpm; licences and documents in each;
-//! manifests for package managers; and the SHA-256 of all.
+//! The downloads for users: a zip with the .exe for Windows; static binaries for Linux on two
+//! processors, each as a tar.gz, a .deb and a .rpm; licences and documents in each; manifests for
+//! package managers; and the SHA-256 of all.
 //!
-//! The same sources give the same files: names have the version, files are in
-//! order, times are fixed, symbols and paths of this machine are left out of the
-//! binaries. What is missing to build one of them is named and counted as
-//! skipped; a binary that would need a library at run time is an error.
+//! The same sources give the same files: names have the version, files are in order, times are
+//! fixed, symbols and paths of this machine are left out of the binaries. Missing build tools are
+//! named and counted as skipped; a binary that would need a library at run time is an error.
 
 mod archive;
 mod binary;
@@ -47,7 +46,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     // The packagers run in the workspace's folder, not in the caller's.
     let out = std::path::absolute(&out)?;
     let mut made = Vec::new();
-    // The program of this build that runs here, for what the program itself prints.
+    // This build's program for this machine, for the output of the program itself.
     let mut runs_here = None;
     for system in systems {
         remove_old(&out, system)?;
@@ -64,7 +63,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
         }
         let printer = match &runs_here {
             Some(program) => program.clone(),
-            // What it prints depends on its sources, not on how it is optimised.
+            // Its output depends on the sources, not on the optimisation.
             None => shell::debug_binary(&root)?,
         };
         made.push(pack(&root, &out, system, &binary, &printer)?);
@@ -77,8 +76,8 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     sums(&out)
 }
 
-/// What an earlier run left for this system: were one of its files not made this time, the
-/// sums would name an old one beside new ones.
+/// Removes an earlier run's files for this system: if one was not built this time, the checksums
+/// would include an old file next to new ones.
 fn remove_old(out: &Path, system: System) -> Result<()> {
     for name in system.downloads() {
         let path = out.join(name);
@@ -89,7 +88,7 @@ fn remove_old(out: &Path, system: System) -> Result<()> {
     Ok(())
 }
 
-/// Packs `binary`; `printer` is a program of the same sources that runs on this machine.
+/// Packs `binary`; `printer` is a program from the same sources that runs on this machine.
 fn pack(root: &Path, out: &Path, system: System, binary: &Path, printer: &Path) -> Result<PathBuf> {
     let bytes = std::fs::read(binary)?;
     match system.elf_machine() {
@@ -124,11 +123,11 @@ fn pack(root: &Path, out: &Path, system: System, binary: &Path, printer: &Path) 
     Ok(path)
 }
 
-/// What the container file takes: the program alone, as one that may be executed.
+/// Input of the container file: only the program, executable.
 fn container(out: &Path, program: &Path) -> Result<()> {
     let path = out.join("container/stripewise");
     std::fs::create_dir_all(path.parent().context("a folder")?)?;
-    // With its permissions.
+    // Including its permissions.
     std::fs::copy(program, &path)?;
     Ok(())
 }
@@ -173,7 +172,7 @@ fn build(root: &Path, system: System) -> Result<PathBuf> {
     if let Some(home) = home("CARGO_HOME", ".cargo") {
         flags.push(remapped(&home, "cargo"));
     }
-    // Last, as the last one that fits holds: in the sources or elsewhere.
+    // Last, as the last match wins: in the sources or elsewhere.
     flags.push(remapped(&suite::root::target_directory(), "target"));
     flags.push(standard_library(root)?);
     let arguments = [
@@ -192,8 +191,8 @@ fn build(root: &Path, system: System) -> Result<PathBuf> {
     Ok(system.built())
 }
 
-/// Where the sources of the standard library are installed, the compiler writes their place
-/// into the binary; elsewhere it writes this one.
+/// Where the sources of the standard library are installed, the compiler writes their path into the
+/// binary; otherwise it writes this one.
 fn standard_library(root: &Path) -> Result<String> {
     let rustc = |argument: &[&str]| {
         let mut command = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
@@ -212,8 +211,8 @@ fn standard_library(root: &Path) -> Result<String> {
     ))
 }
 
-/// Folders whose names differ from machine to machine and must not be in the binaries: the
-/// sources, what is built, cargo's home, the toolchains'.
+/// Folders whose paths differ between machines and must not be in the binaries: the sources, the
+/// build folder, cargo's home, the toolchains'.
 fn paths_of_this_machine(root: &Path) -> Vec<PathBuf> {
     let mut paths = vec![root.to_owned(), suite::root::target_directory()];
     paths.extend(home("CARGO_HOME", ".cargo"));
@@ -221,13 +220,13 @@ fn paths_of_this_machine(root: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// What a variable names, or a folder of the home directory.
+/// The value of a variable, or a folder in the home directory.
 fn home(variable: &str, folder: &str) -> Option<PathBuf> {
     let given = std::env::var_os(variable).map(PathBuf::from);
     given.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(folder)))
 }
 
-/// Files of the top folder that are packed; the documents link to some of them.
+/// Files of the top folder to pack; the documents link to some of them.
 const OF_THE_TOP: [&str; 5] = [
     "README.md",
     "CHANGELOG.md",
@@ -236,7 +235,7 @@ const OF_THE_TOP: [&str; 5] = [
     "Containerfile",
 ];
 
-/// Licences and documents of our own, and those of vendored files.
+/// Our own licences and documents, and those of vendored files.
 fn documents(root: &Path) -> Result<Vec<Entry>> {
     let tracked = shell::read(
         Command::new("git")
@@ -306,8 +305,8 @@ fn sums_name() -> String {
     format!("stripewise-{VERSION}-SHA256SUMS")
 }
 
-/// Of all downloads of this version that are there, also of one made before.
-/// `sha256sum --check` takes it.
+/// Checksums of all downloads of this version that exist, including earlier builds.
+/// `sha256sum --check` reads it.
 fn sums(out: &Path) -> Result<()> {
     let mut text = String::new();
     for name in System::ALL.into_iter().flat_map(System::downloads) {

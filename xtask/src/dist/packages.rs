@@ -1,8 +1,8 @@
-//! Packages for Debian's and Red Hat's families, of the same static binary as the
-//! archive: man pages and completions in place, no scripts, no dependencies.
+//! Packages for the Debian and Red Hat families, with the same static binary as the archive: man
+//! pages and completions in place, no scripts, no dependencies.
 //!
-//! What goes where is in `crates/app/Cargo.toml` (`package.metadata`), which `cargo deb`
-//! and `cargo generate-rpm` read; the files lie in `target/dist/stage`, made here.
+//! `crates/app/Cargo.toml` (`package.metadata`) determines the paths, which `cargo deb` and
+//! `cargo generate-rpm` read; the files are in `target/dist/stage`, created here.
 
 use super::archive::{Entry, TIME};
 use super::system::{System, VERSION};
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use suite::shell::{self, cargo};
 
-/// Makes both packages from the files of the archive; a tool that is missing is a named skip.
+/// Builds both packages from the files of the archive; a missing tool is a named skip.
 pub fn make(root: &Path, out: &Path, system: System, entries: &[Entry]) -> Result<()> {
     let Some((debian, rpm)) = system.package_architectures() else {
         return Ok(());
@@ -50,8 +50,8 @@ pub fn make(root: &Path, out: &Path, system: System, entries: &[Entry]) -> Resul
     Ok(())
 }
 
-/// Lays the archive's files out where the manifests of the packages look for them, wherever
-/// cargo builds: `CARGO_TARGET_DIR` does not change what is written there.
+/// Places the archive's files where the manifests of the packages expect them, independent of
+/// `CARGO_TARGET_DIR`, which does not change the paths in the manifests.
 fn stage(root: &Path, entries: &[Entry]) -> Result<()> {
     let folder = root.join("target/dist/stage");
     if folder.exists() {

@@ -1,14 +1,14 @@
-//! The systems that there is a download for.
+//! Systems with a download.
 
 use std::path::PathBuf;
 
-/// The profile of the binaries that are packed: optimised across crates, without symbols.
+/// The profile of the packed binaries: link-time optimised, without symbols.
 pub const PROFILE: &str = "shipped";
 
 /// The version of the workspace.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A system with a download of its own.
+/// A system with its own download.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum System {
     Linux,
@@ -19,7 +19,7 @@ pub enum System {
 impl System {
     pub const ALL: [System; 3] = [System::Linux, System::LinuxArm, System::Windows];
 
-    /// As `--only` names it.
+    /// Its name for `--only`.
     pub fn short(self) -> &'static str {
         match self {
             System::Linux => "linux",
@@ -36,11 +36,11 @@ impl System {
         }
     }
 
-    /// What must be installed to build for it: SQLite is in C.
+    /// Required build tools: SQLite is in C.
     pub fn compiler(self) -> &'static str {
         match self {
             System::Linux => "musl-gcc",
-            // Zig brings the headers of musl for a processor that is not here.
+            // Zig includes the headers of musl for a foreign processor.
             System::LinuxArm => "cargo-zigbuild",
             System::Windows => "x86_64-w64-mingw32-gcc",
         }
@@ -61,7 +61,7 @@ impl System {
         }
     }
 
-    /// The processor as Debian and as RPM name it; none where there is no package.
+    /// The processor name of Debian and of RPM; none where there is no package.
     pub fn package_architectures(self) -> Option<(&'static str, &'static str)> {
         match self {
             System::Linux => Some(("amd64", "x86_64")),
@@ -79,7 +79,7 @@ impl System {
         }
     }
 
-    /// Name of the download without ending, also of the folder inside.
+    /// Name of the download without extension, also of the folder inside.
     pub fn name(self) -> String {
         let system = match self {
             System::Linux => "linux-x86_64",
@@ -97,7 +97,7 @@ impl System {
         format!("{}.{ending}", self.name())
     }
 
-    /// Everything that users can download for it.
+    /// All downloads for it.
     pub fn downloads(self) -> Vec<String> {
         let mut names = vec![self.archive()];
         if let Some((debian, rpm)) = self.package_architectures() {
@@ -107,7 +107,7 @@ impl System {
         names
     }
 
-    /// Where cargo leaves the binary that is packed.
+    /// Path of the binary to pack.
     pub fn built(self) -> PathBuf {
         let directory = suite::root::target_directory().join(self.triple());
         directory.join(PROFILE).join(self.binary())

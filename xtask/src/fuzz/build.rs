@@ -1,6 +1,6 @@
-//! How fuzz targets are built: by the stable compiler, with LLVM's own coverage and
-//! no sanitizer; or by a nightly compiler with the address sanitizer, which looks
-//! at what the libraries below us do with memory, too.
+//! Builds of the fuzz targets: by the stable compiler, with LLVM's own coverage and no sanitizer;
+//! or by a nightly compiler with the address sanitizer, which also checks the memory use of the
+//! libraries below us.
 
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use std::process::Command;
 use std::str::FromStr;
 use suite::shell::{self, cargo};
 
-/// What watches over memory while targets run.
+/// Memory checks while targets run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sanitizer {
-    /// Nothing but the checks of the language.
+    /// Only the checks of the language.
     None,
     /// LLVM's address sanitizer; needs a nightly compiler.
     Address,
@@ -30,7 +30,7 @@ impl FromStr for Sanitizer {
 }
 
 impl Sanitizer {
-    /// What this machine lacks for it.
+    /// Missing prerequisites on this machine.
     pub fn lacks(self) -> Option<&'static str> {
         let nightly = ["run", "nightly", "rustc", "--version"];
         let is_there = || {
@@ -45,8 +45,8 @@ impl Sanitizer {
         }
     }
 
-    /// A process that has more is a finding: bounded parsers stay far below. The
-    /// sanitizer's own books and what it keeps from being used again count, too.
+    /// Memory limit of a process, above which it is a finding: bounded parsers stay far below.
+    /// Includes the sanitizer's shadow memory and quarantine.
     pub fn memory_mib_max(self) -> u32 {
         match self {
             Sanitizer::None => 768,
@@ -54,7 +54,7 @@ impl Sanitizer {
         }
     }
 
-    /// A command of its compiler, with a folder apart for what it builds.
+    /// A command of its compiler, with a separate build folder.
     fn cargo(self, folder: &Path, arguments: &[&str]) -> (Command, PathBuf) {
         let directory = suite::root::target_directory();
         match self {
@@ -65,7 +65,7 @@ impl Sanitizer {
                     .current_dir(folder)
                     .args(["run", "nightly", "cargo"])
                     .args(arguments)
-                    // Those of the compiler that runs us.
+                    // Variables of the compiler that runs us.
                     .env_remove("CARGO")
                     .env_remove("RUSTC");
                 (nightly, directory.join("fuzz-address"))
@@ -81,8 +81,8 @@ pub fn build(root: &Path, sanitizer: Sanitizer) -> Result<PathBuf> {
         .lines()
         .find_map(|line| line.strip_prefix("host: "))
         .context("`rustc -vV` names no host")?;
-    // What cargo-fuzz passes. With a target named, these go to the targets and not
-    // to build scripts, which could not be linked.
+    // The flags of cargo-fuzz. With a target named, these apply to the targets and not to build
+    // scripts, which would fail to link.
     let mut flags = vec!["--cfg=fuzzing"];
     if sanitizer == Sanitizer::Address {
         flags.push("-Zsanitizer=address");
@@ -94,8 +94,8 @@ pub fn build(root: &Path, sanitizer: Sanitizer) -> Result<PathBuf> {
         "-Cllvm-args=-sanitizer-coverage-pc-table",
         "-Cllvm-args=-sanitizer-coverage-trace-compares",
     ]);
-    // Not `--locked`: this is a workspace of its own, whose lock file follows when
-    // a crate of the other one gets a dependency.
+    // Not `--locked`: this is a separate workspace, whose lock file changes when a crate of the
+    // main one gets a dependency.
     let arguments = ["build", "--release", "--target", host];
     let (mut build, directory) = sanitizer.cargo(&root.join("fuzz"), &arguments);
     build

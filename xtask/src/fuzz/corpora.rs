@@ -1,6 +1,5 @@
-//! Every fuzz target over the inputs it starts from: the fixtures of the tests, and
-//! what was found once (`fuzz/corpus`). It needs no libFuzzer, so whoever runs the tests
-//! sees an old finding come back.
+//! Runs every fuzz target on its initial inputs: the fixtures of the tests, and past findings
+//! (`fuzz/corpus`). Needs no libFuzzer, so the normal tests detect a recurring finding.
 
 use super::seeds;
 use std::collections::BTreeSet;
@@ -85,10 +84,10 @@ fn no_target_fails_on_what_it_starts_from() {
         for folder in seeds::of(root(), name, work.path()).expect("seeds") {
             files(&folder, &mut inputs);
         }
-        // `superblock` and its like start from the disks; none starts from nothing.
+        // `superblock` and similar targets start from the disks; none starts from nothing.
         assert!(!inputs.is_empty(), "{name} has no seeds");
         for input in inputs {
-            // Seen only where the target fails.
+            // Shown only if the target fails.
             println!("{name}: {}", input.display());
             let bytes = fs::read(&input).expect("an input");
             target(&bytes);

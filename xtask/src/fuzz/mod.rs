@@ -1,12 +1,11 @@
-//! `fuzz`: every parser of outside bytes under libFuzzer, built by the stable
-//! compiler: coverage comes from LLVM's own pass, as with `cargo fuzz --sanitizer
-//! none`, so that a machine without a nightly compiler finds the same. With one,
-//! `--sanitizer address` watches over memory besides.
+//! `fuzz`: every parser of outside bytes under libFuzzer, built by the stable compiler: coverage
+//! comes from LLVM's own pass, as with `cargo fuzz --sanitizer none`, so that a machine without a
+//! nightly compiler finds the same. With one, `--sanitizer address` also checks memory use.
 //!
-//! A crash, a failed assertion, a sum that overflows (they are checked in this
-//! build), an input that takes longer than [`INPUT_SECONDS_MAX`] or more memory
-//! than [`Sanitizer::memory_mib_max`] fails, and leaves the input in `fuzz/artifacts`. Seeds
-//! are the tests' fixtures; what was found once is in `fuzz/corpus`.
+//! A crash, a failed assertion, an arithmetic overflow (checked in this build), an input that takes
+//! longer than [`INPUT_SECONDS_MAX`] or more memory than [`Sanitizer::memory_mib_max`] fails, and
+//! leaves the input in `fuzz/artifacts`. Seeds are the tests' fixtures; past findings are in
+//! `fuzz/corpus`.
 
 mod build;
 #[cfg(all(test, target_os = "linux"))]
@@ -21,13 +20,13 @@ use std::sync::Mutex;
 use suite::arguments::Arguments;
 use suite::shell;
 
-/// An input that takes longer is a finding; ordinary ones take microseconds.
+/// A slower input is a finding; typical ones take microseconds.
 const INPUT_SECONDS_MAX: u32 = 20;
 /// The longest input; all fixtures are shorter.
 const INPUT_BYTES_MAX: u32 = 16 << 10;
-/// Seconds for each target where nothing is said.
+/// Default seconds per target.
 const SECONDS: u64 = 5;
-/// Seconds for each target with the sanitizer, which has twice as much to do.
+/// Seconds per target with the sanitizer, which is half as fast.
 const SECONDS_IN_NIGHTLY: u64 = 30;
 
 /// How long a target is fuzzed.
@@ -37,18 +36,18 @@ enum Until {
     Runs(u64),
 }
 
-/// What was asked for.
+/// The requested options.
 struct Wish {
     until: Until,
     seed: u32,
     sanitizer: Sanitizer,
-    /// Targets at once; as many as there are processors where not said.
+    /// Concurrent targets; default: the number of CPUs.
     jobs: Option<usize>,
-    /// Names of targets; none means all.
+    /// Names of targets; empty means all.
     targets: Vec<String>,
 }
 
-/// What is the same for all targets.
+/// Settings shared by all targets.
 struct Fuzzing {
     root: PathBuf,
     binaries: PathBuf,
@@ -76,7 +75,7 @@ pub fn run(root: &Path, mut arguments: Arguments) -> Result<()> {
     fuzz(root, &options)
 }
 
-/// What is run at night: from the same seeds, under the address sanitizer.
+/// The nightly run: from the same seeds, under the address sanitizer.
 pub fn in_nightly(root: &Path) -> Result<()> {
     fuzz(root, &Wish::all(SECONDS_IN_NIGHTLY, Sanitizer::Address))
 }
@@ -130,7 +129,7 @@ fn fuzz(root: &Path, options: &Wish) -> Result<()> {
     Ok(())
 }
 
-/// The targets, by the names of their files.
+/// The targets, by file name.
 fn targets(root: &Path) -> Result<Vec<String>> {
     let folder = root.join("fuzz/fuzz_targets");
     let mut names = Vec::new();
@@ -145,7 +144,7 @@ fn targets(root: &Path) -> Result<Vec<String>> {
 }
 
 impl Fuzzing {
-    /// Runs these targets, so many at once; returns those that found something.
+    /// Runs these targets, this many at once; returns those with findings.
     fn all(&self, targets: &[String], jobs: usize) -> Vec<String> {
         let next = Mutex::new(targets.iter());
         let failures = Mutex::new(Vec::new());
@@ -170,7 +169,7 @@ impl Fuzzing {
         failures.into_inner().expect("no thread panics")
     }
 
-    /// Runs one target; a line of what it did.
+    /// Runs one target; returns a line of statistics.
     fn one(&self, name: &str) -> Result<String> {
         let found = self.work().join(name);
         std::fs::create_dir_all(&found)?;
@@ -181,13 +180,13 @@ impl Fuzzing {
             Until::Seconds(seconds) => format!("-max_total_time={seconds}"),
             Until::Runs(runs) => format!("-runs={runs}"),
         };
-        // Made-up machines are laid out in memory, where there is a place for it.
+        // Synthetic machines are laid out in memory, if there is a place for it.
         let memory = Path::new("/dev/shm");
         let scratch = match memory.is_dir() {
             true => tempfile::tempdir_in(memory)?,
             false => tempfile::tempdir()?,
         };
-        // What is new goes to the first folder; the others are only read.
+        // New inputs go to the first folder; the others are only read.
         let output = Command::new(self.binaries.join(name))
             .env("TMPDIR", scratch.path())
             .arg(&found)
@@ -209,13 +208,13 @@ impl Fuzzing {
             let tail: Vec<&str> = log.lines().skip(from).collect();
             bail!("{}\n{}", output.status, tail.join("\n"));
         }
-        // Nothing was left behind in there, then.
+        // It is missing: nothing was left behind.
         let _ = std::fs::remove_dir(&artifacts);
         let _ = std::fs::remove_dir(self.root.join("fuzz/artifacts"));
         summary(name, &log).with_context(|| format!("said nothing of what it did\n{log}"))
     }
 
-    /// Where seeds and what was found go: kept between runs, never committed.
+    /// Folder for seeds and findings: kept between runs, never committed.
     fn work(&self) -> PathBuf {
         suite::root::target_directory().join("fuzz-corpus")
     }

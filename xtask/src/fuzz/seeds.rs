@@ -1,8 +1,8 @@
-//! What fuzzing starts from: the tests' own fixtures, by target, and the inputs
-//! in `fuzz/corpus`, which were findings once or are hard to come by.
+//! The fuzzing seeds: the tests' own fixtures, by target, and the inputs in `fuzz/corpus`, which
+//! are past findings or hard to generate.
 //!
-//! Disks are turned from their text, `size N` and `PLACE HEX`, into what the
-//! targets take: the size, then place, length and bytes of each piece.
+//! Disks are converted from text, `size N` and `PLACE HEX`, to the targets' input: the size, then
+//! place, length and bytes of each piece.
 
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 const TREES: &str = "crates/disk-inspect/tests/trees";
 
-/// The folders with the seeds of a target; made ones are put below `work`.
+/// The folders with the seeds of a target; generated ones are put below `work`.
 pub fn of(root: &Path, target: &str, work: &Path) -> Result<Vec<PathBuf>> {
     let fixtures: &[&str] = match target {
         "array_file" => &["crates/array-sim/arrays"],
@@ -39,7 +39,7 @@ pub fn of(root: &Path, target: &str, work: &Path) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// The lines of all trees and disks: file, then its line.
+/// The lines of all trees and disks: file, then line.
 fn lines(root: &Path, folder: &str, ending: &str) -> Result<Vec<(String, String)>> {
     let directory = root.join(folder);
     let mut found = Vec::new();
@@ -97,7 +97,7 @@ fn add(disk: &mut Vec<u8>, piece: &str) -> Result<()> {
     Ok(())
 }
 
-/// A seed for each tree, which changes nothing, and one with a longer text.
+/// A seed for each tree without changes, and one with a longer text.
 fn machines(root: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let mut names: Vec<String> = lines(root, TREES, "tree")?
         .into_iter()

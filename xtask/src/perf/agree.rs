@@ -1,10 +1,9 @@
-//! Agreement with fio on a target that the disk bounds: whatever program asks,
-//! the disk gives the same.
+//! Agreement with fio on a disk-bound target: the disk's performance must not depend on the
+//! program.
 //!
-//! Eight cells - two block sizes, two depths, two engines - with a fixed number
-//! of interleaved pairs each. The disk is a loop device that a control group
-//! holds to a number of reads a second; without control groups the bare loop
-//! device, which is what it is.
+//! Eight cells - two block sizes, two depths, two engines - with a fixed number of interleaved
+//! pairs each. The disk is a loop device that a control group limits to a number of reads per
+//! second; without control groups the bare loop device, unthrottled.
 
 use super::device::{Device, Throttle};
 use super::programs::{self, Load, Program};
@@ -14,12 +13,12 @@ use std::path::PathBuf;
 use suite::arguments::Arguments;
 use suite::shell;
 
-/// The 90 % interval of the ratio has to lie inside.
+/// The 90 % interval of the ratio must lie inside.
 const RATIO_LOW: f64 = 0.97;
 const RATIO_HIGH: f64 = 1.03;
 const LEVEL: f64 = 0.90;
 
-/// What the throttled disk gives.
+/// The rate of the throttled disk.
 const READS_PER_S: u32 = 1_000;
 
 pub fn run(mut arguments: Arguments) -> Result<()> {
@@ -81,7 +80,7 @@ fn cells(seconds: u32) -> Vec<Load> {
                     outstanding,
                     threads: 1,
                     seconds,
-                    // What a throttled disk lets through at first is no rate.
+                    // The initial burst of a throttled disk is not its rate.
                     ramp_seconds: 1,
                     batch_min: 1,
                     engine,

@@ -1,16 +1,15 @@
-//! Counting the user instructions of a whole process.
+//! Counts the user instructions of a whole process.
 //!
-//! Hardware counters where there are any, else callgrind, which counts the
-//! instructions that it executes one by one: exact, some fifty times slower, and
-//! blind to cycles. Both count everything from start to end; the programs run
-//! long enough that starting does not matter.
+//! Uses hardware counters if available, otherwise callgrind, which counts executed instructions one
+//! by one: exact, about fifty times slower, and without cycles. Both count everything from start to
+//! end; the programs run long enough that start-up is negligible.
 
 use super::programs::Program;
 use anyhow::{Context, Result};
 use std::process::Command;
 use suite::shell;
 
-/// How instructions are counted here.
+/// Available instruction counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counters {
     /// `perf stat`.
@@ -19,11 +18,11 @@ pub enum Counters {
     Callgrind,
 }
 
-/// What a process took.
+/// Costs of a process.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     pub instructions: u64,
-    /// `None` where they are not counted.
+    /// `None` if not counted.
     pub cycles: Option<u64>,
     pub operations: u64,
 }
@@ -35,7 +34,7 @@ impl Cost {
 }
 
 impl Counters {
-    /// The best that this machine has.
+    /// The best counter on this machine.
     pub fn best() -> Option<Counters> {
         let probe = Command::new("perf")
             .args(["stat", "-x,", "-e", "instructions:u,cycles:u", "true"])
@@ -67,15 +66,14 @@ impl Counters {
         })
     }
 
-    /// Runs a command once, with the counter's words in front of it: what it
-    /// printed, its instructions and cycles.
+    /// Runs a command once, prefixed by the counter's command: its output, instructions and cycles.
     pub fn count(
         self,
         command: impl Fn(&[String]) -> Command,
     ) -> Result<(String, u64, Option<u64>)> {
         let directory = tempfile::tempdir()?;
         let file = super::text(&directory.path().join("counts"));
-        // Callgrind would leave its profile in the current folder.
+        // By default callgrind leaves its profile in the current folder.
         let profile = format!("--callgrind-out-file={file}");
         let before = match self {
             Counters::Hardware => vec![

@@ -1,4 +1,4 @@
-//! Block devices to measure on, made here and taken away when dropped.
+//! Block devices to measure on, created here and removed on drop.
 
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
@@ -8,26 +8,26 @@ use suite::shell;
 
 const ZRAM_CONTROL: &str = "/sys/class/zram-control";
 
-/// A device, ours or given.
+/// A device, created or given.
 pub struct Device {
     path: PathBuf,
     made: Made,
 }
 
-/// What has to be undone.
+/// Cleanup action.
 enum Made {
-    /// By the user: nothing.
+    /// Given by the user: none.
     Given,
     /// Compressed memory, by its number.
     Zram(String),
-    /// A loop device on a file in a folder of its own.
+    /// A loop device on a file in a separate folder.
     Loop { _folder: tempfile::TempDir },
-    /// The file alone.
+    /// Only the file.
     File { _folder: tempfile::TempDir },
 }
 
 impl Device {
-    /// A device that the user named; it is only read.
+    /// A device named by the user; it is only read.
     pub fn given(path: PathBuf) -> Device {
         Device {
             path,
@@ -35,8 +35,8 @@ impl Device {
         }
     }
 
-    /// The fastest device of `bytes` that can be made here: zram, else a loop
-    /// device. `None` where neither can be made (not root).
+    /// The fastest device of `bytes` that can be created here: zram, otherwise a loop device.
+    /// `None` if neither can be created (not root).
     pub fn fastest(bytes: u64) -> Result<Option<Device>> {
         if let Some(zram) = Device::zram(bytes)? {
             return Ok(Some(zram));
@@ -44,11 +44,11 @@ impl Device {
         Device::loop_device(bytes.min(512 << 20))
     }
 
-    /// A zram device of its own. Its pages were never written: reading fills them
-    /// with zeros, which costs the kernel little and our program nothing less.
+    /// A new zram device. Its pages were never written: reading fills them with zeros, which is
+    /// cheap for the kernel and does not change our program's cost.
     fn zram(bytes: u64) -> Result<Option<Device>> {
         if !Path::new(ZRAM_CONTROL).exists() {
-            // Where there is no such module, there is no such device.
+            // Without the module, there is no such device.
             drop(Command::new("modprobe").arg("zram").output());
         }
         let Ok(number) = std::fs::read_to_string(format!("{ZRAM_CONTROL}/hot_add")) else {
@@ -67,7 +67,7 @@ impl Device {
         Ok(Some(device))
     }
 
-    /// A file full of data: anybody can make one.
+    /// A file full of data: needs no privileges.
     pub fn file(bytes: u64) -> Result<Device> {
         let folder = tempfile::tempdir().context("cannot make a folder")?;
         let path = folder.path().join("disk");
@@ -117,7 +117,7 @@ impl Drop for Device {
         match &self.made {
             Made::Given | Made::File { .. } => {}
             Made::Zram(number) => {
-                // Somebody may still be looking at it, having been told of it.
+                // Another process, notified of it, may still have it open.
                 for _ in 0..50 {
                     let reset = format!("/sys/block/zram{number}/reset");
                     drop(std::fs::write(reset, "1"));
@@ -163,15 +163,15 @@ pub fn fill(file: &Path, bytes: u64) -> Result<()> {
     out.sync_all().context("cannot fill the disk's file")
 }
 
-/// A control group that lets through only so many reads a second of one device.
+/// A control group that limits a device to this many reads per second.
 pub struct Throttle {
     folder: PathBuf,
-    /// Words that put a command into the group.
+    /// Command prefix that starts a command in the group.
     before: Vec<String>,
 }
 
 impl Throttle {
-    /// `None` where control groups cannot do it here.
+    /// `None` if control groups cannot limit it here.
     pub fn reads(device: &Path, iops: u32) -> Option<Throttle> {
         let name = device.file_name()?.to_string_lossy().into_owned();
         let number = std::fs::read_to_string(format!("/sys/block/{name}/dev")).ok()?;
@@ -187,7 +187,7 @@ impl Throttle {
             )
         } else {
             let limit = format!("{number} riops={iops}");
-            // Children may only be limited once the parent hands the controller on.
+            // The parent must delegate the controller before children can be limited.
             drop(std::fs::write(
                 "/sys/fs/cgroup/cgroup.subtree_control",
                 "+io",

@@ -1,9 +1,8 @@
-//! The limit on user instructions per operation that a change may not cross.
+//! The limit on user instructions per operation for every change.
 //!
-//! 8 KiB random reads, one thread, 128 outstanding, every latency recorded; the
-//! whole process counts, from its first instruction to its last. Instructions
-//! hardly vary from run to run, so that one run decides. A second limit is on the
-//! instructions of a report.
+//! 8 KiB random reads, one thread, 128 outstanding, every latency recorded; the whole process
+//! counts, from its first instruction to its last. Instructions hardly vary from run to run, so
+//! that one run decides. A second limit is on the instructions of a report.
 
 use super::DEVICE_BYTES;
 use super::counters::{Cost, Counters};
@@ -17,16 +16,15 @@ use suite::shell;
 /// On a device, through io_uring.
 const INSTRUCTIONS_MAX: f64 = 150.0;
 
-/// Size of the file that stands in for a device that cannot be made.
+/// Size of the file used if no device can be created.
 const FILE_BYTES: u64 = 16 << 20;
 
-/// Where no device can be made: with the null engine, which completes at once
-/// and leaves only our own loop.
+/// If no device can be created: with the null engine, which completes at once, so that only our own
+/// loop counts.
 const INSTRUCTIONS_NULL_MAX: f64 = 115.0;
 
-/// Starting, asking the machine for facts and storing the result take some
-/// 15 million instructions: 7 an operation when there are so many of them. A
-/// slower machine runs longer until there are.
+/// Start-up, machine facts and storing the result take some 15 million instructions: 7 per
+/// operation with this many operations. A slower machine runs longer to reach them.
 const OPERATIONS_GOAL: u64 = 2_000_000;
 
 const SECONDS: u32 = 10;
@@ -64,7 +62,7 @@ pub fn run(binary: Option<PathBuf>) -> Result<()> {
     report::gate(counters, &binary)
 }
 
-/// How long to run to reach the goal when [`SECONDS`] gave so many operations.
+/// Run time to reach the goal, given the operations in [`SECONDS`].
 fn seconds_for(operations: u64) -> u32 {
     let times = OPERATIONS_GOAL.div_ceil(operations.max(1));
     u32::try_from(times)

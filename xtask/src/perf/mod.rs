@@ -1,4 +1,4 @@
-//! User instructions per operation and IOPS beside fio's.
+//! User instructions per operation and IOPS, compared with fio.
 //!
 //! All programs read 8 KiB blocks at random positions of the same device, one
 //! thread, 128 outstanding, or as `--block-bytes`, `--threads` and `--outstanding` say.
@@ -25,10 +25,10 @@ use programs::{Load, Program};
 use std::path::{Path, PathBuf};
 use suite::arguments::Arguments;
 
-/// Size of the device that is made where none is given.
+/// Size of the created device if none is given.
 const DEVICE_BYTES: u64 = 4 << 30;
 
-/// So long that starting is little beside what it costs to run.
+/// Long enough that start-up is negligible.
 const COST_SECONDS: u32 = 20;
 
 pub fn run(mut arguments: Arguments) -> Result<()> {
@@ -100,7 +100,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Prints instructions and cycles an operation of each program.
+/// Prints instructions and cycles per operation of each program.
 fn costs(programs: &[Program]) -> Result<()> {
     let Some(counters) = Counters::best() else {
         return shell::skip(
@@ -128,11 +128,11 @@ fn costs(programs: &[Program]) -> Result<()> {
     Ok(())
 }
 
-/// What a program did in a pair: IOPS, then nanoseconds of the processor for each
-/// operation, of the whole process, starting included.
+/// Result of a program in a pair: IOPS, then CPU nanoseconds per operation, for the whole process
+/// including start-up.
 const MEASURED: [&str; 3] = ["IOPS", "user ns/op", "system ns/op"];
 
-/// Prints what each program did and the ratio of ours to each of theirs.
+/// Prints each program's results and the ratio of ours to each of theirs.
 fn rates(programs: &[Program], pairs: usize) -> Result<()> {
     let mut measured: Vec<[Vec<f64>; 3]> = vec![Default::default(); programs.len()];
     let mut recorded: [Vec<f64>; 2] = Default::default();
@@ -181,7 +181,7 @@ fn rates(programs: &[Program], pairs: usize) -> Result<()> {
     Ok(())
 }
 
-/// The binary that was named, else one built now as users build it.
+/// The given binary, otherwise one built now with the users' profile.
 pub fn built(binary: Option<PathBuf>) -> Result<PathBuf> {
     binary.map_or_else(|| shell::release_binary(&root::path()), Ok)
 }

@@ -1,9 +1,9 @@
-//! Processor time of the programs that were run and have ended.
+//! CPU time of child processes that have exited.
 
 use anyhow::{Context, Result};
 use std::fs;
 
-/// What one tick of `/proc` stands for, wherever Linux shows ticks to programs.
+/// Length of a `/proc` tick, fixed wherever Linux exports ticks.
 const TICK_NS: f64 = 1e9 / 100.0;
 
 /// User and system time, in ticks.
@@ -13,13 +13,13 @@ pub struct Ticks {
     system: u64,
 }
 
-/// Of all children that this process waited for, and of theirs.
+/// Of all children this process has waited for, and of their children.
 pub fn of_children() -> Result<Ticks> {
     let text = fs::read_to_string("/proc/self/stat").context("cannot read /proc/self/stat")?;
     parse(&text).context("/proc/self/stat has no times of children")
 }
 
-/// `cutime` and `cstime` of proc(5); the name before may hold blanks and brackets.
+/// `cutime` and `cstime` of proc(5); the name before may contain blanks and brackets.
 fn parse(text: &str) -> Option<Ticks> {
     let (_, rest) = text.rsplit_once(')')?;
     let mut fields = rest.split_whitespace().skip(13);
@@ -30,7 +30,7 @@ fn parse(text: &str) -> Option<Ticks> {
 }
 
 impl Ticks {
-    /// Nanoseconds of user and of system time since then.
+    /// Nanoseconds of user and system time since then.
     pub fn since(self, before: Ticks) -> [f64; 2] {
         let ns = |now: u64, then: u64| now.saturating_sub(then) as f64 * TICK_NS;
         [ns(self.user, before.user), ns(self.system, before.system)]

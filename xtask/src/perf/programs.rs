@@ -1,4 +1,4 @@
-//! The programs that are compared, and how their output is read.
+//! The compared programs, and parsers for their output.
 
 use super::text;
 use anyhow::{Context, Result, bail};
@@ -11,13 +11,13 @@ use suite::shell;
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     pub block_size_bytes: u64,
-    /// Of each thread.
+    /// Per thread.
     pub outstanding: u32,
     pub threads: u32,
     pub seconds: u32,
-    /// Time before measuring starts.
+    /// Warm-up time before the measurement.
     pub ramp_seconds: u32,
-    /// Operations that fio lets complete before it looks at any, at least 1.
+    /// fio's minimum number of completions per poll, at least 1.
     pub batch_min: u32,
     /// `uring` or `threads`.
     pub engine: &'static str,
@@ -42,23 +42,23 @@ pub struct Program {
     pub name: &'static str,
     words: Vec<String>,
     parse: fn(&str) -> Result<Run>,
-    /// Where it leaves what nobody needs.
+    /// Folder for temporary output.
     _folder: Option<tempfile::TempDir>,
 }
 
-/// What a program did.
+/// Result of a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
-    /// As it says itself.
+    /// As reported by the program.
     pub iops: f64,
-    /// Operations of the whole process, those outside of its window included.
+    /// Operations of the whole process, including those outside its window.
     pub operations_in_all: u64,
-    /// User and system time of an operation in the window, in nanoseconds, where it says so.
+    /// User and system time per operation in the window, in nanoseconds, if reported.
     pub cpu_ns: Option<[f64; 2]>,
 }
 
 impl Program {
-    /// The command, `before` in front of it: a counter, a control group.
+    /// The command, prefixed by `before`: a counter, a control group.
     pub fn command(&self, before: &[String]) -> Command {
         let mut words = before.iter().chain(&self.words);
         let mut command = Command::new(words.next().expect("a program has a name"));
@@ -66,7 +66,7 @@ impl Program {
         command
     }
 
-    /// What it printed, understood.
+    /// Parses its output.
     pub fn parse(&self, stdout: &str) -> Result<Run> {
         (self.parse)(stdout).with_context(|| format!("cannot read the output of {}", self.name))
     }
@@ -76,14 +76,14 @@ impl Program {
         self.read_within(&[])
     }
 
-    /// Runs it with `before` in front of it.
+    /// Runs it, prefixed by `before`.
     pub fn read_within(&self, before: &[String]) -> Result<Run> {
         let output = shell::read_measured(&mut self.command(before))?;
         self.parse(&output.stdout)
     }
 }
 
-/// This project's binary. Its results go into a store that is thrown away.
+/// This project's binary. Its results go into a temporary store.
 pub fn stripewise(binary: &Path, target: &Path, load: Load) -> Result<Program> {
     let folder = tempfile::tempdir().context("cannot make a folder for results")?;
     let words = format!(
@@ -106,8 +106,8 @@ pub fn stripewise(binary: &Path, target: &Path, load: Load) -> Result<Program> {
     })
 }
 
-/// fio at its best: registered buffers and files, batches of 32 where that many
-/// are in flight. In the thread of its own process, so that a counter sees it.
+/// fio at its best: registered buffers and files, batches of 32 if that many are in flight. In the
+/// thread of its own process, so that a counter covers it.
 pub fn fio(target: &Path, load: Load) -> Program {
     let engine = match (load.engine, load.outstanding) {
         ("uring", _) => "io_uring --fixedbufs=1 --registerfiles=1",
@@ -136,8 +136,7 @@ pub fn fio(target: &Path, load: Load) -> Program {
     }
 }
 
-/// fio's `t/io_uring`: the smallest loop there is, with the latency of each batch or
-/// without any.
+/// fio's `t/io_uring`: the minimal loop, with the latency of each batch or without any.
 pub fn t_io_uring(binary: &Path, target: &Path, load: Load, has_latencies: bool) -> Program {
     let words = format!(
         "-b{} -d{} -s32 -c32 -p0 -B1 -F1 -n{} -t{} -r{} {}",
@@ -207,8 +206,8 @@ fn parse_fio(stdout: &str) -> Result<Run> {
     })
 }
 
-/// A line a second: `IOPS=305.12K, BW=2.38GiB/s, IOS/call=32/31`. The numbers
-/// are rounded to 10 (from K on), which is what there is. The last second has no line.
+/// A line per second: `IOPS=305.12K, BW=2.38GiB/s, IOS/call=32/31`. The numbers are rounded to 10
+/// (from K on); more precise ones are not available. The last second has no line.
 fn parse_t_io_uring(stdout: &str) -> Result<Run> {
     let mut rates = Vec::new();
     for line in stdout.lines().filter_map(|line| line.strip_prefix("IOPS=")) {
@@ -261,7 +260,7 @@ mod tests {
         let lines = "submitter=0\nIOPS=305.12K, BW=2.38GiB/s, IOS/call=32/31\nIOPS=1.5M, BW=1\nIOPS=80, BW=1\nMaximum IOPS=9\n";
         let run = parse_t_io_uring(lines).unwrap();
         assert!((run.iops - (305_120.0 + 1_500_000.0 + 80.0) / 3.0).abs() < 1e-6);
-        // Of four seconds, of which three have lines.
+        // Of four seconds, three have lines.
         assert_eq!(run.operations_in_all, 2_406_933);
         assert!(parse_t_io_uring("").is_err());
     }

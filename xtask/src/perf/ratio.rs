@@ -22,9 +22,8 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// Ours to theirs, pair by pair: the Hodges-Lehmann estimate of the log ratio and
-/// the interval that exact signed ranks give at `level`. Needs at least 6 pairs
-/// at 95 %, 5 at 90 %.
+/// Ours to theirs, pair by pair: the Hodges-Lehmann estimate of the log ratio and the interval from
+/// exact signed ranks at `level`. Needs at least 6 pairs at 95 %, 5 at 90 %.
 pub fn of(ours: &[f64], theirs: &[f64], level: f64) -> Result<Ratio> {
     let logs: Vec<f64> = ours
         .iter()
@@ -40,8 +39,8 @@ pub fn of(ours: &[f64], theirs: &[f64], level: f64) -> Result<Ratio> {
     })
 }
 
-/// Who runs in which place of a pair: forth and back in turn, so that no program
-/// always follows the same one.
+/// Order of the programs in a pair: alternately forward and backward, so that no program always
+/// follows the same one.
 pub fn turn(pair: usize, place: usize, programs: usize) -> usize {
     if pair.is_multiple_of(2) {
         place

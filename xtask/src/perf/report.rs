@@ -1,9 +1,8 @@
 //! User instructions of a report over many runs.
 //!
-//! The store is made by a simulated grid, so the records and with them the
-//! instructions are the same on every machine, but for the noise of ids and times
-//! of day. The page leaves out most of so many runs: what is counted is reading
-//! the store, choosing, drawing and writing the rest.
+//! A simulated grid creates the store, so the records and thus the instructions are the same on
+//! every machine, but for the noise of ids and times of day. The page omits most of the runs: the
+//! count covers reading the store, selecting, drawing and writing the rest.
 
 use super::counters::Counters;
 use anyhow::{Context, Result, bail};
@@ -11,18 +10,17 @@ use std::path::Path;
 use std::process::Command;
 use suite::shell;
 
-/// Runs of the report that is counted in each change; they take seconds under
-/// callgrind.
+/// Runs in the report counted for each change; they take seconds under callgrind.
 const RUNS_GATE: u32 = 1_000;
-/// Runs of the report that `perf` counts.
+/// Runs in the report that `perf` counts.
 pub const RUNS: u32 = 10_000;
-/// Cells of the grid: 10 counts of threads by 10 of outstanding.
+/// Cells of the grid: 10 thread counts by 10 values of outstanding.
 const CELLS: u32 = 100;
-/// For each run, the page's own share in it: about a tenth more than it took when
-/// this was written (1.35 million).
+/// Limit per run, including its share of the page: about a tenth more than when this was written
+/// (1.35 million).
 const INSTRUCTIONS_MAX: f64 = 1_500_000.0;
 
-/// Instructions of the whole process for each run.
+/// Instructions of the whole process per run.
 fn count(counters: Counters, binary: &Path, runs: u32) -> Result<f64> {
     let folder = tempfile::tempdir()?;
     let store = super::text(&folder.path().join("runs.db"));
@@ -52,7 +50,7 @@ fn count(counters: Counters, binary: &Path, runs: u32) -> Result<f64> {
     Ok(instructions as f64 / f64::from(runs))
 }
 
-/// Prints what a report over 10,000 runs takes.
+/// Prints the cost of a report over 10,000 runs.
 pub fn run(counters: Counters, binary: &Path) -> Result<()> {
     let each = count(counters, binary, RUNS)?;
     println!(
@@ -63,7 +61,7 @@ pub fn run(counters: Counters, binary: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a report that takes more than the limit.
+/// Fails if a report exceeds the limit.
 pub fn gate(counters: Counters, binary: &Path) -> Result<()> {
     let each = count(counters, binary, RUNS_GATE)?;
     println!(

@@ -1,10 +1,10 @@
-//! How processor time and memory grow with the size of what is read: results that are
-//! imported, and stores of many runs that are listed, printed, exported and merged.
+//! How CPU time and memory scale with input size: results that are imported, and stores of many
+//! runs that are listed, printed, exported and merged.
 //!
-//! Each command runs on 1, 2, 4 and 8 parts of its largest input. Above what it takes for a
-//! 64th of that, its processor time is size to the power of an exponent, fitted by least
-//! squares of the logarithms; one above [`EXPONENT_MAX`] is work that grows faster than
-//! what it is done for. Memory is held to the same where it grows at all.
+//! Each command runs on 1, 2, 4 and 8 parts of its largest input. CPU time above that for a 64th of
+//! the input is modelled as size to the power of an exponent, fitted by least squares of the
+//! logarithms; an exponent above [`EXPONENT_MAX`] means superlinear work. Memory has the same limit
+//! if it grows at all.
 
 use super::processor;
 use anyhow::{Context, Result, bail, ensure};
@@ -14,22 +14,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// 1 is linear; the rest is caches, and ticks of 10 ms.
+/// 1 is linear; the rest is for caches, and ticks of 10 ms.
 const EXPONENT_MAX: f64 = 1.1;
-/// Parts of the largest size. The first is what is subtracted.
+/// Parts of the largest size. The first is subtracted.
 const PARTS: [usize; 5] = [1, 8, 16, 32, 64];
-/// Memory that grows by less than this is not said to grow.
+/// Memory growth below this is ignored.
 const GROWS_KIB_MIN: f64 = 16.0 * 1024.0;
-/// How often the memory of a process is looked at; its peak only grows.
+/// Sampling interval of a process's memory; its peak only grows.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// An importer: a fixture that is repeated, each time with another name in it, as what was
-/// imported once is not stored again.
+/// An importer: a repeated fixture, each time with another name in it, as duplicates are not stored
+/// again.
 struct Format {
     name: &'static str,
     fixture: &'static str,
     varied: &'static str,
-    /// Of the largest size.
+    /// Number at the largest size.
     copies: usize,
 }
 
@@ -60,7 +60,7 @@ const FORMATS: [Format; 4] = [
     },
 ];
 
-/// What is done with a store of many runs; `{}` is a file that is not there yet.
+/// Commands on a store of many runs; `{}` is a file that does not exist yet.
 const OF_A_STORE: [(&str, &[&str]); 6] = [
     ("history", &["history"]),
     ("history --json", &["history", "--json"]),
@@ -73,7 +73,7 @@ const OF_A_STORE: [(&str, &[&str]); 6] = [
     ),
 ];
 
-/// What a command took.
+/// Costs of a command.
 #[derive(Clone, Copy)]
 struct Taken {
     processor_ns: f64,
@@ -87,7 +87,7 @@ struct Row {
     taken: Vec<Taken>,
 }
 
-/// Prints the table; fails where something grows faster than its size.
+/// Prints the table; fails if something grows faster than its size.
 pub fn run(binary: Option<PathBuf>) -> Result<()> {
     let bench = Bench {
         stripewise: super::built(binary)?,
@@ -132,7 +132,7 @@ impl Bench {
         self.folder.path().join(name)
     }
 
-    /// A file of so many results.
+    /// Creates a file with this many results.
     fn input(&self, format: &Format, copies: usize) -> Result<PathBuf> {
         let fixture = self.fixtures.join(format.fixture);
         let text = fs::read_to_string(&fixture).context("a fixture")?;
@@ -173,7 +173,7 @@ impl Bench {
             let input = super::text(&self.input(format, runs)?);
             let store = self.path(&format!("{runs}.db"));
             self.take(&store, &["import", &input])?;
-            // Imported results are not `last`.
+            // Imported results do not count as `last`.
             self.take(&store, &["run", "sim:nvme", "--duration", "1s"])?;
             for ((name, words), row) in OF_A_STORE.iter().zip(&mut rows) {
                 let to = super::text(&self.path(&format!("{}-{runs}", name.replace(' ', "-"))));
@@ -186,7 +186,7 @@ impl Bench {
         Ok(rows)
     }
 
-    /// Runs a command to its end.
+    /// Runs a command to completion.
     fn take(&self, store: &Path, words: &[&str]) -> Result<Taken> {
         let said = self.path("stderr");
         let before = processor::of_children()?;
@@ -239,7 +239,7 @@ impl Row {
         }
     }
 
-    /// The exponent of what grows by at least `least` over all sizes.
+    /// The exponent of a cost that grows by at least `least` over all sizes.
     fn exponent(&self, least: f64, of: impl Fn(&Taken) -> f64) -> Option<f64> {
         let values: Vec<f64> = self.taken.iter().map(of).collect();
         let (first, last) = (*values.first()?, *values.last()?);
@@ -283,7 +283,7 @@ impl Row {
     }
 }
 
-/// Of the line through these points by least squares; `None` for fewer than three.
+/// Slope of the least-squares line through these points; `None` for fewer than three.
 fn slope(points: &[(f64, f64)]) -> Option<f64> {
     (points.len() >= 3).then_some(())?;
     let count = points.len() as f64;
@@ -323,7 +323,7 @@ mod tests {
         let exponent = square.exponent_of_time().unwrap();
         assert!((1.9..2.1).contains(&exponent), "{exponent}");
         assert!(exponent > EXPONENT_MAX);
-        // What does not grow has none.
+        // A cost that does not grow has no exponent.
         assert_eq!(row(|_| 5e9).exponent_of_time(), None);
         assert_eq!(square.exponent_of_memory(), None);
     }

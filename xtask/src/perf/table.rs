@@ -1,5 +1,5 @@
-//! Processor time of an operation by engine, block size and outstanding, as a table for
-//! MEASUREMENT: what the record of each run says of its own threads, the median of some.
+//! CPU time per operation by engine, block size and outstanding, as a table for MEASUREMENT: from
+//! each run's record of its own threads, the median of several.
 
 use super::programs::{Load, stripewise};
 use anyhow::{Context, Result};
@@ -10,7 +10,7 @@ const ENGINES: [&str; 2] = ["uring", "threads"];
 const BLOCKS: [u64; 3] = [4 << 10, 8 << 10, 64 << 10];
 const OUTSTANDING: [u32; 4] = [1, 8, 32, 128];
 
-/// Of random reads by one thread.
+/// For random reads by one thread.
 pub fn run(binary: &Path, target: &Path, runs: usize, seconds: u32) -> Result<()> {
     let heads: Vec<String> = OUTSTANDING.iter().map(|one| format!(" {one} |")).collect();
     println!("\nuser + system ns of the processor for an operation, median of {runs} runs\n");

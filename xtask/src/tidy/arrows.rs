@@ -1,5 +1,5 @@
-//! Which crate may use which: the table of the design. An arrow that is in it and not
-//! used is a finding as well: who reads the table believes it.
+//! Allowed dependencies between crates: the table of the design. An unused entry is a finding as
+//! well, as readers trust the table.
 
 use super::config::Config;
 use super::{Finding, Source};
@@ -27,7 +27,7 @@ pub fn check(root: &Path, sources: &[Source], config: &Config) -> Result<Vec<Fin
     Ok(findings)
 }
 
-/// Crates of ours that the manifest lists and no line of the crate names.
+/// Our crates in the manifest that no line of the crate names.
 fn check_use(path: &str, name: &str, text: &str, sources: &[Source]) -> Result<Vec<Finding>> {
     let folder = format!("crates/{name}/");
     let codes: Vec<&str> = sources
@@ -47,7 +47,7 @@ fn check_use(path: &str, name: &str, text: &str, sources: &[Source]) -> Result<V
     Ok(used.iter().filter(|one| unused(one)).map(finding).collect())
 }
 
-/// Dependencies that the workspace declares and no crate lists.
+/// Workspace dependencies that no crate uses.
 fn check_workspace(text: &str, manifests: &[String]) -> Result<Vec<Finding>> {
     let manifest: toml::Table = text.parse().context("cannot read Cargo.toml")?;
     let mut listed = Vec::new();
@@ -117,7 +117,7 @@ fn check_manifest(path: &str, name: &str, text: &str, config: &Config) -> Result
     Ok(findings)
 }
 
-/// Names in all tables of dependencies that the built crate has.
+/// Names in all dependency tables that the built crate has.
 fn dependencies(manifest: &toml::Table) -> Vec<String> {
     let mut names = Vec::new();
     let mut add = |table: &toml::Table| {

@@ -1,4 +1,4 @@
-//! Calls and names that only some places may contain.
+//! Calls and names allowed only in some places.
 
 use super::config::{Ban, Config, covers};
 use super::{Finding, Source};
@@ -36,8 +36,8 @@ fn check_one(source: &Source, ban: &Ban) -> Vec<Finding> {
     findings
 }
 
-/// Whether `line` contains `pattern`; where the pattern begins or ends inside a
-/// word, not as part of a longer word.
+/// Whether `line` contains `pattern`; a pattern that begins or ends with a letter matches whole
+/// words only.
 pub fn contains(line: &str, pattern: &str) -> bool {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     let mut from = 0;

@@ -1,12 +1,12 @@
-//! No circle of imports: of two modules in one folder at most one needs the other,
-//! also by way of third ones. A folder counts with everything below it. What a module
-//! imports from those above it does not count: parents declare what their parts share.
+//! No import cycles: of two modules in one folder at most one depends on the other, also
+//! indirectly. A folder includes everything below it. Imports from parent modules do not count:
+//! parents declare what their parts share.
 
 use super::config::Config;
 use super::{Finding, Source};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A module by the names on its way from the crate's root, which is empty.
+/// A module as its path from the crate's root, which is empty.
 type Module = Vec<String>;
 
 pub fn check(sources: &[Source], config: &Config) -> Vec<Finding> {
@@ -42,7 +42,7 @@ pub fn check(sources: &[Source], config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// The folder of its crate and its place there; `None` for what is no code of a crate.
+/// The folder of its crate and its path there; `None` for files that are not code of a crate.
 fn module_of(source: &Source) -> Option<(&str, Module)> {
     source.code.as_ref().filter(|code| !code.is_empty())?;
     let (folder, file) = source.path.split_once("/src/")?;
@@ -58,14 +58,14 @@ fn module_of(source: &Source) -> Option<(&str, Module)> {
 }
 
 struct Circle {
-    /// The modules in it lie here.
+    /// The folder of its modules.
     folder: Module,
-    /// `a -> b` with the files that say so.
+    /// `a -> b` with the files that contain the import.
     steps: Vec<String>,
 }
 
 fn circles(modules: &BTreeMap<Module, &Source>) -> Vec<Circle> {
-    // For each folder: who needs whom among the names in it, and a file that says so.
+    // For each folder: dependencies between its names, and a file that contains each.
     let mut needs: BTreeMap<&[String], BTreeMap<(&str, &str), &Module>> = BTreeMap::new();
     let imports: Vec<(&Module, Module)> = modules
         .iter()
@@ -105,7 +105,7 @@ fn circles(modules: &BTreeMap<Module, &Source>) -> Vec<Circle> {
     found
 }
 
-/// Whether one can come from one name to another along the arrows.
+/// Whether one name is reachable from another along the arrows.
 fn reaches(from: &str, to: &str, arrows: &[(&str, &str)]) -> bool {
     let mut seen = BTreeSet::from([from]);
     let mut left = vec![from];
@@ -119,7 +119,7 @@ fn reaches(from: &str, to: &str, arrows: &[(&str, &str)]) -> bool {
     false
 }
 
-/// The deepest module on the way of a path, which begins with `crate`, `super` or `self`.
+/// The deepest existing module of a path, which begins with `crate`, `super` or `self`.
 fn resolve(module: &Module, path: &[String], modules: &BTreeMap<Module, &Source>) -> Module {
     let mut at = module.clone();
     for name in path {
@@ -141,7 +141,7 @@ fn resolve(module: &Module, path: &[String], modules: &BTreeMap<Module, &Source>
     at
 }
 
-/// All paths of the code that begin inside the crate, groups taken apart.
+/// All crate-relative paths in the code, with groups expanded.
 fn paths(code: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -159,7 +159,7 @@ fn paths(code: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// Reads `::name::{a, b::c}` from here on; returns where it ends.
+/// Parses `::name::{a, b::c}` from here on; returns its end.
 fn take(rest: &str, so_far: &[String], found: &mut Vec<Vec<String>>) -> usize {
     let mut path = so_far.to_vec();
     let mut at = 0;
@@ -179,7 +179,7 @@ fn take(rest: &str, so_far: &[String], found: &mut Vec<Vec<String>>) -> usize {
     at
 }
 
-/// The items of a group up to its brace; returns where it ends.
+/// The items of a group up to its brace; returns its end.
 fn take_group(group: &str, path: &[String], found: &mut Vec<Vec<String>>) -> usize {
     let mut at = 0;
     loop {
@@ -194,7 +194,7 @@ fn take_group(group: &str, path: &[String], found: &mut Vec<Vec<String>>) -> usi
         let mut item = path.to_vec();
         item.push(rest[..length].to_owned());
         let taken = take(&rest[length..], &item, found);
-        // `as name`, `*`: to the next item.
+        // `as name`, `*`: skip to the next item.
         let left = &rest[length + taken..];
         let skip = left.find([',', '}']).unwrap_or(left.len());
         at += length + taken + skip;
@@ -242,7 +242,7 @@ mod tests {
             ("crates/x/src/two.rs", "use crate::one::One;\n", 1),
             ("crates/x/src/two.rs", "fn f() { super::one::g() }\n", 1),
             ("crates/x/src/two.rs", "use crate::three::Three;\n", 0),
-            // Tests may need anything.
+            // Tests may depend on anything.
             (
                 "crates/x/src/two.rs",
                 "#[cfg(test)]\nmod tests {\n    use crate::one::One;\n}\n",

@@ -5,31 +5,31 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What is allowed where.
+/// The rules and their exceptions.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// For each crate the crates that it may use, without the prefix. Crates
-    /// in `everywhere` may be used by all.
+    /// Allowed dependencies of each crate, without the prefix. All may use the crates in
+    /// `everywhere`.
     pub arrows: BTreeMap<String, Vec<String>>,
     /// Crates that all may use.
     pub everywhere: Vec<String>,
-    /// External crates that only some may use.
+    /// External crates restricted to some crates.
     pub confined: Vec<Confined>,
-    /// Patterns that only some places may contain.
+    /// Patterns allowed only in some places.
     pub bans: Vec<Ban>,
     /// Folders that may contain unsafe code.
     pub unsafe_folders: Vec<String>,
-    /// Largest number of lines of a file without its tests.
+    /// Maximum lines of a file without its tests.
     pub lines_max: usize,
     /// Files that may be longer.
     pub long_files: Vec<Exception>,
-    /// Folders whose modules import each other in a circle.
+    /// Folders whose modules may import each other in a cycle.
     #[serde(default)]
     pub circles: Vec<Exception>,
 }
 
-/// An external crate and the crates of ours that may use it.
+/// An external crate and our crates that may use it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confined {
@@ -38,18 +38,18 @@ pub struct Confined {
     pub reason: String,
 }
 
-/// Patterns that only some places may contain.
+/// Patterns allowed only in some places.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ban {
-    /// Told in findings.
+    /// Printed in findings.
     pub reason: String,
-    /// Texts; where they begin or end with a letter, whole words only.
+    /// Patterns; if they begin or end with a letter, whole words only.
     pub patterns: Vec<String>,
-    /// Only look below these folders; empty: everywhere.
+    /// Only search below these folders; empty: everywhere.
     #[serde(default)]
     pub within: Vec<String>,
-    /// Paths, or beginnings of paths ending in `/`, where it is allowed.
+    /// Paths, or path prefixes ending in `/`, where it is allowed.
     #[serde(default)]
     pub allowed: Vec<String>,
     /// Whether texts (string literals) count too.
@@ -57,7 +57,7 @@ pub struct Ban {
     pub in_texts: bool,
 }
 
-/// A file or folder and why it is an exception.
+/// A file or folder and the reason for the exception.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exception {
@@ -74,7 +74,7 @@ impl Config {
     }
 }
 
-/// Whether one of `places` (a path, or the beginning of one ending in `/`) holds `path`.
+/// Whether one of `places` (a path, or a path prefix ending in `/`) contains `path`.
 pub fn covers(places: &[String], path: &str) -> bool {
     places
         .iter()

@@ -1,6 +1,5 @@
-//! Where things are: a header in each file of code, a module with parts as `mod.rs` in
-//! their folder, and one integration test binary in each crate (each more links
-//! everything once more).
+//! File layout: a header in each source file, a module with parts as `mod.rs` in their folder, and
+//! one integration test binary per crate (each more links everything again).
 
 use super::source::is_test;
 use super::{Finding, Source};
@@ -34,7 +33,7 @@ pub fn check(sources: &[Source]) -> Vec<Finding> {
     findings
 }
 
-/// Modules that stand beside the folder of their parts instead of in it.
+/// Modules next to the folder of their parts instead of in it.
 fn beside_their_parts(sources: &[Source]) -> Vec<Finding> {
     let code = sources.iter().map(|source| source.path.as_str());
     let folders: BTreeSet<&str> = code

@@ -1,10 +1,10 @@
-//! Lengths of files, without their tests. (Functions are clippy's business.)
+//! Lengths of files, without their tests. (clippy checks functions.)
 
 use super::config::Config;
 use super::source::is_test;
 use super::{Finding, Source};
 
-/// Findings and a line for people.
+/// Findings and a summary line.
 pub struct Lengths {
     pub findings: Vec<Finding>,
     pub report: String,
@@ -56,7 +56,7 @@ pub fn measure(sources: &[Source], config: &Config) -> Lengths {
     Lengths { findings, report }
 }
 
-/// Lines up to the tests at the file's end.
+/// Number of lines before the tests at the file's end.
 fn lines_without_tests(text: &str) -> usize {
     let tests = text.find("\n#[cfg(test)]\nmod tests {");
     tests.map_or(text, |at| &text[..at]).lines().count()

@@ -1,4 +1,4 @@
-//! Relative links in Markdown lead somewhere.
+//! Relative links in Markdown must have valid targets.
 
 use super::{Finding, Source};
 use std::path::Path;
@@ -23,8 +23,7 @@ pub fn check(root: &Path, sources: &[Source]) -> Vec<Finding> {
     findings
 }
 
-/// Targets of `[text](target)` outside of code, with their lines; not of links
-/// that leave the repository.
+/// Targets of `[text](target)` outside of code, with their lines; without external links.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut in_code = false;

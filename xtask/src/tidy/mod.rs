@@ -1,8 +1,7 @@
-//! Holds the architecture: what no compiler checks.
+//! Checks the architecture, beyond what the compiler checks.
 //!
-//! Rules are functions from sources to findings; what is allowed where, and
-//! why, stands in `xtask/tidy.toml`. Rules about code look at it with comments,
-//! texts and tests blanked out (see `source`).
+//! Rules are functions from sources to findings; `xtask/tidy.toml` has the exceptions and their
+//! reasons. Rules about code see it with comments, strings and tests blanked out (see `source`).
 
 mod arrows;
 mod bans;
@@ -21,14 +20,14 @@ use config::Config;
 use source::Source;
 use std::path::Path;
 
-/// Something that is not as it should be.
+/// A violation of a rule.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     /// Relative to the workspace, with `/`.
     pub path: String,
     /// From 1; 0 for the whole file.
     pub line: usize,
-    /// What is wrong and what to do.
+    /// The problem and its remedy.
     pub message: String,
 }
 
@@ -42,7 +41,7 @@ impl Finding {
     }
 }
 
-/// Checks the workspace; prints findings and a line about lengths.
+/// Checks the workspace; prints findings and a summary of lengths.
 pub fn run(root: &Path) -> Result<()> {
     let config = Config::load(root)?;
     let sources = source::read_all(root)?;

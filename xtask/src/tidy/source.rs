@@ -1,5 +1,5 @@
-//! Files of the workspace, and Rust code with everything blanked out that a rule
-//! about code should not see. Blanking keeps lines and columns.
+//! Files of the workspace, and Rust code with the parts blanked out that rules must not see.
+//! Blanking preserves lines and columns.
 
 use anyhow::{Context, Result};
 use proc_macro2::{Delimiter, Literal, TokenStream, TokenTree};
@@ -11,11 +11,11 @@ use std::path::Path;
 pub struct Source {
     /// Relative to the workspace, with `/`.
     pub path: String,
-    /// As it is.
+    /// Unchanged content.
     pub text: String,
-    /// Rust only: without comments, contents of texts, and tests.
+    /// Rust only: without comments, string contents, and tests.
     pub code: Option<String>,
-    /// Rust only: as `code`, with the texts.
+    /// Rust only: as `code`, but with strings.
     pub code_and_texts: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl Source {
     }
 }
 
-/// Tests, benches and examples, by their place.
+/// In tests, benches and examples, by path.
 pub fn is_test(path: &str) -> bool {
     let mut parts = path.split('/').rev();
     let file = parts.next().unwrap_or_default();
@@ -43,7 +43,7 @@ pub fn is_test(path: &str) -> bool {
         || parts.any(|folder| matches!(folder, "tests" | "benches" | "examples" | "fuzz"))
 }
 
-/// All text files below `root`, in order, but for what is built and what Git keeps.
+/// All text files below `root`, in order, without build output and Git's folder.
 pub fn read_all(root: &Path) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     collect(root, "", &mut sources)?;
@@ -67,7 +67,7 @@ fn collect(root: &Path, folder: &str, sources: &mut Vec<Source>) -> Result<()> {
         if kind.is_dir() && !matches!(path.as_str(), ".git" | "target") {
             collect(root, &path, sources)?;
         } else if kind.is_file() {
-            // What is not text is none of our business.
+            // Binary files are skipped.
             if let Ok(text) = String::from_utf8(std::fs::read(entry.path())?) {
                 sources.push(Source::new(&path, &text));
             }
@@ -76,9 +76,9 @@ fn collect(root: &Path, folder: &str, sources: &mut Vec<Source>) -> Result<()> {
     Ok(())
 }
 
-/// Rust code as its tokens show it, without texts and with them: everything else is
-/// blanked, items marked `#[cfg(test)]` as well. What is no Rust stays as it is, for all
-/// rules to see.
+/// Rust code reduced to its tokens, without strings and with them: everything else is blanked,
+/// including items marked `#[cfg(test)]`. Text that is not Rust stays unchanged, for all rules to
+/// see.
 fn code(text: &str) -> (String, String) {
     let Ok(tokens) = text.parse::<TokenStream>() else {
         return (text.to_owned(), text.to_owned());
@@ -106,7 +106,7 @@ impl Shown<'_> {
         let mut tokens = tokens.into_iter().peekable();
         while let Some(token) = tokens.next() {
             if self.is_comment(&token) {
-                // The rest of the attribute that it stands for: `!`, and what is in brackets.
+                // The rest of the attribute it represents: `!`, and the brackets.
                 tokens.find(|token| matches!(token, TokenTree::Group(_)));
                 continue;
             }
@@ -128,7 +128,7 @@ impl Shown<'_> {
         }
     }
 
-    /// Whether a documentation comment is meant, which is read as an attribute.
+    /// Whether it is a documentation comment, which is parsed as an attribute.
     fn is_comment(&self, token: &TokenTree) -> bool {
         let is_hash = matches!(token, TokenTree::Punct(punct) if punct.as_char() == '#');
         is_hash && !self.text[token.span().byte_range()].starts_with('#')
@@ -143,12 +143,12 @@ impl Shown<'_> {
     }
 }
 
-/// Texts, bytes and characters; not numbers.
+/// Strings, bytes and characters; not numbers.
 fn is_text(literal: &Literal) -> bool {
     literal.to_string().contains(['"', '\''])
 }
 
-/// Whether an item begins that is there in tests only: `#[cfg(test)]`.
+/// Whether a test-only item begins: `#[cfg(test)]`.
 fn is_mark_of_tests(token: &TokenTree, follows: Option<&TokenTree>) -> bool {
     let is_hash = matches!(token, TokenTree::Punct(punct) if punct.as_char() == '#');
     let mark = match follows {
@@ -158,7 +158,7 @@ fn is_mark_of_tests(token: &TokenTree, follows: Option<&TokenTree>) -> bool {
     mark.split_whitespace().collect::<String>() == "cfg(test)"
 }
 
-/// To the braces that end an item, or to a semicolon before any.
+/// To the braces that end an item, or to an earlier semicolon.
 fn skip_item(tokens: &mut impl Iterator<Item = TokenTree>) {
     for token in tokens {
         match token {

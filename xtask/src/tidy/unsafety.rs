@@ -1,4 +1,4 @@
-//! Unsafe code: where it may be, and that each piece says why it is sound.
+//! Unsafe code: where it is allowed, and that each use has a reason.
 
 use super::bans::contains;
 use super::config::{Config, covers};
@@ -34,8 +34,8 @@ fn check_code(source: &Source, folders: &[String]) -> Vec<Finding> {
     findings
 }
 
-/// A comment with `SAFETY:` ends right above the line, or above the lines of the
-/// same statement, or stands on the line itself.
+/// Whether a comment with `SAFETY:` ends directly above the line, or above the lines of the same
+/// statement, or is on the line itself.
 fn has_reason(texts: &[&str], index: usize) -> bool {
     const STATEMENT_LINES_MAX: usize = 6;
     if texts[index].contains("SAFETY:") {
@@ -51,7 +51,7 @@ fn has_reason(texts: &[&str], index: usize) -> bool {
                 }
             }
             Some(line) if line.starts_with("#[") => {}
-            // The statement may have begun further up.
+            // The statement may begin on an earlier line.
             Some(line) if !line.is_empty() && !line.ends_with([';', '}']) => {
                 code_lines += 1;
                 if code_lines > STATEMENT_LINES_MAX {
@@ -63,7 +63,7 @@ fn has_reason(texts: &[&str], index: usize) -> bool {
     }
 }
 
-/// Crates without unsafe folders forbid it, so that the compiler checks it too.
+/// Crates without unsafe folders must forbid it, so that the compiler checks it too.
 fn check_root(source: &Source, folders: &[String]) -> Vec<Finding> {
     let Some(folder) = source
         .path

@@ -1,12 +1,12 @@
-//! Use cases stand beside each other: a folder each, none larger than people can hold in
-//! their heads, and none imports another one. What several need is a step.
+//! Use cases are independent: a folder each, small enough to understand as a whole, and none
+//! imports another one. Code that several need is a step.
 
 use super::Finding;
 use super::source::Source;
 use std::collections::BTreeMap;
 
 const FOLDER: &str = "crates/campaign/src/";
-/// What use cases share.
+/// Modules shared by use cases.
 const STEPS: &str = "steps";
 /// Lines of code of a use case, without its tests.
 const LINES_MAX: usize = 1_500;
@@ -47,7 +47,7 @@ pub fn check(sources: &[Source]) -> Vec<Finding> {
     findings
 }
 
-/// The folder that a file of the crate is in.
+/// The folder of a file in the crate.
 fn use_case(path: &str) -> Option<&str> {
     let (folder, _) = path.strip_prefix(FOLDER)?.split_once('/')?;
     Some(folder)

@@ -1,6 +1,6 @@
-//! (e) The answers of a bench: how often the interval holds the rate that a device gives
-//! at its limit, and how wide it is. Devices are curves with noise, everything above them
-//! is the lab's own: the climb, the place chosen, the runs made there, the summary.
+//! (e) The answers of a bench: how often the interval contains the rate that a device has at its
+//! limit, and how wide it is. Devices are curves with noise, everything above them is the lab's own
+//! code: the load search, the chosen point, the runs made there, the summary.
 
 use super::curves::{Curve, Runs};
 use super::parallel::trials;
@@ -11,24 +11,24 @@ use stripewise_lab::{LadderOptions, SeriesKind, SeriesPlan, plan_bench, summaris
 use stripewise_results::{AnswerBound, AnswerPlace, AnswerRecord, RunRecord};
 use stripewise_stats::{Random, median};
 
-/// Runs differ by this much.
+/// Variation between runs.
 const NOISES: [f64; 2] = [0.07, 0.10];
 
-/// Below so many in flight a bench answers with the rate of a whole load.
+/// Below this many in flight a bench answers with the rate of a whole load.
 const FEW: f64 = 10.0;
 
-/// Where the limit lies.
+/// Position of the limit.
 #[derive(Clone, Copy, Debug)]
 pub enum Limit {
-    /// Where the curve bends most.
+    /// At the maximum curvature.
     AtKnee,
-    /// At this multiple of the load at which growth would meet the ceiling.
+    /// At this multiple of the load at which proportional growth would reach the ceiling.
     At(f64),
     /// Beyond all loads.
     Never,
 }
 
-/// What is asked of the answers on a curve.
+/// Question about the answers on a curve.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     name: &'static str,
@@ -113,7 +113,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// What a bench said.
+/// Answer of a bench.
 #[derive(Clone, Copy, Debug)]
 pub struct Said {
     pub answer: Option<AnswerRecord>,
@@ -134,13 +134,13 @@ impl Said {
         }
     }
 
-    /// Of what is said within the limit; that nothing meets it says no rate there.
+    /// Rate within the limit; absent if the answer is that no load meets it.
     pub fn is_answered(&self) -> bool {
         let knee = |answer: AnswerRecord| answer.at == AnswerPlace::Knee;
         self.answer.is_some_and(|answer| !knee(answer))
     }
 
-    /// Of its interval, where it has one.
+    /// Of its interval, if it has one.
     pub fn half_width(&self) -> Option<f64> {
         self.answer?.half_width()
     }
@@ -215,7 +215,7 @@ fn bench(case: &Case, noise: f64, seed: u64) -> Result<Said> {
     let is_most = case.kind.told_in_bytes() || matches!(case.limit, Limit::Never);
     let truth = match is_most {
         true => curve.most_up_to(at),
-        // Loads are whole numbers, and with few in flight that makes a difference.
+        // Loads are integers, which matters with few in flight.
         false if at < FEW => curve.most_up_to(at.floor().max(1.0)),
         false => curve.rate(at),
     };
@@ -226,7 +226,7 @@ fn bench(case: &Case, noise: f64, seed: u64) -> Result<Said> {
     })
 }
 
-/// Of a series without a limit of time.
+/// For a series without a time limit.
 pub fn plan(kind: SeriesKind, limit: &str, seed: u64) -> Result<SeriesPlan> {
     let slo = limit.parse().ok().context("a limit that cannot be read")?;
     let options = LadderOptions {
@@ -237,7 +237,7 @@ pub fn plan(kind: SeriesKind, limit: &str, seed: u64) -> Result<SeriesPlan> {
         time_ns: None,
         block_size_bytes: None,
         slo,
-        // Every number of operations in flight can be met.
+        // Every number of operations in flight is possible.
         cores: 256,
         pilot_ns: 0,
         seed,
@@ -246,8 +246,8 @@ pub fn plan(kind: SeriesKind, limit: &str, seed: u64) -> Result<SeriesPlan> {
     series.pop().context("a bench of one series has one")
 }
 
-/// How many of `count` answers at a soft knee hold the truth, and the median half width
-/// in per cent: a part of the study for every change.
+/// How many of `count` answers at a soft knee contain the truth, and the median half width in per
+/// cent: a part of the study, run for every change.
 #[cfg(test)]
 pub fn at_a_soft_knee(seed: u64, count: usize) -> Result<(usize, f64)> {
     let cases = cases();

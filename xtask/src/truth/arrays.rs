@@ -1,25 +1,24 @@
-//! Arrays whose true difference is known.
+//! Arrays with a known true difference.
 //!
-//! *By construction.* An array all of whose times are divided by 1 + e does
-//! everything the first one does, 1 + e times as fast: its events are those of
-//! the first on a clock that runs faster. In a long run its rate is 1 + e times
-//! the other's, exactly, whatever queues and seeks do in between. Times are
-//! whole nanoseconds, so that the ratio is off by less than 0.003 points.
+//! *By construction.* An array whose times are all divided by 1 + e does exactly what the first one
+//! does, 1 + e times as fast: its events are those of the first on a faster clock. In a long run
+//! its rate is exactly 1 + e times the other's, whatever queues and seeks do in between. Times are
+//! integer nanoseconds, so the ratio is off by less than 0.003 points.
 
 use anyhow::{Context, Result};
 use stripewise_array_sim::ArraySpec;
 
-/// The four 10K disks in RAID 10 that come with the program.
+/// The bundled RAID 10 of four 10K disks.
 pub const DISKS: &str = "raid10-10k";
-/// A small flash drive: four units, so that they are often all busy.
+/// A small flash drive: four units, so that all are often busy.
 pub const FLASH: &str = "sata-ssd?ssd.channels=4";
 
-/// An array by its name, with a seed of its own: spindles of other phases.
+/// An array by name, with its own seed: different spindle phases.
 pub fn array(target: &str, seed: u64) -> Result<ArraySpec> {
     let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
     let spec = ArraySpec::from_target(target, none)
         .with_context(|| format!("the array {target} is not there"))?;
-    // Keys take whole numbers up to 9e15.
+    // Keys accept integers up to 9e15.
     let seed = seed % 9_000_000_000_000_000;
     Ok(ArraySpec { seed, ..spec })
 }

@@ -1,5 +1,5 @@
-//! Devices whose throughput and latency at every load are known, as a formula, and how
-//! runs of a bench scatter around it.
+//! Devices with a formula for throughput and latency at every load, and the scatter of a bench's
+//! runs around it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use stripewise_lab::{Series, SeriesKind, SeriesPlan};
@@ -9,26 +9,26 @@ use stripewise_results::{
 use stripewise_stats::{CurvePoint, Random, knee};
 use stripewise_workload::Workload;
 
-/// One run in so many is slowed, to this share of its rate.
+/// One run in this many is slowed down, to this share of its rate.
 const SLOWED_SHARE: f64 = 0.05;
 const SLOWED_TO: f64 = 0.6;
-/// How the ratio of p99 to the mean latency differs from run to run.
+/// Run-to-run variation of the ratio of p99 to mean latency.
 const TAIL_NOISE: f64 = 0.05;
-/// How the rate of a tenth of a second differs from that of its run.
+/// Variation of the rate of a tenth of a second within its run.
 const INTERVAL_NOISE: f64 = 0.03;
-/// Operations in flight at most, as a bench has it.
+/// Most operations in flight, as in a bench.
 const LOAD_MAX: f64 = 256.0;
 
-/// X(N) = ceiling / (1 + (knee / N)^sharpness)^(1 / sharpness), and a p99 of `TAIL` times
-/// the mean latency at the knee, times (N / knee)^`tail_slope` elsewhere.
+/// X(N) = ceiling / (1 + (knee / N)^sharpness)^(1 / sharpness), and a p99 of `TAIL` times the mean
+/// latency at the knee, times (N / knee)^`tail_slope` elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub struct Curve {
-    /// Where growth in proportion to the load would meet the ceiling.
+    /// Load at which proportional growth would reach the ceiling.
     pub knee: f64,
-    /// How sharply it bends there: 2 is a soft bend, 16 a corner; 0: flat from 1 on.
+    /// Sharpness of the knee: 2 is a soft bend, 16 a corner; 0: flat from 1 on.
     pub sharpness: f64,
     pub tail_slope: f64,
-    /// Throughput falls off beyond the knee, by this for each multiple of its load.
+    /// Throughput decline beyond the knee, per multiple of its load.
     pub decline: f64,
 }
 
@@ -36,7 +36,7 @@ const CEILING: f64 = 20_000.0;
 const TAIL: f64 = 2.5;
 
 impl Curve {
-    /// Operations a second with `load` in flight.
+    /// Operations per second with `load` in flight.
     pub fn rate(&self, load: f64) -> f64 {
         let share = if self.sharpness == 0.0 {
             1.0
@@ -52,10 +52,10 @@ impl Curve {
         TAIL * (load / self.knee).powf(self.tail_slope) * load / self.rate(load)
     }
 
-    /// The load of the knee as the project defines it: where the curve over log2 of the
-    /// load bends most, from 1 to the most that may be in flight.
+    /// The load of the knee as the project defines it: the point of maximum curvature over log2 of
+    /// the load, from 1 to the maximum in flight.
     pub fn knee_load(&self) -> f64 {
-        // In hundredths, as loads of a curve are whole numbers.
+        // In hundredths, as loads of a curve are integers.
         let loads = (100..=25_600).step_by(5);
         let curve = loads.map(|load| CurvePoint {
             load,
@@ -65,7 +65,7 @@ impl Curve {
         found.map_or(self.knee, |load| load as f64 / 100.0)
     }
 
-    /// The most that any load up to `load` gives.
+    /// The maximum over all loads up to `load`.
     pub fn most_up_to(&self, load: f64) -> f64 {
         let loads = (1..=LOAD_MAX as u32)
             .map(f64::from)
@@ -75,7 +75,7 @@ impl Curve {
     }
 }
 
-/// Makes runs of a curve.
+/// Generates runs of a curve.
 pub struct Runs {
     pub curve: Curve,
     /// Standard deviation of ln of the rate between runs.
@@ -85,7 +85,7 @@ pub struct Runs {
     pub limit: String,
 }
 
-/// Ids of runs are unique in the process.
+/// Run ids are unique in the process.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl Runs {
@@ -130,7 +130,7 @@ impl Runs {
 }
 
 impl Runs {
-    /// Makes the runs of a series.
+    /// Generates the runs of a series.
     pub fn series(&mut self, plan: &SeriesPlan) -> Vec<RunRecord> {
         let mut series = Series::new(plan.clone());
         let mut records = Vec::new();

@@ -1,5 +1,5 @@
-//! (few) The answers of a bench on arrays of disks whose limit lies between two whole loads:
-//! at N + 1/2 for N from 1 to 8 in flight, where p99 may jump by half from one to the next.
+//! (few) The answers of a bench on disk arrays whose limit lies between two integer loads: at N +
+//! 1/2 for N from 1 to 8 in flight, where p99 may rise by half from one to the next.
 
 use super::answers::{Said, plan};
 use super::arrays::array;
@@ -17,12 +17,12 @@ use stripewise_workload::{SIMULATED_OPERATIONS_MIN, Workload};
 const ARRAYS: [&str; 4] = ["raid10-10k", "raid5-7k2", "disk-15k", "disk-7k2"];
 const STATISTICS: [&str; 3] = ["p95", "p99", "mean"];
 const UNITS: [&str; 4] = ["16K", "64K", "256K", "1M"];
-/// Of a long run: its rate is known to 0.1 %, less than the runs of an answer show.
+/// For a long run: its rate is known to 0.1 %, better than the runs of an answer.
 const OPERATIONS: f64 = 1_000_000.0;
-/// Latencies nearer to each other than this leave no room for a limit between them.
+/// Latencies closer than this leave no room for a limit between them.
 const APART: f64 = 1.02;
 
-/// An array with a limit between two loads, and what the larger one that meets it gives.
+/// An array with a limit between two loads, and the rate of the largest load that meets it.
 struct Case {
     spec: ArraySpec,
     limit: String,
@@ -52,7 +52,7 @@ pub fn few(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// None where latencies of the two loads do not differ enough.
+/// `None` if the latencies of the two loads are too close.
 fn case(seed: u64, load: u32) -> Result<Option<Case>> {
     let mut random = Random::new(seed);
     let name = ARRAYS[random.below(ARRAYS.len())];
@@ -65,7 +65,7 @@ fn case(seed: u64, load: u32) -> Result<Option<Case>> {
     let slo: Slo = format!("{statistic}<1s").parse().ok().context("a limit")?;
     let mut seen = Vec::new();
     for load in [load, load + 1] {
-        // Two seconds tell the rate; the long run has as many operations as are wanted.
+        // Two seconds give the rate; the long run has the required number of operations.
         let workload = Workload {
             outstanding: load,
             seed: seed_of(seed, 401, load as usize),

@@ -1,7 +1,6 @@
-//! What `headroom` says of loads whose crossing is known: recordings of processes, issued on
-//! simulated arrays through the same session and study as any other. Truth comes from runs
-//! that are fifty times as long, of the same process; of a load whose rate varies slowly, of
-//! the same recording.
+//! `headroom` on loads with a known crossing: recordings of processes, issued on simulated arrays
+//! through the same session and study as any other. The truth comes from runs fifty times as long,
+//! of the same process; for a load whose rate varies slowly, of the same recording.
 
 use super::arrays::array;
 use super::observed::{exponential, lognormal};
@@ -25,29 +24,29 @@ use stripewise_workload::{
 
 const SECOND: u64 = 1_000_000_000;
 const BLOCK: u64 = 8_192;
-/// Of a disk array, and of the limit that its loads are held against.
+/// For a disk array, and the latency limit of its loads.
 const DISKS: &str = "raid10-10k";
 const SLO: &str = "p99<30ms";
 const LIMIT_NS: u64 = 30_000_000;
-/// A cap with a credit that ten seconds do not spend and two minutes do.
+/// A cap with a credit that lasts longer than ten seconds but less than two minutes.
 const CAPPED: &str = "raid10-10k?limit.iops=420&limit.burst_operations=1500";
 const HALVINGS: u32 = 11;
 const TRUTH_S: u64 = 2_000;
 const USERS: usize = 8;
 
-/// How operations arrive.
+/// Arrival process.
 #[derive(Clone, Copy)]
 enum Process {
     Poisson,
-    /// Two rates, of which each lasts a second or less.
+    /// Two rates, each lasting a second or less.
     Switched,
     /// Rates that vary at 0.1, 1 and 10 s.
     Cascade,
-    /// Users who wait for the disk, and think for 20 ms on average.
+    /// Users who wait for the disk, with a mean think time of 20 ms.
     Waiting,
 }
 
-/// Instants in seconds.
+/// Times in seconds.
 fn instants(process: Process, length_s: f64, random: &mut Random) -> Vec<f64> {
     let mut all = Vec::new();
     let mut at = 0.0;
@@ -209,7 +208,7 @@ impl Case {
         Headroom::new(options).context("a percentile")
     }
 
-    /// The whole study on a recording; what it found for each way of growing.
+    /// The whole study on a recording; its result for each way of growth.
     fn answered(&self, recording: &Recording, seed: u64) -> Result<Headroom> {
         let mut study = self.study(recording, seed)?;
         let mut number = 0;
@@ -270,7 +269,7 @@ fn found(study: &Headroom, growth: Growth) -> Option<Found> {
     question.search.found().copied()
 }
 
-/// Truth is known to within this.
+/// Accuracy of the truth.
 const TRUTH_ERROR: f64 = 1.004;
 
 fn covers(found: Option<Found>, truth: f64) -> bool {
@@ -332,7 +331,7 @@ fn short_bursts(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// A rate that varies for as long as runs last: covered, or an end is open.
+/// A rate that varies over the length of a run: covered, or one end is open.
 fn slow_variation(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     let case = Case {
         name: "headroom, cascade",
@@ -358,7 +357,7 @@ fn slow_variation(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// A credit that short runs do not spend is found by the long one.
+/// The long run detects a credit that short runs do not use up.
 fn bucket(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     let case = Case {
         name: "headroom, token bucket",
@@ -408,7 +407,7 @@ fn waiting(seed: u64, size: Size, table: &mut Table) -> Result<()> {
         let open = found(&study, Growth::MoreUsers).and_then(|found| found.low);
         let is_lower = open.is_none_or(|low| low * iops <= rate * TRUTH_ERROR);
         let closed = found(&study, Growth::WaitingUsers);
-        // Whole users: the truth is between two of them.
+        // Integer users: the truth is between two of them.
         let is_covered = closed.is_some_and(|found| {
             found.low.is_none_or(|low| low <= users + unit)
                 && found.high.is_none_or(|high| high >= users - unit)

@@ -1,5 +1,5 @@
-//! (f): experiments over layouts whose truth is known: 4 to 24 layouts, noise of makings
-//! and of runs, stopping included, and slots that differ by 30 %.
+//! (f): experiments over layouts with a known truth: 4 to 24 layouts, noise between builds and
+//! between runs, stopping rules included, and slots that differ by 30 %.
 
 use super::parallel::trials;
 use super::size::{Size, seed_of};
@@ -14,30 +14,30 @@ use stripewise_results::AdviceRecord;
 use stripewise_stats::Random;
 use stripewise_workload::Workload;
 
-/// Standard deviation of a making, and of a run, on the scale of logs.
+/// Standard deviation of a build, and of a run, on the log scale.
 const MAKING: f64 = 0.01;
 const RUN: f64 = 0.01;
-/// What slots differ by from the first to the last.
+/// Difference between the first and the last slot.
 const SLOTS: f64 = 0.3;
 
-/// What one experiment said, beside what is true.
+/// Result of one experiment, compared with the truth.
 #[derive(Clone, Copy, Debug)]
 pub struct Said {
-    /// The truly best is in the set.
+    /// The true best is in the set.
     pub has_best: bool,
-    /// Layouts in the set.
+    /// Number of layouts in the set.
     pub set: f64,
-    /// Layouts in the set of somebody who knows the noise.
+    /// Number of layouts in the set with known noise.
     pub oracle: f64,
-    /// Effects whose interval holds the truth, and all of them.
+    /// Effects whose interval contains the truth, and all of them.
     pub covered: [usize; 2],
-    /// The stated gain over the present layout leaves the true one out.
+    /// The stated gain over the present layout does not contain the true one.
     pub false_gain: bool,
-    /// Something is called an effect.
+    /// An effect was reported.
     pub any_effect: bool,
 }
 
-/// A made-up bench: rates of exp(truth + noise).
+/// A synthetic bench: rates of exp(truth + noise).
 struct Made {
     truth: Vec<f64>,
     random: Random,
@@ -74,8 +74,8 @@ impl PassMaker for Made {
     }
 }
 
-/// Factors of 2 to 4 levels whose combinations are 4 to 24, and the truth of each layout:
-/// main effects and one interaction, up to about 10 % in all; or nothing at all.
+/// Factors of 2 to 4 levels with 4 to 24 combinations, and the truth of each layout: main effects
+/// and one interaction, up to about 10 % in all; or no effect at all.
 fn ground(random: &mut Random, equal: bool) -> Result<(LayoutSet, Vec<f64>)> {
     const SHAPES: [&[usize]; 6] = [&[2, 2], &[2, 3], &[2, 4], &[3, 4], &[2, 2, 3], &[2, 3, 4]];
     let shape = SHAPES[random.below(SHAPES.len())];
@@ -119,7 +119,7 @@ pub fn experiment(seed: u64, equal: bool, in_slots: bool) -> Result<Option<Said>
     let slots = match in_slots {
         true => match slot_plan(layouts, passes_max as usize, seed) {
             Ok(plan) => Some(plan),
-            // A refusal is as good as an answer.
+            // A refusal counts as an answer.
             Err(_) => return Ok(None),
         },
         false => None,
@@ -153,7 +153,7 @@ pub fn experiment(seed: u64, equal: bool, in_slots: bool) -> Result<Option<Said>
     let mut measured = Measured::default();
     let Ok(_) = conduct_passes(&plan, &mut measured, &mut made);
     let Some(measured) = plan.levelled(&measured) else {
-        // It is refused to say anything.
+        // It refuses to give an answer.
         return Ok(None);
     };
     let cells = plan.mix();
@@ -207,7 +207,7 @@ fn said(plan: &LayoutPlan, truth: &[f64], measured: &Measured, record: &AdviceRe
     }
 }
 
-/// Of the full set of combinations: differences of plain means of the truth.
+/// For the full set of combinations: differences of plain means of the truth.
 fn true_effect(plan: &LayoutPlan, truth: &[f64], effect: &stripewise_results::EffectRecord) -> f64 {
     let mean = |wanted: &[(&String, &String)]| {
         let of = (0..truth.len()).filter(|&layout| {
@@ -230,8 +230,8 @@ fn true_effect(plan: &LayoutPlan, truth: &[f64], effect: &stripewise_results::Ef
     }
 }
 
-/// The size of the set of one who knows the noise: Dunnett's one-sided quantile with
-/// infinitely many degrees of freedom.
+/// The size of the set if the noise is known: Dunnett's one-sided quantile with infinitely many
+/// degrees of freedom.
 fn oracle(record: &AdviceRecord, passes: usize) -> f64 {
     let quantile = match record.layouts.len() {
         0..=4 => 2.06,
@@ -255,7 +255,7 @@ pub fn experiments(seed: u64, count: usize, equal: bool, in_slots: bool) -> Resu
     Ok(all.into_iter().flatten().collect())
 }
 
-/// The share of experiments for which something holds, per cent.
+/// Percentage of experiments for which a condition holds.
 fn share(all: &[Said], holds: impl Fn(&Said) -> bool) -> f64 {
     100.0 * all.iter().filter(|said| holds(said)).count() as f64 / all.len().max(1) as f64
 }

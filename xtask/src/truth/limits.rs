@@ -1,6 +1,6 @@
-//! What `limits` says of volumes whose caps are known: rates of runs come from formulas with
-//! a known scatter, 5 % of the runs disturbed; what is said of them comes through the
-//! crate's public interface, further runs included.
+//! `limits` on volumes with known caps: the rates of runs come from formulas with a known scatter,
+//! with 5 % of the runs disturbed; results come through the crate's public interface, including
+//! further runs.
 
 use super::parallel::trials;
 use super::size::{Size, seed_of};
@@ -12,23 +12,23 @@ use stripewise_stats::{
 };
 
 const MIB: f64 = 1_048_576.0;
-/// Volumes that count larger operations several times do so from here on.
+/// Volumes that count larger operations several times do so above this size.
 const UNIT_BYTES: f64 = 262_144.0;
-/// Of runs, those that something slows down, to 0.4 to 0.7.
+/// Share of runs slowed down, to 0.4 to 0.7.
 const DISTURBED_SHARE: f64 = 0.05;
-/// Runs scatter by so much.
+/// Scatter between runs.
 const SCATTERS: [f64; 3] = [0.02, 0.05, 0.10];
 
-/// What a volume is, for counting.
+/// The type of a volume, for statistics.
 #[derive(Clone, Copy, PartialEq)]
 enum Family {
     Limiter,
     Device,
-    /// A limiter just above what its device does: either name is right.
+    /// A limiter just above the device's own maximum: either name is correct.
     Near,
 }
 
-/// How reads and writes go together.
+/// How reads and writes share the caps.
 #[derive(Clone, Copy, PartialEq)]
 enum Together {
     OneBucket,
@@ -36,7 +36,7 @@ enum Together {
     Harmonic,
 }
 
-/// A volume by its formula: the smooth minimum, of this sharpness, of its terms.
+/// A volume by its formula: the smooth minimum of its terms, with this sharpness.
 #[derive(Clone, Copy)]
 struct Volume {
     name: &'static str,
@@ -44,7 +44,7 @@ struct Volume {
     iops: f64,
     mib_per_s: f64,
     latency_s: f64,
-    /// Of a single stream, MiB/s.
+    /// For a single stream, MiB/s.
     stream: f64,
     sharpness: f64,
     unit: bool,
@@ -164,7 +164,7 @@ impl Volume {
         self.sharpness == 0.0
     }
 
-    /// What the caps allow at this size, and what latency allows at this depth.
+    /// The caps' limit at this size, and the latency's limit at this depth.
     fn terms(&self, bytes: f64, outstanding: f64, iops: f64) -> [f64; 3] {
         let counted = if self.unit {
             (bytes / UNIT_BYTES).ceil()
@@ -228,7 +228,7 @@ pub(super) fn scattered(random: &mut Random, rate: f64, scatter: f64) -> f64 {
     rate * (scatter * random.normal()).exp() * if disturbed { slowed } else { 1.0 }
 }
 
-/// Runs of every cell until no more are wanted.
+/// Runs every cell until no more are requested.
 fn grid(volume: &Volume, scatter: f64, seed: u64) -> LimitRates {
     let mut random = Random::new(seed);
     let mut rates = LimitRates::default();
@@ -246,7 +246,7 @@ fn grid(volume: &Volume, scatter: f64, seed: u64) -> LimitRates {
     rates
 }
 
-/// What was said of a volume.
+/// Result for a volume.
 struct Said {
     nature: Option<Nature>,
     iops_covered: Option<bool>,
@@ -283,7 +283,7 @@ fn covered(said: &[Said], of: impl Fn(&Said) -> Option<bool>) -> (usize, f64) {
     (known.len(), percent(holds, known.len()))
 }
 
-/// Caps and what they are.
+/// Caps and their types.
 fn natures(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     for (number, volume) in VOLUMES.iter().enumerate() {
         for scatter in SCATTERS {
@@ -319,7 +319,7 @@ fn state(volume: &Volume, scatter: f64, said: &[Said], table: &mut Table) {
                 ("IOPS", covered(said, |one| one.iops_covered)),
                 ("bytes", covered(said, |one| one.bytes_covered)),
             ] {
-                // A cap that is seldom shown has no share to speak of.
+                // A cap that is seldom visible has no meaningful share.
                 if known >= said.len() / 10 {
                     let claim = format!("{name}: cap on {what} covered, %");
                     table.state(&claim, share, 1, Bound::AtLeast(95.0));
@@ -335,7 +335,7 @@ fn state(volume: &Volume, scatter: f64, said: &[Said], table: &mut Table) {
     }
 }
 
-/// Which limit binds a load.
+/// The limit that binds a load.
 fn bindings(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     const LOADS: [(f64, f64); 12] = [
         (4.0, 1.0),
@@ -386,7 +386,7 @@ fn bindings(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// The limits that may be named at a load, and the one that was.
+/// The acceptable limits at a load, and the reported one.
 fn bound(
     volume: &Volume,
     bytes: f64,
@@ -423,21 +423,21 @@ fn bound(
     )
 }
 
-/// A bucket: burst and sustained rate, what it holds.
+/// A token bucket: burst and sustained rate, capacity.
 const BUCKETS: [(&str, f64, f64, f64); 3] = [
     ("gp2 of 100 GiB", 3_000.0, 300.0, 5.4e6),
     ("gp2 of 500 GiB", 3_000.0, 1_500.0, 5.4e6),
     ("Azure P10", 3_500.0, 500.0, 5.4e6),
 ];
 
-/// What was found of a bucket: error of its size, and whether intervals hold.
+/// Result for a bucket: error of its size, and whether the intervals contain the truth.
 struct Found {
     error_percent: f64,
     covered: bool,
     refill_covered: Option<bool>,
 }
 
-/// Rates by the second of a bucket that holds `tokens` at first.
+/// Rates per second of a bucket that initially holds `tokens`.
 fn drive(
     random: &mut Random,
     (burst, sustained): (f64, f64),
@@ -447,7 +447,7 @@ fn drive(
     let each = (0..seconds).map(|_| {
         let stall = if random.uniform() < 0.002 { 0.3 } else { 1.0 };
         let wanted = burst * stall * (0.05 * random.normal()).exp();
-        // Tokens come a little unevenly, and none is lost.
+        // Tokens arrive slightly unevenly, and none is lost.
         let room = *tokens + sustained * (1.0 + 0.05 * random.normal());
         let rate = wanted.min(room);
         *tokens = room - rate;

@@ -1,8 +1,7 @@
-//! `truth`: experiments whose answer is known beforehand, and how often they
-//! find it. Everything goes through the lab's public interface on simulated
-//! arrays, stopping included; `--real` lets the program itself compare offsets
-//! of equal effect on a loop device, `--throttled` lets it bench one that is held to
-//! a known rate, and `--sustained` asks it for what lasts behind caches.
+//! `truth`: experiments with known answers, and how often they are right. Everything uses the lab's
+//! public interface on simulated arrays, stopping rules included; `--real` has the program compare
+//! offsets of equal effect on a loop device, `--throttled` has it bench one that is limited to a
+//! known rate, and `--sustained` asks it for the sustained rate behind caches.
 //!
 //! Three published seeds; `--seeds` takes others, which nothing here was tuned on. A bound is what the issue of the statistics was
 //! closed with: 6.9 % of 1,000 trials is 5 % and 2.75 standard deviations.
@@ -38,7 +37,7 @@ use studies::STUDIES;
 use suite::arguments::Arguments;
 use table::Table;
 
-/// Published, so that anybody can run the same.
+/// Published, for reproducibility.
 const SEEDS: [u64; 3] = [1, 2007, 20_261_121];
 
 pub fn run(mut arguments: Arguments) -> Result<()> {
@@ -87,7 +86,7 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Numbers between commas.
+/// Comma-separated numbers.
 fn seeds_of(text: &str) -> Result<Vec<u64>> {
     let each = text.split(',').map(|seed| seed.trim().parse().ok());
     let seeds: Option<Vec<u64>> = each.collect();

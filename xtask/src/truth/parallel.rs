@@ -1,11 +1,11 @@
-//! Trials on all processors, with results in order.
+//! Trials on all CPUs, with results in order.
 
 use anyhow::{Result, anyhow};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
-/// `trial` of 0, 1... up to `count`, in that order. The first error ends it.
+/// Runs `trial` for 0, 1... up to `count`; results are in that order. Stops at the first error.
 pub fn trials<T: Send>(count: usize, trial: impl Fn(usize) -> Result<T> + Sync) -> Result<Vec<T>> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, Result<T>)>> = Mutex::new(Vec::with_capacity(count));

@@ -1,13 +1,13 @@
-//! How often a qualification says "met" or "missed" wrongly: fourteen kinds of stalls as
-//! counts by the second, 200 arrivals a second, judged through the crate's public interface
-//! with all of its looks. The long-run share that is late is known: it is the truth.
+//! How often a qualification wrongly says "met" or "missed": fourteen kinds of stalls as counts per
+//! second, 200 arrivals per second, judged through the crate's public interface with all of its
+//! looks. The true long-run late share is known.
 //!
-//! Numbers are those of the review that the rules come from: 0 independent, 1 clusters of
-//! stalls, 2 flushes every 30 s, 3 clusters whose rate drifts, 4 a neighbour (2 and 1 min),
-//! 5 flushes of 15 s and a neighbour, 6 a neighbour of 10 and 5 min, 7 freezes of 3 s,
-//! 8 freezes of 0.5 to 1.5 s, 9 flushes every 60 s, 10 freezes of heavy tails, 11 stalls
-//! that bring others, 12 flushes of 45 s and a neighbour of 20 and 10 min, 13 rare episodes
-//! of 5 to 60 s, which break the assumption.
+//! The numbers identify the processes from which the rules were derived: 0 independent, 1 clusters
+//! of stalls, 2 flushes every 30 s, 3 clusters whose rate drifts, 4 a neighbour (2 and 1 min), 5
+//! flushes of 15 s and a neighbour, 6 a neighbour of 10 and 5 min, 7 freezes of 3 s, 8 freezes of
+//! 0.5 to 1.5 s, 9 flushes every 60 s, 10 freezes of heavy tails, 11 stalls that trigger others, 12
+//! flushes of 45 s and a neighbour of 20 and 10 min, 13 rare episodes of 5 to 60 s, which violate
+//! the assumption.
 
 use super::parallel::trials;
 use super::size::{Size, seed_of};
@@ -18,15 +18,15 @@ use stripewise_stats::{
 };
 
 const ARRIVALS_PER_S: u64 = 200;
-/// Of a p99.
+/// For a p99.
 const SHARE_MAX: f64 = 0.01;
 const PROCESSES: usize = 14;
-/// It breaks the assumption that is printed with every verdict.
+/// It violates the assumption printed with every verdict.
 const UNASSUMED: usize = 13;
-/// A second run of the same length, and a window in which spread runs have their places.
+/// A second run of the same length, and a window over which spread runs are distributed.
 const SECONDS: [usize; 2] = [3_600, 2 * 5_400];
 
-/// Seconds that are late in part: the share of each.
+/// Partly late seconds: the share of each.
 struct Stalls {
     random: Random,
     late: Vec<f64>,
@@ -60,7 +60,7 @@ impl Stalls {
         }
     }
 
-    /// Clusters of five stalls in the mean, at `rate` times `level` of each second.
+    /// Clusters of five stalls on average, at `rate` times `level` of each second.
     fn clusters(&mut self, rate: f64, level: &[f64]) {
         let most = level.iter().copied().fold(0.0, f64::max);
         let mut at = -10.0;
@@ -85,7 +85,7 @@ impl Stalls {
         }
     }
 
-    /// Every `period` seconds, a tenth of it off; together `share` of all time.
+    /// Every `period` seconds, with jitter of a tenth; together `share` of all time.
     fn flushes(&mut self, period: f64, share: f64) {
         let mut at = self.random.uniform() * period - period;
         while at < self.late.len() as f64 {
@@ -109,7 +109,7 @@ impl Stalls {
         }
     }
 
-    /// Level of each second beside a neighbour that comes and goes, eight times as much.
+    /// Level of each second with an intermittent neighbour, eight times as high.
     fn neighbour(&mut self, quiet: f64, loud: f64) -> Vec<f64> {
         let share = loud / (quiet + loud);
         let low = 1.0 / (1.0 - share + share * 8.0);
@@ -139,7 +139,7 @@ impl Stalls {
         level
     }
 
-    /// Each stall brings 0.75 others within some 10 s; together `share` of all time.
+    /// Each stall triggers 0.75 others within about 10 s; together `share` of all time.
     fn self_exciting(&mut self, share: f64, mean: f64) {
         let rate = 0.25 * share / mean;
         let mut at = -200.0;
@@ -176,8 +176,8 @@ impl Stalls {
     }
 }
 
-/// Of the arrivals of a second those that are late, each with this chance: from one to the
-/// next in one step.
+/// Number of late arrivals in a second, each late with this probability: skips from one to the next
+/// in one step.
 fn successes(random: &mut Random, chance: f64) -> u64 {
     if chance >= 1.0 {
         return ARRIVALS_PER_S;
@@ -204,7 +204,7 @@ fn mean_length() -> f64 {
     total / 200_000.0
 }
 
-/// 50 ms to 5 s with a tail of exponent 1.5, by the inverse of its distribution.
+/// 50 ms to 5 s with a tail of exponent 1.5, by inverse transform.
 fn heavy(random: &mut Random) -> f64 {
     let (low, high) = (0.05_f64.powf(-1.5), 5.0_f64.powf(-1.5));
     (low - random.uniform() * (low - high)).powf(-1.0 / 1.5)
@@ -279,7 +279,7 @@ fn process(number: usize, share: f64, seconds: usize, length: f64, seed: u64) ->
     stalls.counts(rest)
 }
 
-/// 5 to 60 s in which 20 % are late, one in so long that they are 0.9 of the share.
+/// 5 to 60 s in which 20 % are late, rare enough to make up 0.9 of the share.
 fn episodes(share: f64, seconds: usize, random: Random) -> Vec<DueSecond> {
     let mut stalls = Stalls {
         random,
@@ -321,7 +321,7 @@ fn verdict(design: Design, number: usize, share: f64, length: f64, seed: u64) ->
     qualification.outcome().verdict
 }
 
-/// What of 100 trials has this verdict.
+/// Percentage of trials with this verdict.
 fn percent(found: &[QualifyVerdict], wanted: QualifyVerdict) -> f64 {
     let count = found.iter().filter(|one| **one == wanted).count();
     100.0 * count as f64 / found.len() as f64
@@ -362,7 +362,7 @@ pub fn qualify(seed: u64, size: Size, table: &mut Table) -> Result<()> {
                 false_most,
             );
             let quiet = of(0.002)?;
-            // Freezes of 3 s come together for three times as long as assumed: reported.
+            // Freezes of 3 s cluster over three times the assumed duration: reported.
             let undecided = match number {
                 7 => Bound::None,
                 _ if is_held => Bound::AtMost(15.0),

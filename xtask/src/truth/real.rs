@@ -1,5 +1,5 @@
-//! A/A on a real loop device through the program itself: two offsets of equal
-//! effect, again and again. Takes as long as it says: 20 tries of two minutes.
+//! A/A on a real loop device through the program itself: repeats two offsets of equal effect. Takes
+//! as long as the runs: 20 tries of two minutes.
 
 use crate::perf::device::Device;
 use anyhow::{Context, Result, bail};
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use suite::arguments::Arguments;
 use suite::shell;
 
-/// Tries that may alarm, of 20: with 5 % each, more happen once in 60 times.
+/// Allowed false alarms of 20: with 5 % each, more occur once in 60 studies.
 const ALARMS_SHARE_MAX: f64 = 3.0 / 20.0;
 
 pub fn run(mut arguments: Arguments) -> Result<()> {

@@ -1,5 +1,5 @@
-//! Experiments on simulated arrays, through the same session, records and
-//! analysis as any other: no short cut, and no distribution made up.
+//! Experiments on simulated arrays, through the same session, records and analysis as any other: no
+//! shortcuts, and no assumed distributions.
 
 use anyhow::{Context, Result};
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use stripewise_runner::session::{Job, JobTarget, Listener, Settings, run_simulat
 use stripewise_runner::{IntervalSummary, LivingArrays};
 use stripewise_workload::{RecordedLoad, TargetLimits, Workload, validate};
 
-/// Makes runs on arrays: one specification for each level, built anew for every
-/// run, and as old as the experiment, so that drift goes on from run to run.
+/// Makes runs on arrays: one specification for each level, rebuilt for every run with the
+/// experiment's age, so that drift continues from run to run.
 pub struct Simulated {
     arrays: Vec<ArraySpec>,
     elapsed_ns: u64,
 }
 
 impl Simulated {
-    /// `arrays` belong to the plan's levels; with fewer, the last serves the rest.
+    /// `arrays` belong to the plan's levels; if there are fewer, the last serves the rest.
     pub fn new(arrays: Vec<ArraySpec>) -> Self {
         Simulated {
             arrays,
@@ -57,7 +57,7 @@ impl ExperimentRunner for Simulated {
     }
 }
 
-/// Carries out an experiment from its beginning to its end.
+/// Runs a whole experiment.
 pub fn experiment(plan: &ExperimentPlan, arrays: Vec<ArraySpec>) -> Result<Experiment> {
     let mut runner = Simulated::new(arrays);
     conduct(plan, "truth", Vec::new(), &mut runner).map_err(|failed| failed.1)
@@ -68,7 +68,7 @@ pub fn measure(spec: &ArraySpec, workload: &Workload) -> Result<RunRecord> {
     run(spec, workload, None, &settings())
 }
 
-/// One run that goes on until so many operations are measured.
+/// One run until this many operations are measured.
 pub fn measure_until(spec: &ArraySpec, workload: &Workload, operations: u64) -> Result<RunRecord> {
     let settings = Settings {
         operations_min: operations,
@@ -77,7 +77,7 @@ pub fn measure_until(spec: &ArraySpec, workload: &Workload, operations: u64) -> 
     run(spec, workload, None, &settings)
 }
 
-/// One run of a recorded load, of which operations beyond a limit are counted.
+/// One run of a recorded load, counting operations beyond a limit.
 pub fn measure_recorded(
     spec: &ArraySpec,
     workload: &Workload,
@@ -91,7 +91,7 @@ pub fn measure_recorded(
     run(spec, workload, Some(Arc::new(load)), &settings)
 }
 
-/// One run on arrays that live on, one of so many bytes, until so many operations are measured.
+/// One run on persistent arrays, one of this size, until this many operations are measured.
 pub fn measure_on(
     arrays: &mut LivingArrays,
     size_bytes: u64,
@@ -194,7 +194,7 @@ fn settings() -> Settings {
     }
 }
 
-/// Nobody keeps these runs or looks at them.
+/// These runs are neither stored nor displayed.
 struct Nobody;
 
 impl Listener for Nobody {

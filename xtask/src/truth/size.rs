@@ -1,8 +1,8 @@
-//! How often each study is tried, and with which seeds.
+//! Number of trials per study, and their seeds.
 
 use stripewise_stats::Random;
 
-/// How many trials of each kind.
+/// Number of trials of each kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     pub coverage: usize,
@@ -13,7 +13,7 @@ pub struct Size {
     pub arrays: usize,
     /// Observed loads, and captures, of each kind.
     pub observed: usize,
-    /// Operations behind each long run that checks a true effect.
+    /// Operations of each long run that verifies a true effect.
     pub truth_operations: u64,
 }
 

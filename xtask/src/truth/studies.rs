@@ -1,4 +1,4 @@
-//! What is asked of the experiments, and how often each is tried.
+//! The claims about experiments, and the number of trials for each.
 
 use super::answers::answers;
 use super::arrays::{DISKS, FLASH, array, faster};
@@ -30,7 +30,7 @@ pub const EFFECTS_PERCENT: [f64; 5] = [0.0, 1.0, 2.0, 5.0, 12.5];
 /// One of the claims.
 pub type Study = fn(u64, Size, &mut Table) -> Result<()>;
 
-/// All studies, by the letters or names of the claims that they check.
+/// All studies, by the letters or names of their claims.
 pub const STUDIES: &[(&str, Study)] = &[
     ("a", coverage_of_all),
     ("b", table_of_2007),
@@ -62,14 +62,13 @@ fn percent_of(trials: &[Trial], holds: impl Fn(&Trial) -> bool) -> f64 {
     100.0 * trials.iter().filter(|trial| holds(trial)).count() as f64 / trials.len() as f64
 }
 
-/// Trials ask for intervals of 4 %, twice the default, with runs a quarter as
-/// long as would suit 2 %: statistics do not know the difference, and 15,000
-/// experiments take minutes.
+/// Trials request intervals of 4 %, twice the default, with runs a quarter as long as suits 2 %:
+/// statistically equivalent, and 15,000 experiments take minutes.
 const PRECISION_PERCENT: f64 = 4.0;
 
-/// The workload and the array of a trial: four disks and flash in turn. A run is
-/// so short that an interval is about as wide as the precision after 10 to 30
-/// blocks: where stopping on width has the most to choose from.
+/// The workload and the array of a trial: four disks and flash in turn. Runs are so short that an
+/// interval reaches the precision after 10 to 30 blocks: where stopping on width has the most
+/// choice.
 pub fn ground(number: usize, seed: u64) -> Result<(ArraySpec, Workload)> {
     if number.is_multiple_of(2) {
         let workload = load(100, 1, 8, 100 * MS, 1_250 * MS);
@@ -96,7 +95,7 @@ fn load(
     }
 }
 
-/// Two arrays, one workload, all else as the program does it.
+/// Two arrays, one workload, everything else as in the program.
 pub fn two_arrays(workload: Workload, seed: u64) -> ExperimentPlan {
     let levels = vec![Level::target("A", "A"), Level::target("B", "B")];
     let cell = Cell {
@@ -146,8 +145,8 @@ fn coverage(seed: u64, effect: f64, size: Size, table: &mut Table) -> Result<()>
     Ok(())
 }
 
-/// The true effect, beside what very long runs give: those of a million
-/// operations have a standard deviation of about 0.1 points in their ratio.
+/// The true effect, compared with very long runs: with a million operations their ratio has a
+/// standard deviation of about 0.1 points.
 fn check_truth(seed: u64, effect: f64, size: Size, table: &mut Table) -> Result<()> {
     for (number, name) in [(0, "disks"), (1, "flash")] {
         let (spec, workload) = ground(number, seed)?;
@@ -232,7 +231,7 @@ fn offsets(levels: &[(&str, u64)], cells: Vec<Cell>) -> ExperimentPlan {
     ExperimentPlan::new("partition offset", levels.collect(), cells)
 }
 
-/// One experiment over offsets that are all aligned: 12 rows.
+/// One experiment over aligned offsets only: 12 rows.
 pub fn aligned_trials(seed: u64, count: usize) -> Result<Vec<Trial>> {
     trials(count, |number| {
         let seed = seed_of(seed, 60, number);
@@ -259,7 +258,7 @@ pub fn aligned_trials(seed: u64, count: usize) -> Result<Vec<Trial>> {
     })
 }
 
-/// (b): any alarm among the rows where there is nothing.
+/// (b): any alarm among the rows without an effect.
 fn aligned(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     let seen = aligned_trials(seed, size.aligned)?;
     let alarms = percent_of(&seen, Trial::any_found);
@@ -278,7 +277,7 @@ pub fn drift_trials(seed: u64, count: usize) -> Result<Vec<Trial>> {
         let seed = seed_of(seed, 70, number);
         let (mut spec, workload) = ground(0, seed)?;
         let mut plan = two_arrays(workload, seed);
-        // The time is spent to its end, so that the drift is 3 % in every trial.
+        // Uses all of the time, so that the drift is 3 % in every trial.
         plan.precision_percent = 0.1;
         let budget_ns = 12 * plan.block_ns();
         plan.time_budget_ns = Some(budget_ns);
@@ -287,7 +286,7 @@ pub fn drift_trials(seed: u64, count: usize) -> Result<Vec<Trial>> {
     })
 }
 
-/// (c): drift is not taken for a difference.
+/// (c): drift is not mistaken for a difference.
 fn drift(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     let seen = drift_trials(seed, size.drift)?;
     let alarms = percent_of(&seen, Trial::any_found);
@@ -306,7 +305,7 @@ fn power(seed: u64, size: Size, table: &mut Table) -> Result<()> {
         let seed = seed_of(seed, 80, number);
         let (spec, workload) = ground(0, seed)?;
         let mut plan = two_arrays(workload, seed);
-        // As the program would be asked.
+        // As a user would call the program.
         plan.precision_percent = ExperimentPlan::PRECISION_PERCENT;
         plan.time_budget_ns = Some(1_440 * SECOND);
         trial(&plan, vec![spec.clone(), faster(&spec, 2.4)])
@@ -330,8 +329,8 @@ fn tell_power(name: &str, seen: &[Trial], row: usize, table: &mut Table) {
     );
 }
 
-/// (d) on the EVA's own array: the reads of its table, 31.5K against 64K. The
-/// primary row is that of 8 threads; all six count for Holm.
+/// (d) on the EVA's own array: the reads of its table, 31.5K against 64K. The primary row is that
+/// of 8 threads; Holm's correction covers all six.
 fn eva(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     const PRIMARY: usize = 3;
     let seen = trials(size.power / 4, |number| {

@@ -1,7 +1,7 @@
-//! What lasts, by the program itself, on simulated arrays whose writes something absorbs for
-//! a while: write caches from 64 MiB to 4 GiB that forget or do not, the fast part of flash,
-//! a bucket of operations. Truth is a long run behind all of that. An answer has to hold it,
-//! or to say that what lasts was not reached.
+//! Sustained rates by the program itself, on simulated arrays where something absorbs writes for a
+//! while: write caches from 64 MiB to 4 GiB, volatile or not, the fast part of flash, a token
+//! bucket. The truth is a long run beyond all of that. An answer must contain it, or state that the
+//! sustained rate was not reached.
 
 use super::arrays::array;
 use super::parallel::trials;
@@ -20,9 +20,9 @@ const CACHES: [&str; 5] = ["0", "64M", "256M", "1G", "4G"];
 const FAST: [&str; 3] = ["256M", "512M", "1G"];
 /// Operations of a long run: its rate is known to about 0.25 %.
 const OPERATIONS: f64 = 300_000.0;
-/// Virtual time behind which no cache of these is left.
+/// Virtual time after which none of these caches has an effect.
 const RAMP_NS: u64 = 300_000_000_000;
-/// Answers that may miss: 7 in 100, and of few one more.
+/// Allowed misses: 7 in 100, and one more for small numbers.
 const MISSES_SHARE_MAX: f64 = 0.07;
 
 /// How often a command was right.
@@ -139,7 +139,7 @@ impl Case {
         }
     }
 
-    /// What lasts with so many in flight, after so many others were written.
+    /// The sustained rate with this many in flight, after a number of other writes.
     fn truth(&self, offset: Option<&str>, in_flight: u32) -> Result<f64> {
         let name = self.target.trim_start_matches("sim:");
         let name = offset.map_or(name.to_owned(), |offset| format!("{name}&offset={offset}"));
@@ -175,7 +175,7 @@ impl Case {
         Ok(serde_json::from_slice(&output.stdout)?)
     }
 
-    /// The rate of an answer is that which lasts at its load.
+    /// The rate of an answer is the sustained rate at its load.
     fn bench(&self, program: &Path) -> Result<Said> {
         let seed = (self.seed % 1_000_000).to_string();
         let words = ["bench", &self.target, "--series", "random-write"];
@@ -204,7 +204,7 @@ impl Case {
         })
     }
 
-    /// The interval holds the true effect of the offset.
+    /// The interval contains the true effect of the offset.
     fn align(&self, program: &Path) -> Result<Said> {
         let target = format!("{}&offset=63s", self.target);
         let seed = (self.seed % 1_000_000).to_string();
@@ -238,7 +238,7 @@ impl Case {
         })
     }
 
-    /// Nine tenths of what lasts are there, and eleven tenths are not.
+    /// Nine tenths of the sustained rate are feasible, and eleven tenths are not.
     fn check(&self, program: &Path) -> Result<Said> {
         let truth = self.truth(None, 32)?;
         let [less, more] = [0.9, 1.1].map(|part| format!("random-write iops>={:.0}", part * truth));

@@ -1,4 +1,4 @@
-//! The table of what was found: a line per claim, a column per seed.
+//! The table of results: a line per claim, a column per seed.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Bound {
     AtMost(f64),
     AtLeast(f64),
-    /// Only told.
+    /// Reported without a bound.
     None,
 }
 
@@ -29,7 +29,7 @@ struct Line {
     values: Vec<f64>,
 }
 
-/// Filled seed by seed: every seed states the same claims.
+/// Filled seed by seed: every seed reports the same claims.
 #[derive(Clone, Debug)]
 pub struct Table {
     seeds: Vec<u64>,

@@ -1,9 +1,9 @@
-//! Benches of a device whose most is known: a loop device on a file that an exporting
-//! daemon lets through at a fixed rate. Nothing in the kernel limits anything, so that the
-//! program finds no cap to warn of, and its answer has to be the cap.
+//! Benches of a device with a known maximum: a loop device on a file exported by a daemon at a
+//! fixed rate. Nothing in the kernel limits anything, so the program finds no cap to warn about,
+//! and its answer must be the cap.
 //!
-//! The limit of latency is far above what the device needs at its cap, so that other work
-//! on the machine changes which load crosses it and not the rate there.
+//! The latency limit is far above what the device needs at its cap, so that other load on the
+//! machine changes which load crosses it but not the rate there.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -13,18 +13,17 @@ use std::time::{Duration, Instant};
 use suite::arguments::Arguments;
 use suite::shell;
 
-/// Reads a second that are let through.
+/// Reads per second that pass.
 const CAP: u32 = 1_000;
 const FILE_BYTES: u64 = 256 << 20;
-/// The daemon counts in slices of a tenth of a second; what it lets through in a run of
-/// 1.5 s may differ from the cap by this share.
+/// The daemon counts in slices of a tenth of a second; over a run of 1.5 s the rate may differ from
+/// the cap by this share.
 const CAP_SHARE: f64 = 0.01;
 const HALF_WIDTH_MAX: f64 = 0.10;
-/// Tries whose interval may miss the cap, of 20: with 5 % each, more happen once in 60
-/// times.
+/// Allowed intervals that miss the cap, of 20: with 5 % each, more occur once in 60 studies.
 const MISSES_SHARE_MAX: f64 = 3.0 / 20.0;
 
-/// The file with its rate, and the device on it; both go when dropped.
+/// The rate-limited file, and the device on it; both are removed on drop.
 struct Throttled {
     daemon: Child,
     device: Option<PathBuf>,
@@ -87,14 +86,14 @@ impl Drop for Throttled {
         if let Some(device) = &self.device {
             drop(Command::new("losetup").arg("--detach").arg(device).output());
         }
-        // It takes the file system away when it ends by request.
+        // It unmounts the file system when asked to exit.
         let number = self.daemon.id().to_string();
         drop(Command::new("kill").arg(number).status());
         drop(self.daemon.wait());
     }
 }
 
-/// What a bench said of the random reads: rate, low and high end, and in words.
+/// A bench's answer on random reads: rate, low and high end, and the text.
 fn answer(output: &[u8]) -> Result<(Option<[f64; 3]>, String)> {
     let document: Value = serde_json::from_slice(output).context("not a JSON document")?;
     let series = &document["series"][0];

@@ -1,4 +1,4 @@
-//! One experiment whose answer is known, and what it said.
+//! One experiment with a known answer, and its result.
 
 use super::simulated::experiment;
 use anyhow::{Result, bail};
@@ -7,22 +7,22 @@ use stripewise_lab::experiment::{Block, ExperimentPlan, LayoutFacts, analyse_blo
 use stripewise_results::Verdict;
 use stripewise_stats::{Pair, compare_blocks};
 
-/// What an experiment said.
+/// Result of an experiment.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// Of each row, level by level.
+    /// Rows, level by level.
     pub rows: Vec<TrialRow>,
     pub blocks: usize,
     pub elapsed_ns: u64,
 }
 
-/// What it said about a row.
+/// Result for a row.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialRow {
     pub estimate_percent: f64,
     pub interval_percent: [f64; 2],
-    /// Of the interval at the plain level over the same blocks, as if their
-    /// number had been fixed beforehand.
+    /// From the interval at the plain level over the same blocks, as if their number had been fixed
+    /// in advance.
     pub width_once_percent: f64,
     pub verdict: Verdict,
 }
@@ -42,13 +42,13 @@ impl TrialRow {
 }
 
 impl Trial {
-    /// Any row says that there is a difference.
+    /// Any row reports a difference.
     pub fn any_found(&self) -> bool {
         self.rows.iter().any(TrialRow::found)
     }
 }
 
-/// Carries out a plan and reads its tables.
+/// Runs a plan and reads its tables.
 pub fn trial(plan: &ExperimentPlan, arrays: Vec<ArraySpec>) -> Result<Trial> {
     let experiment = experiment(plan, arrays)?;
     let mut rows = Vec::new();

@@ -1,6 +1,6 @@
-//! What `limits` says of simulated volumes: the study of the program itself, over one array
-//! that lives on from run to run, in virtual time. Simulated runs hardly scatter by
-//! themselves, so that their rates are scattered by a known share, and 5 % of them disturbed.
+//! `limits` on simulated volumes: the program's own study, on an array that persists from run to
+//! run, in virtual time. Simulated runs have hardly any scatter of their own, so their rates are
+//! scattered by a known share, and 5 % of them disturbed.
 
 use super::arrays::array;
 use super::limits::{percent, scattered};
@@ -18,7 +18,7 @@ use stripewise_studies::limits::{
 use stripewise_studies::{NextStep, Study};
 
 const MIB: f64 = 1_048_576.0;
-/// Runs scatter by so much, a third of the trials each.
+/// Scatter of the runs, for a third of the trials each.
 const SCATTERS: [f64; 3] = [0.0, 0.02, 0.05];
 const RUN_NS: u64 = 20_000_000;
 const OPERATIONS_MIN: u64 = 500;
@@ -28,14 +28,14 @@ const BUCKET: f64 = 1e6;
 const BURST_IOPS: f64 = 3_000.0;
 const SUSTAINED_IOPS: f64 = 300.0;
 
-/// A volume whose caps are known.
+/// A volume with known caps.
 struct Volume {
     name: &'static str,
     target: &'static str,
     is_limiter: bool,
     iops: Option<f64>,
     bytes_per_s: Option<f64>,
-    /// Reads from this size on are held by the bandwidth.
+    /// Reads of this size and above are limited by bandwidth.
     bandwidth_from: u64,
 }
 
@@ -117,7 +117,7 @@ fn answer(target: &str, scatter: f64, burst: bool, seed: u64) -> Result<LimitsDo
     }
 }
 
-/// Whether a limit that is named holds the load; loads at a corner have either.
+/// Whether a named limit applies to the load; loads at a corner have either.
 fn is_right(volume: &Volume, load: &LoadApplies) -> bool {
     load.limits.iter().all(|limit| match limit {
         Limit::Iops => volume.iops.is_some() && load.block_size_bytes < 2 * volume.bandwidth_from,
@@ -128,7 +128,7 @@ fn is_right(volume: &Volume, load: &LoadApplies) -> bool {
     })
 }
 
-/// Of a document: whether the caps of this kind hold the truth; none where there is none.
+/// For a document: whether the caps of this kind contain the truth; `None` if there is none.
 fn covered(document: &LimitsDocument, kind: CapKind, truth: Option<f64>) -> Option<bool> {
     let cap = document.caps.iter().find(|cap| cap.kind == kind)?;
     Some(truth.is_some_and(|truth| (cap.per_s_low..=cap.per_s_high).contains(&truth)))
@@ -188,7 +188,7 @@ fn state(volume: &Volume, documents: &[LimitsDocument], table: &mut Table) {
                 let claim = format!("cap on {what} covered");
                 share(&claim, &known, Bound::AtLeast(95.0));
             }
-            // A rate of disks levels off by chance, and the answer says no more than that.
+            // A disk's rate levels off by chance, and the answer says no more than that.
             None => {
                 let shown = each(&|document| of(document).is_some());
                 let claim = format!("{what} level off by chance");
@@ -210,7 +210,7 @@ fn state(volume: &Volume, documents: &[LimitsDocument], table: &mut Table) {
     share("limit of writes named", &of_writes, Bound::None);
 }
 
-/// The burst of a gp2 volume, rest and refill included.
+/// The burst of a gp2 volume, including rest and refill.
 fn bursts(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     let target = format!("ebs-gp2-100?limit.burst_operations={BUCKET}");
     let documents = trials(size.coverage / 10, |trial| {

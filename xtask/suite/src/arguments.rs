@@ -1,15 +1,15 @@
-//! Command-line arguments, as few as there are.
+//! Minimal parsing of command-line arguments.
 
 use anyhow::{Context, Result, bail};
 use std::str::FromStr;
 
-/// What is left of the command line.
+/// The remaining arguments.
 pub struct Arguments {
     rest: Vec<String>,
 }
 
 impl Arguments {
-    /// Of these words.
+    /// From these words.
     pub fn new(arguments: impl Iterator<Item = String>) -> Arguments {
         Arguments {
             rest: arguments.collect(),
@@ -44,7 +44,7 @@ impl Arguments {
             .with_context(|| format!("{name} cannot be `{value}`"))
     }
 
-    /// What is left: words, no switches.
+    /// The remaining arguments: words, no switches.
     pub fn words(self) -> Result<Vec<String>> {
         match self.rest.iter().find(|word| word.starts_with('-')) {
             Some(extra) => bail!("unexpected argument `{extra}`"),
@@ -52,7 +52,7 @@ impl Arguments {
         }
     }
 
-    /// Nothing may be left.
+    /// Fails if anything is left.
     pub fn finish(self) -> Result<()> {
         match self.rest.first() {
             Some(extra) => bail!("unexpected argument `{extra}`"),

@@ -1,6 +1,6 @@
-//! The tests of the workspace: built by Cargo, started from here, so that one place at the
-//! end says what failed and what was skipped for lack of which tool. `cargo test` has no end
-//! of its own over four dozen test binaries, and hides what a test that passes prints.
+//! Runs the tests of the workspace: Cargo builds them, this starts them, so that one place at the
+//! end lists the failures and the tests skipped for missing tools. `cargo test` has no common
+//! summary over four dozen test binaries, and hides the output of passing tests.
 #![forbid(unsafe_code)]
 
 use crate::shell::cargo;
@@ -25,18 +25,17 @@ pub use load::generate_load;
 pub use outcome::Counts;
 pub use steady::{SteadyOptions, steady_tests, unsteady_tests};
 
-/// A test binary that prints nothing for this long is considered hung: no wait in a test is
-/// longer.
+/// A test binary that prints nothing for this long is considered hung: no wait in a test is longer.
 const HANGS_AFTER: Duration = Duration::from_secs(40 * 60);
 
-/// How often a test binary that prints nothing is looked at.
+/// Interval for checking a silent test binary.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
-/// How often one that has ended is listened to for lines that are still on their way.
+/// Interval for checking an exited one for lines still in transit.
 const LOOKS_AFTER_END: u32 = 30;
 
-/// Threads of all test binaries that run at once. Many tests wait for a disk, a clock or a
-/// process: with four, two processors were idle for a third of the time.
+/// Threads of all concurrent test binaries. Many tests wait for a disk, a clock or a process: with
+/// four, two CPUs were idle for a third of the time.
 const THREADS: usize = 8;
 
 /// A test binary.
@@ -45,14 +44,14 @@ pub struct Program {
     /// Package and target: `stripewise-app it`, `stripewise-units` for the unit tests.
     pub name: String,
     path: PathBuf,
-    /// The folder of the package, in which Cargo starts tests.
+    /// The folder of the package, where Cargo starts tests.
     folder: PathBuf,
 }
 
-/// `cargo xtask test`: everything, or the tests whose names hold one of `words`.
+/// `cargo xtask test`: all tests, or those whose names contain one of `words`.
 ///
 /// # Errors
-/// If something does not build, a test fails, or there is none.
+/// If something does not build, a test fails, or no test matches.
 pub fn run(root: &Path, words: &[String]) -> Result<()> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut all = Programs::build(root)?.run_all(&words)?;
@@ -60,10 +59,10 @@ pub fn run(root: &Path, words: &[String]) -> Result<()> {
     all.close("the tests")
 }
 
-/// Tests that `run` leaves out because they take long, of these words.
+/// The tests that `run` skips because they take long, filtered by these words.
 ///
 /// # Errors
-/// As for [`run`].
+/// As [`run`].
 pub fn run_long(root: &Path, words: &[String]) -> Result<()> {
     let words = words.iter().map(String::as_str);
     let arguments: Vec<&str> = std::iter::once("--ignored").chain(words).collect();
@@ -81,7 +80,7 @@ impl Programs {
         Ok(Programs { all: build(root)? })
     }
 
-    /// One test binary after the other, each with all threads.
+    /// Runs the test binaries one after the other, each with all threads.
     fn run_all(&self, arguments: &[&str]) -> Result<Outcome> {
         let mut all = Outcome::default();
         for program in &self.all {
@@ -107,8 +106,8 @@ impl Programs {
     }
 }
 
-/// Builds all test binaries; their errors and warnings come as Cargo prints them. `--tests` means
-/// all libraries and binaries too, except those whose manifest says `test = false`.
+/// Builds all test binaries; Cargo prints errors and warnings directly. `--tests` includes all
+/// libraries and binaries, except those with `test = false` in the manifest.
 fn build(root: &Path) -> Result<Vec<Program>> {
     // What tests run instead of the program on a disk that is nearly full. `cargo test` would
     // make a test binary of it, and leave the program as an earlier build left it, if any did.
@@ -141,7 +140,7 @@ fn build(root: &Path) -> Result<Vec<Program>> {
     Ok(programs)
 }
 
-/// The test binary that a line of Cargo's JSON reports, if it does.
+/// The test binary reported by a line of Cargo's JSON, if any.
 fn program_of(line: &str) -> Option<Program> {
     let message: serde_json::Value = serde_json::from_str(line).ok()?;
     if message["profile"]["test"] != true {
@@ -170,16 +169,16 @@ fn doc_tests(root: &Path, words: &[&str]) -> Result<Outcome> {
     follow(&mut test, "examples in documentation", Shown::Progress)
 }
 
-/// What is shown while tests run.
+/// Progress display while tests run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
-    /// A line per program; on a terminal with how far it is.
+    /// A line per program; on a terminal with its progress.
     Progress,
-    /// Nothing.
+    /// None.
     Nothing,
 }
 
-/// Runs what prints as libtest does, and reads how its tests ended.
+/// Runs a program with libtest output, and parses its results.
 fn follow(test: &mut Command, name: &str, shown: Shown) -> Result<Outcome> {
     let what = shell::line(test);
     let mut child = test
@@ -214,8 +213,8 @@ fn follow(test: &mut Command, name: &str, shown: Shown) -> Result<Outcome> {
                 }
             }
             Err(RecvTimeoutError::Disconnected) => break child.wait()?,
-            // What a test leaves running may hold the pipes for longer than the last lines
-            // take to come from them.
+            // A process left over from a test may hold the pipes open longer than the last lines
+            // take to arrive.
             Err(RecvTimeoutError::Timeout) if ended.is_some() => {
                 looks_left -= 1;
                 match ended {
@@ -272,7 +271,7 @@ fn names(program: &Program) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// What is skipped, by what it needs: one line each.
+/// Skipped tests by the missing tool: one line each.
 fn print_skips(skips: &BTreeMap<String, Vec<String>>) {
     if skips.is_empty() {
         return;
@@ -301,7 +300,7 @@ mod tests {
         assert_eq!(program_of(r#"{"reason":"build-finished"}"#), None);
     }
 
-    /// The pipe is held by what a test left running, and the last lines are late.
+    /// A process left over from a test holds the pipe, and the last lines are late.
     #[test]
     fn lines_that_come_after_the_end_count() {
         let late = "echo running 1 test; (sleep 5; echo 'test a ... ok'; echo 'test result: ok.'; \

@@ -1,5 +1,5 @@
-//! A machine that others use: busy processors, a disk that is written all the time, little
-//! memory. Each is a process of its own that ends with the one that started it.
+//! Simulates a busy machine: busy CPUs, constant disk writes, little memory. Each load is a
+//! separate process that ends with its parent.
 
 use crate::shell;
 use anyhow::{Context, Result, bail};
@@ -11,14 +11,14 @@ use std::time::Duration;
 
 /// Processes that never wait.
 const BUSY: usize = 16;
-/// What the memory load leaves to others, in bytes.
+/// Memory that the memory load leaves free, in bytes.
 const LEFT_BYTES: u64 = 1 << 30;
-/// What it takes and gives back at once, in bytes.
+/// Memory that it allocates and frees at once, in bytes.
 const STEP_BYTES: u64 = 64 << 20;
-/// What is written again and again, in bytes.
+/// Bytes written repeatedly.
 const WRITTEN_BYTES: u64 = 256 << 20;
 
-/// The load, as long as it lives.
+/// The load, for the lifetime of this value.
 pub struct Load {
     /// What each process does.
     processes: Vec<(&'static str, Child)>,
@@ -49,8 +49,8 @@ impl Load {
             .context("cannot start a process of the load")
     }
 
-    /// Starts again what has ended: the kernel takes memory back from this load first. A disk
-    /// that takes no more is an error.
+    /// Restarts exited processes: the kernel reclaims memory from this load first. A full disk is
+    /// an error.
     pub fn keep_up(&mut self) -> Result<()> {
         for at in 0..self.processes.len() {
             let (kind, process) = &mut self.processes[at];
@@ -75,10 +75,10 @@ impl Drop for Load {
     }
 }
 
-/// What a process of the load does until its standard input ends.
+/// Runs a load process until its standard input ends.
 ///
 /// # Errors
-/// If the words are no kind of load and a path, or the system refuses.
+/// If the words are not a kind of load and a path, or the system refuses.
 pub fn generate_load(words: &[String]) -> Result<()> {
     let [kind, written] = words else {
         bail!("expected a kind and a path");
@@ -109,8 +109,8 @@ fn write_again_and_again(path: &Path) -> Result<()> {
     }
 }
 
-/// Takes memory until little is left, and gives it back as others need it. If the kernel runs
-/// out first, it ends this process.
+/// Allocates memory until little is left, and frees it as other processes need it. If the kernel
+/// runs out first, it kills this process.
 fn take_memory() -> Result<()> {
     std::fs::write("/proc/self/oom_score_adj", "1000")?;
     let mut taken: Vec<Vec<u8>> = Vec::new();

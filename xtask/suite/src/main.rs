@@ -1,5 +1,5 @@
-//! `cargo xtask`: the tests are run from here, everything else by the crate `xtask`, which
-//! takes longer to build.
+//! `cargo xtask`: runs the tests itself, and everything else through the crate `xtask`, which takes
+//! longer to build.
 #![forbid(unsafe_code)]
 
 use anyhow::Result;
@@ -29,7 +29,7 @@ fn run() -> Result<ExitCode> {
         Some("test") if arguments.flag("--long") => suite::run_long(&root, &arguments.words()?)?,
         Some("test") => suite::run(&root, &arguments.words()?)?,
         Some("steady-tests") => suite::steady_tests(&root, &SteadyOptions::parse(arguments)?)?,
-        // Processes of the load under which `steady-tests` runs tests.
+        // Load processes for tests under `steady-tests`.
         Some("generate-load") => suite::generate_load(&arguments.words()?)?,
         _ => return the_rest(&words),
     }

@@ -1,4 +1,4 @@
-//! How tests ended, read from what libtest prints.
+//! Test results, parsed from libtest's output.
 
 use crate::print_skips;
 use anyhow::{Result, bail};
@@ -6,19 +6,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::process::ExitStatus;
 
-/// How tests ended.
+/// Test counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// How many passed.
+    /// Passed tests.
     pub passed: u64,
-    /// How many failed.
+    /// Failed tests.
     pub failed: u64,
-    /// How many were left out by the test program.
+    /// Tests ignored by the test program.
     pub skipped: u64,
 }
 
 impl Counts {
-    /// Reads what is printed of them.
+    /// Parses libtest's summary.
     #[must_use]
     pub fn parse(line: &str) -> Option<Counts> {
         let mut counts = line.split(", ");
@@ -30,7 +30,7 @@ impl Counts {
         })
     }
 
-    /// How many there were.
+    /// Total number.
     #[must_use]
     pub fn all(self) -> u64 {
         self.passed + self.failed + self.skipped
@@ -48,29 +48,29 @@ impl fmt::Display for Counts {
     }
 }
 
-/// What tests came to.
+/// Test results.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub counts: Counts,
-    /// Tests that failed, with what they printed as far as that is known.
+    /// Failed tests, with their output if known.
     pub failures: Vec<(String, String)>,
-    /// What tests that passed could not try, by what they need.
+    /// Skipped parts of passing tests, by the missing tool.
     pub skips: BTreeMap<String, Vec<String>>,
-    /// What libtest prints of failed tests, and whether it does so now.
+    /// libtest's output about failed tests, and whether it is printing them now.
     printed: String,
     is_printing: bool,
-    /// Tests have begun, and their closing line has not come yet.
+    /// Tests have started, and their closing line has not arrived yet.
     is_running: bool,
-    /// At least one closing line came.
+    /// At least one closing line arrived.
     has_ended: bool,
     /// Tests that libtest reported as slow, and that have not ended.
     slow: BTreeSet<String>,
-    /// What was printed to stderr, which libtest does not keep by test.
+    /// Output on stderr, which libtest does not attribute to tests.
     errors: String,
 }
 
 impl Outcome {
-    /// A line of stdout.
+    /// Processes a line of stdout.
     pub fn line(&mut self, program: &str, line: &str) {
         if line.starts_with("test result: ") {
             (self.is_printing, self.is_running, self.has_ended) = (false, false, true);
@@ -101,7 +101,7 @@ impl Outcome {
         }
     }
 
-    /// A line of stderr.
+    /// Processes a line of stderr.
     pub fn error_line(&mut self, line: &str) {
         let skip = line.strip_prefix("skipped: ");
         match skip.and_then(|skip| skip.split_once(": needs ")) {
@@ -116,28 +116,28 @@ impl Outcome {
         }
     }
 
-    /// A test failed, or something about the whole program.
+    /// Whether a test or the whole program failed.
     pub fn failed(&mut self, program: &str, what: &str) {
         self.counts.failed += 1;
         self.failures
             .push((format!("{program}: {what}"), String::new()));
     }
 
-    /// It prints nothing any more.
+    /// Records that it no longer prints anything.
     pub fn hangs(&mut self, program: &str) {
         let slow: Vec<&str> = self.slow.iter().map(String::as_str).collect();
         let what = format!("hangs; it had not finished: {}", slow.join(", "));
         self.failed(program, &what);
     }
 
-    /// Its closing line came, and no tests have begun since.
+    /// Its closing line arrived, and no tests have started since.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.has_ended && !self.is_running
     }
 
-    /// The test binary ended. One that did not come to its closing line, or that ended in
-    /// another way than libtest does, has crashed, whatever its tests came to.
+    /// Records the exit of the test binary. One without a closing line, or with another exit code
+    /// than libtest's, has crashed, whatever its test results.
     pub fn end(&mut self, program: &str, status: ExitStatus) {
         let is_usual = match status.code() {
             Some(0) => true,
@@ -162,7 +162,7 @@ impl Outcome {
         self.add_skips(other.skips);
     }
 
-    /// Each test once, however often it was run.
+    /// Counts each test once, however often it was run.
     pub fn add_skips(&mut self, skips: BTreeMap<String, Vec<String>>) {
         for (needs, tests) in skips {
             let known = self.skips.entry(needs).or_default();
@@ -174,8 +174,8 @@ impl Outcome {
         }
     }
 
-    /// The end that people read: what was skipped, what failed, the counts in the last line.
-    /// Fails where a test failed, or where there was none.
+    /// The summary: skips, failures, and the counts in the last line. Fails if a test failed, or if
+    /// there was none.
     pub fn close(self, what: &str) -> Result<()> {
         for (name, text) in &self.failures {
             println!("\nFAILED: {name}\n{text}");
@@ -205,7 +205,7 @@ enum Ended {
     Ignored,
 }
 
-/// The test whose end a line reports.
+/// The test whose result a line reports.
 fn ended(line: &str) -> Option<(&str, Ended)> {
     let (name, result) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
     let name = name.trim_end_matches(" - should panic");
@@ -267,7 +267,7 @@ mod tests {
         let cases: [(Vec<&str>, i32, u64); 6] = [
             ([&passed[..], &[END]].concat(), 0, 0),
             (passed.to_vec(), 134, 1),
-            // Somebody ended the process in its middle.
+            // The process was killed while running.
             (passed.to_vec(), 0, 1),
             ([&failed[..], &["failures:", "x", END]].concat(), 101, 1),
             (failed.to_vec(), 134, 2),

@@ -1,5 +1,5 @@
-//! Passes over tests in random order, and the file that remembers which parts of them are
-//! done: a pass of a commit may go on later, and passes add up.
+//! Passes over tests in random order, and the file that records which parts of them are done: a
+//! commit's pass can be continued later, and passes accumulate.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Tests that one process runs, in threads: so each has other siblings in each pass.
+/// Tests per process, in threads: so each has different siblings in each pass.
 const GROUP_TESTS: usize = 24;
 
 /// Which tests are run, and under which load.
@@ -19,9 +19,9 @@ pub enum Kind {
     Quiet,
     /// All tests, under load.
     Loaded,
-    /// Those of test binaries that start processes, without load.
+    /// Tests of binaries that start processes, without load.
     Processes,
-    /// Those that were ever unsteady, under load.
+    /// Tests that were ever unsteady, under load.
     Unsteady,
 }
 
@@ -52,16 +52,16 @@ impl Kind {
     }
 }
 
-/// Tests of one program that one process runs.
+/// Tests of one program that run in one process.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Group {
-    /// Which of the programs.
+    /// Index of the program.
     pub program: usize,
     pub tests: Vec<String>,
 }
 
-/// All tests in the order of a pass: the same for the same seed, so that a pass can go on
-/// later. `tests` has the program and the name of each.
+/// All tests in the order of a pass: determined by the seed, so that a pass can be continued later.
+/// `tests` has the program and the name of each.
 pub fn order(seed: &str, tests: &[(usize, String)]) -> Vec<Group> {
     let key = |program: usize, name: &str| {
         let mut hasher = DefaultHasher::new();
@@ -86,20 +86,20 @@ pub fn order(seed: &str, tests: &[(usize, String)]) -> Vec<Group> {
     groups
 }
 
-/// A group of a pass that has been run.
+/// A completed group of a pass.
 #[derive(Clone, Debug)]
 pub struct Done {
     pub kind: Kind,
     /// From 1.
     pub pass: u32,
-    /// Which group, in the order of the pass.
+    /// Index of the group in the pass.
     pub group: usize,
-    /// How many groups the pass has.
+    /// Number of groups in the pass.
     pub groups: usize,
     pub passed: u64,
-    /// Names of tests, with what they printed.
+    /// Names of failed tests, with their output.
     pub failures: Vec<(String, String)>,
-    /// What tests that passed could not try, by what they need.
+    /// Skipped parts of passing tests, by the missing tool.
     pub skips: BTreeMap<String, Vec<String>>,
 }
 
@@ -120,7 +120,7 @@ impl Done {
         format!("{line}\n")
     }
 
-    /// Of a whole line about this commit.
+    /// From a complete line about this commit.
     fn parse(line: &str, commit: &str) -> Option<Done> {
         let line: Value = serde_json::from_str(line).ok()?;
         if line["commit"] != commit {
@@ -148,18 +148,17 @@ impl Done {
     }
 }
 
-/// What is known of a commit.
+/// Results for a commit.
 #[derive(Debug)]
 pub struct Ledger {
     pub commit: String,
-    /// Where it is kept; nowhere if nobody goes on with it.
+    /// The file it is kept in; none if it is not to be continued.
     path: Option<PathBuf>,
     done: Vec<Done>,
 }
 
 impl Ledger {
-    /// Reads what a file has of a commit. A line that was cut when the power went counts for
-    /// nothing.
+    /// Reads a commit's results from a file. A line truncated by a power loss is ignored.
     pub fn read(path: &Path, commit: &str) -> Result<Ledger> {
         let text = match std::fs::read_to_string(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -173,7 +172,7 @@ impl Ledger {
         })
     }
 
-    /// In memory alone.
+    /// In memory only.
     pub fn in_memory() -> Ledger {
         Ledger {
             commit: String::new(),
@@ -182,21 +181,21 @@ impl Ledger {
         }
     }
 
-    /// Keeps a group, in the file first.
+    /// Records a group, in the file first.
     pub fn keep(&mut self, done: Done) -> Result<()> {
         if let Some(path) = &self.path {
             if let Some(folder) = path.parent() {
                 std::fs::create_dir_all(folder)?;
             }
             let mut file = File::options().create(true).append(true).open(path)?;
-            // A line that was cut must not swallow this one.
+            // A truncated line must not corrupt this one.
             file.write_all(format!("\n{}", done.line(&self.commit)).as_bytes())?;
         }
         self.done.push(done);
         Ok(())
     }
 
-    /// Groups of a pass that are done.
+    /// Completed groups of a pass.
     pub fn groups(&self, kind: Kind, pass: u32) -> BTreeSet<usize> {
         self.of(kind)
             .filter(|done| done.pass == pass)
@@ -208,7 +207,7 @@ impl Ledger {
         self.done.iter().filter(move |done| done.kind == kind)
     }
 
-    /// Passes of which all groups are done.
+    /// Passes with all groups completed.
     pub fn whole_passes(&self, kind: Kind) -> u32 {
         let passes: BTreeSet<(u32, usize)> =
             (self.of(kind).map(|done| (done.pass, done.groups))).collect();

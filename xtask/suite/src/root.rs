@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Where the workspace's `Cargo.toml` is.
+/// The folder of the workspace's `Cargo.toml`.
 pub fn path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .ancestors()
@@ -11,7 +11,7 @@ pub fn path() -> PathBuf {
         .to_owned()
 }
 
-/// Where Cargo puts what it builds.
+/// Cargo's build folder.
 pub fn target_directory() -> PathBuf {
     match std::env::var_os("CARGO_TARGET_DIR") {
         Some(directory) => path().join(directory),

@@ -26,7 +26,7 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs it and passes on its output as it comes; fails unless it succeeds. Its last line.
+/// Runs it and forwards its output immediately; fails unless it succeeds. Returns its last line.
 pub fn pass_on(command: &mut Command) -> Result<String> {
     let what = line(command);
     let mut child = command
@@ -46,7 +46,7 @@ pub fn pass_on(command: &mut Command) -> Result<String> {
     Ok(last)
 }
 
-/// What a command printed.
+/// Output of a command.
 pub struct Output {
     /// On standard output.
     pub stdout: String,
@@ -54,13 +54,13 @@ pub struct Output {
     pub stderr: String,
 }
 
-/// Runs it and returns what it printed; fails, with its errors, unless it succeeds.
+/// Runs it and returns its output; fails, with its errors, unless it succeeds.
 pub fn read(command: &mut Command) -> Result<Output> {
     read_ended(command, &[0])
 }
 
-/// The same of a program that measures: on what is no disk its numbers are void, and its code
-/// is 1.
+/// The same for a program that measures: if the target is not a disk, its numbers are void, and its
+/// exit code is 1.
 pub fn read_measured(command: &mut Command) -> Result<Output> {
     read_ended(command, &[0, 1])
 }
@@ -82,7 +82,7 @@ fn read_ended(command: &mut Command, codes: &[i32]) -> Result<Output> {
     Ok(Output { stdout, stderr })
 }
 
-/// The program is installed and starts.
+/// Whether the program is installed and starts.
 pub fn has(program: &str) -> bool {
     Command::new(program)
         .arg("--version")
@@ -93,8 +93,8 @@ pub fn has(program: &str) -> bool {
         .is_ok()
 }
 
-/// Says that something is not done for lack of a tool; a failure where all tools
-/// are required (`STRIPEWISE_REQUIRE_TOOLS=1`, as in continuous integration).
+/// Reports a skip for lack of a tool; a failure where all tools are required
+/// (`STRIPEWISE_REQUIRE_TOOLS=1`, as in continuous integration).
 pub fn skip(what: &str, needs: &str) -> Result<()> {
     if std::env::var_os("STRIPEWISE_REQUIRE_TOOLS").is_some_and(|value| value == "1") {
         bail!("{what} needs {needs}");
@@ -103,8 +103,8 @@ pub fn skip(what: &str, needs: &str) -> Result<()> {
     Ok(())
 }
 
-/// The program that runs. Where Linux has it, by what the kernel knows: the tests have built
-/// another one of the same name by now.
+/// The running program. On Linux from the kernel: the tests may have replaced the file of the same
+/// name by now.
 pub fn own_program() -> Result<PathBuf> {
     let known = Path::new("/proc/self/exe");
     match known.exists() {
@@ -120,7 +120,7 @@ pub fn cargo(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// `tests/vm/run` names the tool that it lacks and ends with this code.
+/// The exit code of `tests/vm/run` after it has named a missing tool.
 pub const TOOL_MISSING: i32 = 77;
 
 /// The binary as users build it.
@@ -128,12 +128,12 @@ pub fn release_binary(root: &Path) -> Result<PathBuf> {
     binary(root, "release", "release")
 }
 
-/// The binary as tests build it: sooner there, for what it prints and not for what it measures.
+/// The binary with the tests' profile: built sooner, for checking output and not for measuring.
 pub fn debug_binary(root: &Path) -> Result<PathBuf> {
     binary(root, "dev", "debug")
 }
 
-/// Builds by a profile, which leaves the binary in this folder.
+/// Builds with a profile, which puts the binary in this folder.
 fn binary(root: &Path, profile: &str, folder: &str) -> Result<PathBuf> {
     let arguments = ["build", "--locked", "--package", "stripewise-app"];
     run(cargo(root, &arguments).args(["--profile", profile]))?;

@@ -1,6 +1,6 @@
-//! `cargo xtask steady-tests`: the suite again and again in random order, quiet and under
-//! load, until it is shown to be steady. What is done is kept in a file, so that passes of
-//! one commit add up over several calls.
+//! `cargo xtask steady-tests`: repeats the suite in random order, quiet and under load, until it is
+//! proven steady. A file keeps the results, so that passes of one commit accumulate over several
+//! calls.
 
 use crate::arguments::Arguments;
 use crate::load::Load;
@@ -15,10 +15,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Test binaries that run at once.
+/// Concurrent test binaries.
 const AT_ONCE: usize = 2;
 
-/// Test binaries whose tests start processes, or claim what another process may hold.
+/// Test binaries whose tests start processes, or claim resources that another process may hold.
 const OF_PROCESSES: [&str; 11] = [
     "app it",
     "device-guard",
@@ -33,11 +33,11 @@ const OF_PROCESSES: [&str; 11] = [
     "targets it",
 ];
 
-/// Tests that were ever seen to fail by chance, with their test binary: a line each.
+/// Tests that ever failed by chance, with their test binary: a line each.
 const UNSTEADY: &str = include_str!("unsteady.txt");
 
-/// How many passes of each kind are wanted. Whole passes hold the tests that start processes
-/// as well: with five of each kind, ten more of those make twenty.
+/// Required passes of each kind. Whole passes include the tests that start processes: with five of
+/// each kind, ten more of those make twenty.
 #[derive(Clone, Debug)]
 pub struct SteadyOptions {
     passes: Vec<(Kind, u32)>,
@@ -47,10 +47,10 @@ pub struct SteadyOptions {
 }
 
 impl SteadyOptions {
-    /// By the arguments of `steady-tests`.
+    /// From the arguments of `steady-tests`.
     ///
     /// # Errors
-    /// If an argument is not one of them.
+    /// If an argument is unknown.
     pub fn parse(mut arguments: Arguments) -> Result<SteadyOptions> {
         let mut passes = Vec::new();
         for (kind, usual) in Kind::ALL.into_iter().zip([5, 5, 10, 0]) {
@@ -68,15 +68,15 @@ impl SteadyOptions {
     }
 }
 
-/// Where steady-tests keeps what it has.
+/// Folder for the results of steady-tests.
 fn folder() -> PathBuf {
     crate::root::target_directory().join("steady-tests")
 }
 
-/// The tests that were ever unsteady, once, under load.
+/// Runs the tests that were ever unsteady, once, under load.
 ///
 /// # Errors
-/// If one fails, or does not exist any more.
+/// If one fails, or no longer exists.
 pub fn unsteady_tests(root: &Path) -> Result<()> {
     let suite = Suite::build(root)?;
     let mut ledger = Ledger::in_memory();
@@ -91,7 +91,7 @@ pub fn unsteady_tests(root: &Path) -> Result<()> {
     outcome.close(Kind::Unsteady.words())
 }
 
-/// Runs passes until all that are asked for are whole, or the time is over.
+/// Runs passes until all requested ones are complete, or the time is over.
 ///
 /// # Errors
 /// If a test fails, or something cannot be run.
@@ -107,7 +107,7 @@ pub fn steady_tests(root: &Path, options: &SteadyOptions) -> Result<()> {
     close(&ledger, options)
 }
 
-/// What is known of the commit: failures, then a line for each kind.
+/// The results for the commit: failures, then a line for each kind.
 fn close(ledger: &Ledger, options: &SteadyOptions) -> Result<()> {
     let mut failed = 0;
     for kind in Kind::ALL {
@@ -151,7 +151,7 @@ fn close(ledger: &Ledger, options: &SteadyOptions) -> Result<()> {
     Ok(())
 }
 
-/// The commit that is tested. What is not committed has no name to add up under.
+/// The tested commit. Uncommitted changes have no id for accumulating results.
 fn commit(root: &Path) -> Result<String> {
     let git = |arguments: &[&str]| -> Result<String> {
         let output = shell::read(Command::new("git").current_dir(root).args(arguments))?;
@@ -179,7 +179,7 @@ impl Suite {
         Ok(Suite { programs, tests })
     }
 
-    /// Those that a pass of this kind runs.
+    /// The tests in a pass of this kind.
     fn of(&self, kind: Kind) -> Result<Vec<(usize, String)>> {
         let of_program = |wanted: &dyn Fn(&str) -> bool| {
             let tests = self.tests.iter();
@@ -202,7 +202,7 @@ impl Suite {
         }
     }
 
-    /// What is left of a pass.
+    /// The rest of a pass.
     fn pass(
         &self,
         kind: Kind,
@@ -282,7 +282,7 @@ impl Suite {
     }
 }
 
-/// The program and the name of each test of a list.
+/// The program and name of each test in a list.
 fn unsteady(list: &str) -> impl Iterator<Item = (&str, &str)> {
     let lines = list.lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));

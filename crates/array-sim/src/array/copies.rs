@@ -1,28 +1,25 @@
-//! Which copy of a mirror reads.
+//! Selects the copy of a mirror to read from.
 
 use super::Array;
 use crate::controller::MirrorRead;
 use crate::random::{Entity, draw};
 use std::ops::Range;
 
-/// How often the other copies may be sent elsewhere before an idle one takes the next
-/// read, for each copy. A copy of a pair that shares a load of random reads is passed
-/// over so often once in billions of them.
+/// How often, per copy, a read may go to other copies before an idle one takes the next. With
+/// random reads balanced over a pair, a copy is passed over that often once in billions of reads.
 const PASSED_OVER_MAX: u32 = 16;
 
-/// What mirrored reads were sent to a drive.
+/// History of the mirrored reads sent to a drive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
-    /// Where the last one went; at first, where the arm rests.
+    /// Cylinder of the last read; initially the arm's rest position.
     cylinder: u32,
-    /// Reads since then for which another copy was sent elsewhere than where it was
-    /// reading.
+    /// Reads since then that made another copy seek away from its current stream.
     passed_over: u32,
 }
 
 impl Turn {
-    /// Of a drive that has read nothing: its turn comes when another has been sent
-    /// somewhere.
+    /// Of a drive without reads yet: its turn comes once another drive has been sent a read.
     pub(super) fn new(copies: u32) -> Turn {
         Turn {
             cylinder: 0,
@@ -32,12 +29,12 @@ impl Turn {
 }
 
 impl Array {
-    /// The drive that shall read, among copies at the same place of equal drives.
+    /// Chooses the drive that reads, among copies at the same position of identical drives.
     ///
-    /// An arm that is nearer to every read than another would serve them all, once the
-    /// load has moved away from the other, or has begun away from where arms rest. So an
-    /// idle copy that was passed over for long comes first. A stream does not go
-    /// elsewhere, and stays with the copy that reads it.
+    /// Once the load has moved away from one arm, or started away from the rest position, another
+    /// arm could be nearer to every read and serve them all. So an idle copy that was passed over
+    /// for long takes priority. A stream does not move the arm away, and stays with the copy that
+    /// reads it.
     #[inline]
     pub(super) fn choose_copy(
         &mut self,
@@ -80,7 +77,7 @@ impl Array {
         copies.find(|&disk| passed_over(disk) && self.drives[disk as usize].is_idle())
     }
 
-    /// A read goes to one of the copies.
+    /// Records that a read goes to one of the copies.
     #[inline]
     fn sent_to(&mut self, chosen: u32, copies: &Range<u32>, cylinder: u32) {
         let turns = &mut self.turns[copies.start as usize..copies.end as usize];
@@ -93,7 +90,7 @@ impl Array {
         turns[(chosen - copies.start) as usize].passed_over = 0;
     }
 
-    /// The copy whose arm is nearest, of several the first.
+    /// The copy with the nearest arm; the first if several are equally near.
     #[inline]
     fn nearest(&self, copies: Range<u32>, cylinder: u32) -> u32 {
         let mut nearest = (u32::MAX, copies.start);
@@ -107,13 +104,13 @@ impl Array {
         nearest.1
     }
 
-    /// Cylinders between a drive's arm and another one.
+    /// Cylinders between a drive's arm and the given one.
     #[inline]
     fn distance(&self, disk: u32, cylinder: u32) -> u32 {
         self.drives[disk as usize].distance(cylinder, |key| self.has_passed(key))
     }
 
-    /// Accesses that a drive has.
+    /// Accesses pending at a drive.
     fn load(&self, disk: u32) -> usize {
         self.drives[disk as usize].load(|key| self.has_passed(key))
     }

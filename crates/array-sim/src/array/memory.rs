@@ -1,5 +1,5 @@
-//! What passes through the controller's memory: writes that its cache acknowledges
-//! and destages, reads that it has fetched ahead.
+//! Traffic through the controller's memory: writes that its cache acknowledges and destages, and
+//! prefetched reads.
 
 use super::{Array, Operation, Origin};
 use crate::Request;
@@ -9,7 +9,7 @@ use crate::controller::read_ahead::{Fetch, Read};
 use crate::layout::Phase;
 
 impl Array {
-    /// A read of a controller that reads ahead.
+    /// Handles a read on a controller with read-ahead.
     pub(super) fn read_ahead(&mut self, index: u32, now_ns: u64) {
         let Operation {
             offset_bytes,
@@ -36,7 +36,7 @@ impl Array {
         self.finish(index, done_ns);
     }
 
-    /// What is written is old in what was read ahead.
+    /// A write invalidates prefetched data.
     pub(super) fn end_streams(&mut self, index: u32, now_ns: u64) {
         let operation = &self.operations[index];
         if !self.streams.enabled() || !operation.write {
@@ -49,7 +49,7 @@ impl Array {
         }
     }
 
-    /// An operation of the array's own.
+    /// An internal operation of the array.
     fn internal(&mut self, origin: Origin, write: bool) -> u32 {
         let (offset_bytes, length_bytes) = match origin {
             Origin::Destage(destage) => (destage.offset_bytes, destage.length_bytes),
@@ -93,8 +93,8 @@ impl Array {
         }
     }
 
-    /// Dirty data is on the drives: syncs that waited for it end, writes that
-    /// waited for its room are acknowledged, and the freed slot is used again.
+    /// Dirty data has reached the drives: syncs that waited for it complete, writes that waited for
+    /// cache space are acknowledged, and the free slot is reused.
     pub(super) fn destaged(&mut self, destage: Destage, at_ns: u64) {
         self.cache.destaged(destage);
         while let Some(sync) = self.cache.synced.pop() {
@@ -110,7 +110,7 @@ impl Array {
         self.destage(at_ns);
     }
 
-    /// What was read ahead is in memory: reads that waited for it are answered.
+    /// Prefetched data is in memory: the reads that waited for it are answered.
     pub(super) fn fetched(&mut self, fetch: Fetch, at_ns: u64) {
         self.streams.fetched(fetch);
         let at_ns = at_ns + self.controller.model.completion_ns;

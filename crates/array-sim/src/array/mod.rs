@@ -1,13 +1,12 @@
 //! The array: operations in, accesses to drives, completions out.
 //!
-//! An operation passes the cap, the host command limit, the controller's
-//! processor, then either the write-back cache or the drives (one phase, or two
-//! for a parity update), and at last the link. Two events serve an operation of one
-//! piece: its drive is done, the host sees the completion. That an access reaches its
-//! drive is no event: accesses reach a drive in the order in which they are sent, so
-//! that an idle drive's next end is known when one is sent to it, and what reaches a
-//! busy drive waits in its inbox until the drive is done. All state lives in arenas
-//! sized when the array is built, so a steady load allocates nothing.
+//! An operation passes the cap, the host command limit, the controller's processor, then either the
+//! write-back cache or the drives (one phase, or two for a parity update), and finally the link.
+//! Two events serve an operation of one piece: drive done and completion seen by the host. An
+//! access's arrival at its drive is not an event: accesses reach a drive in the order in which they
+//! are sent, so an idle drive's next end is known when one is sent to it, and accesses to a busy
+//! drive wait in its inbox until the drive is done. All state lives in arenas sized when the array
+//! is built, so a steady load allocates nothing.
 
 use crate::arena::Arena;
 use crate::content::{Content, FaultEvent};
@@ -32,36 +31,36 @@ mod memory;
 const EIO: i32 = -5;
 const EINVAL: i32 = -22;
 
-/// Accesses of one phase that need no more room: a megabyte on small units.
+/// Accesses in one phase that fit without reallocation: a megabyte on small units.
 const SENT_EXPECTED: usize = 256;
 
-/// Where an operation's end leads.
+/// Who receives the result of an operation.
 #[derive(Clone, Copy, Debug)]
 enum Origin {
     /// The host waits for it.
     Host(Request),
     /// The cache writes it to the drives.
     Destage(Destage),
-    /// The controller reads it ahead.
+    /// The controller prefetches it.
     Fetch(Fetch),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Operation {
     origin: Origin,
-    /// Number of its submission; a destage has none.
+    /// Its submission number; a destage has none.
     number: u64,
     write: bool,
-    /// Address on the array, the partition's offset included.
+    /// Address on the array, including the partition's offset.
     offset_bytes: u64,
     length_bytes: u64,
-    /// Accesses of this phase that have not ended.
+    /// Outstanding accesses of this phase.
     pending: u32,
     phase: Phase,
     result: i32,
 }
 
-/// Slow drift of an array that has gone on for `age_ns` at time 0.
+/// Slow drift of an array, already under way for `age_ns` at time 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drift {
     pub percent_per_hour: f64,
@@ -69,7 +68,7 @@ pub(crate) struct Drift {
 }
 
 impl Drift {
-    /// The factor on drives' service times at a moment.
+    /// The factor on the drives' service times at a given time.
     #[inline]
     fn stretch(self, at_ns: u64) -> f64 {
         if self.percent_per_hour == 0.0 {
@@ -80,8 +79,8 @@ impl Drift {
     }
 }
 
-/// Everything before these has happened: the event that happens now, and what was pushed
-/// before the last stop and due by then.
+/// Everything before these has happened: the current event, and those pushed before the last stop
+/// and due by then.
 #[derive(Clone, Copy, Debug)]
 struct Passed {
     now: Key,
@@ -97,7 +96,7 @@ impl Passed {
     }
 }
 
-/// The parts of an array, as a specification builds them.
+/// The parts of an array, built from a specification.
 pub(crate) struct Parts {
     pub layout: Layout,
     pub drives: Vec<Drive>,
@@ -118,13 +117,13 @@ pub(crate) struct Parts {
 /// A simulated array with one partition, in virtual time.
 #[derive(Clone, Debug)]
 pub struct Array {
-    /// Which bytes lie where; copied into each call, it is a few words.
+    /// The address mapping; only a few words, so it is copied into each call.
     layout: Layout,
     drives: Vec<Drive>,
     controller: Controller,
     cache: Cache,
     streams: Streams,
-    /// The cap on the array as a whole.
+    /// The cap for the whole array.
     limiter: Limiter,
     /// Nanoseconds between accesses of one drive; 0: no cap.
     drive_share_ns: u64,
@@ -132,27 +131,27 @@ pub struct Array {
     faults: Faults,
     content: Option<Box<Content>>,
     facts: VolumeFacts,
-    /// Bits that multiples of the sector, which is a power of two, do not have.
+    /// Bits that are zero in multiples of the sector (a power of two).
     sector_mask: u64,
     volume_bytes: u64,
     command_cap: u32,
     drift: Drift,
     seed: u64,
     now_ns: u64,
-    /// Operations so far: the number of an operation decides its fate.
+    /// Operations so far: an operation's number determines its faults.
     submitted: u64,
     /// Host commands in use, at most `command_cap`.
     in_flight: u32,
-    /// Operations that wait for a command.
+    /// Operations that wait for a host command.
     host_queue: VecDeque<u32>,
     operations: Arena<Operation>,
-    /// What mirrored reads were sent to each drive.
+    /// Mirrored-read history of each drive.
     turns: Vec<Turn>,
     passed: Passed,
-    /// Room for the accesses of the phase that is being sent, and their drives.
+    /// Buffer for the accesses of the phase being sent, and their drives.
     sent: Vec<(u32, DriveAccess)>,
     events: EventQueue,
-    /// What the host has seen end since it last asked.
+    /// Completions since the host's last call.
     finished: Vec<Finished>,
     totals: ArrayTotals,
 }
@@ -192,7 +191,7 @@ impl Array {
         }
     }
 
-    /// What the volume is made of.
+    /// The structure of the volume.
     #[must_use]
     pub fn facts(&self) -> VolumeFacts {
         self.facts
@@ -204,7 +203,7 @@ impl Array {
         &self.layout
     }
 
-    /// What has been done so far.
+    /// Totals so far.
     #[must_use]
     pub fn totals(&self) -> ArrayTotals {
         ArrayTotals {
@@ -215,26 +214,25 @@ impl Array {
         }
     }
 
-    /// Nanoseconds that each drive has spent serving so far, in order of their numbers.
+    /// Nanoseconds of service time per drive so far, by drive number.
     pub fn drives_busy_ns(&self) -> impl Iterator<Item = u64> {
         self.drives.iter().map(Drive::busy_ns)
     }
 
-    /// Starts to remember which write each sector holds (memory for every
-    /// sector written, hence off by default).
+    /// Starts recording which write each sector holds (uses memory for every sector written, hence
+    /// off by default).
     pub fn record_content(&mut self) {
         self.content.get_or_insert_default();
     }
 
-    /// The token of the write that this sector of the volume holds. `None`:
-    /// never written, or content is not recorded.
+    /// The token of the last write to this sector of the volume. `None`: never written, or content
+    /// is not recorded.
     #[must_use]
     pub fn stamp(&self, sector: u64) -> Option<u64> {
         self.content.as_ref()?.stamp(sector)
     }
 
-    /// Writes that went wrong without telling, in order of time; empty unless
-    /// content is recorded.
+    /// Writes that failed silently, in order of time; empty unless content is recorded.
     #[must_use]
     pub fn fault_events(&self) -> &[FaultEvent] {
         self.content
@@ -242,8 +240,8 @@ impl Array {
             .map_or(&[], |content| content.events())
     }
 
-    /// Whether a request can be: inside the volume, on its sectors, and no discard, which
-    /// no simulated array has.
+    /// Whether a request is valid: inside the volume, aligned to its sectors, and not a discard,
+    /// which no simulated array supports.
     fn acceptable(&self, request: &Request) -> bool {
         if request.kind == Kind::Sync {
             return true;
@@ -258,7 +256,7 @@ impl Array {
                 .is_some_and(|end| end <= self.volume_bytes)
     }
 
-    /// Takes one of the host's commands, or queues for one.
+    /// Takes a host command, or queues for one.
     #[inline]
     fn admit(&mut self, operation: u32) {
         if self.in_flight < self.command_cap {
@@ -269,8 +267,7 @@ impl Array {
         }
     }
 
-    /// An operation reaches the controller. A stalled controller takes it up when
-    /// the stall ends.
+    /// An operation reaches the controller. A stalled controller starts it after the stall.
     #[inline(always)]
     fn start(&mut self, index: u32) {
         let now_ns = self.faults.after_stall_ns(self.now_ns);
@@ -291,14 +288,14 @@ impl Array {
             Kind::Read if self.streams.enabled() => self.read_ahead(index, now_ns),
             Kind::Write if self.caches(&request) => {
                 self.end_streams(index, now_ns);
-                // Those that wait already come first.
+                // Operations already waiting come first.
                 if self.cache.waiting.is_empty() && self.cache.has_room(length_bytes) {
                     self.accept(index, now_ns);
                 } else {
                     self.cache.waiting.push_back(index);
                 }
             }
-            // No discard is accepted.
+            // Discards were rejected earlier.
             Kind::Read | Kind::Write | Kind::Discard => {
                 if self.streams.enabled() {
                     self.end_streams(index, now_ns);
@@ -314,8 +311,8 @@ impl Array {
             .units_touched(operation.offset_bytes, operation.length_bytes)
     }
 
-    /// Takes the accesses of the operation's phase through the processor, from
-    /// `now_ns` on, and sends them on their way.
+    /// Passes the accesses of the operation's phase through the processor, from `now_ns` on, and
+    /// sends them to the drives.
     fn send(&mut self, index: u32, now_ns: u64) {
         let Operation {
             write,
@@ -335,7 +332,7 @@ impl Array {
         }
         let layout = self.layout;
         let mut sent = std::mem::take(&mut self.sent);
-        // Copies lie at the same place of equal drives.
+        // Copies are at the same position of identical drives.
         let mut last = None;
         layout.plan(
             write,
@@ -373,12 +370,12 @@ impl Array {
         sent.clear();
         self.sent = sent;
         if nothing {
-            // A phase without accesses (all stripes full): go on.
+            // A phase without accesses (all stripes full): continue with the next.
             self.phase_done(index, at_ns);
         }
     }
 
-    /// As `send`, of a phase with this access alone, which needs no room.
+    /// Like `send`, for a phase with this access only, which needs no buffer.
     #[inline]
     fn send_one(&mut self, index: u32, now_ns: u64, access: &Access) {
         let position = self.position(access);
@@ -397,7 +394,7 @@ impl Array {
         self.hand_over(disk, arrive_ns, access);
     }
 
-    /// As `send`, of a phase whose accesses differ in their drives alone.
+    /// Like `send`, for a phase whose accesses differ only in their drives.
     fn send_alike(&mut self, index: u32, now_ns: u64, alike: &Alike) {
         let disks = alike.disks();
         let at_ns = self.process(index, now_ns, disks.len() as u64);
@@ -420,8 +417,8 @@ impl Array {
         }
     }
 
-    /// Processor time for the accesses of a phase. A destage pays no host operation,
-    /// and a second phase has paid.
+    /// Processor time for the accesses of a phase. A destage is not charged as a host operation,
+    /// and a second phase was charged with the first.
     #[inline(always)]
     fn process(&mut self, index: u32, now_ns: u64, accesses: u64) -> u64 {
         let operation = &self.operations[index];
@@ -438,7 +435,7 @@ impl Array {
         self.controller.process(now_ns, work)
     }
 
-    /// When an access may reach its drive under the drives' cap.
+    /// When an access may reach its drive, given the cap per drive.
     #[inline]
     fn past_cap(&mut self, disk: u32, at_ns: u64) -> u64 {
         match self.drive_share_ns {
@@ -447,7 +444,7 @@ impl Array {
         }
     }
 
-    /// Drives are equal, so that any of those an access may go to tells where it lies.
+    /// The position of an access; drives are identical, so any of its possible drives will do.
     #[inline(always)]
     fn position(&self, access: &Access) -> Position {
         let (Target::Disk(disk) | Target::AnyOf { first: disk, .. }) = access.target;
@@ -470,8 +467,8 @@ impl Array {
         self.passed.has(key)
     }
 
-    /// Sends an access to a drive, which it reaches at `arrive_ns`: after all that were
-    /// sent to this drive before, as the processor and the caps keep the order.
+    /// Sends an access to a drive, which it reaches at `arrive_ns`: after all earlier ones to this
+    /// drive, as the processor and the caps preserve the order.
     #[inline(always)]
     fn hand_over(&mut self, disk: u32, arrive_ns: u64, access: DriveAccess) {
         let stretch = self.drift.stretch(arrive_ns);
@@ -506,7 +503,7 @@ impl Array {
         self.access_done(operation);
     }
 
-    /// One access of an operation has ended; the last of its phase moves it on.
+    /// One access of an operation has ended; the last of its phase starts the next step.
     #[inline]
     fn access_done(&mut self, index: u32) {
         let operation = &mut self.operations[index];
@@ -516,7 +513,7 @@ impl Array {
         }
     }
 
-    /// All accesses of a phase have ended: on to the next, or to the end.
+    /// All accesses of a phase have ended: continues with the next phase, or finishes.
     #[inline]
     fn phase_done(&mut self, index: u32, at_ns: u64) {
         let operation = &mut self.operations[index];
@@ -541,8 +538,8 @@ impl Array {
         }
     }
 
-    /// The array's work for a host operation ends at `at_ns`: the link, then
-    /// whatever the fault plan adds, then the host.
+    /// The array's work for a host operation ends at `at_ns`: adds the link and the delays of the
+    /// fault plan, then notifies the host.
     #[inline(always)]
     fn finish(&mut self, index: u32, at_ns: u64) {
         let number = self.operations[index].number;
@@ -557,7 +554,7 @@ impl Array {
         self.events.push_completion(at_ns, number, index);
     }
 
-    /// The host sees an operation end; its command goes to the next in line.
+    /// The host sees an operation complete; its command goes to the next in the queue.
     fn complete(&mut self, index: u32) {
         let operation = self.operations.remove(index);
         let Origin::Host(request) = operation.origin else {
@@ -580,8 +577,7 @@ impl Array {
         });
     }
 
-    /// Applies an acknowledged write, or what the fault plan made of it, to the
-    /// content.
+    /// Applies an acknowledged write to the content, or the fault plan's version of it.
     fn remember(&mut self, request: &Request, number: u64) {
         let sector = u64::from(self.facts.sector_bytes);
         let length = u64::from(request.length_bytes);
@@ -596,8 +592,8 @@ impl Array {
 }
 
 impl Array {
-    /// Everything that happens by `until_ns`, or up to the first completion. Not
-    /// generic, so that it is compiled once, with all that it calls in sight.
+    /// Processes all events up to `until_ns` or the first completion. Not generic, so that it is
+    /// compiled only once, and everything it calls can be inlined.
     fn run(&mut self, until_ns: u64, completions: bool) {
         loop {
             let key = self.events.front();
@@ -637,8 +633,8 @@ impl Simulate for Array {
         self.facts.sector_bytes
     }
 
-    /// A request outside the volume or off its sectors, and any discard, completes at once
-    /// with EINVAL. `now_ns` earlier than what has already happened counts as now.
+    /// A request outside the volume or not aligned to its sectors, and any discard, completes at
+    /// once with EINVAL. A `now_ns` earlier than the last event counts as now.
     fn submit(&mut self, now_ns: u64, request: Request) {
         self.now_ns = self.now_ns.max(now_ns);
         self.submitted += 1;

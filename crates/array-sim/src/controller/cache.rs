@@ -1,28 +1,28 @@
-//! The write-back cache: writes are acknowledged when they are in it and
-//! destaged in C-LOOK order, neighbours merged.
+//! The write-back cache: acknowledges writes once they are in memory and destages them in C-LOOK
+//! order, with adjacent writes merged.
 //!
-//! The cache's bytes count what is dirty or on its way to the drives; a full
-//! cache makes writes wait, first come, first served. Explicit syncs wait for
-//! what was dirty when they came. Reads are not served from it, and overwritten
-//! data is destaged twice: for random loads over large volumes neither shows.
+//! The cache's size counts data that is dirty or being destaged; a full cache makes writes wait,
+//! first come, first served. Explicit syncs wait for data that was dirty on their arrival. The
+//! cache serves no reads, and overwritten data is destaged twice: for random loads over large
+//! volumes neither shows.
 
 use crate::arena::Arena;
 use crate::elevator::Elevator;
 use std::collections::VecDeque;
 
-/// How a cache behaves.
+/// Parameters of a cache.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CacheModel {
     /// Bytes that may be dirty; 0: no write-back cache.
     pub size_bytes: u64,
-    /// Destaging operations at once.
+    /// Concurrent destages.
     pub slots: u32,
-    /// Neighbouring writes are merged into one destage up to this size.
+    /// Adjacent writes are merged into one destage up to this size.
     pub merge_bytes: u64,
-    /// Merged writes end where stripes of this size do, so that full ones need no
-    /// old data; 0: anywhere.
+    /// Merged writes end at stripes of this size, so that full stripes need no old data; 0:
+    /// anywhere.
     pub stripe_bytes: u64,
-    /// Battery or flash behind it: durable writes may be acknowledged from it.
+    /// Protected by battery or flash: durable writes may be acknowledged from it.
     pub nonvolatile: bool,
 }
 
@@ -33,14 +33,14 @@ struct Dirty {
     accepted: u64,
 }
 
-/// A range on its way to the drives.
+/// A range being destaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Destage {
     /// First byte (array address).
     pub offset_bytes: u64,
-    /// Bytes from there.
+    /// Its length.
     pub length_bytes: u64,
-    /// Bytes of cache it will free: merged overlaps count each time.
+    /// Cache bytes it will free: merged overlaps count each time.
     pub held_bytes: u64,
     /// First of the chain of entries merged into it.
     chain: u32,
@@ -67,15 +67,15 @@ pub(crate) struct Cache {
     accepted: u64,
     /// Writes (operation indices) waiting for room.
     pub waiting: VecDeque<u32>,
-    /// Syncs: operation index, sequence when it came, dirty entries still before it.
+    /// Syncs: operation index, sequence on arrival, dirty entries still before it.
     syncs: Vec<(u32, u64, u64)>,
-    /// Syncs (operation indices) that wait for nothing any more; the array takes them.
+    /// Completed syncs (operation indices); the array takes them.
     pub synced: Vec<u32>,
 }
 
 impl Cache {
     pub(crate) fn new(model: CacheModel) -> Self {
-        // Room for the entries that 8K writes would fill; larger loads grow it once.
+        // Capacity for a cache full of 8K writes; larger loads reallocate once.
         let entries = (model.size_bytes / 8_192).min(1 << 20) as usize;
         Cache {
             model,
@@ -96,8 +96,8 @@ impl Cache {
         self.model.size_bytes > 0
     }
 
-    /// Whether a write of this size fits now. One larger than the whole cache
-    /// fits when the cache is empty, or it would wait for ever.
+    /// Whether a write of this size fits now. A write larger than the whole cache fits when the
+    /// cache is empty, or it would wait for ever.
     pub(crate) fn has_room(&self, length_bytes: u64) -> bool {
         self.used_bytes == 0 || self.used_bytes + length_bytes <= self.model.size_bytes
     }
@@ -161,7 +161,7 @@ impl Cache {
         })
     }
 
-    /// How far a destage that begins here may reach.
+    /// The end of the largest destage that can begin here.
     fn merge_limit(&self, offset_bytes: u64) -> u64 {
         let CacheModel {
             merge_bytes,
@@ -176,7 +176,7 @@ impl Cache {
         next.max(whole)
     }
 
-    /// What lies beyond a stripe's end stays dirty.
+    /// Data beyond a stripe's end stays dirty.
     fn put_back(&mut self, entry: Dirty, address: u64, limit: u64) {
         let rest = Dirty {
             offset_bytes: limit,
@@ -193,8 +193,8 @@ impl Cache {
         self.order.push(limit, item);
     }
 
-    /// A destage has reached the drives: its room is free again, and syncs that
-    /// waited for nothing else move to `synced`.
+    /// A destage has reached the drives: its space is free again, and syncs that waited for nothing
+    /// else move to `synced`.
     pub(crate) fn destaged(&mut self, destage: Destage) {
         self.destaging -= 1;
         self.used_bytes -= destage.held_bytes;
@@ -218,7 +218,7 @@ impl Cache {
         });
     }
 
-    /// A sync comes: true if it has to wait for dirty data.
+    /// A sync arrives: true if it has to wait for dirty data.
     pub(crate) fn sync_waits(&mut self, operation: u32) -> bool {
         if self.model.nonvolatile || self.dirty_count == 0 {
             return false;
@@ -247,7 +247,7 @@ mod tests {
     fn merged_writes_end_where_stripes_do_and_their_rest_stays_dirty() {
         let mut cache = cache(1 << 20);
         cache.model.stripe_bytes = 24_576;
-        // Ten writes from 512 on: none ends where a stripe does.
+        // Ten writes from 512 on: none ends on a stripe boundary.
         for block in 0..10 {
             cache.accept(512 + block * 8_192, 8_192);
         }

@@ -1,36 +1,34 @@
 //! Caps on operations and bytes per second, with burst credit, as cloud volumes
 //! and quality-of-service throttles apply them.
 //!
-//! A token bucket in its virtual-scheduling form (GCRA, ITU-T I.371): a
-//! theoretical arrival time moves on by one operation's share of a second and
-//! may run ahead of the clock by the credit. Integers only. With a burst rate
-//! above the cap, a volume runs at the burst rate until its credit is spent,
-//! then at the cap: the step down in time that a benchmark must notice.
+//! A token bucket in its virtual-scheduling form (GCRA, ITU-T I.371): a theoretical arrival time
+//! advances by one operation's share of a second and may run ahead of the clock by the credit.
+//! Integers only. With a burst rate above the cap, a volume runs at the burst rate until its credit
+//! is spent, then at the cap: a drop over time that a benchmark must detect.
 
-/// What the caps are; 0 means none.
+/// The caps; 0 means none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Operations a second.
+    /// Operations per second.
     pub iops: u64,
-    /// Bytes a second.
+    /// Bytes per second.
     pub bytes_per_s: u64,
-    /// Operations that may pass above the cap after a long rest.
+    /// Operations that may exceed the cap after a long idle time.
     pub burst_operations: u64,
-    /// Operations a second while credit lasts; 0: as fast as they come.
+    /// Operations per second while credit lasts; 0: unlimited.
     pub burst_iops: u64,
-    /// Bytes that may pass above the cap on bytes after a long rest.
+    /// Bytes that may exceed the byte cap after a long idle time.
     pub burst_bytes: u64,
-    /// Bytes a second while that credit lasts; 0: as fast as they come.
+    /// Bytes per second while that credit lasts; 0: unlimited.
     pub burst_bytes_per_s: u64,
-    /// An operation counts once for each such part that it begins, as on volumes that
-    /// count in units of 256 KiB; 0: once.
+    /// An operation counts once for each unit of this size that it starts, as on volumes that count
+    /// in units of 256 KiB; 0: once.
     pub unit_bytes: u64,
-    /// Smaller operations count as so many bytes.
+    /// Smaller operations count as this many bytes.
     pub bytes_min: u64,
-    /// Reads and writes each have the caps for themselves.
+    /// Reads and writes each have their own caps.
     pub separate: bool,
-    /// Accesses a second of each drive, as throttled members of a software RAID
-    /// have; 0: no cap.
+    /// Accesses per second of each drive, as for throttled members of a software RAID; 0: no cap.
     pub drive_iops: u64,
 }
 
@@ -40,8 +38,8 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// When a cost of `share_ns` may pass, not before `now_ns`, with this much
-    /// credit (ns of shares).
+    /// When a cost of `share_ns` may pass, no earlier than `now_ns`, with this much credit (ns of
+    /// shares).
     pub(crate) fn admit(&mut self, now_ns: u64, share_ns: u64, credit_ns: u64) -> u64 {
         let at_ns = now_ns.max(self.arrival_ns.saturating_sub(credit_ns));
         self.arrival_ns = self.arrival_ns.max(at_ns) + share_ns;
@@ -53,9 +51,9 @@ impl Bucket {
 #[derive(Clone, Debug)]
 pub(crate) struct Limiter {
     limits: Limits,
-    /// There are any.
+    /// Any cap is set.
     limited: bool,
-    /// Of reads, or of everything; of writes where they have their own.
+    /// State for reads, or for everything; then for writes where they have their own caps.
     states: [State; 2],
 }
 
@@ -82,8 +80,8 @@ impl Limiter {
         }
     }
 
-    /// When an operation of `bytes` that comes at `now_ns` may pass. Never
-    /// earlier than the operation before it: the caps keep the order.
+    /// When an operation of `bytes` that arrives at `now_ns` may pass. Never earlier than the
+    /// previous one: the caps keep the order.
     pub(crate) fn admit(&mut self, now_ns: u64, bytes: u64, writes: bool) -> u64 {
         if !self.limited {
             return now_ns;
@@ -121,7 +119,7 @@ impl Limiter {
     }
 }
 
-/// How long bytes take at a rate.
+/// Transfer time of bytes at a rate.
 fn time_of(bytes: u64, bytes_per_s: u64) -> u64 {
     (u128::from(bytes) * u128::from(SECOND_NS) / u128::from(bytes_per_s)) as u64
 }

@@ -1,31 +1,31 @@
-//! What lies between the host and the drives: a processor that handles one
-//! operation at a time, a link, a cap, a cache, a choice of copies.
+//! The components between host and drives: a processor that handles one operation at a time, a
+//! link, a cap, a cache, a choice of copies.
 
 pub(crate) mod cache;
 pub(crate) mod limiter;
 pub(crate) mod read_ahead;
 
-/// Which copy a mirrored read goes to. Drives without arms have no nearest one: there
-/// the first two are `Shortest`.
+/// Which copy a mirrored read goes to. Drives without arms have no nearest one: there the first two
+/// act as `Shortest`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MirrorRead {
-    /// The copy whose arm is nearest, but an idle one that was left out for long.
+    /// The copy with the nearest arm, unless an idle one was passed over for long.
     Nearest,
-    /// An idle copy if only one is idle, else as `Nearest`.
+    /// An idle copy if only one is idle, otherwise as `Nearest`.
     NearestIdle,
-    /// The copy with the fewest accesses waiting; the first when equal.
+    /// The copy with the fewest waiting accesses; the first if equal.
     Shortest,
-    /// By a hash of the stripe row: each row has its copy.
+    /// By a hash of the stripe row: each row has a fixed copy.
     Hash,
 }
 
 impl MirrorRead {
-    /// Whether it asks how many accesses a drive has.
+    /// Whether it depends on the number of pending accesses per drive.
     pub(crate) fn looks_at_loads(self) -> bool {
         matches!(self, MirrorRead::NearestIdle | MirrorRead::Shortest)
     }
 
-    /// What it means for drives that have arms, or none.
+    /// The effective policy for drives with or without arms.
     pub(crate) fn among(self, arms: bool) -> MirrorRead {
         match self {
             MirrorRead::Nearest | MirrorRead::NearestIdle if !arms => MirrorRead::Shortest,
@@ -43,21 +43,21 @@ pub(crate) struct ControllerModel {
     pub split_ns: u64,
     /// Processor time per operation for each doubling of the commands in progress.
     pub queue_ns: u64,
-    /// What each access to a drive beyond the first costs, of an operation's time.
+    /// Cost of each drive access beyond the first, as a share of an operation's time.
     pub access_share: f64,
-    /// Latency to a drive; any number of commands may be under way.
+    /// Latency of a command to a drive; unlimited commands can be in flight.
     pub command_ns: u64,
-    /// Latency from a drive; likewise.
+    /// Latency of a completion from a drive; likewise.
     pub completion_ns: u64,
-    /// Bytes a second of the link to the host; 0: no limit.
+    /// Bytes per second of the link to the host; 0: no limit.
     pub link_bytes_per_s: u64,
     pub mirror_read: MirrorRead,
 }
 
-/// What the processor has to do.
+/// The cost factors of the processor's work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
-    /// A host operation; else only its further accesses, or a destage.
+    /// A host operation; otherwise only its further accesses, or a destage.
     pub whole: bool,
     /// Stripe units touched.
     pub pieces: u64,
@@ -79,8 +79,8 @@ impl Work {
     }
 }
 
-/// How often 1 doubles to reach `count`: log2, straight between powers of two, so
-/// that it needs no library call. 0 for 0 and 1.
+/// log2 of `count`, interpolated linearly between powers of two, so that it needs no library call.
+/// 0 for 0 and 1.
 fn doublings(count: u32) -> f64 {
     let whole = count.max(1).ilog2();
     let power = f64::from(1u32 << whole);
@@ -104,8 +104,7 @@ impl Controller {
         }
     }
 
-    /// Processor time for an operation; first in, first out. Returns when it is
-    /// through.
+    /// Adds processor time for an operation, first in, first out. Returns the time when it is done.
     pub(crate) fn process(&mut self, now_ns: u64, work: Work) -> u64 {
         let model = &self.model;
         let mut cost_ns = model.split_ns * work.pieces.saturating_sub(1);

@@ -1,55 +1,53 @@
-//! The controller's read-ahead: it recognises streams of reads and fetches what
-//! comes next into its memory, so that such reads pay neither the latency of a
-//! command to a drive nor the wait for one.
+//! The controller's read-ahead: it detects streams of reads and prefetches data into its memory, so
+//! that such reads pay neither the latency of a command to a drive nor the wait for one.
 //!
-//! Two reads that follow each other make a stream. From then on as much as the
-//! window is asked for ahead of the reader, in stripe units, and reads wait for
-//! what is on its way. A write into a stream's range ends the stream, and so does
-//! a read elsewhere when all places are taken (least recently used first). Left
-//! out: a limit on the memory for all streams, and data that is read again.
+//! Two consecutive reads make a stream. From then on it prefetches a window ahead of the reader, in
+//! stripe units, and reads wait for data in transit. A write into a stream's range ends the stream,
+//! and so does a new read position when all slots are taken (least recently used first). Not
+//! modelled: a limit on the memory for all streams, and data that is read again.
 
 use std::collections::VecDeque;
 
-/// Streams that are followed at once.
+/// Concurrent streams.
 const STREAMS: usize = 16;
 
-/// A range to be fetched.
+/// A range to prefetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fetch {
     /// First byte (array address).
     pub offset_bytes: u64,
-    /// Bytes from there.
+    /// Its length.
     pub length_bytes: u64,
     stream: u32,
     generation: u64,
 }
 
-/// What becomes of a read.
+/// How a read is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Read {
-    /// The drives have to be asked.
+    /// From the drives.
     Drives,
-    /// It is in memory.
+    /// From memory.
     Ready,
-    /// It is on its way; the operation is remembered.
+    /// Its data is in transit; the operation waits.
     Waits,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Stream {
-    /// Another stream's fetches are not this one's.
+    /// Distinguishes this stream's fetches from those of an earlier one.
     generation: u64,
-    /// Where the next read is expected.
+    /// Expected offset of the next read.
     next: u64,
-    /// What has been asked for and is still in memory: from here ...
+    /// Data requested and still in memory: from here ...
     from: u64,
     /// ... to here; nothing yet where the two are equal.
     to: u64,
-    /// Up to here it is in memory.
+    /// Data in memory ends here.
     ready: u64,
-    /// Ends of the fetches beyond `ready`, in order, and whether each is in.
+    /// Ends of the fetches beyond `ready`, in order, and whether each has completed.
     fetches: VecDeque<(u64, bool)>,
-    /// Reads that wait: operation and end.
+    /// Waiting reads: operation and end.
     waiting: Vec<(u32, u64)>,
     used: u64,
 }
@@ -65,14 +63,14 @@ pub(crate) struct Streams {
     uses: u64,
     /// Fetches that the array has to send.
     pub fetches: Vec<Fetch>,
-    /// Operations whose data has come; the array takes them.
+    /// Operations whose data has arrived; the array takes them.
     pub served: Vec<u32>,
-    /// Operations whose stream has ended; the array asks the drives.
+    /// Operations whose stream has ended; the array reads from the drives.
     pub orphans: Vec<u32>,
 }
 
 impl Streams {
-    /// On an array of `end_bytes`. A window of 0 follows no streams.
+    /// For an array of `end_bytes`. A window of 0 disables prefetching.
     pub(crate) fn new(window_bytes: u64, unit_bytes: u64, end_bytes: u64) -> Self {
         let streams = if window_bytes == 0 { 0 } else { STREAMS };
         Streams {
@@ -91,7 +89,7 @@ impl Streams {
         self.window_bytes > 0
     }
 
-    /// A read of the host's, by the index of its operation.
+    /// A host read, by the index of its operation.
     pub(crate) fn read(&mut self, operation: u32, offset_bytes: u64, length_bytes: u64) -> Read {
         self.uses += 1;
         let end = offset_bytes + length_bytes;
@@ -108,7 +106,7 @@ impl Streams {
         stream.used = self.uses;
         stream.next = stream.next.max(end);
         if first {
-            // The second read of a stream is the drives'; what follows is fetched.
+            // The drives serve the second read of a stream; the data after it is prefetched.
             (stream.from, stream.to, stream.ready) = (end, end, end);
             self.top_up(number);
             return Read::Drives;
@@ -116,7 +114,7 @@ impl Streams {
         self.top_up(number);
         let window = self.window_bytes;
         let stream = &mut self.streams[number];
-        // As much behind the reader stays in memory as is fetched ahead of it.
+        // The same amount stays in memory behind the reader as is fetched ahead of it.
         let kept = stream.next.saturating_sub(window).min(stream.ready);
         stream.from = stream.from.max(kept);
         if end <= stream.ready {
@@ -126,7 +124,7 @@ impl Streams {
         Read::Waits
     }
 
-    /// Asks for what is missing of the window.
+    /// Requests the missing part of the window.
     fn top_up(&mut self, number: usize) {
         let stream = &mut self.streams[number];
         let wanted = (stream.next + self.window_bytes).min(self.end_bytes);
@@ -144,8 +142,7 @@ impl Streams {
         }
     }
 
-    /// A first read: in the place of the stream that was used longest ago, unless
-    /// somebody waits for that one.
+    /// A first read: replaces the least recently used stream, unless reads wait for that one.
     fn begin(&mut self, next: u64) {
         let free = self.streams.iter_mut().filter(|s| s.waiting.is_empty());
         if let Some(stream) = free.min_by_key(|stream| stream.used) {
@@ -155,7 +152,7 @@ impl Streams {
         }
     }
 
-    /// A fetch has come.
+    /// A fetch has completed.
     pub(crate) fn fetched(&mut self, fetch: Fetch) {
         let stream = &mut self.streams[fetch.stream as usize];
         if stream.generation != fetch.generation {
@@ -180,7 +177,7 @@ impl Streams {
         });
     }
 
-    /// A write makes a stream's data old; who waits for it asks the drives.
+    /// A write invalidates a stream's data; waiting reads go to the drives.
     pub(crate) fn write(&mut self, offset_bytes: u64, length_bytes: u64) {
         let end = offset_bytes + length_bytes;
         for stream in &mut self.streams {
@@ -246,7 +243,7 @@ mod tests {
         assert_eq!(streams.read(2, 16_384, 8_192), Read::Waits);
         streams.write(20_480, 512);
         assert_eq!(streams.orphans.drain(..).collect::<Vec<_>>(), [2]);
-        // Its fetches are nobody's now.
+        // Its fetches no longer have an owner.
         streams.fetched(fetches[0]);
         assert!(streams.served.is_empty());
         assert_eq!(streams.read(3, 24_576, 8_192), Read::Drives);

@@ -1,8 +1,8 @@
 //! One drive of an array: a rotating disk or a solid-state drive.
 //!
-//! The two differ in who keeps time. A rotating disk serves one access at a
-//! time and has a next end; a solid-state drive works on many at once and knows
-//! each access's end when it is sent (`AccessDone`).
+//! The two differ in how time is kept. A rotating disk serves one access at a time and has a next
+//! end; a solid-state drive works on many at once and knows each access's end when it is sent
+//! (`AccessDone`).
 
 pub(crate) mod flash;
 pub(crate) mod page_map;
@@ -14,10 +14,10 @@ use crate::geometry::Position;
 use flash::{FlashDrive, MappedPages};
 use rotating::RotatingDrive;
 
-/// One access to one drive, as the layout planned it.
+/// One access to one drive, as planned by the layout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DriveAccess {
-    /// The array's index of the operation that it belongs to.
+    /// The array's index of its operation.
     pub index: u32,
     /// Byte offset on the drive, a multiple of 512.
     pub offset_bytes: u64,
@@ -25,7 +25,7 @@ pub(crate) struct DriveAccess {
     pub length_bytes: u32,
     /// A write; otherwise a read.
     pub write: bool,
-    /// Where the offset lies on the drive.
+    /// The physical position of the offset.
     pub position: Position,
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum Drive {
 }
 
 impl Drive {
-    /// Where a byte offset lies; all the same without an arm.
+    /// The position of a byte offset; always the same without an arm.
     pub(crate) fn position(&self, offset_bytes: u64) -> Position {
         match self {
             Drive::Rotating(disk) => disk.position(offset_bytes),
@@ -56,8 +56,8 @@ impl Drive {
         }
     }
 
-    /// Accesses that it has, in its queue and in service, as far as they have arrived;
-    /// `passed` as for the distance.
+    /// Pending accesses, queued or in service, counted once they arrive; `passed` as for the
+    /// distance.
     pub(crate) fn load(&self, passed: impl Fn(Key) -> bool) -> usize {
         match self {
             Drive::Rotating(disk) => disk.load(passed),
@@ -65,8 +65,7 @@ impl Drive {
         }
     }
 
-    /// Whether it has nothing to do, and nothing is on its way to it. A solid-state drive
-    /// does not say.
+    /// Whether it has no work, and none in transit. Always false for a solid-state drive.
     pub(crate) fn is_idle(&self) -> bool {
         match self {
             Drive::Rotating(disk) => !disk.is_serving(),

@@ -1,29 +1,29 @@
-//! Where each page of a drive lies in its flash, and the collection of blocks that hold
-//! little: the smallest flash translation layer whose write amplification is not assumed.
+//! Maps the pages of a drive to its flash, and collects blocks with few valid pages: the simplest
+//! flash translation layer whose write amplification is not assumed.
 //!
-//! Pages are mapped one by one. Host and collection write into one open block; when no more
-//! than [`RESERVE`] blocks are empty, the full block with the fewest valid pages is
-//! collected: those are written anew, and it is erased. For uniform random writes such a
-//! layer settles at the amplification A with exp(-α/A) = 1 - 1/A, α being the flash over
-//! the capacity (P. Desnoyers, Analytic Models of SSD Write Performance, ACM Transactions on
-//! Storage 8(2), 2012; W. Bux and I. Iliadis, Performance of Greedy Garbage Collection in
-//! Flash-Based Solid-State Drives, Performance Evaluation 67(11), 2010). Wear levelling, bad
-//! blocks and hot data in blocks of its own are left out.
+//! Pages are mapped individually. Host and collection write into one open block; when no more than
+//! [`RESERVE`] blocks are empty, the full block with the fewest valid pages is collected: its valid
+//! pages are rewritten, and it is erased. For uniform random writes such a layer settles at the
+//! amplification A with exp(-α/A) = 1 - 1/A, α being the flash over the capacity (P. Desnoyers,
+//! Analytic Models of SSD Write Performance, ACM Transactions on Storage 8(2), 2012; W. Bux and I.
+//! Iliadis, Performance of Greedy Garbage Collection in Flash-Based Solid-State Drives, Performance
+//! Evaluation 67(11), 2010). Wear levelling, bad blocks and separate blocks for hot data are not
+//! modelled.
 
-/// A page that lies nowhere, or a place that holds no valid page.
+/// An unmapped page, or a location without a valid page.
 const NONE: u32 = u32::MAX;
 
-/// Blocks that are kept empty, beyond the flash that a drive is said to have.
+/// Blocks kept empty, in addition to the drive's stated flash.
 const RESERVE: usize = 2;
 
-/// Pages of one drive at most: 16 GiB of 4 KiB.
+/// Most pages of one drive: 16 GiB of 4 KiB.
 pub(crate) const PAGES_MAX: u64 = 1 << 22;
 
-/// Bytes of memory that the maps of all drives of an array may take together: those of seven
-/// drives of 16 GiB with pages of 4 KiB and 7 % of spare flash.
+/// Most memory in bytes for the maps of all drives of an array: enough for seven drives of 16 GiB
+/// with pages of 4 KiB and 7 % of spare flash.
 pub(crate) const MAPS_BYTES_MAX: u64 = 256 << 20;
 
-/// Blocks of a drive of `pages` pages with `spare`, as a share, beyond them.
+/// Blocks of a drive of `pages` pages plus `spare`, as a share.
 fn blocks_of(pages: u64, spare: f64, pages_per_block: u32) -> u64 {
     let flash_pages = pages as f64 * (1.0 + spare);
     // Float to integer saturates.
@@ -31,8 +31,8 @@ fn blocks_of(pages: u64, spare: f64, pages_per_block: u32) -> u64 {
     blocks.saturating_add(RESERVE as u64 + 1)
 }
 
-/// Bytes of memory that the map of such a drive takes when it is new; one that has been written
-/// over takes up to twice as much.
+/// Bytes of memory for the map of a new drive; once all of it has been overwritten, it takes up to
+/// twice as much.
 pub(crate) fn map_bytes(pages: u64, spare: f64, pages_per_block: u32) -> u64 {
     let blocks = blocks_of(pages, spare, pages_per_block);
     let of_block = 4 * u64::from(pages_per_block) + 4 + 4 + 1;
@@ -43,12 +43,12 @@ pub(crate) fn map_bytes(pages: u64, spare: f64, pages_per_block: u32) -> u64 {
         .saturating_add(lists)
 }
 
-/// What a write of the host made the drive do.
+/// The effect of a host write on the drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Collected {
-    /// Valid pages that were read and written once more.
+    /// Valid pages that were read and rewritten.
     pub(crate) moved_pages: u32,
-    /// Blocks that were erased.
+    /// Erased blocks.
     pub(crate) erased_blocks: u32,
 }
 
@@ -56,25 +56,25 @@ pub(crate) struct Collected {
 #[derive(Clone, Debug)]
 pub(crate) struct PageMap {
     pages_per_block: u32,
-    /// Place of each page.
+    /// Location of each page.
     places: Vec<u32>,
-    /// Page at each place.
+    /// Page at each location.
     pages: Vec<u32>,
     /// Valid pages of each block.
     valid: Vec<u32>,
     empty: Vec<u32>,
     open: u32,
-    /// Pages of the open block that are written.
+    /// Pages written in the open block.
     filled: u32,
-    /// Full blocks by the number of their valid pages; those whose number has changed since
-    /// stand in more than one list, and count in the last.
+    /// Full blocks by their number of valid pages; blocks whose number has changed since appear in
+    /// several lists, and only the last entry counts.
     by_valid: Vec<Vec<u32>>,
-    /// The block is full, and not collected since.
+    /// The block is full, and not yet collected.
     full: Vec<bool>,
 }
 
 impl PageMap {
-    /// Of an empty drive of `pages` pages with `spare`, as a share, beyond them.
+    /// For an empty drive of `pages` pages plus `spare`, as a share.
     pub(crate) fn new(pages: u64, spare: f64, pages_per_block: u32) -> Self {
         let blocks = blocks_of(pages, spare, pages_per_block) as usize;
         let mut empty: Vec<u32> = (0..blocks as u32).rev().collect();
@@ -120,9 +120,9 @@ impl PageMap {
         }
     }
 
-    /// Puts a full block into the list of its number of valid pages, and now and then takes
-    /// those out of it that are in it no longer, or twice: lists of blocks that are never
-    /// collected, as they hold too much, would grow for ever.
+    /// Adds a full block to the list for its number of valid pages, and occasionally removes stale
+    /// and duplicate entries: lists of blocks that are never collected, because they have too many
+    /// valid pages, would grow for ever.
     fn list(&mut self, block: u32) {
         let valid = self.valid[block as usize];
         let list = &mut self.by_valid[valid as usize];
@@ -149,7 +149,7 @@ impl PageMap {
         self.valid[self.open as usize] += 1;
     }
 
-    /// The full block with the fewest valid pages; none that has no invalid one.
+    /// The full block with the fewest valid pages; never one without invalid pages.
     fn victim(&mut self) -> Option<u32> {
         for valid in 0..self.pages_per_block {
             while let Some(block) = self.by_valid[valid as usize].pop() {
@@ -162,7 +162,7 @@ impl PageMap {
         None
     }
 
-    /// Writes what is valid of a block anew, and erases it.
+    /// Rewrites a block's valid pages, and erases it.
     fn collect(&mut self, victim: u32) -> u32 {
         let first = (victim * self.pages_per_block) as usize;
         let mut moved = 0;
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn random_writes_settle_at_the_amplification_of_the_law() {
         const PAGES: u64 = 65_536;
-        // The root of exp(-α/A) = 1 - 1/A, evaluated elsewhere.
+        // The root of exp(-α/A) = 1 - 1/A, calculated independently.
         for (spare, expected) in [(0.15, 4.016), (0.28, 2.481)] {
             let mut map = PageMap::new(PAGES, spare, 128);
             for page in 0..PAGES {
@@ -203,7 +203,7 @@ mod tests {
                 }
             }
             let found = 1.0 + moved as f64 / (4 * PAGES) as f64;
-            // The law is that of large blocks; those of few pages move a little less.
+            // The law holds for large blocks; blocks of few pages move a little less.
             assert!(
                 (found / expected - 1.0).abs() < 0.05,
                 "{spare}: {found}, not {expected}"

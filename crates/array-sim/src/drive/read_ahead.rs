@@ -1,60 +1,59 @@
-//! What a rotating disk has read ahead: segments of its buffer.
+//! The read-ahead of a rotating disk: segments of its buffer.
 //!
-//! After a read the head reads on, up to a window behind the last sector asked
-//! for; each further read of the stream moves the window on. One segment at a time
-//! is *active*: the head is filling it. Any other access freezes it, and what it
-//! holds can still be read until the segment is used again (least recently used
-//! first). A head that has reached the end of its window waits; when the stream
-//! goes on, it must wait for the platter to come round.
+//! After a read the head keeps reading, up to a window beyond the last requested sector; each
+//! further read of the stream advances the window. One segment at a time is *active*: the head is
+//! filling it. Any other access freezes it, and its content can still be read until the segment is
+//! reused (least recently used first). A head that has reached the end of its window waits; when
+//! the stream continues, it must wait for the platter to come round.
 //!
-//! A segment holds the window twice: what lies ahead of the reader and as much
-//! behind it. Left out: adaptive windows, and drives that read ahead only after
-//! several sequential reads.
+//! A segment holds the window twice: as much ahead of the reader as behind it. Not modelled:
+//! adaptive windows, and drives that read ahead only after several sequential reads.
 
 use crate::geometry::{float, whole};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// What a read finds.
+/// A read that can be served from the buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Hit {
     /// Which segment.
     segment: usize,
-    /// Nanoseconds until the head is at the first sector asked for; 0: it is there,
-    /// or has passed.
+    /// Nanoseconds until the head reaches the first requested sector; 0: it is there, or has
+    /// passed.
     pub begins_ns: f64,
-    /// Nanoseconds until the last sector asked for is in the buffer.
+    /// Nanoseconds until the last requested sector is in the buffer.
     pub wait_ns: f64,
 }
 
-/// A stretch of sectors in the buffer, or on its way there.
+/// A range of sectors in the buffer, or about to be read.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     from: u64,
     /// Sectors before this one had passed the head at `at_ns`.
     to: u64,
     at_ns: f64,
-    /// Where the head stops unless the stream goes on.
+    /// Where the head stops unless the stream continues.
     limit: u64,
-    /// When it was used last, by number of use.
+    /// Use counter at its last use.
     used: u64,
 }
 
-/// How fast a stream passes the head, where it is.
+/// How fast a stream passes the head at its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
-    /// Nanoseconds per sector, skew between tracks included.
+    /// Nanoseconds per sector, including the skew between tracks.
     pub sector_ns: f64,
     /// Nanoseconds per revolution.
     pub revolution_ns: f64,
 }
 
-/// Stretches of so many sectors, as a power of two, are told apart at a first look.
+/// Granularity of the quick check, in sectors, as a power of two.
 const REGION_SECTORS_LOG2: u32 = 6;
-/// Segments that are looked at side by side.
+/// Segments compared in parallel.
 const LANES: usize = 8;
 
-/// About where [`LANES`] segments are, in regions, modulo 2^32: first, and how many more.
+/// Approximate range of [`LANES`] segments, in regions, modulo 2^32: first, and number of further
+/// ones.
 #[derive(Clone, Copy, Debug)]
 struct Reach {
     first: [u32; LANES],
@@ -62,8 +61,8 @@ struct Reach {
 }
 
 impl Reach {
-    /// Which segments come near these regions, as bits. Without leaving early, so that all
-    /// are compared at once.
+    /// Which segments are near these regions, as bits. Without early exit, so that all are compared
+    /// in parallel.
     #[inline]
     fn meets(&self, first: u32, more: u32) -> u32 {
         let lanes = self.first.iter().zip(&self.more).enumerate();
@@ -84,16 +83,16 @@ const fn region(sector: u64) -> u32 {
 pub(crate) struct ReadAhead {
     window: u64,
     segments: Vec<Segment>,
-    /// Where the segments are, for a first look at all of them.
+    /// Approximate ranges of the segments, for a quick check of all of them.
     reaches: Vec<Reach>,
     active: Option<usize>,
     uses: u64,
-    /// Segments in the order of their use, of equally old ones by number.
+    /// Segments in order of use; equally old ones by number.
     order: VecDeque<usize>,
 }
 
 impl ReadAhead {
-    /// A window of so many sectors, 0: none.
+    /// With a window of this many sectors; 0: none.
     pub(crate) fn new(window: u64, segments: usize) -> Self {
         let empty = Segment {
             from: 0,
@@ -121,12 +120,12 @@ impl ReadAhead {
         self.window > 0
     }
 
-    /// Whether a read from `sector` may find something here: whether it begins in
-    /// or near a segment, or what the head is going to read. [`ReadAhead::find`] knows.
+    /// Quick check whether a read from `sector` may hit: whether it begins in or near a segment or
+    /// the range the head is going to read. [`ReadAhead::find`] gives the exact answer.
     #[inline]
     pub(crate) fn may_hold(&self, sector: u64) -> bool {
         let region = region(sector);
-        // Without leaving early, so that all are compared at once.
+        // Without early exit, so that all are compared in parallel.
         self.reaches.iter().any(|reach| {
             let inside = |(&first, &more): (&u32, &u32)| region.wrapping_sub(first) <= more;
             let lanes = reach.first.iter().zip(&reach.more);
@@ -134,7 +133,7 @@ impl ReadAhead {
         })
     }
 
-    /// A segment has moved.
+    /// Updates the quick check after a segment has moved.
     #[inline]
     fn moved(&mut self, number: usize) {
         let segment = &self.segments[number];
@@ -149,9 +148,9 @@ impl ReadAhead {
         self.active.map_or(0, |active| self.segments[active].limit)
     }
 
-    /// Sectors that the head is still to reach, or that it passed since the newest stream
-    /// last moved; none if another segment comes near that stream's. Those that it has not
-    /// reached it reaches in their order.
+    /// Sectors that the head has yet to reach, or that it passed since the newest stream last
+    /// moved; empty if another segment is near that stream's. The head reaches the remaining ones
+    /// in ascending order.
     pub(crate) fn active_alone(&self) -> Range<u64> {
         let Some(active) = self.active else {
             return 0..0;
@@ -160,7 +159,7 @@ impl ReadAhead {
         let own = &self.reaches[active / LANES];
         let first = own.first[active % LANES];
         let more = own.more[active % LANES];
-        // The segment meets itself.
+        // The segment always meets itself.
         let meets = |reach: &Reach| reach.meets(first, more).count_ones();
         match self.reaches.iter().map(meets).sum::<u32>() {
             1 => segment.to.max(segment.from)..segment.limit + 1,
@@ -168,7 +167,7 @@ impl ReadAhead {
         }
     }
 
-    /// Where a read of these sectors would be served from.
+    /// The segment that can serve a read of these sectors, if any.
     pub(crate) fn find(&self, now_ns: f64, sector: u64, sectors: u64, pace: Pace) -> Option<Hit> {
         let end = sector + sectors;
         for (number, segment) in self.segments.iter().enumerate() {
@@ -191,7 +190,7 @@ impl ReadAhead {
                     wait_ns: 0.0,
                 });
             }
-            // Only a head that is there can bring the rest.
+            // Only a head at this position can read the rest.
             if active {
                 return Some(Hit {
                     segment: number,
@@ -203,12 +202,12 @@ impl ReadAhead {
         None
     }
 
-    /// Whether the head is reading what this finds.
+    /// Whether the head is reading this segment.
     pub(crate) fn is_active(&self, hit: Hit) -> bool {
         self.active == Some(hit.segment)
     }
 
-    /// The stream goes on: its window moves, and the head with it.
+    /// The stream continues: its window advances, and the head with it.
     pub(crate) fn follow(&mut self, now_ns: f64, hit: Hit, end: u64, pace: Pace) {
         self.uses += 1;
         self.segments[hit.segment].used = self.uses;
@@ -232,7 +231,7 @@ impl ReadAhead {
         self.moved(hit.segment);
     }
 
-    /// The head goes elsewhere, at `now_ns`.
+    /// The head moves away, at `now_ns`.
     pub(crate) fn leave(&mut self, now_ns: f64, pace: Pace) {
         if let Some(active) = self.active.take() {
             let segment = &mut self.segments[active];
@@ -260,21 +259,21 @@ impl ReadAhead {
         self.moved(number);
     }
 
-    /// The segment that was used longest ago, of several the first; it is the newest now.
+    /// The least recently used segment, the first of several; it becomes the newest.
     fn take_oldest(&mut self) -> Option<usize> {
         let oldest = self.order.pop_front()?;
         self.order.push_back(oldest);
         Some(oldest)
     }
 
-    /// Takes a segment out of the order of use.
+    /// Removes a segment from the order of use.
     fn out_of_order(&mut self, number: usize) {
         if let Some(place) = self.order.iter().rposition(|&other| other == number) {
             self.order.remove(place);
         }
     }
 
-    /// A write makes what was read before it old.
+    /// A write invalidates the data read before it.
     pub(crate) fn forget(&mut self, sector: u64, sectors: u64) {
         let first = region(sector);
         let more = region(sector + sectors).wrapping_sub(first);
@@ -316,8 +315,8 @@ impl Segment {
         self.at_ns + float(self.limit.saturating_sub(self.to)) * pace.sector_ns
     }
 
-    /// Nanoseconds from now until sectors before `end` have passed, the head
-    /// reading on as far as that.
+    /// Nanoseconds from now until sectors before `end` have passed, if the head keeps reading until
+    /// then.
     fn until(&self, now_ns: f64, end: u64, pace: Pace) -> f64 {
         let stopped_ns = self.stops_ns(pace);
         let beyond = float(end.saturating_sub(self.limit)) * pace.sector_ns;
@@ -329,7 +328,7 @@ impl Segment {
     }
 }
 
-/// When a sector that passed at `passed_ns` comes round next, from `now_ns` on.
+/// When a sector that passed at `passed_ns` passes next, no earlier than `now_ns`.
 fn next_pass_ns(passed_ns: f64, now_ns: f64, pace: Pace) -> f64 {
     let turns = (now_ns - passed_ns) / pace.revolution_ns;
     let whole = (turns as i64) as f64;
@@ -341,7 +340,7 @@ fn next_pass_ns(passed_ns: f64, now_ns: f64, pace: Pace) -> f64 {
 mod tests {
     use super::*;
 
-    /// A sector in 10 ns, a revolution in 1,000.
+    /// One sector per 10 ns, one revolution per 1,000 ns.
     const PACE: Pace = Pace {
         sector_ns: 10.0,
         revolution_ns: 1_000.0,
@@ -352,7 +351,7 @@ mod tests {
         let mut ahead = ReadAhead::new(64, 2);
         assert!(ahead.find(0.0, 108, 8, PACE).is_none());
         ahead.begin(100, 8, 1_000.0);
-        // At once: eight sectors have still to pass. Later: they have.
+        // Immediately: eight sectors have yet to pass. Later: they have passed.
         assert_eq!(ahead.find(1_000.0, 108, 8, PACE).unwrap().wait_ns, 80.0);
         assert_eq!(ahead.find(1_040.0, 108, 8, PACE).unwrap().wait_ns, 40.0);
         assert_eq!(ahead.find(5_000.0, 108, 8, PACE).unwrap().wait_ns, 0.0);
@@ -368,7 +367,7 @@ mod tests {
         // The head stopped behind sector 123 at 1,160 ns; 124 comes round at 2,160.
         let hit = ahead.find(1_500.0, 120, 8, PACE).unwrap();
         assert_eq!(hit.wait_ns, 2_160.0 + 40.0 - 1_500.0);
-        // What was read before is still there, and starts the head again.
+        // Data read earlier is still there, and starts the head again.
         let hit = ahead.find(1_500.0, 108, 8, PACE).unwrap();
         assert_eq!(hit.wait_ns, 0.0);
         ahead.follow(1_500.0, hit, 116, PACE);

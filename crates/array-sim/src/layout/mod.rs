@@ -1,9 +1,8 @@
-//! Where a volume's bytes lie on the drives: pure functions, no state.
+//! The mapping from a volume's bytes to the drives: pure functions, no state.
 //!
-//! Addresses are bytes of the array from 0 (the partition is added before).
-//! [`Layout::locate`] and [`Layout::role`] are each other's inverse; every
-//! split of an operation ([`Layout::pieces`], [`Layout::plan`]) covers each of
-//! its bytes once. Rows, units and copies:
+//! Addresses are bytes of the array from 0 (the partition offset is already added).
+//! [`Layout::locate`] and [`Layout::role`] are inverses; every split of an operation
+//! ([`Layout::pieces`], [`Layout::plan`]) covers each of its bytes once. Rows, units and copies:
 //!
 //! | level | unit k lies on | copies or parity |
 //! |---|---|---|
@@ -14,8 +13,7 @@
 //! | 5 | (p + 1 + k mod (n-1)) mod n | parity p = n - 1 - row mod n |
 //! | 6 | (p + 2 + k mod (n-2)) mod n | P on p as above, Q on (p + 1) mod n |
 //!
-//! Those of levels 5 and 6 are left-symmetric, as Linux md has them unless told otherwise;
-//! [`Rotation`] has the others.
+//! Levels 5 and 6 are left-symmetric, the default of Linux md; [`Rotation`] has the others.
 
 mod parity;
 mod plan;
@@ -28,8 +26,8 @@ pub use rotation::Rotation;
 
 use crate::random::{Entity, draw};
 
-/// Seed of the order of drives in chunklets: the same for all arrays, as a layout is a
-/// pure function of addresses.
+/// Seed for the order of drives in chunklets: the same for all arrays, as a layout is a pure
+/// function of addresses.
 const CHUNKLETS: u64 = 1;
 
 /// The organisation of an array.
@@ -37,11 +35,11 @@ const CHUNKLETS: u64 = 1;
 pub enum Level {
     /// One drive.
     Single,
-    /// Drives one behind the other.
+    /// Concatenated drives.
     Linear,
     /// Striping.
     Raid0,
-    /// Every drive a copy.
+    /// A full copy on every drive.
     Raid1,
     /// Striping over mirrored pairs.
     Raid10,
@@ -74,7 +72,7 @@ impl Level {
         }
     }
 
-    /// Whether addresses are dealt out in stripe units at all.
+    /// Whether the level stripes.
     #[must_use]
     pub const fn striped(self) -> bool {
         matches!(
@@ -103,7 +101,7 @@ pub struct DrivePlace {
     pub offset_bytes: u64,
 }
 
-/// What a place on a drive is for.
+/// The use of a position on a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The first copy of this logical byte.
@@ -134,18 +132,18 @@ pub struct Layout {
     pub level: Level,
     /// Drives.
     pub disks: u32,
-    /// Bytes that follow each other on one drive; ignored by levels that do not stripe.
+    /// Contiguous bytes on one drive; ignored by levels without striping.
     pub unit_bytes: u64,
-    /// Bytes used of each drive; a multiple of the unit where the level stripes.
+    /// Bytes used on each drive; a multiple of the unit where the level stripes.
     pub disk_bytes: u64,
-    /// Parity is kept and updated in pages of this size (Linux md: 4 KiB).
+    /// Parity is updated in pages of this size (Linux md: 4 KiB).
     pub parity_page_bytes: u64,
     /// How small writes update parity.
     pub parity_write: ParityWrite,
     /// How parity rotates.
     pub rotation: Rotation,
-    /// Rows after which the drives take the columns in another order, as the chunklets of
-    /// virtualised arrays lie on other drives; 0: never.
+    /// Rows after which the drives change their order, as the chunklets of virtualised arrays are
+    /// on different drives; 0: never.
     pub chunklet_rows: u64,
 }
 
@@ -163,7 +161,7 @@ impl Layout {
         }
     }
 
-    /// Bytes of data the array holds.
+    /// Usable bytes of the array.
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
         self.disk_bytes * self.data_disks()
@@ -179,7 +177,7 @@ impl Layout {
         }
     }
 
-    /// Whether all data can still be had when exactly these drives are lost.
+    /// Whether all data is still available when exactly these drives are lost.
     #[must_use]
     pub fn survives(&self, lost: &[u32]) -> bool {
         let is_lost = |disk: u32| lost.contains(&disk);
@@ -198,7 +196,7 @@ impl Layout {
         }
     }
 
-    /// Bytes that follow each other on one drive, whatever the level.
+    /// Contiguous bytes on one drive, whatever the level.
     fn run_bytes(&self) -> u64 {
         if self.level.striped() {
             self.unit_bytes
@@ -215,8 +213,8 @@ impl Layout {
         self.turned(row, parity)
     }
 
-    /// The drive that takes the place of this one in a row: the same, but for chunklets,
-    /// where all drives move on by a number that is drawn for each.
+    /// The actual drive in a row for this one: itself, except with chunklets, where all drives are
+    /// rotated by a number drawn for each chunklet.
     #[inline]
     fn turned(&self, row: u64, disk: u64) -> u64 {
         if self.chunklet_rows == 0 {
@@ -226,7 +224,7 @@ impl Layout {
         (disk + shift) % disks
     }
 
-    /// By how much the drives of a row have moved on; pairs stay pairs.
+    /// The rotation of a row's drives; pairs stay pairs.
     fn shift(&self, row: u64) -> u64 {
         if self.chunklet_rows == 0 {
             return 0;
@@ -244,7 +242,7 @@ impl Layout {
         self.place(unit, inside)
     }
 
-    /// The first copy of a byte of a unit.
+    /// The first copy of a byte in a unit.
     #[inline]
     fn place(&self, unit: u64, inside: u64) -> DrivePlace {
         let disks = u64::from(self.disks);
@@ -269,8 +267,8 @@ impl Layout {
         }
     }
 
-    /// What a place is for; `None` beyond the drives' used part, or on the odd
-    /// drive of a RAID 10. The inverse of [`Layout::locate`].
+    /// The use of a position; `None` beyond the drives' used part, or on the odd drive of a RAID
+    /// 10. The inverse of [`Layout::locate`].
     #[must_use]
     pub fn role(&self, place: DrivePlace) -> Option<Role> {
         if place.disk >= self.disks || place.offset_bytes >= self.disk_bytes {
@@ -280,7 +278,7 @@ impl Layout {
         let (row, inside) = (place.offset_bytes / run, place.offset_bytes % run);
         let disks = u64::from(self.disks);
         let disk = match self.level {
-            // Where the drive would stand without chunklets.
+            // The drive's number without chunklets.
             level if level.striped() => (u64::from(place.disk) + disks - self.shift(row)) % disks,
             _ => u64::from(place.disk),
         };
@@ -336,8 +334,8 @@ impl Layout {
     }
 }
 
-/// Quotient and remainder. Units and numbers of disks are nearly always powers of
-/// two, and a shift costs a tenth of a division.
+/// Quotient and remainder. Units and numbers of disks are nearly always powers of two, and a shift
+/// costs a tenth of a division.
 #[inline]
 pub(crate) fn divide(value: u64, by: u64) -> (u64, u64) {
     if by.is_power_of_two() {

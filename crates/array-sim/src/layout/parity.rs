@@ -1,27 +1,25 @@
 //! Writes to parity levels.
 //!
-//! A write that covers whole parity pages is handled row by row. With
-//! *read-modify-write* it reads what it will overwrite and the old parity; with
-//! *reconstruct-write* it reads what it will not overwrite; a full stripe reads
-//! nothing. Then it writes data and parity. On one unit of a RAID 5 that is
-//! four accesses, on three disks with reconstruct-write three.
+//! A write that covers whole parity pages is handled row by row. *Read-modify-write* reads the data
+//! to be overwritten and the old parity; *reconstruct-write* reads the rest of the row; a full
+//! stripe reads nothing. Then it writes data and parity. On one unit of a RAID 5 that is four
+//! accesses, on three disks with reconstruct-write three.
 //!
-//! A write that begins or ends inside a parity page is split there: the page at
-//! each end and the whole pages between are updated one by one, each with its
-//! own reads and writes, the partial pages in full. An 8K write off the 4 KiB
-//! grid thus costs twelve accesses instead of four, the factor of three that
-//! Linux md showed (offsets 63s and 64.5K, but not 36K).
+//! A write that begins or ends inside a parity page is split there: the page at each end and the
+//! whole pages between are updated one by one, each with its own reads and writes, the partial
+//! pages in full. An 8K write not aligned to 4 KiB thus costs twelve accesses instead of four, the
+//! factor of three measured on Linux md (offsets 63s and 64.5K, but not 36K).
 
 use super::{Access, Layout, Level, Phase, Piece, Target, divide};
 
 /// How small writes update parity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParityWrite {
-    /// Whichever reads less; read-modify-write when equal.
+    /// The method with fewer reads; read-modify-write when equal.
     Cheaper,
-    /// Always read what will be overwritten.
+    /// Always read the data to be overwritten.
     ReadModifyWrite,
-    /// Always read what will not be overwritten.
+    /// Always read the rest of the row.
     ReconstructWrite,
 }
 
@@ -36,8 +34,8 @@ pub enum WriteMethod {
     ReconstructWrite,
 }
 
-/// A contiguous range within one row: `from` and `to` are bytes from the row's
-/// first data byte. `partial`: a page of which only a part is new.
+/// A contiguous range within one row: `from` and `to` are bytes from the row's first data byte.
+/// `partial`: a page with only partly new data.
 #[derive(Clone, Copy, Debug)]
 struct RowWrite {
     row: u64,
@@ -67,13 +65,13 @@ pub(super) fn plan_write(
     if head_end < tail_start {
         plan_range(layout, phase, head_end, tail_start, false, take);
     }
-    // A tail in the same page as the head has been dealt with.
+    // A tail in the head's page is already done.
     if tail_start < end && tail_start >= head_end {
         plan_range(layout, phase, tail_start, tail_start + page, true, take);
     }
 }
 
-/// Whether a write within a stripe unit reads in its first phase what it writes in the
+/// Whether a write within a stripe unit reads in its first phase exactly the range it writes in the
 /// second: the same data, and the parity of the same columns.
 pub(super) fn reads_what_it_writes(layout: &Layout, offset: u64, length: u64) -> bool {
     let page = layout.parity_page_bytes;
@@ -87,7 +85,7 @@ pub(super) fn reads_what_it_writes(layout: &Layout, offset: u64, length: u64) ->
     }
 }
 
-/// The method for a row of which reconstruct-write and read-modify-write read so many units.
+/// The method for a row, given the reads that reconstruct-write and read-modify-write need.
 fn method_of(layout: &Layout, rest: u64, touched: u64) -> WriteMethod {
     if rest == 0 {
         return WriteMethod::FullStripe;
@@ -153,9 +151,8 @@ impl RowWrite {
         method_of(layout, rest, touched)
     }
 
-    /// How many reads reconstruct-write and read-modify-write need: as many as
-    /// [`RowWrite::untouched`] hands over, and one for each unit that is written and each
-    /// parity.
+    /// The reads that reconstruct-write and read-modify-write need: one for each range from
+    /// [`RowWrite::untouched`], and one for each unit written and each parity.
     fn reads(&self, layout: &Layout) -> (u64, u64) {
         let unit = layout.unit_bytes;
         let (first, inside) = divide(self.from, unit);
@@ -164,7 +161,7 @@ impl RowWrite {
         let rest = if self.partial {
             layout.data_disks()
         } else {
-            // Several units: what lies before the first byte and behind the last is kept.
+            // Several units: data before the first byte and after the last is kept.
             let several = u64::from(written > 1);
             let kept = u64::from(inside > 0) + u64::from(to_inside + 1 < unit);
             layout.data_disks() - written + several * kept
@@ -172,7 +169,7 @@ impl RowWrite {
         (rest, written + u64::from(layout.level.parities()))
     }
 
-    /// What is written, by unit.
+    /// The ranges to write, by unit.
     fn pieces(&self, layout: &Layout, take: impl FnMut(Piece)) {
         let start = self.row * layout.unit_bytes * layout.data_disks();
         layout.pieces(start + self.from, self.to - self.from, take);
@@ -189,7 +186,7 @@ impl RowWrite {
         }
     }
 
-    /// Data in the touched columns that the write does not replace, by unit.
+    /// Data in the affected columns that the write does not replace, by unit.
     fn untouched(&self, layout: &Layout, mut take: impl FnMut(Piece)) {
         let unit = layout.unit_bytes;
         let start = self.row * unit * layout.data_disks();
@@ -240,7 +237,7 @@ mod tests {
     use super::*;
     use crate::layout::Rotation;
 
-    /// The reads that are counted without being listed are those of the list.
+    /// The count of reads equals the length of their list.
     #[test]
     fn reads_are_counted_as_they_are_listed() {
         for (level, disks) in [(Level::Raid5, 3), (Level::Raid5, 6), (Level::Raid6, 7)] {

@@ -1,14 +1,13 @@
-//! From an operation to accesses of drives, in two phases.
+//! Turns an operation into drive accesses, in two phases.
 //!
-//! Phase `First` is all there is for reads and for writes that need no old
-//! data; a parity update reads in `First` and writes in `Second`. The plan is
-//! computed again for each phase instead of being kept: it is a pure function,
-//! so nothing needs to be allocated per operation.
+//! Reads, and writes that need no old data, have only phase `First`; a parity update reads in
+//! `First` and writes in `Second`. The plan is recomputed for each phase instead of being stored:
+//! it is a pure function, so nothing needs to be allocated per operation.
 
 use super::parity;
 use super::{Layout, Level, divide};
 
-/// Whom an access goes to.
+/// The destination of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// This drive.
@@ -25,7 +24,7 @@ pub enum Target {
 /// One access to a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Whom it goes to.
+    /// Its destination.
     pub target: Target,
     /// Byte offset on the drive.
     pub offset_bytes: u64,
@@ -44,7 +43,7 @@ pub enum Phase {
     Second,
 }
 
-/// Accesses at one and the same place of several drives.
+/// Accesses at the same offset on several drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Alike {
     disks: [u32; 3],
@@ -54,14 +53,14 @@ pub(crate) struct Alike {
 }
 
 impl Alike {
-    /// The drives, in the order in which they are asked.
+    /// The drives, in access order.
     pub(crate) fn disks(&self) -> &[u32] {
         &self.disks[..self.count]
     }
 }
 
 impl Layout {
-    /// Hands over the accesses of one phase of an operation.
+    /// Passes the accesses of one phase of an operation to a callback.
     #[inline]
     pub fn plan(
         &self,
@@ -99,9 +98,8 @@ impl Layout {
         });
     }
 
-    /// The access of an operation that has one phase and needs no other: within a stripe
-    /// unit, a read or a write without copies and parity. What [`Layout::plan`] would hand
-    /// over, found sooner.
+    /// The access of an operation that has one phase and one access: a read or write within a
+    /// stripe unit, without copies and parity. A fast path for [`Layout::plan`].
     #[inline]
     pub(crate) fn only_access(
         &self,
@@ -131,9 +129,8 @@ impl Layout {
         })
     }
 
-    /// The accesses of a phase of a small write, where they are alike but for their drives:
-    /// within a stripe unit, to two copies, or of what read-modify-write needs. What
-    /// [`Layout::plan`] would hand over, found sooner.
+    /// The accesses of a phase of a small write, where they differ only in their drives: within a
+    /// stripe unit, to two copies, or for read-modify-write. A fast path for [`Layout::plan`].
     #[inline]
     pub(crate) fn alike(&self, offset_bytes: u64, length_bytes: u64) -> Option<Alike> {
         let (unit, inside) = divide(offset_bytes, self.run_bytes());
@@ -163,7 +160,7 @@ impl Layout {
         })
     }
 
-    /// Whether a write needs the second phase: a parity level always may.
+    /// Whether an operation may need the second phase: always for writes to a parity level.
     #[must_use]
     pub fn has_second_phase(&self, write: bool) -> bool {
         write && matches!(self.level, Level::Raid5 | Level::Raid6)

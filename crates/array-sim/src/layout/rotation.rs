@@ -1,26 +1,26 @@
-//! How parity rotates over the drives, and where that leaves the data: the rules of Linux
-//! md (`raid5_compute_sector`), by the names that `mdadm --layout` has for them.
+//! The rotation of parity over the drives, and the resulting placement of data: the rules of Linux
+//! md (`raid5_compute_sector`), named as in `mdadm --layout`.
 
 use super::divide;
 
-/// The way parity moves on from row to row, and the data around it.
+/// How parity and data move from row to row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rotation {
-    /// Parity on the last drive, then on the one before it; data begin behind the parity.
+    /// Parity on the last drive, then on the one before it; data starts after the parity.
     LeftSymmetric,
-    /// The same, but data begin at the first drive and leave the parity out.
+    /// The same, but data starts at the first drive and skips the parity.
     LeftAsymmetric,
-    /// Parity on the first drive, then on the one behind it; data begin behind the parity.
+    /// Parity on the first drive, then on the one after it; data starts after the parity.
     RightSymmetric,
-    /// The same, but data begin at the first drive and leave the parity out.
+    /// The same, but data starts at the first drive and skips the parity.
     RightAsymmetric,
     /// Parity stays on the last drives, as in RAID 4.
     ParityLast,
 }
 
 impl Rotation {
-    /// The drive with P in a row of so many drives, of which `parities` hold no data; Q is
-    /// on the one behind it, or on the first behind the last.
+    /// The drive with P in a row of this many drives, of which `parities` hold no data; Q is on the
+    /// next one, or on the first after the last.
     #[inline]
     pub(super) fn parity(self, disks: u64, parities: u64, row: u64) -> u64 {
         match self {
@@ -46,13 +46,12 @@ impl Rotation {
                 column + behind
             };
         }
-        // Less than twice the disks: cheaper than a division.
+        // Less than twice the number of disks: cheaper than a division.
         let disk = parity + parities + column;
         if disk < disks { disk } else { disk - disks }
     }
 
-    /// The column of data on a drive that holds no parity in this row: the inverse of
-    /// [`Rotation::data`].
+    /// The column of data on a drive without parity in this row: the inverse of [`Rotation::data`].
     pub(super) fn column(self, disks: u64, parities: u64, row: u64, disk: u64) -> u64 {
         let parity = self.parity(disks, parities, row);
         if self.leaves_parity_out() {
@@ -63,8 +62,8 @@ impl Rotation {
     }
 }
 
-/// How many columns lie before the parity, and by how many drives the others move on. Where
-/// P is on the last drive Q is on the first, and all of them move on by that one.
+/// Number of columns before the parity, and by how many drives the others are shifted. Where P is
+/// on the last drive, Q is on the first, and all columns shift by one.
 fn beside(disks: u64, parities: u64, parity: u64) -> (u64, u64) {
     match parity + parities > disks {
         true => (0, 1),

@@ -1,4 +1,4 @@
-//! From a specification to an array that runs.
+//! Builds a running array from a specification.
 
 use super::{ArraySpec, DriveKind};
 use crate::array::{Array, Drift, Parts};
@@ -15,18 +15,17 @@ use crate::geometry::{Geometry, Zone, zones};
 use crate::random::{Entity, draw, unit};
 use std::sync::Arc;
 
-/// Spindles of one model differ in speed by up to this much either way.
+/// Spindles of one model differ in speed by up to this much in either direction.
 const SPEED_SPREAD: f64 = 0.001;
 
-/// Room made at the start for operations in flight. More of them are fine: the
-/// queues then grow once.
+/// Initial capacity for operations in flight. More are allowed: the queues then grow once.
 const OPERATIONS_EXPECTED: usize = 4_096;
 
 impl ArraySpec {
-    /// The array, at rest at time 0. The same specification gives the same array.
+    /// The array, idle at time 0. The same specification gives the same array.
     ///
     /// # Panics
-    /// If [`ArraySpec::check`] fails: specifications from [`ArraySpec::parse`],
+    /// If [`ArraySpec::check`] fails; specifications from [`ArraySpec::parse`],
     /// [`ArraySpec::with_overrides`] and [`ArraySpec::bundled`] have passed it.
     #[must_use]
     pub fn build(&self) -> Array {
@@ -76,7 +75,7 @@ impl ArraySpec {
         })
     }
 
-    /// What a higher layer may know about the volume, without building it.
+    /// The facts about the volume, without building it.
     #[must_use]
     pub fn facts(&self) -> VolumeFacts {
         let striped = self.level.striped();
@@ -97,8 +96,8 @@ impl ArraySpec {
         }
     }
 
-    /// Bytes of each piece of the file: whole allocation units, as many as the volume
-    /// needs for that many pieces.
+    /// Bytes of each fragment of the file: whole allocation units, enough for the volume to fit
+    /// into the number of fragments.
     fn fragment_bytes(&self) -> u64 {
         if self.fragments == 0 {
             return 0;
@@ -143,18 +142,18 @@ impl ArraySpec {
         }
     }
 
-    /// One disk. Its phase and speed depend on the seed and its number alone, so
-    /// they stay the same whatever else is changed in the array.
+    /// One disk. Its phase and speed depend only on the seed and its number, so they stay the same
+    /// whatever else is changed in the array.
     fn spindle(&self, model: &Arc<DiskModel>, number: u64) -> Drive {
         let phase = unit(draw(self.seed, Entity::Spindle, number, 0));
         let revolution_ns = self.spindle_revolution_ns(number);
-        // What is far apart in memory is not in the cache.
+        // Data spread widely in memory does not stay in the cache.
         let room = (4 * OPERATIONS_EXPECTED / self.disks as usize).clamp(16, OPERATIONS_EXPECTED);
         let drive = RotatingDrive::new(Arc::clone(model), revolution_ns, phase, room);
         Drive::Rotating(Box::new(drive))
     }
 
-    /// Nanoseconds of a revolution of one drive: spindles of a model are not equally fast.
+    /// Nanoseconds per revolution of one drive: spindles of a model differ in speed.
     #[must_use]
     pub fn spindle_revolution_ns(&self, number: u64) -> f64 {
         let speed = 2.0 * unit(draw(self.seed, Entity::Spindle, number, 1)) - 1.0;
@@ -202,7 +201,7 @@ impl ArraySpec {
         }
     }
 
-    /// The zones of a disk that has some, and its sectors.
+    /// The zones of a zoned disk, and its number of sectors.
     pub(super) fn zones(&self) -> (Vec<Zone>, u64) {
         let disk = &self.disk;
         zones(

@@ -1,12 +1,12 @@
-//! The arrays that need no file: those of the published articles, and plain ones.
+//! The built-in arrays: those of the published articles, and generic ones.
 
 use super::ArraySpec;
 use super::error::SpecError;
 
-/// An array that comes with the program.
+/// A built-in array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bundled {
-    /// What follows `sim:`.
+    /// Its name, as used after `sim:`.
     pub name: &'static str,
     /// Its file, with sources in comments.
     pub text: &'static str,
@@ -21,7 +21,7 @@ macro_rules! bundle {
     };
 }
 
-/// All bundled arrays, published ones first, volumes of clouds last.
+/// All bundled arrays, published ones first, cloud volumes last.
 #[must_use]
 pub fn bundled() -> &'static [Bundled] {
     bundle![
@@ -60,7 +60,7 @@ impl ArraySpec {
     /// The bundled array of this name.
     ///
     /// # Errors
-    /// There is none; the hint lists the names.
+    /// If there is none; the hint lists the names.
     pub fn bundled(name: &str) -> Result<ArraySpec, SpecError> {
         ArraySpec::from_target(name, |_| Err(std::io::ErrorKind::NotFound.into()))
     }

@@ -1,4 +1,4 @@
-//! What must hold between the keys of an array.
+//! Consistency rules between the keys of an array.
 
 use super::error::SpecError;
 use super::{ArraySpec, DriveKind};
@@ -8,15 +8,14 @@ use crate::layout::{Layout, Level};
 use crate::seek::SeekCurve;
 use stripewise_units::ByteSize;
 
-/// The unit in which `placement` spreads data where nothing is striped.
+/// The unit in which `placement` spreads data without striping.
 const PLACEMENT_UNIT_BYTES: u64 = 64 << 10;
 
 impl ArraySpec {
-    /// Checks the values against each other; ranges of single values have been
-    /// checked when they were set.
+    /// Checks the values against each other; setting a value has already checked its range.
     ///
     /// # Errors
-    /// The first contradiction, by the key that should change.
+    /// The first contradiction, reported for the key to change.
     pub fn check(&self) -> Result<(), SpecError> {
         self.check_level()?;
         self.check_units()?;
@@ -101,7 +100,7 @@ impl ArraySpec {
         Ok(())
     }
 
-    /// The maps of all drives' pages have to fit into memory.
+    /// The page maps of all drives must fit into memory.
     fn check_page_map(&self) -> Result<(), SpecError> {
         let ssd = &self.ssd;
         if !ssd.page_map {
@@ -129,7 +128,7 @@ impl ArraySpec {
         Ok(())
     }
 
-    /// The seek curve with its scale; `None` where the times contradict each other.
+    /// The scaled seek curve; `None` where the times contradict each other.
     pub(super) fn seek_curve(&self) -> Option<SeekCurve> {
         let disk = &self.disk;
         let scaled = |ns: u64| ns as f64 * disk.seek_scale;
@@ -199,13 +198,13 @@ impl ArraySpec {
         Ok(())
     }
 
-    /// Where in the partition the data begins: the file's offset, rounded up.
+    /// Start of the data in the partition: the file's offset, rounded up.
     pub(super) fn data_offset_bytes(&self) -> u64 {
         self.file_offset_bytes
             .next_multiple_of(self.allocation_unit_bytes.max(1))
     }
 
-    /// What the gaps between the pieces of the file take of the array.
+    /// Space that the gaps between the file's fragments take up in the array.
     pub(super) fn gaps_bytes(&self) -> u64 {
         VolumeFacts {
             fragments: self.fragments as u32,

@@ -1,11 +1,11 @@
-//! What is wrong with an array file, for somebody who did not write it.
+//! Errors in an array file, explained for a reader who did not write it.
 
 use std::fmt;
 
 /// A problem in an array file, an override or a name.
 ///
-/// `Display` says where, which key and why on one line; [`SpecError::hint`]
-/// says what to do next.
+/// `Display` gives the place, the key and the reason on one line; [`SpecError::hint`] gives the
+/// next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecError {
     origin: String,
@@ -50,7 +50,7 @@ impl SpecError {
         self.line
     }
 
-    /// The key in question, as in `disk.rpm`; empty where the text is no TOML.
+    /// The key in question, as in `disk.rpm`; empty where the text is not TOML.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key

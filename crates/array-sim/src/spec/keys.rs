@@ -1,6 +1,5 @@
-//! The table of all keys of an array file: name, permitted range, meaning and
-//! the field each one sets. Parser, overrides, description and help use it, so
-//! none of them can know a key that the others do not.
+//! The table of all keys of an array file: name, allowed range, meaning and the field each one
+//! sets. Parser, overrides, description and help share it, so they always know the same keys.
 
 use super::error::SpecError;
 use super::{ArraySpec, DriveKind};
@@ -52,11 +51,10 @@ const ROTATIONS: Names<Rotation> = &[
     (Rotation::ParityLast, "parity-last"),
 ];
 
-/// The smallest and largest permitted value, in bytes, nanoseconds or as such.
+/// The smallest and largest allowed value, in bytes, nanoseconds or plain.
 #[derive(Clone, Copy)]
 pub(super) struct Range(f64, f64);
 
-/// One key.
 pub(super) struct Key {
     pub path: &'static str,
     range: Range,
@@ -64,18 +62,18 @@ pub(super) struct Key {
     pub slot: fn(&mut ArraySpec) -> Slot<'_>,
 }
 
-/// A key as help shows it.
+/// A key as shown in help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyInfo {
     /// As in a file, sections joined by a dot: `disk.rpm`.
     pub path: &'static str,
-    /// Permitted values.
+    /// Allowed values.
     pub permitted: String,
-    /// What it means.
+    /// Description for help.
     pub meaning: &'static str,
 }
 
-/// All keys, in the order in which files are written.
+/// All keys, in file order.
 #[must_use]
 pub fn keys() -> Vec<KeyInfo> {
     let mut spec = ArraySpec::default();
@@ -198,8 +196,8 @@ keys! {
     "faults.misdirected_per_million" Small faults.misdirected_per_million MILLION, "writes that land elsewhere";
 }
 
-/// The key that somebody means: its whole path, or its last part where only one
-/// key ends so (`rpm`, but not `size`, which is the volume's).
+/// Resolves a key: its full path, or its last part if unique (`rpm`, but not `size`, which is the
+/// volume's).
 pub(super) fn find(name: &str) -> Result<&'static Key, SpecError> {
     if let Some(key) = KEYS.iter().find(|key| key.path == name) {
         return Ok(key);
@@ -258,7 +256,7 @@ fn choose<T: Copy>(target: &mut T, names: Names<T>, text: &str) -> Result<(), ()
 }
 
 impl Key {
-    /// The permitted values in words.
+    /// The allowed values as text.
     pub(super) fn permitted(&self, spec: &mut ArraySpec) -> String {
         let Range(min, max) = self.range;
         let (low, high) = (min as u64, max as u64);
@@ -286,7 +284,7 @@ impl Key {
         }
     }
 
-    /// Sets the field from text; the error lacks origin and line.
+    /// Sets the field from text; the error has no origin and line yet.
     pub(super) fn set(&self, spec: &mut ArraySpec, text: &str) -> Result<(), SpecError> {
         let inside = |value: f64| value >= self.range.0 && value <= self.range.1;
         let whole = |value: u64| {
@@ -319,7 +317,7 @@ impl Key {
                 let number = text.parse::<f64>().ok().filter(|&value| inside(value));
                 number.map(|value| *target = value).ok_or(())
             }
-            // People write `raid10` as often as `10`.
+            // `raid10` is as common as `10`.
             Slot::Level(target) => choose(
                 target,
                 &Level::ALL,
@@ -338,7 +336,7 @@ impl Key {
         })
     }
 
-    /// The field's value, as TOML writes it and [`Key::set`] reads it.
+    /// The field's value, as written in TOML and read by [`Key::set`].
     pub(super) fn value(&self, spec: &ArraySpec) -> String {
         let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
         match (self.slot)(&mut spec.clone()) {
@@ -348,7 +346,7 @@ impl Key {
             Slot::Small(count) => count.to_string(),
             Slot::Bytes(bytes) => quoted(&ByteSize(*bytes).to_string()),
             Slot::Time(ns) => quoted(&Nanoseconds(*ns).to_string()),
-            // `{:?}` prints the shortest text that reads back to the same number.
+            // `{:?}` prints the shortest text that parses to the same number.
             Slot::Number(number) => format!("{number:?}"),
             Slot::Level(level) => quoted(name_of(&Level::ALL, *level)),
             Slot::Drive(drive) => quoted(name_of(DRIVES, *drive)),
@@ -360,7 +358,7 @@ impl Key {
     }
 }
 
-/// A value fit for one line of an error message.
+/// A value shortened for a single-line error message.
 pub(super) fn shortened(text: &str) -> String {
     let mut short: String = text.chars().take(40).flat_map(char::escape_debug).collect();
     if text.chars().count() > 40 {

@@ -1,10 +1,9 @@
-//! What an array is made of, in words: the contents of an array file.
+//! The definition of an array: the contents of an array file.
 //!
-//! Three ways in ([`ArraySpec::parse`], [`ArraySpec::bundled`],
-//! [`ArraySpec::set`]), one check of everything together
-//! ([`ArraySpec::check`]), two ways out ([`ArraySpec::build`] and
-//! [`ArraySpec::describe`], whose text can be parsed again). All keys, their
-//! ranges and meanings stand in one table, `keys.rs`.
+//! Three inputs ([`ArraySpec::parse`], [`ArraySpec::bundled`], [`ArraySpec::set`]), one check of
+//! everything together ([`ArraySpec::check`]), two outputs ([`ArraySpec::build`] and
+//! [`ArraySpec::describe`], whose text can be parsed again). One table, `keys.rs`, has all keys,
+//! their ranges and meanings.
 
 mod build;
 mod bundled;
@@ -35,7 +34,7 @@ pub enum DriveKind {
 /// A rotating disk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiskSpec {
-    /// Revolutions a minute.
+    /// Revolutions per minute.
     pub rpm: u64,
     /// Arm positions.
     pub cylinders: u64,
@@ -53,25 +52,25 @@ pub struct DiskSpec {
     pub seek_average_ns: u64,
     /// Seek over the full stroke.
     pub seek_full_ns: u64,
-    /// Factor on the whole seek curve: firmware and settling against the data sheet.
+    /// Factor on the whole seek curve: firmware and settling relative to the data sheet.
     pub seek_scale: f64,
     /// Switch to another head in the same cylinder.
     pub head_switch_ns: u64,
     /// Extra settling before a write after a seek.
     pub write_settle_ns: u64,
-    /// Time the drive is occupied with an access besides, when its arm moves.
+    /// Additional time the drive is occupied by an access that moves its arm.
     pub occupancy_ns: u64,
-    /// Accesses among which the drive chooses.
+    /// Accesses from which the drive chooses.
     pub queue_depth: u64,
-    /// How it chooses.
+    /// Policy of that choice.
     pub scheduling: Scheduling,
     /// Weight w of the rotational wait in the choice.
     pub rotation_weight: f64,
     /// An access that has waited longer goes first; 0: never.
     pub wait_limit_ns: u64,
-    /// Bytes the drive reads on after a read; 0: no read-ahead.
+    /// Bytes read ahead after a read; 0: no read-ahead.
     pub read_ahead_bytes: u64,
-    /// Streams whose read-ahead the drive keeps.
+    /// Streams with read-ahead at the same time.
     pub segments: u64,
 }
 
@@ -82,7 +81,7 @@ pub struct SsdSpec {
     pub size_bytes: u64,
     /// Units that read and program independently of each other.
     pub channels: u64,
-    /// Bytes that are read and programmed at once.
+    /// Unit of reading and programming.
     pub page_bytes: u64,
     /// Read of a page.
     pub read_ns: u64,
@@ -96,17 +95,17 @@ pub struct SsdSpec {
     pub pages_per_block: u64,
     /// Write buffer.
     pub buffer_bytes: u64,
-    /// Flash that is written fast; 0: none.
+    /// Fast flash; 0: none.
     pub fast_bytes: u64,
-    /// Program of a page there.
+    /// Program of a page in fast flash.
     pub fast_program_ns: u64,
-    /// Bytes of it a second that become free again while the drive rests.
+    /// Bytes of fast flash freed per second while the drive is idle.
     pub fast_refill_bytes_per_s: u64,
-    /// Collection is done at once whenever so much was written; 0: evenly.
+    /// Collection is done at once each time this much was written; 0: evenly.
     pub collection_burst_bytes: u64,
-    /// Page times vary evenly by this much either way.
+    /// Page times vary uniformly by up to this much in either direction.
     pub jitter_percent: f64,
-    /// Spare flash, of the capacity.
+    /// Spare flash, in per cent of the capacity.
     pub spare_percent: f64,
     /// Start in steady state.
     pub preconditioned: bool,
@@ -117,7 +116,7 @@ pub struct SsdSpec {
 /// The controller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControllerSpec {
-    /// Host operations in progress at once.
+    /// Concurrent host operations.
     pub command_cap: u64,
     /// Processor time per operation.
     pub operation_cpu_ns: u64,
@@ -125,17 +124,17 @@ pub struct ControllerSpec {
     pub split_cpu_ns: u64,
     /// Processor time per operation for each doubling of the operations in progress.
     pub queue_cpu_ns: u64,
-    /// What each access to a drive beyond the first costs, of an operation's time.
+    /// Cost of each drive access beyond the first, as a share of an operation's time.
     pub access_share: f64,
     /// Latency of a command on its way to a drive (pipelined).
     pub command_latency_ns: u64,
     /// Latency of a completion on its way back (pipelined).
     pub completion_latency_ns: u64,
-    /// Bytes a second to the host; 0: no limit.
+    /// Bytes per second to the host; 0: no limit.
     pub link_bytes_per_s: u64,
-    /// Bytes the controller fetches ahead of a stream of reads; 0: none.
+    /// Bytes the controller prefetches for a stream of reads; 0: none.
     pub prefetch_bytes: u64,
-    /// Which copy reads.
+    /// Which copy serves a read.
     pub mirror_read: MirrorRead,
     /// How small writes update parity.
     pub parity_write: ParityWrite,
@@ -150,9 +149,9 @@ pub struct ControllerSpec {
 pub struct CacheSpec {
     /// Bytes that may be dirty; 0: write-through.
     pub size_bytes: u64,
-    /// Destaging operations at once.
+    /// Concurrent destages.
     pub slots: u64,
-    /// Neighbouring writes are merged up to this size.
+    /// Adjacent writes are merged up to this size.
     pub merge_bytes: u64,
     /// Survives a power cut: durable writes are acknowledged from it too.
     pub nonvolatile: bool,
@@ -161,37 +160,37 @@ pub struct CacheSpec {
 /// A complete array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArraySpec {
-    /// One line for lists.
+    /// One-line title for lists.
     pub title: String,
-    /// Where the figures come from.
+    /// Source of the figures.
     pub source: String,
-    /// Seed of everything random in the array.
+    /// Seed of all randomness in the array.
     pub seed: u64,
     /// The organisation.
     pub level: Level,
     /// Drives.
     pub disks: u64,
-    /// Bytes that follow each other on one drive.
+    /// Contiguous bytes on one drive.
     pub stripe_unit_bytes: u64,
     /// Start of the partition.
     pub offset_bytes: u64,
     /// Size of the volume; 0: up to the end of the array.
     pub size_bytes: u64,
-    /// Where in the partition the volume's data begins, rounded up to an allocation unit.
+    /// Start of the volume's data in the partition, rounded up to an allocation unit.
     pub file_offset_bytes: u64,
     /// The file system's allocation unit; 0: none.
     pub allocation_unit_bytes: u64,
-    /// Pieces that the file lies in; 0: in one.
+    /// Fragments of the file; 0: contiguous.
     pub fragments: u64,
     /// Logical sector.
     pub sector_bytes: u64,
-    /// Room on the drives per byte stored, at least 1.
+    /// Disk space per byte stored, at least 1.
     pub placement: f64,
-    /// Bytes on one drive after which the order of the drives is another; 0: never.
+    /// Bytes on one drive after which the order of the drives changes; 0: never.
     pub chunklet_bytes: u64,
-    /// Service times grow by this much in an hour of virtual time.
+    /// Growth of service times in per cent per hour of virtual time.
     pub drift_percent_per_hour: f64,
-    /// Virtual time that the array has behind it at time 0: drift has gone on so long.
+    /// Virtual age of the array at time 0: the drift starts from there.
     pub age_ns: u64,
     /// The kind of the drives.
     pub drive: DriveKind,
@@ -205,11 +204,11 @@ pub struct ArraySpec {
     pub cache: CacheSpec,
     /// Caps.
     pub limit: Limits,
-    /// What goes wrong.
+    /// Faults to inject.
     pub faults: FaultPlan,
 }
 
-/// A 10K disk of the year 2007 by itself: what a file need not say.
+/// A single 10K disk from 2007: the defaults of a file.
 impl Default for ArraySpec {
     fn default() -> Self {
         ArraySpec {

@@ -1,9 +1,8 @@
 //! Array files and overrides: text in, a checked specification out.
 //!
-//! The TOML parser keeps the place of every value, so that each error names its
-//! line. Unknown keys are errors: a misspelt key would otherwise silently
-//! simulate something else. Input is untrusted; nothing here panics, and no
-//! value reaches the model unchecked.
+//! The TOML parser keeps the position of every value, so that each error names its line. Unknown
+//! keys are errors: a misspelt key would otherwise silently simulate something else. Input is
+//! untrusted; nothing here panics, and no value reaches the model unchecked.
 
 use super::error::SpecError;
 use super::keys::{KEYS, find, shortened, unknown};
@@ -15,21 +14,21 @@ use stripewise_units::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Files above this size are refused unread.
+/// Larger files are rejected without reading them.
 const FILE_BYTES_MAX: usize = 256 << 10;
 
 impl ArraySpec {
     /// Parses and checks an array file. `origin` names it in errors.
     ///
     /// # Errors
-    /// The first problem by line: no TOML, an unknown key, a value outside its
-    /// range, or values that do not go together.
+    /// The first problem by line: not TOML, an unknown key, a value outside its range, or
+    /// conflicting values.
     pub fn parse(text: &str, origin: &str) -> Result<ArraySpec, SpecError> {
         parse(text).map_err(|error| error.of(origin))
     }
 
-    /// Sets one key from text, as in `offset=63s`. Values are checked one by
-    /// one here and against each other by [`ArraySpec::check`].
+    /// Sets one key from text, as in `offset=63s`. Checks only this value; [`ArraySpec::check`]
+    /// checks values against each other.
     ///
     /// # Errors
     /// Unknown keys, and values outside their range.
@@ -37,23 +36,22 @@ impl ArraySpec {
         find(key)?.set(self, value)
     }
 
-    /// The value of a key as a file would say it, without quotes; `None` where there is no
-    /// such key.
+    /// The value of a key as written in a file, without quotes; `None` if there is no such key.
     #[must_use]
     pub fn value(&self, key: &str) -> Option<String> {
         let value = find(key).ok()?.value(self);
         Some(value.trim_matches('"').to_owned())
     }
 
-    /// The whole path of a key that may be shortened, `disk.rpm` for `rpm`; `None` where there
-    /// is no such key.
+    /// The full path of a possibly shortened key, `disk.rpm` for `rpm`; `None` if there is no such
+    /// key.
     #[must_use]
     pub fn key_path(key: &str) -> Option<&'static str> {
         find(key).ok().map(|key| key.path)
     }
 
-    /// Applies overrides as they follow a name, `offset=63s&disks=4`, and checks
-    /// the result.
+    /// Applies overrides in the form used after a name, `offset=63s&disks=4`, and checks the
+    /// result.
     ///
     /// # Errors
     /// As [`ArraySpec::set`] and [`ArraySpec::check`].
@@ -73,11 +71,11 @@ impl ArraySpec {
         Ok(self)
     }
 
-    /// What stands behind `sim:`: a bundled name or a file, `?` and overrides.
-    /// Files are read by the caller, through `read`.
+    /// Parses the text after `sim:`: a bundled name or a file, `?` and overrides. The caller reads
+    /// files, through `read`.
     ///
     /// # Errors
-    /// As [`ArraySpec::parse`] and [`ArraySpec::with_overrides`], and what `read` says.
+    /// As [`ArraySpec::parse`] and [`ArraySpec::with_overrides`], and errors from `read`.
     pub fn from_target(
         target: &str,
         read: impl FnOnce(&str) -> std::io::Result<String>,
@@ -111,8 +109,8 @@ impl ArraySpec {
             .map_err(|error| error.of(name))
     }
 
-    /// The complete specification as an array file: every key, also those left
-    /// at their defaults. Parsing it gives the same specification.
+    /// The complete specification as an array file: every key, including defaults. Parsing it gives
+    /// the same specification.
     #[must_use]
     pub fn describe(&self) -> String {
         let mut text = String::new();
@@ -141,7 +139,7 @@ impl ArraySpec {
     }
 }
 
-/// What a parsed file said: text by key path, and each one's line.
+/// The content of a parsed file: text by key path, and each one's line.
 type Said = BTreeMap<String, (String, usize)>;
 
 fn parse(text: &str) -> Result<ArraySpec, SpecError> {
@@ -179,7 +177,7 @@ fn parse(text: &str) -> Result<ArraySpec, SpecError> {
     Ok(spec)
 }
 
-/// What a file must say, and what follows from what it does not.
+/// Checks the required keys, and rejects the section of the other kind of drive.
 fn whole(said: &Said, spec: &mut ArraySpec) -> Result<(), SpecError> {
     if !said.contains_key("level") {
         let hint =
@@ -215,7 +213,7 @@ fn whole(said: &Said, spec: &mut ArraySpec) -> Result<(), SpecError> {
     Ok(())
 }
 
-/// Gathers scalars; tables one level deep are sections, anything else a problem.
+/// Collects scalars; tables one level deep are sections, anything else is an error.
 fn collect(
     text: &str,
     prefix: &str,

@@ -75,8 +75,7 @@ fn overrides_replace_what_the_file_says() {
     assert_eq!(aligned.build().size_bytes(), 10 << 30);
 }
 
-/// What stands in a file, and what its error must say: line, key, words of the
-/// problem, words of the hint.
+/// The text of a file, and the expected error: line, key, words of the problem, words of the hint.
 type Bad = (
     &'static str,
     Option<usize>,

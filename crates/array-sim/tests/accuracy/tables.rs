@@ -145,8 +145,8 @@ pub fn published_allocation_unit_differences() -> Vec<(Kind, u32, f64)> {
         .collect()
 }
 
-/// The one cell that no model of ours explains: 31.5K, random read, one thread
-/// (the 47 % difference). Reported, never fitted.
+/// The one cell that our models do not explain: 31.5K, random read, one thread (the 47 %
+/// difference). Reported, never fitted.
 #[must_use]
 pub fn is_unexplained(cell: &Cell) -> bool {
     cell.kind == Kind::Read && cell.threads == 1 && cell.offset_bytes == 32_256

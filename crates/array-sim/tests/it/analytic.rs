@@ -15,9 +15,9 @@ fn one_track(level: &str, disks: u32, seed: u64) -> ArraySpec {
     ))
 }
 
-/// Mean latency in revolutions of operations that arrive one by one, far apart.
-/// (In a closed loop the mean would be that over operations, of which fewer fall
-/// into times when the spindles stand badly to each other: 0.6576, not 2/3.)
+/// Mean latency in revolutions of operations that arrive one by one, far apart. (In a closed loop
+/// the mean is over operations, fewer of which occur when the spindles are unfavourably aligned:
+/// 0.6576, not 2/3.)
 fn mean_turns(level: &str, disks: u32, kind: Kind) -> f64 {
     // The spindles' phases move against each other only slowly: many seeds.
     let (seeds, operations) = (40, 1_500);
@@ -56,8 +56,8 @@ fn the_later_of_two_mirrors_waits_for_two_thirds_of_a_revolution() {
     assert!((turns - 0.8).abs() < 0.012, "{turns}");
 }
 
-/// Percent gained by an aligned partition in a first-come-first-served array
-/// that is kept full.
+/// Percentage gained by an aligned partition in a first-come-first-served array with a constantly
+/// full queue.
 fn gain_percent(array: &str, kind: Kind, block_bytes: u64, offset: &str) -> f64 {
     let iops = |offset: &str| {
         let joined = format!(

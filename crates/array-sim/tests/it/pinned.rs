@@ -116,7 +116,7 @@ struct Load {
     /// Of 8 operations.
     writes: u64,
     syncs: bool,
-    /// Streams beside random positions; of 8 operations so many belong to one.
+    /// Streams mixed with random positions; this many of 8 operations belong to one.
     streams: Vec<u64>,
     sequential: u64,
     /// Of the volume; the rest is left alone.

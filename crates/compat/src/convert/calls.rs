@@ -1,5 +1,5 @@
-//! A batch file with calls of a tool: its lines are walked once, whatever the
-//! tool is, and what is wrong with a call is kept with the number of its line.
+//! A batch file with calls of a tool: walks its lines once, for any tool, and records problems with
+//! the line number.
 
 use super::Surroundings;
 use super::plan::{JobText, PlanText};
@@ -7,25 +7,25 @@ use crate::text::{Line, lines, squeezed};
 use crate::{Error, LineProblem};
 use stripewise_units::{is_typeset_dash, typeset};
 
-/// A line beyond this is no call of anything.
+/// A longer line is not a call.
 const LENGTH_MAX: usize = 4_096;
 const PROBLEMS_MAX: usize = 100;
 
-/// What is said of a file that has a bad call, or none at all.
+/// Error messages for a file with a bad call, or without any.
 pub(super) struct Words<'a> {
-    /// What to do about calls that cannot be understood.
+    /// Hint for calls that cannot be parsed.
     pub(super) bad_call: &'a str,
     /// `contains no call of sqlio`.
     pub(super) no_call: &'a str,
-    /// What a call looks like.
+    /// An example of a call.
     pub(super) example: &'a str,
 }
 
-/// Hands out each line that is neither empty nor a remark, with single blanks
-/// between its words; `call` says `None` where it calls nothing.
+/// Passes on each line that is neither empty nor a comment, with single spaces between words;
+/// `call` returns `None` where the line calls nothing.
 ///
 /// # Errors
-/// Calls that cannot be understood, by line; a text without any.
+/// Calls that cannot be parsed, by line; a text without any.
 pub(super) fn each_call(
     text: &str,
     source_name: &str,
@@ -68,8 +68,8 @@ pub(super) fn each_call(
     Ok(())
 }
 
-/// What follows a program on a line that calls it by one of these names, with or without
-/// a prompt, folders and quotation marks; folders may have the same names.
+/// The rest of a line after a program called by one of these names, with or without a prompt,
+/// directories and quotation marks; directories may have the same names.
 pub(super) fn behind_program<'a>(
     words: &'a str,
     names: &[&str],
@@ -90,7 +90,7 @@ pub(super) fn behind_program<'a>(
     })
 }
 
-/// Whether what follows is the value of a switch of another program, `-OutPath "c:\\diskspd"`.
+/// Whether the name is the value of another program's option, `-OutPath "c:\\diskspd"`.
 fn is_value_of_switch(before: &str) -> bool {
     let is_quoted = before.matches('"').count() % 2 == 1;
     let begin = before.rfind(if is_quoted { '"' } else { ' ' });
@@ -100,14 +100,14 @@ fn is_value_of_switch(before: &str) -> bool {
     letters.next() == Some('-') && letters.next().is_some_and(char::is_alphabetic)
 }
 
-/// Why a call is none whose switches begin with a dash of typesetting.
+/// The error for switches that begin with a typographic dash.
 pub(super) fn dashes(words: &str, names: &[&str]) -> Option<String> {
     let rest = behind_program(words, names, |rest| rest.starts_with(is_typeset_dash))?;
     wrong_word(rest.split(' ').next().unwrap_or(rest))
 }
 
-/// Why a word of a call cannot be what somebody meant: it is typeset, a variable or a
-/// placeholder, or the call goes on behind it.
+/// Why a word of a call is invalid: it is typographic, a variable or a placeholder, or the call
+/// continues on the next line.
 pub(super) fn wrong_word(word: &str) -> Option<String> {
     if matches!(word, "`" | "^" | "\\") {
         return Some(format!(
@@ -130,7 +130,7 @@ pub(super) fn wrong_word(word: &str) -> Option<String> {
     is_variable.then(|| format!("has the variable {word}, whose value is not known"))
 }
 
-/// Commands that take the program as a file, and do not call it.
+/// Commands that handle the program as a file and do not call it.
 const OF_FILES: [&str; 34] = [
     "copy-item",
     "cp",
@@ -168,7 +168,7 @@ const OF_FILES: [&str; 34] = [
     "set-alias",
 ];
 
-/// Whether a line, behind a prompt, copies or looks for the program, or prints its name.
+/// Whether a line, after a prompt, copies or searches for the program, or prints its name.
 fn is_of_files(words: &str) -> bool {
     let words = match words.split_once('>') {
         Some((prompt, rest)) if prompt.contains(":\\") => rest.trim_start(),
@@ -187,8 +187,7 @@ fn is_remark(words: &str) -> bool {
         .any(|begin| bare.starts_with(begin))
 }
 
-/// A name of Windows becomes a target of the job; one that nothing is known of
-/// stays as it is, and is noted.
+/// Adds a Windows name as a target of the job; an unknown one stays as it is, with a note.
 pub(super) fn add_target(
     job: &mut JobText,
     name: &str,

@@ -1,6 +1,6 @@
-//! DiskSpd's command lines, one job for each. Switches of the same letter mean
-//! other things there than in SQLIO (`-s -d -f -B -S -i -R -D`), and so do the
-//! defaults: 64K blocks, two outstanding, 10 s after 5 s of warm-up, caches on.
+//! DiskSpd's command lines, one job for each. Switches of the same letter differ in meaning from
+//! SQLIO's (`-s -d -f -B -S -i -R -D`), and so do the defaults: 64K blocks, two outstanding, 10 s
+//! after 5 s of warm-up, caches on.
 
 use super::Surroundings;
 use super::calls::{Words, add_target, behind_program, dashes, each_call, wrong_word};
@@ -15,9 +15,9 @@ struct Load {
     outstanding: u64,
     threads: u64,
     threads_in_all: Option<u64>,
-    /// In flight for each of those threads, on all targets together (`-O`).
+    /// In flight for each of the pool's threads, over all targets (`-O`).
     requests_of_thread: Option<u64>,
-    /// Threads start so far from each other (`-T`).
+    /// Threads start at an interval from each other (`-T`).
     apart: bool,
     seconds: u64,
     ramp_seconds: u64,
@@ -29,15 +29,15 @@ struct Load {
     shared: bool,
     cache: Caches,
     offset: u64,
-    /// Bytes from the base offset on (`-B`).
+    /// Bytes from the base offset (`-B`).
     length: Option<u64>,
-    /// Bytes from the start of the target on (`-f`): an end, whatever the offset is.
+    /// Bytes from the start of the target (`-f`): an end, independent of the offset.
     end: Option<u64>,
     seed: Option<u64>,
-    /// `-Z`: zeros; `-Zr`: other random data each time, or what a note is about.
+    /// `-Z`: zeros; `-Zr`: new random data each time; otherwise noted.
     zeros: bool,
     fresh_data: bool,
-    /// Switches that DiskSpd takes once.
+    /// Switches that DiskSpd accepts only once.
     once: Vec<&'static str>,
     targets: Vec<String>,
 }
@@ -95,7 +95,7 @@ pub(super) fn read(
     })
 }
 
-/// What follows `diskspd` on a line that calls it.
+/// The rest of a line after a call of `diskspd`.
 fn call_in(words: &str) -> Option<&str> {
     behind_program(words, &["diskspd64", "diskspd32", "diskspd"], |rest| {
         rest.starts_with(['-', '/'])
@@ -114,7 +114,7 @@ fn load_of(call: &str, line: u64, plan: &mut PlanText) -> Result<Load, String> {
     if let Some(why) = words.words.iter().find_map(|word| wrong_word(word)) {
         return Err(why);
     }
-    // DiskSpd reads the block size first: other switches count in blocks.
+    // DiskSpd reads the block size first: other switches use it as a unit.
     let is_size = |word: &&String| !switch_of(word).is_some_and(|switch| switch.starts_with("bs"));
     for word in words.words.iter().filter(is_size) {
         if let Some(size) = switch_of(word).and_then(|switch| switch.strip_prefix('b')) {
@@ -146,8 +146,7 @@ fn load_of(call: &str, line: u64, plan: &mut PlanText) -> Result<Load, String> {
     Ok(load)
 }
 
-/// What stands behind the `-` or `/` of a switch. A name with another slash or a
-/// dot in it is a path.
+/// The part of a switch after its `-` or `/`. A word with another slash or a dot in it is a path.
 fn switch_of(word: &str) -> Option<&str> {
     word.strip_prefix('-').or_else(|| {
         let switch = word.strip_prefix('/')?;
@@ -263,8 +262,8 @@ fn positions(load: &mut Load, letter: char, value: &str, word: &str) -> Result<(
     Ok(())
 }
 
-/// What a plan has no word for: it is left out with a note where the load stays the same,
-/// and refused where it would be another.
+/// Options without a counterpart in a plan: left out with a note if the load stays the same,
+/// refused if it would change.
 fn no_counterpart(
     letter: char,
     value: &str,
@@ -324,7 +323,7 @@ fn no_counterpart(
     Ok(())
 }
 
-/// Switches that came with version 2.3, which change how it is done.
+/// Switches new in version 2.3 that change how operations are done.
 fn of_2_3(letter: char, value: &str) -> Option<&'static str> {
     let digits = |text: &str| text.starts_with(|sign: char| sign.is_ascii_digit());
     match letter {
@@ -361,20 +360,19 @@ fn sized(text: &str, block: u64) -> Option<u64> {
     number.checked_mul(unit)
 }
 
-/// What `-S` and `-h` say, which DiskSpd puts together from all of them: `-Sw -Su` is
-/// `-Suw`.
+/// The combined meaning of `-S` and `-h`, which DiskSpd accumulates: `-Sw -Su` is `-Suw`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Caches {
-    /// Whether the software cache is off; unknown until it is said.
+    /// Whether the software cache is off; unknown until given.
     is_direct: Option<bool>,
     writes_through: bool,
 }
 
 impl Caches {
-    /// The letters of one switch.
+    /// Adds the letters of one switch.
     ///
     /// # Errors
-    /// Letters that no plan has a word for, and what is said twice, which DiskSpd refuses.
+    /// Letters without a counterpart in a plan, and duplicates, which DiskSpd refuses.
     fn add(&mut self, letters: &str, word: &str) -> Result<(), String> {
         let conflict =
             || format!("{word} conflicts with an earlier -S or -h, and DiskSpd refuses it");
@@ -419,7 +417,7 @@ impl Caches {
     }
 }
 
-/// What is written.
+/// The data written.
 fn data(load: &Load, line: u64, job: &mut JobText, plan: &mut PlanText) {
     if load.write_percent == 0 {
         return;
@@ -432,7 +430,7 @@ fn data(load: &Load, line: u64, job: &mut JobText, plan: &mut PlanText) {
 }
 
 impl Load {
-    /// DiskSpd refuses what comes twice.
+    /// Returns an error for a duplicate, which DiskSpd refuses.
     fn once(&mut self, what: &'static str, word: &str) -> Result<(), String> {
         if self.once.contains(&what) {
             return Err(format!(
@@ -513,8 +511,7 @@ fn job_of(
     Ok(job)
 }
 
-/// Outstanding of a thread on each target. With `-O` a thread of a pool has so many
-/// on all targets together.
+/// Outstanding of a thread on each target. With `-O`, a pool thread has that many over all targets.
 fn outstanding(load: &Load) -> Result<u64, String> {
     let Some(requests) = load.requests_of_thread else {
         return Ok(load.outstanding);
@@ -533,8 +530,7 @@ fn outstanding(load: &Load) -> Result<u64, String> {
     Ok(requests / targets)
 }
 
-/// Bytes in use from the base offset on: those of `-B`, and none behind the end
-/// that `-f` says.
+/// Bytes used from the base offset: those of `-B`, up to the end given by `-f`.
 fn span(load: &Load) -> Result<Option<u64>, String> {
     let Some(end) = load.end else {
         return Ok(load.length);

@@ -1,5 +1,4 @@
-//! A fio job file: sections, `[global]` before them. Options that a plan has no
-//! key for are named.
+//! A fio job file: sections, preceded by `[global]`. Options without a key in a plan are reported.
 
 use super::fio_options::{keeps_random_map, refused, split};
 use super::plan::{JobText, PlanText};
@@ -79,7 +78,7 @@ pub(super) fn read(text: &str, source_name: &str, plan: &mut PlanText) -> Result
     Ok(())
 }
 
-/// The first job that runs at once with another one in a file in which jobs wait.
+/// The first job that runs concurrently with another, in a file in which jobs wait.
 fn groups_wait(sections: &[Section]) -> Option<&Section> {
     let waits = |section: &Section| {
         ["stonewall", "wait_for_previous", "wait_for"]
@@ -87,7 +86,7 @@ fn groups_wait(sections: &[Section]) -> Option<&Section> {
             .any(|option| section.options.is_on(option))
     };
     let any = sections.iter().skip(1).any(waits);
-    // `wait_for` names a job: those behind that one may still run.
+    // `wait_for` names a job: later ones may still run.
     let right = |at: usize| match sections[at].options.get("wait_for") {
         Some(name) if !name.is_empty() => sections[at - 1].name == name,
         _ => waits(&sections[at]),
@@ -163,7 +162,7 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
     }
 }
 
-/// Why a line is no option.
+/// Why a line is not a valid option.
 fn unreadable(key: &str, value: &str, length: usize) -> Option<String> {
     if let Some(at) = value.find("${") {
         let variable = value[at..].split_inclusive('}').next().unwrap_or_default();
@@ -178,8 +177,7 @@ fn unreadable(key: &str, value: &str, length: usize) -> Option<String> {
     (!sound || length > 4_096).then(|| "is neither an option nor a section".to_owned())
 }
 
-/// Whether an option is one that jobs are made from; one that changes nothing of the load
-/// is passed over.
+/// Whether an option contributes to the job; one that does not affect the load is skipped.
 fn is_carried(key: &str, value: &str, line: u64, plan: &mut PlanText) -> Result<bool, LineProblem> {
     match fate(key) {
         Fate::Carried => Ok(true),
@@ -201,8 +199,7 @@ fn is_carried(key: &str, value: &str, line: u64, plan: &mut PlanText) -> Result<
     }
 }
 
-/// The name and the value of an option. As fio does it, a value ends before the
-/// first `;` or `#` in it.
+/// The name and the value of an option. As in fio, a value ends before the first `;` or `#`.
 fn option_in(words: &str) -> (String, &str) {
     let words = words.split([';', '#']).next().unwrap_or_default();
     let (key, value) = words.split_once('=').unwrap_or((words, ""));
@@ -273,7 +270,7 @@ fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
     Ok(job)
 }
 
-/// Where operations go, and how large they are.
+/// Positions and sizes of operations.
 fn blocks(
     options: &Options,
     line: u64,
@@ -320,8 +317,8 @@ fn blocks(
 /// Size and offset of each of a job's files.
 ///
 /// # Errors
-/// Where the job begins at or beyond the end of its file, where fio does nothing, and where
-/// a size is a share or a range.
+/// If the job begins at or beyond the end of its file, where fio does nothing, or if a size is a
+/// percentage or a range.
 fn spans(
     options: &Options,
     files: u64,
@@ -329,8 +326,8 @@ fn spans(
     job: &mut JobText,
     plan: &mut PlanText,
 ) -> Result<(), String> {
-    // `size` is what the job does on all files together, `filesize` what each has: where
-    // it is given, nothing is done beyond it, however much `size` asks for.
+    // `size` is the job's total over all files, `filesize` the size of each: nothing is done beyond
+    // the latter, whatever `size` is.
     let (span, shared) = match (options.get("filesize"), options.get("size")) {
         (Some(_), size) => {
             if size.is_some() {
@@ -449,7 +446,7 @@ fn further(
     Ok(())
 }
 
-/// Syncs that come once, when the job has done the rest.
+/// Syncs done once, after the rest of the job.
 fn syncs_at_the_end(options: &Options, line: u64, plan: &mut PlanText) -> Result<(), String> {
     let writes = options.rw().is_some_and(|rw| rw.writes);
     if options.is_on("end_fsync") && writes {
@@ -464,7 +461,7 @@ fn syncs_at_the_end(options: &Options, line: u64, plan: &mut PlanText) -> Result
     Ok(())
 }
 
-/// How random positions are drawn.
+/// Distribution of random positions.
 fn distribution(options: &Options, line: u64, job: &mut JobText, plan: &mut PlanText) {
     if let Some(text) = options.get("random_distribution")
         && text.starts_with("zipf:")

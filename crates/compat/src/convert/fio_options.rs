@@ -1,9 +1,9 @@
-//! Why options of fio are refused that would make another load than a plan can express.
+//! fio options that would change the load and have no equivalent in a plan.
 
 use crate::fio::{Options, gap, names, size};
 
-/// Engines that read and write files and block devices. Others work on something
-/// else (clusters, networks, memory, nothing), and so would not be what they were.
+/// Engines that read and write files and block devices. Others work on something else (clusters,
+/// networks, memory, nothing).
 const ENGINES: [&str; 11] = [
     "sync",
     "psync",
@@ -18,7 +18,7 @@ const ENGINES: [&str; 11] = [
     "mmap",
 ];
 
-/// The first option of a job that would make another load of it.
+/// The first option of a job that would change the load.
 pub(super) fn refused(options: &Options) -> Result<(), String> {
     engine(options)?;
     if options
@@ -62,8 +62,8 @@ pub(super) fn refused(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Positions are multiples of the block; of several blocks fio takes the smallest, so to name
-/// that one says nothing new.
+/// Positions are multiples of the block; of several sizes fio takes the smallest, so naming that
+/// one is redundant.
 fn aligned_by_blocks(options: &Options) -> Result<(), String> {
     let Some(align) = options.get("blockalign").map(size) else {
         return Ok(());
@@ -78,9 +78,8 @@ fn aligned_by_blocks(options: &Options) -> Result<(), String> {
     Err("has blockalign, which is not the block size: a plan's positions are multiples of the block".to_owned())
 }
 
-/// fio keeps a map of each file in every process, and comes to every block once before any
-/// comes again; so it does with each of its generators of random numbers. A distribution of
-/// its own knows no map.
+/// fio keeps a map of each file in every process, and visits every block once before any is
+/// repeated, with each of its random generators. Non-uniform distributions do not use the map.
 pub(super) fn keeps_random_map(options: &Options) -> bool {
     let is_uniform = matches!(options.get("random_distribution"), None | Some("random"));
     options.rw().is_some_and(|rw| rw.random) && is_uniform && !options.is_on("norandommap")
@@ -98,7 +97,7 @@ fn engine(options: &Options) -> Result<(), String> {
     }
 }
 
-/// `rw=read:64k`: a gap after each block is a stride; the rest no plan can say.
+/// `rw=read:64k`: a gap after each block is a stride; a plan cannot express the rest.
 fn suffix(options: &Options) -> Result<(), String> {
     let Some((kind, rest)) = options.get("rw").and_then(|rw| rw.split_once(':')) else {
         return Ok(());
@@ -117,7 +116,7 @@ fn suffix(options: &Options) -> Result<(), String> {
     ))
 }
 
-/// Several files: fio visits them in turn, unless it is asked to do otherwise.
+/// Several files: fio visits them in turn unless configured otherwise.
 fn files(options: &Options) -> Result<(), String> {
     if options.count("nrfiles").is_some_and(|files| files > 1) {
         return Err("has nrfiles: fio chooses the names of these files, and a plan needs them; list them in filename".to_owned());
@@ -168,7 +167,7 @@ pub(super) fn split(options: &Options) -> Result<Option<Vec<(u64, u8)>>, String>
         };
         shares.push((size(bytes).ok_or_else(bad)?, share));
     }
-    // Sizes without a share have what is left, evenly.
+    // Sizes without a percentage share the remainder evenly.
     let said: u32 = shares
         .iter()
         .filter_map(|(_, share)| *share)

@@ -1,11 +1,10 @@
-//! Other tools' workloads as a plan of ours: a batch file that calls SQLIO,
-//! DiskSpd's command lines, fio's job files.
+//! Converts other tools' workloads to a plan: a batch file that calls SQLIO, DiskSpd's command
+//! lines, fio's job files.
 //!
-//! What would make another load is refused by its name; what only changes how long a
-//! job runs, or how it is done, is said in notes. Nothing is dropped in silence. The plan is
-//! read back before it is handed out, so it is one that `run --plan` takes. What
-//! lies outside of the text (parameter files, drive letters) is asked of the
-//! caller: this crate opens nothing.
+//! Options that would change the load are refused by name; those that only affect how long a job
+//! runs, or how it is done, are noted. Nothing is dropped silently. The plan is parsed again before
+//! it is returned, so `run --plan` accepts it. What lies outside the text (parameter files, drive
+//! letters) comes from the caller: this crate opens nothing.
 
 mod calls;
 mod diskspd;
@@ -19,7 +18,7 @@ use plan::PlanText;
 use std::fmt;
 use std::str::FromStr;
 
-/// Whose workload it is.
+/// The tool that a workload is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
     /// A batch file with calls of `sqlio`.
@@ -53,11 +52,11 @@ impl FromStr for Tool {
     }
 }
 
-/// What lies outside of the text.
+/// Information from outside the text.
 pub struct Surroundings<'a> {
-    /// The content of a parameter file, by the name behind `-F`.
+    /// The content of the parameter file named by `-F`.
     pub parameter_file: &'a dyn Fn(&str) -> Option<Vec<u8>>,
-    /// What a name of Windows stands for here: `L:testfile.dat`, `L:`, `#1`.
+    /// The local equivalent of a Windows name: `L:testfile.dat`, `L:`, `#1`.
     pub target: &'a dyn Fn(&str) -> Option<String>,
 }
 
@@ -66,17 +65,17 @@ pub struct Surroundings<'a> {
 pub struct Converted {
     /// TOML.
     pub plan: String,
-    /// What it does not carry.
+    /// What was not converted.
     pub notes: Vec<Note>,
 }
 
-/// Jobs that a plan has at most here.
+/// Most jobs of a converted plan.
 const JOBS_MAX: usize = 1_000;
 
 /// Converts a workload.
 ///
 /// # Errors
-/// Lines that cannot be understood, by number; a text without any workload.
+/// Lines that cannot be parsed, by number; a text without any workload.
 pub fn convert(
     tool: Tool,
     bytes: &[u8],

@@ -1,4 +1,4 @@
-//! A plan while it is put together, and its text.
+//! A plan under construction, and its text.
 
 use super::{Converted, Tool};
 use crate::{Error, Note};
@@ -11,29 +11,29 @@ use stripewise_workload::Plan;
 pub(super) struct JobText {
     pub(super) name: String,
     pub(super) targets: Vec<String>,
-    /// Keys and values as TOML has them.
+    /// Keys and values in TOML syntax.
     pub(super) pairs: Vec<(&'static str, String)>,
-    /// Where it came from, as a comment above it.
+    /// Its origin, as a comment above it.
     pub(super) origin: String,
 }
 
 impl JobText {
-    /// A switch without a value.
+    /// Adds a switch without a value.
     pub(super) fn flag(&mut self, key: &'static str) {
         self.pairs.push((key, "true".to_owned()));
     }
 
-    /// A number.
+    /// Adds a number.
     pub(super) fn number(&mut self, key: &'static str, value: u64) {
         self.pairs.push((key, value.to_string()));
     }
 
-    /// A text.
+    /// Adds a string.
     pub(super) fn text(&mut self, key: &'static str, value: &str) {
         self.pairs.push((key, quoted(value)));
     }
 
-    /// A size, in the largest unit that divides it.
+    /// Adds a size, in the largest unit that divides it.
     pub(super) fn size(&mut self, key: &'static str, bytes: u64) {
         let units = [(40, "T"), (30, "G"), (20, "M"), (10, "K")];
         let unit = units
@@ -45,7 +45,7 @@ impl JobText {
         }
     }
 
-    /// A time, in the largest unit that divides it.
+    /// Adds a time, in the largest unit that divides it.
     pub(super) fn time(&mut self, key: &'static str, ns: u64) {
         let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
         let unit = units.iter().find(|(unit, _)| ns.is_multiple_of(*unit));
@@ -61,12 +61,12 @@ impl JobText {
 pub(super) struct PlanText {
     tool: Tool,
     label: String,
-    /// One after the other; else all at once.
+    /// Jobs run one after the other rather than all at once.
     pub(super) alone: bool,
     pub(super) jobs: Vec<JobText>,
     pub(super) notes: Vec<Note>,
     said: HashSet<String>,
-    /// Options without a counterpart that the load does not need, and the line of the first.
+    /// Options without a counterpart that do not affect the load, and the line of the first.
     left_out: Vec<String>,
     left_out_line: u64,
 }
@@ -85,8 +85,7 @@ impl PlanText {
         }
     }
 
-    /// Says what is not carried over; what was said of one line is not said again
-    /// of others.
+    /// Notes what is not converted; a note made for one line is not repeated for others.
     pub(super) fn note(&mut self, line: u64, message: impl Into<String>) {
         let message = message.into();
         if self.said.len() < 1_000 && self.said.insert(message.clone()) {
@@ -97,10 +96,10 @@ impl PlanText {
         }
     }
 
-    /// An option that changes what is printed, or how it is done, and not which operations
-    /// there are.
+    /// An option that affects what is printed, or how operations are done, but not which
+    /// operations.
     pub(super) fn leave_out(&mut self, option: &str, line: u64) {
-        // They are words about a job.
+        // They only describe a job.
         if ["name", "description"].contains(&option) {
             return;
         }
@@ -175,7 +174,7 @@ impl PlanText {
     }
 }
 
-/// A name of 1 to 56 bytes that no job before has.
+/// A name of 1 to 56 bytes that no earlier job has.
 fn unique(name: &str, names: &mut HashSet<String>) -> String {
     let mut short: String = name.chars().filter(|sign| !sign.is_control()).collect();
     while short.len() > 48 {
@@ -193,7 +192,7 @@ fn unique(name: &str, names: &mut HashSet<String>) -> String {
     unique
 }
 
-/// A TOML text.
+/// A quoted TOML string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

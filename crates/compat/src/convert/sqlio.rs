@@ -1,4 +1,4 @@
-//! A batch file that calls SQLIO: each call becomes a job, one after the other.
+//! A batch file that calls SQLIO: each call becomes a job; jobs run one after the other.
 
 use super::Surroundings;
 use super::calls::{Words, add_target, dashes, each_call, wrong_word};
@@ -32,7 +32,7 @@ pub(super) fn read(
     })
 }
 
-/// What lines do that call no `sqlio`, as far as it changes the load.
+/// Notes on lines that do not call `sqlio`, as far as they affect the load.
 fn say_of_others(words: &str, line: u64, plan: &mut PlanText) {
     let lower = words.to_ascii_lowercase();
     let first = lower.split(' ').next().unwrap_or_default();
@@ -78,7 +78,7 @@ fn call_of(
     Ok(())
 }
 
-/// What an error says behind the name of its source.
+/// The message of an error without the name of its source.
 fn bare(error: &Error) -> String {
     let said = error.to_string();
     let prefix = format!("{}: ", error.source_name());
@@ -137,7 +137,7 @@ fn job_of(
     job
 }
 
-/// Keys of what is done.
+/// Workload keys of a job.
 fn load_of(load: &Workload, job: &mut JobText) {
     job.flag(if load.read_percent == 0 {
         "write"

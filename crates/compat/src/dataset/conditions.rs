@@ -1,4 +1,4 @@
-//! What the authors said of how they measured; `None` where they did not.
+//! What the authors reported about how they measured; `None` where they did not.
 
 /// The conditions of one table.
 pub(super) struct Conditions {
@@ -6,21 +6,21 @@ pub(super) struct Conditions {
     pub about: &'static str,
     pub factor: &'static str,
     pub csv: &'static str,
-    /// What stood below, in words.
+    /// The storage measured, as described.
     pub place: &'static str,
     pub operating_system: Option<&'static str>,
     pub kernel: Option<&'static str>,
     pub file_system: Option<&'static str>,
     pub allocation_unit_bytes: Option<u64>,
     pub partition_offset_bytes: Option<u64>,
-    /// Where the rows do not name one.
+    /// Block size where the rows do not give one.
     pub block_size_bytes: u64,
-    /// For each thread; where rows count what is outstanding in all, unused.
+    /// For each thread; unused where rows give the total outstanding.
     pub outstanding: u32,
     pub duration_ns: Option<u64>,
 }
 
-/// All tables, in the order in which they are listed.
+/// All tables, in listing order.
 pub(super) const ALL: [Conditions; 4] = [
     Conditions {
         name: "oja-nisula-2007-offset",

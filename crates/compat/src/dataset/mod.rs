@@ -1,12 +1,11 @@
 //! Published tables as records: one record for each printed cell, marked as
 //! imported by the tool `dataset`.
 //!
-//! What the authors printed and the conditions they named are in the records;
-//! everything else stands in `imported.absent` and is never made up. Two words
-//! of a workload are taken from the tool that was used: SQLIO's random
-//! positions are uniform, and its threads share one sequential position.
+//! What the authors printed and the conditions they named are in the records; everything else is
+//! listed in `imported.absent` and never made up. Two properties of a workload are taken from the
+//! tool used: SQLIO's random positions are uniform, and its threads share one sequential position.
 //!
-//! The tables are in the repository's folder `datasets/` and in the program.
+//! The tables are in the repository's directory `datasets/` and embedded in the program.
 
 mod conditions;
 mod table;
@@ -23,24 +22,24 @@ use table::{Cell, Table};
 /// A published table.
 #[derive(Clone, Debug)]
 pub struct Dataset {
-    /// As `dataset:NAME` names it.
+    /// The name used in `dataset:NAME`.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// One-line description.
     pub about: &'static str,
-    /// What its columns are levels of: `partition offset`; empty where it has one.
+    /// The factor whose levels are its columns: `partition offset`; empty if it has one column.
     pub factor: &'static str,
-    /// Names of its columns in their order; empty where it has only one.
+    /// Names of its columns in order; empty if it has only one.
     pub levels: Vec<String>,
     /// A record for each cell: row by row, each in the order of the columns. A
     /// record's `series_part` is the name of its column.
     pub runs: Vec<RunRecord>,
-    /// Differences that the authors printed.
+    /// Differences printed by the authors.
     pub differences: Vec<PublishedDifference>,
-    /// What must be known to read it rightly, found by rules in the figures.
+    /// Caveats for reading the table, found by rules in its figures.
     pub notes: Vec<String>,
 }
 
-/// A difference between two columns as the authors printed it.
+/// A difference between two columns as printed by the authors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedDifference {
     /// `read`, `write`.
@@ -51,16 +50,16 @@ pub struct PublishedDifference {
     pub threads: u32,
     /// `iops` or `mib_per_s`.
     pub metric: &'static str,
-    /// In per cent of the first column.
+    /// Percent of the first column.
     pub percent: f64,
 }
 
-/// Names of all published tables, each with a line about it.
+/// Names of all published tables, each with a one-line description.
 pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
     conditions::ALL.iter().map(|one| (one.name, one.about))
 }
 
-/// The published table of this name; none where there is no such.
+/// The published table of this name, if any.
 ///
 /// ```
 /// let table = stripewise_compat::dataset::dataset("oja-nisula-2007-offset").unwrap();
@@ -86,7 +85,7 @@ pub fn dataset(name: &str) -> Option<Dataset> {
     })
 }
 
-/// Fields that no published table gives.
+/// Fields that no published table provides.
 const NEVER_GIVEN: [&str; 25] = [
     "started_at",
     "version",
@@ -196,7 +195,7 @@ fn workload(conditions: &Conditions, cell: &Cell) -> Workload {
             }
         },
         block_size_bytes: cell.block_size_bytes.unwrap_or(conditions.block_size_bytes),
-        // Where threads are not known, what is outstanding is so in all.
+        // Where threads are unknown, the outstanding count is a total.
         threads: cell.threads.unwrap_or(1),
         outstanding: cell.outstanding_total.unwrap_or(conditions.outstanding),
         duration_ns: conditions.duration_ns.unwrap_or(unknown.duration_ns),

@@ -1,12 +1,12 @@
 //! The CSV of a published table, and a rule that finds misprints in it.
 //!
-//! The files are part of the program, so what does not parse is a mistake of
-//! ours and ends the program; the tests read every file.
+//! The files are embedded in the program, so a parse error is a bug and panics; the tests read
+//! every file.
 
 use super::PublishedDifference;
 use stripewise_units::{ByteSize, format_count};
 
-/// A printed number, with the digits that it was printed with.
+/// A printed number with its printed digits.
 #[derive(Clone, Debug)]
 pub(super) struct Figure {
     pub value: f64,
@@ -25,7 +25,7 @@ pub(super) struct Cell {
     pub threads: Option<u32>,
     pub outstanding_total: Option<u32>,
     pub block_size_bytes: Option<u64>,
-    /// Name of the column; none where there is only one.
+    /// Name of the column; `None` if there is only one.
     pub level: Option<String>,
     pub offset_bytes: Option<u64>,
     pub unit_bytes: Option<u64>,
@@ -40,7 +40,7 @@ pub(super) struct Table {
     pub differences: Vec<PublishedDifference>,
 }
 
-/// One row by the names of its columns.
+/// One row by column name.
 struct Row {
     line: u64,
     fields: Vec<(&'static str, &'static str)>,
@@ -109,7 +109,7 @@ impl Table {
     }
 }
 
-/// `64K` of `offset_64K`.
+/// `64K` from `offset_64K`.
 fn level_name(heading: &str) -> String {
     heading.rsplit('_').next().unwrap_or(heading).to_owned()
 }
@@ -164,12 +164,11 @@ fn differences(row: &Row) -> Vec<PublishedDifference> {
         .collect()
 }
 
-/// Where MB/s and IOPS of one cell cannot both be right, and how the others were
-/// brought to their last digit.
+/// Cells whose MB/s and IOPS contradict each other, and how the last digit of the others was
+/// rounded.
 ///
-/// IOPS x block / 2^20 must come to the printed MB/s within one unit of its last
-/// digit (it may have been rounded or cut), widened by what the last digit of
-/// the IOPS leaves open.
+/// IOPS x block / 2^20 must match the printed MB/s within one unit of its last digit (which may
+/// have been rounded or truncated), widened by the precision of the printed IOPS.
 pub(super) fn misprints(cells: &[Cell], block_size_bytes: u64) -> Vec<String> {
     let mut notes = Vec::new();
     let (mut printed, mut cut) = (0, 0);
@@ -217,7 +216,7 @@ fn misprint(cell: &Cell, mb: &Figure, block: u64, derived: f64) -> String {
     )
 }
 
-/// `9,772.27` of `9772.27`.
+/// `9,772.27` from `9772.27`.
 fn with_thousands(text: &str) -> String {
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let grouped = whole

@@ -1,17 +1,17 @@
-//! Whether a result of DiskSpd is whole and agrees with itself.
+//! Whether a DiskSpd result is complete and consistent.
 //!
-//! What was cut off still looks like numbers: `1728.17` cut short is `17`. Rates
-//! follow from counts and time, the total from reads and writes, and the longest
-//! latency of all from those of both, so each number is checked by another one.
+//! Truncated numbers still look like numbers: `1728.17` cut short is `17`. Rates follow from counts
+//! and time, the total from reads and writes, and the overall maximum latency from those of both,
+//! so each number is checked by another one.
 
 use super::record::{Counted, LATENCIES, TimeSpan};
 
-/// Half of the last digit that is printed of seconds and rates, and a little.
+/// Half of the last printed digit of seconds and rates, plus a margin.
 const HUNDREDTH_OFF: f64 = 0.006;
-/// What rounding leaves between a mean and its neighbours, milliseconds.
+/// Rounding tolerance between a mean and its neighbours, milliseconds.
 const MS_OFF: f64 = 0.002;
 
-/// A row behind `total:` as it is printed.
+/// A `total:` row as printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct TotalRow {
     pub(super) bytes: u64,
@@ -20,13 +20,13 @@ pub(super) struct TotalRow {
     pub(super) iops: f64,
 }
 
-/// The row behind `total:`, where it has all cells that its heading announces;
-/// `columns` is the number of cells between `thread` and `file`.
+/// The `total:` row, if it has all cells that its heading announces; `columns` is the number of
+/// cells between `thread` and `file`.
 pub(super) fn total_row(cells: &[&str], columns: usize) -> Option<TotalRow> {
     if cells.len() < columns.max(4) {
         return None;
     }
-    // The row ends with a number, too, though it is not needed.
+    // The row's last cell must also be a number, though it is not used.
     let whole = |cell: &&str| cell.trim_end_matches('%').parse::<f64>().is_ok();
     if !cells[..columns.max(4)].iter().all(whole) {
         return None;
@@ -46,8 +46,7 @@ pub(super) fn total_row(cells: &[&str], columns: usize) -> Option<TotalRow> {
     })
 }
 
-/// The first contradiction between the rows, as the end of a sentence that names
-/// the result.
+/// The first contradiction between the rows, as the end of a sentence that names the result.
 pub(super) fn of_totals(measured_ns: u64, [total, read, write]: [&TotalRow; 3]) -> Option<String> {
     let sums = [
         ("bytes", total.bytes, read.bytes.checked_add(write.bytes)),
@@ -72,7 +71,7 @@ pub(super) fn of_totals(measured_ns: u64, [total, read, write]: [&TotalRow; 3]) 
             ("I/O per s", row.iops, per_second(row.operations as f64)),
             ("MiB/s", row.mib_per_s, per_second(mib)),
         ] {
-            // The time is rounded, too, which counts in short runs.
+            // The time is rounded too, which matters in short runs.
             let off = HUNDREDTH_OFF + follows * (HUNDREDTH_OFF / seconds.max(0.01) + 0.000_5);
             if (said - follows).abs() > off {
                 return Some(format!(
@@ -84,7 +83,7 @@ pub(super) fn of_totals(measured_ns: u64, [total, read, write]: [&TotalRow; 3]) 
     None
 }
 
-/// The first contradiction of a time span whatever form it was read from.
+/// The first contradiction in a time span, for text and XML.
 pub(super) fn contradiction(span: &TimeSpan) -> Option<String> {
     if span.measured_ns == Some(0) {
         return Some("report that 0 seconds were measured".to_owned());
@@ -97,11 +96,11 @@ pub(super) fn contradiction(span: &TimeSpan) -> Option<String> {
     None
 }
 
-/// How far bytes may be from what the operations transfer at their block size, as a
-/// share of it: the last operation of a file may be short.
+/// Tolerance between bytes and operations times block size, as a fraction: the last operation of a
+/// file may be short.
 const BYTES_OFF: f64 = 0.01;
 
-/// Bytes that do not follow from the operations, where every target's block is known.
+/// Bytes that do not match the operations, where every target's block size is known.
 fn of_bytes(span: &TimeSpan, kind: &str, counted: &Counted) -> Option<String> {
     let blocks: Option<Vec<u64>> = span
         .targets

@@ -1,12 +1,10 @@
-//! What DiskSpd's text says of the load below `Input parameters:`, in the words of
-//! all versions from 2.0.11 to 2.2.
+//! The `Input parameters:` of DiskSpd's text, in the wording of all versions from 2.0.11 to 2.2.
 
 use super::record::{COUNT_MAX, Limit, Target, TimeSpan, cache, random, seconds_ns, steps};
 use stripewise_workload::{CacheMode, Pattern};
 
-/// Lines about caches. One that says of write-through alone changes what an
-/// earlier line said; of a cache that is switched off on the near side only, no
-/// mode of ours is a description.
+/// Lines about caches. One about write-through alone modifies an earlier line; a cache disabled on
+/// the local side only has no equivalent cache mode.
 const CACHES: [(&str, Said); 9] = [
     ("using software cache", Said::Mode(CacheMode::Buffered)),
     (
@@ -44,7 +42,7 @@ enum Said {
     NoModeOfOurs,
 }
 
-/// Parameters of a time span as a whole; whether the line was one.
+/// Parses a parameter of the whole time span; returns whether the line was one.
 pub(super) fn span_parameter(span: &mut TimeSpan, words: &str) -> bool {
     let after = |name: &str| {
         words
@@ -71,19 +69,19 @@ pub(super) fn span_parameter(span: &mut TimeSpan, words: &str) -> bool {
     true
 }
 
-/// A number of threads or operations, which is never 0.
+/// A number of threads or operations, never 0.
 pub(super) fn count(text: &str) -> Option<u32> {
     let number: u64 = text.trim().parse().ok()?;
     (1..=COUNT_MAX).contains(&number).then_some(number as u32)
 }
 
-/// Parameters of the target whose `path:` came last.
+/// Parses a parameter of the target named by the last `path:`.
 pub(super) fn target_parameter(target: &mut Target, words: &str) {
     if words.contains("writethrough o") {
         target.cache_by_default = false;
     }
     if let Some((_, said)) = CACHES.iter().find(|(line, _)| words.starts_with(line)) {
-        // Since 2.0.17 two lines say of both caches.
+        // Since 2.0.17 two lines describe both caches.
         let of_one = ["using software cache", "software cache disabled"];
         target.cache_by_default |= of_one.contains(&words);
         match said {
@@ -100,7 +98,7 @@ pub(super) fn target_parameter(target: &mut Target, words: &str) {
     } else if let Some(rest) = words.strip_prefix("performing mix test (read/write ratio: ") {
         target.read_percent = first_share(rest);
     } else if let Some(rest) = words.strip_prefix("performing mix test (write/read ratio: ") {
-        // Up to 2.0.12: the share of writes, of 100.
+        // Up to 2.0.12: the percentage of writes.
         target.read_percent = first_share(rest).map(|writes| 100 - writes);
     } else if let Some(size) = words.strip_prefix("block size:") {
         target.block_bytes = bytes(size).filter(|bytes| *bytes > 0);
@@ -130,7 +128,7 @@ pub(super) fn target_parameter(target: &mut Target, words: &str) {
             .and_then(|(_, rest)| bytes(rest.trim_end_matches(')')));
         target.pattern = walk(target, step, shared).filter(|_| !target.is_parallel);
     } else if let Some(step) = words.strip_prefix("stride size:") {
-        // Up to 2.0.14 this line alone says that positions are not random.
+        // Up to 2.0.14 only this line shows that positions are not random.
         if target.pattern.is_none() {
             target.pattern = walk(target, bytes(step), false);
         }
@@ -155,11 +153,11 @@ fn limit_of(text: &str) -> Option<Limit> {
     }
 }
 
-/// Steps of a target whose block size was said before.
+/// Steps of a target whose block size was given before.
 fn walk(target: &Target, step: Option<u64>, shared: bool) -> Option<Pattern> {
     let step = step.filter(|step| *step > 0);
-    // Sizes with decimals are rounded; without the block nobody knows whether a step is
-    // one of it.
+    // Sizes with decimals are rounded; without the block size it is unknown whether a step equals
+    // one block.
     (step.is_none() || target.block_bytes.is_some())
         .then(|| steps(step, target.block_bytes, shared))
 }
@@ -170,8 +168,8 @@ fn first_share(text: &str) -> Option<u8> {
     (share <= 100).then_some(share)
 }
 
-/// `8192`, `8KiB`, `64K`, `1MiB`; in both the unit is 1,024. `1.95GiB` is rounded,
-/// so it says no number of bytes.
+/// `8192`, `8KiB`, `64K`, `1MiB`; the unit is 1,024 in all spellings. `1.95GiB` is rounded, so it
+/// gives no exact number of bytes.
 fn bytes(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.len()

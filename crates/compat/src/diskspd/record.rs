@@ -1,4 +1,4 @@
-//! What both of DiskSpd's forms say, as a record: one job for each time span.
+//! Converts both of DiskSpd's formats to a record: one job for each time span.
 
 use crate::absent::Absent;
 use crate::imported_id::imported_id;
@@ -10,10 +10,10 @@ use stripewise_workload::{
     Arrivals, CacheMode, CursorKind, Distribution, Pattern, Rate, ThinkTime, Workload,
 };
 
-/// Threads, and outstanding of each, at most: their product fits 32 bits.
+/// Most threads, and most outstanding of each: their product fits 32 bits.
 pub(super) const COUNT_MAX: u64 = 65_535;
 
-/// What is said of a target.
+/// Parameters of a target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Target {
     pub(super) path: String,
@@ -24,33 +24,33 @@ pub(super) struct Target {
     pub(super) outstanding: Option<u32>,
     pub(super) threads: Option<u32>,
     pub(super) base_offset_bytes: Option<u64>,
-    /// Only what is before this byte was used (`-f`).
+    /// Only bytes before this one were used (`-f`).
     pub(super) end_bytes: Option<u64>,
-    /// Several operations at the same place at once (`-p`).
+    /// Several operations at the same position at once (`-p`).
     pub(super) is_parallel: bool,
-    /// Random positions are not drawn alike from all of it (`-rd`).
+    /// Random positions are not uniformly distributed (`-rd`).
     pub(super) is_uneven: bool,
     pub(super) cache: Option<CacheMode>,
-    /// Milliseconds of a pause after so many operations (`-j`, `-i`); 0 without one.
+    /// Milliseconds of pause after a number of operations (`-j`, `-i`); 0 without one.
     pub(super) think_ms: Option<u64>,
     pub(super) burst: Option<u64>,
-    /// What each of its threads is held to (`-g`); none where it is not.
+    /// Rate limit of each of its threads (`-g`), if any.
     pub(super) limit: Option<Limit>,
-    /// What would say of write-through is not there.
+    /// There is no line about write-through.
     pub(super) cache_by_default: bool,
 }
 
-/// What the threads of a target are held to.
+/// Rate limit of a target's threads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Limit {
-    /// Operations a second.
+    /// Operations per second.
     Iops(u64),
-    /// Bytes a millisecond.
+    /// Bytes per millisecond.
     BytesPerMs(u64),
 }
 
 impl Target {
-    /// Bytes in use from its base offset on, where an end is said.
+    /// Bytes used from its base offset, where an end is given.
     fn used_bytes(&self) -> Option<u64> {
         let end = self.end_bytes.filter(|end| *end > 0)?;
         end.checked_sub(self.base_offset_bytes?)
@@ -63,7 +63,7 @@ impl Target {
 pub(super) struct Counted {
     pub(super) operations: u64,
     pub(super) bytes: u64,
-    /// Milliseconds of the percentiles that were found, by name.
+    /// Milliseconds of the available percentiles, by name.
     pub(super) latency_ms: [Option<f64>; 8],
 }
 
@@ -74,9 +74,9 @@ pub(super) const LATENCIES: [&str; 8] = ["min", "mean", "p50", "p90", "p95", "p9
 #[derive(Clone, Debug, Default)]
 pub(super) struct TimeSpan {
     pub(super) targets: Vec<Target>,
-    /// Threads of all targets together (`-F`), where said.
+    /// Threads over all targets (`-F`), if given.
     pub(super) threads_in_all: Option<u32>,
-    /// In flight for each of those threads, on all targets together (`-O`).
+    /// In flight for each of those threads, over all targets (`-O`).
     pub(super) requests_of_thread: Option<u32>,
     pub(super) asked_ns: Option<u64>,
     pub(super) ramp_ns: Option<u64>,
@@ -86,12 +86,12 @@ pub(super) struct TimeSpan {
     pub(super) measured_ns: Option<u64>,
     pub(super) read: Counted,
     pub(super) write: Counted,
-    /// As printed, where printed; else from counts and time.
+    /// As printed, if printed; otherwise from counts and time.
     pub(super) iops: Option<f64>,
     pub(super) mib_per_s: Option<f64>,
 }
 
-/// What belongs to the file.
+/// Properties of the file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
     pub(super) source: String,
@@ -113,7 +113,7 @@ pub(super) fn record(frame: &Frame, span: &TimeSpan, number: u64) -> RunRecord {
         jobs: vec![job],
         ..RunRecord::empty()
     };
-    // Later time spans began later, nobody says when.
+    // Later time spans began later, at an unknown time.
     if let Some(started_at) = frame.started_at.as_ref().filter(|_| number == 0) {
         started_at.clone_into(&mut record.started_at);
         absent.give("started_at");
@@ -169,7 +169,7 @@ fn job(span: &TimeSpan, absent: &mut Absent) -> JobRecord {
     }
 }
 
-/// What all targets agree on; `None` where they do not.
+/// The value common to all targets; `None` if they differ.
 fn common<T: PartialEq + Copy>(targets: &[Target], of: impl Fn(&Target) -> Option<T>) -> Option<T> {
     let first = of(targets.first()?)?;
     targets
@@ -178,8 +178,8 @@ fn common<T: PartialEq + Copy>(targets: &[Target], of: impl Fn(&Target) -> Optio
         .then_some(first)
 }
 
-/// In flight for each thread and target. What a pool of threads has in flight on
-/// several targets together says nothing of each.
+/// In flight for each thread and target. The total of a thread pool over several targets does not
+/// determine it.
 fn outstanding(span: &TimeSpan) -> Option<u32> {
     match span
         .requests_of_thread
@@ -229,7 +229,7 @@ fn workload(span: &TimeSpan, absent: &mut Absent) -> Workload {
         workload.outstanding = outstanding;
         give("outstanding");
     }
-    // With -F threads work on all targets, else each target has its own.
+    // With -F, threads work on all targets; otherwise each target has its own.
     if let Some(threads) = span
         .threads_in_all
         .or(common(targets, |target| target.threads))
@@ -264,9 +264,8 @@ fn workload(span: &TimeSpan, absent: &mut Absent) -> Workload {
     workload
 }
 
-/// Inner `None`: it does not pause. Outer `None`: nothing says whether it does, or how
-/// is no think time of ours: where several operations are in flight DiskSpd counts those
-/// that completed.
+/// Inner `None`: it does not pause. Outer `None`: unknown, or not expressible as think time: with
+/// several operations in flight DiskSpd counts completed ones.
 fn think_of(target: &Target) -> Option<Option<ThinkTime>> {
     match (target.think_ms?, target.burst?) {
         (0, _) | (_, 0) => Some(None),
@@ -278,7 +277,7 @@ fn think_of(target: &Target) -> Option<Option<ThinkTime>> {
     }
 }
 
-/// What all targets together are held to; `None` where nobody can say.
+/// Rate limit over all targets; `None` if unknown.
 fn rate(span: &TimeSpan) -> Option<Option<Rate>> {
     if span.targets.is_empty() {
         return None;
@@ -329,7 +328,7 @@ fn outcome(span: &TimeSpan, absent: &mut Absent) -> JobOutcome {
     outcome
 }
 
-/// Where there were none, that is known: they have no latency.
+/// If there were none, that is known: they have no latency.
 fn kind(counted: &Counted, name: &str, absent: &mut Absent) -> KindOutcome {
     let below = format!("jobs.outcome.{name}");
     absent.give_all(&below, &["operations", "bytes"]);
@@ -367,15 +366,15 @@ fn kind(counted: &Counted, name: &str, absent: &mut Absent) -> KindOutcome {
     kind
 }
 
-/// Where operations went.
+/// Positions of operations.
 pub(super) fn random() -> Pattern {
     Pattern::Random {
         distribution: Distribution::Uniform,
     }
 }
 
-/// Block after block with a position for each thread, or one for all; with
-/// another step from start to start, strides.
+/// Consecutive blocks with a position for each thread, or one for all; with another distance
+/// between starts, strides.
 pub(super) fn steps(step_bytes: Option<u64>, block_bytes: Option<u64>, shared: bool) -> Pattern {
     let cursor = if shared {
         CursorKind::Shared
@@ -393,7 +392,7 @@ pub(super) fn steps(step_bytes: Option<u64>, block_bytes: Option<u64>, shared: b
     }
 }
 
-/// The mode of "no software cache" and "write through".
+/// The cache mode for "no software cache" and "write through".
 pub(super) fn cache(no_software_cache: bool, write_through: bool) -> CacheMode {
     match (no_software_cache, write_through) {
         (true, true) => CacheMode::DirectSync,
@@ -403,7 +402,7 @@ pub(super) fn cache(no_software_cache: bool, write_through: bool) -> CacheMode {
     }
 }
 
-/// Seconds as printed, in nanoseconds; none below 0 or beyond a year.
+/// Printed seconds in nanoseconds; `None` below 0 or beyond a year.
 pub(super) fn seconds_ns(text: &str) -> Option<u64> {
     let seconds: f64 = text.trim().parse().ok()?;
     (0.0..=31_622_400.0)

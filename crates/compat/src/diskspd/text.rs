@@ -1,9 +1,9 @@
-//! DiskSpd's text: `Input parameters:`, and for each time span `Results`.
+//! DiskSpd's text: `Input parameters:`, and `Results` for each time span.
 //!
-//! Written by versions 2.0.11 to 2.2, whose lines differ: units, which latencies
-//! have a heading, how caches are named. Several results may stand in one file. A
-//! result that lacks a table or a row, or whose numbers contradict each other, is
-//! an error with its line; lines that are not needed are passed over.
+//! Written by versions 2.0.11 to 2.2, whose lines differ: units, which latencies have a heading,
+//! how caches are named. One file may contain several results. A result that lacks a table or a
+//! row, or whose numbers contradict each other, is an error with its line; lines that are not
+//! needed are skipped.
 
 use super::consistency::{TotalRow, contradiction, of_totals, total_row};
 use super::parameters::{count, span_parameter, target_parameter};
@@ -18,16 +18,16 @@ use crate::time::from_slashes;
 const TARGETS_MAX: usize = 4_096;
 const SPANS_MAX: usize = 1_000;
 
-/// Which part of the text a line belongs to.
+/// The part of the text a line belongs to.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
-    /// Before anything of DiskSpd's.
+    /// Before any DiskSpd output.
     Outside,
     Parameters,
     Results,
 }
 
-/// Which table a row belongs to.
+/// The table a row belongs to.
 #[derive(Clone, Copy, PartialEq)]
 enum Table {
     None,
@@ -35,12 +35,12 @@ enum Table {
     Read,
     Write,
     Percentiles,
-    /// Percentiles of one of several targets stand before those of all.
+    /// Percentiles of one of several targets come before those of all.
     OneTarget,
 }
 
 impl Table {
-    /// Which of the three tables with a row for each thread this is.
+    /// The index of a table that has a row per thread.
     fn of_rows(self) -> Option<usize> {
         match self {
             Table::Total => Some(0),
@@ -56,9 +56,9 @@ pub(crate) struct Reader {
     frame: Frame,
     part: Part,
     table: Table,
-    /// What was asked for, by time span.
+    /// Requested parameters, by time span.
     asked: Vec<TimeSpan>,
-    /// The result that is being read, and the line of its heading.
+    /// The result being read, and the line of its heading.
     open: Option<(u64, Open)>,
     /// Text of the result so far, for its id.
     content: String,
@@ -68,21 +68,20 @@ pub(crate) struct Reader {
 #[derive(Default)]
 struct Open {
     span: TimeSpan,
-    /// The last rows of the tables of all, of reads and of writes.
+    /// The last rows of the tables for all operations, reads and writes.
     totals: [Option<TotalRow>; 3],
-    /// Bytes and I/Os of the threads in those tables, added up.
+    /// Sums of the threads' bytes and I/Os in those tables.
     of_threads: [Option<(u64, u64)>; 3],
-    /// How many cells a row of the table has between `thread` and `file`.
+    /// Number of cells in a row of the table between `thread` and `file`.
     columns: usize,
     /// Latencies were measured: percentiles must follow.
     latencies: bool,
-    /// The longest latencies of reads, of writes and of all, where the table that
-    /// counts has come to its end.
+    /// The maximum latencies of reads, of writes and of all, once the percentile table is complete.
     longest_ms: Option<[Option<f64>; 3]>,
-    /// DiskSpd says that it was stopped before it measured.
+    /// DiskSpd reports that it was stopped before it measured.
     interrupted: bool,
-    /// Which cell of a row behind `total:` is the mean latency; whether there is
-    /// one depends on `-L`, what else stands there on `-D`.
+    /// Index of the mean latency in a `total:` row; its presence depends on `-L`, other columns on
+    /// `-D`.
     mean_at: Option<usize>,
 }
 
@@ -112,7 +111,7 @@ impl LineReader for Reader {
         if let Some(command) = words.strip_prefix("Command Line:") {
             self.begin(line.number, out);
             self.frame.command = command.split_whitespace().map(str::to_owned).collect();
-            // Its text does not name the version; some switches do.
+            // Its text does not name the version; some switches imply it.
             if let Some(switch) = self.frame.command.iter().find(|word| is_of_2_3(word)) {
                 out.note(line.number, format!("has {switch}, a switch of DiskSpd 2.3, which puts threads on fast cores first and separates buffers: compare with results of the same version only"));
                 self.frame.version = Some("2.3+".to_owned());
@@ -141,8 +140,7 @@ impl LineReader for Reader {
 }
 
 impl Reader {
-    /// Results of all time spans that were asked for are there, or it is said which
-    /// are not.
+    /// Checks that results of all requested time spans are present, and reports missing ones.
     fn close_invocation(&mut self, out: &mut Out<'_>) {
         self.close_result(out);
         let (asked, found) = (self.asked.len() as u64, self.number);
@@ -153,7 +151,7 @@ impl Reader {
         }
     }
 
-    /// A result of another invocation begins.
+    /// Begins a result of another invocation.
     fn begin(&mut self, line: u64, out: &mut Out<'_>) {
         self.close_invocation(out);
         self.frame = Frame {
@@ -269,7 +267,7 @@ impl Reader {
             return;
         }
         if let Some(threads) = words.strip_prefix("thread count:") {
-            // Before 2.1 a pool of threads (-F) is told nowhere else.
+            // Before 2.1 a thread pool (-F) is not mentioned anywhere else.
             if open
                 .span
                 .targets
@@ -321,7 +319,7 @@ impl Reader {
         }
     }
 
-    /// A row of a thread: what the last row must add up to.
+    /// A thread's row: the last row must be the sum.
     fn thread(&mut self, line: u64, [bytes, operations]: [Option<u64>; 2], out: &mut Out<'_>) {
         let Some((_, open)) = &mut self.open else {
             return;
@@ -380,8 +378,8 @@ impl Reader {
         counted.latency_ms[1] = mean;
     }
 
-    /// Tables of another result begin, without the heading `Results` that says
-    /// what they belong to: an excerpt, as articles have them.
+    /// Tables of another result begin without the heading `Results`, as in excerpts quoted in
+    /// articles.
     fn second_total(&mut self, line: u64, out: &mut Out<'_>) {
         self.close_result(out);
         self.part = Part::Outside;
@@ -389,8 +387,8 @@ impl Reader {
     }
 }
 
-/// Whether a switch came with version 2.3: `IoRing`, bypass, affinity by kind of core,
-/// separation of buffers, depth of the completion port, facts of the system.
+/// Whether a switch is new in version 2.3: `IoRing`, bypass, affinity by core type, buffer
+/// separation, completion port depth, system information.
 fn is_of_2_3(word: &str) -> bool {
     let Some(switch) = word.strip_prefix(['-', '/']) else {
         return false;
@@ -409,7 +407,7 @@ fn is_of_2_3(word: &str) -> bool {
         || switch.starts_with("SY")
 }
 
-/// Whether a result has everything that it announces, and agrees with itself.
+/// Whether a result has everything that it announces, and is consistent.
 fn whole(open: &Open) -> Result<(), String> {
     let Some(measured_ns) = open.span.measured_ns else {
         return Err("have no `actual test time:`: they are truncated".to_owned());
@@ -442,8 +440,7 @@ fn whole(open: &Open) -> Result<(), String> {
     contradiction.map_or(Ok(()), Err)
 }
 
-/// Bytes and I/Os of `0 | 327680000 | 5000 | 20.83 | ...`; `None` where the line is
-/// not a thread's.
+/// Bytes and I/Os of `0 | 327680000 | 5000 | 20.83 | ...`; `None` if the line is not a thread's.
 fn thread_row(words: &str) -> Option<[Option<u64>; 2]> {
     let mut cells = words.split('|').map(str::trim);
     let thread = cells.next()?;
@@ -452,8 +449,9 @@ fn thread_row(words: &str) -> Option<[Option<u64>; 2]> {
     is_number.then(|| [number(), number()])
 }
 
-/// The heading of a table, `thread | bytes | I/Os | MiB/s | I/O per s | AvgLat
-/// ...`: where the mean is in its rows, which have no first cell behind `total:`.
+/// Index of the mean in the rows of a table headed
+/// `thread | bytes | I/Os | MiB/s | I/O per s | AvgLat ...`, which have no first cell after
+/// `total:`.
 fn mean_at(heading: &str) -> Option<usize> {
     let at = heading
         .split('|')
@@ -461,13 +459,13 @@ fn mean_at(heading: &str) -> Option<usize> {
     at.checked_sub(1)
 }
 
-/// The name of a target alone on its line is the caption of its percentiles.
+/// Whether the line is a target's name alone, the caption of its percentiles.
 fn is_path(open: &Open, words: &str) -> bool {
     let targets = &open.span.targets;
     targets.len() > 1 && targets.iter().any(|target| target.path == words)
 }
 
-/// `50th | 0.1 | 0.2 | 0.1`: read, write, total; `N/A` where there were none.
+/// `50th | 0.1 | 0.2 | 0.1`: read, write, total; `N/A` if there were none.
 fn percentile(open: &mut Open, words: &str) -> Result<(), &'static str> {
     let span = &mut open.span;
     let mut cells = words.split('|').map(str::trim);
@@ -493,7 +491,7 @@ fn percentile(open: &mut Open, words: &str) -> Result<(), &'static str> {
         return Err("has a percentile that is neither milliseconds nor N/A");
     }
     if name == "max" {
-        // The last row of all: `71` may have been `71.500`.
+        // The very last row: `71` may have been `71.500`.
         let decimals = |cell: &str| cell.split_once('.').map_or(0, |(_, after)| after.len());
         if all != "N/A" && decimals(all) < 3 {
             return Err("has a longest latency without three decimals: it is truncated");

@@ -1,7 +1,6 @@
-//! Just enough of XML: elements with their text, as a tree of bounded depth and
-//! size. Elements that nobody asks for, other attributes than one, comments and declarations are
-//! passed over; entities that a document defines itself are not known, so none can
-//! grow.
+//! A minimal XML parser: elements with their text, as a tree of bounded depth and size. Unused
+//! elements, all attributes but one, comments and declarations are skipped; entities defined by a
+//! document are not expanded, so none can grow.
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -9,7 +8,7 @@ use quick_xml::events::Event;
 const DEPTH_MAX: usize = 32;
 const NODES_MAX: usize = 500_000;
 
-/// Elements that are kept; what is in others goes with them.
+/// Elements that are kept; others are dropped with their contents.
 const NAMES: [&str; 53] = [
     "Results",
     "System",
@@ -71,7 +70,7 @@ const NAMES: [&str; 53] = [
 pub(super) struct Node {
     pub(super) name: &'static str,
     text: String,
-    /// It has an attribute `unit="IOPS"`.
+    /// It has the attribute `unit="IOPS"`.
     pub(super) of_iops: bool,
     children: Vec<Node>,
 }
@@ -92,7 +91,7 @@ impl Node {
         self.child(name).map(|child| child.text.trim())
     }
 
-    /// That text as a number.
+    /// The text of the first child of this name as a number.
     pub(super) fn number(&self, name: &str) -> Option<u64> {
         self.text(name)?.parse().ok()
     }
@@ -102,7 +101,7 @@ impl Node {
         self.text.trim().parse().ok()
     }
 
-    /// That text as yes or no.
+    /// The text of the first child of this name as a boolean.
     pub(super) fn truth(&self, name: &str) -> Option<bool> {
         match self.text(name)? {
             "true" => Some(true),
@@ -112,10 +111,10 @@ impl Node {
     }
 }
 
-/// The first element of `xml` and what is in it; and the byte behind it.
+/// The first element of `xml` with its contents, and the offset after it.
 ///
 /// # Errors
-/// The byte where it stops to be XML, and why.
+/// The offset of the first invalid byte, and why.
 pub(super) fn parse(xml: &str) -> Result<(Node, usize), (usize, String)> {
     let mut reader = Reader::from_str(xml);
     let mut open: Vec<Node> = Vec::new();
@@ -181,7 +180,7 @@ pub(super) fn parse(xml: &str) -> Result<(Node, usize), (usize, String)> {
     }
 }
 
-/// The five entities that all XML has; others say nothing.
+/// The five entities predefined in XML; others are dropped.
 fn known_reference(name: &str) -> &'static str {
     match name {
         "amp" => "&",

@@ -1,5 +1,5 @@
-//! DiskSpd's XML: the profile that was asked for, and for each of its time spans
-//! what came of it. Several documents may stand in one file, with text between.
+//! DiskSpd's XML: the requested profile, and the results of each of its time spans. One file may
+//! contain several documents, with text between.
 
 use super::consistency;
 use super::record::{
@@ -64,7 +64,7 @@ fn document(node: &Node, line: u64, content: u64, out: &mut Out<'_>) {
     }
 }
 
-/// What DiskSpd leaves out of its profile, and a line that was cut out looks the same.
+/// Defaults that DiskSpd omits from its profile, indistinguishable from removed lines.
 fn said_nothing_of(span: &TimeSpan) -> Vec<String> {
     let mut notes = Vec::new();
     let silent = span.targets.iter().filter(|target| target.cache_by_default);
@@ -106,8 +106,7 @@ fn frame(node: &Node, source_name: &str, line: u64, content: u64) -> Frame {
     }
 }
 
-/// DiskSpd writes names of files as they are, and they may have an ampersand in
-/// them, which no XML has alone.
+/// DiskSpd writes file names unescaped; they may contain an ampersand, which is invalid XML.
 fn escaped(text: &str) -> Cow<'_, str> {
     const KNOWN: [&str; 6] = ["amp;", "lt;", "gt;", "quot;", "apos;", "#"];
     let alone = |at: usize| {
@@ -136,8 +135,7 @@ fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(whole)
 }
 
-/// What each time span asked for and gave; `None` for those that were interrupted
-/// before they measured.
+/// Parameters and results of each time span; `None` for those interrupted before they measured.
 fn spans(node: &Node) -> Result<Vec<Option<TimeSpan>>, String> {
     let profile = node
         .child("Profile")
@@ -232,7 +230,7 @@ fn target(node: &Node) -> Target {
             .number("WriteRatio")
             .filter(|share| *share <= 100)
             .map(|share| 100 - share as u8),
-        // Targets whose random share is partial walk in both ways.
+        // Targets with a random share have a partial walk in both directions.
         pattern: pattern
             .filter(|_| node.number("RandomRatio").is_none_or(|share| share == 100))
             .filter(|_| node.truth("ParallelAsyncIO") != Some(true)),
@@ -247,15 +245,15 @@ fn target(node: &Node) -> Target {
         cache_by_default: off.is_none() || through.is_none(),
         base_offset_bytes: node.number("BaseFileOffset"),
         end_bytes: node.number("MaxFileSize"),
-        // Neither is said where the cache is left on. One that is off on the near
-        // side of a share only, or a mapped file, is no mode of ours.
+        // Neither element is present where the cache is left on. One disabled only on the local
+        // side of a share, or a mapped file, has no equivalent cache mode.
         cache: (node.child("DisableLocalCache").is_none()
             && node.child("MemoryMappedIo").is_none())
         .then(|| cache(off.unwrap_or(false), through.unwrap_or(false))),
     }
 }
 
-/// What threads are held to; 0 is nothing.
+/// Rate limit of the threads; 0 is none.
 fn limit(node: &Node) -> Option<Limit> {
     let number = node.own_number().filter(|number| *number > 0)?;
     Some(match node.of_iops {
@@ -264,7 +262,7 @@ fn limit(node: &Node) -> Option<Limit> {
     })
 }
 
-/// Threads in all: of a pool, or of each target.
+/// Total threads: of a pool, or of all targets.
 fn asked_threads(span: &TimeSpan) -> Option<u64> {
     match span.threads_in_all {
         Some(threads) => Some(u64::from(threads)),

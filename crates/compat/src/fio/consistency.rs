@@ -1,16 +1,16 @@
-//! Whether a job of fio agrees with itself.
+//! Whether a fio job is consistent.
 //!
-//! fio computes its rates from the counts and the time that it prints, so a number
-//! that was edited or cut short is found by another one. Real output agrees to
-//! far less than a percent; the limits here are wide enough for tools that round.
+//! fio computes its rates from the counts and time that it prints, so an edited or truncated number
+//! is found by another one. Real output agrees to far less than a percent; the limits here allow
+//! for tools that round.
 
 use super::job::{Job, Latencies, PERCENTS, Side};
 use super::outcome::{bandwidth, bytes};
 
-/// How far a rate may be from what follows from its count, as a share of it.
+/// Tolerance of a rate, as a fraction of the value computed from its count.
 const RATE_OFF: f64 = 0.05;
-/// How far a percentile may be above the maximum: fio gives the middle of a
-/// bucket of its histogram, which is up to 1/64 of its value wide.
+/// How far a percentile may exceed the maximum: fio gives the middle of a histogram bucket, which
+/// is up to 1/64 of its value wide.
 const BUCKET_OFF: f64 = 0.02;
 
 /// The first contradiction in a job, as the end of a sentence that names the job.
@@ -22,10 +22,10 @@ pub(super) fn contradiction(job: &Job) -> Option<String> {
     })
 }
 
-/// Operations, or bytes, a second beyond which no device goes.
+/// Operations or bytes per second that no device exceeds.
 const RATE_MAX: f64 = 1e15;
 
-/// A rate that nothing can have, whatever it follows from.
+/// A rate that is impossible regardless of its count.
 fn impossible(of: &Side, side: &str) -> Option<String> {
     let said = [("iops", of.iops), ("bw", bandwidth(of))];
     let found = said
@@ -39,8 +39,8 @@ fn rates(of: &Side, side: &str) -> Option<String> {
     let runtime_ms = of.runtime_ms? as f64;
     let operations = of.total_ios.map(|count| count as f64);
     let bytes = bytes(of).map(|bytes| bytes as f64);
-    // What a rate may be off by where there is little to count: one operation, and
-    // the KiB in which older versions count bytes.
+    // Tolerance of a rate for small counts: one operation, and the KiB in which older versions
+    // count bytes.
     let block = bytes.zip(operations.filter(|operations| *operations > 0.0));
     let block = block.map_or(1024.0, |(bytes, operations)| bytes / operations);
     let checked = [
@@ -49,7 +49,7 @@ fn rates(of: &Side, side: &str) -> Option<String> {
     ];
     checked.into_iter().find_map(|(what, said, count, step)| {
         let (said, count) = (said?, count?);
-        // Without time fio prints no rate.
+        // Without a runtime fio prints no rate.
         let (follows, off) = if runtime_ms > 0.0 {
             let per_second = 1e3 / runtime_ms;
             let follows = count * per_second;
@@ -80,7 +80,7 @@ fn latencies(of: &Side, side: &str) -> Option<String> {
     })
 }
 
-/// Whether a latency is above one that must be larger.
+/// Whether a latency exceeds one that must be larger.
 pub(super) fn disorder(values: &Latencies) -> Option<String> {
     if values.count == Some(0) {
         return None;

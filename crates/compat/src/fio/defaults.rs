@@ -1,16 +1,15 @@
-//! What the options of fio's jobs do not name.
+//! Options that fio's jobs do not give.
 
 use super::options::Options;
 use crate::out::Out;
 use std::collections::BTreeMap;
 
-/// What the options of jobs do not name, so that fio's defaults are taken: a line that
-/// was cut out of them looks the same.
+/// Options not given by jobs, so that fio's defaults apply: indistinguishable from removed lines.
 #[derive(Default)]
 pub(super) struct Defaults(BTreeMap<String, Vec<String>>);
 
 impl Defaults {
-    /// Names of one kind that are said in one note.
+    /// Most names of one kind in one note.
     const NAMED_MAX: usize = 8;
 
     pub(super) fn of(&mut self, name: &str, options: &Options, alone: bool, out: &mut Out<'_>) {

@@ -1,8 +1,8 @@
-//! The documents of a file of fio.
+//! The documents of a fio output file.
 //!
-//! fio prints warnings and progress into the same stream, so text may stand
-//! before and after a document, and several documents may follow one another:
-//! results of several runs, or one run again and again.
+//! fio prints warnings and progress to the same stream, so text may precede and follow a document,
+//! and several documents may follow one another: results of several runs, or repeated states of one
+//! run.
 
 use super::job::Document;
 use super::json;
@@ -13,17 +13,17 @@ use crate::out::Out;
 use crate::text::{Part, fingerprint, line_feeds};
 
 const MARK: &str = "\"fio version\"";
-/// Said of all results of fio.
+/// Note for all fio results.
 pub(super) const COMPLETION_LATENCIES: &str = "latencies are fio's completion latencies: they start when an operation has been submitted, unless the job set lat_percentiles";
 
-/// A document with where it stands.
+/// A document and its position.
 struct FioDocument {
     value: Document,
-    /// Of its text, for the id.
+    /// Fingerprint of its text, for the id.
     content: u64,
     /// From 1.
     line: u64,
-    /// Where the text before it begins, which may tell of a signal.
+    /// Start of the preceding text, which may mention a signal.
     from: usize,
     start: usize,
     end: usize,
@@ -51,11 +51,11 @@ pub(crate) fn read_json(parts: &[Part<'_>], out: &mut Out<'_>) {
     }
 }
 
-/// Reads those of a part; how many were earlier states of others.
+/// Reads the documents of a part; returns how many were earlier states of others.
 fn documents(part: &Part<'_>, out: &mut Out<'_>) -> u64 {
     let text = part.text;
     let mut snapshots = 0;
-    // Whether a document is the last one of its run is known from the next one.
+    // Only the next document shows whether this is the last one of its run.
     let mut pending: Option<FioDocument> = None;
     let mut from = 0;
     // Lines are counted once, from document to document.
@@ -74,7 +74,7 @@ fn documents(part: &Part<'_>, out: &mut Out<'_>) -> u64 {
         pending = Some(found);
     }
     if let Some(last) = pending {
-        // Nothing but the last document has text behind it that is its own.
+        // Only the last document has trailing text of its own.
         let before = &text[last.from..last.start];
         take(&last, before, &text[last.end..], out);
     }
@@ -82,7 +82,7 @@ fn documents(part: &Part<'_>, out: &mut Out<'_>) -> u64 {
     snapshots
 }
 
-/// The next document behind `from`, which is on line `from_line`.
+/// The next document after `from`, which is on line `from_line`.
 fn next_document(
     text: &str,
     from: usize,
@@ -117,18 +117,17 @@ fn next_document(
     }
 }
 
-/// Takes the runs of a document over, with the text before it and, of the last one,
-/// behind it.
+/// Imports the runs of a document, with the text before it and, for the last one, after it.
 fn take(found: &FioDocument, before: &str, behind: &str, out: &mut Out<'_>) {
     if let Err(reason) = must_be_readable(&found.value) {
         return out.refuse(found.line, reason, "nothing was imported");
     }
-    // Where fio says that a signal ended it, its runs are partial.
+    // If fio reports that a signal ended it, its runs are partial.
     let signal = signal_in(before).or_else(|| signal_in(behind));
     document(&found.value, found.content, found.line, signal, out);
 }
 
-/// What fio says of a signal that ended it.
+/// fio's message about a signal that ended it.
 fn signal_in(text: &str) -> Option<&str> {
     let mut lines = text.lines().map(str::trim);
     lines.find(|line| line.starts_with("fio: terminating on signal"))

@@ -1,12 +1,12 @@
-//! Records in fio's JSON, for programs that read it: fio-plot, and people's scripts.
+//! Exports records as fio's JSON, for programs that read it: fio-plot and users' scripts.
 //!
-//! The form is that of fio 3 with `--output-format=json+`: all runs are one document, each
-//! a group of jobs, as fio prints jobs behind a `stonewall`. What a record does not say is
-//! left out, and so is what fio's form has no place for; [`FioExport::left_out`] names it.
+//! The format is that of fio 3 with `--output-format=json+`: all runs form one document, each a
+//! group of jobs, as fio prints jobs after a `stonewall`. What a record lacks is omitted, and so is
+//! what fio's format cannot hold; [`FioExport::left_out`] names it.
 //!
-//! Latencies of records count from the issue of an operation to its completion, which is
-//! fio's `lat_ns`. Programs mostly look at `clat_ns`, which repeats it: a record does not
-//! say how long the call took that issued an operation.
+//! Latencies of records are from the issue of an operation to its completion, fio's `lat_ns`. Most
+//! programs read `clat_ns`, so it repeats the same value: a record does not contain the time taken
+//! to issue an operation.
 
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -18,21 +18,21 @@ const PERCENTS: [f64; 17] = [
     1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
     99.99,
 ];
-/// Upper ends of fio's classes of latencies, in each of its three units.
+/// Upper bounds of fio's latency classes, in each of its three units.
 const CLASSES: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1_000];
 
-/// Runs on their way into one document of fio.
+/// Runs being written to one fio document.
 #[derive(Clone, Debug, Default)]
 pub struct FioExport {
     groups: u64,
-    /// When the last one began and for how long it ran, milliseconds.
+    /// Start and duration of the last one, milliseconds.
     last: Option<(i64, u64)>,
     left_out: BTreeSet<&'static str>,
 }
 
 impl FioExport {
-    /// What begins the document; `version` is that of this program, `timestamp_ms` when it is
-    /// written, in milliseconds since 1970.
+    /// Start of the document; `version` is that of this program, `timestamp_ms` the time of
+    /// writing, milliseconds since 1970.
     #[must_use]
     pub fn head(version: &str, timestamp_ms: i64) -> String {
         format!(
@@ -41,14 +41,14 @@ impl FioExport {
         )
     }
 
-    /// What ends it.
+    /// End of the document.
     pub const TAIL: &'static str = "\n  ]\n}\n";
 
-    /// The jobs of a run, with what must stand before each. `started_ms`: when the run began,
-    /// milliseconds since 1970, where that is known.
+    /// The jobs of a run, with separators. `started_ms`: start of the run, milliseconds since 1970,
+    /// if known.
     pub fn run(&mut self, run: &RunRecord, started_ms: Option<i64>) -> String {
         let mut text = String::new();
-        // Runs on simulated arrays begin before those before them have ended.
+        // Runs on simulated arrays can begin before the preceding ones end.
         let longest = run
             .jobs
             .iter()
@@ -74,7 +74,7 @@ impl FioExport {
         text
     }
 
-    /// What of the records has no place in the document.
+    /// Fields of the records that the document cannot hold.
     #[must_use]
     pub fn left_out(&self) -> Vec<&'static str> {
         self.left_out.iter().copied().collect()
@@ -183,7 +183,7 @@ impl FioExport {
             bandwidth.map(|rate| Value::from((rate / 1024.0) as u64)),
         );
         add("iops", rate(operations).map(Value::from));
-        // A direction without operations has no time of its own.
+        // A direction without operations has no runtime of its own.
         add(
             "runtime",
             ms.map(|ms| Value::from(if kind.operations > 0 { ms } else { 0 })),
@@ -260,7 +260,7 @@ impl FioExport {
         Value::Object(values)
     }
 
-    /// Shares of processor time, of each thread.
+    /// CPU time percentages per thread.
     fn processor(&self, row: &JobRow<'_>, text: &mut Map<String, Value>) {
         let outcome = &row.job.outcome;
         for (name, field, each) in [
@@ -287,7 +287,7 @@ impl FioExport {
         }
     }
 
-    /// Shares of operations in classes of latency.
+    /// Percentages of operations by latency class.
     fn classes(&self, row: &JobRow<'_>, text: &mut Map<String, Value>) {
         let outcome = &row.job.outcome;
         let others = outcome.discard.iter();
@@ -323,7 +323,7 @@ impl FioExport {
         }
     }
 
-    /// The workload in fio's options.
+    /// The workload as fio options.
     fn options(&mut self, row: &JobRow<'_>) -> Map<String, Value> {
         let load = &row.job.workload;
         let mut options = Map::new();
@@ -396,7 +396,7 @@ impl FioExport {
         options
     }
 
-    /// Caches, and what sets the pace beside the disk.
+    /// Cache options, and what limits the rate apart from the disk.
     fn pace(&mut self, row: &JobRow<'_>, options: &mut Map<String, Value>) {
         let load = &row.job.workload;
         let mut add = |name: &str, value: Option<String>| {
@@ -434,7 +434,7 @@ impl FioExport {
         }
     }
 
-    /// `rw` of a load; of positions that fio has no name for, the nearest one.
+    /// `rw` for a workload; the nearest one if fio has no name for its pattern.
     fn rw(&mut self, load: &Workload) -> String {
         let random = match load.pattern {
             Pattern::Random { distribution } => {
@@ -465,8 +465,7 @@ fn kind(load: &Workload) -> &'static str {
     }
 }
 
-/// A time in the largest of fio's units that says it whole; parts of a microsecond are
-/// not said.
+/// A time in the largest of fio's units that divides it; fractions of a microsecond are dropped.
 fn time(ns: u64) -> String {
     match ns {
         ns if ns.is_multiple_of(1_000_000_000) => (ns / 1_000_000_000).to_string(),
@@ -475,7 +474,7 @@ fn time(ns: u64) -> String {
     }
 }
 
-/// Percentiles of a summary, where they are given.
+/// Percentiles of a summary, if present.
 fn known_percentiles(
     row: &JobRow<'_>,
     path: &impl Fn(&str) -> String,
@@ -494,7 +493,7 @@ fn known_percentiles(
     given.collect()
 }
 
-/// Mean, spread and extremes of the rates of intervals, of reads or of writes.
+/// Mean, deviation and extremes of interval rates, for reads or writes.
 fn spread(row: &JobRow<'_>, name: &str, block: f64) -> Vec<(String, Value)> {
     let intervals = &row.job.outcome.intervals;
     let rates: Vec<f64> = intervals

@@ -1,14 +1,13 @@
-//! The lines with which fio's normal output announces its jobs: the little that it
-//! says of what they do.
+//! The lines that announce jobs in fio's normal output: the few options that it prints.
 
 use super::job::OptionTexts;
 use super::printed;
 
-/// Options of a job as its header has them.
+/// A job's options as printed in its header.
 pub(super) struct Header {
-    /// By the names of fio's options.
+    /// Keyed by fio's option names.
     pub(super) options: OptionTexts,
-    /// The one block size of reads, and of writes, where each has one.
+    /// The single block size of reads, and of writes, where each has one.
     pub(super) blocks: [Option<u64>; 2],
 }
 
@@ -42,7 +41,7 @@ pub(super) fn header(words: &str) -> Option<(String, Header)> {
         [Some(read), Some(write)] => {
             options.insert("bs".to_owned(), format!("{read},{write}"));
         }
-        // Of several sizes the header says the smallest and the largest.
+        // Of several sizes the header gives the smallest and the largest.
         _ => {
             options.insert("bsrange".to_owned(), "several".to_owned());
         }
@@ -59,7 +58,7 @@ fn block_bytes(text: &str) -> Option<u64> {
     };
     let size = printed::bytes(&text, false)?;
     let whole = size.value.round();
-    // A rounded size (`1.50KiB` may be 1,535 bytes) is one of 512 bytes or none.
+    // A rounded size (`1.50KiB` may be 1,535 bytes) is accepted only as a multiple of 512 bytes.
     let exact = (whole - size.value).abs() < 1e-6 && (whole as u64).is_multiple_of(512);
     exact.then_some(whole as u64).filter(|bytes| *bytes > 0)
 }

@@ -1,13 +1,12 @@
-//! A document of fio as far as records are made from it, whichever form it was printed
-//! in.
+//! The parts of a fio document that records are made from, independent of its output format.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Names and values of options, as texts.
+/// Names and values of options, as strings.
 pub(super) type OptionTexts = BTreeMap<String, String>;
 
-/// What one start of fio printed.
+/// Output of one fio invocation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Document {
     /// `fio-3.33`.
@@ -19,12 +18,12 @@ pub(super) struct Document {
     pub(super) time: Option<String>,
     pub(super) global_options: Option<OptionTexts>,
     pub(super) jobs: Option<Vec<Job>>,
-    /// Of fio's client mode.
+    /// From fio's client mode.
     pub(super) client_stats: Option<Vec<Job>>,
     pub(super) disk_util: Option<Value>,
 }
 
-/// A job of it.
+/// A job of the document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Job {
     pub(super) name: Option<String>,
@@ -43,20 +42,20 @@ pub(super) struct Job {
     pub(super) read: Option<Box<Side>>,
     pub(super) write: Option<Box<Side>>,
     pub(super) trim: Option<Box<Side>>,
-    /// Reads and writes added up (`unified_rw_reporting`).
+    /// Sum of reads and writes (`unified_rw_reporting`).
     pub(super) mixed: Option<Box<Side>>,
     pub(super) sync: Option<Box<Side>>,
 }
 
 impl Job {
-    /// Reads and writes, as far as they are there.
+    /// Reads and writes, where present.
     pub(super) fn sides(&self) -> impl Iterator<Item = (&'static str, &Side)> {
         let each = [("read", &self.read), ("write", &self.write)];
         each.into_iter()
             .filter_map(|(name, side)| Some((name, side.as_deref()?)))
     }
 
-    /// The longest time of its directions, milliseconds.
+    /// The longer runtime of its directions, milliseconds.
     pub(super) fn longest_ms(&self) -> Option<u64> {
         self.sides().filter_map(|(_, side)| side.runtime_ms).max()
     }
@@ -69,16 +68,16 @@ pub(super) struct Side {
     pub(super) io_kbytes: Option<u64>,
     pub(super) total_ios: Option<u64>,
     pub(super) iops: Option<f64>,
-    /// KiB a second.
+    /// KiB per second.
     pub(super) bw: Option<f64>,
     pub(super) bw_bytes: Option<f64>,
     pub(super) runtime_ms: Option<u64>,
-    /// Of completion and in all, in nanoseconds; of version 2 in microseconds.
+    /// Completion latency in nanoseconds; in version 2, microseconds.
     pub(super) clat_ns: Option<Latencies>,
     pub(super) lat_ns: Option<Latencies>,
     pub(super) clat: Option<Latencies>,
     pub(super) lat: Option<Latencies>,
-    /// Its bytes are only known in the digits that fio prints.
+    /// Its bytes are only known to the printed precision.
     pub(super) is_rounded: bool,
 }
 
@@ -88,18 +87,18 @@ pub(super) struct Latencies {
     pub(super) min: Option<f64>,
     pub(super) max: Option<f64>,
     pub(super) mean: Option<f64>,
-    /// How many were measured.
+    /// Number of samples.
     pub(super) count: Option<u64>,
-    /// Those of [`PERCENTS`].
+    /// At [`PERCENTS`].
     pub(super) percentiles: Option<[Option<f64>; PERCENTS.len()]>,
-    /// What the last printed digit stands for, where it is not 1.
+    /// Value of the last printed digit, if not 1.
     pub(super) step: Option<f64>,
 }
 
-/// Percents whose values a record has.
+/// Percentiles that a record has.
 pub(super) const PERCENTS: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 
-/// Which of [`PERCENTS`] a percentile is.
+/// Index of a percentile in [`PERCENTS`].
 pub(super) fn percent_at(percent: f64) -> Option<usize> {
     PERCENTS
         .iter()

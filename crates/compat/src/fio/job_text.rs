@@ -1,14 +1,14 @@
-//! A job in fio's normal output: from its line with `groupid=` on.
+//! A job in fio's normal output, starting with its `groupid=` line.
 
 use super::header::Header;
 use super::job::{self, Job, PERCENTS, percent_at};
 use super::printed::{self, Printed};
 use std::collections::BTreeMap;
 
-/// Directions of which records are made.
+/// Directions that records are made of.
 pub(super) const SIDES: [&str; 2] = ["read", "write"];
 
-/// What is printed of a job.
+/// A job's printed lines.
 pub(super) struct JobText {
     pub(super) line: u64,
     pub(super) name: String,
@@ -19,26 +19,25 @@ pub(super) struct JobText {
     pub(super) sides: [Option<Side>; 2],
     /// Reads, writes, trims.
     issued: Option<[u64; 3]>,
-    /// Nothing was cut short or dropped.
+    /// No operation was short or dropped.
     whole: bool,
     at: At,
     form: Form,
 }
 
-/// How versions print differently.
+/// Version-specific output quirks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Form {
     /// From 2.20 to 3.25 numbers lose a carry: 24.98 is printed as 24.0.
     pub(super) loses_carry: bool,
-    /// Before 2.20 decimals have no zeros before them, and are those of 1,024ths: 2063.99
-    /// is printed as 2063.2.
+    /// Before 2.20 decimals lack leading zeros and are in 1,024ths: 2063.99 is printed as 2063.2.
     pub(super) garbles_decimals: bool,
-    /// Before 2.1.14 counts do not say what was dropped.
+    /// Before 2.1.14 counts do not include dropped operations.
     pub(super) without_drops: bool,
 }
 
 impl Form {
-    /// What a number means that was printed in this form.
+    /// The value of a number printed in this format.
     pub(super) fn of(self, printed: Printed) -> Printed {
         match self.garbles_decimals {
             true => printed.without_decimals(),
@@ -46,8 +45,7 @@ impl Form {
         }
     }
 
-    /// The form of a version, `3.1`, `2.1.11`, `3.33-dirty`; of one that is not known,
-    /// any.
+    /// The format of a version, `3.1`, `2.1.11`, `3.33-dirty`; for an unknown one, any.
     pub(super) fn of_version(version: Option<&str>) -> Form {
         let Some(version) = version else {
             return Form {
@@ -75,32 +73,32 @@ pub(super) struct Side {
     bytes: Printed,
     iops: Printed,
     bandwidth: Printed,
-    /// By kind: `clat`, `lat`.
+    /// By type: `clat`, `lat`.
     latencies: BTreeMap<&'static str, Latencies>,
 }
 
 #[derive(Default)]
 struct Latencies {
-    /// Of minimum, maximum and mean, nanoseconds.
+    /// Minimum, maximum and mean, nanoseconds.
     values: Option<[f64; 3]>,
     percentiles: Option<[Option<f64>; PERCENTS.len()]>,
-    /// Nanoseconds of the last digit.
+    /// Nanoseconds of the last printed digit.
     step_ns: f64,
 }
 
-/// What the next lines are about.
+/// What the next lines describe.
 #[derive(Clone, Copy, PartialEq)]
 enum At {
-    /// Nothing that is needed.
+    /// Nothing of interest.
     Nothing,
     Side(usize),
-    /// Percentiles of a direction: which kind, and nanoseconds of their unit.
+    /// Percentiles of a direction: latency type, and nanoseconds per unit.
     Percentiles(usize, &'static str, f64),
-    /// Percentiles that no record is made from.
+    /// Percentiles that records do not use.
     Others,
 }
 
-/// Kinds of latency that records are made from: of completion, and in all.
+/// Latency types that records use: completion and total.
 const KINDS: [&str; 2] = ["clat", "lat"];
 
 impl JobText {
@@ -131,12 +129,12 @@ impl JobText {
         })
     }
 
-    /// Whether a line can only be a part of a job.
+    /// Whether a line can only be part of a job.
     pub(super) fn is_part(words: &str) -> bool {
         side_line(words).is_some() || words.starts_with("issued rwt")
     }
 
-    /// One of its lines.
+    /// Parses one of its lines.
     ///
     /// # Errors
     /// The end of a sentence about the line.
@@ -290,7 +288,7 @@ impl JobText {
         Ok(())
     }
 
-    /// The job as fio's JSON would have it.
+    /// Converts to fio's JSON representation.
     ///
     /// # Errors
     /// The end of a sentence about the job.
@@ -339,7 +337,7 @@ impl JobText {
     }
 }
 
-/// A direction in which nothing was done.
+/// A direction without operations.
 fn nothing() -> job::Side {
     job::Side {
         total_ios: Some(0),
@@ -365,7 +363,7 @@ impl Side {
                 self.iops.value, self.runtime_ms
             ));
         }
-        // Where all were of one size their bytes are known exactly.
+        // If all were of one size, their bytes are known exactly.
         let exact = block.and_then(|block| operations.checked_mul(block));
         let exact = exact.filter(|bytes| self.bytes.fits(*bytes as f64));
         let by_rate = self.bytes.nearest(self.bandwidth.value * seconds);
@@ -393,7 +391,7 @@ impl Side {
         })
     }
 
-    /// Its bytes, where a rate says which of two amounts they are.
+    /// Its bytes, where a rate distinguishes between two possible amounts.
     pub(super) fn amount(&self) -> Printed {
         let seconds = self.runtime_ms as f64 / 1e3;
         self.bytes.nearest(self.bandwidth.value * seconds)
@@ -417,8 +415,8 @@ impl Latencies {
     }
 }
 
-/// The name of a direction and what is behind its colon: `read: IOPS=...`, in
-/// version 2 `read : io=...`.
+/// The name of a direction and the text after its colon: `read: IOPS=...`, in version 2
+/// `read : io=...`.
 fn side_line(words: &str) -> Option<(&str, &str)> {
     let (name, rest) = words.split_once(':')?;
     let rest = rest.trim_start();
@@ -459,8 +457,8 @@ fn side_of(rest: &str, form: Form) -> Option<Side> {
     })
 }
 
-/// Kind, nanoseconds of the unit, and what follows of `clat (usec): min=36, ...`;
-/// nothing follows of `clat percentiles (usec):`.
+/// Type, nanoseconds per unit, and remainder of `clat (usec): min=36, ...`; the remainder of
+/// `clat percentiles (usec):` is empty.
 fn latency_line(words: &str) -> Option<(&str, f64, Option<&str>)> {
     let (kind, rest) = words.split_once(" (")?;
     let (unit, rest) = rest.split_once("):")?;

@@ -1,8 +1,8 @@
-//! fio's JSON, read into the little that records are made from.
+//! Reads the parts of fio's JSON that records are made from.
 //!
-//! fio prints dozens of values that no record has, histograms of thousands of bins among
-//! them, and a file may hold anything else: what is not known is passed over while it is
-//! read, and what is kept is of bounded size.
+//! fio prints dozens of values that records do not use, including histograms of thousands of bins,
+//! and a file may contain anything else: unknown data is skipped while parsing, and memory stays
+//! bounded.
 
 use super::job::{Document, Job, Latencies, OptionTexts, PERCENTS, Side, percent_at};
 use super::options::put;
@@ -12,19 +12,19 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Values of the statistics of disks that are kept of one document at most.
+/// Most disk statistics kept of one document.
 const VALUES_MAX: usize = 100_000;
-/// Jobs of one document at most; fio itself starts no more than 4,096 at once.
+/// Most jobs of one document; fio itself starts no more than 4,096 at once.
 pub(super) const JOBS_MAX: usize = 65_536;
-/// Options of one job; fio has some 300.
+/// Most options of one job; fio has some 300.
 const OPTIONS_MAX: usize = 1_000;
-/// Bytes of one value of an option; fio takes no longer ones.
+/// Longest value of an option, in bytes; fio accepts no longer ones.
 const OPTION_BYTES_MAX: usize = 8_192;
 
-/// The document that a text is.
+/// Parses a document.
 ///
 /// # Errors
-/// Where it is not JSON, or holds more than fio prints.
+/// If it is not JSON, or holds more than fio prints.
 pub(super) fn document(text: &str, work: &Work<'_>) -> Result<Document, serde_json::Error> {
     let mut json = serde_json::Deserializer::from_str(text);
     let document = Reader::<Document>::new(work).deserialize(&mut json)?;
@@ -32,11 +32,11 @@ pub(super) fn document(text: &str, work: &Work<'_>) -> Result<Document, serde_js
     document.ok_or_else(|| Error::custom("not an object"))
 }
 
-/// What is read from an object, member by member.
+/// A type parsed from an object, member by member.
 trait Object: Default {
-    /// Members that are read.
+    /// Members that are parsed.
     const NAMES: &'static [&'static str];
-    /// Reads the value of one of them.
+    /// Parses the value of one of them.
     fn member<'de, A: MapAccess<'de>>(
         &mut self,
         name: &str,
@@ -45,7 +45,7 @@ trait Object: Default {
     ) -> Result<(), A::Error>;
 }
 
-/// How the members of a type are read.
+/// Implements parsing of a type's members.
 macro_rules! object {
     ($type:ident: $($name:literal $field:ident $read:ident,)*) => {
         impl Object for $type {
@@ -117,7 +117,7 @@ object! { Latencies:
     "percentile" percentiles percentiles,
 }
 
-/// Reads an object; none where there is something else.
+/// Parses an object; `None` for any other value.
 struct Reader<'w, T>(&'w Work<'w>, PhantomData<T>);
 
 impl<'w, T> Reader<'w, T> {
@@ -126,7 +126,7 @@ impl<'w, T> Reader<'w, T> {
     }
 }
 
-/// Values that are something else than is asked for are passed over.
+/// Skips values of an unexpected type.
 macro_rules! passed_over {
     ($nothing:expr; $($visit:ident $type:ty),*) => {
         $(fn $visit<E: Error>(self, _: $type) -> Result<Self::Value, E> {
@@ -178,7 +178,7 @@ impl<'de, T: Object> Visitor<'de> for Reader<'_, T> {
     }
 }
 
-/// One of these names; none where it is another.
+/// One of these names; `None` for another.
 struct Name(&'static [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for Name {
@@ -201,7 +201,7 @@ impl Visitor<'_> for Name {
     }
 }
 
-/// A number, a text or a truth; what else there may be is not kept.
+/// A number, string or boolean; other values are dropped.
 enum Scalar {
     Whole(u64),
     Negative(i64),
@@ -324,7 +324,7 @@ fn anything<'de, A: MapAccess<'de>>(map: &mut A, _: &Work<'_>) -> Result<Option<
 /// Names and values of options: an object of scalars.
 struct AllOptions(Option<OptionTexts>);
 
-/// A visitor of objects whose names are not known beforehand.
+/// A visitor of objects with arbitrary keys.
 macro_rules! map_of {
     ($type:ident, $map:ident, $read:block) => {
         impl<'de> serde::Deserialize<'de> for $type {
@@ -388,8 +388,7 @@ map_of!(Percentiles, map, {
     Ok(Percentiles(Some(values)))
 });
 
-/// The name of a percentile, `99.000000`, which has with version by version another
-/// number of zeros.
+/// The key of a percentile, `99.000000`, whose number of zeros differs between versions.
 struct Percent;
 
 impl<'de> DeserializeSeed<'de> for Percent {
@@ -443,7 +442,7 @@ impl<'de> Visitor<'de> for Jobs<'_> {
                 return Err(A::Error::custom(format!("more than {JOBS_MAX} jobs")));
             }
             jobs.push(job.ok_or_else(|| A::Error::custom("a job that is not an object"))?);
-            // Jobs are what takes long in a document.
+            // Jobs dominate the parsing time.
             if !self.0.visit(size_of::<Job>()) {
                 return Err(A::Error::custom("interrupted"));
             }

@@ -1,8 +1,8 @@
-//! What a job of fio was asked to do, from its options over the global ones and
-//! fio's defaults, and checked against what it did.
+//! The workload of a fio job, from its options over the global ones and fio's defaults, checked
+//! against what it did.
 //!
-//! Options can be told wrongly: with `group_reporting` one job of a group stands
-//! for all, whatever the others do. What contradicts the counts is not given.
+//! Options can be misleading: with `group_reporting` one job of a group represents all, whatever
+//! the others do. Options that contradict the counts are dropped.
 
 use super::option_names::{Fate, fate, is_neutral};
 use super::options::{Options, cache, rate, size, think};
@@ -10,13 +10,13 @@ use crate::absent::Absent;
 use stripewise_results::{JobOutcome, KindOutcome};
 use stripewise_workload::{CursorKind, Distribution, Pattern, SyncCall, SyncPolicy, Workload};
 
-/// Threads of one group at most, as elsewhere.
+/// Most threads of one group, as for the other tools.
 const COUNT_MAX: u32 = 65_535;
 
-/// Engines that have one operation in flight, whatever `iodepth` says.
+/// Engines with one operation in flight, whatever `iodepth` is.
 const ONE_IN_FLIGHT: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
 
-/// The load; `doubts` get what options and counts contradict each other in.
+/// The workload; `doubts` receives contradictions between options and counts.
 pub(super) fn workload(
     options: &Options,
     alone: bool,
@@ -25,8 +25,8 @@ pub(super) fn workload(
     doubts: &mut Vec<String>,
 ) -> Workload {
     let mut workload = Workload::default();
-    // Without options (versions before 2.12 give none, and later ones can be told
-    // to leave them out) nothing is known but what was done.
+    // Without options (versions before 2.12 print none, and later ones can omit them) only the
+    // counts are known.
     if options.all.is_empty() {
         if let Some(percent) = only_kind(outcome) {
             workload.read_percent = percent;
@@ -59,7 +59,7 @@ pub(super) fn workload(
         workload.size_bytes = Some(bytes);
         absent.give("jobs.workload.size_bytes");
     }
-    // What is not in a header may have been asked for all the same.
+    // An option absent from a header may still have been set.
     if options.of_header {
         return workload;
     }
@@ -76,7 +76,7 @@ pub(super) fn workload(
     workload
 }
 
-/// Rate, pauses and syncs: what sets the pace beside the disk.
+/// Rate, pauses and syncs: what limits the rate apart from the disk.
 fn pace(
     options: &Options,
     alone: bool,
@@ -129,9 +129,9 @@ fn pace(
     }
 }
 
-/// Options that no field of a record is for and that may make another load.
+/// Options that records have no field for and that may change the load.
 fn without_field(options: &Options) -> Option<String> {
-    // Where a rate cannot be given that is said; the others change what pace() gives.
+    // A rate that cannot be represented is noted; the others affect the result of pace().
     const SAID: [&str; 3] = ["rate", "sync_file_range", "rw_sequencer"];
     let each = options.all.iter().filter(|(name, value)| {
         matches!(fate(name), Fate::Refused)
@@ -147,7 +147,7 @@ fn without_field(options: &Options) -> Option<String> {
     })
 }
 
-/// 100 or 0 where there were only reads or only writes.
+/// 100 or 0 if there were only reads or only writes.
 fn only_kind(outcome: &JobOutcome) -> Option<u8> {
     match (outcome.read.bytes, outcome.write.bytes) {
         (1.., 0) => Some(100),
@@ -156,15 +156,15 @@ fn only_kind(outcome: &JobOutcome) -> Option<u8> {
     }
 }
 
-/// Whether there were reads of a job that only writes, or the other way round.
+/// Whether a job did reads although it only writes, or vice versa.
 fn does_other_things(options: &Options, outcome: &JobOutcome) -> bool {
     options.rw().is_some_and(|rw| {
         (!rw.reads && outcome.read.bytes > 0) || (!rw.writes && outcome.write.bytes > 0)
     })
 }
 
-/// Whether a job that reads and writes did so in other shares than its options say:
-/// by more than 5 points, and more than chance makes of so many operations.
+/// Whether the read percentage differs from the options by more than 5 points and more than chance
+/// explains for that many operations.
 fn mixes_otherwise(options: &Options, outcome: &JobOutcome) -> bool {
     let (reads, writes) = (outcome.read.operations, outcome.write.operations);
     let all = reads as f64 + writes as f64;
@@ -173,11 +173,11 @@ fn mixes_otherwise(options: &Options, outcome: &JobOutcome) -> bool {
         return false;
     };
     let off = (100.0 * reads as f64 / all - f64::from(asked)).abs();
-    // Four standard deviations of a share are at most 200 / sqrt(n) points.
+    // Four standard deviations of a percentage are at most 200 / sqrt(n) points.
     off > 5.0_f64.max(200.0 / all.sqrt())
 }
 
-/// Kind, pattern and block size.
+/// Operation, pattern and block size.
 fn what(
     options: &Options,
     outcome: &JobOutcome,
@@ -225,9 +225,9 @@ fn what(
     }
 }
 
-/// What makes a job go to other places than at random or one after the other.
+/// Options that make a job's positions neither random nor sequential.
 fn walks_otherwise(options: &Options) -> Option<&'static str> {
-    // `read:-8k` goes backwards, `read:64k` leaves gaps, `randread:8` draws seldom.
+    // `read:-8k` goes backwards, `read:64k` leaves gaps, `randread:8` draws rarely.
     let stepped = options.get("rw").is_some_and(|rw| rw.contains(':'));
     if stepped {
         return Some("an rw with more behind a colon");
@@ -250,9 +250,9 @@ fn walks_otherwise(options: &Options) -> Option<&'static str> {
     others.into_iter().find(given)
 }
 
-/// Whether bytes are operations times blocks, but for the few that were cut short
-/// at the end of a file, the 1,024 that old versions round to, and what was in
-/// flight at the end of the ramp: its bytes count from there, its number does not.
+/// Whether bytes equal operations times blocks, except for short operations at the end of a file,
+/// the 1,024 that old versions round to, and operations in flight at the end of the ramp, whose
+/// bytes are counted from there but whose number is not.
 fn fits(kind: &KindOutcome, block: u64, in_flight: u64) -> bool {
     if kind.operations == 0 {
         return true;
@@ -272,8 +272,8 @@ fn how_many(
     absent: &mut Absent,
     doubts: &mut Vec<String>,
 ) {
-    // Processes that report together stand in the JSON once; else each of them
-    // is a job of its own, with the same name.
+    // Processes that report as a group appear in the JSON once; otherwise each is a job of its own
+    // with the same name.
     let threads = match alone {
         true => options
             .get("numjobs")
@@ -293,9 +293,9 @@ fn how_many(
     let asked = threads
         .zip(depth)
         .map(|(threads, depth)| f64::from(threads) * f64::from(depth));
-    // By Little's law no more were in flight than were asked for.
+    // By Little's law no more were in flight than requested.
     let more = |asked: f64| in_flight(outcome).is_some_and(|mean| mean > asked * 1.05 + 0.5);
-    // fio does not print that it was told to report groups.
+    // fio does not print its `group_reporting` option.
     if asked.is_some_and(more) {
         doubts.push("more was in flight than its options say, so it stands for several jobs; threads and outstanding are not given".to_owned());
         return;
@@ -316,8 +316,8 @@ fn how_many(
     }
 }
 
-/// Outstanding of each thread. What an engine that is not named (it differs from
-/// system to system) makes of a depth is not known.
+/// Outstanding of each thread. The effect of a depth on the default engine (which is
+/// system-specific) is unknown.
 fn depth(options: &Options) -> Option<u32> {
     let asked = options
         .get("iodepth")
@@ -329,7 +329,7 @@ fn depth(options: &Options) -> Option<u32> {
     }
 }
 
-/// Operations in flight in the mean.
+/// Mean number of operations in flight.
 fn in_flight(outcome: &JobOutcome) -> Option<f64> {
     let seconds = outcome.duration_ns as f64 / 1e9;
     let busy = |kind: &KindOutcome| {

@@ -1,9 +1,9 @@
-//! fio's normal output, what it prints where no other form is asked for.
+//! fio's normal output, its default format.
 //!
-//! Counts and times are whole in it, rates and bytes are rounded; so rates are
-//! computed from the counts, and what is printed must agree. Each group of jobs is
-//! summed up in the end, which tells whether all of them are there. A group becomes
-//! the document that fio would have printed as JSON, and is read as one.
+//! Counts and times are exact in it, rates and bytes are rounded; so rates are computed from the
+//! counts and compared with the printed ones. Each group of jobs ends with a summary, which shows
+//! whether all of them are present. A group is converted to fio's JSON representation and read as
+//! such.
 
 use super::documents::COMPLETION_LATENCIES;
 use super::header::{Header, header};
@@ -17,10 +17,10 @@ use crate::out::{LineReader, Out};
 use crate::text::{Line, fingerprint, fingerprint_on, squeezed};
 use std::collections::{BTreeMap, HashMap};
 
-/// The sum of several hosts.
+/// The summary over several hosts.
 const ALL_CLIENTS: &str = "All clients";
 
-/// What one start of fio printed.
+/// Output of one fio invocation.
 struct Output {
     line: u64,
     /// Fingerprint of its text.
@@ -29,7 +29,7 @@ struct Output {
     version: Option<String>,
     headers: HashMap<String, Header>,
     jobs: Vec<JobText>,
-    /// Bytes, and the shortest and longest time, of reads and writes of each group.
+    /// Bytes and the shortest and longest runtime, for reads and writes of each group.
     groups: BTreeMap<u64, [Option<Sum>; 2]>,
     signal: Option<String>,
 }
@@ -42,9 +42,9 @@ struct Sum {
     longest_ms: u64,
 }
 
-/// What the jobs of a group did in one direction.
+/// Totals of a group's jobs in one direction.
 struct Total {
-    /// Of the first job.
+    /// Line of the first job.
     line: u64,
     bytes: f64,
     off: f64,
@@ -77,15 +77,15 @@ impl Default for Output {
 /// Reads fio's normal output.
 #[derive(Default)]
 pub(crate) struct Reader {
-    /// The last output that is whole, but that the next one may be a later state of.
+    /// The last complete output, which the next one may supersede.
     last: Option<Output>,
     open: Output,
-    /// Of the last version that was named: with --status-interval the same processes
-    /// print again without one.
+    /// From the last version line: with --status-interval the same process prints again without
+    /// one.
     form: Option<Form>,
-    /// The group whose sums follow.
+    /// The group whose summary follows.
     group: Option<u64>,
-    /// The lines of a sum of all hosts are passed over.
+    /// Skipping the summary over all hosts.
     passing: bool,
     snapshots: u64,
     sums_of_clients: u64,
@@ -241,7 +241,7 @@ impl Reader {
         });
     }
 
-    /// Ends the output that is open unless what comes may belong to it.
+    /// Ends the open output unless the next line may belong to it.
     fn next_unless(&mut self, still_open: fn(&Output) -> bool, out: &mut Out<'_>) {
         if !still_open(&self.open) {
             self.close(out);
@@ -285,7 +285,7 @@ impl Reader {
 }
 
 impl Output {
-    /// Whether it is a later state of the same processes.
+    /// Whether it is a later state of the same process.
     fn is_later(&self, last: &Output) -> bool {
         let ids = |output: &'_ Output| -> Vec<(String, String)> {
             let each = output.jobs.iter();
@@ -306,7 +306,7 @@ impl Output {
         self.note_unchecked(out);
     }
 
-    /// The document that fio's JSON would have been.
+    /// The equivalent fio JSON document.
     fn value(&self) -> Result<Document, LineProblem> {
         let mut jobs = Vec::new();
         for job in &self.jobs {
@@ -328,7 +328,7 @@ impl Output {
         })
     }
 
-    /// The jobs of each group must add up to what is printed of it.
+    /// Checks that the jobs of each group match its summary.
     fn groups_must_agree(&self) -> Result<(), LineProblem> {
         let mut totals: HashMap<(u64, usize), Total> = HashMap::new();
         for job in &self.jobs {
@@ -374,7 +374,7 @@ impl Output {
         Ok(())
     }
 
-    /// Groups without sums, of which nobody can say whether all of their jobs are here.
+    /// Notes groups without a summary, whose jobs cannot be checked for completeness.
     fn note_unchecked(&self, out: &mut Out<'_>) {
         let mut jobs = self.jobs.iter();
         if let Some(job) = jobs.find(|job| !self.groups.contains_key(&job.group)) {

@@ -1,7 +1,7 @@
-//! Names of fio's options: which a plan carries, which change nothing that it would have
-//! to carry, and which would make another load without it.
+//! Names of fio's options: which ones a plan carries, which have no effect on the load, and which
+//! would change it if omitted.
 
-/// Options that are carried over, or judged with those that are.
+/// Options that are converted, or checked together with those.
 const CARRIED: [&str; 48] = [
     "rw",
     "bs",
@@ -53,8 +53,8 @@ const CARRIED: [&str; 48] = [
     "kb_base",
 ];
 
-/// Options that change what is printed, how a file is made, or how operations are
-/// handed over, and not which operations there are.
+/// Options that affect what is printed, how a file is made, or how operations are submitted, but
+/// not which operations are done.
 const WITHOUT_EFFECT: [&str; 81] = [
     "name",
     "description",
@@ -139,7 +139,7 @@ const WITHOUT_EFFECT: [&str; 81] = [
     "comm",
 ];
 
-/// As [`WITHOUT_EFFECT`], with what to do instead.
+/// As [`WITHOUT_EFFECT`], with an alternative.
 const ELSEWHERE: [(&str, &str); 15] = [
     ("cpus_allowed", "assign processors with `run --cpus`"),
     ("cpumask", "assign processors with `run --cpus`"),
@@ -164,8 +164,7 @@ const ELSEWHERE: [(&str, &str); 15] = [
     ),
 ];
 
-/// Other names of the same options: the one that is given last counts, whichever
-/// name it has.
+/// Aliases of options: the last one given counts, under any name.
 const ALIASES: [(&str, &str); 13] = [
     ("readwrite", "rw"),
     ("blocksize", "bs"),
@@ -182,20 +181,20 @@ const ALIASES: [(&str, &str); 13] = [
     ("fill_fs", "fill_device"),
 ];
 
-/// The name of an option, of the several that some have.
+/// The canonical name of an option.
 pub(crate) fn name_of(key: &str) -> String {
     let key = key.trim().to_ascii_lowercase();
     let known = ALIASES.iter().find(|(alias, _)| *alias == key);
     known.map_or(key, |(_, name)| (*name).to_owned())
 }
 
-/// What becomes of an option.
+/// How an option is converted.
 pub(crate) enum Fate {
-    /// It is looked at when the job is made.
+    /// Handled when the job is built.
     Carried,
-    /// It has no effect on which operations there are; with what there is instead.
+    /// No effect on which operations are done; with an alternative, if any.
     Left(Option<&'static str>),
-    /// The load would be another one without it.
+    /// The load would change without it.
     Refused,
 }
 
@@ -213,7 +212,7 @@ pub(crate) fn fate(key: &str) -> Fate {
     }
 }
 
-/// Values with which an option does nothing, as if it were not there.
+/// Values with which an option has no effect.
 const NEUTRAL: [(&str, &[&str]); 22] = [
     ("verify", &["0"]),
     ("percentage_random", &["100"]),
@@ -239,18 +238,17 @@ const NEUTRAL: [(&str, &[&str]); 22] = [
     ("steadystate", &["0"]),
 ];
 
-/// Whether an option with this value changes nothing: it is fio's default, or a number
-/// or switch that is off.
+/// Whether an option with this value has no effect: fio's default, or zero or off.
 pub(crate) fn is_neutral(name: &str, value: &str) -> bool {
     let value = value.trim();
     match NEUTRAL.iter().find(|(known, _)| *known == name) {
         Some((_, values)) => values.contains(&value),
-        // Of sizes, times, counts and switches 0 is off.
+        // For sizes, times, counts and switches, 0 is off.
         None => OFF_AT_ZERO.contains(&name) && is_zero(value),
     }
 }
 
-/// Options that 0 switches off.
+/// Options that 0 disables.
 const OFF_AT_ZERO: [&str; 31] = [
     "zonesize",
     "zoneskip",

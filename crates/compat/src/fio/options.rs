@@ -1,5 +1,5 @@
-//! fio's options as both its JSON (`job options`) and its job files have them:
-//! names and texts, with fio's defaults where its documentation gives one.
+//! fio's options as in its JSON (`job options`) and job files: names and strings, with the
+//! documented defaults of fio.
 
 pub(crate) use super::option_names::name_of;
 use std::collections::{BTreeMap, HashSet};
@@ -18,8 +18,8 @@ pub(crate) struct Rw {
 pub(crate) struct Options {
     /// By name.
     pub(crate) all: BTreeMap<String, String>,
-    /// They are only the few that fio prints in its normal output: that another one
-    /// is missing does not say that it has its default.
+    /// Only the few that fio prints in its normal output: an absent option need not have its
+    /// default.
     pub(crate) of_header: bool,
 }
 
@@ -32,7 +32,7 @@ impl From<BTreeMap<String, String>> for Options {
     }
 }
 
-/// Sets an option. Each `filename` adds to those before it, of `[global]` too.
+/// Sets an option. Each `filename` adds to earlier ones, including those of `[global]`.
 pub(crate) fn put(options: &mut BTreeMap<String, String>, name: String, value: String) {
     match options.get_mut("filename").filter(|_| name == "filename") {
         Some(names) if !value.is_empty() => {
@@ -49,7 +49,7 @@ impl Options {
         self.all.get(name).map(String::as_str)
     }
 
-    /// An option that is on: without a value, or with one that means yes.
+    /// Whether an option is on: without a value, or with a true one.
     pub(crate) fn is_on(&self, name: &str) -> bool {
         self.get(name)
             .is_some_and(|value| !matches!(value.trim(), "0" | "no" | "false"))
@@ -59,8 +59,8 @@ impl Options {
         self.get(name)?.trim().parse().ok()
     }
 
-    /// `rw` or `readwrite`; reads are the default. A number behind a colon says
-    /// how often a new position is drawn, and is no kind of its own.
+    /// `rw` or `readwrite`; reads are the default. A number after a colon is how often a new
+    /// position is drawn, not a separate type.
     pub(crate) fn rw(&self) -> Option<Rw> {
         let text = self.get("rw").unwrap_or("read");
         let text = text.split(':').next().unwrap_or(text).trim();
@@ -81,7 +81,7 @@ impl Options {
         })
     }
 
-    /// Share of reads.
+    /// Percentage of reads.
     pub(crate) fn read_percent(&self) -> Option<u8> {
         let rw = self.rw()?;
         match (rw.reads, rw.writes) {
@@ -100,14 +100,14 @@ impl Options {
         }
     }
 
-    /// The one block size of reads and writes; `None` where there are several.
+    /// The single block size of reads and writes; `None` if there are several.
     pub(crate) fn block_size(&self) -> Option<u64> {
         if self.all.contains_key("bssplit") || self.is_on("bs_unaligned") {
             return None;
         }
         let range = self.get("bsrange");
         let text = match range.map(|range| range.split_once(['-', ':'])) {
-            // A range of one size is that size.
+            // A range from a size to itself is one size.
             Some(Some((from, to))) if size(from).is_some() && size(from) == size(to) => from,
             Some(_) => return None,
             None => self.get("bs").unwrap_or("4k"),
@@ -115,7 +115,7 @@ impl Options {
         let rw = self.rw()?;
         let parts: Vec<&str> = text.split(',').collect();
         let read = parts.first().and_then(|part| size(part));
-        // A part that is left out has the value of the one before it.
+        // An omitted part has the value of the preceding one.
         let write = match parts.get(1) {
             None | Some(&"") => read,
             Some(part) => size(part),
@@ -127,18 +127,18 @@ impl Options {
         }
     }
 
-    /// A time, seconds where there is no unit.
+    /// A time, in seconds without a unit.
     pub(crate) fn time_ns(&self, name: &str) -> Option<u64> {
         self.time_in(name, 1_000_000_000)
     }
 
-    /// A time, in units of `bare_ns` nanoseconds where it has none of its own.
+    /// A time, in units of `bare_ns` nanoseconds without a unit.
     pub(crate) fn time_in(&self, name: &str, bare_ns: u64) -> Option<u64> {
         time_ns(self.get(name)?, bare_ns)
     }
 }
 
-/// The cache mode of `direct` and `sync`.
+/// The cache mode for `direct` and `sync`.
 pub(crate) fn cache(options: &Options) -> CacheMode {
     // `buffered` is the opposite of `direct`.
     let direct = options.is_on("direct")
@@ -154,15 +154,15 @@ pub(crate) fn cache(options: &Options) -> CacheMode {
     }
 }
 
-/// Bytes that are left out after each block of a sequential job.
+/// Bytes skipped after each block of a sequential job.
 pub(crate) fn gap(options: &Options) -> Option<u64> {
     let (_, gap) = options.get("rw")?.split_once(':')?;
     size(gap).filter(|bytes| *bytes > 0)
 }
 
-/// `thinktime`: a plan's threads pause as fio's jobs do, after a number of operations
-/// that were *issued*, once they have completed. fio's usual count is of those completed,
-/// which is another one where several are in flight.
+/// `thinktime`: a plan's threads pause as fio's jobs do, after a number of operations *issued*,
+/// once they have completed. fio by default counts completed ones, which differs when several are
+/// in flight.
 ///
 /// # Errors
 /// The end of a sentence about the job.
@@ -203,11 +203,11 @@ pub(crate) fn think(options: &Options, depth: u64) -> Result<Option<ThinkTime>, 
     Ok(Some(ThinkTime { pause_ns, every }))
 }
 
-/// What `rate_iops` or `rate` hold a job of one direction to, over all of its processes.
-/// fio's operations wait for each other nevertheless, which those of an open loop do not.
+/// The rate limit of `rate_iops` or `rate` for a job of one direction, over all of its processes.
+/// fio's operations still wait for each other, unlike those of an open loop.
 ///
 /// # Errors
-/// The end of a sentence about the job, where the rate is none of one direction.
+/// The end of a sentence about the job, if the rate is not for one direction.
 pub(crate) fn rate(
     options: &Options,
     block: Option<u64>,
@@ -240,8 +240,7 @@ pub(crate) fn rate(
     Ok((iops > 0.0).then_some(Rate { iops, arrivals }))
 }
 
-/// `filename`: names with colons between them; a backslash before a colon makes it
-/// part of a name.
+/// `filename`: names separated by colons; a backslash before a colon makes it part of a name.
 pub(crate) fn names(text: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut signs = text.chars().peekable();
@@ -261,8 +260,8 @@ pub(crate) fn names(text: &str) -> Vec<String> {
     names
 }
 
-/// `4k`, `1M`, `1048576`, `1g`, `4ki`, `4kb`: units of 1,024 in all spellings, as
-/// with fio's default of `kb_base`. Shares of a file (`50%`) are no size.
+/// `4k`, `1M`, `1048576`, `1g`, `4ki`, `4kb`: units of 1,024 in all spellings, as with fio's
+/// default `kb_base`. Percentages of a file (`50%`) are not sizes.
 pub(crate) fn size(text: &str) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let digits = text.len()
@@ -281,7 +280,7 @@ pub(crate) fn size(text: &str) -> Option<u64> {
     number.checked_mul(1 << shift)
 }
 
-/// `60`, `60s`, `5m`, `1h`, `100ms`, `500us`; a bare number is of `bare_ns`.
+/// `60`, `60s`, `5m`, `1h`, `100ms`, `500us`; a bare number is in units of `bare_ns`.
 fn time_ns(text: &str, bare_ns: u64) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let digits = text.len()

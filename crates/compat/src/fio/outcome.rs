@@ -1,13 +1,12 @@
-//! What a job of fio measured. Version 2 gives latencies in microseconds (`clat`)
-//! and, until 2.20, bytes in units of 1,024 (`io_bytes`); version 3 nanoseconds
-//! (`clat_ns`) and bytes. The names of fields tell, not the version: distributions
-//! built fio from what lay between two releases.
+//! The measurements of a fio job. Version 2 gives latencies in microseconds (`clat`) and, until
+//! 2.20, bytes in units of 1,024 (`io_bytes`); version 3 nanoseconds (`clat_ns`) and bytes. Field
+//! names decide, not the version: distributions built fio from states between two releases.
 
 use super::job::{Job, Latencies, Side};
 use crate::absent::Absent;
 use stripewise_results::{Errors, JobOutcome, KindOutcome, LatencySummary};
 
-/// Reads and writes of a job; `None` where what every version gives is missing.
+/// Reads and writes of a job; `None` if a field that every version has is missing.
 pub(super) fn outcome(job: &Job, absent: &mut Absent) -> Option<JobOutcome> {
     let (read, write) = (job.read.as_deref()?, job.write.as_deref()?);
     let mut outcome = JobOutcome {
@@ -46,11 +45,11 @@ pub(super) fn outcome(job: &Job, absent: &mut Absent) -> Option<JobOutcome> {
     Some(outcome)
 }
 
-/// The syncs that a job asked for, where it waited for any.
+/// The job's syncs, if it waited for any.
 fn syncs(of: &Side, absent: &mut Absent) -> Option<KindOutcome> {
     let measured = of.lat_ns.as_ref()?;
     let operations = of.total_ios.or(measured.count).filter(|count| *count > 0)?;
-    // They move no bytes.
+    // They transfer no bytes.
     absent.give_all("jobs.outcome.sync", &["operations", "bytes"]);
     absent.open("jobs.outcome.sync.latency_ns");
     Some(KindOutcome {
@@ -65,8 +64,8 @@ fn syncs(of: &Side, absent: &mut Absent) -> Option<KindOutcome> {
     })
 }
 
-/// How many there were. Versions before 2.2 count them only in their rate, but
-/// where nothing was transferred there were none.
+/// Number of operations. Versions before 2.2 count them only in their rate, but if nothing was
+/// transferred there were none.
 fn operations(of: &Side) -> Option<u64> {
     of.total_ios.or_else(|| (bytes(of)? == 0).then_some(0))
 }
@@ -76,7 +75,7 @@ pub(super) fn bandwidth(of: &Side) -> Option<f64> {
     of.bw_bytes.or_else(|| Some(of.bw? * 1024.0))
 }
 
-/// Bytes transferred; to 1,024 below where nothing says them exactly.
+/// Bytes transferred; rounded down to 1,024 if no exact value is given.
 pub(super) fn bytes(of: &Side) -> Option<u64> {
     let count = of.io_bytes?;
     match of.io_kbytes.is_some() || of.clat_ns.is_some() {
@@ -85,7 +84,7 @@ pub(super) fn bytes(of: &Side) -> Option<u64> {
     }
 }
 
-/// Reads or writes. Where there were none, that is known: they have no latency.
+/// Reads or writes. If there were none, that is known: they have no latency.
 fn kind(of: &Side, name: &str, absent: &mut Absent) -> Option<KindOutcome> {
     let bytes = bytes(of)?;
     let operations = operations(of);
@@ -144,8 +143,7 @@ fn summary(measured: &Latencies, unit_ns: f64, path: &str, absent: &mut Absent) 
     summary
 }
 
-/// The latencies that have percentiles, and nanoseconds of their unit; `None`
-/// where none were measured.
+/// The latencies that have percentiles, and nanoseconds per unit; `None` if none were measured.
 fn measured(of: &Side) -> Option<(&Latencies, f64)> {
     let with = |total: &'_ Option<Latencies>| {
         let total = total.as_ref();
@@ -157,7 +155,7 @@ fn measured(of: &Side) -> Option<(&Latencies, f64)> {
         of if with(&of.lat) => (of.lat.as_ref()?, 1_000.0),
         of => (of.clat.as_ref()?, 1_000.0),
     };
-    // Version 2 has no count; where nothing was measured its maximum is 0.
+    // Version 2 has no count; if nothing was measured, the maximum is 0.
     let nothing = unit_ns > 1.0 && measured.max == Some(0.0);
     (measured.count != Some(0) && !nothing).then_some((measured, unit_ns))
 }

@@ -1,32 +1,32 @@
 //! Numbers as fio prints them for people: three to six digits and a unit.
 
-/// A number with what its last digit stands for.
+/// A number and the value of its last digit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Printed {
     pub(super) value: f64,
-    /// The number is known to this.
+    /// Precision of the number.
     pub(super) step: f64,
-    /// What 1 before the point stands for.
+    /// Value of 1 before the decimal point.
     pub(super) unit: f64,
-    /// What may have been lost of it, where its decimals are all 0; else 0.
+    /// What may have been lost from it if its decimals are all 0; otherwise 0.
     pub(super) carry: f64,
 }
 
 impl Printed {
-    /// Whether an exact number may have been printed as this one. fio cuts and
-    /// rounds, so a whole last digit either way is allowed.
+    /// Whether an exact number may have been printed as this one. fio truncates and rounds, so a
+    /// full last digit either way is allowed.
     pub(super) fn fits(&self, exact: f64) -> bool {
         self.fits_within(exact, 0.0)
     }
 
-    /// Of a number that others were rounded before they were added up to.
+    /// The same for a sum of rounded numbers.
     pub(super) fn fits_within(&self, exact: f64, off: f64) -> bool {
         let near = |value: f64| (value - exact).abs() <= self.step * 1.01 + off + 1e-9;
         near(self.value) || self.carry > 0.0 && near(self.value + self.carry)
     }
 
-    /// As printed by a version that lost a carry (fio 3.0 to 3.25: 24.98 came out as
-    /// 24.0), or by one that did not.
+    /// As printed by a version with or without the lost carry (fio 3.0 to 3.25: 24.98 is printed as
+    /// 24.0).
     pub(super) fn with_lost_carry(self, loses_carry: bool) -> Printed {
         Printed {
             carry: if loses_carry { self.carry } else { 0.0 },
@@ -34,7 +34,7 @@ impl Printed {
         }
     }
 
-    /// A number whose decimals say nothing.
+    /// A number whose decimals are meaningless.
     pub(super) fn without_decimals(self) -> Printed {
         Printed {
             step: self.step.max(self.unit),
@@ -43,7 +43,7 @@ impl Printed {
         }
     }
 
-    /// The number, where another one says which of the two it is: the one nearer to that.
+    /// Of the two possible values, the one nearer to `other`.
     pub(super) fn nearest(self, other: f64) -> Printed {
         let carried = self.value + self.carry;
         let is_carried = (carried - other).abs() < (self.value - other).abs();
@@ -54,7 +54,7 @@ impl Printed {
         }
     }
 
-    /// The number in a unit that is `times` as large.
+    /// The number in a unit `times` as large.
     pub(super) fn times(self, times: f64) -> Printed {
         Printed {
             value: self.value * times,
@@ -100,7 +100,7 @@ pub(super) fn bytes(text: &str, binary: bool) -> Option<Printed> {
     Some(number.times(base.powi(power)))
 }
 
-/// The digits, and the unit behind them.
+/// The number, and the unit after it.
 fn split(text: &str) -> Option<(Printed, &str)> {
     let text = text.trim();
     let is_digit = |sign: char| sign.is_ascii_digit() || sign == '.';

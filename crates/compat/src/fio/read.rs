@@ -1,9 +1,8 @@
-//! A document of fio as records.
+//! Converts a fio document to records.
 //!
-//! Latencies are fio's completion latencies (`clat`), of which it gives
-//! percentiles by default; where a job asked for `lat_percentiles`, total ones
-//! (`lat`), which is what records of ours have. Versions 2 and 3 differ in units,
-//! see `outcome`; what a job asked for is in `load`.
+//! Latencies are fio's completion latencies (`clat`), for which it gives percentiles by default;
+//! with `lat_percentiles`, total ones (`lat`), as in Stripewise's records. Versions 2 and 3 differ
+//! in units, see `outcome`; the workload is in `load`.
 
 use super::consistency::contradiction;
 use super::defaults::Defaults;
@@ -20,17 +19,17 @@ use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use stripewise_results::{EngineFacts, Imported, JobRecord, RunRecord, Status, TargetFacts};
 
-/// Bytes of global options that the records of one document repeat in all.
+/// Most bytes of global options repeated over the records of one document.
 const GLOBAL_BYTES_MAX: usize = 64 << 20;
 
-/// What belongs to a document as a whole.
+/// Properties of the document as a whole.
 struct Frame<'a> {
     document: &'a Document,
     content: u64,
     line: u64,
-    /// What fio says of a signal that ended it.
+    /// fio's message about a signal that ended it.
     signal: Option<&'a str>,
-    /// Records so far.
+    /// Number of records so far.
     records: u64,
     global_bytes_left: usize,
 }
@@ -45,7 +44,7 @@ struct Group {
     troubles: Vec<String>,
 }
 
-/// The runs of a document: jobs behind a `stonewall` ran after those before it.
+/// The runs of a document: jobs after a `stonewall` ran after the preceding ones.
 pub(super) fn document(
     value: &Document,
     content: u64,
@@ -93,7 +92,7 @@ pub(super) fn document(
     out.give(record);
 }
 
-/// Whether a document is of a version and kind that is read; else why not.
+/// Returns an error if the document's version or type is not supported.
 pub(super) fn must_be_readable(value: &Document) -> Result<(), String> {
     let version = value.version.as_deref().unwrap_or_default();
     let known = ["fio-2", "fio-3", "fio-4"];
@@ -105,11 +104,11 @@ pub(super) fn must_be_readable(value: &Document) -> Result<(), String> {
     ))
 }
 
-/// The sum that fio's client mode puts behind the jobs of several hosts.
+/// The total that fio's client mode appends to the jobs of several hosts.
 const ALL_CLIENTS: &str = "All clients";
 
-/// The jobs of a document; of fio's client mode, those of all hosts without their sum,
-/// which must be what they add up to.
+/// The jobs of a document; in client mode, those of all hosts without the total, which must match
+/// their sum.
 fn jobs_of<'a>(value: &'a Document, out: &mut Out<'_>) -> Result<Vec<&'a Job>, String> {
     let Some(of_clients) = &value.client_stats else {
         return Ok(value.jobs.iter().flatten().collect());
@@ -150,7 +149,7 @@ fn jobs_of<'a>(value: &'a Document, out: &mut Out<'_>) -> Result<Vec<&'a Job>, S
     Ok(jobs)
 }
 
-/// The name of a job; with its host where it ran on another one.
+/// The name of a job, with its host if remote.
 fn name_of(job: &Job) -> String {
     let name = job.name.as_deref().unwrap_or("fio");
     match &job.host {
@@ -159,10 +158,9 @@ fn name_of(job: &Job) -> String {
     }
 }
 
-/// Whether a job began when the one before it had ended. fio does not print
-/// options without a value, which `stonewall` mostly is; but a stonewall begins a
-/// new group, and so does `new_group`, whose jobs run at once: where the times are
-/// there, they tell.
+/// Whether a job began after the preceding one ended. fio does not print options without a value,
+/// as `stonewall` usually is; but a stonewall begins a new group, and so does `new_group`, whose
+/// jobs run concurrently: the times decide, if present.
 fn waited(previous: &Job, job: &Job, options: &Options) -> bool {
     match (previous.group, job.group) {
         (Some(before), Some(here)) if before == here => false,
@@ -174,8 +172,8 @@ fn waited(previous: &Job, job: &Job, options: &Options) -> bool {
     }
 }
 
-/// Whether the second of two jobs began before the first one had measured for most
-/// of its time; `false` where the times are not printed.
+/// Whether the second of two jobs began before most of the first one's runtime; `false` if the
+/// times are not printed.
 fn overlap(first: &Job, second: &Job) -> bool {
     let longest_ms = first.longest_ms().unwrap_or(0);
     first
@@ -184,7 +182,7 @@ fn overlap(first: &Job, second: &Job) -> bool {
         .is_some_and(|(first, second)| second < first.saturating_add(longest_ms / 2))
 }
 
-/// How many jobs of each group have each name.
+/// Number of jobs by group and name.
 fn names_of(jobs: &[&Job]) -> HashMap<(Option<u64>, String), usize> {
     let mut named = HashMap::new();
     for &job in jobs {
@@ -285,7 +283,7 @@ impl Frame<'_> {
         add("timestamp", timestamp.map(Value::from));
         add("timestamp_ms", timestamp_ms.map(Value::from));
         add("time", time.as_deref().map(Value::from));
-        // A hostile file repeats long ones in very many records.
+        // A malicious file repeats long ones in very many records.
         let length = |options: &OptionTexts| -> usize {
             options
                 .iter()
@@ -304,7 +302,7 @@ impl Frame<'_> {
                 .map(|(name, options)| (name.clone(), object(options)));
             add("job options", Some(Value::Object(each.collect())));
         }
-        // The disks' statistics are those of the whole document.
+        // The disk statistics are those of the whole document.
         let first = disk_util.as_ref().filter(|_| self.records == 0);
         add("disk_util", first.cloned());
         details
@@ -318,7 +316,7 @@ fn object(options: &OptionTexts) -> Value {
     Value::Object(each.collect())
 }
 
-/// Jobs of one name, which the processes of a job are, get a number.
+/// Numbers jobs that share a name, as the processes of a job do.
 fn make_unique(jobs: &mut [JobRecord]) {
     let mut seen: HashSet<String> = HashSet::new();
     for (number, job) in jobs.iter_mut().enumerate() {
@@ -389,8 +387,7 @@ fn job_record(
     Some((job, absent))
 }
 
-/// The files of a job, at least one: names with colons between, `\\:` for a colon
-/// in a name.
+/// The files of a job, at least one: names separated by colons, `\\:` for a colon in a name.
 fn targets(options: &Options, absent: &mut Absent) -> Vec<TargetFacts> {
     let names = match (options.get("filename"), options.get("directory")) {
         (Some(names), _) => options::names(names),
@@ -408,7 +405,7 @@ fn targets(options: &Options, absent: &mut Absent) -> Vec<TargetFacts> {
     names.into_iter().map(target).collect()
 }
 
-/// A run is not whole, because of this.
+/// Marks a run as incomplete, with the reason.
 fn interrupted(run: &mut RunRecord, words: &str) {
     run.status = Status::Partial;
     let because = run.partial_because.get_or_insert_with(String::new);

@@ -1,15 +1,14 @@
 //! Documents that are earlier states of one run.
 //!
-//! With `--status-interval`, or a SIGUSR1, fio prints a whole document of what it
-//! has counted since its start, again and again, and at the end the final one.
+//! With `--status-interval`, or on SIGUSR1, fio repeatedly prints a whole document of its counts
+//! since the start, and the final one at the end.
 
 use super::job::{Document, Job, Side};
 
-/// Whether the later of two neighbouring documents is of the same run as the
-/// earlier one, and so has all that this counted. In doubt it is not: two results
-/// too many are seen, one too few is not.
+/// Whether the later of two adjacent documents is of the same run as the earlier one and so
+/// supersedes it. If in doubt, no: surplus results get noticed, a missing one does not.
 pub(super) fn continues(earlier: &Document, later: &Document) -> bool {
-    // Copies are not snapshots; whoever joins files leaves them out.
+    // Copies are not snapshots; duplicates are dropped when results are collected.
     if earlier == later
         || earlier.version != later.version
         || earlier.global_options != later.global_options
@@ -43,8 +42,7 @@ pub(super) fn continues(earlier: &Document, later: &Document) -> bool {
     began_before_it_was_printed(earlier, later, before, after)
 }
 
-/// Whether a job may be the same one, later: named and asked alike, and begun at the
-/// same time.
+/// Whether a job may be a later state of the same one: same name and options, same start.
 fn is_same_job(before: &Job, after: &Job) -> bool {
     // Jobs that still wait have no start yet.
     let begun_alike = start(before).is_none() || start(before) == start(after);
@@ -54,7 +52,7 @@ fn is_same_job(before: &Job, after: &Job) -> bool {
         && begun_alike
 }
 
-/// Whether anything that a job counted has become less.
+/// Whether any count of a job decreased.
 fn has_shrunk(before: &Job, after: &Job) -> bool {
     let counts: [fn(&Side) -> Option<u64>; 4] = [
         |side| side.total_ios,
@@ -65,7 +63,7 @@ fn has_shrunk(before: &Job, after: &Job) -> bool {
     counts.into_iter().any(|of| has_grown(after, before, of))
 }
 
-/// Whether a job of the document has a ramp, after which it begins to count again.
+/// Whether a job of the document has a ramp, after which counting restarts.
 fn ramps(document: &Document, jobs: &[Job]) -> bool {
     let of_jobs = jobs.iter().map(|job| &job.options);
     let mut all = [&document.global_options].into_iter().chain(of_jobs);
@@ -75,8 +73,7 @@ fn ramps(document: &Document, jobs: &[Job]) -> bool {
     })
 }
 
-/// Whether two documents in which counts became less are of one process, the second one
-/// printed later.
+/// Whether two documents with decreased counts are of one process, the second printed later.
 fn began_alike(earlier: &Document, later: &Document, before: &[Job], after: &[Job]) -> bool {
     let Some(((printed, _), (at, _))) = printed_ms(earlier).zip(printed_ms(later)) else {
         return false;
@@ -89,14 +86,13 @@ fn has_grown(before: &Job, after: &Job, of: fn(&Side) -> Option<u64>) -> bool {
     count(&before.read) < count(&after.read) || count(&before.write) < count(&after.write)
 }
 
-/// When a job began, milliseconds since 1970; older versions do not print it.
+/// Start of a job, milliseconds since 1970; older versions do not print it.
 fn start(job: &Job) -> Option<u64> {
     job.start_ms.filter(|start| *start > 0)
 }
 
-/// Whether what the later document measured began before the earlier one was
-/// printed, which another run cannot have done; where nothing was measured yet,
-/// as while a job ramps up, whether both were printed by one process.
+/// Whether the later document's measurement began before the earlier one was printed, which another
+/// run's cannot; if nothing was measured yet, as during a ramp, whether one process printed both.
 fn began_before_it_was_printed(
     earlier: &Document,
     later: &Document,
@@ -113,8 +109,8 @@ fn began_before_it_was_printed(
     is_one_process(printed, at, before, after)
 }
 
-/// Whether the process that printed one document, at these times in ms, began when that
-/// of the other did; by its seconds, which are whole and rounded up.
+/// Whether two documents, printed at these times in ms, are of processes that began together; by
+/// elapsed seconds, which are whole and rounded up.
 fn is_one_process(printed: u64, at: u64, before: &[Job], after: &[Job]) -> bool {
     let process = |printed_ms: u64, jobs: &[Job]| {
         let elapsed = jobs.first()?.elapsed?;
@@ -124,7 +120,7 @@ fn is_one_process(printed: u64, at: u64, before: &[Job], after: &[Job]) -> bool 
     processes.is_some_and(|(before, after)| before.abs_diff(after) < 1000)
 }
 
-/// When a document was printed, and by how much that may be too early.
+/// Time of printing, and by how much it may be too early.
 fn printed_ms(document: &Document) -> Option<(u64, u64)> {
     let exact = document.timestamp_ms.map(|ms| (ms, 0));
     exact.or_else(|| Some((document.timestamp?.checked_mul(1000)?, 999)))

@@ -1,12 +1,12 @@
-//! Whether a job of fio was stopped before its time.
+//! Whether a fio job was stopped early.
 
 use super::job::{Job, Side};
 use super::options::{Options, size};
 use super::outcome::bytes;
 use crate::out::Out;
 
-/// Why a job counts as stopped: it ran for less than its options say, and its data did
-/// not come to an end, as far as it says how much that was. Noted in either case.
+/// Why a job counts as stopped: it ran for less than its options say, and its data was not
+/// exhausted, as far as the amount is known. Noted in either case.
 pub(super) fn stopped_early(
     job: &Job,
     name: &str,
@@ -37,13 +37,13 @@ pub(super) fn stopped_early(
     let done = sum(bytes);
     let at_its_end = size("io_size")
         .or_else(|| size("size"))
-        // Each of its processes does as much; alone, it stands for all of them.
+        // Each process does that much; a single entry represents all of them.
         .and_then(|bytes| bytes.checked_mul(u64::from(processes)))
         .is_some_and(|bytes| done >= bytes / 100 * 99);
     let operations = sum(|side| side.total_ios);
     let all_operations = (options.count("number_ios"))
         .is_some_and(|each| operations >= u64::from(each) * u64::from(processes));
-    // How much a share of a file is, the result does not say.
+    // The result does not give the size of a percentage of a file.
     let amount = options.get("io_size").or_else(|| options.get("size"));
     let is_share = amount.is_some_and(|amount| amount.contains('%'));
     let may_be_at_its_end = at_its_end || all_operations || is_share;

@@ -1,9 +1,9 @@
 //! fio's terse output (`--minimal`, `--output-format=terse`), versions 2 to 5: a line of
-//! values between semicolons for each job.
+//! semicolon-separated values for each job.
 //!
-//! Times are in microseconds and data in KiB, as in the JSON of version 2, so a line
-//! becomes such a document and is read as one. What a line does not say: how many
-//! operations there were, what the job was asked to do, and which jobs ran at once.
+//! Times are in microseconds and data in KiB, as in the JSON of version 2, so a line is converted
+//! to such a document and read as one. A line lacks: the number of operations, the job's options,
+//! and which jobs ran concurrently.
 
 use super::documents::COMPLETION_LATENCIES;
 use super::job::{Document, Job, Latencies, PERCENTS, Side, percent_at};
@@ -16,13 +16,13 @@ use crate::text::{Line, fingerprint};
 const OF_SIDE: usize = 4 + 4 + 4 + PERCENTILES + 4 + 5;
 const MORE_IN_5: usize = 6;
 const PERCENTILES: usize = 20;
-/// Behind the directions: processor, shares of depths and of latencies.
+/// After the directions: CPU, distributions of depth and latency.
 const OF_JOB: usize = 5 + 7 + 10 + 12;
 
-/// States of jobs that are kept until it is known whether a later one follows.
+/// Job states kept until it is known whether a later one follows.
 const WAITING_MAX: usize = 1_024;
 
-/// Whether a line is one of terse output.
+/// Whether a line is terse output.
 pub(crate) fn is_terse(line: &str) -> bool {
     let line = line.trim();
     match line.as_bytes() {
@@ -36,7 +36,7 @@ pub(crate) fn is_terse(line: &str) -> bool {
 /// Reads fio's terse output.
 #[derive(Default)]
 pub(crate) struct Reader {
-    /// The last state of jobs, by line.
+    /// The last state of each job, by line.
     waiting: Vec<State>,
     snapshots: u64,
 }
@@ -47,7 +47,7 @@ struct State {
     content: u64,
     version: Option<String>,
     job: Job,
-    /// Context switches, and faults of memory: they only grow.
+    /// Context switches and page faults: they only grow.
     counts: [u64; 3],
 }
 
@@ -116,8 +116,8 @@ impl Reader {
 }
 
 impl State {
-    /// Whether this is a later state of a job, and so has all that the earlier one
-    /// counted. In doubt it is not: two results too many are seen, one too few is not.
+    /// Whether this is a later state of a job and so includes the earlier one's counts. If in
+    /// doubt, no: surplus results get noticed, a missing one does not.
     fn continues(&self, earlier: &State) -> bool {
         let sides = |state: &'_ State| {
             let job = &state.job;
@@ -136,7 +136,7 @@ impl State {
     }
 }
 
-/// Whether all that was counted of a direction may be counted in a later state of it.
+/// Whether all counts of a direction are consistent with a later state of it.
 fn grows(before: &Side, after: &Side) -> bool {
     let nothing = before.io_bytes == Some(0);
     let latencies = before.clat.as_ref().zip(after.clat.as_ref());
@@ -163,7 +163,7 @@ fn state_of(line: &str) -> Result<State, &'static str> {
     if cells.len() < behind + OF_JOB {
         return Err("has fewer values than a line of fio's terse output: it is truncated");
     }
-    // Two shares of the processor come first behind the directions.
+    // After the directions come two CPU percentages.
     let is_share = |cell: &&str| cell.ends_with('%');
     if !cells[behind..behind + 2].iter().all(is_share) {
         return Err("has too many or too few values: it is truncated or was changed");
@@ -183,7 +183,7 @@ fn state_of(line: &str) -> Result<State, &'static str> {
         ..Job::default()
     };
     if sides == 3 && side(2)?.io_bytes != Some(0) {
-        // How many there were is not said; that there were any is.
+        // Their number is not given, only that there were any.
         let trim = Side {
             total_ios: Some(1),
             ..Side::default()
@@ -200,7 +200,7 @@ fn state_of(line: &str) -> Result<State, &'static str> {
     })
 }
 
-/// One direction: KiB, KiB a second, operations a second, milliseconds, then latencies.
+/// One direction: KiB, KiB/s, IOPS, milliseconds, then latencies.
 fn side_of(cells: &[&str]) -> Result<Side, &'static str> {
     let whole = |at: usize| cells[at].parse::<u64>().map_err(|_| "has an invalid count");
     let mean: f64 = cells[10].parse().map_err(|_| "has an invalid latency")?;
@@ -213,7 +213,7 @@ fn side_of(cells: &[&str]) -> Result<Side, &'static str> {
             .split_once("%=")
             .ok_or("has a percentile without a percent")?;
         let value: u64 = value.parse().map_err(|_| "has an invalid percentile")?;
-        // Places that are not used have the name 0.
+        // Unused fields have the name 0.
         if let Some(at) = name.parse().ok().and_then(percent_at) {
             percentiles[at] = Some(value as f64);
         }

@@ -1,4 +1,4 @@
-//! Results of other tools in, records out: recognises who wrote them.
+//! Imports other tools' results as records, detecting the tool.
 
 use crate::format_detection::{Segment, Start, alone, anywhere, segments, starts};
 use crate::out::{Out, read_lines};
@@ -10,26 +10,26 @@ use std::fmt;
 use std::ops::ControlFlow;
 use stripewise_results::RunRecord;
 
-/// Who wrote a file.
+/// Tool and format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Output of sqlio.exe, or of something that prints the same.
+    /// Output of sqlio.exe, or of something compatible.
     Sqlio,
     /// DiskSpd's text.
     DiskspdText,
     /// DiskSpd's `-Rxml`.
     DiskspdXml,
-    /// fio's JSON, json+ and that of its client mode included.
+    /// fio's JSON, including json+ and client mode.
     FioJson,
-    /// What fio prints where no other form is asked for.
+    /// fio's default format.
     FioNormal,
     /// fio's `--minimal`.
     FioTerse,
-    /// Iometer's file of results.
+    /// Iometer's results file.
     IometerCsv,
     /// vdbench's `flatfile.html`.
     VdbenchFlatfile,
-    /// vdbench's `summary.html`, or what it prints.
+    /// vdbench's `summary.html`, or its standard output.
     VdbenchSummary,
     /// elbencho's `--csvfile`.
     ElbenchoCsv,
@@ -61,10 +61,10 @@ impl fmt::Display for Format {
     }
 }
 
-/// Something about a source that its reader should know.
+/// Something about a source that users should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// From 1, where it is about one line.
+    /// From 1, if it is about one line.
     pub line: Option<u64>,
     /// A sentence without its full stop.
     pub message: String,
@@ -79,23 +79,23 @@ impl fmt::Display for Note {
     }
 }
 
-/// What was in a file.
+/// The contents of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedFile {
-    /// Who wrote it; of several tools, the first.
+    /// Tool and format; the first if there are several.
     pub format: Format,
-    /// In the order of the file; at least one. Their ids follow from their
-    /// content, so the same result has the same id wherever it is found.
+    /// In file order; at least one. Ids are derived from the content, so the same result has the
+    /// same id wherever it is found.
     pub runs: Vec<RunRecord>,
-    /// What was passed over, and what to keep in mind.
+    /// What was skipped, and caveats.
     pub notes: Vec<Note>,
 }
 
-/// A file that is to be read.
+/// A file to be read.
 ///
-/// Its text is looked at a fixed number of times, whatever is in it: once to decode it,
-/// once to find who wrote which part, once to read it. Records are handed out one by one,
-/// so the memory that a reading takes beside the file is that of its largest result.
+/// The number of passes over the text is fixed, whatever it contains: one to decode it, one to find
+/// which tool wrote which part, one to parse it. Records are returned one by one, so that beyond
+/// the file, memory use is that of its largest result.
 #[derive(Clone, Copy)]
 pub struct Import<'a> {
     bytes: &'a [u8],
@@ -104,17 +104,17 @@ pub struct Import<'a> {
     watch: Watch<'a>,
 }
 
-/// What was read, but for the records.
+/// Everything read except the records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadFile {
-    /// Who wrote it; of several tools, the first.
+    /// Tool and format; the first if there are several.
     pub format: Format,
-    /// What was passed over, and what to keep in mind.
+    /// What was skipped, and caveats.
     pub notes: Vec<Note>,
 }
 
 impl<'a> Import<'a> {
-    /// All of a file, or nothing; `source_name` is the file as the user named it.
+    /// Reads all of a file or nothing; `source_name` is the file as the user named it.
     #[must_use]
     pub fn new(bytes: &'a [u8], source_name: &'a str) -> Self {
         Import {
@@ -125,8 +125,7 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// What is whole: a result that cannot be read is left out, and a note says which and
-    /// why.
+    /// Reads only complete results: an unreadable one is left out with a note of which and why.
     #[must_use]
     pub fn whole_results(self) -> Self {
         Import {
@@ -135,16 +134,16 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// Has this hear how far the reading is.
+    /// Sets a progress callback.
     #[must_use]
     pub fn watched(self, watch: Watch<'a>) -> Self {
         Import { watch, ..self }
     }
 
-    /// All records at once.
+    /// Returns all records.
     ///
     /// # Errors
-    /// When nobody known wrote it, lines of it cannot be read, or the watch ended it.
+    /// If the tool is unknown, lines cannot be read, or the watch stopped the import.
     pub fn all(&self) -> Result<ImportedFile, Error> {
         let mut runs = Vec::new();
         let ReadFile { format, notes } = self.each(&mut |run| runs.push(run))?;
@@ -155,8 +154,8 @@ impl<'a> Import<'a> {
         })
     }
 
-    /// Hands out the records one by one, in the order of the file. Where this returns an
-    /// error, those that were handed out before are void.
+    /// Passes on the records one by one, in file order. If this returns an error, those already
+    /// passed on are void.
     ///
     /// # Errors
     /// As [`Import::all`].
@@ -170,7 +169,8 @@ impl<'a> Import<'a> {
         let mut text = &*decoded.text;
         let mut all = starts(text, work);
         let bare;
-        // In mail and on pages results may be quoted; those of disk marks are read as they are.
+        // Results may be quoted in mail and on pages; those of disk benchmarks are read as they
+        // are.
         let is_bare = |start: &Start| {
             let is_mark = matches!(start.format, Format::CrystalDiskMark | Format::KDiskMark);
             is_mark || !text[start.place.at..].starts_with('>')
@@ -198,7 +198,7 @@ impl<'a> Import<'a> {
         Ok(ReadFile { format, notes })
     }
 
-    /// The results that can be read alone; `None` where that is none of several.
+    /// The results that can be read individually; `None` if none of several can.
     fn whole_segments<'t>(
         &self,
         text: &'t str,
@@ -262,7 +262,7 @@ impl<'a> Import<'a> {
         Ok((segments[0].format, notes))
     }
 
-    /// Who wrote a text in which no result begins with a line of its own.
+    /// The tool of a text in which no result begins on a line of its own.
     fn unmarked(&self, text: &str, work: &Work<'_>) -> Result<Format, Error> {
         if work.is_stopped() {
             return Err(Error::interruption(self.source_name));
@@ -276,7 +276,7 @@ impl<'a> Import<'a> {
         })
     }
 
-    /// What is said of a file as a whole.
+    /// Notes about the file as a whole.
     fn of_file(&self, decoded: &text::Decoded<'_>) -> Vec<Note> {
         let message = match decoded.changes.first() {
             Some(line) => format!(
@@ -289,20 +289,20 @@ impl<'a> Import<'a> {
     }
 }
 
-/// Reads the results of other tools; `source_name` is the file as the user
-/// named it. All of it, or nothing.
+/// Reads other tools' results; `source_name` is the file as the user named it. All of it, or
+/// nothing.
 ///
 /// # Errors
-/// When nobody known wrote it, or lines of it cannot be read.
+/// If the tool is unknown, or lines cannot be read.
 pub fn import(bytes: &[u8], source_name: &str) -> Result<ImportedFile, Error> {
     Import::new(bytes, source_name).all()
 }
 
-/// As [`import`], but takes what is whole: a result that cannot be read is left out,
-/// and a note says which and why.
+/// As [`import`], but reads only complete results: an unreadable one is left out with a note of
+/// which and why.
 ///
 /// # Errors
-/// When nobody known wrote the file, or none of its results is whole.
+/// If the tool is unknown, or no result is complete.
 pub fn import_whole_results(bytes: &[u8], source_name: &str) -> Result<ImportedFile, Error> {
     Import::new(bytes, source_name).whole_results().all()
 }
@@ -333,13 +333,13 @@ fn read_as(format: Format, parts: &[Part<'_>], out: &mut Out<'_>) {
     }
 }
 
-/// What is said of a file that is not read.
+/// Messages for a file that cannot be read.
 pub(crate) struct Words {
-    /// What to do about lines that cannot be read.
+    /// Hint for lines that cannot be read.
     pub(crate) bad_hint: &'static str,
-    /// There is no result in it.
+    /// Message for a file without results.
     pub(crate) none: &'static str,
-    /// What a result looks like.
+    /// Example of a result.
     pub(crate) none_hint: &'static str,
 }
 
@@ -405,8 +405,7 @@ impl Format {
     }
 }
 
-/// Who wrote these bytes, where that is to be seen: says whether [`import`] is
-/// the right door, not whether it will open.
+/// The tool that wrote these bytes, if recognised: [`import`] applies, but may still fail.
 #[must_use]
 pub fn recognise(bytes: &[u8]) -> Option<Format> {
     let text = text::decode_parts(bytes, "").ok()?.text;

@@ -1,18 +1,17 @@
-//! How SQLIO computed what it printed, found from what it printed: rates are cut
-//! after two decimals, latencies are cut to whole milliseconds one by one.
+//! SQLIO's arithmetic, inferred from its output: rates are truncated to two decimals, latencies
+//! individually to whole milliseconds.
 
 use super::report::Latencies;
 use stripewise_results::{InitiationLatency, RunRecord};
 
-/// 0 to 1 ms ... 23 to 24 ms, and all that is longer.
+/// 0 to 1 ms ... 23 to 24 ms, and everything longer.
 pub const HISTOGRAM_BINS: usize = 25;
 
 const NS_PER_MS: u64 = 1_000_000;
 const NS_PER_US: u64 = 1_000;
 const NS_PER_S: u128 = 1_000_000_000;
 
-/// Hundredths of operations a second over `duration_ns`, cut; 0 where no time
-/// passed.
+/// Hundredths of operations per second over `duration_ns`, truncated; 0 if no time passed.
 #[must_use]
 pub fn rate_hundredths(operations: u64, duration_ns: u64) -> u64 {
     if duration_ns == 0 {
@@ -22,17 +21,16 @@ pub fn rate_hundredths(operations: u64, duration_ns: u64) -> u64 {
     u64::try_from(hundredths).unwrap_or(u64::MAX)
 }
 
-/// Hundredths of MBs/sec that belong to these hundredths of IOs/sec: the printed
-/// rate times the block size, cut.
+/// Hundredths of MBs/sec for these hundredths of IOs/sec: the printed rate times the block size,
+/// truncated.
 #[must_use]
 pub fn mib_hundredths(iops_hundredths: u64, block_kib: u64) -> u64 {
     let hundredths = u128::from(iops_hundredths) * u128::from(block_kib) / 1024;
     u64::try_from(hundredths).unwrap_or(u64::MAX)
 }
 
-/// How long handing operations over took, whole microseconds, of all jobs of a
-/// run together; means of jobs count by their operations. A simulated array takes
-/// operations in no time. `None` where it was not measured.
+/// Time to submit operations, whole microseconds, over all jobs of a run; job means are weighted by
+/// operations. A simulated array submits in zero time. `None` if not measured.
 #[must_use]
 pub fn initiation_us(record: &RunRecord) -> Option<Latencies> {
     let mut all: Option<Latencies> = None;
@@ -64,25 +62,24 @@ pub fn initiation_us(record: &RunRecord) -> Option<Latencies> {
     })
 }
 
-/// What the jobs of a run counted, in SQLIO's units.
+/// Counts of a run's jobs, in SQLIO's units.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// Operations.
     pub operations: u64,
     /// Measured time.
     pub duration_ns: u64,
-    /// Operations by whole milliseconds of their latency.
+    /// Operations by latency in whole milliseconds.
     bins: [u64; HISTOGRAM_BINS],
-    /// Sum of the latencies, each cut to milliseconds.
+    /// Sum of the latencies, each truncated to milliseconds.
     sum_ms: u128,
     min_ns: Option<u64>,
     max_ns: u64,
 }
 
 impl Counted {
-    /// Of all jobs of a run together. An operation whose latency is within 0.1 %
-    /// of a whole millisecond may be counted on the other side of it: that is how
-    /// fine the histograms of records are.
+    /// Over all jobs of a run. An operation whose latency is within 0.1 % of a whole millisecond
+    /// may be counted on the other side of it: that is the resolution of the records' histograms.
     #[must_use]
     pub fn of(record: &RunRecord) -> Counted {
         let mut counted = Counted::default();
@@ -125,7 +122,7 @@ impl Counted {
         self.bins.iter().sum()
     }
 
-    /// Whole milliseconds; zeros where nothing completed.
+    /// Whole milliseconds; zeros if nothing completed.
     #[must_use]
     pub fn latency_ms(&self) -> Latencies {
         let mean = self.sum_ms / u128::from(self.count().max(1));
@@ -136,7 +133,7 @@ impl Counted {
         }
     }
 
-    /// Shares in percent, each rounded to the nearest: their sum may be off 100.
+    /// Percentages, each rounded to nearest: the sum may differ from 100.
     #[must_use]
     pub fn histogram_percent(&self) -> Vec<u8> {
         let total = u128::from(self.count().max(1));

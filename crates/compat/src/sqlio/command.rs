@@ -1,21 +1,20 @@
-//! SQLIO's command line: switches with their values glued to them.
+//! SQLIO's command line: switches with their values attached.
 //!
-//! Letters have a case where both cases mean something (`-d -D`, `-s -S`,
-//! `-b -B`, `-f -F`, `-r`-less `-R`); values may be typed in either. Of a switch
-//! that is given twice, the last one counts. What cannot be done is refused with
-//! the reason; what changes nothing that is measured is noted and passed over.
+//! Letters are case-sensitive where both cases are switches (`-d -D`, `-s -S`, `-b -B`, `-f -F`,
+//! `-r`-less `-R`); values may be in either case. The last of repeated switches counts. What is not
+//! supported is refused with the reason; what does not affect the measurement is noted and skipped.
 
 use super::Operation;
 use crate::Error;
 use stripewise_units::typeset;
 
-/// Threads in all.
+/// Most threads in total.
 pub const THREADS_MAX: u32 = 256;
-/// Files in all, drives and raw targets counted.
+/// Most files in total, including drives and raw targets.
 pub const FILES_MAX: usize = 256;
-/// Characters of a file's name.
+/// Most characters of a file name.
 const NAME_MAX: usize = 256;
-/// Blocks beyond this are no block size of anything.
+/// Larger values are not plausible block sizes.
 const BLOCK_KIB_MAX: u64 = 64 << 10;
 /// A year.
 const SECONDS_MAX: u64 = 366 * 24 * 3600;
@@ -27,7 +26,7 @@ pub enum Access {
     Random,
     /// `-fsequential`.
     Sequential,
-    /// `-fN`: so many blocks from one operation of a run to the next.
+    /// `-fN`: N blocks from one operation of a run to the next.
     Stripe(u64),
 }
 
@@ -41,16 +40,16 @@ pub enum Affinity {
     Processor {
         /// From 0.
         number: u32,
-        /// `-pI`: a wish, not an order.
+        /// `-pI`: preferred, not enforced.
         ideal: bool,
     },
     /// `-aM`: on the processors of a mask.
     Mask {
-        /// Bit n stands for processor n.
+        /// Bit n is processor n.
         mask: u64,
         /// `-aR`: each thread on one of them, in turn.
         round_robin: bool,
-        /// `-aRI`: a wish, not an order.
+        /// `-aRI`: preferred, not enforced.
         ideal: bool,
     },
 }
@@ -58,9 +57,9 @@ pub enum Affinity {
 /// `-L`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LatencySwitch {
-    /// `P`: the processor's counter; else the system's.
+    /// `P`: the processor's counter rather than the system's.
     pub processor_timer: bool,
-    /// `i`: also how long issuing took.
+    /// `i`: also the initiation latency.
     pub initiation: bool,
 }
 
@@ -77,7 +76,7 @@ pub enum Buffering {
     Software,
 }
 
-/// What a command line asks for.
+/// A parsed command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     /// `-k`.
@@ -94,7 +93,7 @@ pub struct Command {
     pub access: Access,
     /// `-p`, `-a`.
     pub affinity: Affinity,
-    /// `-o`; `None`: every thread waits for each operation.
+    /// `-o`; `None`: each thread waits for each operation.
     pub outstanding: Option<u32>,
     /// `-b`, units of 1,024 bytes.
     pub block_kib: u64,
@@ -104,17 +103,17 @@ pub struct Command {
     pub latency: Option<LatencySwitch>,
     /// `-U`; `Some(true)`: processor by processor.
     pub utilisation: Option<bool>,
-    /// `-B`; `None`: not given, which means the same as `-BN`.
+    /// `-B`; `None`: not given, equivalent to `-BN`.
     pub buffering: Option<Buffering>,
     /// `-S`, in blocks.
     pub start_blocks: u64,
     /// `-F`.
     pub parameter_file: Option<String>,
-    /// Names that are no switches.
+    /// Arguments that are not switches.
     pub files: Vec<String>,
     /// `-?`.
     pub help: bool,
-    /// What was passed over, and why.
+    /// What was skipped, and why.
     pub notes: Vec<String>,
 }
 
@@ -143,19 +142,19 @@ impl Default for Command {
     }
 }
 
-/// `/kR`, `/s2`: switches as other tools of Windows have them. As a name it would be a
-/// file directly in the root directory, where nobody keeps test files.
+/// `/kR`, `/s2`: switches in the style of other Windows tools. As a name it would be a file
+/// directly in the root directory, where no one keeps test files.
 fn is_slash_switch(word: &str) -> bool {
     word.strip_prefix('/')
         .is_some_and(|rest| !rest.contains(['/', '\\']))
 }
 
 impl Command {
-    /// Reads the words behind `sqlio`.
+    /// Parses the words after `sqlio`.
     ///
     /// # Errors
-    /// A switch that is not known, has no sensible value, or asks for what is
-    /// not done here; switches that exclude each other.
+    /// An unknown switch, an invalid value, an unsupported request; switches that exclude each
+    /// other.
     pub fn parse<S: AsRef<str>>(words: &[S]) -> Result<Command, Error> {
         let mut command = Command::default();
         for word in words {
@@ -197,7 +196,7 @@ impl Command {
             'f' => self.access = access(word, value)?,
             'p' | 'P' => self.affinity = processor(word, value)?,
             'a' | 'A' => self.affinity = mask_switch(word, value)?,
-            // -o0 is what leaving it out is.
+            // -o0 is equivalent to omitting it.
             'o' | 'O' => {
                 self.outstanding = match number(word, value, 0, 4_096)? {
                     0 => None,
@@ -282,8 +281,8 @@ impl Command {
         Ok(())
     }
 
-    /// What the parameter file says counts; a name or number beside it is
-    /// passed over, as SQLIO did.
+    /// The parameter file takes precedence; names or numbers given as well are ignored, as SQLIO
+    /// did.
     fn check_beside_parameter_file(&mut self) {
         let mut beside = Vec::new();
         if !self.files.is_empty() {
@@ -309,10 +308,10 @@ impl Command {
         }
     }
 
-    /// Threads share the columns of the stripes, so there is one for each.
+    /// Threads share the columns of the stripes, so each needs at least one.
     ///
     /// # Errors
-    /// Where there are more threads than columns.
+    /// If there are more threads than columns.
     pub fn check_columns(&self, threads: u32) -> Result<(), Error> {
         match self.access {
             Access::Stripe(columns) if u64::from(threads) > columns => Err(refuse(
@@ -402,8 +401,7 @@ fn drives(word: &str, value: &str) -> Result<Vec<char>, Error> {
     Ok(letters)
 }
 
-/// `DEF123` and `D,E,F,12`: letters and numbers of disks. Without commas each
-/// digit is a disk.
+/// `DEF123` and `D,E,F,12`: letters and numbers of disks. Without commas each digit is a disk.
 fn raw_targets(word: &str, value: &str) -> Result<Vec<String>, Error> {
     let mut targets = Vec::new();
     let commas = value.contains(',');
@@ -466,7 +464,7 @@ fn mask_switch(word: &str, value: &str) -> Result<Affinity, Error> {
     })
 }
 
-/// A mask of processors, decimal or hexadecimal with `0x`.
+/// A processor mask, decimal or hexadecimal with `0x`.
 pub(super) fn mask(text: &str) -> Option<u64> {
     let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     match hexadecimal {

@@ -1,23 +1,21 @@
-//! Whether the numbers of one result agree with each other.
+//! Whether the numbers of one result are consistent.
 //!
-//! A result that was cut off or edited rarely looks broken line by line: `MBs/sec:
-//! 1` is a number. SQLIO computed `MBs/sec` from `IOs/sec`, announced its
-//! latencies, and printed shares that add up to about 100, so each of these
-//! checks another part of the text.
+//! A truncated or edited result rarely looks broken line by line: `MBs/sec: 1` is a number. SQLIO
+//! computed `MBs/sec` from `IOs/sec`, announced its latencies, and printed percentages that add up
+//! to about 100, so each of these checks covers another part of the text.
 
 use super::mib_hundredths;
 use super::report::Report;
 
-/// How far `MBs/sec` may be from what follows from `IOs/sec`, in hundredths: web
-/// pages drop a last zero, and some builds round instead of cutting.
+/// Tolerance of `MBs/sec` against `IOs/sec`, in hundredths: web pages drop a trailing zero, and
+/// some builds round instead of truncating.
 const MIB_HUNDREDTHS_OFF_MAX: u64 = 2;
 
-/// How far the shares may be from 100 together: 25 of them, each rounded by
-/// itself to a whole percent.
+/// Tolerance of the sum of percentages against 100: 25 of them, each rounded to a whole percent.
 const PERCENT_OFF_MAX: u32 = 13;
 
-/// The first contradiction, as the end of a sentence that begins with "the result
-/// that begins here"; `None` where the result agrees with itself.
+/// The first contradiction, as the end of a sentence that begins with "the result that begins
+/// here"; `None` if the result is consistent.
 pub(super) fn contradiction(report: &Report) -> Option<String> {
     if report.threads == 0 {
         return Some("has 0 threads".to_owned());
@@ -31,7 +29,7 @@ pub(super) fn contradiction(report: &Report) -> Option<String> {
         .or_else(|| histogram(report))
 }
 
-/// What a reader of a result must know although nothing in it is wrong.
+/// A caveat about a result that is not an error.
 pub(super) fn remark(report: &Report) -> Option<&'static str> {
     (report.iops_hundredths == 0).then_some("no operation completed: it reports 0.00 IOs/sec")
 }
@@ -86,7 +84,7 @@ fn latencies(report: &Report) -> Option<String> {
 fn histogram(report: &Report) -> Option<String> {
     let shares = report.histogram_percent.as_ref()?;
     let sum: u32 = shares.iter().map(|&share| u32::from(share)).sum();
-    // Nothing completed: there is nothing to have shares of.
+    // Nothing completed, so there are no percentages.
     let empty = sum == 0 && report.iops_hundredths == 0;
     if !empty && sum.abs_diff(100) > PERCENT_OFF_MAX {
         return Some(format!(
@@ -95,8 +93,8 @@ fn histogram(report: &Report) -> Option<String> {
     }
     let latency = report.latency_ms.as_ref()?;
     let (least, most) = spread(shares)?;
-    // The last bin has no upper end. A bin is a millisecond, and builds may have
-    // rounded one of the two and cut the other.
+    // The last bin has no upper bound. A bin is a millisecond, and builds may have rounded one of
+    // the two and truncated the other.
     let last = shares.len() as u64 - 1;
     let said = |what: &str, ms: u64| {
         format!(
@@ -119,7 +117,7 @@ fn histogram(report: &Report) -> Option<String> {
     })
 }
 
-/// The first and the last bin with a share; none where nothing completed.
+/// The first and last non-empty bin; `None` if nothing completed.
 fn spread(shares: &[u8]) -> Option<(u64, u64)> {
     let used = |share: &u8| *share > 0;
     let first = shares.iter().position(used)?;
@@ -127,8 +125,8 @@ fn spread(shares: &[u8]) -> Option<(u64, u64)> {
     Some((first as u64, last as u64))
 }
 
-/// Between which two values the mean lies, in ms: each operation at the lower or at the
-/// upper end of its bin, and each share wrong by up to a percent.
+/// Bounds of the mean in ms: each operation at the lower or upper end of its bin, and each
+/// percentage off by up to one.
 fn mean_of(shares: &[u8], max_ms: u64) -> [f64; 2] {
     let last = shares.len() - 1;
     let mut of = [0.0, 0.0];
@@ -140,7 +138,7 @@ fn mean_of(shares: &[u8], max_ms: u64) -> [f64; 2] {
             bin as f64
         } + 1.0;
         of[0] += (share - 1.0).max(0.0) / 100.0 * bin as f64;
-        // A bin without a share may have had less than a percent, below the maximum.
+        // A bin with 0 % may have had less than a percent, below the maximum.
         let reached = share > 0.0 || bin as u64 <= max_ms;
         of[1] += if reached {
             (share + 1.0) / 100.0 * upper

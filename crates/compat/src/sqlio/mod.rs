@@ -1,9 +1,8 @@
 //! SQLIO v1.5.SG: its command line, its parameter file, its output.
 //!
-//! The program itself is long withdrawn. What it did is put together here from
-//! its description and from results that people published; where neither says
-//! how something was worded or done, the words and the way are ours, and
-//! `docs/SQLIO.md` lists them.
+//! The program was withdrawn long ago. Its behaviour is reconstructed from its documentation and
+//! published results; where neither gives the wording or behaviour, it is Stripewise's own, and
+//! `docs/SQLIO.md` lists those cases.
 
 mod arithmetic;
 pub mod command;
@@ -25,15 +24,15 @@ pub use report::{Growth, Latencies, Operation, Pool, Prepared, Report, Timer, Wh
 pub use setup::{Setup, SetupFile, SetupJob, setup};
 pub(crate) use words::words_of_call;
 
-/// What `sqlio -?` prints; in our words.
+/// The text of `sqlio -?`, in Stripewise's own words.
 pub const USAGE: &str = include_str!("usage.txt");
 
 use stripewise_workload::CacheMode;
 
-/// The words for `-BH`, the only ones that results show.
+/// The wording for `-BH`, the only one found in published results.
 pub(crate) const HARDWARE_CACHE: &str = "use hardware disk cache (but not file cache)";
 
-/// Words of ours for the others, after `buffering set to `.
+/// Stripewise's wording for the others, after `buffering set to `.
 const CACHE_WORDS: [(CacheMode, &str); 4] = [
     (CacheMode::Direct, HARDWARE_CACHE),
     (
@@ -50,7 +49,7 @@ const CACHE_WORDS: [(CacheMode, &str); 4] = [
     ),
 ];
 
-/// The words of a cache mode after `buffering set to `.
+/// The wording of a cache mode after `buffering set to `.
 #[must_use]
 pub fn cache_words(cache: CacheMode) -> &'static str {
     let found = CACHE_WORDS.iter().find(|(known, _)| *known == cache);

@@ -1,4 +1,4 @@
-//! The parameter file (`-F`): a target on each line, with threads of its own.
+//! The parameter file (`-F`): one target per line, with its own threads.
 //!
 //! ```text
 //! <file name> <threads> [<mask> [<size MB>]]
@@ -9,10 +9,10 @@ use super::command::{Access, Command, FILES_MAX, THREADS_MAX, mask};
 use crate::text::{decode, lines};
 use crate::{Error, LineProblem};
 
-/// Sizes beyond this are mistakes: 16 TiB.
+/// Larger sizes are mistakes: 16 TiB.
 const MEGABYTES_MAX: u64 = 16 << 20;
 
-/// What each line is, for hints.
+/// Line syntax, for hints.
 const LINE: &str = "each line is: file name, threads, and optionally mask and size in MB: c:\\testfile.dat 2 0x0 100";
 
 /// A line.
@@ -20,20 +20,19 @@ const LINE: &str = "each line is: file name, threads, and optionally mask and si
 pub struct Target {
     /// As typed.
     pub file: String,
-    /// Threads that work on it alone.
+    /// Its own threads.
     pub threads: u32,
-    /// Processors that they may run on; 0: any.
+    /// Processor mask of its threads; 0: any.
     pub mask: u64,
-    /// Its size in units of 1,048,576 bytes, where given.
+    /// Its size in units of 1,048,576 bytes, if given.
     pub megabytes: Option<u64>,
 }
 
-/// The targets of a parameter file; at least one. `command` is the one that
-/// names the file: with stripes, sizes are not allowed.
+/// The targets of a parameter file; at least one. `command` is the one that names the file: with
+/// stripes, sizes are not allowed.
 ///
 /// # Errors
-/// With every line that breaks the grammar; where there is no target; or where
-/// there are too many threads.
+/// Every line with a syntax error; no target; too many threads.
 pub fn read(bytes: &[u8], source_name: &str, command: &Command) -> Result<Vec<Target>, Error> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(Error::new(source_name, "names no target", LINE));
@@ -81,7 +80,7 @@ pub fn read(bytes: &[u8], source_name: &str, command: &Command) -> Result<Vec<Ta
 
 fn target(line: &str, command: &Command) -> Result<Target, String> {
     let (file, rest) = name_of(line)?;
-    // Notes of the time show a remark after the size, behind a star.
+    // Contemporary descriptions show a comment after the size, following an asterisk.
     let words: Vec<&str> = rest
         .split_whitespace()
         .take_while(|word| !word.starts_with(['*', '#']))
@@ -124,7 +123,7 @@ fn target(line: &str, command: &Command) -> Result<Target, String> {
     })
 }
 
-/// The name, and what follows; a name with blanks stands in double quotes.
+/// The name, and the rest; a name with spaces is in double quotes.
 fn name_of(line: &str) -> Result<(&str, &str), String> {
     let (name, rest) = match line.strip_prefix('"') {
         Some(quoted) => quoted

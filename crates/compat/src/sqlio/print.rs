@@ -1,7 +1,7 @@
-//! A report as SQLIO printed it: tabs, widths and singular forms included.
+//! Prints a report as SQLIO did, including tabs, widths and singular forms.
 //!
-//! In pieces, because SQLIO printed while it worked: [`head`], then for each file
-//! [`expanding`] (and ` done.` when it was) and [`size_line`], then [`tail`].
+//! In pieces, because SQLIO printed while it worked: [`head`], then for each file [`expanding`]
+//! (and ` done.` after it) and [`size_line`], then [`tail`].
 
 use super::arithmetic::HISTOGRAM_BINS;
 use super::report::{Growth, Latencies, Operation, Pool, Prepared, Report, Where};
@@ -9,7 +9,7 @@ use std::fmt;
 use std::fmt::Write;
 
 impl fmt::Display for Report {
-    /// All of it, with line feeds between lines.
+    /// The whole report, with line feeds between lines.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&head(self))?;
         for prepared in &self.prepared {
@@ -22,7 +22,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Everything before the files are made ready.
+/// Everything before the files are prepared.
 #[must_use]
 pub fn head(report: &Report) -> String {
     let mut text = format!("sqlio {}\n", report.version);
@@ -76,8 +76,7 @@ pub fn head(report: &Report) -> String {
     text
 }
 
-/// The lines about a file that must grow, up to the dots that stand while it
-/// does; without a line feed.
+/// The lines about a file that must grow, up to the dots shown meanwhile; without a line feed.
 #[must_use]
 pub fn expanding(file: &str, growth: &Growth) -> String {
     format!(
@@ -89,7 +88,7 @@ pub fn expanding(file: &str, growth: &Growth) -> String {
     )
 }
 
-/// The line about a file that is ready.
+/// The line about a prepared file.
 #[must_use]
 pub fn size_line(prepared: &Prepared) -> String {
     let which = if prepared.specified {

@@ -1,10 +1,9 @@
-//! Reads what SQLIO printed, many runs one after the other, with whatever stands
-//! around them: prompts, command lines, a batch file's own messages.
+//! Reads SQLIO's output, many runs one after the other, with surrounding text: prompts, command
+//! lines, a batch file's own messages.
 //!
-//! White space does not matter: results are often taken from web pages and mail,
-//! which eat tabs and padding. A result that cannot be read whole is an error
-//! with its lines; nothing of the file is taken then. A line inside of a result
-//! that is in nobody's description is kept as it is, and noted.
+//! White space does not matter: results are often taken from web pages and mail, which lose tabs
+//! and padding. A result that cannot be read completely is an error with its lines; nothing is
+//! imported then. An undocumented line within a result is kept verbatim, and noted.
 
 use super::record::{LocatedReport, record};
 use super::report::{Growth, Latencies, Operation, Pool, Prepared, Report, Timer, Where};
@@ -15,9 +14,9 @@ use std::collections::BTreeSet;
 
 /// Longer lines belong to no result.
 const LINE_MAX: usize = 4_096;
-/// Lines that are kept though nobody knows them, in one result.
+/// Most unknown lines kept of one result.
 const OTHERS_MAX: usize = 64;
-/// Threads, and outstanding of each, at most: their product fits 32 bits.
+/// Most threads, and most outstanding of each: their product fits 32 bits.
 const COUNT_MAX: u32 = 65_535;
 /// Reads output of SQLIO.
 #[derive(Default)]
@@ -27,8 +26,8 @@ pub(crate) struct Reader {
     defaults: Defaults,
 }
 
-/// SQLIO prints nothing of what was not asked for, and a line that was cut out looks the
-/// same: how many results are taken to have its defaults.
+/// SQLIO prints nothing for options not given, indistinguishable from removed lines: counts how
+/// many results are assumed to have its defaults.
 #[derive(Default)]
 struct Defaults {
     results: usize,
@@ -64,7 +63,7 @@ impl Defaults {
     }
 }
 
-/// A result that is being read.
+/// A result being read.
 #[derive(Default)]
 struct Open {
     line: u64,
@@ -89,17 +88,17 @@ struct Open {
     histogram: Option<Vec<u8>>,
     other_results: Vec<String>,
     seen: BTreeSet<&'static str>,
-    /// One of its lines could not be read, and was named.
+    /// One of its lines could not be read, and was reported.
     wrong: bool,
 }
 
-/// What a line was.
+/// How a line was classified.
 enum Taken {
     /// Part of the result.
     Yes,
     /// Not known.
     No,
-    /// It begins like a known one but does not go on like it.
+    /// It begins like a known one but continues differently.
     Wrong(String),
 }
 
@@ -151,10 +150,10 @@ impl LineReader for Reader {
 }
 
 impl Reader {
-    /// A line that is no part of any known format.
+    /// A line that is not part of any known format.
     fn unknown(&mut self, line: Line<'_>, out: &mut Out<'_>) {
         let text = line.text.trim_end();
-        // A result is whole with its histogram; what follows is the batch's.
+        // A result is complete with its histogram; what follows belongs to the batch.
         let Some(open) = self.open.as_mut().filter(|open| open.histogram.is_none()) else {
             let shown: String = text.chars().take(60).collect();
             let message = format!("is not part of a result and is skipped: {shown}");
@@ -173,7 +172,7 @@ impl Reader {
         out.note(line.number, format!("is unknown and kept as it is: {text}"));
     }
 
-    /// Ends the result that is being read.
+    /// Ends the result being read.
     fn close(&mut self, out: &mut Out<'_>) {
         let Some(open) = self.open.take() else {
             return;
@@ -187,22 +186,22 @@ impl Reader {
                 self.defaults.of(&found.report);
                 out.give(record(found, out.source));
             }
-            // What it lacks then is the line that was named.
+            // The reported line is what it lacks.
             Err(_) if wrong => {}
             Err(reason) => out.problem(line, reason),
         }
     }
 }
 
-/// `v1.5.SG` of `sqlio v1.5.SG`.
+/// `v1.5.SG` from `sqlio v1.5.SG`.
 fn version_of(words: &str) -> Option<&str> {
     let (name, version) = words.split_once(' ')?;
     let known = name.eq_ignore_ascii_case("sqlio") && version.starts_with("v1.5");
     (known && !version.contains(' ')).then_some(version)
 }
 
-/// `sqlio` and its switches of a line that calls it, with or without a prompt, a
-/// folder and quotation marks around its name.
+/// `sqlio` and its switches in a line that calls it, with or without a prompt, a directory and
+/// quotation marks around its name.
 pub(crate) fn command_in(words: &str) -> Option<String> {
     let is_name = |word: &[u8]| word.eq_ignore_ascii_case(b"sqlio");
     if !words.as_bytes().windows(5).any(is_name) {
@@ -217,7 +216,7 @@ pub(crate) fn command_in(words: &str) -> Option<String> {
         let after = after.strip_prefix('"').unwrap_or(after);
         (begins && after.starts_with(" -")).then_some((at, after))
     })?;
-    // Words of prose have no switches behind them.
+    // In prose, no switches follow.
     let switch = after.trim_start().as_bytes().get(1)?;
     let name = &words[at..at + "sqlio".len()];
     let rest = &words[words.len() - after.len()..];
@@ -239,7 +238,7 @@ impl Open {
         self.take_results(words)
     }
 
-    /// Books a value that a result has once.
+    /// Marks a value that a result has once.
     fn once(&mut self, what: &'static str) -> Taken {
         if self.seen.insert(what) {
             Taken::Yes
@@ -251,7 +250,7 @@ impl Open {
         }
     }
 
-    /// Lines about what was asked for.
+    /// Lines about the request.
     fn take_asked(&mut self, words: &str) -> Taken {
         if let Some(rest) = words.strip_prefix("parameter file used:") {
             self.parameter_file = Some(rest.trim_start().to_owned());
@@ -317,7 +316,7 @@ impl Open {
         Taken::No
     }
 
-    /// Lines about files that are made ready.
+    /// Lines about files being prepared.
     fn take_prepared(&mut self, words: &str) -> Taken {
         let bytes = |rest: &str| whole::<u64>(rest.trim().strip_suffix(" bytes")?);
         let no_bytes = || Taken::Wrong("has no number of bytes".to_owned());
@@ -390,7 +389,7 @@ impl Open {
         Taken::Yes
     }
 
-    /// Lines about what came of it.
+    /// Lines about the results.
     fn take_results(&mut self, words: &str) -> Taken {
         const HEADINGS: [&str; 4] = [
             "CUMULATIVE DATA:",
@@ -532,13 +531,13 @@ fn three(values: [Option<u64>; 3], what: &str) -> Result<Option<Latencies>, Stri
     }
 }
 
-/// Digits only: no sign, no blank.
+/// Digits only: no sign, no space.
 fn whole<T: std::str::FromStr>(text: &str) -> Option<T> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().ok())?
 }
 
-/// `421.88` in hundredths; web pages drop a last zero.
+/// `421.88` in hundredths; web pages drop a trailing zero.
 fn hundredths_of(text: &str) -> Option<u64> {
     let (before, after) = match text.trim().split_once('.') {
         Some((before, after)) => (before, after),

@@ -1,8 +1,8 @@
-//! A result of SQLIO as a record, and back.
+//! Converts a SQLIO result to a record, and back.
 //!
-//! The record has what SQLIO said: rates, whole milliseconds, the words of its
-//! command. It has no percentiles: SQLIO's histogram gives shares in whole
-//! percents of whole milliseconds, from which no percentile follows.
+//! The record has SQLIO's values: rates, whole milliseconds, its command's options. It has no
+//! percentiles: SQLIO's histogram gives whole percents in whole milliseconds, from which no
+//! percentile can be computed.
 
 use super::report::{Operation, Report, Where};
 use crate::absent::Absent;
@@ -24,7 +24,7 @@ pub(super) struct LocatedReport {
     pub(super) report: Report,
     /// Line of `sqlio v1.5.SG`.
     pub(super) line: u64,
-    /// The command line that stood before it.
+    /// The command line before it.
     pub(super) command: Option<String>,
 }
 
@@ -123,12 +123,11 @@ fn workload(report: &Report, absent: &mut Absent) -> Workload {
         },
         block_size_bytes: report.block_kib.saturating_mul(1024),
         threads: report.threads,
-        // Without -o every thread waits for each operation.
+        // Without -o each thread waits for each operation.
         outstanding: report.outstanding.unwrap_or(1).max(1),
         duration_ns: report.seconds.saturating_mul(NS_PER_S),
-        // Without -o a thread visits the files in turn; the threads of a parameter
-        // file have one file each. Either way a thread has its outstanding once,
-        // and not on each of the files.
+        // Without -o a thread visits the files in turn; the threads of a parameter file have one
+        // file each. Either way a thread's outstanding counts once, not per file.
         in_turn: report.files.len() > 1
             && (report.outstanding.is_none() || !report.pools.is_empty()),
         ..Workload::default()
@@ -149,10 +148,10 @@ fn workload(report: &Report, absent: &mut Absent) -> Workload {
         Where::Other(_) => {}
     }
     let cache = match report.buffering.as_deref() {
-        // The default, of which SQLIO says nothing.
+        // The default, which SQLIO does not print.
         None => Some(CacheMode::DirectSync),
         Some(super::HARDWARE_CACHE) => Some(CacheMode::Direct),
-        // Nobody has seen the other lines; ours are known.
+        // The other lines are not documented; Stripewise's are known.
         Some(words) => super::cache_of_words(words),
     };
     if let Some(cache) = cache {
@@ -196,9 +195,8 @@ fn outcome(report: &Report, absent: &mut Absent) -> JobOutcome {
     outcome
 }
 
-/// What SQLIO printed, of a record that was imported from it: printed again, it
-/// is what was read, but for white space that was lost on the way. `None` for
-/// other records.
+/// Restores SQLIO's output from a record that was imported from it: identical to the original
+/// except for lost white space. `None` for other records.
 #[must_use]
 pub fn report_of(record: &RunRecord) -> Option<Report> {
     let imported = record.imported.as_ref()?;

@@ -1,4 +1,4 @@
-//! What one run of SQLIO printed, as values.
+//! The output of one SQLIO run, as values.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub enum Operation {
     Write,
 }
 
-/// Where operations went, as line 6 says it.
+/// Pattern of operations, as printed in line 6.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Where {
@@ -33,41 +33,41 @@ pub struct Timer {
     pub counts_per_second: u64,
 }
 
-/// A line of the parameter file, as it is echoed: a file and its own threads.
+/// A line of the parameter file, as echoed: a file and its own threads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pool {
     /// As typed.
     pub file: String,
-    /// How many.
+    /// Number of threads.
     pub threads: u32,
-    /// Number of the first of them; they are numbered over all lines.
+    /// Number of the first one; they are numbered across all lines.
     pub first: u32,
     /// Number of the last of them.
     pub last: u32,
-    /// Processors that they may run on; 0: any.
+    /// Processor mask of the threads; 0: any.
     pub mask: u64,
 }
 
-/// A file that was made larger, all in bytes.
+/// A file that was expanded, all in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Growth {
-    /// What it had to be.
+    /// Required size.
     pub needed_bytes: u64,
-    /// What it was.
+    /// Previous size.
     pub current_bytes: u64,
     /// The difference.
     pub by_bytes: u64,
 }
 
-/// A file that was made ready.
+/// A prepared file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prepared {
     /// As typed.
     pub file: String,
-    /// Where it had to grow.
+    /// If it had to grow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
-    /// The parameter file gave its size; else the size that it had was used.
+    /// The parameter file gave its size; otherwise its existing size was used.
     pub specified: bool,
     /// Units of 1,048,576 bytes, whole.
     pub megabytes: u64,
@@ -76,15 +76,15 @@ pub struct Prepared {
 /// Smallest, mean and largest, whole units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latencies {
-    /// Cut, not rounded, as are the others.
+    /// Truncated, not rounded, as are the others.
     pub min: u64,
-    /// Mean of the cut values, cut again.
+    /// Mean of the truncated values, truncated again.
     pub avg: u64,
     /// Largest.
     pub max: u64,
 }
 
-/// What one run printed.
+/// Output of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// `v1.5.SG`.
@@ -98,11 +98,11 @@ pub struct Report {
     /// With `-F` only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<Pool>,
-    /// All of them.
+    /// Total.
     pub threads: u32,
     /// Reads or writes.
     pub operation: Operation,
-    /// Asked-for duration.
+    /// Requested duration.
     pub seconds: u64,
     /// As typed.
     pub files: Vec<String>,
@@ -116,27 +116,26 @@ pub struct Report {
     /// The words after `buffering set to `; with `-B` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffering: Option<String>,
-    /// Files in the order in which they were made ready.
+    /// Files in the order of preparation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prepared: Vec<Prepared>,
-    /// Lines before the results that are not known; kept as they were.
+    /// Unknown lines before the results, verbatim.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other: Vec<String>,
-    /// Hundredths of operations a second, cut.
+    /// Hundredths of operations per second, truncated.
     pub iops_hundredths: u64,
-    /// Hundredths of 1,048,576 bytes a second, cut.
+    /// Hundredths of 1,048,576 bytes per second, truncated.
     pub mib_hundredths: u64,
-    /// Microseconds that issuing took; with `-L.i` only.
+    /// Initiation latency in microseconds; with `-L.i` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initiation_us: Option<Latencies>,
     /// Milliseconds; with `-L` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ms: Option<Latencies>,
-    /// Shares in percent of 0 to 1 ms, 1 to 2 ms ... 23 to 24 ms, and the rest;
-    /// with `-L` only.
+    /// Percentages for 0 to 1 ms, 1 to 2 ms ... 23 to 24 ms, and longer; with `-L` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram_percent: Option<Vec<u8>>,
-    /// Lines after the results that are not known (`-U`); kept as they were.
+    /// Unknown lines after the results (`-U`), verbatim.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_results: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! From SQLIO's words to what is to be run: files, and jobs on them.
+//! Converts SQLIO's options to a run: files, and jobs on them.
 
 use super::command::{Access, Affinity, Buffering, Command, refuse};
 use super::param_file::Target;
@@ -8,8 +8,7 @@ use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload
 
 const NS_PER_S: u64 = 1_000_000_000;
 const BYTES_PER_MB: u64 = 1_048_576;
-/// The default of `-f`: a file that is not there yet has the size of that
-/// matrix where nothing else says its size.
+/// The default of `-f`: a missing file gets the size of that matrix if nothing else gives a size.
 const COLUMNS_DEFAULT: u64 = 64;
 
 /// A file or raw target.
@@ -17,11 +16,11 @@ const COLUMNS_DEFAULT: u64 = 64;
 pub struct SetupFile {
     /// As SQLIO would print it: `L:testfile.dat`, `D:`, `9:`.
     pub name: String,
-    /// It is a volume or disk, which is neither made nor expanded.
+    /// A volume or disk, which is neither made nor expanded.
     pub raw: bool,
-    /// What the parameter file says.
+    /// Size from the parameter file.
     pub specified_bytes: Option<u64>,
-    /// What it is made or expanded to where nothing says its size.
+    /// Size to make or expand it to if none is given.
     pub needed_bytes: u64,
     /// Below this it must be expanded: the pattern would not fit.
     pub least_bytes: u64,
@@ -30,30 +29,30 @@ pub struct SetupFile {
 /// One pool of threads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetupJob {
-    /// Unique in its run.
+    /// Unique within its run.
     pub name: String,
     /// Indices of its files.
     pub files: Vec<usize>,
-    /// What it does.
+    /// Its workload.
     pub workload: Workload,
-    /// Processors of its threads; 0: any.
+    /// Processor mask of its threads; 0: any.
     pub mask: u64,
 }
 
-/// What a command means.
+/// The run described by a command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
-    /// Each once.
+    /// Without duplicates.
     pub files: Vec<SetupFile>,
-    /// All at once.
+    /// Run concurrently.
     pub jobs: Vec<SetupJob>,
 }
 
-/// What `command` means; `targets` are those of its parameter file, if it has one.
+/// The run described by `command`; `targets` are those of its parameter file, if any.
 ///
 /// # Errors
-/// Raw targets without a size in a pattern that needs one; a start beyond the
-/// end of a file of given size.
+/// Raw targets without a size in a pattern that needs one; a start beyond the end of a file of
+/// given size.
 pub fn setup(command: &Command, targets: Option<&[Target]>) -> Result<Setup, Error> {
     let mut setup = Setup {
         files: Vec::new(),
@@ -79,7 +78,7 @@ pub fn setup(command: &Command, targets: Option<&[Target]>) -> Result<Setup, Err
     Ok(setup)
 }
 
-/// The processors of `-p` and `-a`, as a mask.
+/// The processor mask of `-p` and `-a`.
 fn mask_of(command: &Command) -> u64 {
     match command.affinity {
         Affinity::None => 0,
@@ -89,7 +88,7 @@ fn mask_of(command: &Command) -> u64 {
 }
 
 impl Setup {
-    /// The index of a file; one that several lines name is one file.
+    /// The index of a file; a file named by several lines is one.
     fn file(
         &mut self,
         command: &Command,
@@ -157,7 +156,7 @@ impl Setup {
             .files
             .get(files[0])
             .map_or("", |file| file.name.as_str());
-        // Names of jobs are unique and short; the file is in the target.
+        // Job names are unique and short; the file is in the target.
         let name = match self.jobs.len() {
             0 => first.chars().take(48).collect(),
             number => format!(
@@ -175,14 +174,14 @@ impl Setup {
         });
     }
 
-    /// Threads of all jobs.
+    /// Threads over all jobs.
     #[must_use]
     pub fn threads(&self) -> u32 {
         self.jobs.iter().map(|job| job.workload.threads).sum()
     }
 
-    /// What SQLIO prints of this before its files are ready and its results are
-    /// there; `counts_per_second`: the resolution of the clock that is used.
+    /// The report with what SQLIO prints before files and results are ready; `counts_per_second`:
+    /// clock resolution.
     #[must_use]
     pub fn report(&self, command: &Command, counts_per_second: u64) -> Report {
         let timer = command.latency.map(|latency| Timer {
@@ -258,13 +257,13 @@ pub(super) fn cache(command: &Command) -> CacheMode {
     }
 }
 
-/// Which way to walk.
+/// The access pattern.
 pub(super) fn pattern(command: &Command) -> Pattern {
     match command.access {
         Access::Random => Pattern::Random {
             distribution: Distribution::Uniform,
         },
-        // One position of each file, which all threads move on.
+        // One position per file, shared by all threads.
         Access::Sequential => Pattern::Sequential {
             cursor: CursorKind::Shared,
         },
@@ -292,7 +291,7 @@ fn workload(
             super::Operation::Read => 100,
             super::Operation::Write => 0,
         },
-        // A single row of one column has nowhere to stride to.
+        // A single row of one column has no stride.
         pattern: match pattern(command) {
             Pattern::Stride { stride_bytes, .. }
                 if matrix.is_some_and(|size| stride_bytes >= size) =>
@@ -315,7 +314,7 @@ fn workload(
     }
 }
 
-/// Line 6. Of stripes no result shows it: the words are ours.
+/// Line 6. No published result shows stripes: the wording is Stripewise's.
 fn words_of(command: &Command) -> Where {
     match command.access {
         Access::Random => Where::Random,
@@ -327,7 +326,7 @@ fn words_of(command: &Command) -> Where {
     }
 }
 
-/// Of `-p` and `-a` no result shows a line: the words are ours.
+/// No published result shows `-p` and `-a`: the wording is Stripewise's.
 fn affinity_lines(command: &Command) -> Vec<String> {
     let line = match command.affinity {
         _ if command.parameter_file.is_some() => return Vec::new(),

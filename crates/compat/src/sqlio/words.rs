@@ -1,18 +1,17 @@
-//! The words of a command line in a batch file.
+//! Splits a command line in a batch file into words.
 
-/// A call taken apart.
+/// A parsed call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Call {
-    /// What follows the program's name.
+    /// The words after the program's name.
     pub(crate) words: Vec<String>,
-    /// Its output went to a file or another program.
+    /// Its output was redirected to a file or another program.
     pub(crate) redirected: bool,
 }
 
-/// The words behind the program of a call; quotation marks hold words together, and what
-/// follows a `>`, `|` or `&`, or a `#` that stands alone, is not the program's. A `<` is the
-/// beginning of a placeholder, `<drive>`, and the last word may have the mark that ends code
-/// on a page.
+/// The words after the program of a call; quotation marks group words, and what follows a `>`, `|`
+/// or `&`, or a separate `#`, is not the program's. A `<` begins a placeholder, `<drive>`, and the
+/// last word may carry the mark that ends code on a page.
 pub(crate) fn words_of_call(call: &str) -> Call {
     let mut taken = Call::default();
     let mut word = String::new();
@@ -21,7 +20,7 @@ pub(crate) fn words_of_call(call: &str) -> Call {
     let mut signs = call.chars().peekable();
     while let Some(sign) = signs.next() {
         match sign {
-            // An apostrophe inside of a name is part of it.
+            // An apostrophe inside a name is part of it.
             '"' | '\'' if quoted == Some(sign) || quoted.is_none() && (sign == '"' || !begun) => {
                 quoted = quoted.is_none().then_some(sign);
                 begun = true;
@@ -54,13 +53,13 @@ pub(crate) fn words_of_call(call: &str) -> Call {
         }
     }
     if begun {
-        // `code`, but not a mark that stands alone, which continues a line of PowerShell.
+        // `code`, but not a separate mark, which continues a line of PowerShell.
         if word.len() > 1 && word.ends_with('`') {
             word.pop();
         }
         taken.words.push(word);
     }
-    // `2>` leaves the number behind.
+    // `2>` leaves the number as the last word.
     if taken.redirected
         && taken
             .words
@@ -69,7 +68,7 @@ pub(crate) fn words_of_call(call: &str) -> Call {
     {
         taken.words.pop();
     }
-    // The name of the program itself is no word of it.
+    // The program's own name is not an argument.
     let program = |word: &String| {
         let lower = word.to_ascii_lowercase();
         let name = lower.rsplit(['\\', '/']).next().unwrap_or_default();

@@ -185,7 +185,7 @@ fn think_time_of_fio_is_carried_over() {
             2_000_000_000,
             32,
         ),
-        // An engine that waits has one in flight whatever it is asked for.
+        // A synchronous engine has one in flight whatever depth is set.
         ("thinktime=5ms\niodepth=8\nthinktime_spin=0\n", 5_000_000, 1),
     ] {
         let think = plan(Tool::Fio, &format!("{JOB}{options}")).jobs[0]

@@ -151,7 +151,7 @@ fn results_of_diskspd_that_contradict_themselves_are_refused() {
 #[test]
 fn counts_of_threads_and_blocks_must_agree_with_what_is_said_of_all() {
     for (from, to, reason) in [
-        // A thread's row that was changed, or cut out beside another one.
+        // A thread's row that was changed, or cut out next to another one.
         (
             "60000 |      31.25 |    2000.00 |   16.000 |     9.100 | E:",
             "50000 |      31.25 |    2000.00 |   16.000 |     9.100 | E:",

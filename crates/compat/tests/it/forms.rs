@@ -1,5 +1,5 @@
-//! Results of fio's other forms, of Iometer, vdbench, elbencho, CrystalDiskMark and
-//! KDiskMark: each value beside what a second parser of a few lines finds.
+//! Results of fio's other formats, of Iometer, vdbench, elbencho, CrystalDiskMark and KDiskMark:
+//! each value compared with the result of a second parser of a few lines.
 
 use stripewise_compat::{Format, ImportedFile, import};
 use stripewise_results::{JobRow, KindOutcome, RunRecord};

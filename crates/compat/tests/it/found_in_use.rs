@@ -1,4 +1,4 @@
-//! Forms that people met in use: versions and shapes beside those of the other fixtures,
+//! Formats that users encountered: versions and shapes in addition to those of the other fixtures,
 //! each made here.
 
 use crate::tools::FIO;
@@ -52,7 +52,7 @@ fn what_sets_the_pace_of_a_job_is_carried_or_absent() {
     let rate = rated.runs[0].jobs[0].workload.rate.unwrap();
     assert!((rate.iops - 500.0 * threads).abs() < 1e-9);
     assert!(says(&rated, "only slows it down"));
-    // The options of the job are kept as they were.
+    // The options of the job are kept unchanged.
     let details = rated.runs[0].imported.as_ref().unwrap().details.as_ref();
     let name = &rated.runs[0].jobs[0].name;
     assert_eq!(details.unwrap()["job options"][name]["rate_iops"], "500");

@@ -131,7 +131,7 @@ fn some_lines_cut_doubled_or_swapped_never_give_another_number_without_a_word() 
     assert!(taken > 60, "{taken}");
 }
 
-/// What takes long stands behind the other tests in CI.
+/// Long-running tests run after the others in CI.
 mod at_length {
     use super::*;
 

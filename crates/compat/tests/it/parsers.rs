@@ -1,5 +1,5 @@
-//! Scripts of the time took SQLIO's output apart in ways of their own. These are
-//! rewrites of what each relied on; output of ours must satisfy them.
+//! Contemporary scripts parsed SQLIO's output in their own ways. These are rewrites of what each
+//! relied on; Stripewise's output must satisfy them.
 
 use stripewise_compat::sqlio::{
     Command, Counted, Prepared, Report, mib_hundredths, param_file, rate_hundredths, setup,
@@ -173,7 +173,7 @@ fn the_last_line_is_the_histogram() {
         heading,
         "ms: 0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24+"
     );
-    // Each share stands below the last digit of its milliseconds.
+    // Each percentage is below the last digit of its milliseconds.
     assert_eq!(heading.len(), last.len() + 1);
 }
 

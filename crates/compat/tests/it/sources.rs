@@ -1,5 +1,5 @@
-//! What a file as a whole is: whose it is, in which encoding, and what is said of
-//! files that cannot be read.
+//! Properties of a whole file: its tool, its encoding, and the errors for files that cannot be
+//! read.
 
 use crate::sqlio_output::{GROW, PLAIN};
 use crate::tools::{DISKSPD_TEXT, DISKSPD_XML, FIO};
@@ -91,7 +91,7 @@ fn results_of_several_tools_in_one_file_are_all_read() {
             assert!(said.contains(name), "{name}: {said}");
         }
         assert_eq!(file.runs.len(), runs, "{said}");
-        // Lines are those of the file, in records and in what is said of them.
+        // Line numbers in records and messages are those of the file.
         let alone = import(second.as_bytes(), "x").unwrap();
         let line = |file: &ImportedFile| file.runs.last()?.imported.as_ref()?.line;
         let above = first.matches('\n').count() as u64;
@@ -172,7 +172,7 @@ fn nothing_is_lost_where_two_shells_wrote_to_one_file() {
     assert_eq!(import(&thrice, "x").unwrap().runs.len(), 3);
     let blank = [marked(PLAIN), b"\r\n".to_vec()].concat();
     assert_eq!(import(&blank, "x").unwrap().runs.len(), 1);
-    // Two files of PowerShell in one: the second mark stands in the middle.
+    // Two PowerShell files in one: the second BOM is in the middle.
     let joined = [marked(PLAIN), marked(GROW)].concat();
     assert_eq!(import(&joined, "x").unwrap().runs.len(), 2);
     let joined = [PLAIN, GROW].map(|text| format!("\u{feff}{text}")).concat();

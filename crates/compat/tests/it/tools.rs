@@ -225,7 +225,7 @@ fn another_run_of_the_same_fio_job_is_another_result() {
         let file = read(&[first.as_str(), &FIO.replace(from, to)].concat());
         assert_eq!(file.runs.len(), 4, "{to}");
     }
-    // It began after the first one was printed, which is all that tells.
+    // It began after the first one was printed, which is the only indication.
     let later = FIO.replace("1740000010123", "1740000020123");
     let text = [first.as_str(), &later].concat();
     let file = read(&text.replace("\"job_start\"", "\"x\""));
@@ -287,7 +287,7 @@ fn jobs_of_another_group_ran_later_unless_their_times_overlap() {
         ["reads", "after"],
         "names that are unique stay as they are"
     );
-    // In one group they ran at once, whatever else is said.
+    // In one group they ran concurrently, whatever other fields say.
     let at_once = silent.replace("\"groupid\": 1", "\"groupid\": 0");
     assert_eq!(read(&at_once).runs.len(), 1);
     // A new group for reports only begins with the others.
@@ -313,13 +313,13 @@ fn a_fio_that_was_ended_by_a_signal_is_partial_and_says_so() {
         let because = run.partial_because.as_deref();
         assert_eq!(because, Some("fio: terminating on signal 2"));
     }
-    // fio's message went elsewhere: it ran for less than was asked.
+    // fio's message went elsewhere: it ran for less than requested.
     let longer = FIO.replace("\"runtime\": \"", "\"runtime\": \"9");
     assert_ne!(longer, FIO);
     let untimed = longer.replace("\"time_based\": \"1\"", "\"norandommap\": \"1\"");
     let at_its_end = untimed.replace("\"size\": \"1g\"", "\"size\": \"90m\"");
     assert_ne!(untimed, at_its_end);
-    // A share of a file whose size nobody says, and a number of operations.
+    // A percentage of a file of unknown size, and a number of operations.
     let share = untimed.replace("\"size\": \"1g\"", "\"size\": \"50%\"");
     let timed_share = longer.replace("\"size\": \"1g\"", "\"size\": \"50%\"");
     let counted = |number: &str| {
@@ -431,7 +431,7 @@ fn documents_of_hostile_depth_and_entities_are_refused_or_harmless() {
     let deep = format!("<Results>{}", "<Target>".repeat(100_000));
     let error = import(deep.as_bytes(), "x").unwrap_err();
     assert!(error.to_string().contains("more elements"), "{error}");
-    // Elements that nobody asks for are passed over, however deep they are.
+    // Unused elements are skipped, however deep they are.
     let deep = format!("<Results>{}", "<a>".repeat(100_000));
     let error = import(deep.as_bytes(), "x").unwrap_err();
     assert!(error.to_string().contains("not complete XML"), "{error}");
@@ -471,7 +471,7 @@ fn percentiles_of_diskspd_are_those_of_all_targets() {
     let both = row(run);
     assert_eq!(both.operations(), Some(15_000));
     assert_eq!(run.jobs[0].further_targets[0].name, "F:\\b.dat");
-    // The mean stands before the deviation of the rate, and reads are half as slow.
+    // The mean precedes the deviation of the rate, and reads are half as slow.
     let mean = both.latency("mean").unwrap();
     assert!((mean - 4e6 / 3.0).abs() < 1_000.0, "{mean}");
     assert_eq!(both.latency("p50"), Some(1_200_000.0));
@@ -523,7 +523,7 @@ fn diskspd_2_2_xml_may_have_bare_ampersands_pools_and_interrupted_spans() {
         (pool.latency("mean"), pool.latency("p99")),
         (Some(1_250_000.0), Some(2_200_000.0))
     );
-    // A cache that is off on one side of a share only is no mode of ours.
+    // A cache disabled on one side of a share only has no equivalent mode.
     let local = read(&text.replace("DisableOSCache", "DisableLocalCache"));
     let gives = &local.runs[0].imported.as_ref().unwrap();
     assert!(!gives.gives("jobs.workload.cache"));
@@ -547,7 +547,7 @@ fn fio_2_counts_in_microseconds_and_kib() {
         (Some(487_250.0), Some(1_500_000.0), Some(5_000_000.0))
     );
     assert_eq!(old.latency("max"), Some(90_000_000.0));
-    // It gives no options: what was done is known, what was asked is not.
+    // It gives no options: what was done is known, what was requested is not.
     assert_eq!(old.operation().as_deref(), Some("read"));
     assert_eq!(
         (old.pattern(), old.block_size_bytes(), old.threads()),

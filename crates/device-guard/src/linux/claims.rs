@@ -1,6 +1,5 @@
-//! What stands in the way of writing to a block device, beyond what `O_EXCL`
-//! says, and whether a name names it. Every crate that writes to devices judges
-//! by these rules and no others.
+//! Obstacles to writing to a block device beyond `O_EXCL`, and whether a name identifies the
+//! device. Every crate that writes to devices uses only these rules.
 
 pub use super::wanted::kernel_name;
 
@@ -12,28 +11,28 @@ use stripewise_machine::linux::swaps;
 use stripewise_units::DeviceNumber;
 use stripewise_units::NameText;
 
-/// `--destroy NAME` names this device: exactly the kernel's name, or that under
-/// `/dev/`. Links (`/dev/disk/by-id/...`) and device-mapper aliases do not
-/// count, as they may point elsewhere than remembered.
+/// Whether `--destroy NAME` names this device: exactly the kernel's name, or that under `/dev/`.
+/// Links (`/dev/disk/by-id/...`) and device-mapper aliases do not count, as their target may have
+/// changed.
 #[must_use]
 pub fn is_named(destroy: &str, kernel_name: &str) -> bool {
     destroy.strip_prefix("/dev/").unwrap_or(destroy) == kernel_name
 }
 
-/// Whether a device may be written, as far as others are concerned.
+/// Whether other users prevent writing to a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Nobody uses it, and all processes were looked at.
+    /// Not in use, and all processes were checked.
     Free,
-    /// This is in the way, and no switch changes it.
+    /// In use or protected for this reason, and no switch overrides it.
     InTheWay(String),
-    /// Nobody is seen to use it, but not everybody can be seen; the reason. The caller
-    /// refuses unless its user says that it is free.
+    /// No use was found, but not all processes are visible, for this reason. The caller refuses
+    /// unless its user confirms that the device is free.
     Unseen(String),
 }
 
 impl Standing {
-    /// What is in the way; `None` where nothing is, or nothing can be seen.
+    /// The obstacle; `None` if there is none, or it cannot be determined.
     #[must_use]
     pub fn in_the_way(self) -> Option<String> {
         match self {
@@ -43,11 +42,10 @@ impl Standing {
     }
 }
 
-/// Looks for what is in the way of writing to a device of this machine: a mount,
-/// swap, a holder or a loop device on it or on its relatives, a process that has it
-/// open, read-only protection of it or of one of its partitions, or something of this
-/// machine's own that lies on it: `/`, swap, and `store`. Takes up to half a second
-/// where a process is in the way, as it may only look for a moment.
+/// Checks for obstacles to writing to a device of this machine: a mount, swap, a holder or a loop
+/// device on it or on its relatives, a process that has it open, read-only protection of it or of
+/// one of its partitions, or data that this machine needs: `/`, swap, and `store`. Takes up to half
+/// a second where a process has it open, as the process may only probe it briefly.
 #[must_use]
 pub fn standing(number: DeviceNumber, store: Option<&Path>) -> Standing {
     match claimed(number, store) {
@@ -56,14 +54,14 @@ pub fn standing(number: DeviceNumber, store: Option<&Path>) -> Standing {
     }
 }
 
-/// [`standing`] where only what is in the way matters.
+/// Like [`standing`], but returns only the obstacle.
 #[must_use]
 pub fn in_the_way(number: DeviceNumber, store: Option<&Path>) -> Option<String> {
     standing(number, store).in_the_way()
 }
 
-/// Users that the kernel's mount table, swap areas and holders show, and this
-/// machine's own needs.
+/// Uses shown by the kernel's mount table, swap areas and holders, and data that this machine
+/// needs.
 fn claimed(number: DeviceNumber, store: Option<&Path>) -> Option<String> {
     let system = System::live();
     if let Some(first) = system.uses_of_device(number).first() {
@@ -88,9 +86,9 @@ fn claimed(number: DeviceNumber, store: Option<&Path>) -> Option<String> {
     })
 }
 
-/// What the kernel's claim (`O_EXCL`) does not keep out, and so may come between a
-/// judgement and a claim, or after both: loop devices above it, exports to other machines,
-/// processes that use it without a claim, and read-only protection.
+/// Uses that the kernel's claim (`O_EXCL`) does not exclude, and that may begin between a check and
+/// a claim, or after both: loop devices above it, exports to other machines, processes that use it
+/// without a claim, and read-only protection.
 #[must_use]
 pub fn unclaimed(number: DeviceNumber) -> Standing {
     let system = System::live();
@@ -119,9 +117,8 @@ pub fn unclaimed(number: DeviceNumber) -> Standing {
     }
 }
 
-/// Whether somebody set it, or a partition of it, read-only. A partition's own flag
-/// counts against its disk, too: the kernel lets the disk be written, but whoever
-/// protected the partition meant what is in it.
+/// Whether it, or a partition of it, is set read-only. A partition's flag also protects its disk:
+/// the kernel would allow writes to the disk, but they would overwrite the protected data.
 fn protected(system: &System, number: DeviceNumber) -> Option<String> {
     let is_set = |name: &str| {
         let name = name.replace('!', "/");
@@ -130,7 +127,7 @@ fn protected(system: &System, number: DeviceNumber) -> Option<String> {
         ))
     };
     let Ok(device) = system.device(number) else {
-        // What is not known to be writable is not written.
+        // Not known to be writable: refuse.
         return Some("the kernel no longer shows it: it may have been removed".to_owned());
     };
     if device.read_only {
@@ -140,7 +137,7 @@ fn protected(system: &System, number: DeviceNumber) -> Option<String> {
     is_set(&parts.iter().find(|part| part.read_only)?.name)
 }
 
-/// What of this machine's own lies on a device: `/`, swap, the store.
+/// Which data of this machine is on a device: `/`, swap, the store.
 fn vital_for(system: &System, number: DeviceNumber, store: Option<&Path>) -> Option<&'static str> {
     let lies_on_it = |path: &Path| {
         system
@@ -155,7 +152,7 @@ fn vital_for(system: &System, number: DeviceNumber, store: Option<&Path>) -> Opt
         return Some("swap");
     }
     let store = store?;
-    // The store may not exist yet; then its directory counts.
+    // The store may not exist yet; then check its directory.
     let there = store.ancestors().find(|path| path.exists())?;
     lies_on_it(there).then_some("the store of results")
 }

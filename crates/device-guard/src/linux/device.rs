@@ -1,14 +1,13 @@
-//! From a path to a block device, once; and to the claim on it.
+//! Resolves a path to a block device, once, and claims it.
 //!
-//! The path is looked at with `O_PATH`, which opens nothing. Every later open
-//! goes through `/proc/self/fd/N`, which the kernel resolves to the same inode,
-//! and its `st_rdev` is compared all the same.
+//! `O_PATH` resolves the path without opening the device. Every later open goes through
+//! `/proc/self/fd/N`, which the kernel resolves to the same inode; its `st_rdev` is compared
+//! nevertheless.
 //!
-//! `O_EXCL` decides: the kernel grants it only while nobody else has claimed the
-//! device, its disk or one of its partitions - not mounted, no swap, no md, dm or
-//! bcache over it. [`claims`] explains a refusal, and adds what `O_EXCL` cannot see:
-//! loop devices over the device, processes that have it open without a claim, and the
-//! devices that `/`, swap and the store lie on.
+//! `O_EXCL` decides: the kernel grants it only while nobody else has claimed the device, its disk
+//! or one of its partitions - not mounted, no swap, no md, dm or bcache over it. [`claims`]
+//! explains a refusal, and adds what `O_EXCL` does not detect: loop devices over the device,
+//! processes that have it open without a claim, and the devices of `/`, swap and the store.
 
 use super::claims::{self, Standing};
 use super::users;
@@ -22,22 +21,22 @@ use stripewise_disk_inspect::storage::BlockDevice;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_units::{DeviceNumber, NameText};
 
-/// What the user said of a device that is to be written, and what may never be on it.
+/// The user's permissions for a device to be written, and data that must not be on it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Permission<'a> {
-    /// What was named with `--destroy`: must be the kernel's name of the device.
+    /// The name given with `--destroy`: must be the kernel's name of the device.
     pub destroy: Option<&'a str>,
-    /// `--busy-ok`: nobody uses the device, although not everybody can be seen from here.
-    /// Who is seen to use it is in the way all the same.
+    /// `--busy-ok`: the user confirms that the device is free, although not all processes are
+    /// visible. Visible users still prevent writing.
     pub unseen_ok: bool,
     /// The store of results, which must not be on the device.
     pub store: Option<&'a Path>,
 }
 
-/// A block device that was found under a path.
+/// A block device, resolved from a path.
 #[derive(Debug)]
 pub struct Device {
-    /// As the user named it, for messages.
+    /// As given by the user, for messages.
     pub target: String,
     /// Absolute, without symbolic links.
     pub path: PathBuf,
@@ -45,37 +44,36 @@ pub struct Device {
     pub name: String,
     /// Its number.
     pub number: DeviceNumber,
-    /// What sysfs says of it.
+    /// Its facts from sysfs.
     pub facts: BlockDevice,
     /// `O_PATH`.
     handle: OwnedFd,
 }
 
-/// A claim on a device: nobody else can claim it, its disk or its partitions while this is
-/// there.
+/// A claim on a device: nobody else can claim it, its disk or its partitions while this exists.
 #[derive(Debug)]
 pub struct Claim(File);
 
 impl Claim {
-    /// The descriptor that holds the claim, opened as was asked for.
+    /// The descriptor that holds the claim, opened for the requested access.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.0
     }
 
-    /// The same as a mere file, which goes on holding it.
+    /// The same as a plain file, which continues to hold the claim.
     #[must_use]
     pub fn into_file(self) -> File {
         self.0
     }
 }
 
-/// What a claimed device is opened for.
+/// The access to a claimed device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Only reading; others write to it through [`Device::open_to_write`].
+    /// Read-only; other descriptors write to it through [`Device::open_to_write`].
     Read,
-    /// Both.
+    /// Read and write.
     ReadWrite,
 }
 
@@ -83,8 +81,8 @@ impl Device {
     /// Resolves a path once.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`], [`ErrorKind::Denied`]; [`ErrorKind::Unusable`] where it is
-    /// no block device, or none that the kernel shows in `/sys`.
+    /// [`ErrorKind::NotFound`], [`ErrorKind::Denied`]; [`ErrorKind::Unusable`] if it is not a block
+    /// device, or not listed in `/sys`.
     pub fn find(path: &Path) -> Result<Device> {
         let target = path.as_text();
         let resolved =
@@ -95,7 +93,7 @@ impl Device {
         Device::of_handle(handle, resolved, &target)
     }
 
-    /// By a handle (`O_PATH`) that was found under `path` and is called `target`.
+    /// From a handle (`O_PATH`) that was resolved from `path`; `target` is its name in messages.
     ///
     /// # Errors
     /// As [`Device::find`].
@@ -128,19 +126,18 @@ impl Device {
         })
     }
 
-    /// Opens the very device that was found, for reading.
+    /// Opens exactly this device for reading.
     ///
     /// # Errors
-    /// Those of the system; [`ErrorKind::Refused`] where it is another device now.
+    /// Those of the system; [`ErrorKind::Refused`] if it is now a different device.
     pub fn open_to_read(&self) -> Result<File> {
         self.open(OFlags::RDONLY)
     }
 
-    /// Opens it once more, for writing, while `claim` on it lasts.
+    /// Opens it again, for writing, while `claim` on it exists.
     ///
     /// # Errors
-    /// As [`Device::open_to_read`]; [`ErrorKind::Refused`] where the claim is on another
-    /// device.
+    /// As [`Device::open_to_read`]; [`ErrorKind::Refused`] if the claim is on another device.
     pub fn open_to_write(&self, claim: &Claim) -> Result<File> {
         self.check_number(claim.file())?;
         self.open(OFlags::RDWR)
@@ -176,8 +173,8 @@ impl Device {
         .with_hint("Run the command again to see the new plan."))
     }
 
-    /// Who uses it and who may, by every rule, for a plan: nothing is opened for writing,
-    /// and the device is claimed only for a moment.
+    /// Checks all rules, for a plan: nothing is opened for writing, and the device is claimed only
+    /// briefly.
     #[must_use]
     pub fn standing(&self, store: Option<&Path>) -> Standing {
         let standing = claims::standing(self.number, store);
@@ -195,11 +192,11 @@ impl Device {
         }
     }
 
-    /// Judges by every rule whether it may be written with this permission; as
+    /// Checks by all rules whether it may be written with this permission; otherwise like
     /// [`Device::standing`]. Notes what could not be verified.
     ///
     /// # Errors
-    /// [`ErrorKind::NeedsDestroy`], which says where that would not help either;
+    /// [`ErrorKind::NeedsDestroy`], which also tells if that would not help;
     /// [`ErrorKind::Refused`], [`ErrorKind::NeedsBusyOk`], [`ErrorKind::Denied`].
     pub fn judge(&self, permission: &Permission<'_>) -> Result<Vec<String>> {
         let store = permission.store;
@@ -225,8 +222,8 @@ impl Device {
         }
     }
 
-    /// Judges by every rule, claims it for as long as the claim is there, and judges once
-    /// more: a loop device or a program that claims nothing may have come in between.
+    /// Checks all rules, claims the device for the lifetime of the claim, and checks again: a loop
+    /// device or a program without a claim may have appeared in between.
     ///
     /// # Errors
     /// As [`Device::judge`].
@@ -269,7 +266,7 @@ impl Device {
         }
     }
 
-    /// What its standing comes to.
+    /// Turns a standing into a decision, given the permission.
     fn weigh(&self, standing: Standing, permission: &Permission<'_>) -> Result<Vec<String>> {
         weigh(standing, &self.target, permission.unseen_ok)
     }
@@ -293,18 +290,18 @@ impl Device {
         Error::new(ErrorKind::NeedsDestroy, &self.target, what).with_hint(hint)
     }
 
-    /// The error for something in the way.
+    /// The error for an obstacle.
     #[must_use]
     pub fn refusal(&self, reason: &str) -> Error {
         refusal(&self.target, reason)
     }
 }
 
-/// Judges again a device that is claimed, before it is opened once more for writing.
+/// Checks a claimed device again, before it is opened once more for writing.
 ///
 /// # Errors
-/// [`ErrorKind::Refused`] where somebody uses it since; [`ErrorKind::NeedsBusyOk`] where
-/// that cannot be seen, and `unseen_ok` does not say that nobody does.
+/// [`ErrorKind::Refused`] if it is in use since; [`ErrorKind::NeedsBusyOk`] if that cannot be
+/// checked and `unseen_ok` does not confirm that it is free.
 pub fn still_free(number: DeviceNumber, target: &str, unseen_ok: bool) -> Result<()> {
     weigh(claims::unclaimed(number), target, unseen_ok)
         .map(drop)
@@ -338,8 +335,7 @@ fn refusal(target: &str, reason: &str) -> Error {
         .with_hint("Unmount, stop, detach or close that first, if you really mean this device.")
 }
 
-/// An error of the operating system about a device, with its class and a hint by its
-/// number.
+/// An operating system error for a device, with the class and hint for its number.
 #[must_use]
 pub fn failed(target: &str, what: &str, os: io::Error) -> Error {
     let (kind, hint) = match (os.raw_os_error(), os.kind()) {
@@ -377,8 +373,8 @@ mod tests {
     use super::super::machine;
     use super::*;
 
-    /// Between the judgement and the claim somebody may open the device without a
-    /// claim of their own, or put a loop device on it: the kernel lets both pass.
+    /// Between check and claim, a process may open the device without a claim, or attach a loop
+    /// device to it: the kernel allows both.
     #[test]
     fn who_slips_in_before_the_claim_is_seen_after_it() {
         own_process!();
@@ -408,7 +404,7 @@ mod tests {
         judged(&format!("open in sleep (pid {})", holder.pid()));
         drop(holder);
         let claim = found.claim(&permission, Access::Read).expect("free again");
-        // A claim on one device opens no other.
+        // A claim on one device does not permit opening another.
         let other = machine::Loop::new(8 << 20);
         let other = Device::find(other.path()).expect("found");
         let error = other.open_to_write(&claim).expect_err("another device");

@@ -1,12 +1,11 @@
-//! What the kernel itself offers to other machines without a claim and without a process:
-//! NVMe over fabrics, SCSI targets over files, and USB storage gadgets. Their settings are
-//! files that hold a path.
+//! Devices that the kernel itself exports without a claim and without a process: NVMe over fabrics,
+//! SCSI targets over files, and USB storage gadgets. Their settings are files with a path.
 
 use super::wanted::FileOrDevices;
 use std::path::{Path, PathBuf};
 use stripewise_machine::linux::tree::path_of_line;
 
-/// Below `/sys/kernel`, where `*` is any name: the path of what is exported.
+/// Files below `/sys/kernel` (`*` is any name) with the path of an exported device.
 const SETTINGS: [&str; 4] = [
     "config/nvmet/subsystems/*/namespaces/*/device_path",
     "config/target/core/*/*/udev_path",
@@ -14,14 +13,14 @@ const SETTINGS: [&str; 4] = [
     "scst_tgt/devices/*/filename",
 ];
 
-/// The settings that export what we ask about; best effort. `kernel` is `/sys/kernel`.
+/// The settings that export this file or device; best effort. `kernel` is `/sys/kernel`.
 pub(super) fn exports(kernel: &Path, wanted: &FileOrDevices) -> Vec<PathBuf> {
     let all = SETTINGS
         .iter()
         .flat_map(|pattern| matching(kernel, pattern));
     all.filter(|setting| {
         let text = std::fs::read(setting).unwrap_or_default();
-        // SCST adds `[key]` on a line of its own.
+        // SCST adds `[key]` on a separate line.
         let line = text.split(|byte| *byte == b'\n').next();
         line.and_then(path_of_line)
             .is_some_and(|path| path.is_absolute() && wanted.is_at(&path))
@@ -29,7 +28,7 @@ pub(super) fn exports(kernel: &Path, wanted: &FileOrDevices) -> Vec<PathBuf> {
     .collect()
 }
 
-/// Files below a folder whose path has this form.
+/// Files below a folder whose path matches this pattern.
 fn matching(folder: &Path, pattern: &str) -> Vec<PathBuf> {
     let mut found = vec![folder.to_owned()];
     for part in pattern.split('/') {

@@ -1,52 +1,52 @@
-//! NVMe generic character devices (`/dev/ng0n1`). A command that goes through one reaches the
-//! whole namespace past the block layer: nothing that the kernel knows of mounts, partitions
-//! or claims holds it up. So what may be done to one is what may be done to the block device
-//! of the same namespace, and that is found here or not at all.
+//! NVMe generic character devices (`/dev/ng0n1`). Their commands reach the whole namespace and
+//! bypass the block layer: the kernel's mounts, partitions and claims do not stop them. So the
+//! rules for such a device are those of the block device of the same namespace, and it must be
+//! found here.
 //!
-//! Names do not tell: where a controller is one of several of a subsystem, `ng1n2` and
-//! `nvme0n2` may be one namespace, and `nvme1n2` another. Both nodes of a namespace have the
-//! same parent in sysfs, and the driver says the same id for both.
+//! Names do not identify it: where a subsystem has several controllers, `ng1n2` and `nvme0n2` may
+//! be one namespace, and `nvme1n2` another. Both nodes of a namespace have the same parent in
+//! sysfs, and the driver reports the same id for both.
 //!
-//! Numbers do not tell either, once a namespace is gone: the next one may get them. The kernel
-//! gives a number away only when nobody has the device open any more. So what an open
-//! descriptor's number leads to in sysfs is the device behind that descriptor, or nothing; that
-//! is asked of both descriptors each time that one is opened ([`strayed`]).
+//! Numbers do not identify it either, once a namespace is gone: a new one may get them. The kernel
+//! reuses a number only when nobody has the device open. So the number of an open descriptor leads
+//! in sysfs to the device behind that descriptor, or nowhere; both descriptors are checked each
+//! time one is opened ([`strayed`]).
 
 use std::path::{Path, PathBuf};
 use stripewise_units::DeviceNumber;
 
-/// What a namespace's folder in sysfs says of which one it is, beside its number. Older drives
-/// lack some of them.
+/// Identifying attributes of a namespace in sysfs, in addition to its number. Older drives lack
+/// some of them.
 const MARKS: [&str; 5] = ["nsid", "wwid", "nguid", "eui", "uuid"];
 
-/// A namespace, by its block device.
+/// A namespace, identified by its block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Namespace {
     /// As under `/dev`.
     pub name: String,
     /// Its number.
     pub number: DeviceNumber,
-    /// Each of [`MARKS`].
+    /// The value of each of [`MARKS`].
     marks: [Option<String>; MARKS.len()],
 }
 
-/// What is known of an open descriptor of one of a namespace's two nodes.
+/// Properties of an open descriptor of one of a namespace's two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
     /// Its number.
     pub number: DeviceNumber,
-    /// The id that the driver says; `None` where it says none.
+    /// The namespace id from the driver; `None` if it reports none.
     pub id: Option<u32>,
 }
 
-/// Whether a character device is one of these.
+/// Whether a character device is an NVMe generic device.
 #[must_use]
 pub fn is_generic(sysfs: &Path, character: DeviceNumber) -> bool {
     folder(sysfs, "char", character).is_some_and(|folder| is_of(&folder, "nvme-generic"))
 }
 
-/// The block device of the namespace that a character device leads to, whose id the driver
-/// says is `id`. `None` where there is none, or more than one.
+/// The block device of a character device's namespace, given the `id` from the driver. `None` if
+/// there is none, or more than one.
 #[must_use]
 pub fn block_device_of(sysfs: &Path, character: DeviceNumber, id: u32) -> Option<Namespace> {
     let folder = folder(sysfs, "char", character)?;
@@ -68,8 +68,8 @@ pub fn block_device_of(sysfs: &Path, character: DeviceNumber, id: u32) -> Option
     })
 }
 
-/// Why an open character device does not lead to the namespace that was `judged`, whose block
-/// device is open as well; `None` where it does.
+/// Why an open character device does not belong to the namespace that was `judged`, whose block
+/// device is open as well; `None` if it does.
 #[must_use]
 pub fn strayed(sysfs: &Path, character: Node, block: Node, judged: &Namespace) -> Option<String> {
     let name = &judged.name;
@@ -96,8 +96,8 @@ pub fn strayed(sysfs: &Path, character: Node, block: Node, judged: &Namespace) -
     Some(format!("{name} is another namespace now (another {mark})"))
 }
 
-/// The character devices that may lead to the namespace of a block device or to that of
-/// its disk. Rather too many than too few: those whose name ends alike.
+/// The character devices that may belong to the namespace of a block device or of its disk. Errs on
+/// the side of too many: all whose names end alike.
 #[must_use]
 pub fn characters_of(sysfs: &Path, block: DeviceNumber) -> Vec<DeviceNumber> {
     let Some(mut disk) = folder(sysfs, "block", block) else {
@@ -182,8 +182,8 @@ mod tests {
         folder
     }
 
-    /// Two controllers of one subsystem, each with a namespace of its own: the numbers in
-    /// the names differ.
+    /// Two controllers of one subsystem, each with its own namespace: the numbers in the names
+    /// differ.
     #[test]
     fn the_namespace_is_found_by_parent_and_id_and_not_by_its_name() {
         let sysfs = tempfile::tempdir().unwrap();
@@ -197,7 +197,7 @@ mod tests {
         block("nvme/nvme0", "nvme0n1", 0, 1);
         let second = block("nvme/nvme1", "nvme0n2", 1, 2);
         block("nvme/nvme1", "nvme0n3", 2, 3);
-        // A partition lies below its disk, and a path to a shared namespace is hidden.
+        // A partition is below its disk, and a path to a shared namespace is hidden.
         let part = "nvme/nvme1/nvme0n2";
         let part = device(sysfs, part, "nvme0n2p1", "block", (BLOCK, 3));
         write(part.join("partition"), "1\n").unwrap();
@@ -220,7 +220,7 @@ mod tests {
         assert!(is_generic(sysfs, number(CHARACTER, 1)));
         assert!(!is_generic(sysfs, number(4, 1)));
 
-        // Of two open nodes: whether they are still those of the namespace that was judged.
+        // Whether two open nodes still belong to the namespace that was checked.
         let node = |major, minor, id| Node {
             number: number(major, minor),
             id,
@@ -246,7 +246,7 @@ mod tests {
             says(character, block, "the same id");
         }
 
-        // Two that answer to one id are one too many.
+        // Two devices with the same id are ambiguous.
         write(second.parent().unwrap().join("nvme0n3/nsid"), "2\n").unwrap();
         assert_eq!(of(1, 2), None);
 
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(led(9), []);
     }
 
-    /// A namespace goes, and another appears under its names and numbers.
+    /// A namespace disappears, and a new one appears with its names and numbers.
     #[test]
     fn a_successor_under_the_same_numbers_is_not_the_namespace_that_was_judged() {
         let sysfs = tempfile::tempdir().unwrap();
@@ -285,7 +285,7 @@ mod tests {
         let strays = || strayed(sysfs, character, claimed, &judged);
         assert_eq!(strays(), None);
 
-        // Each mark counts, one that appears or goes as well.
+        // Each mark counts, even if it appears or disappears.
         for (mark, text, before) in [
             ("wwid", "eui.03\n", Some("eui.01\n")),
             ("nguid", "00000001-0000\n", None),
@@ -302,7 +302,7 @@ mod tests {
             assert_eq!(strays(), None);
         }
 
-        // The character device's number is that of the other drive now.
+        // The character device's number now belongs to the other drive.
         let link = sysfs.join("dev/char/241:0");
         std::fs::remove_file(&link).unwrap();
         let told = strays().unwrap();
@@ -314,7 +314,7 @@ mod tests {
         symlink(sysfs.join("devices/nvme/nvme0/ng0n1"), &link).unwrap();
         assert_eq!(strays(), None);
 
-        // The block device's folder has another number, or is there no more.
+        // The block device's folder has another number, or no longer exists.
         write(folder.join("dev"), "259:7\n").unwrap();
         assert!(strays().is_some());
         std::fs::remove_dir_all(&folder).unwrap();

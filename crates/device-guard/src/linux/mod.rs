@@ -1,4 +1,4 @@
-//! Linux: `O_EXCL` claims; `/proc` and sysfs explain, and add what a claim does not see.
+//! Linux: `O_EXCL` claims; `/proc` and sysfs explain them, and add what a claim does not detect.
 
 pub mod claims;
 pub mod device;

@@ -1,5 +1,5 @@
-//! Which processes move data to and from storage: their counters at two moments
-//! (`/proc/PID/io`), and what they have open.
+//! Which processes do storage I/O: their counters at two points in time (`/proc/PID/io`), and their
+//! open files.
 
 use rustix::fs::{AtFlags, FileType, StatxFlags};
 use std::collections::HashMap;
@@ -10,16 +10,16 @@ use std::time::Duration;
 use stripewise_machine::linux::tree::table_text;
 use stripewise_units::{DeviceNumber, format_bytes};
 
-/// At most this long is looked: `/proc` may wait for a process that hangs.
+/// Time limit for a scan: `/proc` may wait for a hanging process.
 const LOOK_MAX: Duration = Duration::from_secs(1);
-/// Processes that are named.
+/// Most processes named.
 const NAMED_MAX: usize = 3;
-/// Processes whose descriptors are looked at, those that moved most first.
+/// Most processes whose descriptors are examined, largest amounts first.
 const LOOKED_AT_MAX: usize = 32;
-/// Descriptors of each that are looked at.
+/// Most descriptors examined per process.
 const DESCRIPTORS_MAX: usize = 10_000;
 
-/// How much each process has moved since it began, by its id.
+/// Bytes transferred by each process since its start, by pid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     proc: PathBuf,
@@ -27,7 +27,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Of all processes that may be looked at, now.
+    /// Current counters of all accessible processes.
     #[must_use]
     pub fn now() -> Traffic {
         within_a_second(|| Traffic::of(Path::new("/proc")))
@@ -50,9 +50,9 @@ impl Traffic {
         }
     }
 
-    /// Who moved data since `before` and has one of these devices, or a file on it, open:
-    /// `fio (pid 4711, 180 MiB)`, those that moved most first. Nobody where `before` could not
-    /// be read: what is counted now may be of long ago.
+    /// Processes that did I/O since `before` and have one of these devices, or a file on it, open:
+    /// `fio (pid 4711, 180 MiB)`, largest amounts first. Empty if `before` could not be read: the
+    /// current counters may be from long ago.
     #[must_use]
     pub fn since(self, before: &Traffic, devices: &[DeviceNumber]) -> Vec<String> {
         if before.bytes.is_empty() {
@@ -82,12 +82,12 @@ impl Traffic {
     }
 }
 
-/// Whether a process has one of these devices, or a file on a file system of it, open.
+/// Whether a process has one of these devices, or a file on its file system, open.
 fn has_open(process: &Path, devices: &[DeviceNumber]) -> bool {
     let descriptors = std::fs::read_dir(process.join("fd")).into_iter().flatten();
     let mut links = descriptors.flatten().take(DESCRIPTORS_MAX);
     links.any(|link| {
-        // A server that is gone is not waited for.
+        // Do not wait for an unreachable server.
         let flags = AtFlags::STATX_DONT_SYNC;
         let Ok(found) =
             rustix::fs::statx(rustix::fs::CWD, link.path(), flags, StatxFlags::BASIC_STATS)
@@ -103,10 +103,10 @@ fn has_open(process: &Path, devices: &[DeviceNumber]) -> bool {
     })
 }
 
-/// What a look finds, or nothing where it takes longer.
+/// The result of a scan, or nothing if it takes longer.
 fn within_a_second<T: Default + Send + 'static>(look: impl FnOnce() -> T + Send + 'static) -> T {
     let (found, wait) = channel();
-    // A thread, as a read of /proc cannot be given up.
+    // In a thread, as a read of /proc cannot be cancelled.
     let started = std::thread::Builder::new().spawn(move || found.send(look()).is_ok());
     match started {
         Ok(_) => wait.recv_timeout(LOOK_MAX).unwrap_or_default(),
@@ -148,7 +148,7 @@ mod tests {
             process(then.path(), pid, before, opens);
             process(now.path(), pid, after, opens);
         }
-        // Began meanwhile.
+        // Started in the meantime.
         process(now.path(), 16, [0, 512], &data);
         let before = Traffic::of(then.path());
         let named = |devices: &[DeviceNumber]| Traffic::of(now.path()).since(&before, devices);

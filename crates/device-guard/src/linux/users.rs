@@ -1,11 +1,10 @@
-//! Who uses a file or device of this machine right now: swap areas, loop
-//! devices, processes. Whoever is about to write asks here.
+//! Current users of a file or device of this machine: swap areas, loop devices, processes. Checked
+//! before every write.
 //!
-//! Nothing here decides alone. For files the kernel's lease decides as well; for
-//! block devices it is `O_EXCL`, and this explains the refusal, except for users
-//! that `O_EXCL` cannot see: loop devices over a device, what the kernel exports over a
-//! network or a bus, and processes that use it without claiming it (virtual machines,
-//! databases on raw devices).
+//! These checks are not the only ones. For files the kernel's lease decides as well; for block
+//! devices it is `O_EXCL`, and this explains the refusal, except for uses that `O_EXCL` does not
+//! detect: loop devices over a device, kernel exports over a network or a bus, and processes that
+//! use it without claiming it (virtual machines, databases on raw devices).
 
 pub use super::openers::{Openers, Unseen, openers};
 pub use super::wanted::FileOrDevices;
@@ -20,7 +19,7 @@ use stripewise_machine::linux::tree::{path_of_line, table_text, unescape_path};
 use stripewise_machine::linux::{loop_status, swaps};
 use stripewise_units::{DeviceNumber, NameText};
 
-/// Swap areas that are this file or device.
+/// Swap areas on this file or device.
 #[must_use]
 pub fn swap_areas(wanted: &FileOrDevices) -> Vec<String> {
     let mut names = swaps::names(&swaps::table());
@@ -28,9 +27,8 @@ pub fn swap_areas(wanted: &FileOrDevices) -> Vec<String> {
     names.iter().map(|name| name.as_text()).collect()
 }
 
-/// Loop devices that stand on this file or device, by name. Asks the devices
-/// themselves where permitted (which finds deleted files and other paths), and
-/// the paths in sysfs.
+/// Loop devices backed by this file or device, by name. Queries the devices themselves where
+/// permitted (which finds deleted files and other paths), and the paths in sysfs.
 #[must_use]
 pub fn loop_devices(wanted: &FileOrDevices) -> Vec<String> {
     let mut found = Vec::new();
@@ -55,7 +53,7 @@ pub fn loop_devices(wanted: &FileOrDevices) -> Vec<String> {
     found
 }
 
-/// Asks the loop device itself; `None` where it may not be asked.
+/// Queries the loop device itself; `None` without permission.
 fn stands_on(name: &str, wanted: &FileOrDevices) -> Option<bool> {
     let backing = loop_status::backing(&Path::new("/dev").join(name))?;
     Some(match wanted {
@@ -69,10 +67,9 @@ fn stands_on(name: &str, wanted: &FileOrDevices) -> Option<bool> {
     })
 }
 
-/// Asks again what is in the way, as something may only look for a moment:
-/// `udev` and `blkid` whenever somebody closes a device, a child of ours between
-/// fork and exec. What is still there after half a second is in the way: a server that
-/// has the file open forks all the time, and no time is long enough to tell the two apart.
+/// Retries a check, as some uses are brief: `udev` and `blkid` whenever a device is closed, our own
+/// children between fork and exec. A use that persists for half a second counts: a server that has
+/// the file open forks all the time, and no time is long enough to tell the two apart.
 pub fn retry_briefly<T>(mut in_the_way: impl FnMut() -> Option<T>) -> Option<T> {
     for _ in 0..5 {
         in_the_way()?;
@@ -81,8 +78,8 @@ pub fn retry_briefly<T>(mut in_the_way: impl FnMut() -> Option<T>) -> Option<T> 
     in_the_way()
 }
 
-/// Another descriptor than `file` of this very process is open on it. Mere
-/// handles (`O_PATH`) do not count: nothing is read or written through them.
+/// Whether this process has it open through another descriptor than `file`. Path-only handles
+/// (`O_PATH`) do not count: they can neither read nor write.
 #[must_use]
 pub fn open_twice_here(file: &File, wanted: &FileOrDevices) -> bool {
     let own = Path::new("/proc/self");
@@ -100,8 +97,8 @@ pub fn open_twice_here(file: &File, wanted: &FileOrDevices) -> bool {
         })
 }
 
-/// Mount points of a device in other mount namespaces than ours, which our own
-/// mount table does not show (containers); best effort.
+/// Mount points of a device in other mount namespaces, which our own mount table does not show
+/// (containers); best effort.
 #[must_use]
 pub fn mounted_elsewhere(number: DeviceNumber) -> Vec<PathBuf> {
     let mut namespaces = HashSet::new();

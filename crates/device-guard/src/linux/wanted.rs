@@ -1,5 +1,5 @@
-//! What is asked about: a file, or a device with its relatives; compared by numbers, as
-//! device nodes and files have any number of names.
+//! The file to check, or the device with its relatives; compared by numbers, as device nodes and
+//! files have any number of names.
 
 use super::generic;
 use rustix::fs::{AtFlags, FileType, StatxFlags};
@@ -17,10 +17,10 @@ pub fn kernel_name(number: DeviceNumber) -> Option<String> {
     Some(name.replace('!', "/"))
 }
 
-/// What we ask about: one file, or a device with its relatives.
+/// What to check: one file, or a device with its relatives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileOrDevices {
-    /// By what `stat` says of it.
+    /// A file, identified by `stat`.
     File {
         /// `st_dev`.
         device: DeviceNumber,
@@ -32,7 +32,7 @@ pub enum FileOrDevices {
     Devices {
         /// Block devices.
         blocks: Vec<DeviceNumber>,
-        /// Character devices that lead past them (`/dev/ng0n1`).
+        /// Character devices that bypass them (`/dev/ng0n1`).
         characters: Vec<DeviceNumber>,
     },
 }
@@ -69,7 +69,7 @@ impl FileOrDevices {
         matches!(self, FileOrDevices::File { device, inode } if (*device, *inode) == (on, number))
     }
 
-    /// What the kernel calls the block devices.
+    /// The kernel's names of the block devices.
     pub(super) fn kernel_names(&self) -> Vec<String> {
         match self {
             FileOrDevices::File { .. } => Vec::new(),
@@ -85,7 +85,7 @@ impl FileOrDevices {
         self.compare(path).unwrap_or(false)
     }
 
-    /// Whether a path leads to it. A server that is gone is not waited for.
+    /// Whether a path leads to it. Does not wait for an unreachable server.
     pub(super) fn compare(&self, path: &Path) -> Result<bool, Errno> {
         let flags = AtFlags::STATX_DONT_SYNC;
         let found = rustix::fs::statx(rustix::fs::CWD, path, flags, StatxFlags::BASIC_STATS)?;
@@ -106,11 +106,10 @@ impl FileOrDevices {
         })
     }
 
-    /// Whether a name that the kernel gives for something that `process` (its folder in
-    /// `/proc`) uses leads to it, for us or for that process. Where no file has the name,
-    /// because it was deleted or is only the last part of a path, it counts when it is one
-    /// of the kernel's `names` of the devices. Of files this is `No`: there the kernel's
-    /// lease decides.
+    /// Whether a name that the kernel shows for a use by `process` (its folder in `/proc`) leads to
+    /// it, for us or for that process. If no file has the name, because it was deleted or is only
+    /// the last part of a path, it matches if it is one of the kernel's `names` of the devices. For
+    /// files this is `No`: the kernel's lease decides.
     pub(super) fn match_of_name(&self, process: &Path, path: &Path, names: &[String]) -> Match {
         const DELETED: &str = " (deleted)";
         let name = path.as_os_str().as_encoded_bytes();
@@ -126,7 +125,7 @@ impl FileOrDevices {
                 return Match::No;
             }
         }
-        // `socket:[77]`, `<none>`, and memory that has a name.
+        // `socket:[77]`, `<none>`, and named memory.
         let is_none = [&b"<none>"[..], b"/memfd:"]
             .iter()
             .any(|no| name.starts_with(no));
@@ -142,11 +141,11 @@ impl FileOrDevices {
     }
 }
 
-/// Whether something is what we ask about.
+/// Result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Match {
     No,
     Yes,
-    /// It cannot be looked up.
+    /// It could not be looked up.
     Unknown,
 }

@@ -27,7 +27,7 @@ impl User {
         let printed = user.0.stdout.take().expect("it is piped");
         let mut lines = BufReader::new(printed).lines();
         let ready = lines.any(|line| line.expect("text").ends_with(READY));
-        // The rest is nobody's to read; what it prints at its end may be lost.
+        // The remaining output is not needed; it may be lost.
         ready.then_some(user)
     }
 

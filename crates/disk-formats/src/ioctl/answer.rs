@@ -1,8 +1,8 @@
-//! Bounded reading of one answer: what lies outside is an error, not a zero.
+//! Bounds-checked reading of one answer: anything outside is an error, not a zero.
 
 use super::{Decoded, Malformed};
 
-/// The bytes of an answer, and what it was expected to be.
+/// The bytes of an answer, and the expected structure.
 #[derive(Clone, Copy)]
 pub struct Answer<'a> {
     pub bytes: &'a [u8],
@@ -22,7 +22,7 @@ impl<'a> Answer<'a> {
         Ok(answer)
     }
 
-    /// It is wrong in this way.
+    /// The error for this problem.
     pub fn wrong(&self, problem: impl Into<String>) -> Malformed {
         Malformed {
             question: self.question,
@@ -49,20 +49,20 @@ impl<'a> Answer<'a> {
         self.array(at).map(i64::from_le_bytes)
     }
 
-    /// A signed number that stands for a size or place.
+    /// A signed number used as a size or position.
     pub fn size(&self, at: usize, what: &str) -> Decoded<u64> {
         let number = self.i64(at)?;
         u64::try_from(number).map_err(|_| self.wrong(format!("{what} is {number}")))
     }
 
-    /// A GUID in capitals; `None` for all zeros.
+    /// A GUID in upper case; `None` for all zeros.
     pub fn guid(&self, at: usize) -> Decoded<Option<String>> {
         let bytes: [u8; 16] = self.array(at)?;
         Ok(crate::tables::guid(&bytes))
     }
 
-    /// How many entries of `entry` bytes from `start` on are there, of which the
-    /// answer says that there are `claimed`.
+    /// The number of entries of `entry` bytes that fit from `start` on, checked against the
+    /// `claimed` number.
     pub fn count(&self, claimed: u32, start: usize, entry: usize, most: usize) -> Decoded<usize> {
         let there = self.bytes.len().saturating_sub(start) / entry;
         match usize::try_from(claimed) {

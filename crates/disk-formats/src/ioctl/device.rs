@@ -1,4 +1,4 @@
-//! What a disk says of itself: geometry, number, and the storage properties.
+//! A disk's own data: geometry, number, and the storage properties.
 //!
 //! | structure | fields, by their bytes |
 //! | --- | --- |
@@ -13,7 +13,7 @@ use super::Decoded;
 use super::answer::Answer;
 use crate::medium::text;
 
-/// Sectors that Windows supports or that a format of disks ever had.
+/// Sector sizes that Windows supports or that any disk format has used.
 const SECTOR_BYTES: std::ops::RangeInclusive<u32> = 256..=65_536;
 /// Vendor, product, revision and serial number are shorter than this.
 const TEXT_BYTES_MAX: usize = 256;
@@ -25,14 +25,14 @@ pub struct Geometry {
     pub sector_bytes: u32,
     /// Its size.
     pub size_bytes: u64,
-    /// A medium that is taken out (`RemovableMedia`) or a floppy.
+    /// A removable medium (`RemovableMedia`) or a floppy.
     pub removable: bool,
 }
 
 /// Decodes `DISK_GEOMETRY_EX`.
 ///
 /// # Errors
-/// When it is too short, or sector or size cannot be.
+/// If it is too short, or sector or size is invalid.
 pub fn geometry(bytes: &[u8]) -> Decoded<Geometry> {
     // `MEDIA_TYPE`: 0 is unknown, 12 fixed; the rest are floppies and such.
     const NOT_REMOVABLE: [u32; 2] = [0, 12];
@@ -53,22 +53,21 @@ fn sector(answer: &Answer, bytes: u32) -> Decoded<u32> {
     }
 }
 
-/// `STORAGE_DEVICE_NUMBER`: what `\\.\PhysicalDriveN` and its partitions are
-/// numbered by.
+/// `STORAGE_DEVICE_NUMBER`: the numbers of `\\.\PhysicalDriveN` and its partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceNumbers {
     /// `FILE_DEVICE_DISK` is 7.
     pub kind: u32,
     /// N of `PhysicalDriveN`.
     pub disk: u32,
-    /// The partition, 0 for the whole disk; absent where it cannot have any.
+    /// The partition, 0 for the whole disk; absent if it cannot have any.
     pub partition: Option<u32>,
 }
 
 /// Decodes `STORAGE_DEVICE_NUMBER`.
 ///
 /// # Errors
-/// When it is too short.
+/// If it is too short.
 pub fn device_number(bytes: &[u8]) -> Decoded<DeviceNumbers> {
     let answer = Answer::new(bytes, "IOCTL_STORAGE_GET_DEVICE_NUMBER", 12)?;
     let partition = answer.u32(8)?;
@@ -82,21 +81,21 @@ pub fn device_number(bytes: &[u8]) -> Decoded<DeviceNumbers> {
 /// `STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessAlignment {
-    /// Smallest unit that is addressed.
+    /// Smallest addressable unit.
     pub logical_sector_bytes: u32,
-    /// Smallest unit that is written without reading first.
+    /// Smallest unit that is written without a read-modify-write.
     pub physical_sector_bytes: u32,
-    /// Where the first physical sector starts that is whole. Windows tells how
-    /// far logical sector 0 stands inside its physical sector; the rest of that
-    /// sector is what is left to the next boundary, modulo the sector.
+    /// Start of the first whole physical sector. Windows reports the offset of logical sector 0
+    /// inside its physical sector; the distance to the next boundary is the rest of that sector,
+    /// modulo the sector.
     pub first_physical_bytes: u32,
 }
 
 /// Decodes `STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR`.
 ///
 /// # Errors
-/// When it is too short, sectors cannot be, or the offset is not a whole number of
-/// logical sectors inside a physical one.
+/// If it is too short, sectors are invalid, or the offset is not a whole number of logical sectors
+/// inside a physical one.
 pub fn access_alignment(bytes: &[u8]) -> Decoded<AccessAlignment> {
     let answer = Answer::new(bytes, "StorageAccessAlignmentProperty", 28)?;
     let logical = sector(&answer, answer.u32(16)?)?;
@@ -127,7 +126,7 @@ impl BusType {
     /// A virtual disk of Storage Spaces.
     pub const SPACES: BusType = BusType(16);
 
-    /// In the words used for Linux, where there is one.
+    /// The same names as on Linux, where there is one.
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
         const NAMES: [Option<&str>; 21] = [
@@ -170,12 +169,12 @@ pub struct DeviceDescriptor {
     pub serial: Option<String>,
     /// How it is attached.
     pub bus: BusType,
-    /// The medium is taken out.
+    /// The medium is removable.
     pub removable: bool,
 }
 
 impl DeviceDescriptor {
-    /// Maker and model in one.
+    /// Vendor and model combined.
     #[must_use]
     pub fn model(&self) -> Option<String> {
         match (&self.vendor, &self.product) {
@@ -190,11 +189,11 @@ impl DeviceDescriptor {
 /// Decodes `STORAGE_DEVICE_DESCRIPTOR`.
 ///
 /// # Errors
-/// When it is too short, or a text stands outside it.
+/// If it is too short, or a text lies outside it.
 pub fn device_descriptor(bytes: &[u8]) -> Decoded<DeviceDescriptor> {
     const FIXED_BYTES: usize = 36;
     let answer = Answer::new(bytes, "StorageDeviceProperty", FIXED_BYTES)?;
-    // 0 means that there is none, some drivers write -1.
+    // 0 means none; some drivers write -1.
     let words = |at: usize| -> Decoded<Option<String>> {
         let start = match answer.u32(at)? {
             0 | u32::MAX => return Ok(None),
@@ -216,32 +215,30 @@ pub fn device_descriptor(bytes: &[u8]) -> Decoded<DeviceDescriptor> {
     })
 }
 
-/// Decodes `DEVICE_SEEK_PENALTY_DESCRIPTOR`: whether it spins.
+/// Decodes `DEVICE_SEEK_PENALTY_DESCRIPTOR`: whether the disk rotates.
 ///
 /// # Errors
-/// When it is too short.
+/// If it is too short.
 pub fn seek_penalty(bytes: &[u8]) -> Decoded<bool> {
     let answer = Answer::new(bytes, "StorageDeviceSeekPenaltyProperty", 9)?;
     Ok(answer.byte(8)? != 0)
 }
 
-/// `STORAGE_WRITE_CACHE_PROPERTY`; absent is what the driver does not know.
+/// `STORAGE_WRITE_CACHE_PROPERTY`; absent values are unknown to the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteCache {
-    /// `write back` or `write through`, in the words used for Linux. A cache
-    /// that is there and switched off writes through.
+    /// `write back` or `write through`, as on Linux. A disabled cache counts as write through.
     pub mode: Option<&'static str>,
-    /// It can write past its cache.
+    /// Writes can bypass the cache.
     pub forced_unit_access: Option<bool>,
-    /// The user says that the power is protected, so that Windows flushes
-    /// nothing.
+    /// The user declared the power protected, so Windows sends no flushes.
     pub power_protected: bool,
 }
 
 /// Decodes `STORAGE_WRITE_CACHE_PROPERTY`.
 ///
 /// # Errors
-/// When it is too short.
+/// If it is too short.
 pub fn write_cache(bytes: &[u8]) -> Decoded<WriteCache> {
     let answer = Answer::new(bytes, "StorageDeviceWriteCacheProperty", 27)?;
     let (kind, enabled) = (answer.u32(8)?, answer.u32(12)?);

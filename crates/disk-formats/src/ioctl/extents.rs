@@ -1,20 +1,18 @@
-//! Where things lie: volumes on disks, files in volumes.
+//! Locations: volumes on disks, files in volumes.
 //!
 //! `VOLUME_DISK_EXTENTS`: 0 `NumberOfDiskExtents`, from 8 on `DISK_EXTENT`s of
 //! 24 bytes: 0 `DiskNumber`, 8 `StartingOffset`, 16 `ExtentLength`.
 //!
-//! `RETRIEVAL_POINTERS_BUFFER`: 0 `ExtentCount`, 8 `StartingVcn`, from 16 on
-//! pairs of 64 bits: `NextVcn` (the first cluster after the run) and `Lcn`, -1
-//! where the clusters are not on the disk (a hole, or inside a compression
-//! unit).
+//! `RETRIEVAL_POINTERS_BUFFER`: 0 `ExtentCount`, 8 `StartingVcn`, from 16 on pairs of 64 bits:
+//! `NextVcn` (the first cluster after the run) and `Lcn`, -1 where the clusters are not on the disk
+//! (a hole, or inside a compression unit).
 
 use super::Decoded;
 use super::answer::Answer;
 
-/// More disks than a dynamic volume may have (32), with room for several
-/// extents on each.
+/// More disks than a dynamic volume may have (32), with several extents on each.
 pub const EXTENTS_MAX: usize = 4096;
-/// Runs of clusters in one answer; the caller asks again for more.
+/// Most runs of clusters in one answer; the caller repeats the call for more.
 const RUNS_MAX: usize = 1 << 20;
 
 /// A piece of a volume.
@@ -28,11 +26,10 @@ pub struct DiskExtent {
     pub size_bytes: u64,
 }
 
-/// Decodes `VOLUME_DISK_EXTENTS`. The order says nothing of how the pieces are
-/// put together.
+/// Decodes `VOLUME_DISK_EXTENTS`. The order does not show how the pieces are combined.
 ///
 /// # Errors
-/// When counts or signs cannot be, or an extent goes past 2^63.
+/// If counts or signs are invalid, or an extent extends beyond 2^63.
 pub fn disk_extents(bytes: &[u8]) -> Decoded<Vec<DiskExtent>> {
     let answer = Answer::new(bytes, "IOCTL_VOLUME_GET_VOLUME_DISK_EXTENTS", 8)?;
     let count = answer.count(answer.u32(0)?, 8, 24, EXTENTS_MAX)?;
@@ -61,21 +58,20 @@ pub struct FileExtent {
     pub length_bytes: u64,
 }
 
-/// One answer's runs, which follow each other.
+/// The contiguous runs in one answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileExtents {
-    /// In the order of the file.
+    /// In file order.
     pub extents: Vec<FileExtent>,
-    /// The cluster to ask for next, where there are more.
+    /// The next cluster to query, if there are more.
     pub next_cluster: u64,
 }
 
-/// Decodes `RETRIEVAL_POINTERS_BUFFER`, the answer for clusters from
-/// `from_cluster` on, of `unit_bytes` each.
+/// Decodes `RETRIEVAL_POINTERS_BUFFER`, the answer for clusters from `from_cluster` on, of
+/// `unit_bytes` each.
 ///
 /// # Errors
-/// When counts or signs cannot be, runs do not go forward, or a place goes past
-/// 64 bits of bytes.
+/// If counts or signs are invalid, runs are not ascending, or a position exceeds 64 bits of bytes.
 pub fn retrieval_pointers(
     bytes: &[u8],
     from_cluster: u64,
@@ -83,7 +79,7 @@ pub fn retrieval_pointers(
 ) -> Decoded<FileExtents> {
     let answer = Answer::new(bytes, "FSCTL_GET_RETRIEVAL_POINTERS", 16)?;
     let count = answer.count(answer.u32(0)?, 16, 16, RUNS_MAX)?;
-    // It may start before the cluster that was asked for, at the run's first.
+    // The answer may start before the requested cluster, at the start of its run.
     let mut cluster = answer.size(8, "the first cluster")?;
     if cluster > from_cluster {
         return Err(answer.wrong(format!(

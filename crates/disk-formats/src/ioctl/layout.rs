@@ -8,13 +8,11 @@
 //! | 8 | MBR: `Signature`; GPT: `DiskId` (GUID), at 24 `StartingUsableOffset`, at 32 `UsableLength`, at 40 `MaxPartitionCount` |
 //! | 48 | `PartitionEntry[]`, 144 bytes each |
 //!
-//! `PARTITION_INFORMATION_EX`: 0 style, 8 `StartingOffset`, 16
-//! `PartitionLength`, 24 `PartitionNumber` (0: an extended partition or an
-//! unused entry), from 32 on for MBR `PartitionType`, `BootIndicator`,
-//! `RecognizedPartition`, for GPT `PartitionType` (GUID), 48 `PartitionId`
-//! (GUID), 64 `Attributes`, 72 `Name` (36 UTF-16 units). Windows reports the
-//! entries of logical partitions' boot records one by one, links and empty ones
-//! included.
+//! `PARTITION_INFORMATION_EX`: 0 style, 8 `StartingOffset`, 16 `PartitionLength`, 24
+//! `PartitionNumber` (0: an extended partition or an unused entry), from 32 on for MBR
+//! `PartitionType`, `BootIndicator`, `RecognizedPartition`, for GPT `PartitionType` (GUID), 48
+//! `PartitionId` (GUID), 64 `Attributes`, 72 `Name` (36 UTF-16 units). Windows reports all entries
+//! of logical partitions' boot records, including links and empty ones.
 
 use super::Decoded;
 use super::answer::Answer;
@@ -28,18 +26,16 @@ use crate::tables::{
 pub const HEADER_BYTES: usize = 48;
 /// Bytes of an entry.
 pub const ENTRY_BYTES: usize = 144;
-/// Most entries that are looked at: a GPT of Windows has 128; an MBR four for
-/// each boot record.
+/// Most entries examined: a GPT of Windows has 128; an MBR four for each boot record.
 pub const PARTITIONS_MAX: usize = 1024;
 
 const NAME: &str = "IOCTL_DISK_GET_DRIVE_LAYOUT_EX";
 
-/// Decodes the table. `sector_bytes` is the disk's logical sector. A disk
-/// without a table (style RAW) has a table without partitions and without id;
-/// see [`is_raw`].
+/// Decodes the table. `sector_bytes` is the disk's logical sector. A disk without a table (style
+/// RAW) gives a table without partitions and without id; see [`is_raw`].
 ///
 /// # Errors
-/// When counts, styles or signs cannot be.
+/// If counts, styles or signs are invalid.
 pub fn drive_layout(bytes: &[u8], sector_bytes: u32) -> Decoded<PartitionTable> {
     let answer = Answer::new(bytes, NAME, HEADER_BYTES)?;
     let style = answer.u32(0)?;
@@ -71,16 +67,16 @@ pub fn drive_layout(bytes: &[u8], sector_bytes: u32) -> Decoded<PartitionTable> 
     table
         .partitions
         .sort_by_key(|entry| (entry.number, entry.start_bytes));
-    // Its size is told elsewhere; overlaps need none.
+    // The disk's size is not part of the answer; overlaps do not need it.
     tables::check_places(&mut table, u64::MAX);
     Ok(table)
 }
 
-/// Entries with a length, whatever their type is: for those who write to a disk, and
-/// to whom an entry that Windows calls unused is one that somebody may miss.
+/// Entries with a length, whatever their type: before writing to a disk, even an entry that Windows
+/// calls unused may be somebody's data.
 ///
 /// # Errors
-/// When counts, styles or signs cannot be.
+/// If counts, styles or signs are invalid.
 pub fn occupied_entries(bytes: &[u8]) -> Decoded<usize> {
     let answer = Answer::new(bytes, NAME, HEADER_BYTES)?;
     match answer.u32(0)? {
@@ -97,7 +93,7 @@ pub fn occupied_entries(bytes: &[u8]) -> Decoded<usize> {
     Ok(occupied)
 }
 
-/// Whether the answer says that the disk has no partition table.
+/// Whether the disk has no partition table.
 #[must_use]
 pub fn is_raw(bytes: &[u8]) -> bool {
     bytes.get(0..4) == Some(&[2, 0, 0, 0])
@@ -140,7 +136,7 @@ fn entry(answer: &Answer, at: usize) -> Decoded<Option<TablePartition>> {
     Ok(Some(entry))
 }
 
-/// 36 UTF-16 units that end at the first zero.
+/// 36 UTF-16 units, up to the first zero.
 fn name(answer: &Answer, at: usize) -> Decoded<Option<String>> {
     let mut units = [0u16; 36];
     for (index, unit) in units.iter_mut().enumerate() {
@@ -152,8 +148,8 @@ fn name(answer: &Answer, at: usize) -> Decoded<Option<String>> {
     Ok(printable(text.trim()))
 }
 
-/// Partitions inside an extended one are logical; links from one boot record to
-/// the next, extended ones inside the first, are left out.
+/// Marks partitions inside an extended one as logical; removes links from one boot record to the
+/// next (nested extended partitions).
 fn mark_logical(entries: &mut Vec<TablePartition>) {
     let Some(outer) = entries
         .iter()

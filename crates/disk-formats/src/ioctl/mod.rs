@@ -1,14 +1,13 @@
-//! What Windows answers to the control codes of disks and volumes, decoded.
+//! Decodes the answers of Windows to the control codes of disks and volumes.
 //!
-//! Pure functions over the bytes of each answer, the same on every system, so
-//! that they are tested everywhere; the calls are in `disk-inspect`. Layouts
-//! are those of `winioctl.h` and `ntddstor.h` on 64-bit Windows, little-endian,
-//! as Microsoft documents them (learn.microsoft.com, "winioctl.h header"); on
-//! Windows the compiler compares our offsets with the bindings' structures.
+//! Pure functions over the bytes of each answer, the same on every system, so that they are tested
+//! everywhere; the calls are in `disk-inspect`. Layouts are those of `winioctl.h` and `ntddstor.h`
+//! on 64-bit Windows, little-endian, as Microsoft documents them (learn.microsoft.com, "winioctl.h
+//! header"); on Windows the compiler compares our offsets with the bindings' structures.
 //!
-//! A driver, a filter or an emulation may answer anything: every length, count
-//! and sign is checked before it is used, what does not fit is [`Malformed`],
-//! and nothing panics or allocates by a number from the answer.
+//! Drivers, filters and emulations may return anything: every length, count and sign is checked
+//! before use, invalid data is [`Malformed`], and nothing panics or allocates a size taken from the
+//! answer.
 
 mod answer;
 mod device;
@@ -26,8 +25,8 @@ pub use extents::{
 pub use layout::drive_layout;
 pub use volume::{NtfsVolume, ntfs_volume};
 
-/// Control codes, as `winioctl.h` has them. All but the last are "any access":
-/// they need no right to the data, and so no administrator.
+/// Control codes from `winioctl.h`. All but the last are "any access": they need no access to the
+/// data, and so no administrator.
 pub mod codes {
     /// `DRIVE_LAYOUT_INFORMATION_EX`.
     pub const DISK_GET_DRIVE_LAYOUT_EX: u32 = 0x0007_0050;
@@ -39,17 +38,15 @@ pub mod codes {
     pub const STORAGE_GET_DEVICE_NUMBER: u32 = 0x002d_1080;
     /// `VOLUME_DISK_EXTENTS`.
     pub const VOLUME_GET_VOLUME_DISK_EXTENTS: u32 = 0x0056_0000;
-    /// `NTFS_VOLUME_DATA_BUFFER`; goes to a file system, so to a handle that it
-    /// opened.
+    /// `NTFS_VOLUME_DATA_BUFFER`; needs a handle opened on the file system.
     pub const GET_NTFS_VOLUME_DATA: u32 = 0x0009_0064;
     /// `STARTING_VCN_INPUT_BUFFER` in, `RETRIEVAL_POINTERS_BUFFER` out.
     pub const GET_RETRIEVAL_POINTERS: u32 = 0x0009_0073;
-    /// Nothing out; succeeds where the medium can be written.
+    /// No output; succeeds if the medium is writable.
     pub const DISK_IS_WRITABLE: u32 = 0x0007_0024;
 }
 
-/// Properties that are asked for with `IOCTL_STORAGE_QUERY_PROPERTY`
-/// (`STORAGE_PROPERTY_ID`).
+/// Properties for `IOCTL_STORAGE_QUERY_PROPERTY` (`STORAGE_PROPERTY_ID`).
 pub mod properties {
     /// `STORAGE_DEVICE_DESCRIPTOR`.
     pub const DEVICE: u32 = 0;
@@ -61,11 +58,11 @@ pub mod properties {
     pub const SEEK_PENALTY: u32 = 7;
 }
 
-/// An answer that cannot be what it claims to be.
+/// An invalid answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the answer to {question} makes no sense: {problem}")]
 pub struct Malformed {
-    /// The structure that was expected.
+    /// The expected structure.
     pub question: &'static str,
     /// What is wrong with it.
     pub problem: String,

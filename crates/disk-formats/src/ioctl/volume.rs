@@ -9,14 +9,14 @@ use super::answer::Answer;
 /// NTFS has clusters up to 2 MiB since Windows 10 1709.
 const UNIT_BYTES_MAX: u32 = 2 << 20;
 
-/// What NTFS says of a volume.
+/// NTFS data of a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NtfsVolume {
     /// Bytes of a cluster.
     pub allocation_unit_bytes: u64,
     /// Bytes of a logical sector.
     pub sector_bytes: u32,
-    /// Its size: sectors in all.
+    /// Total size of all sectors.
     pub size_bytes: u64,
     /// Serial number, as `fsutil` prints it.
     pub serial: String,
@@ -25,7 +25,7 @@ pub struct NtfsVolume {
 /// Decodes `NTFS_VOLUME_DATA_BUFFER`.
 ///
 /// # Errors
-/// When it is too short or its units cannot be.
+/// If it is too short or its units are invalid.
 pub fn ntfs_volume(bytes: &[u8]) -> Decoded<NtfsVolume> {
     let answer = Answer::new(bytes, "FSCTL_GET_NTFS_VOLUME_DATA", 96)?;
     let (sector, unit) = (answer.u32(40)?, answer.u32(44)?);

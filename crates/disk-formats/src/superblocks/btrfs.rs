@@ -8,7 +8,7 @@ const PLACE_BYTES: u64 = 65_536;
 pub fn read(device: &mut dyn Bytes) -> Option<FileSystemHeader> {
     let block = device.piece(PLACE_BYTES, 4096).ok()?;
     let unit = le::u32(&block, 144);
-    // It says where it lies, so that a stray copy is not taken for it.
+    // It contains its own position, so that a stray copy is not accepted.
     if &block[64..72] != b"_BHRfS_M"
         || le::u64(&block, 48) != PLACE_BYTES
         || !unit.is_power_of_two()

@@ -7,11 +7,11 @@ const HAS_JOURNAL: u32 = 0x4;
 const JOURNAL_DEVICE: u32 = 0x8;
 const EXTENTS: u32 = 0x40;
 const SIXTY_FOUR_BIT: u32 = 0x80;
-/// Everything incompatible that came before ext4: filetype, recover, meta_bg.
+/// Incompatible features older than ext4: filetype, recover, meta_bg.
 const INCOMPATIBLE_OLD: u32 = 0x2 | 0x4 | 0x10;
 const BIGALLOC: u32 = 0x200;
-/// Read-only compatible features that came before ext4: sparse superblocks,
-/// large files, btree directories.
+/// Read-only compatible features older than ext4: sparse superblocks, large files, btree
+/// directories.
 const READ_ONLY_OLD: u32 = 0x1 | 0x2 | 0x4;
 
 pub fn read(device: &mut dyn Bytes) -> Option<FileSystemHeader> {
@@ -29,7 +29,7 @@ pub fn read(device: &mut dyn Bytes) -> Option<FileSystemHeader> {
         return None;
     }
     let block_bytes = 1024u64 << block_log;
-    // Clusters of several blocks; the field was the fragment size before.
+    // Clusters of several blocks; the field was previously the fragment size.
     let cluster_log = le::u32(&block, 28);
     let unit = if read_only & BIGALLOC != 0 && (block_log..=20).contains(&cluster_log) {
         1024u64 << cluster_log

@@ -3,8 +3,7 @@
 use super::FileSystemHeader;
 use crate::medium::{Bytes, le, text};
 
-/// A FAT boot sector by what its parameter block says, as the type strings are
-/// not binding.
+/// Recognises a FAT boot sector by its parameter block, as the type strings are not binding.
 pub fn is_boot_sector(sector: &[u8]) -> bool {
     parameters(sector).is_some() || sector.get(3..11) == Some(b"EXFAT   ")
 }
@@ -61,11 +60,11 @@ fn parameters(sector: &[u8]) -> Option<Parameters> {
 pub fn read(device: &mut dyn Bytes) -> Option<FileSystemHeader> {
     let sector = device.piece(0, 512).ok()?;
     let found = parameters(&sector)?;
-    // FAT32 keeps serial number and label further back.
+    // FAT32 has serial number and label at higher offsets.
     let (serial, label) = if found.is_32 { (67, 71) } else { (39, 43) };
     let signed = matches!(sector[serial - 1], 0x28 | 0x29);
     let number = le::u32(&sector, serial);
-    // Linux and Windows both tell 12 from 16 by the number of clusters.
+    // Linux and Windows both distinguish 12 from 16 by the number of clusters.
     let kind = match (found.is_32, found.clusters) {
         (true, _) => "vfat (FAT32)",
         (false, 0..=4084) => "vfat (FAT12)",

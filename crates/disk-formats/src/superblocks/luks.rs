@@ -1,5 +1,4 @@
-//! LUKS headers, version 1 and 2: where the encrypted data start. Nothing of the
-//! key area is read.
+//! LUKS headers, version 1 and 2: where the encrypted data starts. The key area is never read.
 //!
 //! Sources: LUKS1 On-Disk Format Specification 1.2.3; LUKS2 On-Disk Format 1.1.
 
@@ -16,7 +15,7 @@ pub struct Encrypted {
     pub version: u16,
     /// Its UUID.
     pub uuid: Option<String>,
-    /// Where the data start, where the header tells.
+    /// Start of the data, if the header contains it.
     pub data_offset_bytes: Option<u64>,
     /// Sector of the encryption; 512 for version 1.
     pub sector_bytes: Option<u32>,
@@ -32,7 +31,7 @@ pub fn read(device: &mut dyn Bytes) -> Option<Encrypted> {
         1 => Some(Encrypted {
             version: 1,
             uuid,
-            // A detached header says 0, and so says nothing of this device.
+            // A detached header has 0, which does not apply to this device.
             data_offset_bytes: Some(u64::from(be::u32(&head, 104)) * 512),
             sector_bytes: Some(512),
         }),
@@ -49,7 +48,7 @@ pub fn read(device: &mut dyn Bytes) -> Option<Encrypted> {
     }
 }
 
-/// Offset and sector of the first segment, from the JSON area behind the header.
+/// Offset and sector of the first segment, from the JSON area after the header.
 fn segment(device: &mut dyn Bytes, header_bytes: u64) -> (Option<u64>, Option<u32>) {
     let json = (4096..=HEADER_BYTES_MAX)
         .contains(&header_bytes)
@@ -59,7 +58,7 @@ fn segment(device: &mut dyn Bytes, header_bytes: u64) -> (Option<u64>, Option<u3
         return (None, None);
     };
     let end = json.iter().position(|byte| *byte == 0);
-    // Nesting is limited by the parser, the length by the area.
+    // The parser limits nesting, the area limits the length.
     let parsed: Option<serde_json::Value> =
         serde_json::from_slice(&json[..end.unwrap_or(json.len())]).ok();
     let first = parsed.as_ref().and_then(|json| {
@@ -75,7 +74,7 @@ fn segment(device: &mut dyn Bytes, header_bytes: u64) -> (Option<u64>, Option<u3
     )
 }
 
-/// LUKS2 writes numbers of 64 bits as text.
+/// LUKS2 writes 64-bit numbers as strings.
 fn offset(segment: &serde_json::Value) -> Option<u64> {
     segment.get("offset")?.as_str()?.parse().ok()
 }

@@ -1,16 +1,16 @@
-//! Physical volumes of LVM2: label, where extents start, and what the metadata
-//! text says of the logical volumes (lvm2 `lib/format_text/layout.h`).
+//! LVM2 physical volumes: label, start of extents, and the logical volumes from the metadata text
+//! (lvm2 `lib/format_text/layout.h`).
 
 use super::lvm_text::{Section, Value, parse};
 use crate::medium::{Bytes, le, text};
 use serde::Serialize;
 
 const SECTOR_BYTES: u64 = 512;
-/// The largest metadata text that is read.
+/// Largest metadata text read.
 const TEXT_BYTES_MAX: u64 = 4 << 20;
-/// Data and metadata areas of one volume; two of each is what there is.
+/// Most data and metadata areas of one volume; real volumes have up to two of each.
 const AREAS_MAX: usize = 16;
-/// Logical volumes, segments and stripes in all; far above what is usable.
+/// Most logical volumes, segments and stripes in total; far above any real use.
 const PARTS_MAX: usize = 65_536;
 
 /// A physical volume.
@@ -20,7 +20,7 @@ pub struct PhysicalVolume {
     pub id: String,
     /// Where its first extent starts (`pe_start`).
     pub data_offset_bytes: Option<u64>,
-    /// The volume group, where the metadata are on this physical volume.
+    /// The volume group, if this physical volume has its metadata.
     pub group: Option<VolumeGroup>,
 }
 
@@ -47,7 +47,7 @@ pub struct LogicalVolume {
     pub name: String,
     /// Id without dashes.
     pub id: String,
-    /// Shown to users; parts of mirrors and pools are not.
+    /// Visible to users; parts of mirrors and pools are not.
     pub visible: bool,
     /// Its segments in order.
     pub segments: Vec<Segment>,
@@ -64,14 +64,14 @@ pub struct Segment {
     pub kind: String,
     /// Stripe unit, for several stripes.
     pub stripe_unit_bytes: Option<u64>,
-    /// Name of the physical volume (or hidden logical one), and first byte
-    /// there counted from its first extent.
+    /// Name of the physical volume (or hidden logical one), and the first byte on it, counted from
+    /// its first extent.
     pub stripes: Vec<(String, u64)>,
 }
 
 /// The physical volume on a device.
 pub fn read(device: &mut dyn Bytes) -> Option<PhysicalVolume> {
-    // The label is in one of the first four sectors, mostly the second.
+    // The label is in one of the first four sectors, usually the second.
     (0..4u64).find_map(|sector| label(device, sector))
 }
 
@@ -95,7 +95,7 @@ fn label(device: &mut dyn Bytes, sector: u64) -> Option<PhysicalVolume> {
     })
 }
 
-/// A list of places that ends with zeros, and where the next list starts.
+/// A zero-terminated list of areas, and the offset after it.
 fn areas(head: &[u8], mut at: usize) -> (Vec<(u64, u64)>, usize) {
     let mut found = Vec::new();
     for _ in 0..AREAS_MAX {
@@ -109,7 +109,7 @@ fn areas(head: &[u8], mut at: usize) -> (Vec<(u64, u64)>, usize) {
     (found, at)
 }
 
-/// The current text of a metadata area, which is a ring behind its header.
+/// The current text of a metadata area, a ring buffer after its header.
 fn metadata_text(device: &mut dyn Bytes, area: u64, size: u64) -> Option<String> {
     let head = device.piece(area, 512).ok()?;
     if &head[4..20] != b"\x20LVM2\x20x[5A%r0N*>" {
@@ -128,7 +128,7 @@ fn metadata_text(device: &mut dyn Bytes, area: u64, size: u64) -> Option<String>
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The volume group that a metadata text describes.
+/// The volume group in a metadata text.
 pub fn group(text: &str) -> Option<VolumeGroup> {
     let root = parse(text)?;
     let (name, group) = root.sections().find(|(_, group)| {

@@ -1,8 +1,8 @@
-//! The text format of LVM's metadata: sections in braces, `key = value` with
-//! numbers, texts in quotes and lists in brackets, comments from `#`.
+//! LVM's text format for metadata: sections in braces, `key = value` with numbers, quoted strings
+//! and lists in brackets, comments from `#`.
 //!
-//! Nesting is limited to [`DEPTH_MAX`] and the tree to [`NODES_MAX`] nodes; text
-//! that goes beyond, or is malformed, is no metadata at all.
+//! Nesting is limited to [`DEPTH_MAX`] and the tree to [`NODES_MAX`] nodes; text that exceeds
+//! these, or is malformed, is rejected as a whole.
 
 const DEPTH_MAX: usize = 8;
 const NODES_MAX: usize = 262_144;
@@ -116,7 +116,7 @@ impl<'t> Parser<'t> {
         (self.nodes <= NODES_MAX).then_some(())
     }
 
-    /// Fields up to a closing brace or the end, which the caller checks.
+    /// Fields up to a closing brace or the end; the caller checks which.
     fn section(&mut self, depth: usize) -> Option<Section> {
         if depth > DEPTH_MAX {
             return None;
@@ -167,7 +167,7 @@ impl<'t> Parser<'t> {
         if self.take('"') {
             return self.quoted().map(Value::Text);
         }
-        // Numbers may be negative or have a fraction; none that is wanted does.
+        // Numbers may be negative or fractional; the ones needed never are.
         let word = self.word(|c| c.is_ascii_digit() || matches!(c, '.' | '-'))?;
         Some(
             word.parse()

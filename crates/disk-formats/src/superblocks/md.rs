@@ -6,16 +6,16 @@ use serde::Serialize;
 
 const MAGIC: u32 = 0xa92b_4efc;
 const SECTOR_BYTES: u64 = 512;
-/// Slots of members that a 4 KiB superblock of version 1 has room for.
+/// Most member slots in a 4 KiB superblock of version 1.
 const ROLES_MAX: u32 = 1920;
 
-/// Where a member keeps its superblock.
+/// Position of a member's superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub enum MetadataPlace {
-    /// 0.90: 64 to 128 KiB before the end; data start at 0.
+    /// 0.90: 64 to 128 KiB before the end; data starts at 0.
     #[serde(rename = "0.90")]
     V090,
-    /// 1.0: 8 to 12 KiB before the end; data start at 0, mostly.
+    /// 1.0: 8 to 12 KiB before the end; data usually starts at 0.
     #[serde(rename = "1.0")]
     V10,
     /// 1.1: at the start.
@@ -26,7 +26,7 @@ pub enum MetadataPlace {
     V12,
 }
 
-/// A member of an array, as its superblock describes both.
+/// A member of an array, with the array's data from its superblock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Member {
     /// Version of the metadata.
@@ -37,15 +37,15 @@ pub struct Member {
     pub name: Option<String>,
     /// `raid0`, `raid10`...
     pub level: &'static str,
-    /// The level's layout number, as the kernel keeps it.
+    /// The level's layout number, in the kernel's encoding.
     pub layout: u32,
     /// Stripe unit; absent for levels without one.
     pub stripe_unit_bytes: Option<u64>,
-    /// Members when complete.
+    /// Number of members of the complete array.
     pub disks: u32,
-    /// This member's place among them; absent for spares.
+    /// This member's slot; absent for spares.
     pub slot: Option<u32>,
-    /// Where data start on this member.
+    /// Start of the data on this member.
     pub data_offset_bytes: u64,
 }
 
@@ -91,7 +91,7 @@ fn version_1(device: &mut dyn Bytes, at: u64, metadata: MetadataPlace) -> Option
     })
 }
 
-/// The sum of all words but the checksum's own, folded into 32 bits.
+/// The sum of all words except the checksum, folded into 32 bits.
 fn checksum(block: &[u8]) -> u32 {
     let mut sum: u64 = 0;
     for (index, word) in block.chunks(4).enumerate() {
@@ -106,8 +106,7 @@ fn checksum(block: &[u8]) -> u32 {
     ((sum & 0xffff_ffff) + (sum >> 32)) as u32
 }
 
-/// Version 0.90 is in the byte order of the machine that made it; little-endian
-/// is what we know.
+/// Version 0.90 has the byte order of the machine that created it; only little-endian is supported.
 fn version_090(device: &mut dyn Bytes) -> Option<Member> {
     const RESERVED: u64 = 65_536;
     let at = (device.size_bytes() & !(RESERVED - 1)).checked_sub(RESERVED)?;

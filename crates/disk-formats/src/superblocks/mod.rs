@@ -1,8 +1,8 @@
-//! Superblocks: what a partition or device holds, told by its first bytes.
+//! Superblocks: identify the content of a partition or device by its first bytes.
 //!
-//! Each parser takes [`Bytes`] and returns what it recognised, after checks
-//! that chance does not pass (magic numbers, checksums where there are, sizes
-//! in range). All numbers from the disk are bounded before they are used.
+//! Each parser takes [`Bytes`] and returns what it recognised, after checks that rule out chance
+//! matches (magic numbers, checksums if present, sizes in range). All numbers from the disk are
+//! bounded before use.
 
 mod btrfs;
 mod ext;
@@ -22,7 +22,7 @@ use crate::medium::Bytes;
 use serde::Serialize;
 use std::io::Result;
 
-/// A file system as its superblock describes it.
+/// A file system, as described by its superblock.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct FileSystemHeader {
     /// `ext4`, `xfs`, `btrfs`, `ntfs`, `exfat`, `vfat`, `swap`...
@@ -31,21 +31,21 @@ pub struct FileSystemHeader {
     pub label: Option<String>,
     /// UUID or volume serial number, as other tools print it.
     pub uuid: Option<String>,
-    /// Its size as it believes.
+    /// Its size according to the superblock.
     pub size_bytes: Option<u64>,
     /// Bytes of one allocation unit (block, cluster).
     pub allocation_unit_bytes: Option<u64>,
-    /// Stripe unit that it was told when made (ext stride, XFS sunit).
+    /// Stripe unit set at creation (ext stride, XFS sunit).
     pub stripe_unit_bytes: Option<u64>,
-    /// Full stripe that it was told when made (ext stripe width, XFS swidth).
+    /// Full stripe set at creation (ext stripe width, XFS swidth).
     pub stripe_width_bytes: Option<u64>,
-    /// Devices that it spreads over, where that may be several.
+    /// Number of devices, for file systems that may have several.
     pub devices: Option<u64>,
-    /// Where it believes that it starts on its disk (NTFS, FAT: hidden sectors).
+    /// Its start on the disk according to the superblock (NTFS, FAT: hidden sectors).
     pub start_bytes: Option<u64>,
 }
 
-/// What was found on a device.
+/// The recognised content of a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "holds")]
 pub enum Found {
@@ -60,7 +60,7 @@ pub enum Found {
 }
 
 impl Found {
-    /// Its kind in a word: `ext4`, `md member`, `LVM physical volume`, `LUKS`.
+    /// Its short name: `ext4`, `md member`, `LVM physical volume`, `LUKS`.
     #[must_use]
     pub fn kind(&self) -> &str {
         match self {
@@ -71,7 +71,7 @@ impl Found {
         }
     }
 
-    /// The file system, where it is one.
+    /// The file system, if it is one.
     #[must_use]
     pub fn file_system(&self) -> Option<&FileSystemHeader> {
         match self {
@@ -81,12 +81,11 @@ impl Found {
     }
 }
 
-/// What a device or partition holds. Containers come first: an array or
-/// encrypted volume may have a file system's marks inside. `None` where nothing
-/// is recognised.
+/// Identifies the content of a device or partition. Containers come first: an array or encrypted
+/// volume may contain a file system's signature. `None` if nothing is recognised.
 ///
 /// # Errors
-/// When its first bytes cannot be read.
+/// If its first bytes cannot be read.
 pub fn read(device: &mut dyn Bytes) -> Result<Option<Found>> {
     if let Err(error) = device.piece(0, 512)
         && !crate::medium::is_absent(&error)
@@ -118,8 +117,8 @@ pub fn read(device: &mut dyn Bytes) -> Result<Option<Found>> {
         .map(Found::FileSystem))
 }
 
-/// Whether a first sector is a file system's boot sector, which bears the same
-/// mark as a master boot record.
+/// Whether a first sector is a file system's boot sector, which has the same signature as a master
+/// boot record.
 pub(crate) fn is_boot_sector(sector: &[u8]) -> bool {
     ntfs::is_boot_sector(sector) || fat::is_boot_sector(sector)
 }

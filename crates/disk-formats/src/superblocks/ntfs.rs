@@ -32,8 +32,8 @@ pub fn read(device: &mut dyn Bytes) -> Option<FileSystemHeader> {
     })
 }
 
-/// Sectors of a cluster; above 128 the byte is minus their logarithm (clusters
-/// over 64 KiB, since Windows 10 1709).
+/// Sectors per cluster; values above 128 are the negative of their logarithm (clusters over 64 KiB,
+/// since Windows 10 1709).
 fn cluster_sectors(byte: u8) -> Option<u64> {
     match byte {
         0 => None,

@@ -1,9 +1,9 @@
-//! What is only named: swap, ReFS, BitLocker, ISO 9660, squashfs, bcache, ZFS.
+//! Formats that are only identified: swap, ReFS, BitLocker, ISO 9660, squashfs, bcache, ZFS.
 
 use super::FileSystemHeader;
 use crate::medium::{Bytes, le, text, uuid};
 
-/// A mark, and where it stands.
+/// A signature and its position.
 const MARKS: [(u64, &[u8], &str); 6] = [
     (3, b"-FVE-FS-", "BitLocker"),
     (3, b"ReFS\0\0\0\0", "refs"),
@@ -41,7 +41,7 @@ pub fn read(device: &mut dyn Bytes) -> Option<FileSystemHeader> {
     })
 }
 
-/// Swap is marked at the end of its first page, whatever the page's size.
+/// The swap signature is at the end of the first page, whatever the page size.
 fn swap(device: &mut dyn Bytes) -> Option<FileSystemHeader> {
     [4096u64, 8192, 16_384, 65_536]
         .into_iter()

@@ -1,9 +1,8 @@
 //! GUID partition tables: the header at the start, the backup at the end.
 //!
-//! A header counts when its signature, size, checksum and own place are right
-//! and its entries have the right checksum. The first that counts is used; the
-//! state of both is told. Entries may have any size from 128 bytes to 4 KiB and
-//! any number up to [`ENTRIES_MAX`].
+//! A header is valid if its signature, size, checksum and own position are correct and its entries
+//! have the correct checksum. The first valid one is used; the state of both is reported. Entries
+//! may have any size from 128 bytes to 4 KiB and any number up to [`ENTRIES_MAX`].
 
 use super::crc32;
 use super::mbr::{self, BootRecord};
@@ -11,12 +10,12 @@ use super::types::{gpt_role, gpt_type_name, guid};
 use super::{Copy, PartitionTable, TableKind, TablePartition};
 use crate::medium::{Bytes, le};
 
-/// 128 times what everybody uses; Linux shows 256 at most.
+/// 128 times the usual number; Linux shows 256 at most.
 pub const ENTRIES_MAX: u32 = 16_384;
 const ENTRY_BYTES_MIN: u32 = 128;
 const ENTRY_BYTES_MAX: u32 = 4096;
 
-/// What a header says.
+/// Content of a header.
 struct Header {
     at: u64,
     alternate: u64,
@@ -27,15 +26,14 @@ struct Header {
     entry_bytes: usize,
 }
 
-/// A header, or why not.
+/// A header, or why it is invalid.
 enum HeaderRead {
     Valid(Box<Header>),
     Damaged(String),
     Absent,
 }
 
-/// The GPT of a disk with sectors of this size; `None` where neither header
-/// is right.
+/// The GPT of a disk with sectors of this size; `None` if neither header is valid.
 pub fn read(
     disk: &mut dyn Bytes,
     sector_bytes: u32,
@@ -44,7 +42,7 @@ pub fn read(
     let last = (disk.size_bytes() / u64::from(sector_bytes)).checked_sub(1)?;
     let primary = header(disk, sector_bytes, 1);
     let backup_at = match &primary {
-        // The header knows where its twin is; a disk that has grown has it inside.
+        // The header has its backup's position; on a disk that has grown it is not at the end.
         HeaderRead::Valid(header) if header.alternate <= last => header.alternate,
         _ => last,
     };
@@ -105,7 +103,7 @@ fn header(disk: &mut dyn Bytes, sector_bytes: u32, at: u64) -> HeaderRead {
     }
 }
 
-/// Takes a header apart; what is wrong with it otherwise.
+/// Decodes a header, or returns what is wrong with it.
 fn checked(
     disk: &mut dyn Bytes,
     sector_bytes: u32,
@@ -238,7 +236,7 @@ fn partition(entry: &[u8], number: u32, sector_bytes: u32) -> Option<Parsed> {
     Some(Ok((one, first, last)))
 }
 
-/// What the MBR lists besides the entry that protects the GPT.
+/// Partitions in the MBR in addition to the GPT's protective entry.
 fn hybrid(record: Option<&BootRecord>, sector_bytes: u32) -> Vec<TablePartition> {
     let Some(record) = record else {
         return Vec::new();

@@ -1,15 +1,14 @@
 //! Master boot records and the chain of logical partitions.
 //!
-//! A logical partition is described by a boot record of its own inside the
-//! extended partition, whose second entry points to the next one. The chain is
-//! hostile ground: it may go in circles or nowhere. It is followed at most
-//! [`LOGICAL_MAX`] steps and never twice to the same place.
+//! A logical partition is described by its own boot record inside the extended partition, whose
+//! second entry points to the next one. The chain may be hostile: it may form a loop or lead
+//! nowhere. It is followed at most [`LOGICAL_MAX`] steps and never twice to the same position.
 
 use super::types::{mbr_role, mbr_type_name};
 use super::{PartitionTable, Role, TableKind, TablePartition};
 use crate::medium::{Bytes, le};
 
-/// Linux stops at 256 partitions of a disk, too.
+/// Linux also stops at 256 partitions per disk.
 const LOGICAL_MAX: usize = 256;
 
 /// One of the four entries.
@@ -44,10 +43,10 @@ impl BootRecord {
     }
 }
 
-/// The boot record in a first sector. The boot sectors of FAT and NTFS carry the
-/// same mark; what they have in place of entries is code or zeros, so entries
-/// must have a plausible active flag and at least one must be used, or all be zeros
-/// behind the signature that partitioning tools give a disk.
+/// The boot record in a first sector. The boot sectors of FAT and NTFS have the same signature; in
+/// place of entries they have code or zeros, so entries must have a plausible active flag, and at
+/// least one must be used, or all must be zero with the disk signature that partitioning tools
+/// write before them.
 pub fn parse(sector: &[u8]) -> Option<BootRecord> {
     if sector.get(510..512)? != [0x55, 0xaa] {
         return None;
@@ -70,7 +69,7 @@ pub fn parse(sector: &[u8]) -> Option<BootRecord> {
         .then_some(BootRecord { signature, entries })
 }
 
-/// One entry as a partition; `base` is what its start counts from, in sectors.
+/// One entry as a partition; `base` is the origin of its start, in sectors.
 pub fn partition(entry: Entry, number: u32, base: u64, sector_bytes: u32) -> TablePartition {
     let sector = u64::from(sector_bytes);
     TablePartition {
@@ -87,7 +86,7 @@ pub fn partition(entry: Entry, number: u32, base: u64, sector_bytes: u32) -> Tab
     }
 }
 
-/// The whole table, logical partitions included.
+/// The whole table, including logical partitions.
 pub fn table(disk: &mut dyn Bytes, sector_bytes: u32, record: &BootRecord) -> PartitionTable {
     let mut table = PartitionTable {
         kind: TableKind::Mbr,
@@ -165,7 +164,7 @@ fn follow_chain(disk: &mut dyn Bytes, table: &mut PartitionTable, extended: Entr
     }
 }
 
-/// Adds the partitions of one boot record of the chain; where the next one is.
+/// Adds the partitions of one boot record of the chain; returns the position of the next one.
 fn link(table: &mut PartitionTable, sector: &[u8], at: u64, base: u64) -> Option<u64> {
     let mut next = None;
     for index in 0..4 {
@@ -177,10 +176,10 @@ fn link(table: &mut PartitionTable, sector: &[u8], at: u64, base: u64) -> Option
             sectors: le::u32(sector, place + 12),
         };
         if entry.is_extended() {
-            // Starts of links count from the extended partition.
+            // Links are relative to the extended partition.
             next = next.or(Some(base + u64::from(entry.start)));
         } else if entry.is_used() && entry.kind != 0 {
-            // Those of partitions count from their own boot record.
+            // Partitions are relative to their own boot record.
             let logical = table.partitions.iter().filter(|one| one.logical).count();
             if logical < LOGICAL_MAX {
                 let number = 5 + u32::try_from(logical).unwrap_or(u32::MAX - 5);

@@ -1,10 +1,10 @@
 //! Partition tables: MBR with logical partitions, GPT with its backup, hybrids.
 //!
-//! Bounded parsers of our own, because a disk that somebody hands us may say
-//! anything: chains of logical partitions are counted and never walked twice,
-//! GPT entries have a largest number and size, all sums are checked. Nothing is
-//! repaired or guessed: what is odd is told in [`PartitionTable::problems`].
-//! Sources: UEFI specification 2.10, chapter 5; Linux `block/partitions`.
+//! Our own bounded parsers, because a disk from an unknown source may contain anything: chains of
+//! logical partitions are limited and never walked twice, GPT entries have a maximum number and
+//! size, all sums are checked. Nothing is repaired or guessed: anomalies are reported in
+//! [`PartitionTable::problems`]. Sources: UEFI specification 2.10, chapter 5; Linux
+//! `block/partitions`.
 
 mod gpt;
 mod mbr;
@@ -21,7 +21,7 @@ use crate::medium::{Bytes, is_absent};
 use serde::Serialize;
 use std::io::Result;
 
-/// What kind of table.
+/// Type of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableKind {
@@ -35,7 +35,7 @@ pub enum TableKind {
 }
 
 impl TableKind {
-    /// As tools write it: `mbr`, `gpt`, `hybrid MBR`.
+    /// As printed by tools: `mbr`, `gpt`, `hybrid MBR`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ impl TableKind {
     }
 }
 
-/// What a partition is for, where that changes how it is judged.
+/// The use of a partition, where it affects the analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -55,15 +55,15 @@ pub enum Role {
     Data,
     /// GRUB's second stage on GPT disks: read once at boot.
     BiosBoot,
-    /// Reserved by Windows: holds nothing.
+    /// Reserved by Windows: no content.
     MicrosoftReserved,
-    /// Holds the logical partitions, no data of its own.
+    /// Contains the logical partitions, no data of its own.
     Extended,
-    /// A Windows dynamic disk (LDM): volumes start somewhere inside, and only
-    /// its database knows where.
+    /// A Windows dynamic disk (LDM): volumes start somewhere inside, and only its database has
+    /// their positions.
     Dynamic,
-    /// A member of a Windows storage pool (Storage Spaces): data of its virtual
-    /// disks lie somewhere inside.
+    /// A member of a Windows storage pool (Storage Spaces): its virtual disks' data is somewhere
+    /// inside.
     StoragePool,
     /// The MBR entry that hides a GPT from old tools.
     Protective,
@@ -72,17 +72,17 @@ pub enum Role {
 /// One partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct TablePartition {
-    /// As the kernel numbers it: slots from 1, logical partitions from 5.
+    /// The kernel's number: slots from 1, logical partitions from 5.
     pub number: u32,
     /// Bytes from the start of the disk, exact.
     pub start_bytes: u64,
     /// Its length.
     pub size_bytes: u64,
-    /// `0x83`, or the type's GUID in capitals.
+    /// `0x83`, or the type's GUID in upper case.
     pub type_id: String,
-    /// What that means, where known.
+    /// Its name, if known.
     pub type_name: Option<&'static str>,
-    /// How it is to be judged.
+    /// Its use.
     pub role: Role,
     /// GPT: the partition's name.
     pub name: Option<String>,
@@ -106,30 +106,30 @@ impl TablePartition {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Copy {
-    /// Checksums of header and entries are right.
+    /// The checksums of header and entries are correct.
     Valid,
-    /// There, and wrong in this way.
+    /// Present but invalid, for this reason.
     Damaged(String),
-    /// Not there.
+    /// Missing.
     Absent,
 }
 
-/// A table as found.
+/// A partition table.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct PartitionTable {
     /// Its kind.
     pub kind: TableKind,
-    /// Bytes of the sectors in which it counts.
+    /// The sector size it is based on.
     pub sector_bytes: u32,
     /// The disk's GUID or MBR signature (`0x...`).
     pub id: Option<String>,
-    /// The partitions, in the order of their numbers.
+    /// The partitions, ordered by number.
     pub partitions: Vec<TablePartition>,
-    /// Partitions that a hybrid MBR lists besides.
+    /// Additional partitions in a hybrid MBR.
     pub hybrid: Vec<TablePartition>,
     /// GPT: the header at the start and the one at the end.
     pub headers: Option<(Copy, Copy)>,
-    /// What is wrong or odd, in sentences.
+    /// Errors and anomalies, as sentences.
     pub problems: Vec<String>,
 }
 
@@ -143,16 +143,14 @@ impl PartitionTable {
     }
 }
 
-/// Sector sizes that disks have; the first that fits is taken where unknown.
+/// Sector sizes of disks; if unknown, the first that fits is used.
 const SECTORS: [u32; 4] = [512, 4096, 2048, 1024];
 
-/// Reads the table of a disk or image; `None` where there is none. With
-/// `sector_bytes` unknown (an image) a GPT tells its own; an MBR is taken to
-/// count in 512 bytes.
+/// Reads the table of a disk or image; `None` if there is none. With `sector_bytes` unknown (an
+/// image) a GPT determines its own; an MBR is assumed to use 512 bytes.
 ///
 /// # Errors
-/// When the first sector cannot be read. Damage elsewhere is a problem told in
-/// the table.
+/// If the first sector cannot be read. Damage elsewhere is reported as a problem in the table.
 pub fn read(disk: &mut dyn Bytes, sector_bytes: Option<u32>) -> Result<Option<PartitionTable>> {
     let sectors: Vec<u32> = match sector_bytes {
         Some(bytes) if bytes.is_power_of_two() && (512..=65_536).contains(&bytes) => vec![bytes],
@@ -179,7 +177,7 @@ pub fn read(disk: &mut dyn Bytes, sector_bytes: Option<u32>) -> Result<Option<Pa
     Ok(Some(table))
 }
 
-/// Partitions past the end of the disk, and ones that overlap.
+/// Checks for partitions past the end of the disk, and overlaps.
 pub(crate) fn check_places(table: &mut PartitionTable, size_bytes: u64) {
     for partition in &table.partitions {
         if partition.end_bytes() > size_bytes {
@@ -210,7 +208,7 @@ pub(crate) fn check_places(table: &mut PartitionTable, size_bytes: u64) {
             reach = Some(partition);
         }
     }
-    // A hostile table has thousands of them; the first ones make the point.
+    // A hostile table has thousands of them; the first few are enough.
     const PROBLEMS_MAX: usize = 16;
     if table.problems.len() > PROBLEMS_MAX {
         let more = table.problems.len() - PROBLEMS_MAX;

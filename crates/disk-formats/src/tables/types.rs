@@ -1,4 +1,4 @@
-//! Partition types: what people call them, and which are judged differently.
+//! Partition types: names, and types that need special treatment.
 
 use super::Role;
 
@@ -46,7 +46,7 @@ const GPT: [(&str, &str); 24] = [
     ("AA31E02A-400F-11DB-9590-000C2911D1B8", "VMware VMFS"),
 ];
 
-/// The name of a GPT type by its GUID in capitals.
+/// The name of a GPT type by its GUID in upper case.
 #[must_use]
 pub fn gpt_type_name(guid: &str) -> Option<&'static str> {
     GPT.iter()
@@ -54,7 +54,7 @@ pub fn gpt_type_name(guid: &str) -> Option<&'static str> {
         .map(|(_, name)| *name)
 }
 
-/// How partitions of a type are judged.
+/// The use of partitions of a GPT type.
 #[must_use]
 pub fn gpt_role(guid: &str) -> Role {
     match gpt_type_name(guid) {
@@ -93,7 +93,7 @@ pub fn mbr_type_name(kind: u8) -> Option<&'static str> {
     })
 }
 
-/// How partitions of a type are judged.
+/// The use of partitions of an MBR type.
 #[must_use]
 pub fn mbr_role(kind: u8) -> Role {
     match kind {
@@ -104,8 +104,8 @@ pub fn mbr_role(kind: u8) -> Role {
     }
 }
 
-/// A GUID as Microsoft writes them: the first three groups are little-endian.
-/// `None` for all zeros.
+/// A GUID in Microsoft's byte order: the first three groups are little-endian. `None` for all
+/// zeros.
 pub fn guid(bytes: &[u8]) -> Option<String> {
     let mut bytes: [u8; 16] = bytes.try_into().ok()?;
     bytes[0..4].reverse();

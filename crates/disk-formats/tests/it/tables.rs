@@ -115,7 +115,7 @@ fn a_gpt_is_read_with_any_sector_and_any_size_of_entries() {
         assert_eq!(found.partitions[1].start_bytes, (1 << 20) + 8 * sector);
         assert_eq!(found.partitions[1].size_bytes, 93 * sector);
         assert_eq!(found.partitions[1].name.as_deref(), Some("p"));
-        // The sector that the kernel tells is the only one that is tried.
+        // Only the sector size reported by the kernel is tried.
         let other = if sector == 512 { 4096 } else { 512 };
         let wrong = read(&picture, Some(other)).expect("the protective MBR is left");
         assert_eq!(wrong.kind, TableKind::Mbr);

@@ -7,22 +7,22 @@ use stripewise_disk_formats::ioctl::{self, BusType, Decoded};
 use stripewise_disk_formats::superblocks::{FileSystemHeader, Found};
 use stripewise_disk_formats::tables::{PartitionTable, Role, TablePartition};
 
-/// Error codes that mean "there is no such question here" rather than a failure:
-/// invalid function, not supported, invalid parameter.
+/// Error codes that mean "query not supported" rather than a failure: invalid function, not
+/// supported, invalid parameter.
 const NOT_KNOWN: [u32; 3] = [1, 50, 87];
 
-/// A disk as far as it answered.
+/// Facts about a disk, as far as it answered.
 pub struct Known {
     pub device: BlockDevice,
     pub table: Option<PartitionTable>,
     /// Why there is no table.
     pub unread: Option<String>,
-    /// What was asked and not answered.
+    /// Queries without an answer.
     unanswered: Vec<String>,
 }
 
 impl Known {
-    /// A name that stays with it.
+    /// A persistent name.
     pub fn key(&self) -> String {
         let id = || self.table.as_ref().and_then(|table| table.id.clone());
         self.device
@@ -32,14 +32,14 @@ impl Known {
             .unwrap_or_else(|| format!("\\\\.\\{}", self.device.name))
     }
 
-    /// The entries of its table; none without one.
+    /// The entries of its table; empty without one.
     pub fn entries(&self) -> &[TablePartition] {
         self.table
             .as_ref()
             .map_or(&[], |table| table.partitions.as_slice())
     }
 
-    /// What it did not tell, in a sentence.
+    /// A sentence about what it did not answer.
     pub fn note(&self) -> Option<String> {
         (!self.unanswered.is_empty()).then(|| {
             format!(
@@ -51,13 +51,13 @@ impl Known {
     }
 }
 
-/// Collects what was not answered.
+/// Collects unanswered queries.
 struct Asking<'a> {
     unanswered: &'a mut Vec<String>,
 }
 
 impl Asking<'_> {
-    /// The decoded answer; where there is none, why is remembered.
+    /// The decoded answer; if there is none, records why.
     fn take<T>(
         &mut self,
         what: &str,
@@ -76,7 +76,7 @@ impl Asking<'_> {
     }
 }
 
-/// A refusal in words.
+/// A readable refusal.
 pub fn refused(refusal: &super::Refusal) -> String {
     match refusal.code {
         code if NOT_KNOWN.contains(&code) => {
@@ -87,7 +87,7 @@ pub fn refused(refusal: &super::Refusal) -> String {
     }
 }
 
-/// Decodes what a disk answered.
+/// Decodes a disk's answers.
 pub fn disk(answers: &DiskAnswers) -> Known {
     let mut unanswered = Vec::new();
     let mut asking = Asking {
@@ -149,8 +149,8 @@ fn table(answer: &super::Answer, sector: u32) -> (Option<PartitionTable>, Option
     match answer {
         Ok(bytes) if ioctl::layout::is_raw(bytes) => (None, None),
         Ok(bytes) => match ioctl::drive_layout(bytes, sector) {
-            // Without entries and id there is no table either (MBR style, as
-            // Windows reports disks that were never initialised).
+            // Without entries and id there is no table either (MBR style, as Windows reports
+            // uninitialised disks).
             Ok(table) if table.partitions.is_empty() && table.id.is_none() => (None, None),
             Ok(table) => (Some(table), None),
             Err(malformed) => (None, Some(malformed.to_string())),
@@ -159,7 +159,7 @@ fn table(answer: &super::Answer, sector: u32) -> (Option<PartitionTable>, Option
     }
 }
 
-/// A partition as a device over its disk.
+/// A partition as a device on its disk.
 pub fn partition_device(
     disk_number: u32,
     entry: &TablePartition,
@@ -185,7 +185,7 @@ pub fn partition_device(
     }
 }
 
-/// The partitions of a disk, with the volumes that are exactly on them.
+/// The partitions of a disk, with the volumes that exactly match one.
 pub fn partitions(known: &Known, volumes: &[VolumeAnswers]) -> Vec<Partition> {
     let disk = known.device.number.minor;
     known
@@ -232,12 +232,12 @@ pub fn partitions(known: &Known, volumes: &[VolumeAnswers]) -> Vec<Partition> {
         .collect()
 }
 
-/// What is on a volume, as its file system tells.
+/// The content of a volume according to its file system.
 pub fn header(volume: &VolumeAnswers) -> Option<Found> {
     let told = volume.file_system.as_ref()?;
     let ntfs = volume::ntfs(volume);
     Some(Found::FileSystem(FileSystemHeader {
-        // As superblocks of images are named.
+        // Named like superblocks of images.
         kind: told.kind.to_ascii_lowercase(),
         label: stripewise_disk_formats::medium::printable(&told.label),
         uuid: Some(match &ntfs {

@@ -1,11 +1,10 @@
-//! A Windows machine as its answers describe it: from the bytes that disks and
-//! volumes answered to devices, volumes and their places. Pure; the calls are in
-//! `windows/`, and made-up machines are tests.
+//! Describes a Windows machine from its answers: converts the bytes that disks and volumes returned
+//! to devices, volumes and locations. Pure; the calls are in `windows/`, and tests use synthetic
+//! machines.
 //!
-//! Disks are named `PhysicalDrive0`, partitions `Harddisk0Partition2` (both can
-//! be opened under these names behind `\\.\`), volumes by their drive letter, or
-//! `Volume{...}` without one. A question that was refused leaves its fact absent
-//! and is told in a note; nothing is taken for granted in its place.
+//! Disks are named `PhysicalDrive0`, partitions `Harddisk0Partition2` (both can be opened under
+//! these names after `\\.\`), volumes by their drive letter, or `Volume{...}` without one. If a
+//! query was refused, the fact is absent and a note says so; nothing is assumed instead.
 
 mod describe;
 mod name;
@@ -18,19 +17,19 @@ use crate::storage::{BlockDevice, Storage};
 use crate::survey::{self, Disk, Request, Survey};
 use crate::{Error, Result};
 
-/// Why a question was not answered.
+/// Why a query was not answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Windows' error code: 5 is access denied, 1 a function that is not there.
+    /// Windows error code: 5 is access denied, 1 an unsupported function.
     pub code: u32,
-    /// In the system's words.
+    /// The system's message.
     pub words: String,
 }
 
 /// The bytes of an answer.
 pub type Answer = std::result::Result<Vec<u8>, Refusal>;
 
-/// What one `\\.\PhysicalDriveN` answered.
+/// Answers of one `\\.\PhysicalDriveN`.
 #[derive(Clone, Debug)]
 pub struct DiskAnswers {
     /// N.
@@ -47,34 +46,34 @@ pub struct DiskAnswers {
     pub seek_penalty: Answer,
     /// `StorageDeviceWriteCacheProperty`.
     pub write_cache: Answer,
-    /// The medium refuses writes; absent where it did not say.
+    /// The medium is read-only; `None` if not reported.
     pub read_only: Option<bool>,
 }
 
-/// What one volume answered.
+/// Answers of one volume.
 #[derive(Clone, Debug)]
 pub struct VolumeAnswers {
-    /// Its name for good: `Volume{...}`; empty for network shares.
+    /// Its permanent name: `Volume{...}`; empty for network shares.
     pub guid: String,
     /// Where it is mounted: `C:\`, `D:\data\`, `\\server\share\`.
     pub mount_points: Vec<String>,
     /// It is reached over a network.
     pub remote: bool,
-    /// It lives in memory.
+    /// It is in memory.
     pub in_memory: bool,
     /// `IOCTL_VOLUME_GET_VOLUME_DISK_EXTENTS`.
     pub extents: Answer,
     /// `FSCTL_GET_NTFS_VOLUME_DATA`.
     pub ntfs: Answer,
-    /// `GetVolumeInformationW`; absent where nothing is mounted.
+    /// `GetVolumeInformationW`; `None` if nothing is mounted.
     pub file_system: Option<FileSystemAnswer>,
     /// `GetDiskFreeSpaceW`: bytes of an allocation unit.
     pub allocation_unit_bytes: Option<u64>,
-    /// `GetDiskFreeSpaceExW`: all bytes, and those free to this user.
+    /// `GetDiskFreeSpaceExW`: total bytes, and those free for this user.
     pub space_bytes: Option<(u64, u64)>,
 }
 
-/// What `GetVolumeInformationW` says.
+/// Result of `GetVolumeInformationW`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileSystemAnswer {
     /// `NTFS`, `ReFS`, `FAT32`...
@@ -87,20 +86,20 @@ pub struct FileSystemAnswer {
     pub flags: u32,
 }
 
-/// Everything that was asked for.
+/// All answers of a machine.
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
-    /// In the order of their numbers.
+    /// Ordered by number.
     pub disks: Vec<DiskAnswers>,
     /// In any order.
     pub volumes: Vec<VolumeAnswers>,
 }
 
 impl Machine {
-    /// The picture, of all or of one device with what it stands on.
+    /// Surveys everything, or one device and what it is on.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] where there is nothing of the name that was asked for.
+    /// [`Error::NoDevice`] if the requested device does not exist.
     pub fn survey(&self, request: &Request) -> Result<Survey> {
         let wanted = match &request.device {
             Some(name) => Some(self.wanted(name)?),
@@ -136,12 +135,11 @@ impl Machine {
         Ok(survey)
     }
 
-    /// Disks that belong to a name, and the volume or partition that it means,
-    /// where it is no whole disk.
+    /// Disks for a name, and the volume or partition it refers to unless it is a whole disk.
     fn wanted(&self, name: &str) -> Result<(Vec<u32>, Option<String>)> {
         let missing = || Error::NoDevice(name.to_owned());
         let Some(parsed) = Name::parse(name) else {
-            // Pieces of disks that are no partitions are named by ourselves.
+            // Extents that are not partitions have names made up here.
             let is_piece = |volume: &&VolumeAnswers| {
                 let devices = volumes::devices(self, volume);
                 devices.iter().any(|device| device.name == name)
@@ -152,7 +150,7 @@ impl Machine {
         match parsed {
             Name::Disk(number) => {
                 self.answers(number).ok_or_else(missing)?;
-                // Volumes on it may lie on others as well.
+                // Volumes on it may extend to other disks too.
                 let mut disks = vec![number];
                 for volume in &self.volumes {
                     let on = volume::disks_of(volume);
@@ -198,7 +196,7 @@ impl Machine {
         Some(describe::partition_device(disk, entry, &known.device))
     }
 
-    /// The partitions of a disk, without containers of others.
+    /// The partitions of a disk, excluding extended ones.
     #[must_use]
     pub fn partitions(&self, disk: u32) -> Vec<BlockDevice> {
         let Some(known) = self.answers(disk).map(describe::disk) else {
@@ -224,8 +222,7 @@ impl Machine {
         }
     }
 
-    /// What lies under a device, by its name. A volume that does not tell where
-    /// it lies has nothing below it.
+    /// The storage below a device, by name. A volume of unknown location has nothing below it.
     #[must_use]
     pub fn storage_named(&self, name: &str) -> Option<Storage> {
         let of_device = |device: BlockDevice| Storage {
@@ -242,7 +239,7 @@ impl Machine {
         }
     }
 
-    /// What a volume of this machine is, for targets on it.
+    /// The storage of a volume, for targets on it.
     #[must_use]
     pub fn storage_of(&self, volume: &VolumeAnswers) -> Storage {
         let devices = volumes::devices(self, volume);

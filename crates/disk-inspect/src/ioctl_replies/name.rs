@@ -1,17 +1,17 @@
-//! Names of devices as Windows' users type them.
+//! Device names as typed by Windows users.
 
 use stripewise_units::DeviceNumber;
 
-/// What a name stands for.
+/// The object a name refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Name {
-    /// `\\.\PhysicalDrive0`, with or without the beginning.
+    /// `\\.\PhysicalDrive0`, with or without the prefix.
     Disk(u32),
     /// `Harddisk0Partition2`.
     Partition {
         /// Its disk.
         disk: u32,
-        /// Its number; 0, which means the whole disk, is read as [`Name::Disk`].
+        /// Its number; 0, the whole disk, is parsed as [`Name::Disk`].
         partition: u32,
     },
     /// `C:` or `Volume{...}`.
@@ -19,7 +19,7 @@ pub enum Name {
 }
 
 impl Name {
-    /// Reads a name, without regard to capitals; `None` for what is none.
+    /// Parses a name, ignoring case; `None` if it is not one.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let name = ["\\\\.\\", "\\\\?\\", "//./"]
@@ -48,25 +48,25 @@ impl Name {
     }
 }
 
-/// Digits alone: `parse` would take a sign.
+/// Digits only: `parse` would accept a sign.
 fn number_of(text: &str) -> Option<u32> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| is_plain)
 }
 
-/// As a disk is named.
+/// The name of a disk.
 pub fn disk(number: u32) -> String {
     format!("PhysicalDrive{number}")
 }
 
-/// As a partition is named.
+/// The name of a partition.
 pub fn partition(disk: u32, number: u32) -> String {
     format!("Harddisk{disk}Partition{number}")
 }
 
-/// Windows numbers disks and partitions apart; together they are one number
-/// here: the driver's place is 7 (`FILE_DEVICE_DISK`) for disks, and above 2^16
-/// the disk's for its partitions. Volumes on several disks have none (major 0).
+/// Windows numbers disks and partitions separately; here they are combined into one number: the
+/// major is 7 (`FILE_DEVICE_DISK`) for disks, and 2^16 plus the disk's number for its partitions.
+/// Volumes on several disks have none (major 0).
 pub fn disk_number(number: u32) -> DeviceNumber {
     DeviceNumber {
         major: 7,
@@ -82,8 +82,7 @@ pub fn partition_number(disk: u32, number: u32) -> DeviceNumber {
     }
 }
 
-/// The disk of a number that [`disk_number`] or [`partition_number`] made, and
-/// the partition.
+/// The disk and partition of a number made by [`disk_number`] or [`partition_number`].
 #[must_use]
 pub fn from_number(number: DeviceNumber) -> Option<Name> {
     match number.major {

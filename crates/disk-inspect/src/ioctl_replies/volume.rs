@@ -1,9 +1,9 @@
-//! What one volume answered, by itself.
+//! The answers of a single volume.
 
 use super::VolumeAnswers;
 use stripewise_disk_formats::ioctl::{self, DiskExtent, NtfsVolume};
 
-/// How a volume is called: by its drive letter, else by its name for good.
+/// The name of a volume: its drive letter, otherwise its permanent name.
 pub fn name(volume: &VolumeAnswers) -> String {
     let letter = volume.mount_points.iter().find_map(|point| {
         let letter = point.strip_suffix('\\')?;
@@ -15,18 +15,18 @@ pub fn name(volume: &VolumeAnswers) -> String {
         .unwrap_or_default()
 }
 
-/// Its extents; none where they were not told or make no sense.
+/// Its extents; empty if unknown or invalid.
 pub fn extents(volume: &VolumeAnswers) -> Vec<DiskExtent> {
     let bytes = volume.extents.as_deref().unwrap_or_default();
     ioctl::disk_extents(bytes).unwrap_or_default()
 }
 
-/// The disks that it lies on.
+/// The disks it is on.
 pub fn disks_of(volume: &VolumeAnswers) -> Vec<u32> {
     extents(volume).iter().map(|extent| extent.disk).collect()
 }
 
-/// What NTFS tells.
+/// NTFS's volume data.
 pub fn ntfs(volume: &VolumeAnswers) -> Option<NtfsVolume> {
     ioctl::ntfs_volume(volume.ntfs.as_deref().ok()?).ok()
 }

@@ -1,4 +1,4 @@
-//! Volumes: on one partition, on several disks, or on nothing that is told.
+//! Volumes: on one partition, on several disks, or in an unknown location.
 
 use super::name::disk as disk_name;
 use super::volume::{extents, name, ntfs};
@@ -31,8 +31,8 @@ pub fn file_system(volume: &VolumeAnswers) -> FileSystem {
         read_only: told.flags & READ_ONLY_VOLUME != 0,
         in_memory: volume.in_memory,
         remote: volume.remote,
-        // ReFS writes data elsewhere only for files with integrity streams,
-        // which is off for data unless it is asked for.
+        // ReFS relocates data only for files with integrity streams, which are off for data by
+        // default.
         copy_on_write: false,
         compression: (told.flags & VOLUME_IS_COMPRESSED != 0).then(|| "unknown".to_owned()),
         kind: told.kind,
@@ -40,7 +40,7 @@ pub fn file_system(volume: &VolumeAnswers) -> FileSystem {
     }
 }
 
-/// The devices under a volume: one for each extent.
+/// The devices below a volume: one per extent.
 pub fn devices(machine: &Machine, volume: &VolumeAnswers) -> Vec<BlockDevice> {
     extents(volume)
         .iter()
@@ -52,8 +52,8 @@ pub fn devices(machine: &Machine, volume: &VolumeAnswers) -> Vec<BlockDevice> {
         .collect()
 }
 
-/// An extent as a device: a partition where it is exactly one; else a piece of
-/// its disk, with the same exact start.
+/// An extent as a device: a partition if it matches one exactly; otherwise a region of its disk,
+/// with the same exact start.
 fn device(
     disk: &BlockDevice,
     entries: &[stripewise_disk_formats::tables::TablePartition],
@@ -79,13 +79,13 @@ fn device(
     }
 }
 
-/// All volumes, and what is to be said of them.
+/// All volumes, and notes about them.
 pub struct All {
     pub volumes: Vec<Volume>,
     pub notes: Vec<String>,
 }
 
-/// Volumes on these disks, and partitions that hold none.
+/// Volumes on these disks, and partitions without any.
 pub fn volumes(machine: &Machine, disks: &[Disk], request: &Request) -> All {
     let mut all = All {
         volumes: Vec::new(),
@@ -98,8 +98,7 @@ pub fn volumes(machine: &Machine, disks: &[Disk], request: &Request) -> All {
                 .iter()
                 .any(|disk| disk.device.number.minor == extent.disk)
         });
-        // Volumes that do not tell where they lie belong to the whole picture,
-        // and to themselves.
+        // Volumes of unknown location are part of the full survey, and of their own.
         let is_asked_for = request.device.as_ref().is_none_or(|wanted| {
             matches!(super::Name::parse(wanted), Some(super::Name::Volume(_)))
         });
@@ -130,12 +129,12 @@ pub fn volumes(machine: &Machine, disks: &[Disk], request: &Request) -> All {
     all
 }
 
-/// Mounted ones first, by their names.
+/// Mounted ones first, by name.
 fn place_of(volume: &Volume) -> (bool, String) {
     (volume.mount_points.is_empty(), volume.name.clone())
 }
 
-/// Why nothing, or not everything, is known of a volume's place.
+/// Why a volume's location is unknown, or only partly known.
 fn untold(answers: &VolumeAnswers, machine: &Machine) -> Option<String> {
     let name = name(answers);
     match &answers.extents {
@@ -224,9 +223,8 @@ fn volume(answers: &VolumeAnswers, on: &[DiskExtent], disks: &[Disk]) -> Volume 
     }
 }
 
-/// A volume of several extents: Windows tells where they are, not whether they
-/// stand one after the other, in stripes or as mirrors. So their starts are
-/// places, and stripe units are not claimed.
+/// A volume of several extents: Windows reports their positions, but not whether they are
+/// concatenated, striped or mirrored. So their starts are places, and no stripe units are claimed.
 fn several(way: &mut Trace, name: &str, count: usize) {
     way.boundaries.clear();
     way.incomplete = true;
@@ -238,7 +236,7 @@ fn several(way: &mut Trace, name: &str, count: usize) {
     }
 }
 
-/// Why an extent's place is not to be relied upon.
+/// Why an extent's location is unreliable.
 fn suspicion(disk: &Disk, extent: &DiskExtent) -> Option<Suspect> {
     let spaces = BusType::SPACES.name();
     if spaces.is_some() && disk.device.transport.as_deref() == spaces {
@@ -256,7 +254,7 @@ fn suspicion(disk: &Disk, extent: &DiskExtent) -> Option<Suspect> {
     }
 }
 
-/// A partition that no volume is on: reserved, of another system, hidden.
+/// A partition without a volume: reserved, foreign or hidden.
 fn unmounted(disk: &Disk, partition: &crate::survey::Partition) -> Volume {
     let entry = &partition.entry;
     let number = disk.device.number.minor;

@@ -1,4 +1,4 @@
-//! Log pages of NVMe devices, asked of the running machine.
+//! Log pages of NVMe devices, read from the running machine.
 
 use crate::device_log::{DeviceLog, LogContent, devices};
 use crate::storage::Storage;
@@ -11,8 +11,8 @@ use stripewise_machine::System;
 use stripewise_machine::linux::nvme;
 use stripewise_units::DeviceNumber;
 
-/// What the NVMe devices below say of themselves now. A drive that may not be asked is left
-/// out; a volume is not, so that its user learns why.
+/// Current logs of the NVMe devices below. A drive that denies access is omitted; a volume is not,
+/// so that the user learns why.
 pub fn device_logs(system: &System, storage: &Storage) -> Vec<DeviceLog> {
     if !system.is_live() {
         return Vec::new();
@@ -39,7 +39,7 @@ pub fn device_logs(system: &System, storage: &Storage) -> Vec<DeviceLog> {
     logs.collect()
 }
 
-/// The device of this number and no other.
+/// Opens the device and verifies its number.
 fn open(number: DeviceNumber, name: &str) -> io::Result<File> {
     let file = OpenOptions::new()
         .read(true)
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn what_is_not_the_device_of_that_number_is_not_asked() {
-        // A character device, which is there on any machine.
+        // A character device, which exists on any machine.
         let null = open(DeviceNumber::default(), "null").expect_err("no block device");
         assert_eq!(null.to_string(), "/dev/null is another device");
         let denied = io::Error::from(io::ErrorKind::PermissionDenied);

@@ -9,10 +9,10 @@ use std::path::Path;
 use stripewise_machine::linux::block;
 use stripewise_units::DeviceNumber;
 
-/// More devices below one than any machine has: a damaged tree that goes in circles.
+/// More devices below one than any machine has: a corrupt tree with cycles.
 const WALK_MAX: u32 = 4096;
 const DEPTH_MAX: usize = 16;
-/// sysfs counts in units of 512 bytes whatever the sector.
+/// sysfs uses units of 512 bytes whatever the sector size.
 const SECTOR_BYTES: u64 = 512;
 
 /// One device with what is below it.
@@ -22,7 +22,7 @@ pub fn device(tree: Tree, number: DeviceNumber) -> Result<BlockDevice> {
         .ok_or_else(|| Error::NoDevice(number.to_string()))
 }
 
-/// Partitions of a disk in the order of their starts.
+/// Partitions of a disk ordered by start.
 pub fn partitions(tree: Tree, disk: DeviceNumber) -> Vec<BlockDevice> {
     let mut found: Vec<BlockDevice> = partition_numbers(tree, disk)
         .into_iter()
@@ -32,12 +32,12 @@ pub fn partitions(tree: Tree, disk: DeviceNumber) -> Vec<BlockDevice> {
     found
 }
 
-/// The way down from one device.
+/// Traversal downwards from one device.
 struct Walk<'a> {
     tree: Tree<'a>,
-    /// The devices above: who stands on itself is not followed round.
+    /// The devices above, to detect cycles.
     path: Vec<DeviceNumber>,
-    /// Devices that may still be visited.
+    /// Remaining devices that may be visited.
     left: u32,
 }
 
@@ -84,7 +84,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A device by itself; the one that was read before, where that is kept.
+/// A device without its children; taken from the cache if there is one.
 fn lone(tree: Tree, number: DeviceNumber) -> Option<DeviceWithoutChildren> {
     let Some(seen) = tree.devices() else {
         return read_lone(tree, number);
@@ -101,7 +101,7 @@ fn read_lone(tree: Tree, number: DeviceNumber) -> Option<DeviceWithoutChildren> 
     let directory = block::directory(*tree, number)?;
     let name = directory.file_name()?.to_str()?.to_owned();
     let partition = partition(tree, &directory);
-    // A partition has no queue of its own: it is the disk's.
+    // A partition has no queue of its own: it shares the disk's.
     let disk = match partition {
         Some(_) => directory.parent()?.to_path_buf(),
         None => directory.clone(),
@@ -152,8 +152,8 @@ fn kind(tree: Tree, directory: &Path, name: &str, is_partition: bool) -> BlockDe
     }
 }
 
-/// Numbers of the devices directly below one. Notes the backing's file system
-/// of a loop device, as it is found on the way.
+/// Numbers of the devices directly below one. Also finds the file system of a loop device's backing
+/// file.
 fn below(tree: Tree, directory: &Path, device: &mut BlockDevice) -> Vec<DeviceNumber> {
     if device.partition.is_some() {
         let disk = directory.parent().map(|disk| disk.join("dev"));
@@ -216,7 +216,7 @@ fn members(tree: Tree, md: &Path) -> Vec<ArrayMember> {
             let directory = md.join(&name);
             Some(ArrayMember {
                 device,
-                // Spares have `none`, which is no number.
+                // Spares have `none`, which is not a number.
                 slot: tree.value(directory.join("slot")),
                 data_offset_bytes: tree
                     .value::<u64>(directory.join("offset"))

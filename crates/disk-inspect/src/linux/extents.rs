@@ -8,9 +8,9 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Extents asked for in one call.
+/// Extents requested per call.
 const BATCH: usize = 256;
-/// Extents looked at; a badly fragmented file of terabytes has more.
+/// Most extents examined; a badly fragmented file of terabytes has more.
 const EXTENTS_MAX: u64 = 200_000;
 
 /// `_IOWR('f', 11, struct fiemap)`.
@@ -26,7 +26,7 @@ const TAIL: u32 = 0x400;
 const UNWRITTEN: u32 = 0x800;
 const SHARED: u32 = 0x2000;
 
-/// Extents with one of these are nowhere yet, or not as they are in the file.
+/// Extents with one of these flags have no location yet, or are encoded.
 const WITHOUT_A_PLACE: u32 = UNKNOWN | DELAYED | ENCODED | ENCRYPTED | NOT_ALIGNED | INLINE | TAIL;
 
 /// `struct fiemap_extent` of `linux/fiemap.h`.
@@ -53,8 +53,8 @@ struct Request {
     extents: [Extent; BATCH],
 }
 
-/// The layout of a regular file; absent for anything else and where the file
-/// system has neither way to tell.
+/// The layout of a regular file; `None` for anything else and where the file system supports
+/// neither method.
 pub fn layout(file: &File) -> Option<FileLayout> {
     let metadata = file.metadata().ok()?;
     if !metadata.is_file() {
@@ -82,7 +82,7 @@ fn by_fiemap(file: &File, mut layout: FileLayout) -> Option<FileLayout> {
         for extent in &batch {
             covered = covered.saturating_add(add(&mut layout, extent));
         }
-        // No progress would be a defect of the file system; do not follow it.
+        // No progress would be a file system bug; avoid looping.
         if next <= at || layout.extents >= EXTENTS_MAX {
             layout.partial = !finished;
             at = at.max(next);
@@ -99,8 +99,8 @@ fn by_fiemap(file: &File, mut layout: FileLayout) -> Option<FileLayout> {
     Some(layout)
 }
 
-/// The extents of a regular file with their places on the device; absent for
-/// anything else and where the file system has no FIEMAP.
+/// The extents of a regular file with their locations on the device; `None` for anything else and
+/// where the file system has no FIEMAP.
 pub fn placement_of(file: &File) -> Option<Placement> {
     let metadata = file.metadata().ok()?;
     if !metadata.is_file() {
@@ -132,8 +132,7 @@ pub fn placement_of(file: &File) -> Option<Placement> {
     Some(placement)
 }
 
-/// Whether a descriptor of this process beyond standard input, output and error is of this
-/// file.
+/// Whether this process has a descriptor for this file beyond standard input, output and error.
 pub fn is_open_here(path: &Path) -> bool {
     let Ok(file) = std::fs::metadata(path) else {
         return false;
@@ -144,14 +143,14 @@ pub fn is_open_here(path: &Path) -> bool {
             .file_name()
             .to_str()
             .and_then(|name| name.parse().ok());
-        // Follows the link to what is open, whatever its name is by now.
+        // Follows the link to the open file, even if it was renamed.
         number.is_some_and(|number: u32| number > 2)
             && std::fs::metadata(descriptor.path())
                 .is_ok_and(|open| (open.dev(), open.ino()) == (file.dev(), file.ino()))
     })
 }
 
-/// Adds one extent, cut at the end of the file; its bytes inside the file.
+/// Adds one extent, truncated at the end of the file; returns its bytes within the file.
 fn add(layout: &mut FileLayout, extent: &Extent) -> u64 {
     let end = extent.logical.saturating_add(extent.length);
     let inside = end
@@ -180,9 +179,9 @@ fn extents_from(file: &File, start: u64) -> Option<Vec<Extent>> {
         reserved: 0,
         extents: [Extent::default(); BATCH],
     });
-    // SAFETY: the descriptor is open; the request is a live `struct fiemap` with
-    // room for `extent_count` extents after its header, which is all that the
-    // kernel writes. The request code carries the header's size.
+    // SAFETY: the descriptor is open; the request is a live `struct fiemap` with room for
+    // `extent_count` extents after its header, which is all that the kernel writes. The request
+    // code encodes the header's size.
     let result = unsafe {
         libc::ioctl(
             file.as_raw_fd(),
@@ -197,7 +196,7 @@ fn extents_from(file: &File, start: u64) -> Option<Vec<Extent>> {
 fn by_seeking(file: &File, mut layout: FileLayout) -> Option<FileLayout> {
     let kept = rustix::fs::seek(file, SeekFrom::Current(0)).ok()?;
     let found = data_bytes(file, &mut layout);
-    // The position belongs to the caller.
+    // Restore the caller's position.
     rustix::fs::seek(file, SeekFrom::Start(kept)).ok()?;
     let (data, looked_at) = found?;
     layout.hole_bytes = looked_at.saturating_sub(data);
@@ -209,7 +208,7 @@ fn data_bytes(file: &File, layout: &mut FileLayout) -> Option<(u64, u64)> {
     while at < layout.size_bytes {
         let start = match rustix::fs::seek(file, SeekFrom::Data(at)) {
             Ok(start) => start,
-            // Nothing but a hole up to the end.
+            // Only a hole up to the end.
             Err(rustix::io::Errno::NXIO) => break,
             Err(_) => return None,
         };

@@ -1,8 +1,8 @@
-//! What is shown where one device was asked for: the device, what it stands on,
-//! what stands on it - and of all volumes only those that share bytes with it.
+//! Determines what to show for a single device: the device, what it is on, and what is on it; of
+//! the volumes, only those that share bytes with it.
 //!
-//! A loop device over a file stands on the file's disk, which is shown; the volume
-//! that the file lies on is not what was asked for.
+//! A loop device over a file is on the file's disk, which is shown; the volume that holds the file
+//! is not.
 
 use super::devices;
 use super::mounted::btrfs_members;
@@ -13,13 +13,13 @@ use crate::{Error, Result};
 use stripewise_machine::linux::block;
 use stripewise_units::DeviceNumber;
 
-/// A device with its relations.
+/// A device and its relatives.
 pub struct Family {
     /// Everything that is shown.
     wanted: Vec<DeviceNumber>,
     /// The device, and other members of its btrfs: volumes on these are shown.
     own: Vec<DeviceNumber>,
-    /// What it stands on, files left out: volumes that are these are shown.
+    /// What it is on, except through files: volumes on these are shown.
     below: Vec<DeviceNumber>,
 }
 
@@ -35,7 +35,7 @@ impl Family {
         };
         solid(&device, &mut family.below);
         family.add_above(tree, number);
-        // A btrfs on several devices is one volume, mounted by one of them.
+        // A btrfs on several devices is one volume, mounted through one of them.
         for one in family.wanted.clone() {
             let is_own = one == number || !family.below.contains(&one);
             let fellows = btrfs_members(tree, one).filter(|_| is_own);
@@ -51,8 +51,8 @@ impl Family {
         Ok(family)
     }
 
-    /// Adds the partitions of a device and what stands on it or on those. Holders of
-    /// holders end where nothing new comes up.
+    /// Adds the partitions of a device and what is on it or on those. Recursion ends when nothing
+    /// new is found.
     fn add_above(&mut self, tree: Tree, number: DeviceNumber) {
         let mut next = vec![number];
         while let Some(number) = next.pop() {
@@ -78,7 +78,7 @@ impl Family {
         self.wanted.contains(&number)
     }
 
-    /// Whether a volume on this device is one that was asked for.
+    /// Whether a volume on this device is shown.
     pub fn shows_volume(&self, device: &BlockDevice) -> bool {
         let mut layers = Vec::new();
         solid(device, &mut layers);
@@ -86,7 +86,7 @@ impl Family {
     }
 }
 
-/// A device and what it stands on, not through files.
+/// A device and what it is on, except through files.
 fn solid(device: &BlockDevice, found: &mut Vec<DeviceNumber>) {
     found.push(device.number);
     let looped = device.looped.as_ref();

@@ -1,11 +1,11 @@
-//! A mounted file system's facts, and how one file on it is treated.
+//! Facts about a mounted file system, and how one file on it is treated.
 
 use super::tree::Tree;
 use crate::storage::FileSystem;
 use stripewise_machine::linux::mounts::Mount;
 use stripewise_units::DeviceNumber;
 
-/// What only the file itself tells.
+/// Attributes available only from the file itself.
 #[derive(Clone, Debug, Default)]
 pub struct Attributes {
     /// `chattr +C`.
@@ -28,7 +28,7 @@ pub struct Space {
     pub available_bytes: u64,
 }
 
-/// The facts of a mount, as seen from a file with these attributes.
+/// Facts about a mount, as seen from a file with these attributes.
 pub fn file_system(
     tree: Tree,
     mount: &Mount,
@@ -46,7 +46,7 @@ pub fn file_system(
         number,
         allocation_unit_bytes: match kind {
             _ if remote => None,
-            // A record of the file; statvfs tells the smallest one possible.
+            // The file's record size; statvfs gives the smallest possible one.
             "zfs" => attributes.block_bytes,
             _ => space.map(|space| space.unit_bytes),
         }
@@ -86,7 +86,7 @@ fn copies_on_write(mount: &Mount, attributes: &Attributes) -> bool {
     match mount.kind.as_str() {
         "btrfs" => mount.option("nodatacow").is_none() && !attributes.no_copy_on_write,
         "bcachefs" => mount.option("nocow").is_none() && !attributes.no_copy_on_write,
-        // Log-structured ones never rewrite in place either.
+        // Log-structured file systems never rewrite in place either.
         "zfs" | "nilfs2" | "f2fs" => true,
         _ => false,
     }
@@ -107,8 +107,8 @@ fn compression(mount: &Mount, attributes: &Attributes) -> Option<String> {
     };
     let by_attribute = || attributes.compressed.then(|| "unknown".to_owned());
     let found = match mount.kind.as_str() {
-        // Without copy on write btrfs cannot compress; `compress-force` also
-        // overrides the file's wish not to be.
+        // Without copy on write btrfs cannot compress; `compress-force` also overrides the file's
+        // own setting.
         "btrfs" if !copies_on_write(mount, attributes) => None,
         "btrfs" => named("compress-force")
             .or_else(|| named("compress").filter(|_| !attributes.never_compressed))

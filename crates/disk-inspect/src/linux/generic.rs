@@ -1,18 +1,17 @@
-//! NVMe generic character devices (`/dev/ng0n1`): what lies under one is the block device of
-//! its namespace.
+//! NVMe generic character devices (`/dev/ng0n1`): below one is the block device of its namespace.
 
 use super::tree::Tree;
 use std::path::Path;
 use stripewise_units::DeviceNumber;
 
-/// The block device of the same namespace: sysfs has both below one parent, and their names
-/// end alike. `None` for other character devices, and where there is more than one.
+/// The block device of the same namespace: in sysfs both have the same parent and name suffix.
+/// `None` for other character devices, and if there is more than one.
 pub fn block_device_of(tree: Tree, character: DeviceNumber) -> Option<DeviceNumber> {
     let folder = tree.resolve(format!("/sys/dev/char/{character}"))?;
     let end = namespace_in(folder.file_name()?.to_str()?.strip_prefix("ng")?)?;
     let parent = folder.parent()?;
     let names = tree.names(parent);
-    // Paths of a multipath namespace are hidden and no devices to use.
+    // Paths of a multipath namespace are hidden and not usable as devices.
     let mut found = names
         .iter()
         .filter(|name| name.strip_prefix("nvme").and_then(namespace_in) == Some(end))
@@ -25,7 +24,7 @@ pub fn block_device_of(tree: Tree, character: DeviceNumber) -> Option<DeviceNumb
     }
 }
 
-/// `1` of `0n1`.
+/// `1` from `0n1`.
 fn namespace_in(name: &str) -> Option<u32> {
     let (_, namespace) = name.rsplit_once('n')?;
     namespace.parse().ok()
@@ -58,7 +57,7 @@ mod tests {
             create_dir_all(parent.join(name)).unwrap();
             symlink(parent.join(name), links.join(dev)).unwrap();
         }
-        // The third has its paths only; the second, two that could be meant.
+        // The third has only its paths; the second, two candidates.
         for (name, dev) in [
             ("nvme0n1", "259:0"),
             ("nvme0n11", "259:1"),

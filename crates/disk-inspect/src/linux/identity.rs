@@ -1,5 +1,5 @@
-//! Who made a disk, and how it is attached. What sysfs keeps from ordinary
-//! users, udev's database often tells (`/run/udev/data/bM:m`).
+//! Vendor and transport of a disk. What sysfs hides from ordinary users is often in udev's database
+//! (`/run/udev/data/bM:m`).
 
 use super::tree::Tree;
 use std::path::Path;
@@ -10,14 +10,14 @@ pub fn udev(tree: Tree, directory: &Path, key: &str) -> Option<String> {
     let text = tree.text(format!("/run/udev/data/b{number}"));
     let text = text.or_else(|| properties(tree, directory.file_name()?.to_str()?))?;
     let value = text.lines().find_map(|line| {
-        // As the database has it, and as `udevadm info` prints it.
+        // As in the database, and as printed by `udevadm info`.
         let line = line.strip_prefix("E:").unwrap_or(line).trim_start();
         line.strip_prefix(key)?.strip_prefix('=')
     })?;
     stripewise_disk_formats::medium::printable(&unhex(value.trim()))
 }
 
-/// `\x20` and the like, as udev writes what is not plain.
+/// `\x20` and the like, udev's escapes for special characters.
 fn unhex(text: &str) -> String {
     let mut pieces = text.split("\\x");
     let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
@@ -34,10 +34,10 @@ fn unhex(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What trees for `lsblk --sysroot` have in place of a device: a text of its
-/// udev properties, `KEY=value` a line.
+/// Trees for `lsblk --sysroot` have, in place of a device, a text file of its udev properties,
+/// `KEY=value` per line.
 pub fn properties(tree: Tree, name: &str) -> Option<String> {
-    /// More than any device has.
+    /// Longer than any device's.
     const LENGTH_MAX: u64 = 64 << 10;
     let path = format!("/dev/{}", name.replace('!', "/"));
     let metadata = std::fs::metadata(tree.path(&path)).ok()?;
@@ -51,13 +51,13 @@ pub fn properties(tree: Tree, name: &str) -> Option<String> {
     (!key.is_empty() && key.chars().all(is_key)).then_some(text)
 }
 
-/// Maker and model: SCSI keeps them apart, NVMe and MMC do not.
+/// Vendor and model: separate in SCSI, but not in NVMe and MMC.
 pub fn model(tree: Tree, disk: &Path) -> Option<String> {
     let model = tree
         .word(disk.join("device/model"))
         .or_else(|| tree.word(disk.join("device/name")))?;
     match tree.word(disk.join("device/vendor")) {
-        // PCI numbers (`0x1af4`) and libata's `ATA` say nothing about the maker.
+        // PCI numbers (`0x1af4`) and libata's `ATA` are not vendors.
         Some(vendor) if !vendor.starts_with("0x") && vendor != "ATA" => {
             Some(format!("{vendor} {model}"))
         }
@@ -84,9 +84,9 @@ pub fn firmware(tree: Tree, disk: &Path) -> Option<String> {
         .or_else(|| udev(tree, disk, "ID_REVISION"))
 }
 
-/// From the names of the directories on the way to the disk, which are those of
-/// the drivers. A disk of a RAID controller comes as plain `scsi`; the drives
-/// themselves have an `ata` port or a SAS `end_device`.
+/// From the names of the directories on the path to the disk, which are those of the drivers. A
+/// disk of a RAID controller appears as plain `scsi`; real drives have an `ata` port or a SAS
+/// `end_device`.
 pub fn transport(tree: Tree, disk: &Path) -> Option<String> {
     const MARKS: [(&str, &str); 11] = [
         ("usb", "usb"),
@@ -111,7 +111,7 @@ pub fn transport(tree: Tree, disk: &Path) -> Option<String> {
         })
     };
     if parts.iter().any(|part| part.starts_with("nvme")) {
-        // Over a network the controller says so; PCI ones say `pcie` or nothing.
+        // For a network transport the controller reports it; PCI ones report `pcie` or nothing.
         let over = tree.word(disk.join("device/transport"));
         return Some(match over.as_deref() {
             None | Some("pcie") => "nvme".to_owned(),

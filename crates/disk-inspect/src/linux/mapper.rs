@@ -1,8 +1,8 @@
-//! Device mapper: what the pieces of a device stand on.
+//! Device mapper: what the segments of a device are on.
 //!
-//! From the kernel (`DM_TABLE_STATUS`, which needs root), else from a captured
-//! `dmsetup table`, else from what lies on the device below: LVM's metadata text
-//! or a LUKS header, for those who may read that device.
+//! From the kernel (`DM_TABLE_STATUS`, which needs root), otherwise from a captured
+//! `dmsetup table`, otherwise from the device below if readable: LVM's metadata text or a LUKS
+//! header.
 
 use super::medium;
 use super::tree::Tree;
@@ -12,10 +12,10 @@ use stripewise_disk_formats::mapper_table::{self, Segment, SegmentPart};
 use stripewise_disk_formats::superblocks::{self, Found};
 use stripewise_units::DeviceNumber;
 
-/// Where a captured tree keeps the output of `dmsetup table`.
+/// Location of `dmsetup table` output in a captured tree.
 const CAPTURED: &str = "/run/stripewise/dmsetup-table";
 
-/// The pieces of a device, or why they cannot be told.
+/// The segments of a device, or why they are unknown.
 pub fn segments(
     tree: Tree,
     directory: &Path,

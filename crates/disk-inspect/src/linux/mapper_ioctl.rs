@@ -1,6 +1,6 @@
-//! The kernel's table of a device-mapper device (`linux/dm-ioctl.h`). Read-only:
-//! `DM_TABLE_STATUS` changes nothing, and keys of `crypt` targets are blanked
-//! before anything is kept (`disk_formats::mapper_answer`).
+//! The kernel's table of a device-mapper device (`linux/dm-ioctl.h`). Read-only: `DM_TABLE_STATUS`
+//! changes nothing, and keys of `crypt` targets are blanked before anything is stored
+//! (`disk_formats::mapper_answer`).
 
 use std::fs::OpenOptions;
 use std::io::{Error, ErrorKind, Result};
@@ -12,12 +12,12 @@ const DM_TABLE_STATUS: u32 = 0xc138_fd0c;
 const HEADER_BYTES: usize = 312;
 const STATUS_TABLE_FLAG: u32 = 1 << 4;
 const BUFFER_FULL_FLAG: u32 = 1 << 8;
-/// The kernel is asked again with a larger buffer up to this size.
+/// Largest buffer for retries.
 const BUFFER_BYTES_MAX: usize = 1 << 20;
 
 /// The lines of a device's table, as `dmsetup table` prints them without the name.
 pub fn table(name: &str) -> Result<Vec<String>> {
-    // struct dm_ioctl: name at 48 with room for 128 bytes, the last one zero.
+    // struct dm_ioctl: name at 48 with room for 128 bytes, zero-terminated.
     if name.is_empty() || name.len() > 127 {
         return Err(Error::new(ErrorKind::InvalidInput, "it has no name"));
     }
@@ -30,9 +30,8 @@ pub fn table(name: &str) -> Result<Vec<String>> {
         buffer[16..20].copy_from_slice(&(HEADER_BYTES as u32).to_ne_bytes());
         buffer[28..32].copy_from_slice(&STATUS_TABLE_FLAG.to_ne_bytes());
         buffer[48..48 + name.len()].copy_from_slice(name.as_bytes());
-        // SAFETY: the descriptor is open; the buffer starts with a `struct
-        // dm_ioctl` whose `data_size` is the buffer's length, and the kernel
-        // writes no more than that.
+        // SAFETY: the descriptor is open; the buffer starts with a `struct dm_ioctl` whose
+        // `data_size` is the buffer's length, and the kernel writes no more than that.
         let result = unsafe {
             libc::ioctl(
                 control.as_raw_fd(),

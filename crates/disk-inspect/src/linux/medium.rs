@@ -1,5 +1,5 @@
-//! The bytes of a device: its node in `/dev`, opened read-only; in a captured
-//! tree a regular file of that name.
+//! Reads a device: its node in `/dev`, opened read-only; in a captured tree a regular file of that
+//! name.
 
 use super::tree::Tree;
 use crate::storage::BlockDevice;
@@ -9,10 +9,10 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use stripewise_disk_formats::medium::Medium;
 use stripewise_units::DeviceNumber;
 
-/// Opens a device to look at. What is opened is compared with the device's
-/// number, as names in `/dev` are udev's and may be anything.
+/// Opens a device for reading. The opened device's number is verified, because names in `/dev` are
+/// udev's and may be anything.
 pub fn open(tree: Tree, device: &BlockDevice) -> Result<Medium<File>> {
-    // The kernel writes `!` where a name has a slash: cciss!c0d0.
+    // The kernel writes `!` for a slash in a name: cciss!c0d0.
     let path = tree.path(format!("/dev/{}", device.name.replace('!', "/")));
     let file = OpenOptions::new()
         .read(true)

@@ -43,12 +43,12 @@ use stripewise_machine::System;
 use stripewise_units::DeviceNumber;
 use tree::{Seen, Tree};
 
-/// What helps where a user may not look.
+/// Hint for missing permissions.
 pub const HINT_RIGHTS: &str = "run as a user who can read it, or as root";
-/// What helps where something does not answer.
+/// Hint for something that does not respond.
 pub const HINT_ANSWERS: &str =
     "check that the file system it is on still answers: `ls` on its directory";
-/// What lists the devices.
+/// How to list the devices.
 pub const HINT_DEVICES: &str = "`lsblk` lists the devices that there are";
 
 fn tree(system: &System) -> Tree<'_> {

@@ -1,4 +1,4 @@
-//! From a mount, or a file of which only the path is known, to the devices below.
+//! Finds the devices below a mount, or below a file known only by path.
 
 use super::numbers::number_of;
 use super::tree::Tree;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use stripewise_machine::linux::mounts::{FileOnMount, Mount, mount_of, mounts, sources};
 use stripewise_units::DeviceNumber;
 
-/// An overlay's upper directory may itself be on an overlay, but not endlessly.
+/// An overlay's upper directory may itself be on an overlay; bounds the nesting.
 const OVERLAY_DEPTH_MAX: u32 = 4;
 
-/// The block devices directly under a mount.
+/// The block devices directly below a mount.
 pub fn devices_of_mount(tree: Tree, mount: &Mount, depth: u32) -> Vec<DeviceNumber> {
     if !mount.number.is_anonymous() {
         return vec![mount.number];
@@ -42,7 +42,7 @@ pub fn devices_of_mount(tree: Tree, mount: &Mount, depth: u32) -> Vec<DeviceNumb
     }
 }
 
-/// All devices of the btrfs that `source` is part of, that one first.
+/// All devices of the btrfs that `source` belongs to, that one first.
 pub fn btrfs_members(tree: Tree, source: DeviceNumber) -> Option<Vec<DeviceNumber>> {
     let all = Path::new("/sys/fs/btrfs");
     tree.names(all).iter().find_map(|uuid| {
@@ -58,8 +58,8 @@ pub fn btrfs_members(tree: Tree, source: DeviceNumber) -> Option<Vec<DeviceNumbe
     })
 }
 
-/// What a loop device stands on: the kind of the file system for a file, none
-/// for a device, and the devices below either.
+/// What a loop device is on: the file system type for a file, `None` for a device, and the devices
+/// below either.
 pub fn backing(tree: Tree, path: &Path) -> (Option<String>, Vec<DeviceNumber>) {
     let bytes = path.as_os_str().as_bytes();
     let name = Path::new(OsStr::from_bytes(

@@ -1,5 +1,4 @@
-//! Numbers of block devices: from names, paths and links; of all; of a disk's
-//! partitions.
+//! Numbers of block devices: by name, path or link; all of them; a disk's partitions.
 
 use super::tree::Tree;
 use std::path::{Path, PathBuf};
@@ -15,7 +14,7 @@ pub fn number_of(tree: Tree, name: &str) -> Option<DeviceNumber> {
         {
             return Some(DeviceNumber::from_raw(metadata.rdev()));
         }
-        // A captured tree has no device nodes, but may have the links to them.
+        // A captured tree has no device nodes, but may have links to them.
         if let Some(mapped) = name.strip_prefix("/dev/mapper/") {
             return by_mapper_name(tree, mapped);
         }
@@ -38,7 +37,7 @@ fn by_mapper_name(tree: Tree, mapped: &str) -> Option<DeviceNumber> {
     })
 }
 
-/// Numbers of all block devices in the order of their names.
+/// Numbers of all block devices, ordered by name.
 pub fn all(tree: Tree) -> Vec<DeviceNumber> {
     let names = tree.names(CLASS);
     if names.is_empty() {

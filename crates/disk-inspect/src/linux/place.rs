@@ -1,4 +1,4 @@
-//! From a path, an open file or a device number to the devices below it.
+//! Finds the devices below a path, an open file or a device number.
 
 use super::file_system::{Attributes, Space, file_system};
 use super::mounted::devices_of_mount;
@@ -16,7 +16,7 @@ use stripewise_units::DeviceNumber;
 /// `chattr +m`, from `linux/fs.h`; rustix has no name for it.
 const FS_NOCOMP_FL: u32 = 0x400;
 
-/// What lies under an existing path.
+/// The storage below an existing path.
 pub fn of_path(tree: Tree, path: &Path) -> Result<Storage> {
     let fail = |source: rustix::io::Errno| Error::Path {
         path: path.to_path_buf(),
@@ -41,16 +41,16 @@ pub fn of_path(tree: Tree, path: &Path) -> Result<Storage> {
         }
         _ => None,
     };
-    // An unreadable file still has a place; it just keeps its attributes secret.
+    // An unreadable file still has a location; only its attributes are unknown.
     of_descriptor(tree, opened.as_ref().unwrap_or(&handle)).map_err(fail)?
 }
 
-/// What lies under an open file.
+/// The storage below an open file.
 pub fn of_file(tree: Tree, file: &File) -> Result<Storage> {
     of_descriptor(tree, file).map_err(|error| Error::File(error.into()))?
 }
 
-/// What lies under a device.
+/// The storage below a device.
 pub fn of_device(tree: Tree, number: DeviceNumber) -> Result<Storage> {
     let device = devices::device(tree, number)?;
     Ok(Storage {
@@ -69,7 +69,7 @@ fn of_descriptor(
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::BlockDevice => return Ok(of_device(tree, number)),
         FileType::CharacterDevice => {
-            // Data goes where the device leads to, not to the file system that has its node.
+            // The data goes to the device, not to the file system that holds its node.
             let namespace = generic::block_device_of(tree, number);
             return Ok(
                 namespace.map_or_else(|| Ok(Storage::default()), |number| of_device(tree, number))
@@ -85,7 +85,7 @@ fn of_descriptor(
             path,
         }
     } else {
-        // Numbers would be those of this machine; only the name says something.
+        // The numbers would be this machine's; only the name is meaningful.
         FileOnMount {
             path: path.and_then(|path| tree.inside(&path)),
             ..FileOnMount::default()
@@ -94,7 +94,7 @@ fn of_descriptor(
     Ok(Ok(of_place(tree, &place, &attributes(descriptor))))
 }
 
-/// What lies under a place on a file system.
+/// The storage below a location on a file system.
 pub fn of_place(tree: Tree, place: &FileOnMount, attributes: &Attributes) -> Storage {
     let all = mounts(*tree);
     let Some(mount) = mount_of(&all, place) else {

@@ -1,4 +1,4 @@
-//! The block layer's view of a disk: its `queue` directory and what its driver says.
+//! The block layer's view of a disk: its `queue` directory and driver attributes.
 
 use super::tree::Tree;
 use crate::storage::Queue;

@@ -1,4 +1,4 @@
-//! What a target is, by numbers: names lead to the same device by many ways.
+//! Identifies a target by number: many names lead to the same device.
 
 use super::{place, tree::Tree};
 use crate::identity::Identity;
@@ -7,13 +7,13 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use stripewise_units::DeviceNumber;
 
-/// The file or device of this name; none where there is none.
+/// The file or device of this name, if any.
 pub fn identity(tree: Tree, path: &Path) -> Option<Identity> {
     let own = of(tree, path)?;
     let storage = place::of_path(tree, path).unwrap_or_default();
     let layers = storage.layers();
     let devices = layers.iter().map(|layer| device(layer.number));
-    // A file system keeps its own order: two files on it are two, and a file is on its device.
+    // Two files on a file system are separate, and a file is on its device.
     let backings = layers.iter().filter_map(|layer| backing(tree, layer));
     let mut on: Vec<String> = devices.chain(backings).filter(|one| *one != own).collect();
     on.dedup();

@@ -1,6 +1,5 @@
-//! The picture of a machine: sysfs for devices, their own bytes for tables and
-//! superblocks, `mountinfo` for mounts; udev's database where bytes may not be
-//! read.
+//! Surveys a machine: sysfs for devices, their own bytes for tables and superblocks, `mountinfo`
+//! for mounts; udev's database where reading is not permitted.
 
 use super::family::Family;
 use super::tree::Tree;
@@ -24,7 +23,7 @@ const NEEDS_ROOT: &str = "run as root to read partition tables and superblocks f
 const NEEDS_MORE: &str =
     "not even root may open it here: run outside the container, or ask who made its rules";
 
-/// Surveys the machine, or one device with what stands on it and below it.
+/// Surveys the machine, or one device with what is on it and below it.
 pub fn survey(tree: Tree, request: &Request) -> Result<Survey> {
     let family = match &request.device {
         Some(name) => Some(Family::of(tree, name)?),
@@ -48,7 +47,7 @@ pub fn survey(tree: Tree, request: &Request) -> Result<Survey> {
         let Ok(device) = devices::device(tree, number) else {
             continue;
         };
-        // Loop devices and zram without content have no size.
+        // Loop devices and zram without content have size zero.
         let is_shown = device.partition.is_none() && device.size_bytes > 0;
         if is_shown && !device.name.starts_with("ram") {
             found.push(device);
@@ -67,17 +66,17 @@ pub fn survey(tree: Tree, request: &Request) -> Result<Survey> {
 struct Surveyor<'a> {
     tree: Tree<'a>,
     request: &'a Request,
-    /// Of the device that was asked for.
+    /// Of the requested device.
     family: Option<Family>,
     mounts: Vec<Mount>,
-    /// Keys of disks by their names.
+    /// Keys of disks by name.
     keys: Vec<(String, String)>,
     /// Devices that this user may not read.
     denied: Vec<String>,
     survey: Survey,
 }
 
-/// What is on a device, as far as it may be read.
+/// Content of a device, as far as readable.
 struct Content {
     holds: Option<Found>,
     unread: bool,
@@ -99,8 +98,8 @@ impl Surveyor<'_> {
         let partitions = self.partitions(&device, table.as_ref());
         let key = self.key_of(&device.name);
         let given = self.request.given_for(&key);
-        // What holds the whole disk (an array with its superblock at the end, a
-        // multipath disk) has its partitions as well, and volumes on them.
+        // A holder of the whole disk (an array with its superblock at the end, a multipath disk)
+        // has the partitions too, and volumes on them.
         if holders.is_empty() {
             for partition in &partitions {
                 if holds_volumes(partition.entry.role) {
@@ -132,7 +131,7 @@ impl Surveyor<'_> {
         uuid.is_some_and(|uuid| uuid.starts_with("mpath-"))
     }
 
-    /// A name for a disk that stays with it.
+    /// A persistent name for a disk.
     fn key(&self, device: &BlockDevice) -> String {
         let directory = block::directory(*self.tree, device.number);
         let file = |name: &str| {
@@ -166,7 +165,7 @@ impl Surveyor<'_> {
             .map_err(|error| self.refused(device, &error))
     }
 
-    /// Why a device could not be read; remembers those that need more rights.
+    /// Why a device could not be read; records those that need more permissions.
     fn refused(&mut self, device: &BlockDevice, error: &std::io::Error) -> String {
         if error.kind() == ErrorKind::PermissionDenied && !self.denied.contains(&device.name) {
             self.denied.push(device.name.clone());
@@ -196,7 +195,7 @@ impl Surveyor<'_> {
         }
     }
 
-    /// What udev saw on a device.
+    /// Content of a device according to udev.
     fn by_udev(&self, device: &BlockDevice) -> Option<Found> {
         let directory = block::directory(*self.tree, device.number)?;
         let value = |key: &str| identity::udev(self.tree, &directory, key);
@@ -204,7 +203,7 @@ impl Surveyor<'_> {
         Some(Found::FileSystem(FileSystemHeader {
             label: value("ID_FS_LABEL"),
             uuid: value("ID_FS_UUID"),
-            // Of others it is the sector or the smallest piece that can be read.
+            // For others it is the sector or the smallest readable unit.
             allocation_unit_bytes: value("ID_FS_BLOCKSIZE")
                 .filter(|_| matches!(kind.as_str(), "ext2" | "ext3" | "ext4" | "btrfs"))
                 .and_then(|text| text.parse().ok()),
@@ -218,8 +217,7 @@ impl Surveyor<'_> {
         }))
     }
 
-    /// Partitions of the kernel, with what the table says of them, and those
-    /// that only the table has.
+    /// The kernel's partitions with their table entries, and those found only in the table.
     fn partitions(
         &mut self,
         disk: &BlockDevice,
@@ -248,7 +246,7 @@ impl Surveyor<'_> {
                 entry: TablePartition {
                     number: place.index,
                     start_bytes: place.start_bytes,
-                    // The kernel shows an extended partition with two sectors.
+                    // The kernel gives an extended partition a size of two sectors.
                     size_bytes: if entry.role == Role::Extended && entry.size_bytes > 0 {
                         entry.size_bytes
                     } else {
@@ -293,7 +291,7 @@ impl Surveyor<'_> {
         found
     }
 
-    /// A partition's entry as udev read it.
+    /// A partition's entry according to udev.
     fn entry_by_udev(&self, device: &BlockDevice, number: u32) -> TablePartition {
         let directory = block::directory(*self.tree, device.number);
         let value = |key: &str| identity::udev(self.tree, directory.as_ref()?, key);
@@ -320,7 +318,7 @@ impl Surveyor<'_> {
     }
 
     fn volume_of_partition(&mut self, disk: &BlockDevice, partition: &Partition) {
-        // What an array or a mapper stands on is no volume of its own.
+        // A member of an array or mapper device is not a volume.
         if !partition.holders.is_empty() {
             return;
         }
@@ -350,9 +348,8 @@ impl Surveyor<'_> {
         self.volume(&device, content, partition.entry.role);
     }
 
-    /// The volume that is a whole disk. A table may be left over from before: then
-    /// it is one only where something is mounted, or where no partitions speak
-    /// against what is found.
+    /// The volume that is a whole disk. Its table may be stale: then it is a volume only if
+    /// something is mounted, or if no partitions contradict what is found.
     fn volume_of_whole(&mut self, device: &BlockDevice, is_bare: bool, is_parted: bool) {
         let is_mounted = !self.mounts_of(device).is_empty();
         if is_parted && !is_mounted {
@@ -360,7 +357,7 @@ impl Surveyor<'_> {
         }
         let content = self.content(device);
         let is_wanted = self.request.device.is_some() || device.kind == BlockDeviceKind::Mapper;
-        // A disk without anything on it is no volume, unless it was asked for.
+        // An empty disk is not a volume, unless requested.
         let is_possible = is_bare && (content.unread || is_wanted);
         if content.holds.is_some() || is_mounted || is_possible {
             self.volume(device, content, Role::Data);
@@ -424,7 +421,7 @@ impl Surveyor<'_> {
         });
     }
 
-    /// The allocation unit that a mounted file system tells.
+    /// The allocation unit reported by a mounted file system.
     fn unit_by_mount(&self, mounts: &[Mount]) -> Option<u64> {
         let mount = mounts.first().filter(|_| self.tree.is_live())?;
         let space = rustix::fs::statvfs(&mount.mount_point).ok()?;
@@ -457,7 +454,7 @@ impl Surveyor<'_> {
     }
 }
 
-/// Makes one volume of the devices of a btrfs.
+/// Merges the devices of a btrfs into one volume.
 fn join_members(volumes: &mut Vec<Volume>) {
     let uuid = |volume: &Volume| match &volume.holds {
         Some(Found::FileSystem(header)) if header.kind == "btrfs" => header.uuid.clone(),

@@ -1,7 +1,7 @@
-//! The files of a machine, and the devices that were read from them.
+//! The files of a machine, and the devices read from them.
 //!
-//! A survey of a whole machine meets the same device below many others: with
-//! [`Seen`] each file is opened once, and each device is made of them once.
+//! A survey of a whole machine encounters the same device below many others: with [`Seen`] each
+//! file is read once, and each device is built once.
 
 use crate::storage::BlockDevice;
 use std::cell::RefCell;
@@ -12,7 +12,7 @@ use stripewise_machine::System;
 use stripewise_machine::linux::tree as files;
 use stripewise_units::DeviceNumber;
 
-/// A device by itself: what stands below it is only named.
+/// A single device: devices below it are only named.
 #[derive(Clone, Debug)]
 pub struct DeviceWithoutChildren {
     pub device: BlockDevice,
@@ -20,10 +20,10 @@ pub struct DeviceWithoutChildren {
     pub below: Vec<DeviceNumber>,
 }
 
-/// Devices by themselves.
+/// Cache of single devices.
 pub type Devices = RefCell<HashMap<DeviceNumber, Option<DeviceWithoutChildren>>>;
 
-/// What one look at a machine has read so far. Never kept for a second look.
+/// Cache of one survey of a machine. Never reused for another.
 #[derive(Debug, Default)]
 pub struct Seen {
     files: files::Seen,
@@ -54,7 +54,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The devices that were read before, where those are kept.
+    /// The cache of devices, if there is one.
     pub fn devices(self) -> Option<&'a Devices> {
         self.devices
     }

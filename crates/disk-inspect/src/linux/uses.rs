@@ -1,4 +1,4 @@
-//! Who uses a device or file: mounts, swap, holders, loop devices.
+//! Users of a device or file: mounts, swap, holders, loop devices.
 
 use super::mounted::devices_of_mount;
 use super::numbers::{number_of, partition_numbers};
@@ -14,7 +14,7 @@ use stripewise_units::{DeviceNumber, NameText};
 
 const BLOCK: &str = "/sys/class/block";
 
-/// Uses of a device, its partitions and the disk that it is a partition of.
+/// Users of a device, its partitions and the disk that it is a partition of.
 pub fn of_device(tree: Tree, number: DeviceNumber) -> Vec<Use> {
     let mut family = vec![number];
     family.extend(partition_numbers(tree, number));
@@ -88,7 +88,7 @@ fn held(tree: Tree, number: DeviceNumber, name: &str) -> Vec<Use> {
         .collect()
 }
 
-/// Loop devices whose backing is the one asked for.
+/// Loop devices with the given backing file.
 fn looped(tree: Tree, is_it: impl Fn(&Path) -> bool) -> Vec<Use> {
     tree.names(BLOCK)
         .into_iter()
@@ -101,7 +101,7 @@ fn looped(tree: Tree, is_it: impl Fn(&Path) -> bool) -> Vec<Use> {
         .collect()
 }
 
-/// Uses of an open file: told by device and inode, not by name.
+/// Users of an open file: identified by device and inode, not by name.
 pub fn of_file(tree: Tree, file: &File) -> Vec<Use> {
     let Ok(metadata) = file.metadata() else {
         return Vec::new();
@@ -120,9 +120,8 @@ pub fn of_file(tree: Tree, file: &File) -> Vec<Use> {
     uses
 }
 
-/// Loop devices whose backing file has been removed or renamed, or lies in
-/// another mount namespace: the kernel still tells its inode. Needs the right to
-/// open the loop device.
+/// Loop devices whose backing file was removed or renamed, or is in another mount namespace: the
+/// kernel still reports its inode. Requires permission to open the loop device.
 fn loops_by_inode(tree: Tree, identity: (u64, u64), known: &[Use]) -> Vec<Use> {
     if !tree.is_live() {
         return Vec::new();

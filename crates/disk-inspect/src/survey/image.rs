@@ -9,13 +9,13 @@ use stripewise_disk_formats::medium::{Bytes, Part};
 use stripewise_disk_formats::superblocks::{self, Found};
 use stripewise_disk_formats::tables::{self, PartitionTable, Role, TableKind, TablePartition};
 
-/// A saved boot sector has no partitions as well; smaller disks are not made.
+/// A saved boot sector has no partitions either; smaller disks do not exist.
 const DISK_BYTES_MIN: u64 = 1 << 20;
 
-/// Whether the bytes look like a disk or a volume, as against a plain file.
+/// Whether the bytes look like a disk or a volume rather than a plain file.
 ///
 /// # Errors
-/// When they cannot be read.
+/// If they cannot be read.
 pub fn recognised(image: &mut dyn Bytes) -> Result<bool> {
     let is_disk = image.size_bytes() >= DISK_BYTES_MIN;
     let is_table = |table: PartitionTable| {
@@ -25,11 +25,10 @@ pub fn recognised(image: &mut dyn Bytes) -> Result<bool> {
     Ok(table.is_some_and(is_table) || superblocks::read(image)?.is_some())
 }
 
-/// Surveys an image. `name` is what its disk is called, `path` what stands for
-/// its key where its table has no id.
+/// Surveys an image. `name` is the name of its disk, `path` its key if its table has no id.
 ///
 /// # Errors
-/// When it cannot be read at its start.
+/// If its start cannot be read.
 pub fn image(
     image: &mut dyn Bytes,
     name: &str,
@@ -45,7 +44,7 @@ pub fn image(
     };
     let sector = table.as_ref().map(|table| table.sector_bytes);
     let size_bytes = image.size_bytes();
-    // A table without partitions may be left over from before.
+    // A table without partitions may be stale.
     let whole = match &table {
         Some(table) if !table.partitions.is_empty() => None,
         _ => superblocks::read(image)?,
@@ -60,7 +59,7 @@ pub fn image(
         size_bytes,
         queue: Queue {
             logical_sector_bytes: sector_bytes.or(sector),
-            // An image does not tell how its disk's sectors lie.
+            // An image does not give the physical sectors of its disk.
             physical_sector_bytes: None,
             ..Queue::default()
         },
@@ -102,8 +101,8 @@ pub fn image(
     Ok(survey)
 }
 
-/// An MBR does not tell in which sectors it counts. It is taken to be 512 bytes,
-/// unless nothing known is where that leads and something is in sectors of 4 KiB.
+/// An MBR does not give its sector size. It is assumed to be 512 bytes, unless that leads to
+/// nothing known and 4 KiB sectors do.
 fn in_its_sectors(image: &mut dyn Bytes, name: &str, table: PartitionTable) -> PartitionTable {
     const LARGE: u32 = 4096;
     if found_in(image, name, &table) {
@@ -120,7 +119,7 @@ fn in_its_sectors(image: &mut dyn Bytes, name: &str, table: PartitionTable) -> P
     }
 }
 
-/// Whether something known is in one of the partitions.
+/// Whether one of the partitions holds something known.
 fn found_in(image: &mut dyn Bytes, name: &str, table: &PartitionTable) -> bool {
     let found = partitions(image, name, Some(table));
     found.iter().any(|one| one.holds.is_some())
@@ -158,7 +157,7 @@ fn partitions(image: &mut dyn Bytes, name: &str, table: Option<&PartitionTable>)
         .collect()
 }
 
-/// As the kernel names partitions: with a `p` where the disk ends in a digit.
+/// As the kernel names partitions: with a `p` if the disk name ends in a digit.
 pub(crate) fn partition_suffix(disk: &str, number: u32) -> String {
     if disk.ends_with(|c: char| c.is_ascii_digit()) {
         format!("p{number}")
@@ -201,7 +200,7 @@ fn volume(disk: &BlockDevice, partition: &Partition, given: Option<&Given>) -> V
     }
 }
 
-/// What a partition is used for, by its role and what is on it.
+/// Usage of a partition, by its role and content.
 pub(crate) fn usage(role: Role, holds: Option<&Found>, unread: bool) -> Usage {
     match (role, holds) {
         (Role::BiosBoot | Role::MicrosoftReserved | Role::Extended | Role::Protective, _) => {
@@ -214,7 +213,7 @@ pub(crate) fn usage(role: Role, holds: Option<&Found>, unread: bool) -> Usage {
     }
 }
 
-/// Whether a kind that a superblock or udev tells is one that holds files.
+/// Whether a type from a superblock or udev is a file system.
 fn is_file_system(kind: &str) -> bool {
     let other = [
         "swap",

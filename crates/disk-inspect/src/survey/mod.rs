@@ -1,6 +1,6 @@
-//! The whole picture: disks with their partitions, and volumes with where they
-//! lie. Types, and what follows from them without an operating system; images
-//! are surveyed here, machines in the platform's module.
+//! The full survey: disks with their partitions, and volumes with their locations. Types, and what
+//! follows from them without an operating system; images are surveyed here, machines in the
+//! platform module.
 
 mod image;
 
@@ -18,18 +18,18 @@ use std::path::PathBuf;
 use stripewise_disk_formats::superblocks::Found;
 use stripewise_disk_formats::tables::{PartitionTable, Role, TablePartition};
 
-/// What to look at.
+/// What to survey.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// Only this device, by kernel name or path, what stands on it and what it
-    /// stands on; all where absent.
+    /// Only this device, by kernel name or path, what is on it and what it is on; everything if
+    /// `None`.
     pub device: Option<String>,
-    /// What the user said of disks, by their keys (see [`Disk::key`]).
+    /// User-supplied facts about disks, by key (see [`Disk::key`]).
     pub given: Vec<(String, Given)>,
 }
 
 impl Request {
-    /// What was said of a disk.
+    /// The user-supplied facts about a disk.
     #[must_use]
     pub fn given_for(&self, key: &str) -> Option<Given> {
         self.given
@@ -43,11 +43,11 @@ impl Request {
 /// Disks and volumes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Survey {
-    /// All block devices that are no partitions, in the order of their names.
+    /// All block devices that are not partitions, ordered by name.
     pub disks: Vec<Disk>,
-    /// Everything that holds, or could hold, data of its own.
+    /// Everything that holds, or could hold, its own data.
     pub volumes: Vec<Volume>,
-    /// What could not be read, and how to get it.
+    /// What could not be read, and how to resolve it.
     pub notes: Vec<String>,
 }
 
@@ -56,16 +56,16 @@ pub struct Survey {
 pub struct Disk {
     /// The device. For an image only name, size and sectors are known.
     pub device: BlockDevice,
-    /// A name that stays with it: serial number, UUID, else its path.
+    /// A persistent name: serial number or UUID, otherwise its path.
     pub key: String,
-    /// Its partition table; absent where there is none, or where it could not
-    /// be read (see [`Disk::unread`]).
+    /// Its partition table; `None` if there is none, or if it could not be read (see
+    /// [`Disk::unread`]).
     pub table: Option<PartitionTable>,
     /// Why the table could not be read.
     pub unread: Option<String>,
-    /// Its partitions in the order of their numbers.
+    /// Its partitions ordered by number.
     pub partitions: Vec<Partition>,
-    /// What the user said of it.
+    /// User-supplied facts about it.
     pub given: Option<Given>,
 }
 
@@ -74,35 +74,35 @@ pub struct Disk {
 pub struct Partition {
     /// Kernel name, or image and number.
     pub name: String,
-    /// Its entry; without a readable table only number and place are known.
+    /// Its entry; without a readable table only number and location are known.
     pub entry: TablePartition,
-    /// What is on it.
+    /// Its content.
     pub holds: Option<Found>,
-    /// The kernel knows it. Loop devices without partition scanning and damaged
-    /// tables have others.
+    /// The kernel knows it. Not so for loop devices without partition scanning and for corrupt
+    /// tables.
     pub in_kernel: bool,
-    /// Devices that stand on it: `md0`.
+    /// Devices on it: `md0`.
     pub holders: Vec<String>,
 }
 
 /// A volume.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Volume {
-    /// Kernel name, name in the mapper, or image and number.
+    /// Kernel name, mapper name, or image and number.
     pub name: String,
     /// Devices that it is on: one, or several for btrfs.
     pub devices: Vec<String>,
     /// Its size.
     pub size_bytes: u64,
-    /// Where it is mounted, bind mounts and mounts of its parts included.
+    /// Where it is mounted, including bind mounts and subvolume mounts.
     pub mount_points: Vec<PathBuf>,
-    /// Kind of its file system (also of swap); absent where none is known.
+    /// Type of its file system (or swap); `None` if none is known.
     pub file_system: Option<String>,
-    /// What was read from its superblock.
+    /// Content of its superblock.
     pub holds: Option<Found>,
     /// The partition's role.
     pub role: Role,
-    /// What is judged.
+    /// Input of the verdict.
     pub subject: Subject,
 }
 
@@ -113,8 +113,7 @@ impl Volume {
         judge(&self.subject, block_sizes_bytes)
     }
 
-    /// Where it starts: in the device whose stripe units it may cross, else on
-    /// its disk.
+    /// Where it starts: in the device whose stripe units it may cross, otherwise on its disk.
     #[must_use]
     pub fn offset_bytes(&self) -> Option<u64> {
         let boundary = self.subject.boundaries.first();
@@ -123,13 +122,13 @@ impl Volume {
             .or_else(|| self.place().map(|place| place.offset_bytes))
     }
 
-    /// Its first byte's disk.
+    /// The location of its first byte on a disk.
     #[must_use]
     pub fn place(&self) -> Option<&Place> {
         self.subject.places.first()
     }
 
-    /// The stripe unit that it is judged by.
+    /// The stripe unit used for the verdict.
     #[must_use]
     pub fn stripe_unit_bytes(&self) -> Option<u64> {
         let boundaries = self.subject.boundaries.iter();

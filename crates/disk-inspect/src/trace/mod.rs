@@ -1,10 +1,9 @@
-//! Down from a volume to the disks: where its first byte lies on each, and
-//! which stripe units lie on the way. Pure, over [`BlockDevice`]s.
+//! Traces a volume down to the disks: where its first byte is on each, and which stripe units are
+//! on the way. Pure, over [`BlockDevice`]s.
 //!
-//! A volume may come in pieces (LVM's segments, members of an array); each is
-//! followed on its own, with the place of its first byte in the volume, so that
-//! phases stay exact. Whatever has no plain arithmetic (thin pools, caches, a
-//! loop over a file) ends the way, and says so.
+//! A volume may consist of pieces (LVM's segments, members of an array); each is traced on its own,
+//! with the position of its first byte in the volume, so that phases stay exact. A layer without
+//! simple arithmetic (thin pools, caches, a loop over a file) ends the trace, with a note.
 
 mod raid;
 
@@ -15,12 +14,12 @@ use stripewise_disk_formats::crossing::gcd;
 use stripewise_disk_formats::mapper_table::Segment;
 use stripewise_units::NameText;
 
-/// Pieces followed in all; more than any sane volume has.
+/// Most pieces traced in total; more than any sane volume has.
 const PIECES_MAX: usize = 4096;
-/// Segments of one device that are followed.
+/// Most segments traced of one device.
 const SEGMENTS_MAX: usize = 64;
 
-/// What the user says of the disks at the bottom, or timed reads said.
+/// User-supplied or measured facts about the disks at the bottom.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Given {
     /// Bytes on one disk of the array.
@@ -29,15 +28,14 @@ pub struct Given {
     pub level: Option<String>,
     /// Disks of the array.
     pub disks: Option<u64>,
-    /// Where the first stripe unit begins, counted from byte 0 of the disk; 0 where
-    /// nothing else is known.
+    /// Where the first stripe unit begins, from byte 0 of the disk; 0 if nothing else is known.
     pub first_unit_bytes: u64,
-    /// Reads were timed to find it (`probe stripe`); otherwise the user says so.
+    /// Measured with timed reads (`probe stripe`); otherwise given by the user.
     pub measured: bool,
 }
 
 impl Given {
-    /// Bytes on all data disks, where level, disks and unit are known.
+    /// Bytes on all data disks, if level, disks and unit are known.
     #[must_use]
     pub fn full_stripe_bytes(&self) -> Option<u64> {
         let disks = self.disks?;
@@ -58,22 +56,22 @@ impl Given {
     }
 }
 
-/// Where a volume lies.
+/// Location of a volume.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
     /// Stripe units on the way, from the top down.
     pub boundaries: Vec<Boundary>,
     /// First bytes on the disks.
     pub places: Vec<Place>,
-    /// Pieces were left out, or the way could not be followed to its end.
+    /// Pieces were omitted, or the trace could not be completed.
     pub incomplete: bool,
     left: usize,
 }
 
-/// What is known about a disk at the bottom besides itself, by its kernel name.
+/// Additional facts about a disk at the bottom, by its kernel name.
 pub type GivenFor<'a> = &'a dyn Fn(&str) -> Option<Given>;
 
-/// Follows a device from its start.
+/// Traces a device from its start.
 #[must_use]
 pub fn trace(device: &BlockDevice, given: GivenFor) -> Trace {
     let mut trace = Trace {
@@ -96,7 +94,7 @@ struct Spot {
 }
 
 impl Spot {
-    /// On what lies below, so many bytes from where this device has its byte 0.
+    /// On the device below, this many bytes from this device's byte 0.
     fn below(self, start: u64) -> Self {
         Spot {
             at: self.at.saturating_add(start),
@@ -104,7 +102,7 @@ impl Spot {
         }
     }
 
-    /// On a member of what deals units out, by the first byte that it gets.
+    /// On a member of a striped device, by the first byte that it holds.
     fn dealt(self, start: u64, first: raid::First, unit: u64) -> Self {
         Spot {
             at: start.saturating_add(first.on_member),
@@ -115,7 +113,7 @@ impl Spot {
 }
 
 impl Trace {
-    /// Follows a piece that starts here.
+    /// Traces a piece that starts here.
     fn down(&mut self, device: &BlockDevice, spot: Spot, given: GivenFor) {
         let Some(left) = self.left.checked_sub(1) else {
             self.incomplete = true;
@@ -130,7 +128,7 @@ impl Trace {
             (None, Some(looped), [disk]) if looped.backing_file_system.is_none() => {
                 self.down(disk, spot.below(looped.offset_bytes), given);
             }
-            // The last thing with an arithmetic is the file, as an image of a disk.
+            // The file, as a disk image, is the last layer with known arithmetic.
             (None, Some(looped), _) => {
                 let from = match looped.offset_bytes {
                     0 => String::new(),
@@ -178,7 +176,7 @@ impl Trace {
                     }
                 }
             }
-            // Mirrors and concatenations: the start is at the same place on each.
+            // Mirrors and concatenations: the start is at the same offset on each.
             _ => {
                 for (_, below, start) in &members {
                     if let Some(start) = start {
@@ -210,7 +208,7 @@ impl Trace {
             .collect();
         self.incomplete |= pieces.len() > SEGMENTS_MAX || pieces.is_empty();
         for piece in pieces.into_iter().take(SEGMENTS_MAX) {
-            // The volume starts inside the first piece, at the start of others.
+            // The volume starts inside the first piece, and at the start of the others.
             let inside = Spot {
                 at: spot.at.saturating_sub(piece.start_bytes),
                 lead: (spot.lead).saturating_add(piece.start_bytes.saturating_sub(spot.at)),
@@ -272,7 +270,7 @@ impl Trace {
                     }
                 }
             }
-            // Every path of multipath leads to the same disk: one is enough.
+            // All paths of multipath lead to the same disk: one suffices.
             _ => {
                 let all = piece.kind == "raid";
                 let count = if all { parts.len() } else { 1 };
@@ -283,12 +281,12 @@ impl Trace {
         }
     }
 
-    /// The way ends here: at a disk, mostly.
+    /// The trace ends here, usually at a disk.
     fn end(&mut self, device: &BlockDevice, spot: Spot, ends: Option<String>, given: GivenFor) {
         let queue = &device.queue;
         let sector = u64::from(queue.physical_sector_bytes.unwrap_or(512));
         let hint = match device.kind {
-            // md and dm pass on what they made of their members.
+            // md and dm pass on I/O sizes derived from their members.
             BlockDeviceKind::Array | BlockDeviceKind::Mapper => Hint::Nothing,
             _ => hint(queue.minimum_io_bytes, queue.optimal_io_bytes, sector),
         };
@@ -353,14 +351,14 @@ impl Trace {
     }
 }
 
-/// Where the start of a device has one known place: follows partitions, linear
-/// device-mapper pieces, loops over devices and mirrors down to the disk, or to
-/// the array over which the bytes are dealt out.
+/// Where a device starts, if that is a single known offset: follows partitions, linear
+/// device-mapper segments, loops over devices and mirrors down to the disk, or to the array that
+/// stripes the bytes.
 #[must_use]
 pub fn offset(device: &BlockDevice) -> DiskOffset {
     let mut bytes: u64 = 0;
     let mut at = device;
-    // The walk that made the devices bounds how deep they go.
+    // The traversal that built the devices bounds the depth.
     while let Some((start, below)) = step(at) {
         bytes = bytes.saturating_add(start);
         at = below;
@@ -371,7 +369,7 @@ pub fn offset(device: &BlockDevice) -> DiskOffset {
     }
 }
 
-/// One layer down, where that is one plain offset.
+/// One layer down, if that is a single plain offset.
 fn step(device: &BlockDevice) -> Option<(u64, &BlockDevice)> {
     match (&device.partition, &device.looped, device.below.as_slice()) {
         (Some(partition), _, [disk]) => return Some((partition.start_bytes, disk)),
@@ -385,7 +383,7 @@ fn step(device: &BlockDevice) -> Option<(u64, &BlockDevice)> {
         if array.level != "raid1" {
             return None;
         }
-        // One place for all only where it is the same on each mirror.
+        // A single offset only if it is the same on each mirror.
         let members = raid::members(device, array);
         let (_, first, start) = members.first()?;
         let same = members.iter().all(|(_, _, other)| other == start);

@@ -1,41 +1,40 @@
-//! How stripe units are dealt out over the members of an array, as Linux does
-//! it: `raid0.c`, `raid5.c` (`raid5_compute_sector`), `raid10.c`
-//! (`__raid10_find_phys`), and dm's `raid` targets, which are the same code.
+//! How stripe units are distributed over the members of an array, as in Linux: `raid0.c`, `raid5.c`
+//! (`raid5_compute_sector`), `raid10.c` (`__raid10_find_phys`), and dm's `raid` targets, which use
+//! the same code.
 
 use crate::storage::{Array, BlockDevice};
 
-/// Members that are followed; md allows a few hundred.
+/// Most members traced; md allows a few hundred.
 const MEMBERS_MAX: usize = 512;
 
-/// The way units are dealt out.
+/// How units are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// One after the other.
+    /// Round-robin.
     Plain,
-    /// Each unit on `near` members next to each other, which `far` copies repeat
-    /// further back.
+    /// Each unit on `near` adjacent members; `far` copies repeat them further back.
     Mirrored { near: u64 },
-    /// Parity units that move from row to row.
+    /// Parity units that rotate from row to row.
     Parity { disks: u64, rotation: Rotation },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rotation {
-    /// Parity moves to the left; data start at the first member, or behind the
-    /// parity (symmetric).
+    /// Parity rotates to the left; data starts at the first member, or after the parity
+    /// (symmetric).
     Left {
         symmetric: bool,
     },
-    /// Parity moves to the right.
+    /// Parity rotates to the right.
     Right {
         symmetric: bool,
     },
-    /// Parity stays on the last members (RAID 4) or the first.
+    /// Parity stays on the last member (RAID 4) or the first.
     FixedLast,
     FixedFirst,
 }
 
-/// An array's members and how units go to them.
+/// An array's members and its unit distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     kind: Kind,
@@ -52,8 +51,7 @@ pub struct First {
 }
 
 impl Geometry {
-    /// Of an md array; `None` for levels without stripe units and for layouts
-    /// that are not known.
+    /// Of an md array; `None` for levels without stripe units and for unknown layouts.
     pub fn new(array: &Array) -> Option<Self> {
         let members = u64::from(array.disks?);
         if members == 0 || members > MEMBERS_MAX as u64 {
@@ -64,8 +62,8 @@ impl Geometry {
             "raid0" => Kind::Plain,
             "raid10" => {
                 let layout = layout.unwrap_or(0x102);
-                // Far copies lie further back on the members; the first copy is
-                // dealt out over all of them.
+                // Far copies are further back on the members; the first copy is distributed over
+                // all of them.
                 Kind::Mirrored {
                     near: u64::from(layout & 0xff).clamp(1, members),
                 }
@@ -87,7 +85,7 @@ impl Geometry {
         Self::checked(kind, members)
     }
 
-    /// Of a plain stripe over this many devices.
+    /// A plain stripe over this many devices.
     pub fn plain(members: usize) -> Self {
         Geometry {
             kind: Kind::Plain,
@@ -95,7 +93,7 @@ impl Geometry {
         }
     }
 
-    /// Of dm's `raid` target; `None` for mirrors.
+    /// For dm's `raid` target; `None` for mirrors.
     pub fn of_mapper(level: Option<&str>, members: usize) -> Option<Self> {
         let members = u64::try_from(members.min(MEMBERS_MAX)).ok()?;
         let parity = |disks, rotation| Kind::Parity { disks, rotation };
@@ -124,7 +122,7 @@ impl Geometry {
         (members >= least).then_some(Geometry { kind, members })
     }
 
-    /// Members that hold different data in one row.
+    /// Members that hold distinct data in one row.
     pub fn data_disks(&self) -> u64 {
         match self.kind {
             Kind::Plain => self.members,
@@ -156,15 +154,14 @@ impl Geometry {
         }
     }
 
-    /// The first byte on each member of something that starts at `at` in the
-    /// array, by the member's slot.
+    /// The first byte on each member of something that starts at `at` in the array, by slot.
     pub fn first_bytes(&self, at: u64, unit_bytes: u64) -> Vec<(usize, First)> {
         let mut found: Vec<(usize, First)> = Vec::new();
         if unit_bytes == 0 {
             return found;
         }
         let first = at / unit_bytes;
-        // Within two rows and one turn of the parity each member has had data.
+        // Within two rows and one full rotation of the parity, each member has had data.
         for unit in first..=first.saturating_add(2 * self.members + 2) {
             let inside = if unit == first { at % unit_bytes } else { 0 };
             let Some(in_array) = unit
@@ -211,8 +208,8 @@ impl Rotation {
     }
 }
 
-/// The member of a column where parity starts at `first` (and goes on, for
-/// RAID 6, at the next member, around the end).
+/// The member of a column if parity starts at `first` (and continues, for RAID 6, on the next
+/// member, wrapping around).
 fn place(first: u64, column: u64, members: u64, parity: u64, data: u64, symmetric: bool) -> u64 {
     if symmetric {
         return (first + parity + column) % members;
@@ -237,8 +234,8 @@ fn rotation(layout: u32) -> Option<Rotation> {
     })
 }
 
-/// Devices below an array by slot, with the start of their data. Where the
-/// kernel does not tell slots, the order of the devices is taken.
+/// Devices below an array by slot, with the start of their data. If the kernel does not report
+/// slots, device order is used.
 pub fn members<'d>(
     device: &'d BlockDevice,
     array: &Array,
@@ -287,7 +284,7 @@ mod tests {
 
     #[test]
     fn first_bytes_follow_the_layouts_of_linux() {
-        // RAID 0: the first unit is cut, members before it have the next row.
+        // RAID 0: the first unit is partial; members before it hold the next row.
         assert_eq!(firsts("raid0", 3, None, 0), [(0, 0), (1, 0), (2, 0)]);
         assert_eq!(firsts("raid0", 3, None, 64 + 5), [(0, 64), (1, 5), (2, 0)]);
         // RAID 10, near: pairs.

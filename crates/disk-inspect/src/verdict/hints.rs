@@ -1,9 +1,9 @@
-//! What a disk says of the array behind it, and whether to believe it.
+//! A disk's hints about the array behind it, and whether they are credible.
 
 use crate::storage::{BlockDevice, BlockDeviceKind};
 use serde::Serialize;
 
-/// A disk that is no array, or something that may be one.
+/// Whether a disk may be an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Nature {
@@ -13,33 +13,33 @@ pub enum Nature {
     MayBeArray,
 }
 
-/// What the minimum and optimal I/O sizes come to.
+/// Interpretation of the minimum and optimal I/O sizes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hint {
-    /// They say nothing of a stripe.
+    /// They do not indicate a stripe.
     Nothing,
-    /// Stripe unit and full stripe (of the data disks).
+    /// Stripe unit and full stripe (over the data disks).
     Stripe {
         /// Bytes on one disk.
         unit_bytes: u64,
         /// Bytes on all data disks.
         full_bytes: u64,
     },
-    /// They cannot be right.
+    /// They cannot be correct.
     Distrusted(String),
 }
 
-/// Some drives and USB bridges give the largest transfer that they can address
-/// (65,535 sectors of 512 bytes) for the best one.
+/// Some drives and USB bridges report their largest addressable transfer (65,535 sectors of 512
+/// bytes) as the optimal one.
 const NONSENSE_OPTIMAL: u64 = 65_535 * 512;
 /// More data disks than an array has.
 const DISKS_MAX: u64 = 256;
 
-/// Judges the pair that RAID controllers (and md) fill with stripe unit and full
-/// stripe, and other drives with anything. Believed where the optimal size is a
-/// whole number, at least 2, of minimum sizes that are a power of two and larger
-/// than a sector. 4 KiB is a sector or page everywhere and nobody's stripe unit.
+/// Judges the pair that RAID controllers (and md) set to stripe unit and full stripe, and other
+/// drives to anything. Credible if the optimal size is an integer multiple, at least 2, of a
+/// minimum size that is a power of two and larger than a sector. 4 KiB is always a sector or page,
+/// never a stripe unit.
 #[must_use]
 pub fn hint(minimum_bytes: Option<u64>, optimal_bytes: Option<u64>, sector_bytes: u64) -> Hint {
     let (minimum, optimal) = (minimum_bytes.unwrap_or(0), optimal_bytes.unwrap_or(0));
@@ -77,9 +77,8 @@ pub fn hint(minimum_bytes: Option<u64>, optimal_bytes: Option<u64>, sector_bytes
     }
 }
 
-/// Models, in small letters, that come over the buses of single drives: network
-/// volumes of clouds as NVMe, disks of hypervisors and logical volumes of RAID
-/// controllers as SAS or SATA.
+/// Models, in lower case, attached over buses of single drives: cloud network volumes as NVMe,
+/// hypervisor disks and logical volumes of RAID controllers as SAS or SATA.
 const NOT_ONE_DRIVE: [&str; 13] = [
     "amazon elastic block store",
     "nvme_card-pd",
@@ -96,7 +95,7 @@ const NOT_ONE_DRIVE: [&str; 13] = [
     "raid",
 ];
 
-/// Whether a device at the bottom is one drive.
+/// Whether a device at the bottom is a single drive.
 #[must_use]
 pub fn nature(device: &BlockDevice) -> Nature {
     let model = device.model.as_deref().unwrap_or_default();
@@ -113,9 +112,9 @@ pub fn nature(device: &BlockDevice) -> Nature {
     }
 }
 
-/// Whether one drive may write in units of 4 KiB although it reports sectors of 512
-/// bytes: flash keeps pages and maps them in such units, a bridge to USB often hides the
-/// physical sector, and some drives do not report one.
+/// Whether a single drive may write in units of 4 KiB although it reports sectors of 512 bytes:
+/// flash maps pages of that size, a USB bridge often hides the physical sector, and some drives do
+/// not report one.
 #[must_use]
 pub fn may_hide_pages(device: &BlockDevice) -> bool {
     nature(device) == Nature::Single

@@ -1,4 +1,4 @@
-//! From a volume's place to verdict, checks and costs.
+//! Derives verdict, checks and costs from a volume's location.
 
 use super::{
     Boundary, Check, CheckOutcome, Cost, Judgement, LayoutVerdict, Nature, Place, Subject, Usage,
@@ -7,13 +7,12 @@ use super::{
 use stripewise_disk_formats::crossing::{Crossing, PARITY_PAGE_BYTES, power_of_two_in};
 use stripewise_units::{ByteSize, format_bytes};
 
-/// Physical sectors that SQL Server accepts.
+/// Largest physical sector that SQL Server accepts.
 const SECTOR_BYTES_MAX: u32 = 4096;
 
-/// Judges a volume for operations of these sizes. It is a finding when the volume
-/// starts inside a physical sector, when the size up to which nothing crosses is below
-/// the largest of these, or when what lies below is not known and may be crossed; never
-/// where its place does not matter.
+/// Judges a volume for operations of these sizes. It is a finding if the volume starts inside a
+/// physical sector, if the size up to which nothing crosses is below the largest of these, or if
+/// the layers below are unknown and may be crossed; never if its location does not matter.
 #[must_use]
 pub fn judge(subject: &Subject, block_sizes_bytes: &[u64]) -> Judgement {
     let mut checks = Vec::new();
@@ -68,14 +67,14 @@ pub fn judge(subject: &Subject, block_sizes_bytes: &[u64]) -> Judgement {
     }
 }
 
-/// Whether the place of a volume matters. An empty partition counts: it will be used,
-/// and now it can still be moved.
+/// Whether the location of a volume matters. An empty partition counts: it will be used, and can
+/// still be moved now.
 fn matters(usage: Usage) -> bool {
     usage != Usage::Exempt
 }
 
-/// The same for crossing stripe units: of swap and of members of arrays that are not
-/// running, the sizes of operations are not the ones asked for.
+/// The same for crossing stripe units: swap and members of inactive arrays do not use the requested
+/// operation sizes.
 fn crossing_matters(usage: Usage) -> bool {
     matters(usage) && usage != Usage::Other
 }
@@ -117,22 +116,22 @@ fn verdict(
     }
 }
 
-/// Flash and sectors behind USB bridges write in units of this size, whatever they report.
+/// Flash and sectors behind USB bridges are written in units of this size, whatever is reported.
 const PAGE_BYTES: u64 = 4096;
 
-/// An offset from which operations may cross what lies below and is not known.
+/// An offset from which operations may cross unknown units below.
 struct Suspicion<'a> {
     place: &'a Place,
-    /// The largest power of two that divides the offset: any unit up to it suits.
+    /// The largest power of two that divides the offset: any unit up to it is aligned.
     suits_bytes: u64,
 }
 
-/// The worst place that may hide stripe units or pages, and is not a multiple of a power of
-/// two up to the largest size asked for. One that is a multiple harms no operation of
-/// these sizes, whatever the unit below, as long as that is a power of two.
+/// The worst place that may hide stripe units or pages and is not a multiple of a power of two up
+/// to the largest requested size. A multiple is harmless for operations of these sizes, whatever
+/// the unit below, as long as that is a power of two.
 fn suspicion<'a>(subject: &'a Subject, block_sizes_bytes: &[u64]) -> Option<Suspicion<'a>> {
     let largest = block_sizes_bytes.iter().copied().max().unwrap_or(0);
-    // What is dealt out above a disk arrives there in pieces of these units at most.
+    // What is striped above a disk arrives there in pieces of at most these units.
     let arrives = |place: &Place| {
         let above = subject
             .boundaries
@@ -170,7 +169,7 @@ fn suspicion<'a>(subject: &'a Subject, block_sizes_bytes: &[u64]) -> Option<Susp
 }
 
 impl Suspicion<'_> {
-    /// What is wrong with the offset, and what would settle it.
+    /// What is wrong with the offset, and what would resolve it.
     fn check(&self, usage: Usage) -> Check {
         let disk = &self.place.disk;
         let offset = self.place.offset_bytes;
@@ -208,15 +207,15 @@ impl Suspicion<'_> {
     }
 }
 
-/// The boundary that is crossed by the smallest operations.
+/// The boundary crossed by the smallest operations.
 fn worst(boundaries: &[Boundary]) -> Option<&Boundary> {
     boundaries
         .iter()
         .min_by_key(|boundary| boundary.splits_above().unwrap_or(u64::MAX))
 }
 
-/// Compares first bytes with physical sectors; whether any is split. Disks that
-/// are alike share a check.
+/// Compares first bytes with physical sectors; returns whether any is split. Identical disks share
+/// a check.
 fn sectors(subject: &Subject, checks: &mut Vec<Check>) -> bool {
     let mut split = false;
     for (names, place) in alike(&subject.places) {
@@ -258,7 +257,7 @@ fn sectors(subject: &Subject, checks: &mut Vec<Check>) -> bool {
     split
 }
 
-/// Places that differ only in their disks, with the names of those.
+/// Groups places that differ only in their disks, with the disks' names.
 fn alike(places: &[Place]) -> Vec<(String, &Place)> {
     let mut groups: Vec<(String, &Place)> = Vec::new();
     for place in places {
@@ -292,7 +291,7 @@ fn stripe_check(boundary: &Boundary, block_sizes_bytes: &[u64], usage: Usage) ->
     let unit = boundary.unit_bytes;
     let period = boundary.period_bytes();
     let rest = boundary.phase_bytes();
-    // What is counted from: where the volume begins, or where measured units do.
+    // The reference point: where the volume begins, or where measured units do.
     let less: String = [boundary.volume_bytes, boundary.first_unit_bytes]
         .into_iter()
         .filter(|bytes| *bytes > 0)
@@ -356,7 +355,7 @@ fn parity_checks(boundary: &Boundary) -> Vec<Check> {
     if !boundary.parity {
         return checks;
     }
-    // What is dealt out above arrives piece by piece, never as a full stripe.
+    // What is striped above arrives piece by piece, never as a full stripe.
     let full = boundary.full_stripe_bytes.filter(|bytes| *bytes > 0);
     if let Some(full) = full.filter(|_| boundary.piece_bytes.is_none()) {
         let rest = phase(boundary.offset_bytes, boundary.volume_bytes, full);
@@ -395,7 +394,7 @@ fn parity_checks(boundary: &Boundary) -> Vec<Check> {
     checks
 }
 
-/// Stripe unit against allocation unit, and against what the file system was told.
+/// Compares the stripe unit with the allocation unit and with the file system's settings.
 fn unit_check(boundary: &Boundary, subject: &Subject) -> Vec<Check> {
     let mut checks = Vec::new();
     if let Some(unit) = subject.allocation_unit_bytes.filter(|bytes| *bytes > 0) {
@@ -415,7 +414,7 @@ fn unit_check(boundary: &Boundary, subject: &Subject) -> Vec<Check> {
             ),
         });
     }
-    // A file system is made for what is nearest below it.
+    // A file system is configured for the layer directly below it.
     if let Some(told) = subject.told_unit_bytes
         && told != boundary.unit_bytes
         && subject.boundaries.first() == Some(boundary)
@@ -467,7 +466,7 @@ fn unknown_check(subject: &Subject, suits: Option<u64>) -> Check {
 fn place_checks(subject: &Subject) -> Vec<Check> {
     const MEBIBYTE: u64 = 1 << 20;
     let mut checks = Vec::new();
-    // In an array the offset there counts, not the one on each member.
+    // In an array the offset in it counts, not the one on each member.
     let starts: Vec<(String, u64)> = match subject.boundaries.first() {
         Some(boundary) => vec![(boundary.layer.clone(), boundary.offset_bytes)],
         None => alike(&subject.places)
@@ -509,7 +508,7 @@ fn place_checks(subject: &Subject) -> Vec<Check> {
     checks
 }
 
-/// For each size the boundary where most operations cross that need not.
+/// For each size, the boundary with the most avoidable crossings.
 fn costs(subject: &Subject, block_sizes_bytes: &[u64]) -> Vec<Cost> {
     block_sizes_bytes
         .iter()
@@ -517,7 +516,7 @@ fn costs(subject: &Subject, block_sizes_bytes: &[u64]) -> Vec<Cost> {
             subject
                 .boundaries
                 .iter()
-                // Larger ones are told by what cuts them to pieces above.
+                // Larger ones are covered by what splits them above.
                 .filter(|boundary| boundary.arriving_bytes(*bytes) == *bytes)
                 .filter(|boundary| boundary.pieces_fit() || *bytes <= boundary.period_bytes())
                 .filter_map(|boundary| {
@@ -571,14 +570,14 @@ fn mean(crossing: &Crossing) -> String {
     }
 }
 
-/// For callers that print a place: `31.5 KiB (32256 bytes)`.
+/// For callers that print an offset: `31.5 KiB (32256 bytes)`.
 #[must_use]
 pub(crate) fn both(bytes: u64) -> String {
     format!("{} ({bytes} bytes)", format_bytes(bytes))
 }
 
 impl Place {
-    /// Where it is, in words.
+    /// Its location as text.
     #[must_use]
     pub fn words(&self) -> String {
         format!("{} on {}", both(self.offset_bytes), self.disk)

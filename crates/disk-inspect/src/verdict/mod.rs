@@ -1,8 +1,7 @@
-//! Whether a volume is laid out right: verdicts with their arithmetic. Pure.
+//! Whether a volume is laid out correctly: verdicts with their arithmetic. Pure.
 //!
-//! A [`Subject`] is a volume's place: the boundaries of stripe units above which
-//! it starts, and its first bytes on the disks at the bottom. [`judge`] compares
-//! them. What only informs never makes a finding.
+//! A [`Subject`] is a volume's location: the stripe boundaries below it, and its first bytes on the
+//! disks at the bottom. [`judge`] compares them. Purely informational checks are never findings.
 
 pub mod hints;
 mod judge;
@@ -14,7 +13,7 @@ use serde::Serialize;
 use stripewise_disk_formats::crossing::{Crossing, gcd, power_of_two_in};
 use stripewise_disk_formats::tables::Role;
 
-/// Where a stripe unit is known from.
+/// Source of a stripe unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnitSource {
@@ -22,7 +21,7 @@ pub enum UnitSource {
     Array,
     /// The disk's minimum and optimal I/O sizes.
     Hint,
-    /// The disk's `chunk_sectors`: operations across are split by the kernel.
+    /// The disk's `chunk_sectors`: the kernel splits operations that cross it.
     Chunk,
     /// The user.
     Given,
@@ -31,7 +30,7 @@ pub enum UnitSource {
 }
 
 impl UnitSource {
-    /// In words.
+    /// As text.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -49,32 +48,31 @@ impl UnitSource {
 pub struct Boundary {
     /// The striped device: `md0`, `sda`.
     pub layer: String,
-    /// RAID level, where known.
+    /// RAID level, if known.
     pub level: Option<String>,
     /// Bytes on one disk.
     pub unit_bytes: u64,
-    /// Who says so.
+    /// Its source.
     pub source: UnitSource,
-    /// Where the volume, or the piece of it that lies here, starts in the device.
+    /// Where the volume, or the piece of it that is here, starts in the device.
     pub offset_bytes: u64,
     /// Where that piece starts in the volume: 0 unless it has several pieces.
     pub volume_bytes: u64,
-    /// Largest piece that arrives here whole, where a striped device above deals
-    /// the volume out: what lies further apart here is no longer what lies further
-    /// apart in the volume.
+    /// Largest piece that arrives here whole, if a striped device above distributes the volume:
+    /// distances larger than that here differ from distances in the volume.
     pub piece_bytes: Option<u64>,
     /// Bytes on all data disks.
     pub full_stripe_bytes: Option<u64>,
-    /// Parity is kept: a partial stripe is read before it is written.
+    /// It has parity: a partial stripe is read before it is written.
     pub parity: bool,
-    /// Where the first stripe unit begins in the device; 0 but for what was measured.
+    /// Where the first stripe unit begins in the device; 0 unless measured.
     pub first_unit_bytes: u64,
 }
 
 impl Boundary {
-    /// What the place of a volume is measured by: the stripe unit, or the part of it
-    /// that the pieces from above keep. Units of 256K that get pieces of 64K are
-    /// crossed by none where the first piece starts at a multiple of 64K.
+    /// The period for a volume's offset: the stripe unit, or the part of it preserved by the pieces
+    /// from above. Units of 256K that get pieces of 64K are crossed by none if the first piece
+    /// starts at a multiple of 64K.
     #[must_use]
     pub fn period_bytes(&self) -> u64 {
         match self.piece_bytes {
@@ -83,15 +81,15 @@ impl Boundary {
         }
     }
 
-    /// Whether the pieces from above and the stripe units are multiples of each
-    /// other, so that either no piece crosses or all do alike.
+    /// Whether the pieces from above and the stripe units are multiples of each other, so that
+    /// either no piece crosses or all do equally.
     #[must_use]
     pub(crate) fn pieces_fit(&self) -> bool {
         let piece = self.piece_bytes.unwrap_or(self.unit_bytes);
         self.period_bytes() == piece.min(self.unit_bytes)
     }
 
-    /// Where byte 0 of the volume would stand in a period.
+    /// Where byte 0 of the volume would be in a period.
     #[must_use]
     pub fn phase_bytes(&self) -> u64 {
         let period = self.period_bytes();
@@ -110,8 +108,8 @@ impl Boundary {
         block_size_bytes.min(self.piece_bytes.unwrap_or(u64::MAX))
     }
 
-    /// The largest size up to which aligned operations never cross, where the
-    /// volume does not start on a boundary; `None` where it does.
+    /// The largest size up to which aligned operations never cross, if the volume does not start on
+    /// a boundary; `None` if it does.
     #[must_use]
     pub fn splits_above(&self) -> Option<u64> {
         let phase = self.phase_bytes();
@@ -122,7 +120,7 @@ impl Boundary {
 }
 
 impl Boundary {
-    /// Whether the largest of these sizes is above what never crosses here.
+    /// Whether the largest of these sizes exceeds what never crosses here.
     #[must_use]
     pub fn is_misaligned_for(&self, block_sizes_bytes: &[u64]) -> bool {
         let largest = block_sizes_bytes.iter().max();
@@ -132,9 +130,9 @@ impl Boundary {
             .is_some_and(|(above, largest)| above < *largest)
     }
 
-    /// Whether operations of any of these sizes touch more stripe units here than
-    /// they would from a boundary. Where the unit is not a power of two, some cross
-    /// as often wherever the volume starts, which is worth saying.
+    /// Whether operations of any of these sizes touch more stripe units here than they would from a
+    /// boundary. If the unit is not a power of two, some cross equally often from any start, which
+    /// is reported.
     #[must_use]
     pub fn costs_more(&self, block_sizes_bytes: &[u64]) -> bool {
         block_sizes_bytes.iter().any(|bytes| {
@@ -163,44 +161,44 @@ fn phase(offset_bytes: u64, lead_bytes: u64, period: u64) -> u64 {
 /// A volume's first byte on a disk at the bottom.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Place {
-    /// Kernel name of the disk, or of the last device that can be followed.
+    /// Kernel name of the disk, or of the last traceable device.
     pub disk: String,
     /// Bytes from its start.
     pub offset_bytes: u64,
-    /// Smallest unit that is addressed.
+    /// Smallest addressable unit.
     pub logical_sector_bytes: Option<u32>,
     /// Smallest unit that is written without reading first.
     pub physical_sector_bytes: Option<u32>,
-    /// Where the first physical sector starts (`alignment_offset`), mostly 0.
+    /// Where the first physical sector starts (`alignment_offset`), usually 0.
     pub alignment_offset_bytes: u64,
     /// Whether there may be an array behind it.
     pub nature: Nature,
-    /// One drive that may write in units of 4 KiB, whatever sectors it reports.
+    /// A single drive that may write in units of 4 KiB, whatever sectors it reports.
     pub may_hide_pages: bool,
-    /// Why the way down ends here, where that is no disk.
+    /// Why the trace ends here, if this is not a disk.
     pub ends: Option<String>,
-    /// Sizes that the disk gives and that are not believed.
+    /// Sizes that the disk reports but that are not credible.
     pub distrusted: Option<String>,
 }
 
-/// What a volume is used for, where it matters.
+/// Usage of a volume, where it matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Usage {
     /// It has a file system.
     FileSystem,
-    /// It has something else: swap, a member of an array that is not running.
+    /// It has something else: swap, a member of an inactive array.
     Other,
-    /// Nothing is known to be on it.
+    /// It is not known to hold anything.
     #[default]
     Unused,
-    /// What is on it could not be read.
+    /// Its content could not be read.
     Unknown,
-    /// Its type says that its place does not matter: BIOS boot, Microsoft reserved.
+    /// By its type its location does not matter: BIOS boot, Microsoft reserved.
     Exempt,
 }
 
-/// What is judged.
+/// Input of the verdict.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Subject {
     /// Stripe units, from the top down.
@@ -209,23 +207,23 @@ pub struct Subject {
     pub places: Vec<Place>,
     /// Bytes of an allocation unit of its file system.
     pub allocation_unit_bytes: Option<u64>,
-    /// Stripe unit and width that the file system was told.
+    /// Stripe unit and width set in the file system.
     pub told_unit_bytes: Option<u64>,
-    /// What it is used for.
+    /// Its usage.
     pub usage: Usage,
-    /// Why its offset is not to be relied upon.
+    /// Why its offset is unreliable.
     pub suspect: Option<Suspect>,
-    /// There are pieces of it that could not be followed.
+    /// Some of its pieces could not be traced.
     pub incomplete: bool,
 }
 
-/// Something between a volume and its disks that keeps its own book of places.
+/// A layer between a volume and its disks with its own mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Suspect {
     /// A partition of a Windows dynamic disk: volumes start somewhere inside.
     DynamicDisk,
-    /// A volume of dynamic disks, whose extents its volume manager told.
+    /// A volume of dynamic disks, with extents from its volume manager.
     DynamicVolume,
     /// A member of a storage pool.
     StoragePool,
@@ -279,22 +277,22 @@ impl Suspect {
 pub enum LayoutVerdict {
     /// It starts inside a physical sector: every write reads first.
     SectorSplit,
-    /// Aligned operations above this size cross stripe units that they need not.
+    /// Aligned operations above this size cross stripe units unnecessarily.
     SplitsAbove(u64),
     /// It starts on a boundary of stripe units.
     Aligned,
-    /// What lies below is not known and may be harmed by this offset: operations above
-    /// this size (a power of two) cross units that start at multiples of a larger one.
+    /// The layers below are unknown and may be misaligned: operations above this size (a power of
+    /// two) cross units that start at multiples of a larger one.
     Suspect(u64),
     /// Nothing below is striped.
     NotStriped,
-    /// There may be stripes below; any stripe unit up to this size (a power of
-    /// two) suits. `None` where all do.
+    /// There may be stripes below; any stripe unit up to this size (a power of two) is aligned.
+    /// `None` if all are.
     UnknownStripeUnit(Option<u64>),
 }
 
 impl LayoutVerdict {
-    /// As in JSON.
+    /// The code in JSON.
     #[must_use]
     pub fn code(self) -> &'static str {
         match self {
@@ -307,7 +305,7 @@ impl LayoutVerdict {
         }
     }
 
-    /// The size that belongs to it.
+    /// The size it contains.
     #[must_use]
     pub fn bytes(self) -> Option<u64> {
         match self {
@@ -318,15 +316,15 @@ impl LayoutVerdict {
     }
 }
 
-/// How a check came out.
+/// Outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckOutcome {
-    /// As it should be.
+    /// Correct.
     Good,
-    /// Worth knowing.
+    /// Informational.
     Information,
-    /// Something to act on that is no misalignment.
+    /// Needs action but is not a misalignment.
     Warning,
     /// Misaligned: the command exits with 1.
     Finding,
@@ -343,29 +341,28 @@ pub struct Check {
     pub text: String,
 }
 
-/// The cost of one block size by the crossing law, at the boundary where it is
-/// worst.
+/// The cost of one block size by the crossing law, at the worst boundary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Cost {
     /// The striped device.
     pub layer: String,
     /// Its stripe unit.
     pub unit_bytes: u64,
-    /// As the volume lies.
+    /// At the volume's current location.
     pub here: Crossing,
-    /// As it would be on a boundary.
+    /// If it started on a boundary.
     pub aligned: Crossing,
 }
 
-/// Everything that is to be said of a volume.
+/// The full judgement of a volume.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Judgement {
     /// The verdict.
     pub verdict: LayoutVerdict,
-    /// Misaligned in a way that costs, for the sizes asked for.
+    /// Whether it is misaligned at a cost for the requested sizes.
     pub finding: bool,
-    /// What was compared.
+    /// The comparisons made.
     pub checks: Vec<Check>,
-    /// Expected cost for each size asked for.
+    /// Expected cost for each requested size.
     pub costs: Vec<Cost>,
 }

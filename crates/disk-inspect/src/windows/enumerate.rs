@@ -1,4 +1,4 @@
-//! What disks and volumes there are, and everything that is asked of each.
+//! Enumerates disks and volumes, and queries each.
 
 use super::query;
 use crate::ioctl_replies::{Answer, DiskAnswers, FileSystemAnswer, Machine, VolumeAnswers};
@@ -15,18 +15,18 @@ use windows_sys::Win32::System::WindowsProgramming::{DRIVE_CDROM, DRIVE_RAMDISK,
 
 /// Disks that are tried without being listed.
 const DISKS_TRIED: u32 = 32;
-/// Disks in all.
+/// Most disks in total.
 const DISKS_MAX: u32 = 1024;
-/// Volumes in all: letters and mount points of a very large server.
+/// Most volumes in total: letters and mount points of a very large server.
 const VOLUMES_MAX: usize = 1024;
 
-/// No "there is no disk in the drive" on the screen while this lives.
+/// Suppresses "there is no disk in the drive" dialogs while alive.
 struct Quiet(u32);
 
 impl Quiet {
     fn new() -> Self {
         let mut before = 0;
-        // SAFETY: changes this thread's mode only, and tells what it was.
+        // SAFETY: changes this thread's mode only, and returns the old one.
         unsafe { SetThreadErrorMode(SEM_FAILCRITICALERRORS, &mut before) };
         Quiet(before)
     }
@@ -34,7 +34,7 @@ impl Quiet {
 
 impl Drop for Quiet {
     fn drop(&mut self) {
-        // SAFETY: puts back what was there before; the old value is not wanted.
+        // SAFETY: restores the previous mode; the returned value is not needed.
         unsafe { SetThreadErrorMode(self.0, null_mut()) };
     }
 }
@@ -64,7 +64,7 @@ pub fn disk(number: u32) -> Machine {
     }
 }
 
-/// One volume with the disks that it lies on.
+/// One volume with the disks that it is on.
 pub fn around(volume: VolumeAnswers) -> Machine {
     let extents = volume.extents.as_deref().unwrap_or_default();
     let mut numbers: Vec<u32> = ioctl::disk_extents(extents)
@@ -80,12 +80,11 @@ pub fn around(volume: VolumeAnswers) -> Machine {
     }
 }
 
-/// Numbers that the system lists, and the first ones in any case (Wine lists
-/// none).
+/// Numbers that the system lists, and always the first ones (Wine lists none).
 fn disk_numbers() -> Vec<u32> {
     let mut units = vec![0u16; 1 << 18];
     let room = u32::try_from(units.len()).unwrap_or(u32::MAX);
-    // SAFETY: the buffer has this room; with no name all names are given.
+    // SAFETY: the buffer has this size; without a name all names are returned.
     let length = unsafe { QueryDosDeviceW(std::ptr::null(), units.as_mut_ptr(), room) };
     units.truncate(length as usize);
     let listed = list(&units);
@@ -100,7 +99,7 @@ fn disk_numbers() -> Vec<u32> {
     numbers
 }
 
-/// What a disk answers; `None` where there is none of this number.
+/// A disk's answers; `None` if no disk has this number.
 fn answers(number: u32) -> Option<DiskAnswers> {
     const ERROR_WRITE_PROTECT: u32 = 19;
     let device = query::device(&format!(r"\\.\PhysicalDrive{number}")).ok()?;
@@ -130,10 +129,10 @@ impl Drop for Search {
     }
 }
 
-/// Names for good of all volumes: `\\?\Volume{...}\`.
+/// Permanent names of all volumes: `\\?\Volume{...}\`.
 fn volumes() -> Vec<String> {
     let mut units = [0u16; 64];
-    // SAFETY: the buffer has this room; the handle is checked.
+    // SAFETY: the buffer has this size; the handle is checked.
     let handle = unsafe { FindFirstVolumeW(units.as_mut_ptr(), 64) };
     if handle == INVALID_HANDLE_VALUE {
         return Vec::new();
@@ -141,7 +140,7 @@ fn volumes() -> Vec<String> {
     let search = Search(handle);
     let mut found = vec![narrow(&units)];
     while found.len() < VOLUMES_MAX {
-        // SAFETY: the search is open, the buffer has this room.
+        // SAFETY: the search is open, the buffer has this size.
         let more = unsafe { FindNextVolumeW(search.0, units.as_mut_ptr(), 64) };
         if more == 0 {
             break;
@@ -151,16 +150,16 @@ fn volumes() -> Vec<String> {
     found
 }
 
-/// What a volume answers; `None` for optical drives.
+/// A volume's answers; `None` for optical drives.
 fn volume(path: &str) -> Option<VolumeAnswers> {
     let mounted = mount_points(path);
-    // A letter answers even where the name for good does not (Wine).
+    // A letter works even where the permanent name does not (Wine).
     let root = mounted.first().cloned().unwrap_or_else(|| path.to_owned());
     let kind = drive_type(&root);
     (kind != DRIVE_CDROM).then(|| volume_at(path, mounted, &root, kind))
 }
 
-/// What a volume answers that is not listed: a share, a mount point.
+/// The answers of an unlisted volume: a share, a mount point.
 pub fn volume_of_mount(guid_path: &str, mount_point: &str) -> VolumeAnswers {
     let _quiet = Quiet::new();
     let mounted = vec![mount_point.to_owned()];
@@ -184,7 +183,7 @@ fn volume_at(path: &str, mount_points: Vec<String>, root: &str, kind: u32) -> Vo
     }
 }
 
-/// By the name for good, else by the letter.
+/// By the permanent name, otherwise by the letter.
 fn extents(path: &str, root: &str) -> Answer {
     let letter = format!(r"\\.\{}", root.trim_end_matches('\\'));
     let is_letter = letter.len() == 6 && letter.ends_with(':');
@@ -195,13 +194,13 @@ fn extents(path: &str, root: &str) -> Answer {
     query::ask(&device, codes::VOLUME_GET_VOLUME_DISK_EXTENTS, &[])
 }
 
-/// Letters and folders at which a volume is mounted.
+/// Letters and directories at which a volume is mounted.
 fn mount_points(path: &str) -> Vec<String> {
     let path = wide(path);
     let mut units = vec![0u16; PATH_UNITS_MAX];
     let room = u32::try_from(units.len()).unwrap_or(u32::MAX);
     let mut length = 0;
-    // SAFETY: the name ends with a zero, the buffer has this room.
+    // SAFETY: the name is zero-terminated, the buffer has this size.
     let done = unsafe {
         GetVolumePathNamesForVolumeNameW(path.as_ptr(), units.as_mut_ptr(), room, &mut length)
     };
@@ -209,14 +208,14 @@ fn mount_points(path: &str) -> Vec<String> {
         return Vec::new();
     }
     let mut found = list(&units);
-    // Letters, which are short, come before folders.
+    // Letters, which are short, come before directories.
     found.sort_by_key(|point| (point.len() > 3, point.clone()));
     found
 }
 
 fn drive_type(root: &str) -> u32 {
     let root = wide(root);
-    // SAFETY: the name ends with a zero.
+    // SAFETY: the name is zero-terminated.
     unsafe { GetDriveTypeW(root.as_ptr()) }
 }
 
@@ -225,8 +224,8 @@ fn file_system(root: &str) -> Option<FileSystemAnswer> {
     let mut label = [0u16; 261];
     let mut kind = [0u16; 261];
     let (mut serial, mut flags) = (0, 0);
-    // SAFETY: the name ends with a zero, both buffers have 261 units, the length
-    // of components is not asked for.
+    // SAFETY: the name is zero-terminated, both buffers have 261 units, the length of components is
+    // not requested.
     let done = unsafe {
         GetVolumeInformationW(
             root.as_ptr(),
@@ -250,7 +249,7 @@ fn file_system(root: &str) -> Option<FileSystemAnswer> {
 fn allocation_unit_bytes(root: &str) -> Option<u64> {
     let root = wide(root);
     let (mut sectors, mut bytes, mut free, mut all) = (0, 0, 0, 0);
-    // SAFETY: the name ends with a zero, all four numbers are live.
+    // SAFETY: the name is zero-terminated, all four numbers are live.
     let done =
         unsafe { GetDiskFreeSpaceW(root.as_ptr(), &mut sectors, &mut bytes, &mut free, &mut all) };
     let unit = u64::from(sectors) * u64::from(bytes);
@@ -260,7 +259,7 @@ fn allocation_unit_bytes(root: &str) -> Option<u64> {
 fn space_bytes(root: &str) -> Option<(u64, u64)> {
     let root = wide(root);
     let (mut free, mut all) = (0, 0);
-    // SAFETY: the name ends with a zero; the third number is not asked for.
+    // SAFETY: the name is zero-terminated; the third number is not requested.
     let done = unsafe { GetDiskFreeSpaceExW(root.as_ptr(), &mut free, &mut all, null_mut()) };
     (done != 0).then_some((all, free))
 }

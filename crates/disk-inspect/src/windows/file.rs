@@ -1,5 +1,5 @@
-//! Where the bytes of a file are, as NTFS tells. Other file systems number their
-//! clusters otherwise, or do not tell: nothing is claimed for them.
+//! Where the bytes of a file are, according to NTFS. Other file systems number their clusters
+//! differently, or do not report them: nothing is claimed for them.
 
 use super::query;
 use crate::placement::{Extent, Placement};
@@ -12,12 +12,12 @@ use windows_sys::Win32::Storage::FileSystem::{
     GetFileInformationByHandleEx,
 };
 
-/// Extents that are looked at.
+/// Most extents examined.
 const EXTENTS_MAX: usize = 1 << 18;
-/// The answer to a file without clusters: nothing behind its end.
+/// The answer for a file without clusters: end of file.
 const ERROR_HANDLE_EOF: u32 = 38;
 
-/// The runs of a file; whether they are all. `None` where it is not on NTFS.
+/// The runs of a file; whether they are all. `None` if it is not on NTFS.
 fn extents(file: &File) -> Option<(Vec<ioctl::FileExtent>, bool)> {
     let volume = query::ask(file, codes::GET_NTFS_VOLUME_DATA, &[]).ok()?;
     let unit = ioctl::ntfs_volume(&volume).ok()?.allocation_unit_bytes;
@@ -41,9 +41,9 @@ fn extents(file: &File) -> Option<(Vec<ioctl::FileExtent>, bool)> {
     }
 }
 
-/// Bytes allocated and bytes to the end. The answer is `FILE_STANDARD_INFO`: 0
-/// `AllocationSize`, 8 `EndOfFile`, then 8 bytes with booleans, which a foreign
-/// file system may fill with anything; so it is taken as numbers.
+/// Allocated bytes and end of file. The answer is `FILE_STANDARD_INFO`: 0 `AllocationSize`, 8
+/// `EndOfFile`, then 8 bytes with booleans, which a foreign file system may fill with anything; so
+/// it is read as integers.
 fn sizes(file: &File) -> Option<(u64, u64)> {
     const _: () = assert!(size_of::<FILE_STANDARD_INFO>() == 24);
     let mut information = [0i64; 3];
@@ -61,8 +61,8 @@ fn sizes(file: &File) -> Option<(u64, u64)> {
     Some((u64::try_from(allocated).ok()?, u64::try_from(end).ok()?)).filter(|_| is_told)
 }
 
-/// Holes and what is allocated. NTFS does not say how much of a file was ever
-/// written (its valid data length), so `unwritten_bytes` is always 0 here.
+/// Holes and allocated bytes. NTFS does not report how much of a file was ever written (its valid
+/// data length), so `unwritten_bytes` is always 0 here.
 pub fn layout(file: &File) -> Option<FileLayout> {
     use std::os::windows::fs::MetadataExt;
     let (allocated_bytes, size_bytes) = sizes(file)?;
@@ -77,7 +77,7 @@ pub fn layout(file: &File) -> Option<FileLayout> {
     Some(FileLayout {
         size_bytes,
         allocated_bytes,
-        // The clusters that compression saved have no place either.
+        // The clusters that compression saved have no location either.
         hole_bytes: if is_encoded { 0 } else { without_place },
         encoded_bytes: if is_encoded { size_bytes } else { 0 },
         extents: extents.len() as u64,
@@ -92,7 +92,7 @@ fn within(extent: &ioctl::FileExtent, size_bytes: u64) -> u64 {
     extent.length_bytes.min(left)
 }
 
-/// Extents with a place. NTFS counts clusters from the volume's first byte.
+/// Extents with a location. NTFS counts clusters from the volume's first byte.
 pub fn placement_of(file: &File) -> Option<Placement> {
     let size_bytes = file.metadata().ok()?.len();
     let (extents, complete) = extents(file)?;
@@ -109,7 +109,7 @@ pub fn placement_of(file: &File) -> Option<Placement> {
     Some(Placement { extents, complete })
 }
 
-/// Locks belong to the handle that they were taken with.
+/// Always false: locks belong to the handle they were taken with.
 pub fn is_open_here(_path: &std::path::Path) -> bool {
     false
 }

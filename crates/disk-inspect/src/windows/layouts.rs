@@ -1,5 +1,5 @@
-//! The compiler's word that the places at which `ioctl` reads are those of the
-//! structures in the bindings, which are generated from Windows' own metadata.
+//! Compile-time checks that the offsets used by `ioctl` match the structures in the bindings, which
+//! are generated from Windows' own metadata.
 
 use std::mem::{offset_of, size_of};
 use stripewise_disk_formats::ioctl::{codes, layout, properties};

@@ -7,8 +7,8 @@
 //! | file systems | `GetVolumeInformationW`, `GetDiskFreeSpaceW`, NTFS' answer |
 //! | extents of files | `FSCTL_GET_RETRIEVAL_POINTERS`, on NTFS |
 //!
-//! Nothing here needs an administrator unless a driver says so; what it refuses
-//! is reported. Not there: who uses a device.
+//! Nothing here needs an administrator unless a driver requires it; refusals are reported. Not
+//! supported: who uses a device.
 #![allow(unsafe_code)]
 
 mod enumerate;
@@ -29,16 +29,16 @@ use crate::{Error, Result};
 use stripewise_machine::System;
 use stripewise_units::DeviceNumber;
 
-/// What helps where a user may not look.
+/// Hint for missing permissions.
 pub const HINT_RIGHTS: &str = "run as a user who can read it, or as administrator";
-/// What helps where something does not answer.
+/// Hint for something that does not respond.
 pub const HINT_ANSWERS: &str =
     "check that the file system it is on still answers: `dir` on its directory";
-/// What lists the devices.
+/// How to list the devices.
 pub const HINT_DEVICES: &str =
     "`stripewise disks` lists the devices that there are, as `Get-PhysicalDisk` does";
 
-/// Captured trees are Linux's.
+/// Captured trees are Linux-only.
 fn live(system: &System) -> Result<()> {
     if system.is_live() {
         Ok(())

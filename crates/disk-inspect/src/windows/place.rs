@@ -1,4 +1,4 @@
-//! From a path or an open handle to the volume and the disks below it.
+//! Finds the volume and the disks below a path or an open handle.
 
 use super::{enumerate, live, query};
 use crate::ioctl_replies::Name;
@@ -21,7 +21,7 @@ const DISK: u32 = 7;
 pub fn storage_of_path(system: &System, path: &Path) -> Result<Storage> {
     live(system)?;
     let text = path.to_string_lossy();
-    // `C:` is a directory; only behind `\\.\` it is the volume.
+    // `C:` is a directory; only after `\\.\` is it the volume.
     let is_device = text.starts_with(r"\\.\") || text.starts_with("//./");
     if is_device && let Some(name) = Name::parse(&text) {
         return of_name(&text, &name);
@@ -66,7 +66,7 @@ fn of_numbers(number: ioctl::DeviceNumbers) -> Result<Storage> {
     })
 }
 
-/// A volume of several extents has no number, but tells those.
+/// A volume of several extents has no number, but reports the extents.
 fn of_extents(file: &File) -> Result<Storage> {
     let fail = |words: String| Error::File(std::io::Error::other(words));
     let extents = query::ask(file, codes::VOLUME_GET_VOLUME_DISK_EXTENTS, &[])
@@ -95,7 +95,7 @@ fn of_name(text: &str, name: &Name) -> Result<Storage> {
         .ok_or_else(|| Error::NoDevice(text.to_owned()))
 }
 
-/// What lies under an absolute path.
+/// The storage below an absolute path.
 fn of_place(path: &Path) -> std::io::Result<Storage> {
     let mount_point = mount_point(path)?;
     let guid_path = guid_path(&mount_point).unwrap_or_default();
@@ -113,7 +113,7 @@ fn mount_point(path: &Path) -> std::io::Result<String> {
     let path = wide(path);
     let mut units = vec![0u16; PATH_UNITS_MAX];
     let room = u32::try_from(units.len()).unwrap_or(u32::MAX);
-    // SAFETY: the path ends with a zero, the buffer has this room.
+    // SAFETY: the path is zero-terminated, the buffer has this size.
     let done = unsafe { GetVolumePathNameW(path.as_ptr(), units.as_mut_ptr(), room) };
     if done == 0 {
         return Err(std::io::Error::last_os_error());
@@ -127,21 +127,21 @@ fn mount_point(path: &Path) -> std::io::Result<String> {
     })
 }
 
-/// The volume's name for good; none for network shares.
+/// The volume's permanent name; `None` for network shares.
 fn guid_path(mount_point: &str) -> Option<String> {
     let mount_point = wide(mount_point);
     let mut units = [0u16; 64];
-    // SAFETY: the name ends with a zero, the buffer has this room.
+    // SAFETY: the name is zero-terminated, the buffer has this size.
     let done =
         unsafe { GetVolumeNameForVolumeMountPointW(mount_point.as_ptr(), units.as_mut_ptr(), 64) };
     (done != 0).then(|| narrow(&units))
 }
 
-/// The path of an open file, whatever has happened to its name.
+/// The path of an open file, even if it was renamed.
 fn final_path(file: &File) -> Option<PathBuf> {
     let mut units = vec![0u16; PATH_UNITS_MAX];
     let room = u32::try_from(units.len()).unwrap_or(u32::MAX);
-    // SAFETY: the handle is open, the buffer has this room.
+    // SAFETY: the handle is open, the buffer has this size.
     let length = unsafe {
         GetFinalPathNameByHandleW(
             file.as_raw_handle(),

@@ -1,4 +1,4 @@
-//! Opening devices without a right to their data, and asking them.
+//! Opens devices without data access, and queries them.
 
 use crate::ioctl_replies::{Answer, Refusal};
 use std::fs::{File, OpenOptions};
@@ -15,16 +15,15 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::IO::{DeviceIoControl, GetOverlappedResult, OVERLAPPED};
 
-/// The largest answer that is waited for.
+/// Largest answer accepted.
 const ANSWER_BYTES_MAX: usize = 4 << 20;
 
-/// Opens a device for questions only: no right to data, nobody else kept out,
-/// and so no administrator needed.
+/// Opens a device for queries only: no data access and full sharing, so no administrator is needed.
 pub fn device(path: &str) -> Result<File, Refusal> {
     open(path, 0, 0)
 }
 
-/// Opens a directory to ask the file system that it is on.
+/// Opens a directory to query its file system.
 pub fn directory(path: &str) -> Result<File, Refusal> {
     open(path, FILE_READ_ATTRIBUTES, FILE_FLAG_BACKUP_SEMANTICS)
 }
@@ -38,7 +37,7 @@ fn open(path: &str, access: u32, flags: u32) -> Result<File, Refusal> {
         .map_err(|error| refusal(&error))
 }
 
-/// Asks once, with room for `room` bytes; the code 234 or 122 asks for more.
+/// Queries once, with `room` bytes; error 234 or 122 means more is needed.
 fn ask_once(file: &File, code: u32, input: &[u8], room: usize) -> Result<(Vec<u8>, u32), Refusal> {
     let event = Event::new().map_err(|error| refusal(&error))?;
     // The structures hold 64-bit fields, so the buffer is aligned for them.
@@ -50,9 +49,8 @@ fn ask_once(file: &File, code: u32, input: &[u8], room: usize) -> Result<(Vec<u8
     };
     let handle = file.as_raw_handle();
     let (input_bytes, room_bytes) = (size(input.len())?, size(words.len() * 8)?);
-    // SAFETY: input and output are live for these many bytes. Handles for
-    // overlapped operations may answer later; then the answer is waited for
-    // below, before buffers, OVERLAPPED or event go away.
+    // SAFETY: input and output are live for this many bytes. Handles for overlapped I/O may answer
+    // later; then the code below waits for the answer before buffers, OVERLAPPED or event go away.
     let done = unsafe {
         DeviceIoControl(
             handle,
@@ -67,7 +65,7 @@ fn ask_once(file: &File, code: u32, input: &[u8], room: usize) -> Result<(Vec<u8
     };
     let mut status = if done != 0 { 0 } else { last_code() };
     if status == ERROR_IO_PENDING {
-        // SAFETY: the same OVERLAPPED, still in its place; waits to the end.
+        // SAFETY: the same OVERLAPPED, not moved; waits to the end.
         let done = unsafe { GetOverlappedResult(handle, &overlapped, &mut returned, 1) };
         status = if done != 0 { 0 } else { last_code() };
     }
@@ -88,7 +86,7 @@ fn last_code() -> u32 {
     refusal(&std::io::Error::last_os_error()).code
 }
 
-/// The code and words of an error.
+/// The code and message of an error.
 fn refusal(error: &std::io::Error) -> Refusal {
     Refusal {
         code: error
@@ -107,7 +105,7 @@ fn of_code(code: u32) -> Refusal {
     }
 }
 
-/// Asks with more and more room until the answer fits.
+/// Retries with larger buffers until the answer fits.
 pub fn ask(file: &File, code: u32, input: &[u8]) -> Answer {
     let mut room = 1024;
     loop {
@@ -122,7 +120,7 @@ pub fn ask(file: &File, code: u32, input: &[u8]) -> Answer {
     }
 }
 
-/// Asks for the first part of a long answer; whether there is more.
+/// Queries the first part of a long answer; returns whether there is more.
 pub fn ask_part(
     file: &File,
     code: u32,
@@ -133,8 +131,8 @@ pub fn ask_part(
     Ok((bytes, status == ERROR_MORE_DATA))
 }
 
-/// Asks for a storage property: `STORAGE_PROPERTY_QUERY` is the property, 0 for
-/// a standard query, and room for parameters, 12 bytes in all.
+/// Queries a storage property: `STORAGE_PROPERTY_QUERY` is the property, 0 for a standard query,
+/// and room for parameters, 12 bytes in all.
 pub fn property(file: &File, property: u32) -> Answer {
     debug_assert!(property <= properties::SEEK_PENALTY);
     let mut query = [0u8; 12];

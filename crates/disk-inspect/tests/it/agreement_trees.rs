@@ -1,7 +1,6 @@
-//! What is said of the machines in `tests/trees`, held against other tools:
-//! `lsblk --sysroot` on the whole tree, `sfdisk -J` and `parted` on the bytes of its
-//! disks. They are run, not quoted; what each cannot say is named where it is left
-//! out.
+//! Results for the machines in `tests/trees`, compared with other tools: `lsblk --sysroot` on the
+//! whole tree, `sfdisk -J` and `parted` on the bytes of its disks. The tools are run; what each
+//! cannot report is noted where it is left out.
 
 use crate::borrowed::skip;
 use crate::golden::TREES;
@@ -47,7 +46,7 @@ fn add_block_links(root: &Path) {
 
 /// What `lsblk` says of a tree; `None` where it is missing or knows no `--sysroot`.
 fn lsblk(root: &Path) -> Option<Value> {
-    // Only what it reads from the tree: it asks the running system for the rest.
+    // Only columns read from the tree: it queries the running system for the rest.
     let columns = "NAME,SIZE,START,ALIGNMENT,MIN-IO,OPT-IO,PHY-SEC,LOG-SEC,ROTA";
     let output = Command::new("timeout")
         .args(["20", "lsblk", "--sysroot"])

@@ -1,4 +1,4 @@
-//! Made-up Windows machines: what is said of their volumes.
+//! Synthetic Windows machines: the results for their volumes.
 
 use crate::made_up::*;
 use stripewise_disk_inspect::ioctl_replies::*;

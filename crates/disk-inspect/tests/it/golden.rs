@@ -1,6 +1,6 @@
-//! Machines in `tests/trees`, and what is said of them in `tests/expected`.
+//! Machines in `tests/trees`, and their expected results in `tests/expected`.
 //!
-//! `STRIPEWISE_BLESS=1` writes the expectations anew; read the difference.
+//! `STRIPEWISE_BLESS=1` rewrites the expectations; review the difference.
 
 use crate::machine::Machine;
 use std::fmt::Write;
@@ -67,11 +67,11 @@ fn one_device_brings_what_is_below_and_above_it() {
     let all = ["md0", "sda", "sdb", "sdc", "sdd"]
         .map(str::to_owned)
         .to_vec();
-    // Of the volumes only those that share bytes with what was asked for.
+    // Only volumes that share bytes with the requested device.
     assert_eq!(names("md0p1"), (all.clone(), 1));
     assert_eq!(names("/dev/md0"), (all.clone(), 3));
     assert_eq!(names("sda1"), (vec!["md0".to_owned(), "sda".to_owned()], 3));
-    // A member brings the array on it, whose volumes need the others to be told.
+    // A member includes the array on it, whose volumes need the other members.
     assert_eq!(names("sdb").0, ["md0", "sdb"]);
 }
 

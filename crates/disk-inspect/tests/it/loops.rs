@@ -47,8 +47,8 @@ fn a_loop_device_leads_to_the_disk_of_its_file_and_is_found_from_the_file() {
     scratch.remove();
     assert_eq!(system.uses_of_file(&scratch.file), [wanted]);
     drop(attached);
-    // Whoever has the device open at that moment keeps it until he closes it: other tests
-    // ask each loop device for its backing.
+    // Other tests query each loop device for its backing; one that has the device open at that
+    // moment keeps it until it is closed.
     wait_until("the device lets go of its file", || {
         system.uses_of_file(&scratch.file).is_empty()
     });

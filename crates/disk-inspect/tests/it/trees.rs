@@ -388,8 +388,8 @@ fn hostile_trees_give_few_facts_and_no_panic() {
         "a start beyond 2^64 bytes is no start"
     );
     assert!(circle.layers().len() <= 4096);
-    // Round a circle nobody is met twice (found by fuzzing: a second and 300,000
-    // opened files, as each device was followed until the limit).
+    // In a cycle no device is visited twice (found by fuzzing: a second and 300,000 opened files,
+    // as each device was followed until the limit).
     let round = system.device(number(1, 2)).expect("a device");
     assert!(count(&round) <= 6, "{}", count(&round));
     assert_eq!(system.device(number(1, 5)).expect("a loop").below, []);
@@ -418,7 +418,7 @@ fn count(device: &BlockDevice) -> usize {
     1 + device.below.iter().map(count).sum::<usize>()
 }
 
-/// Everything that can be asked, for its own sake.
+/// Runs every query, ignoring results.
 fn ask_everything(system: &System, numbers: &[DeviceNumber]) {
     let host = system.host();
     assert!(host.cpu.count_usable >= 1);
@@ -521,7 +521,7 @@ fn a_tree_that_was_made_for_lsblk_is_read_too() {
         1
     );
 
-    // Nothing but `/sys/block`, as somebody makes it by hand.
+    // Only `/sys/block`, as in a hand-made tree.
     let found = walk(&root.join("sys/devices"), "sda").expect("the disk");
     std::fs::create_dir_all(root.join("sys/block")).expect("a folder");
     std::fs::rename(found, root.join("sys/block/sda")).expect("moved");
@@ -553,7 +553,7 @@ fn a_drive_tells_how_warm_it_is_and_its_partitions_say_the_same() {
     for device in ["nvme0n1", "nvme0n1p2"] {
         assert_eq!(system.temperature_millicelsius(device), Some(41_850));
     }
-    // A server's disks, without a driver that tells.
+    // A server's disks, without driver information.
     let server = Machine::new("server");
     assert_eq!(server.system().temperature_millicelsius("sda"), None);
 }

@@ -180,8 +180,8 @@ fn each_verdict_has_its_rule_and_its_exit_code() {
     }
 }
 
-/// A case of [`check_suspect`]: name, disks, boundaries above them, sizes asked for,
-/// and the largest power of two in the offset where that makes it suspect.
+/// A case of [`check_suspect`]: name, disks, boundaries above them, requested sizes, and the
+/// largest power of two in the offset if that makes it suspect.
 type SuspectCase<'a> = (&'a str, Vec<Place>, Vec<Boundary>, &'a [u64], Option<u64>);
 
 fn check_suspect<'a>(cases: impl IntoIterator<Item = SuspectCase<'a>>) {
@@ -402,8 +402,8 @@ fn the_worst_of_several_boundaries_decides_and_pieces_keep_their_phase() {
 
 #[test]
 fn stripes_over_stripes_are_judged_by_the_pieces_that_arrive() {
-    // What stands above, what is below it, where the first piece lies there and in
-    // the volume; verdict and finding for 8K, 64K and 1M.
+    // The layers above and below, and where the first piece is there and in the volume; verdict and
+    // finding for 8K, 64K and 1M.
     for (above, below, at, lead, verdict, finding) in [
         // LVM stripes of 16K over md chunks of 64K: the second array has the volume's
         // byte 16K at its data's start, and nothing is wrong.
@@ -473,8 +473,8 @@ fn stripes_over_stripes_are_judged_by_the_pieces_that_arrive() {
 
 #[test]
 fn a_unit_that_is_no_power_of_two_is_judged_by_what_both_have_in_common() {
-    // 64K on 96K cross once in three from any multiple of 32K, also from 0: that
-    // is said, and the rule is the same for all units.
+    // 64K on 96K cross once in three from any multiple of 32K, including 0: that is reported, and
+    // the rule is the same for all units.
     for (offset, sizes, splits_above, finding, excused) in [
         (1 << 20, &[8 * K, 64 * K][..], Some(32 * K), true, true),
         (1 << 20, &[8 * K, 32 * K], Some(32 * K), false, false),

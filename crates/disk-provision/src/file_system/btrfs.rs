@@ -1,6 +1,6 @@
-//! btrfs: what it allocates in is its sector size. A kernel mounts those that it
-//! lists in `/sys/fs/btrfs/features/supported_sectorsizes`; without that file,
-//! its page size only. There is nothing to tell about stripes.
+//! btrfs: its allocation unit is the sector size. A kernel mounts those listed in
+//! `/sys/fs/btrfs/features/supported_sectorsizes`; without that file, only its page size. It has no
+//! stripe settings.
 
 use super::{DeviceShape, FormatOptions, Kernel, Recipe, check_range, no_stripe, unmountable};
 use crate::Result;

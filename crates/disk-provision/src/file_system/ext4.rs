@@ -1,6 +1,6 @@
-//! ext4: blocks of 1 KiB up to a page; larger allocation units are clusters of
-//! blocks (`bigalloc`), which Linux mounts since 3.2. Blocks above a page could
-//! not be mounted before Linux 6.19, so they are never made.
+//! ext4: blocks of 1 KiB up to a page; larger allocation units are clusters of blocks (`bigalloc`),
+//! which Linux mounts since 3.2. Blocks above a page could not be mounted before Linux 6.19, so
+//! they are never used.
 
 use super::{FormatOptions, Kernel, Recipe, check_range, check_stripe, width};
 use crate::Result;
@@ -8,10 +8,10 @@ use stripewise_units::ByteSize;
 
 /// Smallest block.
 const BLOCK_BYTES_MIN: u64 = 1 << 10;
-/// `EXT2_MAX_CLUSTER_LOG_SIZE` is 29, but the kernel takes no more than 2^16
-/// blocks of 4 KiB as one; sensible sizes end far below.
+/// `EXT2_MAX_CLUSTER_LOG_SIZE` is 29, but the kernel supports at most 2^16 blocks of 4 KiB per
+/// cluster; sensible sizes are far below.
 const CLUSTER_BYTES_MAX: u64 = 1 << 28;
-/// Blocks that everybody's kernel mounts.
+/// Block size that every kernel mounts.
 const BLOCK_BYTES_COMMON: u64 = 4 << 10;
 
 pub fn recipe(spec: &FormatOptions, kernel: &Kernel, target: &str) -> Result<Recipe> {

@@ -1,8 +1,8 @@
-//! File systems: which command makes one with a given allocation unit and stripe
-//! geometry, and which are refused because this kernel could not mount them.
+//! File systems: the command that makes one with a given allocation unit and stripe geometry, and
+//! those refused because this kernel could not mount them.
 //!
-//! Pure: from a spec, a device and a kernel to an argument vector and to what the
-//! superblock must say afterwards. Nothing is run here.
+//! Pure: from a spec, a device and a kernel to an argument vector and the expected superblock.
+//! Nothing is run here.
 
 mod btrfs;
 mod ext4;
@@ -17,7 +17,7 @@ use crate::{Error, ErrorKind, Result};
 use serde::Serialize;
 use stripewise_units::ByteSize;
 
-/// The file systems that are made.
+/// The supported file systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FileSystemKind {
@@ -25,14 +25,14 @@ pub enum FileSystemKind {
     Ext4,
     /// Blocks up to 64 KiB.
     Xfs,
-    /// Copy on write: sectors of the size of a page, mostly.
+    /// Copy on write: sectors usually of page size.
     Btrfs,
     /// Windows': clusters up to 2 MiB.
     Ntfs,
 }
 
 impl FileSystemKind {
-    /// All of them.
+    /// All file systems.
     pub const ALL: [FileSystemKind; 4] = [
         FileSystemKind::Ext4,
         FileSystemKind::Xfs,
@@ -40,13 +40,13 @@ impl FileSystemKind {
         FileSystemKind::Ntfs,
     ];
 
-    /// It keeps the stripes of the array below in its superblock.
+    /// Whether it stores the array's stripe geometry in its superblock.
     #[must_use]
     pub fn keeps_stripes(self) -> bool {
         matches!(self, FileSystemKind::Ext4 | FileSystemKind::Xfs)
     }
 
-    /// As users and superblocks write it.
+    /// The name used by users and superblocks.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -57,8 +57,8 @@ impl FileSystemKind {
         }
     }
 
-    /// Programs that make it, the first that is there counts; and the packages
-    /// of Debian that bring them.
+    /// Programs that make it, the first one installed is used; and the Debian packages that contain
+    /// them.
     #[must_use]
     pub fn tools(self) -> (&'static [&'static str], &'static str) {
         match self {
@@ -70,7 +70,7 @@ impl FileSystemKind {
     }
 }
 
-/// Stripes of the array below, as the file system is to know them.
+/// Stripe geometry of the array below, for the file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Stripe {
     /// Bytes on one disk before the next one is used.
@@ -79,60 +79,57 @@ pub struct Stripe {
     pub data_disks: u32,
 }
 
-/// What is asked for.
+/// The requested file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FormatOptions {
-    /// Which.
+    /// Its type.
     pub file_system: FileSystemKind,
     /// Bytes of an allocation unit (block, cluster).
     pub allocation_unit_bytes: u64,
-    /// The stripes below, where they are to be told.
+    /// The stripe geometry below, if it is to be set.
     pub stripe: Option<Stripe>,
 }
 
-/// What decides whether this machine can mount the result.
+/// What determines whether this machine can mount the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kernel {
-    /// Bytes of a page.
+    /// Page size in bytes.
     pub page_bytes: u64,
     /// Version and patch level: 6.12.
     pub release: (u32, u32),
-    /// Sector sizes that its btrfs knows, where it says so.
+    /// Sector sizes supported by its btrfs, if reported.
     pub btrfs_sectors: Vec<u64>,
 }
 
-/// The device as the file systems need to know it.
+/// The device properties that file systems need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DeviceShape {
     pub geometry: Geometry,
-    /// Sectors before the partition on its disk, for file systems that store it;
-    /// 0 for whole devices.
+    /// Offset of the partition on its disk, for file systems that store it; 0 for whole devices.
     pub start_bytes: u64,
-    /// Something is there that the tool would stop at.
+    /// It has contents that the tool would stop at.
     pub overwrites: bool,
-    /// It starts where the disks below would not have it, at which some tools stop: the
-    /// plan says so, and whoever carries it out has read it.
+    /// Its start is misaligned for the disks below, at which some tools stop: the plan reports it,
+    /// and its user has read that.
     pub is_misaligned: bool,
 }
 
-/// How it is made, and what must come out.
+/// How it is made, and the expected result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Recipe {
     /// Arguments before the device.
     pub arguments: Vec<String>,
-    /// Stripe unit and width that the superblock must have; not looked at where
-    /// absent.
+    /// Stripe unit and width expected in the superblock; `None`: not checked.
     pub stripe_bytes: Option<(u64, u64)>,
-    /// Worth knowing.
+    /// Informational.
     pub notes: Vec<String>,
 }
 
-/// Finds the recipe.
+/// Determines the recipe.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] for sizes that the file system does not have, or that do
-/// not fit the device; [`ErrorKind::Unusable`] for those that this kernel could
-/// not mount.
+/// [`ErrorKind::Usage`] for sizes that the file system does not support, or that do not fit the
+/// device; [`ErrorKind::Unusable`] for those that this kernel could not mount.
 pub(crate) fn recipe(
     spec: &FormatOptions,
     place: &DeviceShape,
@@ -179,7 +176,7 @@ fn usage(target: &str, what: String, hint: &str) -> Error {
     Error::new(ErrorKind::Usage, target, what).with_hint(hint)
 }
 
-/// A size that could not be mounted here.
+/// The error for a size that could not be mounted here.
 fn unmountable(target: &str, what: String, hint: String) -> Error {
     Error::new(ErrorKind::Unusable, target, what).with_hint(hint)
 }
@@ -205,7 +202,7 @@ fn check_range(spec: &FormatOptions, least: u64, most: u64, target: &str) -> Res
     ))
 }
 
-/// Refuses a stripe unit that is no number of blocks.
+/// Refuses a stripe unit that is not a multiple of the block size.
 fn check_stripe(stripe: Stripe, block_bytes: u64, target: &str) -> Result<()> {
     if stripe.unit_bytes.is_multiple_of(block_bytes) {
         return Ok(());
@@ -221,7 +218,7 @@ fn check_stripe(stripe: Stripe, block_bytes: u64, target: &str) -> Result<()> {
     ))
 }
 
-/// Refuses stripes for file systems that have no place to keep them.
+/// Refuses stripe geometry for file systems that cannot store it.
 fn no_stripe(spec: &FormatOptions, target: &str) -> Result<()> {
     if spec.stripe.is_none() {
         return Ok(());

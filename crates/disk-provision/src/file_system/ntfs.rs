@@ -1,12 +1,12 @@
-//! NTFS: clusters from a sector to 2 MiB, quickly (nothing is zeroed but the
-//! structures). Where the partition starts is stored in it for the boot loader.
-//! It is made for Windows, so whether this kernel mounts it does not matter.
+//! NTFS: clusters from a sector to 2 MiB, with a quick format (only the structures are zeroed). The
+//! start of the partition is stored in it for the boot loader. It is made for Windows, so whether
+//! this kernel mounts it does not matter.
 
 use super::{DeviceShape, FormatOptions, Recipe, check_range, no_stripe};
 use crate::Result;
 use stripewise_units::ByteSize;
 
-/// What Windows takes before version 1709 of Windows 10 and Server 2019.
+/// Limit of Windows before Windows 10 version 1709 and Server 2019.
 const CLUSTER_BYTES_OLD: u64 = 64 << 10;
 /// Larger clusters cannot be compressed.
 const CLUSTER_BYTES_COMPRESSED: u64 = 4 << 10;
@@ -20,7 +20,7 @@ pub fn recipe(spec: &FormatOptions, place: &DeviceShape, target: &str) -> Result
     arguments.push(cluster.to_string());
     arguments.push("--sector-size".to_owned());
     arguments.push(sector.to_string());
-    // It has room for 32 bits, and is only read when Windows starts from there.
+    // The field has 32 bits, and is only read when Windows boots from there.
     let start = u32::try_from(place.start_bytes / sector).unwrap_or(0);
     for (option, value) in [
         ("--partition-start", start),

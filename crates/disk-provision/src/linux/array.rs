@@ -1,5 +1,5 @@
-//! md arrays: made by mdadm from devices that it gets by descriptor, found and stopped by
-//! the UUID in their superblocks.
+//! md arrays: made by mdadm from devices passed by descriptor, found and stopped by the UUID in
+//! their superblocks.
 
 use super::device::{Device, OpenDisk, failed, in_the_way_and_unseen};
 use super::partition::facts;
@@ -16,7 +16,7 @@ use stripewise_device_guard::device::Access;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_units::NameText;
 
-/// Looks at an array that somebody has open for a moment, and time between them.
+/// Retries for an array that another process has open briefly, and the time between them.
 const PATIENCE: u32 = 50;
 const BETWEEN: Duration = Duration::from_millis(100);
 
@@ -56,15 +56,15 @@ pub fn plan_array(paths: &[PathBuf], spec: &ArrayWish, store: Option<&Path>) -> 
     })
 }
 
-/// Whether the kernel has md, or a module of it that mdadm would load: what is on the
-/// devices is not announced as lost for an array that cannot be made.
+/// Whether the kernel has md, or a module that mdadm would load: the plan does not announce data
+/// loss for an array that cannot be made.
 fn check_kernel(target: &str) -> Result<()> {
     if Path::new("/proc/mdstat").exists() {
         return Ok(());
     }
     let mut asked = std::process::Command::new("modprobe");
     asked.args(["--dry-run", "--quiet", "md_mod"]);
-    // Without the program to ask with, mdadm says it.
+    // If the probing program is missing, mdadm reports it.
     match asked.status() {
         Ok(status) if !status.success() => Err(Error::new(
             ErrorKind::Unusable,
@@ -124,7 +124,7 @@ pub fn execute(plan: &ArrayPlan, destroy: &[Destroy<'_>]) -> Result<ArrayReport>
     read_back(plan, &path, &pinned)
 }
 
-/// A node that no array has, from the end that systems use for unnamed ones.
+/// An unused device node, counting down from the last, as systems do for unnamed arrays.
 fn free_node(target: &str) -> Result<PathBuf> {
     let is_free = |number: &u32| {
         let taken = |path: String| Path::new(&path).exists();
@@ -141,7 +141,7 @@ fn free_node(target: &str) -> Result<PathBuf> {
     Ok(PathBuf::from(format!("/dev/md{number}")))
 }
 
-/// The array is the one that was asked for, of these devices.
+/// Verifies that the array is the requested one, with these devices.
 fn read_back(plan: &ArrayPlan, path: &Path, pinned: &[(File, Device)]) -> Result<ArrayReport> {
     let device = Device::find(path)?;
     let wrong = |what: String| {
@@ -194,12 +194,12 @@ pub fn array_with(uuid: [u8; 16]) -> Option<String> {
         .into_iter()
         .filter_map(|number| system.device(number).ok())
         .map(|device| device.name)
-        // Partitions have no such folder; names like `md_backup` are arrays as well.
+        // Partitions have no such directory; names like `md_backup` are arrays too.
         .filter(|name| Path::new(&format!("/sys/block/{name}/md")).exists())
         .find(is_it)
 }
 
-/// By the superblock of its first member that can be read.
+/// From the superblock of its first readable member.
 fn uuid_of(array: &str) -> Option<[u8; 16]> {
     let slaves = std::fs::read_dir(format!("/sys/block/{array}/slaves")).ok()?;
     slaves.flatten().find_map(|slave| {
@@ -245,7 +245,7 @@ pub fn stop(array: &str, uuid: [u8; 16]) -> Result<()> {
         drop(file);
         match stopped {
             Ok(()) => return Ok(()),
-            // Whoever looks at new devices has it open for a moment.
+            // Processes that examine new devices have it open briefly.
             Err(os) if os.kind() == io::ErrorKind::ResourceBusy && tries < PATIENCE => {
                 tries += 1;
                 std::thread::sleep(BETWEEN);

@@ -1,4 +1,4 @@
-//! The guard's devices, with what making tables and file systems needs of them.
+//! The guard's devices, with additions for making tables and file systems.
 
 use super::ioctl;
 use crate::disk::Disk;
@@ -54,7 +54,7 @@ impl Device {
         })
     }
 
-    /// What a saved table remembers of it.
+    /// The identity stored with a saved table.
     pub fn identity(&self, geometry: &Geometry) -> SavedDevice {
         SavedDevice {
             name: self.name.clone(),
@@ -80,7 +80,7 @@ impl Device {
         self.open_to_write(claim).map_err(Problem::into_class)
     }
 
-    /// Judges, claims, and judges once more, with the permission to destroy.
+    /// Judges, claims, and judges again, with the permission to destroy.
     pub fn claim_to_destroy(&self, destroy: &Destroy<'_>, access: Access) -> Result<Claim> {
         let permission = Permission {
             destroy: Some(destroy.name),
@@ -91,7 +91,7 @@ impl Device {
     }
 }
 
-/// What is in the way and what cannot be seen, as plans keep it.
+/// Obstacles and undetermined users, for plans.
 pub(super) fn in_the_way_and_unseen(standing: Standing) -> (Option<String>, Option<String>) {
     match standing {
         Standing::Free => (None, None),
@@ -100,8 +100,7 @@ pub(super) fn in_the_way_and_unseen(standing: Standing) -> (Option<String>, Opti
     }
 }
 
-/// An open device, through the page cache; what is read after a flush comes from
-/// the device.
+/// An open device, through the page cache; reads after a flush come from the device.
 pub(super) struct OpenDisk {
     pub file: File,
     pub size_bytes: u64,
@@ -122,8 +121,8 @@ impl Disk for OpenDisk {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.sync_all()?;
-        // Forgets the page cache; where that is not permitted, the advice does
-        // the same for clean pages that nobody else uses.
+        // Drops the page cache; if not permitted, the advice does the same for clean pages without
+        // other users.
         if ioctl::flush_buffers(&self.file).is_err() {
             let _ = rustix::fs::fadvise(&self.file, 0, None, rustix::fs::Advice::DontNeed);
         }

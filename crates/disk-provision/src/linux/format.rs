@@ -1,15 +1,13 @@
 //! `format`: the plan, the system's own mkfs, and reading back.
 //!
-//! mkfs gets the device as `/proc/self/fd/N`, a descriptor that it inherits and
-//! that was judged: whatever has become of the path meanwhile, it opens the same
-//! device (mke2fs, mkfs.xfs, mkfs.btrfs and mkntfs all do). The descriptor stays
-//! open until the end, so that the kernel neither detaches the loop device nor
-//! removes the partition nor gives its number to another.
+//! mkfs gets the device as `/proc/self/fd/N`, an inherited descriptor that was judged: whatever has
+//! happened to the path meanwhile, it opens the same device (mke2fs, mkfs.xfs, mkfs.btrfs and
+//! mkntfs all do). The descriptor stays open until the end, so that the kernel neither detaches the
+//! loop device nor removes the partition nor reuses its number.
 //!
-//! All but mkntfs claim the device with `O_EXCL` themselves, so our claim has to
-//! end before they start; who slips in between makes them fail, as they are given
-//! no option to force their way past users. mkntfs claims nothing: there our claim
-//! lasts until it has ended.
+//! All except mkntfs claim the device with `O_EXCL` themselves, so our claim has to end before they
+//! start; a process that slips in between makes them fail, as they get no option to force past
+//! users. mkntfs claims nothing: there our claim lasts until it has ended.
 
 use super::device::{Device, OpenDisk, failed, in_the_way_and_unseen};
 use super::mount::cannot_mount;
@@ -97,7 +95,7 @@ pub fn can_format(spec: &FormatOptions, logical_sector_bytes: u32) -> Result<()>
     tool(spec, target).map(drop)
 }
 
-/// What the verdict takes into account besides the place.
+/// What the verdict considers besides the location.
 fn known(allocation_unit_bytes: Option<u64>, stripe: Option<Stripe>) -> Known {
     Known {
         allocation_unit_bytes,
@@ -105,7 +103,7 @@ fn known(allocation_unit_bytes: Option<u64>, stripe: Option<Stripe>) -> Known {
     }
 }
 
-/// Where a partition starts on its disk; 0 for whole devices.
+/// Offset of a partition on its disk; 0 for whole devices.
 fn start_on_disk(device: &BlockDevice) -> u64 {
     device
         .partition
@@ -113,8 +111,8 @@ fn start_on_disk(device: &BlockDevice) -> u64 {
         .map_or(0, |place| place.start_bytes)
 }
 
-/// Whether it starts off the multiples of what the disk below takes best: its stripe unit,
-/// or its physical sector.
+/// Whether its start is not a multiple of the disk's preferred unit: its stripe unit, or its
+/// physical sector.
 fn is_misaligned(device: &BlockDevice) -> bool {
     let queue = &device.queue;
     let least = queue.minimum_io_bytes.unwrap_or(1);
@@ -122,8 +120,8 @@ fn is_misaligned(device: &BlockDevice) -> bool {
     !start_on_disk(device).is_multiple_of(least.max(sector).max(1))
 }
 
-/// Partitions of a whole device, by the kernel or by a table that it does not
-/// show. Inside a partition a table is what is left of something.
+/// Partitions of a whole device, according to the kernel or a table that it does not show. Inside a
+/// partition a table is stale.
 fn has_partitions(device: &Device, present: &Present) -> Option<String> {
     let listed = if device.is_partition() {
         0
@@ -137,7 +135,7 @@ fn has_partitions(device: &Device, present: &Present) -> Option<String> {
     })
 }
 
-/// The program that makes it.
+/// The program to run.
 fn tool(spec: &FormatOptions, target: &str) -> Result<PathBuf> {
     let (names, package) = spec.file_system.tools();
     let what = format!("to make {}", spec.file_system.name());
@@ -159,7 +157,7 @@ fn kernel() -> Kernel {
     }
 }
 
-/// `6.12.9-amd64` as 6 and 12; 0 where it is not to be read, the oldest.
+/// `6.12.9-amd64` as 6 and 12; 0, the oldest, if unreadable.
 fn parse_release(text: &str) -> (u32, u32) {
     let mut numbers = text
         .split(|c: char| !c.is_ascii_digit())
@@ -193,7 +191,7 @@ pub fn execute(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatReport>
     if let Some(reason) = has_partitions(&device, &present) {
         return Err(device.refusal(&reason).into_class());
     }
-    // Without them it would be taken for what it was, or for two things at once.
+    // Otherwise it would be taken for its former contents, or for two things at once.
     let leaves_all = plan.file_system == FileSystemKind::Ntfs;
     let marks = stale_signatures::left_by_mkfs(&disk, &plan.geometry, leaves_all)
         .map_err(|os| failed(&device.target, "cannot be read", os))?;
@@ -204,7 +202,7 @@ pub fn execute(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatReport>
         };
         write::write_in_order(&mut writable, &marks, &device.target)?;
     }
-    // Its own claim would fail while ours lasts, where it makes one.
+    // A tool's own claim would fail while ours lasts.
     drop(disk);
     let claim = (plan.file_system == FileSystemKind::Ntfs).then_some(claim);
     run(plan, &device, &pinned)?;
@@ -242,7 +240,7 @@ fn run(plan: &FormatPlan, device: &Device, pinned: &File) -> Result<()> {
     tools::run(&call)
 }
 
-/// Compares the superblock with what was asked for.
+/// Compares the superblock with the request.
 fn read_back(plan: &FormatPlan, device: &Device, disk: &mut OpenDisk) -> Result<FileSystemHeader> {
     disk.flush()
         .map_err(|os| failed(&device.target, "cannot be flushed", os))?;

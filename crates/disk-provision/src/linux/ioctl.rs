@@ -1,5 +1,5 @@
-//! The calls to the kernel - its block layer, its mounts, the end of children - that no
-//! safe library makes for us. All unsafe code of the crate is here.
+//! The kernel calls (block layer, mounts, child termination) that no safe library offers. Contains
+//! all unsafe code of the crate.
 
 use std::ffi::{CStr, c_int, c_ulong};
 use std::fs::File;
@@ -38,30 +38,30 @@ struct BlkpgArgument {
     data: *mut BlkpgPartition,
 }
 
-/// Has the kernel read the partition table again. It fails where a partition is
-/// in use, and where the kernel does not scan this device.
+/// Has the kernel reread the partition table. Fails if a partition is in use, and if the kernel
+/// does not scan this device.
 pub(super) fn reread_table(disk: &File) -> io::Result<()> {
     plain(disk, BLKRRPART)
 }
 
-/// Writes back and forgets what the page cache holds of a device.
+/// Flushes and drops a device's page cache.
 pub(super) fn flush_buffers(disk: &File) -> io::Result<()> {
     plain(disk, BLKFLSBUF)
 }
 
-/// Stops an md array: nobody but this descriptor may have it open.
+/// Stops an md array: no other descriptor may have it open.
 pub(super) fn stop_array(array: &File) -> io::Result<()> {
     plain(array, STOP_ARRAY)
 }
 
-/// Gives this thread, and those that it starts, a view of the mounts of their own: what is
-/// mounted in it is seen nowhere else, and is gone when the last of them is.
+/// Gives this thread, and those it starts, a private mount namespace: mounts in it are visible
+/// nowhere else, and end with the last of the threads.
 pub(super) fn own_mounts() -> io::Result<()> {
-    // SAFETY: takes no pointers. The mounts that are there are copied.
+    // SAFETY: takes no pointers. Existing mounts are copied.
     result(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
     let flags = libc::MS_REC | libc::MS_PRIVATE;
-    // SAFETY: the path is a string with its end; the other pointers may be null for a
-    // change of propagation.
+    // SAFETY: the path is zero-terminated; the other pointers may be null for a change of
+    // propagation.
     result(unsafe { libc::mount(ptr::null(), c"/".as_ptr(), ptr::null(), flags, ptr::null()) })
 }
 
@@ -73,7 +73,7 @@ pub(super) fn mount(
     options: &CStr,
 ) -> io::Result<()> {
     let flags: c_ulong = libc::MS_NODEV | libc::MS_NOSUID | libc::MS_NOEXEC | libc::MS_NOATIME;
-    // SAFETY: all are strings with their ends, which the kernel copies.
+    // SAFETY: all are zero-terminated strings, which the kernel copies.
     result(unsafe {
         libc::mount(
             device.as_ptr(),
@@ -85,27 +85,27 @@ pub(super) fn mount(
     })
 }
 
-/// Unmounts what is mounted at a path that is no link.
+/// Unmounts the file system at a path that is not a link.
 pub(super) fn unmount(at: &CStr) -> io::Result<()> {
-    // SAFETY: a string with its end.
+    // SAFETY: a zero-terminated string.
     result(unsafe { libc::umount2(at.as_ptr(), libc::UMOUNT_NOFOLLOW) })
 }
 
-/// Lets a program, and nothing else that is started meanwhile, have descriptors of ours, by
-/// their numbers. They have to stay open until it runs.
+/// Lets a program, and nothing else started meanwhile, inherit these descriptors by number. They
+/// must stay open until it runs.
 pub(super) fn inherits(command: &mut Command, descriptors: Vec<RawFd>) {
     let keep_open = move || {
         descriptors.iter().try_for_each(|descriptor| {
-            // SAFETY: takes no pointers, may be made between fork and exec, and changes the
-            // child's own copy of the descriptor.
+            // SAFETY: takes no pointers, is async-signal-safe between fork and exec, and changes
+            // the child's own copy of the descriptor.
             result(unsafe { libc::fcntl(*descriptor, libc::F_SETFD, 0) })
         })
     };
-    // SAFETY: the closure makes system calls that may be made there, and allocates nothing.
+    // SAFETY: the closure makes only system calls that are allowed there, and allocates nothing.
     unsafe { command.pre_exec(keep_open) };
 }
 
-/// Has the kernel end a program when the thread that starts it ends, whatever ends it.
+/// Has the kernel end a program when the thread that starts it ends, however that happens.
 pub(super) fn ends_with_us(command: &mut Command) {
     let parent = std::process::id();
     let ask = move || {
@@ -113,14 +113,14 @@ pub(super) fn ends_with_us(command: &mut Command) {
         let asked = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
         // SAFETY: as above.
         let still_there = unsafe { libc::getppid() };
-        // Whoever is gone by now sends no signal.
+        // A parent that is already gone sends no signal.
         match u32::try_from(still_there) == Ok(parent) {
             true => result(asked),
             false => Err(io::ErrorKind::Interrupted.into()),
         }
     };
-    // SAFETY: the closure only makes two system calls that may be made there, and
-    // allocates nothing.
+    // SAFETY: the closure makes only two system calls that are allowed there, and allocates
+    // nothing.
     unsafe { command.pre_exec(ask) };
 }
 
@@ -132,8 +132,8 @@ fn result(answer: c_int) -> io::Result<()> {
 }
 
 fn plain(disk: &File, request: libc::Ioctl) -> io::Result<()> {
-    // SAFETY: the descriptor is open for the whole call; these requests take no
-    // argument and touch no memory of ours.
+    // SAFETY: the descriptor is open for the whole call; these requests take no argument and access
+    // no memory of ours.
     let result = unsafe { libc::ioctl(disk.as_raw_fd(), request, 0) };
     if result < 0 {
         return Err(io::Error::last_os_error());
@@ -141,12 +141,12 @@ fn plain(disk: &File, request: libc::Ioctl) -> io::Result<()> {
     Ok(())
 }
 
-/// Has the kernel show a partition. Bytes, whole sectors.
+/// Has the kernel add a partition. Bytes, whole sectors.
 pub(super) fn add_partition(disk: &File, number: u32, start: u64, length: u64) -> io::Result<()> {
     change(disk, BLKPG_ADD_PARTITION, number, start, length)
 }
 
-/// Has the kernel show a partition no more; nothing on the disk changes.
+/// Has the kernel drop a partition; nothing on the disk changes.
 pub(super) fn delete_partition(disk: &File, number: u32) -> io::Result<()> {
     change(disk, BLKPG_DEL_PARTITION, number, 0, 0)
 }

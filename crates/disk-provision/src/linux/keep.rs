@@ -1,5 +1,5 @@
-//! The file with the old table: made new, on the disk before anything else is
-//! written; and read again.
+//! The file with the old table: newly created, and synced before anything else is written; and read
+//! again.
 
 use crate::saved::{FILE_BYTES_MAX, SavedTable};
 use crate::{Error, ErrorKind, Result};
@@ -10,11 +10,11 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use stripewise_units::NameText;
 
-/// Writes a new file and sees that it, its name and the new directories above it
-/// survive a crash.
+/// Writes a new file and makes sure that it, its name and its new parent directories survive a
+/// crash.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] where the file exists already or its name cannot be; else
+/// [`ErrorKind::Usage`] if the file exists already or its name is invalid; otherwise
 /// [`ErrorKind::Unusable`]. Nothing has been written to the device then.
 pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = |os: io::Error| {
@@ -62,12 +62,12 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
         .and_then(|()| file.sync_all())
         .and_then(|()| File::open(directory)?.sync_all());
     if let Err(os) = written {
-        // The name was made above, by nobody else.
+        // The name was created above, by this process.
         let _ = std::fs::remove_file(path);
         return Err(failed(os));
     }
-    // Directories above may be new as well. Some may not be opened; then their
-    // names are as safe as the file system makes them by itself.
+    // Parent directories may be new as well. Some may not be openable; then their names are as
+    // durable as the file system makes them by itself.
     for above in std::fs::canonicalize(directory)
         .map_err(failed)?
         .ancestors()
@@ -78,7 +78,7 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Reads a saved table. Waits for nobody: a pipe is no saved table.
+/// Reads a saved table. Never blocks: a pipe is not a saved table.
 pub(super) fn read(path: &Path) -> Result<SavedTable> {
     let refused = |what: &str| {
         Error::new(ErrorKind::Usage, path.as_text(), what)
@@ -93,7 +93,7 @@ pub(super) fn read(path: &Path) -> Result<SavedTable> {
     if !file.metadata().map_err(failed)?.is_file() {
         return Err(refused("is not a file"));
     }
-    // Pieces are printed as two digits a byte, with words and white space around.
+    // Regions are printed as two digits per byte, with words and white space around.
     const LIMIT_BYTES: u64 = 4 * FILE_BYTES_MAX;
     let mut bytes = Vec::new();
     file.take(LIMIT_BYTES + 1)

@@ -1,9 +1,8 @@
-//! The kernel's view of a new table: how it gets to show the partitions, and
-//! whether it does.
+//! The kernel's view of a new table: making it show the partitions, and verifying that it does.
 //!
-//! `BLKRRPART` has it read the table itself. Where that is not enough - loop
-//! devices without `--partscan`, kernels without that kind of table - `BLKPG`
-//! tells it each partition. sysfs is compared in either case.
+//! `BLKRRPART` makes it read the table itself. If that is not enough (loop devices without
+//! `--partscan`, kernels without that type of table), `BLKPG` passes it each partition. sysfs is
+//! compared in either case.
 
 use super::device::Device;
 use super::ioctl;
@@ -16,29 +15,28 @@ use stripewise_disk_inspect::{Inspect, System};
 use stripewise_units::DeviceNumber;
 use stripewise_units::NameText;
 
-/// How the kernel came to show the partitions.
+/// How the kernel learned of the partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shown {
     /// It read the table itself.
     Reread,
-    /// It was told each of them.
+    /// It was given each of them.
     Told,
 }
 
-/// Whether the kernel can show partitions on a device at all: zram and device
-/// mapper cannot.
+/// Whether the kernel can show partitions on a device at all: zram and device mapper cannot.
 pub(super) fn can_show(number: DeviceNumber) -> bool {
     let text = std::fs::read_to_string(format!("/sys/dev/block/{number}/ext_range"));
-    // Absent in some trees of old; then the attempt will tell.
+    // Missing in some old kernels; then the attempt shows it.
     text.map_or(true, |text| text.trim() != "1")
 }
 
 /// Has the kernel show exactly these partitions.
 ///
 /// # Errors
-/// [`ErrorKind::Unverified`] when it does not in the end: the table is on the
-/// disk and will be seen after the next boot at the latest.
+/// [`ErrorKind::Unverified`] if it ultimately does not: the table is on the disk and will be seen
+/// after the next boot at the latest.
 pub(super) fn show(disk: &File, device: &Device, want: &[PresentPartition]) -> Result<Shown> {
     let sector = u64::from(device.facts.queue.logical_sector_bytes.unwrap_or(512));
     let reread = ioctl::reread_table(disk);
@@ -63,7 +61,7 @@ pub(super) fn show(disk: &File, device: &Device, want: &[PresentPartition]) -> R
     Err(error)
 }
 
-/// Removes what the kernel shows and adds what it should.
+/// Removes the partitions that the kernel shows and adds the new ones.
 fn tell(
     disk: &File,
     number: DeviceNumber,
@@ -76,8 +74,8 @@ fn tell(
         }
     }
     for partition in want {
-        // The kernel shows an extended partition as its first sector only, so
-        // that nobody writes over the logical ones through it.
+        // The kernel shows only the first sector of an extended partition, so that the logical ones
+        // cannot be overwritten through it.
         let length = if partition.is_extended {
             sector
         } else {
@@ -88,7 +86,7 @@ fn tell(
     Ok(())
 }
 
-/// What is different between sysfs and what should be; `None` where nothing is.
+/// Differences between sysfs and the expected partitions; `None` if there are none.
 fn differs(number: DeviceNumber, want: &[PresentPartition]) -> Option<String> {
     let shown = System::live().partitions(number);
     let found: Vec<(u32, u64, u64)> = shown

@@ -1,4 +1,4 @@
-//! Who a device is, and whether it bears the marks of what was made on it.
+//! Identity of a device, and whether it has the marks of what was made on it.
 
 use super::device::{Device, OpenDisk, failed};
 use crate::disk::medium;
@@ -47,7 +47,7 @@ pub(super) fn array_of(disk: &OpenDisk) -> std::io::Result<Option<[u8; 16]>> {
     Ok(member.array_uuid.as_deref().and_then(bytes_of))
 }
 
-/// 16 bytes of a text with 32 digits, whatever stands between them.
+/// 16 bytes from a text with 32 digits, ignoring everything else.
 fn bytes_of(text: &str) -> Option<[u8; 16]> {
     let digits: Vec<u8> = text
         .chars()

@@ -1,5 +1,4 @@
-//! Linux: claims on devices, what the kernel shows, programs. Unsafe code only in
-//! `ioctl`.
+//! Linux: claims on devices, the kernel's view, programs. Unsafe code only in `ioctl`.
 
 mod array;
 mod device;

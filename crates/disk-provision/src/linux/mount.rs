@@ -1,6 +1,5 @@
-//! Mounts that only this process sees. Its view of the mounts is made its own first, so
-//! that nobody else can come upon them, and that they are gone when the process is,
-//! however it ends.
+//! Private mounts. The mount namespace is made private first, so that no other process can access
+//! them, and they end with the process, however it ends.
 
 use super::device::Device;
 use super::ioctl;
@@ -14,11 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use stripewise_units::{DeviceNumber, NameText};
 
-/// How long something may still hold a file system that is to be unmounted.
+/// How long the file system may stay busy at unmount.
 const PATIENCE: u32 = 100;
 const BETWEEN: Duration = Duration::from_millis(100);
-/// How often a mount point is tried to be made, a millisecond apart, while others remove
-/// the directory that it is in.
+/// Attempts to create a mount point, a millisecond apart, while others remove its parent directory.
 const MAKE_TRIES: u32 = 60_000;
 
 /// A mounted file system; unmounted when dropped.
@@ -29,7 +27,7 @@ pub struct PrivateMount {
 }
 
 impl PrivateMount {
-    /// Where it is.
+    /// Its location.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.at
@@ -38,7 +36,7 @@ impl PrivateMount {
     /// Unmounts it and removes its directory.
     ///
     /// # Errors
-    /// [`ErrorKind::Unusable`] where something holds it for longer than ten seconds.
+    /// [`ErrorKind::Unusable`] if it stays busy for longer than ten seconds.
     pub fn unmount(mut self) -> Result<()> {
         self.end()
     }
@@ -69,7 +67,7 @@ impl PrivateMount {
 
 impl Drop for PrivateMount {
     fn drop(&mut self) {
-        // Whoever drops it has another failure to tell; the end of the process unmounts.
+        // The caller that drops it has another failure to report; the end of the process unmounts.
         let _ = self.end();
     }
 }
@@ -91,7 +89,7 @@ pub fn mount_privately(
         at: at.to_owned(),
         is_mounted: false,
     };
-    // Tables of inodes are otherwise written while somebody measures.
+    // Inode tables would otherwise be written during the measurement.
     let options = match file_system {
         FileSystemKind::Ext4 => c"noinit_itable",
         _ => c"",
@@ -112,7 +110,7 @@ pub fn mount_privately(
     let number = std::fs::metadata(at)
         .map(|about| DeviceNumber::from_raw(about.dev()))
         .map_err(|os| failed(at, "cannot be examined", os))?;
-    // btrfs has numbers of its own.
+    // btrfs has its own numbers.
     if file_system != FileSystemKind::Btrfs && number != found.number {
         return Err(Error::new(
             ErrorKind::Refused,
@@ -124,21 +122,21 @@ pub fn mount_privately(
     Ok(mounted)
 }
 
-/// Makes the directory and its parents. Whoever unmounts beside us removes the parent that
-/// all mount points share, in the moment between: then it is made once more.
+/// Creates the directory and its parents. A concurrent unmount may remove the shared parent of all
+/// mount points in between: then it is created again.
 fn make_mount_point(at: &Path) -> Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.mode(0o700);
     let mut tries = 0;
     loop {
-        // Whether it worked shows below: std fails where it looks again in such a moment.
+        // Success is checked below: std fails if it looks again at such a moment.
         let parents = at
             .parent()
             .map_or(Ok(()), |parent| builder.recursive(true).create(parent));
         match (builder.recursive(false).create(at), parents) {
             (Err(os), _) if os.kind() == io::ErrorKind::NotFound && tries < MAKE_TRIES => {
                 tries += 1;
-                // Else whoever waits for the kernel's lock of the directory is always next.
+                // Otherwise the other waiters for the kernel's directory lock always go first.
                 std::thread::sleep(Duration::from_millis(1));
             }
             (Err(os), Err(above)) if os.kind() == io::ErrorKind::NotFound => {
@@ -149,7 +147,7 @@ fn make_mount_point(at: &Path) -> Result<()> {
     }
 }
 
-/// What the kernel calls it.
+/// The kernel's name for it.
 fn kernel_name(file_system: FileSystemKind) -> &'static str {
     match file_system {
         FileSystemKind::Ntfs => "ntfs3",
@@ -157,8 +155,7 @@ fn kernel_name(file_system: FileSystemKind) -> &'static str {
     }
 }
 
-/// Why this kernel cannot mount such a file system at all; none where it can, or where that
-/// cannot be seen.
+/// Why this kernel cannot mount such a file system at all; `None` if it can, or if unknown.
 pub fn cannot_mount(file_system: FileSystemKind) -> Option<String> {
     let known = std::fs::read_to_string("/proc/filesystems").ok()?;
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok()?;
@@ -167,8 +164,8 @@ pub fn cannot_mount(file_system: FileSystemKind) -> Option<String> {
         .join("modules.alias");
     let aliases = match std::fs::read_to_string(aliases) {
         Ok(aliases) => aliases,
-        // A container without the list: the kernel may load a module all the same. A
-        // kernel that loads none has only what is built in.
+        // A container without the list: the kernel may still load a module. A kernel without
+        // modules has only what is built in.
         Err(_) if std::fs::read("/proc/sys/kernel/modprobe").is_ok_and(|by| by.len() > 1) => {
             return None;
         }
@@ -183,7 +180,7 @@ pub fn cannot_mount(file_system: FileSystemKind) -> Option<String> {
     })
 }
 
-/// Whether a file system is there, or comes with a module when it is asked for.
+/// Whether a file system is available, or loadable as a module.
 fn is_known(filesystems: &str, aliases: &str, name: &str) -> bool {
     let listed = |line: &str| line.split_whitespace().last() == Some(name);
     let alias = format!("fs-{name}");
@@ -195,7 +192,7 @@ fn is_known(filesystems: &str, aliases: &str, name: &str) -> bool {
 }
 
 pub fn forget_mount_point(at: &Path) {
-    // Only empty ones go, and then the directory of all of them.
+    // Only empty ones are removed, and then the shared parent.
     if std::fs::remove_dir(at).is_ok()
         && let Some(parent) = at.parent()
     {
@@ -203,7 +200,7 @@ pub fn forget_mount_point(at: &Path) {
     }
 }
 
-/// Paths and names hold no zero byte.
+/// Paths and names contain no zero byte.
 fn c_text(bytes: &[u8]) -> CString {
     CString::new(bytes).unwrap_or_default()
 }

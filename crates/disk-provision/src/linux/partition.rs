@@ -1,4 +1,4 @@
-//! `partition`: the plan, and carrying it out.
+//! `partition`: planning and execution.
 
 use super::device::{Device, OpenDisk, in_the_way_and_unseen};
 use super::keep;
@@ -17,7 +17,7 @@ use stripewise_device_guard::device::Access;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_units::{Hint, NameText};
 
-/// Identifiers of a plan, which are replaced by real ones when it is carried out.
+/// Placeholder identifiers of a plan, replaced by real ones at execution.
 const UNSET: Identifiers = Identifiers { entropy: [0; 32] };
 
 pub fn plan_partition(path: &Path, spec: &Wish, store: Option<&Path>) -> Result<TablePlan> {
@@ -75,7 +75,7 @@ pub fn plan_restore(path: &Path, file: &Path, store: Option<&Path>) -> Result<Ta
     Ok(plan)
 }
 
-/// The partitions that a disk has once the saved sectors are back.
+/// The partitions of a disk once the saved sectors are restored.
 fn after_restore(
     saved: &SavedTable,
     geometry: &Geometry,
@@ -89,7 +89,7 @@ fn after_restore(
     Ok(present.partitions)
 }
 
-/// The device under a path, which can bear a table.
+/// The device under a path, which can hold a table.
 fn whole(path: &Path) -> Result<Device> {
     let device = Device::find(path)?;
     if device.is_partition() {
@@ -131,7 +131,7 @@ fn unreadable(device: &Device, os: std::io::Error) -> Error {
     super::device::failed(&device.target, "cannot be read", os)
 }
 
-/// What both deeds have in common.
+/// The common part of both plans.
 fn plan(
     device: &Device,
     geometry: Geometry,
@@ -161,7 +161,7 @@ fn plan(
     })
 }
 
-/// Everything that is written, in its order.
+/// Everything that is written, in order.
 fn patches(
     disk: &OpenDisk,
     geometry: &Geometry,
@@ -226,7 +226,7 @@ pub fn execute(plan: &TablePlan, destroy: &Destroy<'_>, ids: &Identifiers) -> Re
         file,
         size_bytes: geometry.size_bytes,
     };
-    // Once more, now that nobody else can write to it.
+    // Again, now that no one else can write to it.
     let present = Present::of(&disk, &geometry).map_err(|os| unreadable(&device, os))?;
     if present != plan.present || geometry != plan.geometry {
         return Err(Error::new(
@@ -247,7 +247,7 @@ pub fn execute(plan: &TablePlan, destroy: &Destroy<'_>, ids: &Identifiers) -> Re
     report(plan, &device, &disk, &geometry, destroy, shown, &patches)
 }
 
-/// Saves the present table and everything that will be written over.
+/// Saves the current table and everything that will be overwritten.
 fn save(
     disk: &OpenDisk,
     device: &Device,
@@ -271,7 +271,7 @@ fn save(
     keep::write_new(save, &saved.to_bytes())
 }
 
-/// Adds how to undo to what went wrong after the first write.
+/// Adds how to undo to an error after the first write.
 fn with_way_back(mut error: Error, device: &Device, destroy: &Destroy<'_>) -> Error {
     let Some(save) = destroy.save else {
         return error;
@@ -290,7 +290,7 @@ fn with_way_back(mut error: Error, device: &Device, destroy: &Destroy<'_>) -> Er
     error
 }
 
-/// Reads everything again and compares it with the plan.
+/// Reads everything back and compares it with the plan.
 fn report(
     plan: &TablePlan,
     device: &Device,
@@ -341,7 +341,7 @@ fn report(
     })
 }
 
-/// A disk as it will be once patches are written.
+/// A disk as it will be after patches are written.
 struct Restored {
     below: OpenDisk,
     patches: Vec<Patch>,

@@ -1,9 +1,9 @@
-//! Programs of the system: found where systems keep them, run on devices that are open
-//! here. No shell, no environment but a path and a language, no input.
+//! System programs: found in the system's directories, run on devices opened here. No shell, no
+//! environment except a path and a language, no input.
 //!
-//! A program gets a device as `/proc/self/fd/N`, a descriptor that it inherits. It is in a
-//! process group of its own, so that Ctrl-C in a terminal does not cut it short, and the
-//! kernel ends it when the thread that started it ends: nothing is made after a kill.
+//! A program gets a device as `/proc/self/fd/N`, an inherited descriptor. It has its own process
+//! group, so that Ctrl-C in a terminal does not interrupt it, and the kernel ends it with the
+//! thread that started it: nothing is made after a kill.
 
 use super::ioctl;
 use crate::{Error, ErrorKind, Result};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use stripewise_units::NameText;
 
-/// Where programs of the system are; what the user's own `PATH` says does not count.
+/// Directories of system programs; the user's own `PATH` is ignored.
 const PATHS: [&str; 6] = [
     "/usr/sbin",
     "/usr/bin",
@@ -27,8 +27,8 @@ const PATHS: [&str; 6] = [
 /// The first of these programs that is installed.
 ///
 /// # Errors
-/// [`ErrorKind::ToolMissing`] where none is; `what` it is needed for, and the package of
-/// Debian that brings it.
+/// [`ErrorKind::ToolMissing`] if none is; `what` it is needed for, and the Debian package that
+/// contains it.
 pub(super) fn find(names: &[&str], package: &str, what: &str, target: &str) -> Result<PathBuf> {
     let candidates = PATHS.iter().flat_map(|directory| {
         names
@@ -50,7 +50,7 @@ pub(super) fn find(names: &[&str], package: &str, what: &str, target: &str) -> R
 pub(super) struct Call<'a> {
     pub program: &'a Path,
     pub arguments: &'a [String],
-    /// Open devices, each with the path that people know it by.
+    /// Open devices, each with its usual path.
     pub devices: &'a [(&'a File, &'a Path)],
     /// For messages.
     pub target: &'a str,
@@ -61,7 +61,7 @@ impl Call<'_> {
         format!("/proc/self/fd/{}", file.as_raw_fd())
     }
 
-    /// As it could be typed.
+    /// In a form that can be typed.
     fn line(&self) -> String {
         let devices = self.devices.iter().map(|(_, path)| path.as_text());
         let words = self.arguments.iter().cloned().chain(devices);
@@ -76,7 +76,7 @@ impl Call<'_> {
 /// Runs it to its end.
 ///
 /// # Errors
-/// [`ErrorKind::ToolFailed`] with what it says.
+/// [`ErrorKind::ToolFailed`] with its output.
 pub(super) fn run(call: &Call<'_>) -> Result<()> {
     let mut command = Command::new(call.program);
     command.args(call.arguments);
@@ -112,7 +112,7 @@ pub(super) fn run(call: &Call<'_>) -> Result<()> {
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty())
-        // What follows are the tool's switches, not what is wrong.
+        // What follows is the tool's usage, not the error.
         .take_while(|line| !line.to_lowercase().starts_with("usage:"))
         .collect();
     let said = match lines.as_slice() {

@@ -1,5 +1,5 @@
-//! GUID partition tables (UEFI 2.10, section 5.3): a header of 92 bytes and 128 entries of
-//! 128 bytes at the start of the disk, and the same again at its end.
+//! GUID partition tables (UEFI 2.10, section 5.3): a header of 92 bytes and 128 entries of 128
+//! bytes at the start of the disk, and a copy at its end.
 
 use super::{Identifiers, Patch, mbr};
 use crate::layout::{
@@ -16,7 +16,7 @@ const WINDOWS: [u8; 16] = [
 ];
 
 const HEADER_BYTES: usize = 92;
-/// Where the header keeps its own checksum, which is computed with zeros there.
+/// Position of the header's own checksum, which is computed with zeros there.
 const HEADER_CHECKSUM: std::ops::Range<usize> = 16..20;
 /// The first sector of the entries of the primary table.
 const PRIMARY_ENTRIES: u64 = 2;
@@ -26,7 +26,7 @@ pub fn patches(geometry: &Geometry, parts: &[Layout], ids: &Identifiers) -> Vec<
     let sector = geometry.sector();
     let entries = entries(sector, parts, ids);
     let entries_sectors = entries.len() as u64 / sector;
-    // A sector at least lies between both tables.
+    // At least a sector is between the two tables.
     assert!(geometry.sectors() > 2 * entries_sectors + 3);
     let last = geometry.sectors() - 1;
     let backup_entries = last - entries_sectors;

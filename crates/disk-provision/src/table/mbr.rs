@@ -1,7 +1,7 @@
-//! Master boot records, written by ourselves: 66 bytes.
+//! Master boot records, written directly: 66 bytes.
 //!
-//! The crate `mbrman` would do, but its serializer has no maintainer any more
-//! (decision 12). Old boot code is not kept: it would look for what is gone.
+//! The crate `mbrman` would work, but its serializer is unmaintained (decision 12). Old boot code
+//! is not kept: it would look for what is gone.
 
 use super::{Identifiers, Patch};
 use crate::layout::{Geometry, Layout, Purpose};
@@ -10,14 +10,13 @@ const ENTRIES: usize = 446;
 const ENTRY_BYTES: usize = 16;
 const DISK_SIGNATURE: usize = 440;
 const KIND_PROTECTIVE: u8 = 0xee;
-/// Heads and sectors of the geometry that everybody assumes since disks have
-/// none of their own; the largest that fits the three bytes of an address.
+/// Heads and sectors of the geometry assumed since disks have none of their own; the largest that
+/// fits the three bytes of an address.
 const HEADS: u64 = 255;
 const SECTORS_PER_TRACK: u64 = 63;
 
-/// A sector's address by cylinder, head and sector, as an entry has it. What lies
-/// past the last cylinder that fits (about 8 GB) is given as the last address, as
-/// all partitioning tools do; nobody reads them any more.
+/// A sector's cylinder/head/sector address in an entry. Sectors past the last cylinder (about 8 GB)
+/// get the last address, as in all partitioning tools; they are not read any more.
 fn chs(sector: u64) -> [u8; 3] {
     let cylinder = sector / (HEADS * SECTORS_PER_TRACK);
     if cylinder > 1023 {
@@ -86,7 +85,7 @@ pub fn protective(geometry: &Geometry) -> Patch {
     }
 }
 
-/// Whether a first sector says "look for a GPT".
+/// Whether a first sector refers to a GPT.
 pub fn is_protective(sector: &[u8]) -> bool {
     sector.get(510..512) == Some(&[0x55, 0xaa])
         && (0..4).any(|index| sector[ENTRIES + ENTRY_BYTES * index + 4] == KIND_PROTECTIVE)

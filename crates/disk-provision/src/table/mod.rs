@@ -1,9 +1,8 @@
-//! The bytes of new tables, and in which order they go to the disk.
+//! The bytes of new tables, and their write order.
 //!
-//! Everything that is written is a list of [`Patch`]es in the order of writing,
-//! each flushed before the next. The order is chosen so that after each of them
-//! either the old or the new table is in force ([`order`] says why); so a crash
-//! leaves one of the two.
+//! Everything written is a list of [`Patch`]es in write order, each flushed before the next. The
+//! order ensures that after each of them either the old or the new table is in force ([`order`]
+//! explains why); so a crash leaves one of the two.
 
 mod gpt;
 mod mbr;
@@ -13,14 +12,14 @@ pub(crate) use mbr::{is_protective, patches as mbr_patches};
 
 use crate::layout::{Geometry, Layout, TableKind};
 
-/// Bytes of a disk that are written at one go.
+/// Bytes of a disk written at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Patch {
     /// Bytes from the start of the disk; a whole number of sectors.
     pub offset_bytes: u64,
-    /// What is written there; whole sectors.
+    /// The data; whole sectors.
     pub bytes: Vec<u8>,
-    /// What it is, for people.
+    /// Description for users.
     pub what: String,
 }
 
@@ -30,13 +29,13 @@ impl Patch {
         self.offset_bytes + self.bytes.len() as u64
     }
 
-    /// It touches any of these bytes.
+    /// Whether it touches any of these bytes.
     pub fn touches(&self, offset_bytes: u64, length: u64) -> bool {
         self.offset_bytes < offset_bytes.saturating_add(length) && offset_bytes < self.end_bytes()
     }
 }
 
-/// What nobody else's table may have: from the caller's source of chance.
+/// Unique identifiers of a table: from the caller's random source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identifiers {
     /// 16 bytes for the disk and 16 for its partitions; the first four also serve
@@ -45,7 +44,7 @@ pub struct Identifiers {
 }
 
 impl Identifiers {
-    /// Those of one of up to 256 devices that are divided together; of the first, these.
+    /// Identifiers for one of up to 256 devices partitioned together; the first has these.
     #[must_use]
     pub fn numbered(&self, device: u8) -> Identifiers {
         let mut entropy = self.entropy;
@@ -88,8 +87,8 @@ impl Identifiers {
     }
 }
 
-/// The patches of a new table with these partitions, in the order of writing. They do not
-/// remove what is left of an old table of the other kind. An MBR gets the first alone.
+/// The patches of a new table with these partitions, in write order. They do not remove remains of
+/// an old table of the other type. An MBR only gets the first partition.
 pub(crate) fn patches(geometry: &Geometry, parts: &[Layout], ids: &Identifiers) -> Vec<Patch> {
     match parts {
         [layout, ..] if layout.table == TableKind::Mbr => mbr_patches(geometry, layout, ids),
@@ -97,18 +96,16 @@ pub(crate) fn patches(geometry: &Geometry, parts: &[Layout], ids: &Identifiers) 
     }
 }
 
-/// Brings patches into the order of writing.
+/// Sorts patches into write order.
 ///
-/// The first sector decides which kind of table is in force: a protective MBR
-/// there means "look for a GPT".
+/// The first sector determines which type of table is in force: a protective MBR refers to a GPT.
 ///
-/// - It becomes a protective one: everything else first, from the end of the
-///   disk on - the backup GPT, then the primary one, then the first sector. Over
-///   an old MBR nothing changes before the last write. Over an old GPT the
-///   primary one is in force until its own write; torn there, its checksum is
-///   wrong and the backup counts, which is the new one.
-/// - It becomes anything else: it comes first, because its one sector is what
-///   switches; what is left of a GPT is not looked at any more.
+/// - It becomes a protective one: everything else first, from the end of the disk backwards (the
+///   backup GPT, then the primary one, then the first sector). Over an old MBR nothing changes
+///   before the last write. Over an old GPT the primary one is in force until it is overwritten;
+///   torn there, its checksum is wrong and the backup counts, which is the new one.
+/// - It becomes anything else: it comes first, because this one sector makes the switch; remains of
+///   a GPT are then ignored.
 pub(crate) fn order(patches: &mut [Patch], sector_bytes: u64) {
     let protective = patches
         .iter()
@@ -120,7 +117,7 @@ pub(crate) fn order(patches: &mut [Patch], sector_bytes: u64) {
             (true, false) => 0,
             (false, _) => 1,
         };
-        // The primary header lies in front of its entries and seals them.
+        // The primary header precedes its entries on disk and validates them.
         let header = patch.offset_bytes == sector_bytes;
         (rank, header, u64::MAX - patch.offset_bytes)
     });

@@ -1,4 +1,4 @@
-//! Devices made blank, marks that tell whose a device is, and mounts that nobody else sees.
+//! Erased devices, identifying marks, and private mounts.
 
 use super::support::*;
 use std::path::Path;

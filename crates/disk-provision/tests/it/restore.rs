@@ -189,7 +189,7 @@ fn where_the_old_table_cannot_be_saved_nothing_is_written() {
         stripewise_disk_provision::plan_partition(device.path(), &spec("1M", TableKind::Gpt), None)
             .unwrap();
     for (name, kind) in [
-        // Its directory is a file; its name is none; and where nobody can write.
+        // Its directory is a file; its name is invalid; and a directory without write permission.
         ("plain/new".to_owned(), ErrorKind::Usage),
         (".".to_owned(), ErrorKind::Usage),
         ("/proc/new".to_owned(), ErrorKind::Usage),

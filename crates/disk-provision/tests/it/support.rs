@@ -15,7 +15,7 @@ use stripewise_units::ByteSize;
 pub const MIB: u64 = 1 << 20;
 pub const NOW: &str = "2026-01-02T03:04:05.000Z";
 
-/// A file system that is not built into this kernel, which nobody can install.
+/// A file system that is not built into this kernel and cannot be installed.
 pub fn kernel_mounts(test: &str, kind: &str) -> bool {
     let known = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
     let has = known.split_whitespace().any(|word| word == kind);

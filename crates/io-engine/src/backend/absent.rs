@@ -1,15 +1,15 @@
-//! Stands in for an engine of another operating system, so that callers need no `cfg`.
+//! Placeholder for an engine of another operating system, so that callers need no `cfg`.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
 use crate::{Abandoned, Capabilities, Engine, Error, ErrorKind, Filled, OpenPlan, Result, Source};
 
-/// What is missing.
+/// The missing engine.
 pub trait Missing {
     /// The engine's name.
     const ENGINE: &'static str;
-    /// What is the case, in words.
+    /// The reason, as text.
     const WHAT: &'static str;
 }
 
@@ -19,7 +19,7 @@ pub struct Absent<M> {
     what: PhantomData<M>,
 }
 
-/// Says that the engine is not here.
+/// The error for the missing engine.
 pub(super) fn refuse<M: Missing>() -> Error {
     Error {
         kind: ErrorKind::Unsupported,

@@ -1,4 +1,4 @@
-//! io_uring where it does not exist.
+//! Placeholder for io_uring on other systems.
 
 use super::absent::{Absent, Missing, refuse};
 use crate::Result;
@@ -27,7 +27,7 @@ impl Missing for NoCommands {
 /// An engine that cannot be opened.
 pub type Nvme = Absent<NoCommands>;
 
-/// Says that io_uring is not here.
+/// Returns the error that io_uring is missing.
 ///
 /// # Errors
 /// Always: [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported).
@@ -35,7 +35,7 @@ pub fn probe() -> Result<()> {
     Err(refuse::<NoRing>())
 }
 
-/// Says that io_uring is not here.
+/// Returns the error that io_uring is missing.
 ///
 /// # Errors
 /// Always: [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported).

@@ -1,4 +1,4 @@
-//! Completion ports where they do not exist.
+//! Placeholder for completion ports on other systems.
 
 use super::absent::{Absent, Missing, refuse};
 use crate::Result;
@@ -14,7 +14,7 @@ impl Missing for NoPort {
 /// An engine that cannot be opened.
 pub type Iocp = Absent<NoPort>;
 
-/// Says that completion ports are not here.
+/// Returns the error that completion ports are missing.
 ///
 /// # Errors
 /// Always: [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported).

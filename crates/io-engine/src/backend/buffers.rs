@@ -1,10 +1,9 @@
-//! One piece of memory for all slots of an engine.
+//! One block of memory for all slots of an engine.
 //!
-//! Every slot owns the bytes at `slot * stride`. The stride is whole pages, or
-//! whole 2 MiB where a slot is that large, so that buffers suit O_DIRECT on any
-//! sector size. Pages are taken when first touched: slots that are never used
-//! cost address space only. Whoever holds a slot's operation in flight (the
-//! kernel, a helper thread) is the only one to touch its bytes.
+//! Every slot owns the bytes at `slot * stride`. The stride is a multiple of the page size, or of 2
+//! MiB for slots that large, so that buffers suit O_DIRECT with any sector size. Pages are
+//! allocated on first touch: unused slots only cost address space. Only the owner of a slot's
+//! operation in flight (the kernel, a helper thread) may access its bytes.
 
 use std::io;
 use std::ptr::NonNull;
@@ -12,24 +11,24 @@ use std::ptr::NonNull;
 use super::sys;
 use crate::{Completion, Source};
 
-/// The unit of small buffers. Larger than any logical sector in use.
+/// Alignment of small buffers. Larger than any logical sector in use.
 const PAGE_BYTES: usize = 4096;
-/// The unit of large ones: a huge page of x86-64 and AArch64.
+/// Alignment of large ones: a huge page of x86-64 and AArch64.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// The memory of all slots.
 pub struct Buffers {
-    /// What was mapped, to be given back.
+    /// The whole mapping, for unmapping.
     mapped: NonNull<u8>,
     mapped_bytes: usize,
-    /// The first slot's buffer, aligned inside of it.
+    /// The first slot's buffer, aligned within it.
     start: NonNull<u8>,
     stride_bytes: usize,
     slots: usize,
 }
 
-// SAFETY: plain memory without an owner thread; the rule above (one holder a
-// slot) is kept by the engines, which check that a slot is free before issuing.
+// SAFETY: plain memory without an owner thread; the engines keep the rule above (one owner per
+// slot) by checking that a slot is free before issuing.
 unsafe impl Send for Buffers {}
 // SAFETY: as above.
 unsafe impl Sync for Buffers {}
@@ -45,8 +44,8 @@ impl Buffers {
         }
     }
 
-    /// Bytes of address space that [`Buffers::new`] takes, or `None` if that is
-    /// more than an address can be.
+    /// Bytes of address space used by [`Buffers::new`], or `None` if that exceeds the address
+    /// space.
     fn mapped_bytes_for(slots: u32, slot_size_bytes: u32) -> Option<usize> {
         let total = Self::stride_for(slot_size_bytes).checked_mul(slots as usize)?;
         if total >= HUGE_PAGE_BYTES {
@@ -79,7 +78,7 @@ impl Buffers {
         })
     }
 
-    /// Where a slot's bytes begin.
+    /// Address of a slot's bytes.
     ///
     /// # Panics
     /// If there is no such slot.
@@ -89,7 +88,7 @@ impl Buffers {
         unsafe { self.start.add(slot as usize * self.stride_bytes) }
     }
 
-    /// Shows the source what a finished operation of an engine transferred.
+    /// Passes the data transferred by a completed operation to the source.
     #[inline]
     pub(crate) fn show<S: Source>(&self, source: &mut S, done: Completion) {
         if S::LOOKS && done.result > 0 {
@@ -127,10 +126,10 @@ pub(crate) fn allocate(length: usize) -> io::Result<NonNull<u8>> {
     NonNull::new(start).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
 }
 
-/// Gives memory of [`allocate`] back.
+/// Frees memory of [`allocate`].
 ///
 /// # Safety
-/// `start` and `length` are those of one `allocate`, and nobody uses it any more.
+/// `start` and `length` are those of one `allocate`, and it is no longer used.
 #[allow(dead_code, reason = "Linux and Windows map their buffers instead")]
 pub(crate) unsafe fn release(start: NonNull<u8>, length: usize) {
     // SAFETY: `allocate` accepted the same numbers.

@@ -1,10 +1,9 @@
-//! What the console asks of the program: Ctrl-C, Ctrl-Break, and its closing.
+//! Console events: Ctrl-C, Ctrl-Break, and closing.
 //!
-//! Here because it needs a function that the system calls, which std does not
-//! offer. The system calls it on a thread of its own. When the console closes,
-//! the user logs off or the machine shuts down, the process ends as soon as that
-//! function returns, and after some seconds in any case; so it does not return,
-//! and the program uses the time to keep what was measured.
+//! Here because it needs a callback from the system, which std does not offer. The system calls it
+//! on a thread of its own. When the console closes, the user logs off or the machine shuts down,
+//! the process ends as soon as the callback returns, and after some seconds in any case; so it does
+//! not return, and the program uses the time to store what was measured.
 
 use super::sys;
 use super::wishes::Wishes;
@@ -15,12 +14,12 @@ use std::time::Duration;
 
 use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, CTRL_C_EVENT, SetConsoleCtrlHandler};
 
-/// Windows has no signals: Ctrl-C and Ctrl-Break count as SIGINT, the closing of the
-/// console as SIGHUP.
+/// Windows has no signals: Ctrl-C and Ctrl-Break are mapped to SIGINT, closing the console to
+/// SIGHUP.
 const SIGHUP: usize = 1;
 const SIGINT: usize = 2;
 
-/// Who hears it.
+/// The registered listener.
 struct Listener {
     first: Arc<AtomicUsize>,
     at_once: Arc<AtomicBool>,
@@ -29,20 +28,20 @@ struct Listener {
 
 static LISTENER: OnceLock<Listener> = OnceLock::new();
 
-/// Hears such events from now on, instead of ending the process. The first leaves its number
-/// in `first`, which is 0 until then; a Ctrl-C that comes more than a second later, and any
-/// while `at_once` is set, ends the process with 130. The first listener stays.
+/// Catches such events from now on, instead of ending the process. The first stores its number in
+/// `first`, which is 0 until then; a Ctrl-C more than a second later, and any while `at_once` is
+/// set, ends the process with 130. Only the first listener is used.
 ///
 /// # Errors
-/// When the system takes no listener.
+/// If the system refuses the callback.
 pub fn listen(first: &Arc<AtomicUsize>, at_once: &Arc<AtomicBool>) -> io::Result<()> {
     LISTENER.get_or_init(|| Listener {
         first: Arc::clone(first),
         at_once: Arc::clone(at_once),
         wishes: Wishes::default(),
     });
-    // SAFETY: the function is there for as long as the process, and may be
-    // called at any time on any thread.
+    // SAFETY: the function exists as long as the process, and may be called at any time on any
+    // thread.
     match unsafe { SetConsoleCtrlHandler(Some(handle), 1) } {
         0 => Err(io::Error::last_os_error()),
         _ => Ok(()),
@@ -60,7 +59,7 @@ impl Listener {
     }
 }
 
-// SAFETY: the system alone calls it, with a number; no memory is involved.
+// SAFETY: only the system calls it, with a number; no memory is involved.
 unsafe extern "system" fn handle(event: u32) -> i32 {
     let Some(listener) = LISTENER.get() else {
         return 0;

@@ -1,21 +1,19 @@
-//! When part of a batch is submitted because the rest is not ready.
+//! Decides when to submit part of a batch because the rest is not ready.
 //!
-//! Making the data of a write takes time, 75 us for a MiB, and operations of
-//! the same batch that are ready would wait for it: their latency would hold
-//! the program's work, and the device would see fewer outstanding. So an engine
-//! asks, before it makes data, whether what is ready waits too long for it, and
-//! if so submits that first. Small blocks still travel together.
+//! Making the data of a write takes time, 75 us for a MiB, and ready operations of the same batch
+//! would wait for it: their latency would include the program's work, and the device would see
+//! fewer outstanding. So before making data an engine asks whether ready operations would wait too
+//! long, and if so submits them first. Small blocks are still batched.
 
-/// The longest that a ready operation waits for the data of others, as far as
-/// the last write foretells it.
+/// Longest time that a ready operation waits for the data of others, estimated from the last write.
 const WAIT_NS_MAX: u64 = 4_000;
 
-/// What the data of writes costs.
+/// Cost of making write data.
 #[derive(Default)]
 pub(super) struct DataPace {
-    /// The oldest operation that is not submitted has been ready since then.
+    /// Since when the oldest unsubmitted operation has been ready.
     oldest_ns: u64,
-    /// What the data of the last write took.
+    /// Time taken for the data of the last write.
     data_ns: u64,
 }
 
@@ -26,14 +24,14 @@ impl DataPace {
         self.oldest_ns = now_ns;
     }
 
-    /// Whether what is ready should not wait for data whose making starts now.
+    /// Whether ready operations should not wait for data that is made next.
     pub(super) fn is_too_slow(&self, now_ns: u64) -> bool {
         let ready_ns = now_ns.saturating_add(self.data_ns);
         ready_ns.saturating_sub(self.oldest_ns) > WAIT_NS_MAX
     }
 
-    /// Data was made from `start_ns` to `ready_ns`; `first`: nothing else waits
-    /// for being submitted.
+    /// Data was made from `start_ns` to `ready_ns`; `first`: nothing else is waiting to be
+    /// submitted.
     pub(super) fn made(&mut self, start_ns: u64, ready_ns: u64, first: bool) {
         self.data_ns = ready_ns.saturating_sub(start_ns);
         if first {
@@ -48,7 +46,7 @@ mod tests {
 
     #[test]
     fn nobody_waits_long_for_the_data_of_others() {
-        // What the data of a write costs, and how many go together.
+        // Cost of a write's data, and how many are batched.
         for (data_ns, together) in [(100, 41), (500, 9), (2_000, 3), (4_300, 1), (75_000, 1)] {
             let mut pace = DataPace::default();
             let (mut now_ns, mut waiting) = (1_000_000, 0);

@@ -1,9 +1,8 @@
-//! Another engine with faults injected, by the plan in [`OpenPlan::faults`].
+//! Wraps another engine and injects faults, by the plan in [`OpenPlan::faults`].
 //!
-//! It sits between source and engine: it hands operations on, changed or not,
-//! and holds completions back. Failures never reach the device; a delayed or
-//! stalled operation does, and only its completion is late. What a source looks
-//! at (`Source::look`) it sees when the transfer ends, even if the completion is
+//! It sits between source and engine: passes operations on, changed or not, and holds completions
+//! back. Failed operations never reach the device; a delayed or stalled one does, and only its
+//! completion is late. `Source::look` is called when the transfer ends, even if the completion is
 //! held back.
 
 use std::cmp::Reverse;
@@ -14,7 +13,7 @@ use crate::{
     Operation, Result, Source,
 };
 
-/// An engine that goes wrong to plan.
+/// An engine with planned faults.
 pub struct Faulty<E> {
     inner: E,
     plan: FaultPlan,
@@ -23,9 +22,9 @@ pub struct Faulty<E> {
 }
 
 struct State {
-    /// What strikes the operation in flight on each slot, and its true length.
+    /// The fault affecting the operation in flight on each slot, and its true length.
     struck: Box<[Option<(Effect, u32)>]>,
-    /// Completions held back, first due first: due, slot, result.
+    /// Completions held back, earliest due first: due, slot, result.
     held: BinaryHeap<Reverse<(u64, u32, i32)>>,
     /// Issued by the source and not yet completed to it.
     in_flight: u32,
@@ -117,7 +116,7 @@ impl<S: Source> Source for Injector<'_, S> {
     }
 }
 
-/// At most `bytes` of a result; failures stay.
+/// Limits a result to `bytes`; failures stay.
 fn cut(result: i32, bytes: u32) -> i32 {
     result.min(i32::try_from(bytes).unwrap_or(i32::MAX))
 }

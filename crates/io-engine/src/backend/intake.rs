@@ -1,9 +1,9 @@
-//! What an engine that submits batches has taken from its source: the operations
-//! that are not submitted yet, which slots are in use, how many are in flight.
+//! Operations that a batching engine has taken from its source: those not submitted yet, slots in
+//! use, and the number in flight.
 //!
-//! Invariant: a slot has at most one operation in flight, whose bytes are within
-//! the slot's buffer; whoever breaks it is stopped here. io_uring has its own
-//! intake, as it writes operations straight into the ring.
+//! Invariant: a slot has at most one operation in flight, whose bytes are within the slot's buffer;
+//! violations panic here. io_uring has its own intake, as it writes operations directly into the
+//! ring.
 
 use super::buffers::Buffers;
 use super::data_pace::DataPace;
@@ -20,12 +20,12 @@ pub(super) struct Intake {
     slot_size_bytes: u32,
 }
 
-/// An engine that fills by [`fill`].
+/// An engine that fills through [`fill`].
 pub(super) trait Batches: Engine {
     fn intake(&mut self) -> &mut Intake;
     fn buffers(&self) -> &Buffers;
-    /// Submits what is filled, because the rest of the batch is not ready. What
-    /// fails here fails again when submitting the rest.
+    /// Submits what is filled, because the rest of the batch is not ready. An error here recurs
+    /// when submitting the rest.
     fn submit_early(&mut self);
 }
 
@@ -44,7 +44,7 @@ impl Intake {
         (self.in_flight as usize) < self.busy.len()
     }
 
-    /// Makes a slot the operation's own.
+    /// Claims the operation's slot.
     ///
     /// # Panics
     /// If it is in use, or too small.
@@ -58,8 +58,8 @@ impl Intake {
         *busy = true;
     }
 
-    /// Hands what has ended to the source; returns how many. Inlined whatever its size: there
-    /// are two sources, and a call for every few operations costs as much as a tenth of them.
+    /// Passes completed operations to the source; returns their number. Always inlined: there are
+    /// two sources, and a call for every few operations costs as much as a tenth of them.
     #[inline(always)]
     pub(super) fn reap(
         &mut self,
@@ -78,7 +78,7 @@ impl Intake {
     }
 }
 
-/// Fills an engine: [`Engine::fill`]. Inlined as [`Intake::reap`] is.
+/// Implements [`Engine::fill`]. Inlined like [`Intake::reap`].
 #[inline(always)]
 pub(super) fn fill<E: Batches, S: Source>(
     engine: &mut E,
@@ -109,8 +109,8 @@ pub(super) fn fill<E: Batches, S: Source>(
     Filled { taken, then }
 }
 
-/// Makes the data of a write whose slot is claimed; returns the time then. What
-/// is ready does not wait long for it.
+/// Makes the data of a write whose slot is claimed; returns the time then. Ready operations do not
+/// wait long for it.
 fn make_data<E: Batches>(
     engine: &mut E,
     source: &mut impl Source,
@@ -130,7 +130,7 @@ fn make_data<E: Batches>(
     ready_ns
 }
 
-/// The buffer of an operation whose slot is claimed, in its length.
+/// The buffer of an operation whose slot is claimed, cut to its length.
 fn buffer_of<'a>(engine: &'a mut impl Batches, operation: &Operation) -> &'a mut [u8] {
     let address = engine.buffers().address(operation.slot).as_ptr();
     // SAFETY: the slot's own bytes, at least so many; nothing else was in flight on it

@@ -1,9 +1,8 @@
 //! The back ends. `cfg` on the operating system appears only here.
 //!
-//! `sys` holds the few calls that differ: positioned reads and writes, memory
-//! for buffers, error numbers, and which engine is the system's own.
-//! `linux_io_uring` and `windows_iocp` exist everywhere by name; where they do
-//! not belong, opening them says that they are not there.
+//! `sys` holds the few calls that differ: positioned reads and writes, memory for buffers, error
+//! numbers, and the system's native engine. `linux_io_uring` and `windows_iocp` exist by name on
+//! all systems; on the wrong one, opening them returns an error.
 
 pub(crate) mod absent;
 pub(crate) mod buffers;
@@ -28,11 +27,11 @@ pub mod windows_iocp;
 #[path = "absent_iocp.rs"]
 pub mod windows_iocp;
 
-/// What the console asks of the program.
+/// Console events.
 #[cfg(windows)]
 #[path = "console_windows.rs"]
 pub mod console;
-/// What asks the program to stop, on Unix.
+/// Stop signals, on Unix.
 #[cfg(unix)]
 #[path = "signals_unix.rs"]
 pub mod signals;
@@ -50,15 +49,15 @@ pub(crate) mod sys;
 #[cfg(not(target_os = "linux"))]
 mod no_waits;
 
-/// The calling thread: its processor time, and where it may run.
+/// The calling thread: its CPU time and affinity.
 #[cfg(target_os = "linux")]
 #[path = "thread_linux.rs"]
 pub mod thread;
-/// The calling thread: its processor time, and where it may run.
+/// The calling thread: its CPU time and affinity.
 #[cfg(windows)]
 #[path = "thread_windows.rs"]
 pub mod thread;
-/// The calling thread: its processor time, and where it may run.
+/// The calling thread: its CPU time and affinity.
 #[cfg(not(any(target_os = "linux", windows)))]
 #[path = "thread_elsewhere.rs"]
 pub mod thread;

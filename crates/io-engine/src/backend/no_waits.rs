@@ -1,11 +1,11 @@
-//! Waiting for a processor, where the system does not count it.
+//! Waiting for a processor, on systems that do not count it.
 
-/// How long a thread was ready to run and had no processor: not known here.
+/// How long a thread was runnable without a processor: unknown here.
 #[derive(Debug)]
 pub enum Waits {}
 
 impl Waits {
-    /// Of the calling thread: `None`.
+    /// For the calling thread: `None`.
     #[must_use]
     pub fn of_this_thread() -> Option<Waits> {
         None

@@ -1,8 +1,8 @@
 //! Completes every operation at once: measures the program's own cost per
 //! operation.
 //!
-//! Nothing is read or written. Data for writes is made all the same, into one
-//! buffer, because making it is part of the program's cost.
+//! Nothing is read or written. Data for writes is still made, into one buffer, because making it is
+//! part of the program's cost.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ use crate::{
 pub struct Null {
     capabilities: Capabilities,
     clock: Clock,
-    /// What was taken and not yet reaped; never more than its capacity.
+    /// Operations taken and not yet reaped; never more than its capacity.
     done: Vec<Done>,
     slots: usize,
     scratch: Buffers,
     slot_size_bytes: u32,
 }
 
-/// What a completion needs of its operation.
+/// The part of an operation needed for its completion.
 #[derive(Clone, Copy)]
 struct Done {
     slot: u32,
@@ -31,7 +31,7 @@ struct Done {
 }
 
 impl Null {
-    /// Lets the source make the data that nobody will write.
+    /// Lets the source make the data that is then discarded.
     fn make_data(&self, operation: &Operation, source: &mut impl Source) {
         let length = operation.length_bytes;
         assert!(

@@ -1,15 +1,15 @@
 //! The engine for every system: positioned reads and writes.
 //!
-//! With one slot the worker's thread makes the call itself. With more, helper
-//! threads make them and stamp each completion themselves, right after the
-//! call, so that a worker that is late does not lengthen latencies.
+//! With one slot the worker's thread makes the call itself. With more, helper threads make them and
+//! timestamp each completion right after the call, so that a late worker does not lengthen
+//! latencies.
 //!
-//! There is one helper per slot up to [`HELPERS_MAX`]. Beyond that the machine
-//! would measure its scheduler: further operations wait for a helper, the
-//! device sees fewer outstanding than asked for, and a fallback says so.
+//! There is one helper per slot up to [`HELPERS_MAX`]. Beyond that the machine would measure its
+//! scheduler: further operations wait for a helper, the device sees fewer outstanding than
+//! requested, and a fallback says so.
 //!
-//! Waits end at `until_ns` but not for signals, and inline calls last as long
-//! as the device takes: pass a time limit to look around regularly.
+//! Waits end at `until_ns` but not for signals, and inline calls last as long as the device takes:
+//! pass a time limit to check regularly.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -38,7 +38,7 @@ pub struct Threads {
     shared: Arc<Shared>,
     helpers: Vec<JoinHandle<()>>,
     intake: Intake,
-    /// Completions being handed over; swapped with those of the helpers.
+    /// Completions being delivered; swapped with those of the helpers.
     reaped: Vec<Completion>,
     capabilities: Capabilities,
 }
@@ -46,16 +46,16 @@ pub struct Threads {
 /// What worker and helpers share.
 struct Shared {
     files: Vec<Arc<File>>,
-    /// Which of them are block devices, where there are discards.
+    /// Which of them are block devices, if there are discards.
     devices: Box<[bool]>,
     /// Syncs flush all metadata.
     fsync: bool,
     buffers: Buffers,
     clock: Clock,
-    /// Of each [`Kind`].
+    /// Flags for each [`Kind`].
     flags: [u32; 4],
     queue: Mutex<Queue>,
-    /// There is something in the queue, or it is closing.
+    /// The queue is not empty, or is closing.
     work: Condvar,
     done: Mutex<Done>,
     /// As many completions as wanted are there.
@@ -75,13 +75,13 @@ struct Done {
     wanted: usize,
 }
 
-/// A helper that panics has printed why; the data behind the lock is whole.
+/// A panicking helper has already printed why; the data behind the lock is consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Shared {
-    /// Makes the call of one operation and stamps its end.
+    /// Performs one operation and timestamps its end.
     fn perform(&self, operation: &Operation) -> Completion {
         let result = match self.call(operation) {
             Ok(bytes) => i32::try_from(bytes).unwrap_or(i32::MAX),
@@ -94,15 +94,14 @@ impl Shared {
         }
     }
 
-    /// Bytes transferred, or the number of the failure.
+    /// Bytes transferred, or the error number.
     fn call(&self, operation: &Operation) -> std::result::Result<usize, i32> {
         let Some(file) = self.files.get(usize::from(operation.file)) else {
             return Err(sys::BAD_HANDLE);
         };
         let address = self.buffers.address(operation.slot).as_ptr();
-        // SAFETY: the slot's own bytes, at least `length_bytes` of them (checked
-        // in `fill`), and whoever performs the slot's only operation in flight
-        // is the only one to touch them.
+        // SAFETY: the slot's own bytes, at least `length_bytes` of them (checked in `fill`), and
+        // only the thread performing the slot's only operation in flight accesses them.
         let buffer =
             unsafe { std::slice::from_raw_parts_mut(address, operation.length_bytes as usize) };
         let flags = self.flags[operation.kind.index()];
@@ -125,7 +124,7 @@ impl Shared {
         }
     }
 
-    /// A helper's life: one operation after the other until the queue closes.
+    /// A helper's loop: one operation after the other until the queue closes.
     fn help(&self) {
         loop {
             let mut queue = lock(&self.queue);
@@ -179,7 +178,7 @@ impl Shared {
         done.wanted = 0;
     }
 
-    /// Sends the helpers home; returns how many operations never began.
+    /// Stops the helpers; returns how many operations never began.
     fn shut(&self) -> u32 {
         let mut queue = lock(&self.queue);
         queue.closing = true;
@@ -192,7 +191,7 @@ impl Shared {
 }
 
 impl Threads {
-    /// Gives the helpers what was filled.
+    /// Passes filled operations to the helpers.
     fn hand_over(&mut self) {
         let count = self.intake.filled.len();
         lock(&self.shared.queue)
@@ -204,13 +203,13 @@ impl Threads {
     }
 }
 
-/// What a call is asked for besides.
+/// Flags for an operation.
 fn flags_of(manner: IoFeatures, kind: Kind) -> u32 {
     let scattered = manner.scattered && matches!(kind, Kind::Read | Kind::Write);
     manner.flags(kind) | if scattered { sys::SCATTERED } else { 0 }
 }
 
-/// Starts the helpers, as many as there may and can be.
+/// Starts the helpers, as many as allowed and possible.
 fn start_helpers(
     shared: &Arc<Shared>,
     slots: u32,
@@ -338,7 +337,7 @@ impl Engine for Threads {
             self.hand_over();
         }
         if self.intake.in_flight == 0 {
-            // `wait` for something that cannot come ends at `until_ns`.
+            // A `wait` that cannot be satisfied ends at `until_ns`.
             if until_ns.is_some() {
                 self.shared.wait(1, until_ns);
             }

@@ -1,14 +1,14 @@
-//! Signals of Unix, judged in their handler: it needs no thread, no descriptor and no loop
-//! that asks, all of which a program in trouble may lack.
+//! Unix signals, evaluated in their handler: that needs no thread, no descriptor and no polling
+//! loop, all of which a program in trouble may lack.
 
 use super::sys;
 use super::wishes::Wishes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Hears these signals from now on. The first leaves its number in `first`, which is 0 until
-/// then; one that comes more than a second later, and any while `at_once` is set, ends the
-/// process with 128 and its number.
+/// Catches these signals from now on. The first stores its number in `first`, which is 0 until
+/// then; one more than a second later, and any while `at_once` is set, ends the process with 128
+/// plus its number.
 ///
 /// # Errors
 /// A signal that cannot be caught.
@@ -18,14 +18,14 @@ pub fn listen(
     at_once: &Arc<AtomicBool>,
 ) -> std::io::Result<()> {
     let wishes = Arc::new(Wishes::default());
-    // What the clock needs once is done here and not in a handler.
+    // Any one-time initialisation of the clock is done here and not in a handler.
     sys::monotonic_ns();
     for &signal in signals {
         let number = usize::try_from(signal).unwrap_or(0);
         let (first, at_once) = (Arc::clone(first), Arc::clone(at_once));
         let wishes = Arc::clone(&wishes);
         let heard = move || {
-            // The time before the number: another signal may come between the two.
+            // The time before the number: another signal may arrive between the two.
             let is_another_wish = wishes.is_another(sys::monotonic_ns());
             if is_another_wish || at_once.load(Ordering::SeqCst) {
                 signal_hook::low_level::exit(128 + signal);

@@ -1,4 +1,4 @@
-//! The operating system's calls as Linux has them.
+//! The operating system's calls on Linux.
 
 use std::ffi::c_void;
 use std::fs::File;
@@ -17,19 +17,19 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 pub(crate) const FILES_SERVE_ONE_ENGINE: bool = false;
 /// See [`crate::CAN_SCATTER`].
 pub(crate) const CAN_SCATTER: bool = true;
-/// Beside `RWF_` flags: the operation is [scattered](crate::Manner::scattered).
+/// In addition to `RWF_` flags: the operation is [scattered](crate::Manner::scattered).
 pub(crate) const SCATTERED: u32 = 1 << 31;
-/// The engine that this system is meant to be driven with.
+/// The system's preferred engine.
 pub(crate) const NATIVE_ENGINE: crate::EngineName = crate::EngineName::Uring;
 /// `EBADF`: the operation names a file that was not opened.
 pub(crate) const BAD_HANDLE: i32 = 9;
-/// `EINVAL`: what a misaligned direct operation gets.
+/// `EINVAL`: returned for a misaligned direct operation.
 #[cfg_attr(not(feature = "conformance"), allow(dead_code))]
 pub(crate) const INVALID_ARGUMENT: i32 = 22;
-/// `EIO`, for failures that carry no number.
+/// `EIO`, for failures without a number.
 const UNKNOWN_FAILURE: i32 = 5;
 
-/// The number of a failure as completions carry it.
+/// The error number of a failure in completions.
 pub(crate) fn failure_number(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(UNKNOWN_FAILURE)
 }
@@ -82,9 +82,8 @@ pub(crate) fn is_block_device(file: &File) -> bool {
         .is_ok_and(|found| found.file_type().is_block_device())
 }
 
-/// Says that these bytes are no longer needed: of a file they become a hole, and the file
-/// keeps its size. Each kind refuses what is meant for the other: a block device is not punched,
-/// as that writes zeros.
+/// Discards these bytes: in a file they become a hole, and the file keeps its size. Each type
+/// refuses the other's call: a block device is not hole-punched, as that writes zeros.
 pub(crate) fn discard(
     file: &File,
     on_device: bool,
@@ -103,16 +102,16 @@ pub(crate) fn discard(
     }
 }
 
-/// Pieces that Linux takes at once (`IOV_MAX`), and one for what is left of a buffer.
+/// Most pieces that Linux accepts at once (`IOV_MAX`), minus one for the rest of a buffer.
 const PIECES_MAX: usize = 1023;
 
-/// The pieces of a buffer that change places in memory, and the rest, which is one piece.
+/// The pieces of a buffer that are reordered in memory, and the rest, which is one piece.
 fn pieces(buffer: &mut [u8]) -> (&mut [u8], &mut [u8]) {
     let count = (buffer.len() / PIECE_BYTES).min(PIECES_MAX);
     buffer.split_at_mut(count * PIECE_BYTES)
 }
 
-/// The first piece and the last one change places, and so on.
+/// Reverses the order of the pieces.
 fn turn_round(pieces: &mut [u8]) {
     let half = pieces.len() / PIECE_BYTES / 2 * PIECE_BYTES;
     let (front, back) = pieces.split_at_mut(half);
@@ -123,7 +122,7 @@ fn turn_round(pieces: &mut [u8]) {
         .for_each(|(one, other)| one.swap_with_slice(other));
 }
 
-/// Reads into pieces of memory from the last to the first, and then puts them in order.
+/// Reads into memory pieces from the last to the first, then restores their order.
 fn read_scattered(
     file: &File,
     buffer: &mut [u8],
@@ -141,7 +140,7 @@ fn read_scattered(
     Ok(read?)
 }
 
-/// Writes from pieces of memory from the last to the first; the buffer is as before then.
+/// Writes from memory pieces from the last to the first; the buffer is unchanged afterwards.
 fn write_gathered(
     file: &File,
     buffer: &mut [u8],
@@ -160,10 +159,10 @@ fn write_gathered(
     Ok(written?)
 }
 
-/// Zeroed memory that takes no pages until it is touched.
+/// Zeroed memory whose pages are allocated on first touch.
 pub(crate) fn map(length: usize) -> io::Result<NonNull<u8>> {
-    // SAFETY: a fresh private mapping at an address of the kernel's choice
-    // touches no memory that anybody has.
+    // SAFETY: a fresh private mapping at an address of the kernel's choice touches no memory in
+    // use.
     let start = unsafe {
         mmap_anonymous(
             null_mut(),
@@ -175,31 +174,30 @@ pub(crate) fn map(length: usize) -> io::Result<NonNull<u8>> {
     NonNull::new(start.cast()).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
 }
 
-/// Asks for 2 MiB pages: fewer TLB misses and fewer segments per operation.
+/// Requests 2 MiB pages: fewer TLB misses and fewer segments per operation.
 pub(crate) fn prefer_huge_pages(start: NonNull<u8>, length: usize) {
-    // SAFETY: advice on a mapping of `map`; it does not change the contents.
-    // Refusal (no huge pages in this kernel) loses nothing.
+    // SAFETY: advice on a mapping of `map`; it does not change the contents. If refused (no huge
+    // pages in this kernel), nothing is lost.
     let _ = unsafe { madvise(start.as_ptr().cast(), length, Advice::LinuxHugepage) };
 }
 
-/// Gives memory of `map` back.
+/// Frees memory of `map`.
 ///
 /// # Safety
-/// `start` and `length` are those of one `map`, and nobody uses it any more,
-/// the kernel included.
+/// `start` and `length` are those of one `map`, and it is no longer used, not even by the kernel.
 pub(crate) unsafe fn unmap(start: NonNull<u8>, length: usize) {
     // SAFETY: the caller's promise.
     let _ = unsafe { munmap(start.as_ptr().cast::<c_void>(), length) };
 }
 
-/// Makes this thread's timed waits end on time: by default Linux may round each
-/// up by 50 us, which would show as schedule lag of open-loop arrivals.
+/// Makes this thread's timed waits end on time: by default Linux may round each up by 50 us, which
+/// would show as schedule lag of open-loop arrivals.
 pub(crate) fn minimise_timer_slack() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
-/// Nanoseconds of CLOCK_MONOTONIC, which starts at boot. By way of the C
-/// library, whose reading needs no system call, also under valgrind.
+/// Nanoseconds of CLOCK_MONOTONIC, which starts at boot. Read through the C library, which avoids a
+/// system call, even under valgrind.
 #[inline]
 pub(crate) fn monotonic_ns() -> u64 {
     let mut now = libc::timespec {
@@ -212,21 +210,20 @@ pub(crate) fn monotonic_ns() -> u64 {
     now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }
 
-/// What the calling thread has used so far.
+/// Resource usage of the calling thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ThreadUse {
-    /// How often it gave its processor away to wait for something. Turns that others took
-    /// from it do not count.
+    /// How often it yielded its processor to wait for something. Preemptions do not count.
     pub sleeps: u64,
-    /// Processor time, user and system, up to this moment.
+    /// CPU time, user and system, up to now.
     pub cpu_ns: u64,
 }
 
-/// What the calling thread has used so far.
+/// Resource usage of the calling thread.
 pub(crate) fn thread_use() -> ThreadUse {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the pointer is to a `rusage` that the kernel fills in; this kind exists
-    // since Linux 2.6.26, and without an answer the zeros stay.
+    // SAFETY: the pointer is to a `rusage` that the kernel fills in; this kind exists since Linux
+    // 2.6.26, and on failure the zeros stay.
     let usage = unsafe {
         libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
         usage.assume_init()
@@ -237,12 +234,11 @@ pub(crate) fn thread_use() -> ThreadUse {
     }
 }
 
-/// Of the calling thread. `getrusage` leaves out what it has used since it was last switched
-/// or interrupted by the timer: up to what a batch costs, so that large ones seem cheap.
+/// Of the calling thread. `getrusage` excludes what it has used since it was last switched or
+/// interrupted by the timer: up to the cost of a batch, so that large ones would seem cheap.
 fn thread_cpu_ns() -> u64 {
     let mut time = std::mem::MaybeUninit::<libc::timespec>::zeroed();
-    // SAFETY: the pointer is to a `timespec` that the kernel fills in; without an answer the
-    // zeros stay.
+    // SAFETY: the pointer is to a `timespec` that the kernel fills in; on failure the zeros stay.
     let time = unsafe {
         libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, time.as_mut_ptr());
         time.assume_init()

@@ -1,4 +1,4 @@
-//! The operating system's calls as other Unixes have them.
+//! The operating system's calls on other Unixes.
 
 use std::fs::File;
 use std::io;
@@ -15,22 +15,22 @@ pub(crate) const FILES_SERVE_ONE_ENGINE: bool = false;
 pub(crate) const CAN_SCATTER: bool = false;
 /// No flag here.
 pub(crate) const SCATTERED: u32 = 0;
-/// The engine that this system is meant to be driven with.
+/// The system's preferred engine.
 pub(crate) const NATIVE_ENGINE: crate::EngineName = crate::EngineName::Threads;
 /// `EBADF`: the operation names a file that was not opened.
 pub(crate) const BAD_HANDLE: i32 = 9;
-/// `EINVAL`: what a misaligned direct operation gets.
+/// `EINVAL`: returned for a misaligned direct operation.
 #[cfg_attr(not(feature = "conformance"), allow(dead_code))]
 pub(crate) const INVALID_ARGUMENT: i32 = 22;
-/// `EIO`, for failures that carry no number.
+/// `EIO`, for failures without a number.
 const UNKNOWN_FAILURE: i32 = 5;
 
-/// The number of a failure as completions carry it.
+/// The error number of a failure in completions.
 pub(crate) fn failure_number(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(UNKNOWN_FAILURE)
 }
 
-/// No discards here: `targets` refuses them before.
+/// No discards here: `targets` refuses them earlier.
 pub(crate) fn is_block_device(_file: &File) -> bool {
     false
 }

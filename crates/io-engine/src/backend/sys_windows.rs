@@ -1,8 +1,8 @@
-//! The operating system's calls as Windows has them.
+//! The operating system's calls on Windows.
 //!
-//! Positioned calls do not go through std, which stops the process when a
-//! handle opened for overlapped I/O does not complete at once; here each thread
-//! waits for its own call on an event of its own.
+//! Positioned calls do not go through std, which aborts the process when a handle opened for
+//! overlapped I/O does not complete at once; here each thread waits for its own call on its own
+//! event.
 
 use std::cell::OnceCell;
 use std::ffi::c_void;
@@ -24,28 +24,28 @@ use windows_sys::Win32::System::Threading::CreateEventW;
 
 use crate::WIN32_ERRORS_FROM;
 
-/// A file object belongs to one completion port for good.
+/// A file object belongs permanently to one completion port.
 pub(crate) const FILES_SERVE_ONE_ENGINE: bool = true;
 /// See [`crate::CAN_SCATTER`].
 pub(crate) const CAN_SCATTER: bool = false;
 /// No flag here.
 pub(crate) const SCATTERED: u32 = 0;
-/// The engine that this system is meant to be driven with.
+/// The system's preferred engine.
 pub(crate) const NATIVE_ENGINE: crate::EngineName = crate::EngineName::Iocp;
 /// `ERROR_INVALID_HANDLE`: the operation names a file that was not opened.
 pub(crate) const BAD_HANDLE: i32 = WIN32_ERRORS_FROM + 6;
-/// `ERROR_INVALID_PARAMETER`: what a misaligned direct operation gets.
+/// `ERROR_INVALID_PARAMETER`: returned for a misaligned direct operation.
 #[cfg_attr(not(feature = "conformance"), allow(dead_code))]
 pub(crate) const INVALID_ARGUMENT: i32 = WIN32_ERRORS_FROM + 87;
-/// `ERROR_GEN_FAILURE`, for failures that carry no number.
+/// `ERROR_GEN_FAILURE`, for failures without a number.
 const UNKNOWN_FAILURE: i32 = 31;
 
-/// The number of a failure as completions carry it.
+/// The error number of a failure in completions.
 pub(crate) fn failure_number(error: &io::Error) -> i32 {
     WIN32_ERRORS_FROM + error.raw_os_error().unwrap_or(UNKNOWN_FAILURE)
 }
 
-/// Says where an operation begins.
+/// An OVERLAPPED with the offset of an operation.
 pub(crate) fn overlapped_at(offset_bytes: u64) -> OVERLAPPED {
     let mut overlapped = OVERLAPPED::default();
     overlapped.Anonymous.Anonymous.Offset = offset_bytes as u32;
@@ -53,8 +53,8 @@ pub(crate) fn overlapped_at(offset_bytes: u64) -> OVERLAPPED {
     overlapped
 }
 
-/// Makes one call with an event of this thread's and waits for its end. The low
-/// bit of the event keeps the end away from a completion port.
+/// Makes one call with this thread's event and waits for its completion. The event's low bit
+/// suppresses the packet to a completion port.
 fn positioned(
     file: &File,
     offset_bytes: u64,
@@ -70,7 +70,7 @@ fn positioned(
             if handle.is_null() {
                 return Err(io::Error::last_os_error());
             }
-            // SAFETY: just made, and nobody else has it.
+            // SAFETY: just created, with no other owner.
             let _ = event.set(unsafe { OwnedHandle::from_raw_handle(handle) });
         }
         let event = event.get().map_or(null_mut(), AsRawHandle::as_raw_handle);
@@ -103,7 +103,7 @@ fn length_of(buffer: &[u8]) -> u32 {
     u32::try_from(buffer.len()).unwrap_or(u32::MAX)
 }
 
-/// No discards here: `targets` refuses them before.
+/// No discards here: `targets` refuses them earlier.
 pub(crate) fn is_block_device(_file: &File) -> bool {
     false
 }
@@ -146,8 +146,8 @@ pub(crate) fn write_at(
     })
 }
 
-/// Zeroed memory, in whole pages, that takes none of the machine's until it is
-/// touched (it counts against the commit limit at once).
+/// Zeroed memory, in whole pages, committed physically on first touch (it counts against the commit
+/// limit at once).
 pub(crate) fn map(length: usize) -> io::Result<NonNull<u8>> {
     // SAFETY: fresh memory at an address of the system's choice.
     let start = unsafe {
@@ -161,30 +161,28 @@ pub(crate) fn map(length: usize) -> io::Result<NonNull<u8>> {
     NonNull::new(start.cast()).ok_or_else(io::Error::last_os_error)
 }
 
-/// Gives memory of `map` back.
+/// Frees memory of `map`.
 ///
 /// # Safety
-/// `start` is that of a `map`, and nobody uses the memory any more, the system
-/// included.
+/// `start` is that of a `map`, and the memory is no longer used, not even by the system.
 pub(crate) unsafe fn unmap(start: NonNull<u8>, _length: usize) {
     // SAFETY: the caller's promise; releasing takes the whole piece.
     unsafe { VirtualFree(start.as_ptr().cast(), 0, MEM_RELEASE) };
 }
 
-/// Large pages need a right that hardly anybody has; ordinary ones do.
+/// Large pages need a privilege that is rarely granted; ordinary ones suffice.
 pub(crate) fn prefer_huge_pages(_start: NonNull<u8>, _length: usize) {}
 
-/// Asks for timer ticks of a millisecond, for as long as the process lives; they
-/// are up to 16 ms long otherwise.
+/// Requests timer ticks of a millisecond for the lifetime of the process; otherwise they are up to
+/// 16 ms long.
 pub(crate) fn minimise_timer_slack() {
     static ASKED: OnceLock<u32> = OnceLock::new();
     // SAFETY: has no preconditions. Refused, waits are coarser.
     ASKED.get_or_init(|| unsafe { timeBeginPeriod(1) });
 }
 
-/// Nanoseconds of the performance counter, which starts at boot: the clock of
-/// `std::time::Instant`, without the latter's conversions. Its tick is 100 ns on
-/// most machines.
+/// Nanoseconds of the performance counter, which starts at boot: the clock of `std::time::Instant`,
+/// without its conversions. Its tick is 100 ns on most machines.
 #[inline]
 pub(crate) fn monotonic_ns() -> u64 {
     static FREQUENCY: OnceLock<u64> = OnceLock::new();
@@ -201,6 +199,6 @@ pub(crate) fn monotonic_ns() -> u64 {
     if per_second == 10_000_000 {
         return ticks * 100;
     }
-    // Whole seconds apart, so that the product fits.
+    // Whole seconds separately, so that the product fits.
     (ticks / per_second) * 1_000_000_000 + (ticks % per_second) * 1_000_000_000 / per_second
 }

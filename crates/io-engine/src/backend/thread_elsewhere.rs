@@ -1,8 +1,8 @@
-//! The calling thread and the processors, where nobody has asked yet.
+//! The calling thread and the processors, on systems without an implementation.
 
 use std::io;
 
-/// Processor time of the calling thread so far: not known here.
+/// CPU time of the calling thread so far: unknown here.
 #[must_use]
 pub fn cpu_times_ns() -> Option<(u64, u64)> {
     None
@@ -10,7 +10,7 @@ pub fn cpu_times_ns() -> Option<(u64, u64)> {
 
 pub use super::no_waits::Waits;
 
-/// Keeps the calling thread on processors: not there yet on this system.
+/// Pins the calling thread to processors: not supported on this system yet.
 ///
 /// # Errors
 /// Always.
@@ -18,7 +18,7 @@ pub fn pin_to(_cpus: &[u32]) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Keeps the calling thread on a processor: not there yet on this system.
+/// Pins the calling thread to a processor: not supported on this system yet.
 ///
 /// # Errors
 /// Always.

@@ -1,4 +1,4 @@
-//! The calling thread and the processors, as Linux has them.
+//! The calling thread and the processors, on Linux.
 
 use std::fs::File;
 use std::io;
@@ -7,9 +7,9 @@ use std::os::unix::fs::FileExt;
 
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-/// Processor time of the calling thread so far, (user, system) in nanoseconds.
-/// The sum is exact to the microsecond; the kernel splits it by sampling at its
-/// timer ticks, so the parts are good to a few milliseconds.
+/// CPU time of the calling thread so far, (user, system) in nanoseconds. The sum is exact to the
+/// microsecond; the kernel splits it by sampling at its timer ticks, so the parts are accurate to a
+/// few milliseconds.
 #[must_use]
 pub fn cpu_times_ns() -> Option<(u64, u64)> {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
@@ -27,13 +27,13 @@ pub fn cpu_times_ns() -> Option<(u64, u64)> {
     Some((ns(usage.ru_utime), ns(usage.ru_stime)))
 }
 
-/// How long the thread that opened this was ready to run and had no processor. The file
-/// stays open, so that asking again is one system call.
+/// How long the thread that opened this was runnable without a processor. The file stays open, so
+/// that each query is one system call.
 #[derive(Debug)]
 pub struct Waits(File);
 
 impl Waits {
-    /// Of the calling thread; `None` where the kernel does not count it.
+    /// For the calling thread; `None` if the kernel does not count it.
     #[must_use]
     pub fn of_this_thread() -> Option<Waits> {
         File::open("/proc/thread-self/schedstat").ok().map(Waits)
@@ -42,7 +42,8 @@ impl Waits {
     /// So far, in nanoseconds.
     #[must_use]
     pub fn waited_ns(&self) -> Option<u64> {
-        // Time on a processor, time waiting for one, turns: Documentation/scheduler/sched-stats.rst.
+        // Time on a processor, time waiting for one, timeslices:
+        // Documentation/scheduler/sched-stats.rst.
         let mut text = [0; 96];
         let length = self.0.read_at(&mut text, 0).ok()?;
         let text = std::str::from_utf8(&text[..length]).ok()?;
@@ -50,8 +51,7 @@ impl Waits {
     }
 }
 
-/// Keeps the calling thread, and those that it starts from then on, on these
-/// processors.
+/// Pins the calling thread, and threads it starts later, to these processors.
 ///
 /// # Errors
 /// As [`pin`]; nothing is changed then.
@@ -66,10 +66,10 @@ pub fn pin_to(cpus: &[u32]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// Keeps the calling thread on processor `cpu`.
+/// Pins the calling thread to processor `cpu`.
 ///
 /// # Errors
-/// When there is no such processor or this process may not use it.
+/// If there is no such processor or this process may not use it.
 pub fn pin(cpu: u32) -> io::Result<()> {
     let cpu = cpu as usize;
     if cpu >= CpuSet::MAX_CPU {

@@ -1,7 +1,7 @@
-//! The calling thread and the processors, as Windows has them.
+//! The calling thread and the processors, on Windows.
 //!
-//! Processors come in groups of at most 64. They are numbered through here, one
-//! group after the other, as in the list of the Task Manager.
+//! Processors come in groups of at most 64. They are numbered consecutively here, one group after
+//! the other, as in the Task Manager.
 
 use std::io;
 use std::ptr::null_mut;
@@ -13,14 +13,14 @@ use windows_sys::Win32::System::Threading::{
     GetThreadTimes, SetProcessAffinityMask, SetThreadGroupAffinity,
 };
 
-/// Processor time of the calling thread so far, (user, system) in nanoseconds,
-/// as the system samples it at its timer ticks: good to about 16 ms.
+/// CPU time of the calling thread so far, (user, system) in nanoseconds, as the system samples it
+/// at its timer ticks: accurate to about 16 ms.
 #[must_use]
 pub fn cpu_times_ns() -> Option<(u64, u64)> {
     let mut times = [FILETIME::default(); 4];
     let [created, ended, system, user] = &mut times;
-    // SAFETY: four structures that the call fills in; the handle stands for
-    // the calling thread and needs no closing.
+    // SAFETY: four structures that the call fills in; the pseudo handle of the calling thread needs
+    // no closing.
     let done = unsafe {
         GetThreadTimes(
             GetCurrentThread(),
@@ -43,7 +43,7 @@ fn groups() -> Vec<u32> {
     // SAFETY: has no preconditions.
     let count = unsafe { GetActiveProcessorGroupCount() };
     (0..count)
-        // SAFETY: a group that there is; 0 where there is none.
+        // SAFETY: an existing group; 0 otherwise.
         .map(|group| unsafe { GetActiveProcessorCount(group) })
         .collect()
 }
@@ -60,8 +60,8 @@ fn place(cpu: u32, groups: &[u32]) -> Option<(u16, usize)> {
     None
 }
 
-/// Where processors lie that a thread is to run on; they must be of one group,
-/// as a thread is in one group at a time.
+/// The affinity mask of a thread; its processors must be in one group, as a thread is in one group
+/// at a time.
 fn mask(cpus: &[u32], groups: &[u32]) -> io::Result<GROUP_AFFINITY> {
     let mut affinity = GROUP_AFFINITY::default();
     for &cpu in cpus {
@@ -78,12 +78,12 @@ fn mask(cpus: &[u32], groups: &[u32]) -> io::Result<GROUP_AFFINITY> {
     Ok(affinity)
 }
 
-/// Keeps the whole process on these processors: threads do not inherit where
-/// their starter may run, as they do on Linux.
+/// Pins the whole process to these processors: unlike on Linux, threads do not inherit their
+/// creator's affinity.
 ///
 /// # Errors
-/// As [`pin`], and where the machine has several processor groups, as a process
-/// is not bound to part of one there; nothing is changed then.
+/// As [`pin`], and if the machine has several processor groups, as a process cannot be bound to
+/// part of one there; nothing is changed then.
 pub fn pin_to(cpus: &[u32]) -> io::Result<()> {
     let groups = groups();
     let affinity = mask(cpus, &groups)?;
@@ -93,17 +93,17 @@ pub fn pin_to(cpus: &[u32]) -> io::Result<()> {
             "this machine has several processor groups: threads are pinned one by one there",
         ));
     }
-    // SAFETY: the handle stands for this process and needs no closing.
+    // SAFETY: the pseudo handle of this process needs no closing.
     succeeded(unsafe { SetProcessAffinityMask(GetCurrentProcess(), affinity.Mask) })
 }
 
-/// Keeps the calling thread on processor `cpu`.
+/// Pins the calling thread to processor `cpu`.
 ///
 /// # Errors
-/// When there is no such processor or this process may not use it.
+/// If there is no such processor or this process may not use it.
 pub fn pin(cpu: u32) -> io::Result<()> {
     let affinity = mask(&[cpu], &groups())?;
-    // SAFETY: a filled-in structure; the old affinity is not wanted.
+    // SAFETY: a filled-in structure; the old affinity is not needed.
     succeeded(unsafe {
         SetThreadGroupAffinity(GetCurrentThread(), &raw const affinity, null_mut())
     })

@@ -1,11 +1,9 @@
-//! Another engine that hands operations over one by one and notes how long each
-//! hand-over took: the time until the call returned and the program went on,
-//! whether the operation was done by then or not. SQLIO calls it initiation.
+//! Wraps another engine, submits operations one by one and times each submission: the time until
+//! the call returned, whether or not the operation was done by then. SQLIO calls it initiation.
 //!
-//! Runs that do not ask for it use the other engine itself and pay nothing. Those
-//! that do pay a system call and two clock readings for every operation, as
-//! programs do that issue operations one at a time; waiting is a call of its own.
-//! Making the data of a write is not part of its hand-over.
+//! Runs that do not request it use the other engine directly at no cost. Those that do pay a system
+//! call and two clock readings per operation, like programs that issue operations one at a time;
+//! waiting is a separate call. Making the data of a write is not included.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,16 +12,16 @@ use crate::{
     Source,
 };
 
-/// Times of hand-overs, nanoseconds.
+/// Submission times, nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HandOvers {
-    /// Operations that were handed over.
+    /// Operations submitted.
     pub operations: u64,
-    /// The shortest; 0 where there were none.
+    /// The shortest; 0 if there were none.
     pub min_ns: u64,
     /// The longest.
     pub max_ns: u64,
-    /// All together.
+    /// Their sum.
     pub sum_ns: u64,
 }
 
@@ -53,12 +51,12 @@ impl HandOvers {
     }
 }
 
-/// Where the engines of a job leave their times when they are closed.
+/// Collects the submission times of a job's engines when they are closed.
 #[derive(Clone, Debug, Default)]
 pub struct HandOverLog(Arc<Mutex<HandOvers>>);
 
 impl HandOverLog {
-    /// What was left here so far.
+    /// Sum so far.
     #[must_use]
     pub fn total(&self) -> HandOvers {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -70,16 +68,16 @@ impl HandOverLog {
     }
 }
 
-/// An engine that times hand-overs into [`OpenPlan::hand_overs`].
+/// An engine that records submission times in [`OpenPlan::hand_overs`].
 pub struct Timed<E> {
     inner: E,
     seen: HandOvers,
     log: Option<HandOverLog>,
-    /// A hand-over that failed, for the next [`Engine::submit_and_wait`].
+    /// A failed submission, for the next [`Engine::submit_and_wait`].
     failure: Option<Error>,
 }
 
-/// The source that the inner engine sees: it gives one operation at a time.
+/// The source that the inner engine sees: it returns one operation at a time.
 struct OneByOne<'a, S> {
     source: &'a mut S,
     given: bool,

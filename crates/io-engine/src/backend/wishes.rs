@@ -1,21 +1,21 @@
-//! When a signal, or a key, is another wish to stop and not part of the first.
+//! Decides whether a signal, or a key, is a new stop request or part of the first.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Signals this soon after the first are the same wish: `timeout` sends one to its child and
-/// one to the group, a closed terminal is heard of from the shell and the kernel, and Ctrl-C
-/// is often pressed twice.
+/// Signals this soon after the first belong to the same request: `timeout` sends one to its child
+/// and one to the group, a closed terminal is reported by the shell and the kernel, and Ctrl-C is
+/// often pressed twice.
 const SAME_WISH_NS: u64 = 1_000_000_000;
 
-/// When the first wish came. Only atomics: it is asked in handlers of signals.
+/// Time of the first request. Only atomics: it is used in signal handlers.
 #[derive(Debug, Default)]
 pub(super) struct Wishes {
-    /// 0: none came.
+    /// 0: none yet.
     since_ns: AtomicU64,
 }
 
 impl Wishes {
-    /// Whether what comes now, at this time, is another wish than the first.
+    /// Whether an event at this time is a new request.
     pub fn is_another(&self, now_ns: u64) -> bool {
         let now_ns = now_ns.max(1);
         let since_ns = self
@@ -37,7 +37,7 @@ mod tests {
             let at = |after_ms: u64| wishes.is_another(first_ns + after_ms * 1_000_000 + 1);
             let heard = [0, 0, 400, 999, 1_000, 1_500, 60_000].map(at);
             assert_eq!(heard, [false, false, false, false, true, true, true]);
-            // A clock that went back a little makes no other wish.
+            // A clock that went back a little makes no new request.
             assert!(!wishes.is_another(first_ns));
         }
     }

@@ -1,4 +1,4 @@
-//! The cases. Each is a promise of the trait's documentation.
+//! The cases. Each tests a promise in the trait's documentation.
 
 use std::marker::PhantomData;
 
@@ -11,7 +11,7 @@ use crate::{Engine, Kind, Next, Operation};
 const PAGE: u32 = 4096;
 const MIB: u32 = 1 << 20;
 
-/// The case of engines that submit no sooner than they are told to.
+/// The case for engines that submit only when told to.
 pub(super) const NEVER_SUBMITTED: &str = "closing drops what was never submitted";
 
 /// Names of cases that not every engine has to pass.
@@ -24,8 +24,8 @@ const BAD_INDEX: &str = "a file that is not there is a bad handle";
 const WRITES: &str = "writes arrive in the file";
 const SYNCS: &str = "syncs and transfers share a slot";
 const ALL_SORTS: &str = "operations of all sorts share a slot";
-/// Those whose files have sizes of their own, are read beside the engine, or take
-/// operations of any size.
+/// Cases whose files have specific sizes, are read independently of the engine, or take operations
+/// of any size.
 pub(super) const OF_FILES: [&str; 5] = [
     SHORT_READ,
     READ_BEHIND_END,
@@ -33,7 +33,7 @@ pub(super) const OF_FILES: [&str; 5] = [
     SEVERAL_FILES,
     LARGE_BLOCKS,
 ];
-/// Those with syncs among their operations.
+/// Cases that include syncs.
 pub(super) const WITH_SYNCS: [&str; 4] = [BAD_INDEX, WRITES, SYNCS, ALL_SORTS];
 
 /// Every case, simple ones first.
@@ -249,7 +249,7 @@ fn ready_writes<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
 }
 
 fn syncs<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
-    // Each slot alternates, so that no trace of a sync stays in it.
+    // Each slot alternates, so that nothing of a sync remains in it.
     let operations = (0..32).map(|i| match (i / 2) % 2 {
         0 => read(i % 2, u64::from(i) * 4096, PAGE),
         _ => sync(i % 2),
@@ -270,7 +270,7 @@ fn syncs<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
 }
 
 fn all_sorts<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
-    // File 0 is only read, file 1 only written, file 2 is not there.
+    // File 0 is only read, file 1 only written, file 2 does not exist.
     let sorts = [
         read(0, 0, 2 * PAGE),
         write(0, 0, 2 * PAGE),
@@ -401,7 +401,7 @@ fn wait_for_time<E: Engine>(_fixture: &dyn Fixture) -> CaseOutcome<E> {
     let mut engine = E::open(&plan(Vec::new(), 4, PAGE)).expect("opens");
     for at_least in [0, 1, 4] {
         let until_ns = engine.now_ns() + 3_000_000;
-        // A signal may end a wait early, so come back; it must end at all.
+        // A signal may end a wait early, so retry; it must end eventually.
         while engine.now_ns() < until_ns {
             engine
                 .submit_and_wait(at_least, Some(until_ns))
@@ -417,7 +417,7 @@ fn wait_in_the_past<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     engine.submit_and_wait(1, Some(0)).expect("works");
     let mut script = Script::new([read(0, 0, PAGE)]);
     engine.fill(&mut script, 0);
-    // Submits all the same, so the operation ends if one looks often enough.
+    // Submits anyway, so the operation ends if polled often enough.
     while !script.in_flight.is_empty() {
         engine.submit_and_wait(1, Some(0)).expect("works");
         engine.reap(&mut script);

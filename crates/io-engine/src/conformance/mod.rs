@@ -1,10 +1,9 @@
 //! One suite for every back end: what [`Engine`] promises, as tests.
 //!
-//! [`run`] takes an engine type and a [`Fixture`] that makes files (opening for
-//! writing is the caller's affair), runs every case, and panics with the case's
-//! name at the first broken promise. Cases that need what the system lacks come
-//! back as skips with a reason, for the caller to count. Times are checked by
-//! logic only (not before, not never), so a slow machine fails nothing.
+//! [`run`] takes an engine type and a [`Fixture`] that makes files (the caller opens them for
+//! writing), runs every case, and panics with the case's name at the first violation. Cases that
+//! need something the system lacks are returned as skips with a reason, for the caller to count.
+//! Times are checked only logically (not before, not never), so a slow machine causes no failures.
 
 mod cases;
 pub mod request_log;
@@ -16,25 +15,25 @@ use std::fs::File;
 use crate::backend::sys;
 use crate::{Clock, Engine, ErrorKind, OpenPlan};
 
-/// Makes what the cases need. Every file holds [`pattern`], is readable and
-/// writable unless stated, and vanishes by itself.
+/// Provides what the cases need. Every file holds [`pattern`], is readable and writable unless
+/// stated otherwise, and is deleted automatically.
 pub trait Fixture {
     /// An ordinary file.
     fn file(&self, size_bytes: u64) -> File;
-    /// One that cannot be written through.
+    /// A file that cannot be written through.
     fn read_only(&self, size_bytes: u64) -> File;
-    /// One past the page cache, where misaligned operations fail; or why not.
+    /// A file that bypasses the page cache, on which misaligned operations fail; or why not.
     ///
     /// # Errors
     /// What is missing.
     fn direct(&self, size_bytes: u64) -> Result<File, String>;
-    /// Interrupts the calling thread with signals, again and again, until the
-    /// guard is dropped; or why it cannot.
+    /// Interrupts the calling thread with signals repeatedly until the guard is dropped; or why it
+    /// cannot.
     ///
     /// # Errors
     /// What is missing.
     fn interrupt_me(&self) -> Result<Box<dyn Any>, String>;
-    /// All that a file holds now.
+    /// The current contents of a file.
     fn contents(&self, file: &File) -> Vec<u8> {
         contents(file)
     }
@@ -43,7 +42,7 @@ pub trait Fixture {
 /// The byte that test files hold at an offset.
 #[must_use]
 pub fn pattern(offset_bytes: u64) -> u8 {
-    // Any odd multiplier will do; neighbouring words and pages must differ.
+    // Any odd multiplier works; adjacent words and pages must differ.
     word(offset_bytes / 8)[(offset_bytes % 8) as usize]
 }
 
@@ -58,14 +57,13 @@ fn word(number: u64) -> [u8; 8] {
 pub fn patterns(offsets: std::ops::Range<u64>) -> Vec<u8> {
     let words = offsets.start / 8..offsets.end.div_ceil(8);
     let mut bytes = Vec::new();
-    // Tests are not optimised: a step for each word, not for each byte.
+    // Tests are not optimised: a step per word, not per byte.
     words.for_each(|number| bytes.extend_from_slice(&word(number)));
     let skip = (offsets.start % 8) as usize;
     bytes[skip..skip + (offsets.end - offsets.start) as usize].to_vec()
 }
 
-/// All that a file holds, by positioned reads: what is open for overlapped I/O
-/// has no position.
+/// The contents of a file, by positioned reads: a file open for overlapped I/O has no position.
 ///
 /// # Panics
 /// If it cannot be read.
@@ -81,19 +79,19 @@ pub fn contents(file: &File) -> Vec<u8> {
     bytes
 }
 
-/// How an engine differs from one that does everything.
+/// How an engine differs from a full one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// It reads and writes.
     Full,
     /// It only pretends to.
     MovesNoData,
-    /// It submits each operation in `fill`, so there is none to be dropped later.
+    /// It submits each operation in `fill`, so none can be dropped later.
     SubmitsInFill,
-    /// It sends commands to devices, which end where they end and take no more than fits
-    /// one command.
+    /// It sends commands to devices, which have a fixed end, and accepts no more than fits one
+    /// command.
     Commands,
-    /// It polls for operations on devices, by commands or not, and has no syncs.
+    /// It polls for operations on devices, with commands or not, and has no syncs.
     PolledBlocks,
 }
 
@@ -110,7 +108,7 @@ impl Scope {
     }
 }
 
-/// What a run of the suite found; failures panic instead.
+/// Result of a run of the suite; failures panic instead.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Names of the cases that passed.
@@ -126,7 +124,7 @@ struct Case<E> {
     run: fn(&dyn Fixture) -> CaseOutcome<E>,
 }
 
-/// `Err` is the reason of a skip.
+/// `Err` is the reason for a skip.
 type CaseOutcome<E> = Result<std::marker::PhantomData<E>, String>;
 
 /// Runs every case against one engine.

@@ -1,17 +1,17 @@
-//! An engine that is always asked for more than plain operations: the suite's plans are
-//! plain, and this adds a [`IoFeatures`] to them.
+//! An engine that always uses features beyond plain operations: the suite's plans are plain, and
+//! this adds [`IoFeatures`] to them.
 
 use std::marker::PhantomData;
 
 use crate::{Abandoned, Capabilities, Engine, Filled, IoFeatures, OpenPlan, Result, Source};
 
-/// What is asked of an engine's operations besides.
+/// Features required of an engine.
 pub trait Asked {
-    /// It.
+    /// The features.
     const MANNER: IoFeatures;
 }
 
-/// Nothing, to build on.
+/// No features, to build on.
 pub const PLAIN: IoFeatures = IoFeatures {
     dontcache: false,
     atomic: false,
@@ -22,7 +22,7 @@ pub const PLAIN: IoFeatures = IoFeatures {
     discards: false,
 };
 
-/// Completions are polled for.
+/// Polled completions.
 pub struct Polled;
 
 impl Asked for Polled {
@@ -32,7 +32,7 @@ impl Asked for Polled {
     };
 }
 
-/// An engine that is asked for that.
+/// An engine with these features.
 pub struct With<E, A>(E, PhantomData<A>);
 
 impl<E: Engine, A: Asked> Engine for With<E, A> {

@@ -1,5 +1,4 @@
-//! The source of the cases: plays a list of operations and checks every rule
-//! that holds for all of them.
+//! The source used by the cases: plays a list of operations and checks every general rule.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -15,13 +14,13 @@ use crate::{Clock, Completion, Engine, Kind, Next, OpenPlan, Operation, Source};
 pub(super) struct Script {
     pub waiting: VecDeque<Operation>,
     pub in_flight: BTreeMap<u32, Operation>,
-    /// What completed, in order, with its operation.
+    /// Completions, in order, with their operations.
     pub done: Vec<(Operation, Completion)>,
-    /// What the last operation of each slot transferred.
+    /// Data transferred by the last operation of each slot.
     pub seen: BTreeMap<u32, Vec<u8>>,
-    /// Writes in flight whose data was asked for, and when it was ready.
+    /// Writes in flight whose data was requested, and when it was ready.
     pub ready: BTreeMap<u32, Option<u64>>,
-    /// How often the engine asked in vain.
+    /// How often the engine polled in vain.
     pub refused: u32,
 }
 
@@ -40,7 +39,7 @@ impl Script {
         by_slot.into_iter().map(|(_, result)| result).collect()
     }
 
-    /// Checks how many bytes a slot saw; which ones is checked for every read.
+    /// Checks how many bytes a slot saw; their content is checked for every read.
     pub(super) fn assert_seen(&self, operation: &Operation, bytes: usize) {
         let seen = &self.seen[&operation.slot];
         assert_eq!(seen.len(), bytes, "bytes seen of {operation:?}");
@@ -124,8 +123,8 @@ impl Source for Script {
     }
 }
 
-/// Eight writes whose data takes long: that of each is done only when the write
-/// before it has arrived in the file.
+/// Eight writes whose data takes long: that of each is done only when the preceding write has
+/// reached the file.
 pub(super) struct SlowWrites {
     file: File,
     clock: Clock,

@@ -34,7 +34,7 @@ impl Sequence {
         }
     }
 
-    /// So many reads of 4 KiB, block after block.
+    /// Consecutive reads of 4 KiB.
     fn reads(slots: u32, count: u64) -> Self {
         let read = |block| Operation {
             slot: 0,

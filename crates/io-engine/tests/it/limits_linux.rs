@@ -1,5 +1,5 @@
-//! io_uring for ordinary users and in containers: what is refused, what is used
-//! instead, and that it is said.
+//! io_uring for ordinary users and in containers: what is refused, what is used instead, and that
+//! this is reported.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Source for OneEach {
     }
 }
 
-/// Opens io_uring on a file, reads with it, and returns what it said.
+/// Opens io_uring on a file, reads with it, and returns its capabilities.
 fn open_and_read(file: File, slots: u32, block_bytes: u32) -> (bool, bool, Vec<String>) {
     let plan = OpenPlan::new(vec![Arc::new(file)], slots, block_bytes, Clock::start());
     let mut engine = Uring::open(&plan).expect("io_uring itself is not refused");
@@ -95,7 +95,7 @@ fn an_ordinary_user_with_a_small_memlock_limit_gets_plain_buffers() {
         maximum: limit,
     };
     setrlimit(Resource::Memlock, limits).expect("limits may be lowered");
-    // Root may lock what it likes (CAP_IPC_LOCK); nobody else.
+    // Root may lock without limit (CAP_IPC_LOCK); others may not.
     let nothing = CapabilitySets {
         effective: CapabilitySet::empty(),
         permitted: CapabilitySet::empty(),
@@ -110,7 +110,7 @@ fn an_ordinary_user_with_a_small_memlock_limit_gets_plain_buffers() {
     for part in ["1 MiB", "64 KiB", "ulimit -l", "LimitMEMLOCK"] {
         assert!(fallback.contains(part), "{part} in: {fallback}");
     }
-    // What was not asked for is not missed.
+    // Features not requested are not reported as missing.
     let mut plan = OpenPlan::new(Vec::new(), 128, 8192, Clock::start());
     plan.register_buffers = false;
     let engine = Uring::open(&plan).expect("opens");

@@ -1,4 +1,4 @@
-//! Stands in for `os_linux.rs` elsewhere: says what is missing.
+//! Replacement for `os_linux.rs` on other systems: reports what is missing.
 
 use std::any::Any;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Block devices in sysfs: which directory is whose.
+//! Maps block devices to their sysfs directories.
 
 use super::tree::Tree;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,9 @@ pub fn directory(tree: Tree, number: DeviceNumber) -> Option<PathBuf> {
     })
 }
 
-/// Directories of devices in a captured tree that lacks one kind of links: those
-/// made by util-linux's `mk-input.sh`, which `lsblk --sysroot` reads, have no
-/// `/sys/class/block`; made-up ones may have nothing but `/sys/block`. None on
-/// the running machine.
+/// Directories of devices in a captured tree that lacks one kind of links: those made by
+/// util-linux's `mk-input.sh`, which `lsblk --sysroot` reads, have no `/sys/class/block`; synthetic
+/// ones may have only `/sys/block`. Empty on the running machine.
 #[must_use]
 pub fn captured(tree: Tree) -> Vec<PathBuf> {
     if tree.is_live() {

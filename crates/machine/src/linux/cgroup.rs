@@ -1,5 +1,5 @@
-//! Control groups, version 1 and 2: our own group and its ancestors in the
-//! hierarchy of one controller, and the limits found there.
+//! Control groups, version 1 and 2: our own group and its ancestors in the hierarchy of one
+//! controller, and their limits.
 
 use super::mounts::{Mount, mounts};
 use super::tree::{Tree, field_number};
@@ -14,7 +14,7 @@ use stripewise_units::{DeviceNumber, NameText};
 /// Limits above this are "none" in version 1 (2^63 rounded to a page).
 const MEMORY_UNLIMITED: u64 = 1 << 62;
 
-/// One group: where its files are, and its name inside the hierarchy.
+/// One group: its directory, and its name inside the hierarchy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     pub directory: PathBuf,
@@ -23,9 +23,9 @@ pub struct Group {
     pub unified: bool,
 }
 
-/// Our group and its ancestors, our own first, in every hierarchy that has the
-/// controller. With both versions mounted, a controller is in one of them, but
-/// the other may hold empty groups; their missing files do no harm.
+/// Our group and its ancestors, our own first, in every hierarchy that has the controller. With
+/// both versions mounted, a controller is in one of them, but the other may have empty groups;
+/// their missing files do no harm.
 pub fn groups(tree: Tree, controller: &str) -> Vec<Group> {
     let all = mounts(tree);
     let text = tree.text("/proc/self/cgroup").unwrap_or_default();
@@ -55,7 +55,7 @@ pub fn groups(tree: Tree, controller: &str) -> Vec<Group> {
 }
 
 fn ancestors(tree: Tree, mount: &Mount, path: &str, unified: bool) -> Vec<Group> {
-    // In a container the path may be the host's, of which only a part is mounted.
+    // In a container the path may be the host's, only a part of which is mounted.
     let inside = Path::new(path)
         .strip_prefix(&mount.root)
         .or_else(|_| Path::new(path).strip_prefix("/"))
@@ -101,8 +101,7 @@ pub fn cpu_quota(tree: Tree) -> Option<CpuQuota> {
         .min_by(|a, b| f64::total_cmp(&a.processors(), &b.processors()))
 }
 
-/// Quota book-keeping of all groups added up: an ancestor's quota holds us back
-/// as our own does.
+/// Quota statistics summed over all groups: an ancestor's quota throttles us as our own does.
 pub fn cpu_statistics(tree: Tree) -> CgroupCpu {
     let mut sum = CgroupCpu::default();
     for group in groups(tree, "cpu") {
@@ -145,7 +144,7 @@ pub fn throttles(tree: Tree, devices: &[DeviceNumber]) -> Vec<Throttle> {
     for controller in ["blkio", "io"] {
         for group in groups(tree, controller) {
             if group.unified {
-                // Both names find the one unified hierarchy.
+                // Both names match the single unified hierarchy.
                 if controller == "io" {
                     found.extend(unified_throttles(tree, &group));
                 }
@@ -159,7 +158,7 @@ pub fn throttles(tree: Tree, devices: &[DeviceNumber]) -> Vec<Throttle> {
     found
 }
 
-/// Limits of all control groups that can be seen, whoever is in them.
+/// Limits of all visible control groups, whatever processes are in them.
 pub fn all_throttles(tree: Tree) -> Vec<Throttle> {
     let each = all_groups(tree).into_iter().flat_map(|group| {
         let group = Group {
@@ -174,8 +173,7 @@ pub fn all_throttles(tree: Tree) -> Vec<Throttle> {
     each.collect()
 }
 
-/// All groups of the hierarchies that count I/O, a group before those inside it; at most 4,096
-/// are looked at.
+/// All groups of the hierarchies that count I/O, parents before children; at most 4,096.
 fn all_groups(tree: Tree) -> Vec<Group> {
     const GROUPS_MAX: usize = 4_096;
     let mut found = Vec::new();
@@ -206,8 +204,8 @@ fn all_groups(tree: Tree) -> Vec<Group> {
     found
 }
 
-/// What each control group read and wrote by itself, not by the groups inside it, since they
-/// were made; groups that did nothing are left out.
+/// I/O of each control group itself, without its child groups, since it was created; groups without
+/// I/O are omitted.
 pub fn io_by_group(tree: Tree) -> Vec<GroupIo> {
     let groups = all_groups(tree);
     let mut found: Vec<GroupIo> = Vec::new();
@@ -218,7 +216,7 @@ pub fn io_by_group(tree: Tree) -> Vec<GroupIo> {
             false => flat_io(tree, group),
         };
         for one in all {
-            // Version 2 counts what is inside a group for the group, too.
+            // Version 2 includes child groups in a group's counts.
             if group.unified {
                 let above = group.directory.parent();
                 let above = above.and_then(|above| places.get(&(above, one.number)));
@@ -259,7 +257,7 @@ fn unified_io(tree: Tree, group: &Group) -> Vec<GroupIo> {
     each.collect()
 }
 
-/// Lines such as `8:16 Read 192`; version 1 counts each group for itself.
+/// Lines such as `8:16 Read 192`; version 1 counts each group separately.
 fn flat_io(tree: Tree, group: &Group) -> Vec<GroupIo> {
     let mut found: Vec<GroupIo> = Vec::new();
     for (file, is_bytes) in [
@@ -345,7 +343,7 @@ fn unified_throttles(tree: Tree, group: &Group) -> Vec<Throttle> {
             let Some((key, value)) = word.split_once('=') else {
                 continue;
             };
-            // `max` is not a number, and no limit.
+            // `max` is not a number, and means no limit.
             let limit = value.parse().ok();
             match key {
                 "rbps" => throttle.read_bytes_per_s = limit,

@@ -51,7 +51,7 @@ pub(super) fn cpu_times(text: &str, ticks_a_second: u64) -> CpuTimes {
     of_ticks(line.unwrap_or_default(), ticks_a_second)
 }
 
-/// The lines `cpu0`, `cpu1`...: processors by number. At most 4,096.
+/// The lines `cpu0`, `cpu1`...: CPUs by number. At most 4,096.
 pub(super) fn processor_times(text: &str, ticks_a_second: u64) -> Vec<(u32, CpuTimes)> {
     let of_line = |line: &str| {
         let (number, ticks) = line.strip_prefix("cpu")?.split_once(' ')?;
@@ -149,7 +149,7 @@ fn file_state(file: &File) -> FileState {
 
 /// Reads and writes in flight, from the device's `inflight`.
 pub fn in_flight(tree: Tree, number: DeviceNumber) -> Option<InFlight> {
-    // Not resolved first: this is called many times during a run.
+    // Not resolved first: called many times during a run.
     let text = tree.text(format!("/sys/dev/block/{number}/inflight"))?;
     let mut words = text.split_whitespace();
     Some(InFlight {

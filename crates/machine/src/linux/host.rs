@@ -32,7 +32,7 @@ fn cpu(tree: Tree, cpu_info: &str) -> Cpu {
     let online = tree.word(format!("{CPU}/online"));
     let count_online = online.as_deref().and_then(list_count);
     Cpu {
-        // x86 says `model name`; other processors have these.
+        // x86 has `model name`; other architectures have these.
         model: ["model name", "Model", "cpu model", "uarch", "Processor"]
             .iter()
             .find_map(|key| field(cpu_info, key))
@@ -51,7 +51,7 @@ fn cpu(tree: Tree, cpu_info: &str) -> Cpu {
     }
 }
 
-/// The processors of each core, by `topology/core_cpus_list` (`thread_siblings_list` before
+/// The logical CPUs of each core, from `topology/core_cpus_list` (`thread_siblings_list` before
 /// Linux 5.3).
 fn cores(tree: Tree, online: Option<&str>) -> Vec<Vec<u32>> {
     let mut cores: Vec<Vec<u32>> = Vec::new();
@@ -70,7 +70,7 @@ fn cores(tree: Tree, online: Option<&str>) -> Vec<Vec<u32>> {
     cores
 }
 
-/// How many chips the processors are on.
+/// Number of CPU packages.
 fn packages(tree: Tree, online: Option<&str>) -> Option<u32> {
     let mut packages = Vec::new();
     for processor in online.and_then(list_numbers)? {
@@ -84,7 +84,7 @@ fn packages(tree: Tree, online: Option<&str>) -> Option<u32> {
         .filter(|count| *count > 0)
 }
 
-/// The governor of the first processor that has one.
+/// The governor of the first CPU that has one.
 pub fn governor(tree: Tree) -> Option<String> {
     tree.word(format!("{CPU}/cpu0/cpufreq/scaling_governor"))
         .or_else(|| tree.word(format!("{CPU}/cpufreq/policy0/scaling_governor")))
@@ -100,7 +100,7 @@ fn memory(tree: Tree) -> Memory {
     }
 }
 
-/// Names found in DMI strings, and what they mean.
+/// Strings in DMI data, and the hypervisors they identify.
 const DMI: [(&str, &str); 16] = [
     ("firecracker", "firecracker"),
     ("amazon ec2", "amazon"),
@@ -120,7 +120,7 @@ const DMI: [(&str, &str); 16] = [
     ("apple virtualization", "apple"),
 ];
 
-/// The chassis of a virtual machine of Azure, which other machines of Hyper-V do not have.
+/// The chassis asset tag of Azure virtual machines, which other Hyper-V machines lack.
 const AZURE_ASSET_TAG: &str = "7783-7084-3265-9085-8269-3286-77";
 
 fn hypervisor(tree: Tree, cpu_info: &str) -> Option<String> {
@@ -137,8 +137,8 @@ fn hypervisor(tree: Tree, cpu_info: &str) -> Option<String> {
     .map(|text| text.to_lowercase() + "\n")
     .collect();
     let on_arm = field(cpu_info, "flags").is_none();
-    // A bare-metal machine of a cloud carries the cloud's name too, so DMI only
-    // names what the processor's flag says is there; ARM has no such flag.
+    // A cloud's bare-metal machine carries the cloud's name too, so DMI only names the hypervisor
+    // that the CPU flag reports; ARM has no such flag.
     if flagged || on_arm {
         if dmi.contains("microsoft") && dmi.contains("virtual machine") {
             let asset = tree.word("/sys/class/dmi/id/chassis_asset_tag");
@@ -177,7 +177,7 @@ fn container(tree: Tree) -> Option<String> {
         ("/var/run/secrets/kubernetes.io", "kubernetes"),
         ("/proc/vz", "openvz"),
     ] {
-        // The host of OpenVZ has /proc/bc beside /proc/vz.
+        // The host of OpenVZ has /proc/bc in addition to /proc/vz.
         if tree.exists(mark) && !(name == "openvz" && tree.exists("/proc/bc")) {
             return Some(name.to_owned());
         }
@@ -199,7 +199,7 @@ fn container(tree: Tree) -> Option<String> {
     .map(|(_, name)| (*name).to_owned())
 }
 
-/// True with any mains supply on; absent where there is none to ask.
+/// True if any mains supply is online; absent where there is none.
 pub fn on_mains(tree: Tree) -> Option<bool> {
     let all = Path::new("/sys/class/power_supply");
     let supplies: Vec<bool> = tree
@@ -211,7 +211,7 @@ pub fn on_mains(tree: Tree) -> Option<bool> {
     (!supplies.is_empty()).then(|| supplies.contains(&true))
 }
 
-/// Thermal throttling events over all processors; absent where not counted.
+/// Thermal throttling events over all CPUs; absent where not counted.
 pub fn thermal_throttles(tree: Tree) -> Option<u64> {
     let counts: Vec<u64> = tree
         .names(CPU)

@@ -1,4 +1,4 @@
-//! What a loop device itself says about its backing file.
+//! The backing file of a loop device, as reported by the device.
 
 use std::fs::OpenOptions;
 use std::os::fd::AsRawFd;
@@ -26,7 +26,7 @@ struct LoopInfo64 {
     init: [u64; 2],
 }
 
-/// What a loop device stands on.
+/// The backing file of a loop device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backing {
     /// `st_dev` of the backing file; on btrfs that of the file system, not of the
@@ -38,7 +38,7 @@ pub struct Backing {
     pub rdevice: DeviceNumber,
 }
 
-/// Asks a loop device; `None` where it is not in use or may not be asked.
+/// Queries a loop device; `None` where it is not in use or permission is denied.
 #[must_use]
 pub fn backing(path: &Path) -> Option<Backing> {
     let file = OpenOptions::new()

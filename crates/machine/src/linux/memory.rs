@@ -1,18 +1,17 @@
-//! Memory from the system, with an end that can be read when there is none left.
+//! System memory allocation with a readable error message when memory runs out.
 //!
-//! The standard library aborts when an allocation fails: a core dump instead of a
-//! sentence and, where a backtrace was asked for, a process that waits for itself.
-//! [`Memory`] writes one line and ends the process with exit code 3, as for any other
-//! means that the machine refuses. It allocates nothing, takes no lock and runs no
-//! code at exit, so that it cannot hang. What was measured is in the store as after
-//! SIGKILL: the next command marks the run that was going on as partial.
+//! The standard library aborts when an allocation fails: a core dump instead of a message and,
+//! where a backtrace was requested, a deadlocked process. [`Memory`] writes one line and ends the
+//! process with exit code 3, as for any other resource that the machine refuses. It allocates
+//! nothing, takes no lock and runs no exit handlers, so that it cannot hang. Results are stored as
+//! after SIGKILL: the next command marks the interrupted run as partial.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The exit code: the machine refused what was needed.
+/// The exit code: the machine refused a resource.
 const REFUSED: i32 = 3;
 
 const HINT: &[u8] =
@@ -20,10 +19,10 @@ const HINT: &[u8] =
 fewer threads, fewer operations in flight or a smaller block size; runs that were finished \
 are stored\n";
 
-/// A smaller stack overflows while the command line is read, which aborts.
+/// A smaller stack overflows while the command line is parsed, which aborts.
 const STACK_BYTES_MIN: u64 = 1 << 20;
 
-/// The system's allocator; the process ends with a sentence when it gives nothing. For
+/// The system's allocator; ends the process with a message when an allocation fails. For
 /// `#[global_allocator]` of a program.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Memory;
@@ -64,10 +63,10 @@ fn given(start: *mut u8, bytes: usize) -> *mut u8 {
     start
 }
 
-/// Ends the process with the same sentence where the standard library panics for want of
-/// memory: when the system refuses a thread, or a new thread the stack on which it would
-/// handle its signals. Unwinding wants memory as well, so such a panic would end in an abort.
-/// All other panics are left as they are. A stack that is too small ends it at once.
+/// Ends the process with the same message where the standard library panics for lack of memory:
+/// when the system refuses a thread, or a new thread its signal stack. Unwinding needs memory as
+/// well, so such a panic would end in an abort. All other panics are unchanged. Exits at once if
+/// the stack is too small.
 pub fn explain_lack_of_memory() {
     let stack = rustix::process::getrlimit(rustix::process::Resource::Stack);
     if stack.current.is_some_and(|bytes| bytes < STACK_BYTES_MIN) {
@@ -85,7 +84,7 @@ pub fn explain_lack_of_memory() {
     }));
 }
 
-/// What the system refused, by the words of a panic.
+/// The refused resource, recognised by the text of a panic.
 fn lacking(panic: &str) -> Option<&'static [u8]> {
     let known: [(&str, &[u8]); 3] = [
         (
@@ -102,23 +101,23 @@ fn lacking(panic: &str) -> Option<&'static [u8]> {
     found.map(|(_, what)| *what)
 }
 
-/// Says that `bytes` could not be had, and ends the process.
+/// Reports that `bytes` could not be allocated, and ends the process.
 #[cold]
 fn end(bytes: usize) -> ! {
     let mut digits = [0; 20];
     end_with(&[decimal(bytes, &mut digits), b" more bytes"])
 }
 
-/// Says what the system refused, and ends the process.
+/// Reports the refused resource, and ends the process.
 fn end_with(what: &[&[u8]]) -> ! {
     static IS_ENDING: AtomicBool = AtomicBool::new(false);
     if IS_ENDING.swap(true, Ordering::AcqRel) {
-        // Another thread writes the line and ends all of them.
+        // Another thread writes the line and ends the process.
         loop {
             std::thread::sleep(Duration::from_secs(1));
         }
     }
-    // Another thread may lack memory in the C library, which aborts: it waits, too.
+    // Another thread may run out of memory in the C library, which aborts: make it wait, too.
     // SAFETY: the handler only waits, which is allowed in a handler.
     unsafe {
         libc::signal(
@@ -128,19 +127,19 @@ fn end_with(what: &[&[u8]]) -> ! {
     };
     let stderr = rustix::stdio::stderr();
     let lead: &[u8] = match std::io::stderr().is_terminal() {
-        // Below a line of progress.
+        // On a new line, below the progress line.
         true => b"\nerror: out of memory: the system refused ",
         false => b"error: out of memory: the system refused ",
     };
     for piece in [lead].into_iter().chain(what.iter().copied()).chain([HINT]) {
-        // There is nobody left to tell of a failure.
+        // A failure cannot be reported any more.
         let _ = rustix::io::write(stderr, piece);
     }
     // SAFETY: it ends the process; nothing of it runs afterwards.
     unsafe { libc::_exit(REFUSED) }
 }
 
-/// Keeps a thread from ending the process before its last line is written.
+/// Keeps a thread from ending the process before the message is written.
 extern "C" fn wait_for_the_end(_signal: libc::c_int) {
     loop {
         // SAFETY: it takes nothing and touches nothing.

@@ -1,4 +1,4 @@
-//! `/proc/self/mountinfo`: which mount a path is on.
+//! `/proc/self/mountinfo`: finds the mount of a path.
 
 use super::tree::{Tree, unescape, unescape_path};
 use std::path::{Path, PathBuf};
@@ -13,20 +13,20 @@ pub struct Mount {
     pub number: DeviceNumber,
     /// The part of the file system that is mounted.
     pub root: String,
-    /// Where it is mounted.
+    /// The mount point.
     pub mount_point: PathBuf,
     /// Options of the mount, separated by commas.
     pub options: String,
-    /// Kind of the file system.
+    /// File system type.
     pub kind: String,
-    /// What is mounted: a device path, mostly.
+    /// The mount source: mostly a device path.
     pub source: String,
     /// Options of the file system, separated by commas.
     pub super_options: String,
 }
 
 impl Mount {
-    /// Options of the mount and of the file system, each once.
+    /// Options of the mount and of the file system, without duplicates.
     #[must_use]
     pub fn all_options(&self) -> String {
         let mut options: Vec<&str> = Vec::new();
@@ -50,7 +50,7 @@ impl Mount {
     }
 }
 
-/// All mounts that this process sees, in the kernel's order.
+/// All mounts visible to this process, in the kernel's order.
 #[must_use]
 pub fn mounts(tree: Tree) -> Vec<Mount> {
     let text = tree.table("/proc/self/mountinfo").unwrap_or_default();
@@ -79,20 +79,19 @@ pub(super) fn parse(line: &str) -> Option<Mount> {
     })
 }
 
-/// How a file is told apart from others on its way to a mount.
+/// Properties that identify a file's mount.
 #[derive(Clone, Debug, Default)]
 pub struct FileOnMount {
-    /// The kernel's mount id, where it tells.
+    /// The kernel's mount id, if available.
     pub mount_id: Option<u64>,
     /// `st_dev`.
     pub number: DeviceNumber,
-    /// Its name with links resolved, where known.
+    /// Its name with links resolved, if known.
     pub path: Option<PathBuf>,
 }
 
-/// The mount of a file: by mount id; else by `st_dev`, the longest mount point
-/// first; else by path alone, as btrfs gives its subvolumes anonymous numbers
-/// that `mountinfo` does not show.
+/// The mount of a file: by mount id; else by `st_dev`, the longest mount point first; else by path
+/// alone, as btrfs gives its subvolumes anonymous numbers that `mountinfo` does not show.
 #[must_use]
 pub fn mount_of<'m>(mounts: &'m [Mount], place: &FileOnMount) -> Option<&'m Mount> {
     if let Some(id) = place.mount_id
@@ -106,7 +105,7 @@ pub fn mount_of<'m>(mounts: &'m [Mount], place: &FileOnMount) -> Option<&'m Moun
             .as_ref()
             .is_none_or(|path| path.starts_with(&mount.mount_point))
     };
-    // Of equal mount points the last one covers the others.
+    // Of equal mount points the last one hides the others.
     let longest = |mount: &&Mount| mount.mount_point.components().count();
     let same = |mount: &&Mount| mount.number == place.number;
     mounts
@@ -139,7 +138,7 @@ pub fn mounts_of_device(
         .collect()
 }
 
-/// The devices that a mount names: bcachefs joins its own with colons.
+/// The devices of a mount: bcachefs joins its devices with colons.
 pub fn sources(mount: &Mount) -> impl Iterator<Item = &str> {
     let joint = (mount.kind == "bcachefs").then_some(':');
     mount.source.split(move |c| Some(c) == joint)
@@ -190,9 +189,9 @@ garbage
             (place(Some(999), 254, 0, "/home/x"), Some(27)),
             (place(None, 254, 0, "/mnt/bind/x"), Some(41)),
             (place(None, 254, 0, "/mnt/binder"), Some(27)),
-            // Without a path any mount of the file system serves.
+            // Without a path any mount of the file system will do.
             (place(None, 254, 0, ""), Some(41)),
-            // A btrfs subvolume: its number is in no line.
+            // A btrfs subvolume: no line has its number.
             (place(None, 0, 77, "/mnt/my data/file"), Some(40)),
             (place(None, 0, 77, ""), None),
         ] {

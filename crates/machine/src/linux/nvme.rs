@@ -1,7 +1,7 @@
-//! What an NVMe namespace calls itself, and the log pages that its drive keeps.
+//! The id of an NVMe namespace, and the log pages of its drive.
 //!
-//! Log pages and features are asked for by administrative commands, which the kernel passes
-//! on for root (`CAP_SYS_ADMIN`). The two that are here only read.
+//! Log pages and features are read with admin commands, which the kernel allows for root
+//! (`CAP_SYS_ADMIN`). The two commands here only read.
 
 use std::fs::File;
 use std::io;
@@ -11,13 +11,13 @@ use std::os::fd::AsRawFd;
 const NVME_IOCTL_ID: u32 = 0x4e40;
 /// `_IOWR('N', 0x41, struct nvme_passthru_cmd)`, 72 bytes.
 const NVME_IOCTL_ADMIN_CMD: u32 = 0xc048_4e41;
-/// The kernel's own (60 s unless changed). A shorter one would do harm: an administrative
-/// command that is late makes the driver reset the controller.
+/// 0 is the kernel's default (60 s unless changed). A shorter one would be harmful: the driver
+/// resets the controller when an admin command times out.
 const TIMEOUT_MS: u32 = 0;
 const GET_LOG_PAGE: u8 = 0x02;
 const GET_FEATURES: u8 = 0x0a;
 const POWER_MANAGEMENT: u32 = 0x02;
-/// Of the answer to power management, the bits of the state.
+/// The bits of the power state in the answer to the power management feature.
 const POWER_STATE: u32 = 0x1f;
 /// A log page of the whole drive.
 const NO_NAMESPACE: u32 = u32::MAX;
@@ -42,8 +42,8 @@ struct AdminCommand {
 
 const _: () = assert!(size_of::<AdminCommand>() == 72);
 
-/// The namespace's id within its controller. Only devices of the NVMe driver may be asked:
-/// to those of others the number may mean something else.
+/// The namespace's id within its controller. Only for devices of the NVMe driver: with other
+/// drivers the ioctl number may mean something else.
 #[must_use]
 pub fn namespace_id(device: &File) -> Option<u32> {
     // SAFETY: an ioctl without an argument, which changes nothing.
@@ -51,12 +51,12 @@ pub fn namespace_id(device: &File) -> Option<u32> {
     u32::try_from(id).ok().filter(|id| *id > 0)
 }
 
-/// A log page of the drive: as much of it as there is room for. Only devices of the NVMe
-/// driver may be asked.
+/// Reads a log page of the drive, up to the size of the buffer. Only for devices of the NVMe
+/// driver.
 ///
 /// # Errors
-/// Where the room is none or no multiple of 4 bytes, this user may not ask, or the drive does
-/// not answer.
+/// If the buffer is empty or not a multiple of 4 bytes, permission is denied, or the drive does not
+/// answer.
 pub fn log_page(
     device: &File,
     page: u8,
@@ -64,7 +64,7 @@ pub fn log_page(
     into: &mut [u8],
 ) -> io::Result<()> {
     let bytes = u32::try_from(into.len()).map_err(io::Error::other)?;
-    // The count of words is sent less one, so that none would be one.
+    // The number of dwords is zero-based.
     let Some(dwords) = (bytes / 4).checked_sub(1).filter(|_| bytes % 4 == 0) else {
         return Err(io::Error::other(format!("no log page has {bytes} bytes")));
     };
@@ -86,10 +86,10 @@ pub fn log_page(
     ask(device, &mut command)
 }
 
-/// The power state that the drive is in: 0 is the fastest.
+/// The drive's current power state: 0 is the fastest.
 ///
 /// # Errors
-/// As of [`log_page`].
+/// As [`log_page`].
 pub fn power_state(device: &File) -> io::Result<u8> {
     let mut command = AdminCommand {
         opcode: GET_FEATURES,
@@ -127,7 +127,7 @@ mod tests {
         let nothing = File::open("/dev/null").expect("there");
         for (bytes, is_asked) in [(0, false), (3, false), (6, false), (4, true), (512, true)] {
             let error = log_page(&nothing, 2, None, &mut vec![0; bytes]).unwrap_err();
-            // What is asked reaches the kernel, whose errors have numbers.
+            // The request reaches the kernel, whose errors have numbers.
             assert_eq!(error.raw_os_error().is_some(), is_asked, "{bytes}: {error}");
         }
     }

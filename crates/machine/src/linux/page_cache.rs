@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 
 /// cachestat(2) has this number on every architecture.
 const SYS_CACHESTAT: libc::c_long = 451;
-/// mincore looks at each page; above this it would take seconds.
+/// mincore checks each page; above this size it would take seconds.
 const MINCORE_BYTES_MAX: u64 = 64 << 30;
 const WINDOW_BYTES: u64 = 1 << 30;
 
@@ -26,7 +26,7 @@ struct CachedPages {
     recently_evicted: u64,
 }
 
-/// Bytes of an open regular file or block device in the page cache, whole pages.
+/// Bytes of an open regular file or block device in the page cache, in whole pages.
 pub fn cached_bytes(file: &File) -> Option<u64> {
     let page = u64::try_from(rustix::param::page_size()).ok()?;
     by_cachestat(file)
@@ -57,8 +57,8 @@ fn by_cachestat(file: &File) -> Option<u64> {
     (result == 0).then_some(found.cached)
 }
 
-/// Pages resident according to mincore. Since Linux 5.2 it calls every page of
-/// somebody else's file resident; such files give no answer.
+/// Pages resident according to mincore. Since Linux 5.2 it reports every page of another user's
+/// file as resident; such files give `None`.
 fn by_mincore(file: &File, page: u64) -> Option<u64> {
     let stat = rustix::fs::fstat(file).ok()?;
     let user = rustix::process::geteuid();
@@ -107,8 +107,8 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// A file that vanishes with its descriptor, on the volume of the sources:
-    /// a temporary directory may be tmpfs, where everything is "cached".
+    /// An unlinked temporary file on the volume of the sources: a temporary directory may be tmpfs,
+    /// where everything is "cached".
     fn scratch() -> File {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
         let flags = rustix::fs::OFlags::TMPFILE | rustix::fs::OFlags::RDWR;

@@ -1,13 +1,13 @@
-//! Processes: which one a thread is of, what descends from one, which files it has open.
+//! Processes: the process of a thread, its descendants, its open files.
 
 use super::tree::{Tree, field_number};
 use crate::Process;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
-/// Open files that are looked at.
+/// Most open files examined.
 const FILES_MAX: usize = 4_096;
-/// Words of a title that are kept.
+/// Most words of a title.
 const TITLE_WORDS_MAX: usize = 2;
 
 pub fn process_of_thread(tree: Tree, thread: i32) -> Option<Process> {
@@ -51,13 +51,14 @@ pub fn process_tree(tree: Tree, root: i32) -> Vec<i32> {
     found
 }
 
-/// `postgres: checkpointer`, in one word of the command line, which no program is called by.
+/// `postgres: checkpointer`, as a single argument of the command line, which no program name looks
+/// like.
 pub fn process_title(tree: Tree, process: i32) -> Option<String> {
     let name = tree.word(format!("/proc/{process}/comm"))?;
     let line = tree.text(format!("/proc/{process}/cmdline"))?;
     let first = line.split('\0').next()?.trim();
     let title = first.strip_prefix(&name)?.strip_prefix(": ")?;
-    // Behind the kind of process are users, addresses and queries, which change.
+    // The rest, such as users, addresses and queries, varies.
     let kind = title.split_whitespace().take(TITLE_WORDS_MAX);
     Some(format!("{name}: {}", kind.collect::<Vec<&str>>().join(" ")))
 }
@@ -67,7 +68,7 @@ pub fn open_files(tree: Tree, process: i32) -> Vec<PathBuf> {
     let names = tree.names(&directory).into_iter().take(FILES_MAX);
     let files =
         names.filter_map(|name| std::fs::read_link(tree.path(format!("{directory}/{name}"))).ok());
-    // Pipes, sockets and the like have names that are no paths.
+    // Pipes, sockets and the like have names that are not paths.
     let files: BTreeSet<PathBuf> = files
         .filter(|path| path.is_absolute() && path.is_file())
         .collect();

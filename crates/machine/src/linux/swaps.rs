@@ -1,9 +1,9 @@
-//! `/proc/swaps`: a title, then a name at the start of each line.
+//! `/proc/swaps`: a title line, then a name at the start of each line.
 
 use super::tree::{table_text, unescape_path};
 use std::path::PathBuf;
 
-/// The table of this machine, as [`names`] takes it.
+/// The table of this machine, in the format of [`names`].
 #[must_use]
 pub fn table() -> String {
     table_text(&std::fs::read("/proc/swaps").unwrap_or_default())

@@ -1,14 +1,14 @@
-//! How warm a drive is: the first sensor of its hardware monitor (hwmon), which NVMe
-//! drives have since Linux 5.5 and SATA disks with the `drivetemp` module.
+//! The temperature of a drive: the first sensor of its hardware monitor (hwmon), which NVMe drives
+//! have since Linux 5.5 and SATA disks with the `drivetemp` module.
 
 use super::block;
 use super::tree::Tree;
 use std::path::Path;
 
-/// Devices on devices on devices.
+/// Most levels of stacked devices.
 const DEPTH_MAX: u32 = 5;
 
-/// Thousandths of a degree; the warmest of all drives under the device.
+/// Thousandths of a degree Celsius; the warmest of all drives under the device.
 pub fn millicelsius(tree: Tree, device: &str) -> Option<i64> {
     of_directory(tree, &block::directory_named(tree, device)?, DEPTH_MAX)
 }
@@ -27,7 +27,7 @@ fn of_directory(tree: Tree, directory: &Path, depth: u32) -> Option<i64> {
         false => directory,
     };
     let device = disk.join("device");
-    // Below `hwmon/`, or beside the controller's other attributes.
+    // Below `hwmon/`, or among the controller's other attributes.
     let monitors = [device.join("hwmon"), device];
     monitors.iter().find_map(|folder| {
         let mut names = tree.names(folder);

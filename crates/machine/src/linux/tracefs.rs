@@ -1,9 +1,9 @@
 //! An instance of tracefs (`Documentation/trace/ftrace.rst`, "Instances").
 //!
-//! Everything is written below a directory that this process made itself, in a file system
-//! that is known to be tracefs; the recording of others, the global buffer and its clock stay
-//! as they are. Where tracefs is not mounted, it is mounted for this process alone, without
-//! a place in the tree of files, and is gone with the process.
+//! All writes go below a directory that this process created, in a file system verified to be
+//! tracefs; other users' traces, the global buffer and its clock stay unchanged. Where tracefs is
+//! not mounted, it is mounted privately for this process, without a mount point, and disappears
+//! with the process.
 
 use super::mounts::mounts;
 use super::tree::Tree;
@@ -20,22 +20,22 @@ use stripewise_units::DeviceNumber;
 
 /// `TRACEFS_MAGIC` of `include/uapi/linux/magic.h`.
 const MAGIC: u64 = 0x7472_6163;
-/// Texts of tracefs are short.
+/// Files of tracefs are short.
 const TEXT_BYTES_MAX: usize = 64 << 10;
-/// Bytes of a processor's buffer, at least and at most.
+/// Minimum and maximum bytes of a per-CPU buffer.
 const BUFFER_BYTES_MIN: u64 = 256 << 10;
 const BUFFER_BYTES_MAX: u64 = 16 << 20;
-/// More devices do not fit into a filter; then all are recorded.
+/// More devices do not fit into a filter; then all are traced.
 const FILTERED_DEVICES_MAX: usize = 64;
-/// Processes whose calls are recorded, besides those that they start.
+/// Most processes whose calls are traced, in addition to their children.
 const CALLERS_MAX: usize = 500;
-/// Pages that are read from a buffer in one round.
+/// Most pages read from a buffer in one round.
 const PAGES_PER_ROUND: usize = 8_192;
 
-/// Events of the block layer; of two in a row the first that the kernel has.
+/// Events of the block layer; for alternatives, the first that the kernel has.
 const BLOCK_EVENTS: [&[&str]; 7] = [
     &["block_bio_queue"],
-    // Since Linux 6.5; before, a request is got where it starts.
+    // Since Linux 6.5; before, allocating a request marks its start.
     &["block_io_start", "block_getrq"],
     &["block_rq_issue"],
     &["block_rq_requeue"],
@@ -43,9 +43,9 @@ const BLOCK_EVENTS: [&[&str]; 7] = [
     &["block_io_done"],
     &["block_bio_remap"],
 ];
-/// Without these there is nothing to see.
+/// Events without which a trace is useless.
 const NEEDED: [&str; 2] = ["block_rq_issue", "block_rq_complete"];
-/// System calls that wait for a disk, or hand operations to it.
+/// System calls that wait for a disk or submit I/O to it.
 const CALLS: [&str; 14] = [
     "read",
     "pread64",
@@ -63,7 +63,7 @@ const CALLS: [&str; 14] = [
     "io_uring_enter",
 ];
 
-/// tracefs, wherever it is mounted.
+/// A descriptor of tracefs, wherever it is mounted.
 struct Root(OwnedFd);
 
 fn failed(step: impl Display, error: impl Into<io::Error>) -> TraceError {
@@ -73,7 +73,7 @@ fn failed(step: impl Display, error: impl Into<io::Error>) -> TraceError {
     }
 }
 
-/// Why this process may not.
+/// The error for missing permissions.
 fn refused(what: &'static str) -> TraceError {
     let tree_root = System::live();
     let lockdown = Tree::of(&tree_root).text("/sys/kernel/security/lockdown");
@@ -115,7 +115,7 @@ impl Root {
     }
 }
 
-/// A mount that no path leads to.
+/// A detached mount, without a path.
 fn mount_privately() -> Result<OwnedFd, TraceError> {
     let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC).map_err(|error| match error {
         Errno::NODEV => TraceError::Missing,
@@ -200,7 +200,7 @@ impl Directory {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        // Events end with the instance. One that something still holds is found by `clean`.
+        // Events end with the instance. `clean` finds one that is still in use.
         let _ = unlinkat(&self.instances, &self.name, AtFlags::REMOVEDIR);
     }
 }
@@ -215,7 +215,7 @@ fn names_in(directory: OwnedFd) -> io::Result<Vec<String>> {
 fn text_at(directory: BorrowedFd<'_>, path: &str) -> io::Result<String> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let file = openat(directory, path, flags, Mode::empty())?;
-    // Some of these files give everything to the first read, or lose what it has no room for.
+    // Some of these files return everything on the first read, or lose what does not fit.
     let mut bytes = vec![0; TEXT_BYTES_MAX];
     let mut length = 0;
     while length < bytes.len() {
@@ -227,14 +227,14 @@ fn text_at(directory: BorrowedFd<'_>, path: &str) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes[..length]).into_owned())
 }
 
-/// The buffer of one processor.
+/// The buffer of one CPU.
 #[derive(Debug)]
 struct Buffer {
     pages: OwnedFd,
     statistics: String,
 }
 
-/// A part of a recording: an instance with its buffers, which close before it is removed.
+/// A part of a trace: an instance with its buffers, which close before it is removed.
 #[derive(Debug)]
 struct Part {
     buffers: Vec<Buffer>,
@@ -243,7 +243,7 @@ struct Part {
 }
 
 impl Part {
-    /// An instance that records nothing yet, with buffers of so many bytes together.
+    /// Creates an instance that does not trace yet, with buffers of this total size.
     fn make(root: &Root, purpose: &str, buffer_bytes: u64) -> Result<Part, TraceError> {
         let directory = Directory::make(root, purpose)?;
         directory.put("tracing_on", "0")?;
@@ -264,7 +264,7 @@ impl Part {
                 statistics: format!("per_cpu/{processor}/stats"),
             });
         }
-        // Since Linux 6.8 a page of a buffer may be larger than a page of memory.
+        // Since Linux 6.8 a buffer page may be larger than a memory page.
         let page_kib = directory.text("buffer_subbuf_size_kb").ok();
         let page_kib: Option<usize> = page_kib.and_then(|text| text.trim().parse().ok());
         let page_bytes = page_kib.map_or_else(rustix::param::page_size, |kib| kib << 10);
@@ -275,7 +275,7 @@ impl Part {
         })
     }
 
-    /// Records an event; returns the text of its format.
+    /// Enables an event; returns the text of its format.
     fn enable(&self, event: &str, filter: Option<&str>) -> Result<String, TraceError> {
         let format = self.directory.text(&format!("events/{event}/format"));
         let format =
@@ -312,7 +312,7 @@ impl Part {
         Ok(pages)
     }
 
-    /// Events that were overwritten before they were read, or found no room.
+    /// Events that were overwritten before they were read, or did not fit.
     fn lost(&self) -> u64 {
         let of = |buffer: &Buffer| {
             let text = self.directory.text(&buffer.statistics).unwrap_or_default();
@@ -331,7 +331,7 @@ fn lost_events(text: &str) -> u64 {
         .sum()
 }
 
-/// A recording in progress.
+/// A trace in progress.
 #[derive(Debug)]
 pub(crate) struct Instance {
     header_page: String,
@@ -378,7 +378,7 @@ impl Instance {
     }
 }
 
-/// The kernel's own number of a device, inside.
+/// The filter expression for devices, with the kernel's internal numbers.
 fn filter_of(devices: &[DeviceNumber]) -> Option<String> {
     if devices.is_empty() || devices.len() > FILTERED_DEVICES_MAX {
         return None;
@@ -426,8 +426,8 @@ pub(crate) fn start(request: &TraceRequest) -> Result<Instance, TraceError> {
     })
 }
 
-/// System calls of some processes. They are in an instance of their own, as its filter by
-/// process would also hold back completions, which come while any process runs.
+/// Traces system calls of some processes. They use a separate instance, as its filter by process
+/// would also suppress completions, which occur in the context of any process.
 fn calls(
     root: &Root,
     request: &TraceRequest,
@@ -455,8 +455,8 @@ fn calls(
     Ok(part)
 }
 
-/// The process that this instance is named after runs this program. One that was killed and
-/// not yet waited for has no program any more.
+/// Whether the process in this instance's name still runs this program. A killed zombie process has
+/// no program any more.
 fn is_of_running_observer(name: &str) -> bool {
     let program = |pid: &str| std::fs::read_link(format!("/proc/{pid}/exe")).ok();
     let pid = name.strip_prefix(INSTANCE_PREFIX);
@@ -478,16 +478,16 @@ pub(crate) fn clean() -> Result<Cleaned, TraceError> {
         .into_iter()
         .filter(|name| name.starts_with(INSTANCE_PREFIX))
     {
-        // One that is being made: its buffers are not open yet.
+        // An instance being set up: its buffers are not open yet.
         if is_of_running_observer(&name) {
             cleaned.in_use.push(name);
             continue;
         }
-        // The kernel refuses to remove one whose buffers a process has open.
+        // The kernel refuses to remove an instance whose buffers a process has open.
         match unlinkat(&instances, &name, AtFlags::REMOVEDIR) {
             Ok(()) => cleaned.removed.push(name),
             Err(Errno::BUSY) => cleaned.in_use.push(name),
-            // Another `--clean` was first; the kernel says either.
+            // Another `--clean` was first; the kernel returns either error.
             Err(Errno::NOENT | Errno::NODEV) => {}
             Err(error) => return Err(failed(format_args!("remove the instance {name}"), error)),
         }

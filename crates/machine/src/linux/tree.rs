@@ -1,11 +1,11 @@
 //! Bounded reads of kernel files below a root.
 //!
-//! Every answer is optional: a missing, unreadable, oversized or odd file is an
-//! absent fact. Text that is not UTF-8 is kept lossily, but where it names paths: those
-//! are compared with others ([`Tree::table`], [`Tree::path_in`]).
+//! Every result is optional: a missing, unreadable, oversized or odd file is an absent fact.
+//! Non-UTF-8 text is converted lossily, except for paths, which are compared with others
+//! ([`Tree::table`], [`Tree::path_in`]).
 //!
-//! Who describes a whole machine asks the same files again for every device on
-//! top of another: with [`Seen`] each is opened once, and says one thing throughout.
+//! A description of a whole machine reads the same files again for every device in a stack: with
+//! [`Seen`] each is opened once, and its content stays consistent.
 
 use crate::System;
 use std::cell::{OnceCell, RefCell};
@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use stripewise_units::DeviceNumber;
 
-/// More than any kernel file that we read; `mountinfo` of a machine with many
-/// thousand mounts is the largest.
+/// More than any kernel file that we read; `mountinfo` of a machine with many thousand mounts is
+/// the largest.
 const LIMIT_BYTES: u64 = 8 << 20;
 /// More entries than any directory that we list.
 const ENTRIES_MAX: usize = 65_536;
@@ -32,10 +32,10 @@ pub struct Tree<'a> {
     seen: Option<&'a Seen>,
 }
 
-/// Answers by the path that was asked for.
+/// Cached results by requested path.
 type Answers<T> = RefCell<HashMap<OsString, T>>;
 
-/// What one look at a machine has read so far. Never kept for a second look.
+/// Files read during one inspection of a machine. Never reused for another.
 #[derive(Debug, Default)]
 pub struct Seen {
     texts: Answers<Option<String>>,
@@ -60,7 +60,7 @@ impl<'a> Tree<'a> {
         Tree { root, seen: None }
     }
 
-    /// The same, reading each file and directory once.
+    /// The same, reading each file and directory only once.
     #[must_use]
     pub fn remembering(self, seen: &'a Seen) -> Self {
         Tree {
@@ -69,7 +69,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The answer that was given before, else a new one.
+    /// The cached result, or a new one.
     fn once<T: Clone>(
         self,
         answers: fn(&Seen) -> &Answers<T>,
@@ -95,8 +95,8 @@ impl<'a> Tree<'a> {
         self.root == Path::new("/")
     }
 
-    /// An absolute path of the machine as a path that can be opened here. On the
-    /// running machine relative ones keep their meaning.
+    /// Maps an absolute path of the machine to a path that can be opened here. On the running
+    /// machine relative paths keep their meaning.
     #[must_use]
     pub fn path(self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
@@ -106,7 +106,7 @@ impl<'a> Tree<'a> {
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// The whole text of a file, without white space at its end.
+    /// The whole text of a file, without trailing white space.
     #[must_use]
     pub fn text(self, path: impl AsRef<Path>) -> Option<String> {
         self.once(
@@ -119,23 +119,23 @@ impl<'a> Tree<'a> {
         )
     }
 
-    /// The text of a table in which the kernel escapes white space of paths
-    /// (`mountinfo`, `swaps`). Bytes that are not UTF-8 are escaped as well, so that
-    /// [`unescape_path`] gives the path as it is.
+    /// The text of a table in which the kernel escapes white space in paths (`mountinfo`, `swaps`).
+    /// Bytes that are not UTF-8 are escaped as well, so that [`unescape_path`] restores the exact
+    /// path.
     #[must_use]
     pub fn table(self, path: impl AsRef<Path>) -> Option<String> {
         let ask = |path: &Path| read(path).map(|bytes| table_text(&bytes));
         self.once(|seen| &seen.tables, path.as_ref(), ask)
     }
 
-    /// The path that a file of one line holds as it is (`loop/backing_file`).
+    /// The path in a one-line file, unescaped (`loop/backing_file`).
     #[must_use]
     pub fn path_in(self, path: impl AsRef<Path>) -> Option<PathBuf> {
         let ask = |path: &Path| read(path).and_then(|bytes| path_of_line(&bytes));
         self.once(|seen| &seen.paths, path.as_ref(), ask)
     }
 
-    /// The text of a file that holds one word or line; absent when empty.
+    /// The text of a file with a single word or line; absent when empty.
     #[must_use]
     pub fn word(self, path: impl AsRef<Path>) -> Option<String> {
         let text = self.text(path)?;
@@ -143,25 +143,25 @@ impl<'a> Tree<'a> {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// A file that holds one number or the like.
+    /// A parsed file with a single number or the like.
     #[must_use]
     pub fn value<T: FromStr>(self, path: impl AsRef<Path>) -> Option<T> {
         self.word(path)?.parse().ok()
     }
 
-    /// A file that holds `0` or `1`.
+    /// A file with `0` or `1`.
     #[must_use]
     pub fn flag(self, path: impl AsRef<Path>) -> Option<bool> {
         self.value::<u8>(path).map(|value| value != 0)
     }
 
-    /// A file that holds a device number.
+    /// A file with a device number.
     #[must_use]
     pub fn number(self, path: impl AsRef<Path>) -> Option<DeviceNumber> {
         self.value(path)
     }
 
-    /// Whether there is anything under this name.
+    /// Whether the path exists.
     #[must_use]
     pub fn exists(self, path: impl AsRef<Path>) -> bool {
         self.once(|seen| &seen.existing, path.as_ref(), Path::exists)
@@ -173,8 +173,8 @@ impl<'a> Tree<'a> {
         self.once(|seen| &seen.names, path.as_ref(), list)
     }
 
-    /// A path below the root with its links resolved, as a path of the machine.
-    /// Absent when it leads out of the root.
+    /// A path below the root with its links resolved, as a path of the machine. Absent when it
+    /// leads outside the root.
     #[must_use]
     pub fn resolve(self, path: impl AsRef<Path>) -> Option<PathBuf> {
         self.once(
@@ -184,8 +184,8 @@ impl<'a> Tree<'a> {
         )
     }
 
-    /// A real path with its links resolved as a path of the machine; absent when
-    /// it is not below the root.
+    /// A real path with its links resolved as a path of the machine; absent when it is not below
+    /// the root.
     #[must_use]
     pub fn inside(self, real: &Path) -> Option<PathBuf> {
         let resolved = || fs::canonicalize(self.root).ok();
@@ -210,7 +210,7 @@ fn list(path: &Path) -> Vec<String> {
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {
-    // Not blocking, in case that a captured tree holds a pipe.
+    // Non-blocking, in case a captured tree contains a pipe.
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NONBLOCK)
@@ -241,7 +241,7 @@ pub fn path_of_line(bytes: &[u8]) -> Option<PathBuf> {
     (!line.is_empty()).then(|| PathBuf::from(OsString::from_vec(line.to_vec())))
 }
 
-/// The value of `key` in text with a `key value` or `key: value` a line.
+/// The value of `key` in text with one `key value` or `key: value` per line.
 #[must_use]
 pub fn field<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     text.lines().find_map(|line| {
@@ -256,19 +256,19 @@ pub fn field<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     })
 }
 
-/// The same as a number; a unit after it is left out.
+/// The same as a number; a unit after it is ignored.
 #[must_use]
 pub fn field_number(text: &str, key: &str) -> Option<u64> {
     field(text, key)?.split_whitespace().next()?.parse().ok()
 }
 
-/// Undoes the kernel's `\040` escapes of white space; what is not UTF-8 then is lossy.
+/// Decodes the kernel's `\040` escapes of white space; non-UTF-8 results are converted lossily.
 #[must_use]
 pub fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&unescaped(text)).into_owned()
 }
 
-/// A path of a table ([`Tree::table`], [`table_text`]) as it is, whatever its bytes.
+/// The exact path in a table ([`Tree::table`], [`table_text`]), whatever its bytes.
 #[must_use]
 pub fn unescape_path(text: &str) -> PathBuf {
     OsString::from_vec(unescaped(text)).into()
@@ -295,7 +295,7 @@ fn unescaped(text: &str) -> Vec<u8> {
     out
 }
 
-/// Items of a list such as `0-3,8`: their number. Nonsense counts as nothing.
+/// Number of items in a list such as `0-3,8`; `None` if malformed.
 #[must_use]
 pub fn list_count(text: &str) -> Option<u32> {
     let mut count: u32 = 0;
@@ -308,8 +308,8 @@ pub fn list_count(text: &str) -> Option<u32> {
     Some(count)
 }
 
-/// Items of a list such as `0-3,8`; `None` for nonsense and for more than Linux has
-/// processors.
+/// Items of a list such as `0-3,8`; `None` if malformed or longer than Linux's maximum number of
+/// CPUs.
 #[must_use]
 pub fn list_numbers(text: &str) -> Option<Vec<u32>> {
     const PROCESSORS_MAX: u32 = 8192;
@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn a_look_that_remembers_is_told_one_thing_and_the_next_look_another() {
-        // The kernel makes up a new one whenever it is read.
+        // The kernel generates a new one on each read.
         let path = "/proc/sys/kernel/random/uuid";
         let plain = Tree::new(Path::new("/"));
         assert_ne!(plain.text(path), plain.text(path));

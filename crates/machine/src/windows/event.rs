@@ -1,26 +1,26 @@
-//! An event to wait for an operation with.
+//! An event for waiting for an operation.
 
 use std::io::{Error, Result};
 use std::ptr::null;
 use windows_sys::Win32::Foundation::{CloseHandle, HANDLE};
 use windows_sys::Win32::System::Threading::CreateEventW;
 
-/// An event of our own, closed when dropped.
+/// An owned event, closed when dropped.
 #[derive(Debug)]
 pub struct Event(HANDLE);
 
 impl Event {
-    /// For an OVERLAPPED. The lowest bit keeps a completion port, if the handle
-    /// has one, out of it (documented with `GetQueuedCompletionStatus`).
+    /// For an OVERLAPPED. The lowest bit suppresses the handle's completion port, if it has one
+    /// (documented with `GetQueuedCompletionStatus`).
     #[must_use]
     pub fn without_packets(&self) -> HANDLE {
         self.0.map_addr(|address| address | 1)
     }
 
-    /// A new one, not signalled.
+    /// A new event, not signalled.
     ///
     /// # Errors
-    /// When Windows has no room for one.
+    /// If Windows cannot create one.
     pub fn new() -> Result<Self> {
         // SAFETY: no name and no attributes; the handle is checked.
         let handle = unsafe { CreateEventW(null(), 1, 0, null()) };

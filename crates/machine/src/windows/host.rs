@@ -1,4 +1,4 @@
-//! The machine, its clocks and what it did.
+//! The machine, its clocks and its activity.
 
 use super::wide::{narrow, wide};
 use crate::System;
@@ -24,7 +24,7 @@ use windows_sys::Win32::System::WindowsProgramming::QueryUnbiasedInterruptTime;
 
 /// Windows counts time in 100 ns.
 const TICK_NS: u64 = 100;
-/// Between 1601, where Windows' calendar starts, and 1970.
+/// Ticks between the Windows epoch (1601) and 1970.
 const TICKS_TO_1970: u64 = 116_444_736_000_000_000;
 
 pub(crate) fn host(system: &System) -> Host {
@@ -52,7 +52,7 @@ pub(crate) fn host(system: &System) -> Host {
     }
 }
 
-/// Wine's ntdll has a function of this name, Windows' has none.
+/// Wine's ntdll has a function of this name; that of Windows does not.
 #[must_use]
 pub fn is_wine() -> bool {
     let library = wide("ntdll.dll");
@@ -77,7 +77,7 @@ fn name() -> Option<String> {
     (done != 0).then(|| narrow(&units))
 }
 
-/// `10.0.20348`: not what the program's manifest makes of it.
+/// `10.0.20348`: independent of the program's manifest.
 fn version() -> Option<String> {
     let mut version = OSVERSIONINFOW {
         dwOSVersionInfoSize: u32::try_from(size_of::<OSVERSIONINFOW>()).ok()?,
@@ -123,8 +123,7 @@ fn processors_online() -> Option<u32> {
     (count > 0).then_some(count)
 }
 
-/// By the affinity of the process; absent where it is in several groups (the
-/// mask is 0 then).
+/// From the affinity of the process; absent where it is in several groups (the mask is then 0).
 fn processors_usable() -> Option<u32> {
     let (mut own, mut all) = (0, 0);
     // SAFETY: the pseudo handle is always good, both masks are live.
@@ -176,7 +175,7 @@ pub(crate) fn snapshot(system: &System, devices: &[DeviceNumber], files: &[&File
         own_cpu_user_ns,
         own_cpu_system_ns,
         on_mains: on_mains(),
-        // Counters would have to be switched on for the whole machine first.
+        // Counters must first be enabled for the whole machine.
         devices: devices
             .iter()
             .map(|number| DeviceCounters {
@@ -195,8 +194,8 @@ pub(crate) fn snapshot(system: &System, devices: &[DeviceNumber], files: &[&File
     }
 }
 
-/// Interrupt time without and with sleep; both move with the clock's interrupt,
-/// every 0.5 to 16 ms.
+/// Interrupt time without and with sleep; both advance with the clock interrupt, every 0.5 to 16
+/// ms.
 fn clocks() -> Clocks {
     let mut awake = 0u64;
     // SAFETY: the number is live.
@@ -223,7 +222,7 @@ fn nanoseconds(time: FILETIME) -> u64 {
     ticks(time).saturating_mul(TICK_NS)
 }
 
-/// All processors together; the kernel's time includes the idle one.
+/// All CPUs together; kernel time includes idle time.
 fn cpu_times() -> CpuTimes {
     let mut times = [FILETIME::default(); 3];
     let [idle, kernel, user] = &mut times;

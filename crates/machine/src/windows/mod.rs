@@ -1,8 +1,7 @@
-//! Windows: what kernel32, ntdll and the registry say of the machine.
+//! Windows: facts from kernel32, ntdll and the registry.
 //!
-//! Nothing here needs an administrator. Not there: counters of devices,
-//! operations in flight, the share of a file in the cache (Windows has no call
-//! for it), limits of job objects.
+//! Nothing here needs an administrator. Not available: counters of devices, operations in flight,
+//! the share of a file in the cache (Windows has no call for it), limits of job objects.
 #![allow(unsafe_code)]
 
 pub mod event;

@@ -1,5 +1,5 @@
-//! Reading a piece of a file or device, also through handles for overlapped
-//! operations: those may answer later, and std ends the process when they do.
+//! Reads a piece of a file or device, also through handles for overlapped operations: those may
+//! complete later, and std ends the process when they do.
 
 use super::event::Event;
 use std::fs::File;
@@ -9,7 +9,7 @@ use windows_sys::Win32::Foundation::{ERROR_HANDLE_EOF, ERROR_IO_PENDING};
 use windows_sys::Win32::Storage::FileSystem::ReadFile;
 use windows_sys::Win32::System::IO::{GetOverlappedResult, OVERLAPPED};
 
-/// Reads from a place; 0 at the end. Waits to the end of the operation.
+/// Reads at an offset; 0 at the end. Waits until the operation is complete.
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset_bytes: u64) -> Result<usize> {
     let event = Event::new()?;
     let mut overlapped = OVERLAPPED {

@@ -1,12 +1,12 @@
-//! Texts as Windows takes and gives them: UTF-16, ended by a zero.
+//! Windows strings: UTF-16, zero-terminated.
 
 use std::ffi::OsStr;
 use std::os::windows::ffi::OsStrExt;
 
-/// The longest path that Windows has, in units.
+/// The longest Windows path, in UTF-16 units.
 pub const PATH_UNITS_MAX: usize = 32_768;
 
-/// With its ending zero.
+/// Zero-terminated.
 #[must_use]
 pub fn wide(text: impl AsRef<OsStr>) -> Vec<u16> {
     text.as_ref().encode_wide().chain([0]).collect()
@@ -19,7 +19,7 @@ pub fn narrow(units: &[u16]) -> String {
     String::from_utf16_lossy(&units[..end.unwrap_or(units.len())])
 }
 
-/// Texts that follow each other, ended by an empty one.
+/// Consecutive strings, terminated by an empty one.
 #[must_use]
 pub fn list(units: &[u16]) -> Vec<String> {
     units

@@ -18,11 +18,11 @@ const FILES: [&str; 6] = [
     "sys/devices/system/cpu/online",
 ];
 
-/// Lays the bytes out below `root` as each of the files, asks that machine about
-/// everything, and hands them to the parsers that others use.
+/// Writes the bytes to each of the files below `root`, queries that machine for everything, and
+/// passes them to the public parsers.
 ///
 /// # Panics
-/// When something that must hold does not, or where a file cannot be made.
+/// If an invariant is violated, or a file cannot be created.
 pub fn kernel_text(root: &Path, bytes: &[u8]) {
     for file in FILES {
         let path = root.join(file);

@@ -1,10 +1,9 @@
-//! Joining neighbouring intervals, so that a record stays small however long the
-//! run was.
+//! Merging adjacent intervals, so that a record stays small however long the run was.
 //!
-//! Joins go by powers of two from the first interval on. Counts, bytes, errors
-//! and the maximum of joined intervals are exact, the mean is weighted by
-//! operations; the 99 % is exact where histograms are at hand, else the larger
-//! of the two, which bounds it from above, and marked so.
+//! Intervals are merged by powers of two from the first one on. Counts, bytes, errors and the
+//! maximum of merged intervals are exact, the mean is weighted by operations; the 99 % is exact if
+//! histograms are available, otherwise the larger of the two, which is an upper bound and marked
+//! so.
 
 use crate::Interval;
 use stripewise_stats::Histogram;
@@ -13,8 +12,8 @@ use stripewise_stats::Histogram;
 pub const INTERVALS_MAX: usize = 4_096;
 
 impl Interval {
-    /// This interval and the one after it as one. `merged` holds the latencies
-    /// of reads and writes of both, where they are at hand.
+    /// This interval merged with the following one. `merged` holds the latencies of reads and
+    /// writes of both, if available.
     #[must_use]
     pub fn joined_with(&self, next: &Interval, merged: Option<&Histogram>) -> Interval {
         let end_ns = next.start_ns.saturating_add(next.duration_ns);
@@ -44,8 +43,8 @@ impl Interval {
         }
     }
 
-    /// With mean, 99 % and maximum taken from these latencies of its reads and
-    /// writes. Without any, it is left as it is.
+    /// Sets mean, 99 % and maximum from these latencies of its reads and writes. Without any, it is
+    /// unchanged.
     #[must_use]
     pub fn with_latencies_of(mut self, latency_ns: Option<&Histogram>) -> Interval {
         let Some(latency_ns) = latency_ns.filter(|latency_ns| latency_ns.count() > 0) else {
@@ -61,14 +60,14 @@ impl Interval {
     /// Reads, writes and discards completed.
     #[must_use]
     pub fn operations(&self) -> u64 {
-        // Records come from files, which may say anything.
+        // Records come from files, which may contain anything.
         let transfers = self.read_operations.saturating_add(self.write_operations);
         transfers.saturating_add(self.discard_operations)
     }
 }
 
-/// How many neighbours have to be joined into one so that at most `limit` of
-/// `count` intervals remain: 1, 2, 4... `limit` counts as at least 1.
+/// How many neighbours must be merged into one so that at most `limit` of `count` intervals remain:
+/// 1, 2, 4... `limit` counts as at least 1.
 #[must_use]
 pub fn joined_group_size(count: usize, limit: usize) -> usize {
     count.div_ceil(limit.max(1)).next_power_of_two()
@@ -91,13 +90,12 @@ pub fn coarsen(intervals: Vec<Interval>) -> Vec<Interval> {
         .collect()
 }
 
-/// The intervals of a run under way, in constant memory: the coarsening of
-/// [`coarsen`] as they come. Intervals joined while their latencies are still at
-/// hand keep a true 99 %.
+/// The intervals of a run in progress, in constant memory: the merging of [`coarsen`] as they come.
+/// Intervals merged while their latencies are available keep an exact 99 %.
 #[derive(Clone, Debug, Default)]
 pub struct IntervalSeries {
     closed: Vec<Interval>,
-    /// Neighbours that make one closed interval; a power of two, 0 at the start.
+    /// Number of neighbours in one closed interval; a power of two, 0 at the start.
     group_size: usize,
     open: Option<Open>,
 }
@@ -123,7 +121,7 @@ impl IntervalSeries {
             None => Open {
                 interval,
                 parts: 1,
-                // Copied only if another will join it.
+                // Copied only if another will be merged with it.
                 latency_ns: latency_ns.filter(|_| self.group_size > 1).cloned(),
             },
             Some(mut open) => {
@@ -147,7 +145,7 @@ impl IntervalSeries {
         }
         if self.closed.len() == INTERVALS_MAX {
             self.halve();
-            // What was a whole group is now the first half of one.
+            // The complete group is now the first half of one.
             self.open = Some(Open {
                 latency_ns: latency_ns
                     .filter(|_| open.parts == 1)

@@ -1,13 +1,12 @@
-//! Puts the workers' reports together into intervals and totals, and asks the
-//! policy between them. Both drivers use it; it knows time only as it is told.
+//! Aggregates the workers' reports into intervals and totals, and calls the policy between them.
+//! Used by both drivers; it reads no clock itself.
 //!
-//! Intervals are handed over strictly in order. One is complete when every
-//! worker has reported beyond its end; a driver in real time gives up waiting
-//! after a while, because a thread that is blocked in the operating system
-//! cannot report. What such a thread says later goes into the interval that is
-//! open then, so nothing that was measured is lost and nothing counts twice. After
-//! the last interval it goes into the totals alone: only there can intervals add up
-//! to less than the run, and the last one then names its late workers.
+//! Intervals are passed on strictly in order. One is complete when every worker has reported past
+//! its end; a real-time driver stops waiting after a while, because a thread blocked in the
+//! operating system cannot report. Its late counts go into the interval that is open then, so
+//! nothing measured is lost or counted twice. After the last interval they go into the totals only:
+//! this is the one case where intervals add up to less than the run, and the last one then names
+//! its late workers.
 
 #[cfg(test)]
 mod tests;
@@ -24,12 +23,12 @@ use crate::worker::Report;
 use std::sync::Arc;
 use stripewise_io_engine::Capabilities;
 
-/// What is known of one worker.
+/// State of one worker.
 struct WorkerState {
     job: usize,
-    /// Its place among the threads of the job.
+    /// Its index among the threads of the job.
     thread: usize,
-    /// All that it completed before this time has been reported.
+    /// Everything it completed before this time has been reported.
     until_ns: u64,
 }
 
@@ -39,14 +38,14 @@ struct Pending {
     jobs: Vec<JobCounts>,
 }
 
-/// How a driver's time behaves.
+/// Timing behaviour of a driver.
 #[derive(Clone, Copy)]
 pub(crate) struct Pace {
-    /// How far ahead a time must be moved for all workers to see it in time.
+    /// How far ahead a time must be set for all workers to see it in time.
     pub(crate) guard_ns: u64,
     /// How long to wait for late reports.
     pub(crate) lateness_max_ns: u64,
-    /// How long to wait for those of the last interval, which no later one can take in.
+    /// How long to wait for reports of the last interval, which no later one can absorb.
     pub(crate) last_lateness_max_ns: u64,
 }
 
@@ -58,19 +57,19 @@ pub(crate) struct Collector {
     block_sizes_bytes: Vec<u64>,
     totals: Vec<JobTotals>,
     pending: Vec<Pending>,
-    /// Start of the next interval to hand over.
+    /// Start of the next interval to pass on.
     cursor_ns: u64,
-    /// The last interval was handed over.
+    /// The last interval was passed on.
     closed: bool,
     stop_reason: Option<StopReason>,
-    /// Pauses that were cut out, on the run's clock.
+    /// Pauses cut out, on the run's clock.
     pauses: Vec<Pause>,
     notes: Vec<String>,
     failure: Option<stripewise_io_engine::Error>,
 }
 
 impl Collector {
-    /// For jobs of these block sizes and workers that belong to these jobs.
+    /// For jobs of these block sizes and workers of these jobs.
     pub(crate) fn new(
         window: Arc<Window>,
         plan: &RunPlan,
@@ -106,24 +105,24 @@ impl Collector {
         }
     }
 
-    /// The workers start now; the window has its times.
+    /// The workers start now; the window's times are set.
     pub(crate) fn begin(&mut self) {
         self.cursor_ns = self.window.times().start_ns;
     }
 
-    /// Every measured interval was handed over.
+    /// Whether every measured interval was passed on.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// What the engine of a worker can do.
+    /// Records the capabilities of a worker's engine.
     pub(crate) fn capabilities(&mut self, worker: usize, capabilities: Capabilities) {
         let mine = &mut self.totals[self.workers[worker].job].capabilities;
         if mine.name.is_empty() {
             *mine = capabilities;
             return;
         }
-        // The weakest thread speaks for the job.
+        // The weakest thread determines those of the job.
         mine.registered_buffers &= capabilities.registered_buffers;
         mine.registered_files &= capabilities.registered_files;
         mine.polled &= capabilities.polled;
@@ -144,14 +143,14 @@ impl Collector {
         self.totals.iter().map(of_job).collect()
     }
 
-    /// Keeps a remark.
+    /// Adds a note.
     pub(crate) fn note(&mut self, note: String) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }
 
-    /// Takes a worker's report; gives its recorder back, empty.
+    /// Adds a worker's report; returns its recorder, emptied.
     pub(crate) fn accept(&mut self, worker: usize, mut report: Report) -> Recorder {
         let state = &mut self.workers[worker];
         state.until_ns = state.until_ns.max(report.until_ns);
@@ -172,7 +171,7 @@ impl Collector {
         report.recorder
     }
 
-    /// Where a report belongs; `None`: nowhere, it is of a ramp that is over.
+    /// The interval of a report; `None` for one of a ramp that has ended.
     fn place(&mut self, report: &Report, job: usize) -> Option<&mut JobCounts> {
         let measured = report.phase == Phase::Measuring;
         let span = (self.window.times()).interval_at(report.start_ns.max(self.cursor_ns));
@@ -196,18 +195,18 @@ impl Collector {
         Some(&mut self.pending[position].jobs[job])
     }
 
-    /// A worker has ended; nothing more will come from it.
+    /// A worker has ended and will not report again.
     pub(crate) fn done(&mut self, worker: usize, drain: DrainCounts) {
         self.workers[worker].until_ns = u64::MAX;
         self.totals[self.workers[worker].job].drain.merge(&drain);
     }
 
-    /// The program was paused at `at_ns` for `duration_ns`; it has been cut out.
+    /// The program was paused at `at_ns` for `duration_ns`; the pause has been cut out.
     pub(crate) fn paused(&mut self, at_ns: u64, duration_ns: u64) {
         self.pauses.push(Pause { at_ns, duration_ns });
     }
 
-    /// An engine broke.
+    /// An engine failed.
     pub(crate) fn failed(
         &mut self,
         worker: usize,
@@ -219,7 +218,7 @@ impl Collector {
         self.failure.get_or_insert(failure);
     }
 
-    /// Stops the run as soon as all workers can see it, unless it has stopped.
+    /// Stops the run as soon as all workers can see it, unless it has already stopped.
     pub(crate) fn stop(&mut self, now_ns: u64, reason: StopReason) {
         let at_ns = now_ns.saturating_add(self.pace.guard_ns);
         if at_ns < self.window.times().stop_at_ns {
@@ -228,7 +227,7 @@ impl Collector {
         }
     }
 
-    /// Hands over every interval that is complete at `now_ns`.
+    /// Passes on every interval that is complete at `now_ns`.
     pub(crate) fn emit(
         &mut self,
         now_ns: u64,
@@ -277,8 +276,8 @@ impl Collector {
     }
 
     fn take_pending(&mut self, start_ns: u64) -> Vec<JobCounts> {
-        // Reports of the ramp that came after its last interval stay behind
-        // with an earlier start, and are dropped here.
+        // Ramp reports that arrived after the ramp's last interval remain with an earlier start,
+        // and are dropped here.
         self.pending.retain(|pending| pending.start_ns >= start_ns);
         let found = self
             .pending
@@ -325,7 +324,7 @@ impl Collector {
         let times = self.window.times();
         let gave_up = self.window.gave_up().map(|job| StopReason::Errors { job });
         let ramp_end_ns = times.measure_from_ns.min(times.stop_at_ns);
-        // Those of the ramp are gone without a trace.
+        // Pauses in the ramp are not recorded.
         let since = |pause: &Pause| {
             Some(Pause {
                 at_ns: pause.at_ns.checked_sub(times.measure_from_ns)?,

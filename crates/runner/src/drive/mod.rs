@@ -1,17 +1,17 @@
-//! The two drivers. Both feed the same workers and hand the same summaries to
-//! the same policy and observer; nothing above can tell which it was.
+//! The two drivers. Both run the same workers and pass the same summaries to the same policy and
+//! observer; callers cannot tell them apart.
 
 pub mod real;
 pub mod virtual_time;
 
 use crate::{Error, JobPlan, RunPlan};
 
-/// The longest interval, nanoseconds: u32 counts must not overflow in it.
+/// The longest interval, nanoseconds: u32 counts must not overflow.
 pub const INTERVAL_NS_MAX: u64 = 10_000_000_000;
 /// The shortest interval, nanoseconds.
 pub const INTERVAL_NS_MIN: u64 = 1_000_000;
 
-/// Refuses plans that contradict themselves.
+/// Returns an error for inconsistent plans.
 fn check(jobs: &[&JobPlan], plan: &RunPlan) -> Result<(), Error> {
     let refuse = |why: String| Err(Error::Plan(why));
     if jobs.is_empty() {

@@ -1,10 +1,9 @@
-//! The driver for simulated arrays: one loop over all workers and arrays in
-//! virtual time, on the calling thread. Same plans and seeds, same bytes out.
+//! The driver for simulated arrays: one loop over all workers and arrays in virtual time, on the
+//! calling thread. The same plans and seeds produce the same bytes.
 //!
-//! Time jumps from event to event: something happens inside an array, an arrival
-//! falls due, an interval ends. At equal times the interval ends first (it does
-//! not include its end), then completions are handed over, then workers are
-//! asked for more, in the order in which their completions came. Nothing is
+//! Time jumps from event to event: an internal event of an array, an arrival, the end of an
+//! interval. At equal times the interval ends first (its end is exclusive), then completions are
+//! delivered, then workers are polled for more, in the order of their completions. Nothing is
 //! allocated per operation.
 
 use crate::collect::{Collector, Pace};
@@ -19,26 +18,25 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use stripewise_array_sim::{Request, Simulate};
 use stripewise_io_engine::{Capabilities, Completion, Kind, Next, Source};
 
-/// Completions at one and the same time that are taken for time standing still.
+/// Completions at one instant beyond which time is considered stuck.
 const COMPLETIONS_AT_ONCE_MAX: u64 = 10_000_000;
 
 /// One job on simulated arrays.
 #[derive(Clone, Debug)]
 pub struct SimulatedJob {
-    /// What it does.
+    /// Its workload.
     pub plan: JobPlan,
     /// The array of each of `plan.spans`, as an index into `arrays`; several
     /// jobs may share one.
     pub arrays: Vec<usize>,
 }
 
-/// Runs `jobs` at once on `arrays`. `interrupt` as in
-/// [`real::run`](crate::drive::real::run). The arrays are used from time 0 on;
-/// pass fresh ones.
+/// Runs `jobs` concurrently on `arrays`. `interrupt` as in [`real::run`](crate::drive::real::run).
+/// The arrays start at time 0; pass fresh ones.
 ///
 /// # Errors
-/// [`Error::TimeStandsStill`] where operations take no time and the plan does
-/// not limit their number; [`Error::Plan`] where a job names no array.
+/// [`Error::TimeStandsStill`] if operations take no time and the plan does not limit their number;
+/// [`Error::Plan`] if a job names no array.
 pub fn run<A: Simulate>(
     jobs: &[SimulatedJob],
     arrays: &mut [A],
@@ -59,16 +57,16 @@ pub fn run<A: Simulate>(
     Simulation::new(jobs, arrays, plan).into_totals(policy, observer, interrupt)
 }
 
-/// One worker and what the driver knows of it.
+/// One worker and the driver's state for it.
 struct Node {
     worker: Worker,
     job: usize,
     /// Writes must be on stable media when they complete.
     durable: bool,
     in_flight: u32,
-    /// It is on the list of workers to be asked.
+    /// It is on the list of workers to poll.
     asked: bool,
-    /// The arrival that stands in the heap for it; `u64::MAX`: none.
+    /// Its arrival in the heap; `u64::MAX`: none.
     arrival_ns: u64,
 }
 
@@ -79,14 +77,14 @@ struct Simulation<'a, A> {
     window: Arc<Window>,
     collector: Collector,
     nodes: Vec<Node>,
-    /// Workers to be asked for operations, in order.
+    /// Workers to poll for operations, in order.
     to_ask: Vec<u32>,
     arrivals: BinaryHeap<Reverse<(u64, u32)>>,
     in_flight: u64,
     now_ns: u64,
     /// The next interval edge.
     edge_ns: u64,
-    /// The window's times that `edge_ns` follows from.
+    /// The window's times that `edge_ns` is derived from.
     moving: (u64, u64),
     completed_now: u64,
 }
@@ -153,7 +151,7 @@ impl<'a, A: Simulate> Simulation<'a, A> {
             }
             let level = interrupt.load(Ordering::Relaxed);
             if level > 0 {
-                // What completed just now has been counted: it is inside.
+                // Operations completed at this instant have been counted.
                 self.collector
                     .stop(self.now_ns + 1, StopReason::Interrupted);
                 self.find_edge();
@@ -210,8 +208,8 @@ impl<'a, A: Simulate> Simulation<'a, A> {
         stop_at_ns.saturating_add(self.plan.drain_limit_ns)
     }
 
-    /// The time of the next event of any sort; `u64::MAX` if there is none. A single
-    /// array goes on by itself until something concerns the workers.
+    /// The time of the next event of any kind; `u64::MAX` if there is none. A single array advances
+    /// by itself until an event concerns the workers.
     #[inline]
     fn next_event_ns(&mut self) -> u64 {
         let arrival_ns = self.arrivals.peek().map_or(u64::MAX, |first| first.0.0);
@@ -241,7 +239,7 @@ impl<'a, A: Simulate> Simulation<'a, A> {
         Ok(())
     }
 
-    /// Asks all workers on the list for operations and issues them.
+    /// Polls all workers on the list for operations and issues them.
     fn ask(&mut self) {
         let mut position = 0;
         while let Some(&index) = self.to_ask.get(position) {
@@ -307,7 +305,7 @@ impl<'a, A: Simulate> Simulation<'a, A> {
         self.completed_now += completed;
     }
 
-    /// Puts workers with a due arrival on the list.
+    /// Adds workers with a due arrival to the list.
     fn arrive(&mut self) {
         while let Some(&Reverse((due_ns, index))) = self.arrivals.peek() {
             if due_ns > self.now_ns {
@@ -345,15 +343,14 @@ impl<'a, A: Simulate> Simulation<'a, A> {
         }
     }
 
-    /// Nothing is in flight and nothing will be issued although the run goes on.
+    /// Whether nothing is in flight and nothing will be issued although the run goes on.
     fn is_idle_for_good(&self) -> bool {
         self.in_flight == 0
             && !self.collector.is_closed()
             && self.nodes.iter().all(|node| node.worker.is_finished())
     }
 
-    /// All workers have done what the plan allows: the window ends behind the
-    /// last completion.
+    /// All workers have done what the plan allows: the window ends after the last completion.
     fn end_early(&mut self, policy: &mut dyn Policy, observer: &mut dyn Observer) {
         for index in 0..self.nodes.len() {
             let worker = &mut self.nodes[index].worker;

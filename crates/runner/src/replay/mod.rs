@@ -1,13 +1,12 @@
-//! The operations of a recording, as one worker issues them.
+//! Operations of a recording, as issued by one worker.
 //!
-//! Open: in the order of their due times. Where two overlap, one of them writes, and the
-//! first had completed in the recording before the second was issued, the second waits for
-//! the first; nothing else waits. Closed: each becomes due when the one that it waits for
-//! has completed and its think time is over.
+//! Open: in the order of their due times. Where two overlap, one of them writes, and the first had
+//! completed in the recording before the second was issued, the second waits for the first; nothing
+//! else waits. Closed: each becomes due when the one it waits for has completed and its think time
+//! has passed.
 //!
-//! Nothing is locked, and nothing allocated per operation: what is in flight is a list as
-//! long as there are slots, searched from end to end, which for the tens that a disk has in
-//! flight is quicker than any index.
+//! No locks, and no allocation per operation: operations in flight are a list as long as there are
+//! slots, searched linearly, which for the tens that a disk has in flight is faster than any index.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,25 +14,25 @@ use std::sync::Arc;
 use stripewise_io_engine::Kind;
 use stripewise_workload::{AFTER_NONE, LASTED_UNKNOWN, RecordedLoad, RecordedOperation};
 
-/// Overlaps are those of blocks: file systems and databases write whole ones.
+/// Overlaps are checked by block: file systems and databases write whole blocks.
 const BLOCK_BYTES: u64 = 4_096;
 
-/// Operations that wait for one that overlaps, at most; then all wait.
+/// Most operations that wait for an overlapping one; beyond that all wait.
 const HELD_MAX: usize = 1_024;
 
 /// No operation.
 const NONE: u32 = u32::MAX;
 
-/// What a replay has to offer.
+/// The next step of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Offer {
-    /// An operation, when it was due, and whether another one held it.
+    /// An operation, its due time, and whether another one held it back.
     Operation(RecordedOperation, u64, bool),
-    /// Nothing until something completes.
+    /// Nothing until an operation completes.
     Full,
     /// Nothing before this time.
     NotBefore(u64),
-    /// Nothing any more, unless something in flight is waited for.
+    /// Nothing more, unless an operation waits for one in flight.
     Nothing,
 }
 
@@ -64,7 +63,7 @@ impl Open {
         }
     }
 
-    /// This one, which came later, waits for `before`.
+    /// Whether this later one waits for `before`.
     fn waits_for(&self, before: &Open, due_ns: u64) -> bool {
         before.completed_ns <= due_ns
             && before.copy == self.copy
@@ -80,20 +79,20 @@ pub(crate) struct Replay {
     load: Arc<RecordedLoad>,
     /// Start of the run, on the worker's clock.
     origin_ns: u64,
-    /// Open: the next one.
+    /// Open: index of the next one.
     next: u32,
-    /// Some operation may have to wait for another one.
+    /// Some operations may have to wait for others.
     is_ordered: bool,
     in_flight: Vec<Open>,
-    /// Arrived, and waiting for others; in their order.
+    /// Arrived and waiting for others; in order.
     held: Vec<Open>,
-    /// The first of `held` that may wait no longer.
+    /// The first of `held` may no longer have to wait.
     is_released: bool,
-    /// Operations in the slots, and whether they were held.
+    /// Operations in the slots, and whether they were held back.
     slots: Vec<(u32, bool)>,
-    /// Closed: what is due next.
+    /// Closed: operations by due time.
     due: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Closed: where the operations that wait for each one begin in `dependents`.
+    /// Closed: start of each operation's dependents in `dependents`.
     dependents_from: Vec<u32>,
     dependents: Vec<u32>,
 }
@@ -127,7 +126,7 @@ impl Replay {
         }
     }
 
-    /// Operations wait for others.
+    /// Whether operations wait for others.
     pub(crate) fn is_closed(&self) -> bool {
         self.load.is_closed()
     }
@@ -155,7 +154,7 @@ impl Replay {
             .collect();
     }
 
-    /// What to issue at `now_ns`, in this slot.
+    /// What to issue at `now_ns` in this slot.
     pub(crate) fn offer(&mut self, now_ns: u64, slot: u32) -> Offer {
         if self.load.is_closed() {
             return self.offer_closed(now_ns, slot);
@@ -216,14 +215,14 @@ impl Replay {
         Offer::Operation(operation, due_ns, is_held)
     }
 
-    /// What is in this slot leaves now; said again when a write's data is ready.
+    /// The operation in this slot is issued now; called again when a write's data is ready.
     pub(crate) fn leaves(&self, slot: u32, now_ns: u64) {
         let (number, is_held) = self.slots[slot as usize];
         let at_ns = now_ns.saturating_sub(self.origin_ns);
         self.load.leaves(number, at_ns, is_held);
     }
 
-    /// What was in this slot has completed.
+    /// The operation in this slot has completed.
     pub(crate) fn completed(&mut self, slot: u32, at_ns: u64) {
         if self.load.is_closed() {
             let number = self.slots[slot as usize].0 as usize;
@@ -243,7 +242,7 @@ impl Replay {
         }
     }
 
-    /// The first held one that nothing in flight or before it holds any longer.
+    /// The first held operation that nothing in flight or before it blocks any longer.
     fn take_released(&mut self) -> Option<u32> {
         for at in 0..self.held.len() {
             let open = self.held[at];
@@ -258,7 +257,7 @@ impl Replay {
         None
     }
 
-    /// Nothing more will be issued: hands over when each that is due before `until_ns` was.
+    /// Nothing more will be issued: passes on the due time of each one due before `until_ns`.
     pub(crate) fn give_up_arrivals(&mut self, until_ns: u64, mut given_up: impl FnMut(u64)) {
         let operations = self.load.operations();
         let due = |number: u32| {
@@ -282,7 +281,7 @@ impl Replay {
     }
 }
 
-/// For each operation those that wait for it: where they begin in the list, and the list.
+/// The dependents of each operation: offsets into the list, and the list.
 fn dependents(operations: &[RecordedOperation]) -> (Vec<u32>, Vec<u32>) {
     let mut from = vec![0u32; operations.len() + 1];
     let waiting = operations.iter().filter(|one| one.after != AFTER_NONE);

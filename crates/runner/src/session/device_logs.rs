@@ -1,4 +1,4 @@
-//! What volumes and drives report of themselves, from before a run to behind it.
+//! Statistics reported by volumes and drives, before and after a run.
 
 use stripewise_disk_inspect::device_log::{
     DeviceLog, LatencyBin, LogContent, VolumeLog, VolumePair,
@@ -8,16 +8,16 @@ use stripewise_disk_inspect::{Inspect, System};
 use stripewise_machine::observe::{Clocks, Snapshot};
 use stripewise_results::{DriveReport, VolumeLatencyBin, VolumeOperations, VolumeReport};
 
-/// What came of two readings of the same devices.
+/// Difference of two readings of the same devices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeviceReports {
-    /// All volumes of a cloud together; `None` where there is none.
+    /// All cloud volumes together; `None` if there are none.
     pub volume: Option<Box<VolumeReport>>,
-    /// Other NVMe drives that may be asked.
+    /// Other NVMe drives that can be queried.
     pub drives: Vec<DriveReport>,
 }
 
-/// The first reading, and what is read again.
+/// The first reading, and the devices to read again.
 #[derive(Clone, Debug)]
 pub struct DeviceWatch {
     system: System,
@@ -27,7 +27,7 @@ pub struct DeviceWatch {
 }
 
 impl DeviceWatch {
-    /// Reads what the NVMe devices at the bottom of a storage report of themselves.
+    /// Reads the statistics of the NVMe devices at the bottom of a storage stack.
     #[must_use]
     pub fn start(storage: &Storage) -> DeviceWatch {
         let system = System::live();
@@ -39,7 +39,7 @@ impl DeviceWatch {
         }
     }
 
-    /// Reads it again.
+    /// Reads them again.
     #[must_use]
     pub fn finish(&self) -> DeviceReports {
         if self.logs.is_empty() {
@@ -56,7 +56,7 @@ fn clocks(system: &System) -> Clocks {
     Snapshot::take(system, &[], &[]).clocks
 }
 
-/// A device that was replaced in between has no report: its counters mean nothing together.
+/// A device replaced in between has no report: its counters cannot be compared.
 fn reports(before: &[DeviceLog], after: &[DeviceLog], elapsed_ns: u64) -> DeviceReports {
     let mut found = DeviceReports::default();
     for later in after {
@@ -123,7 +123,7 @@ fn volume(before: &VolumeLog, after: &VolumeLog, elapsed_ns: u64) -> VolumeRepor
     }
 }
 
-/// The page counts each bin in 32 bits, which wrap.
+/// Each bin has a 32-bit counter, which wraps.
 fn latencies(before: &[LatencyBin], after: &[LatencyBin]) -> Vec<VolumeLatencyBin> {
     let more = |bin: &LatencyBin| {
         let ends = (bin.lower_us, bin.upper_us);

@@ -1,4 +1,4 @@
-//! The engine is chosen here, once a run; below, everything is generic.
+//! Chooses the engine once per run; everything below is generic.
 
 use crate::drive::real::{self, RealJob};
 use crate::{AsPlanned, Error, JobPlan, Observer, Policy, RunPlan, RunTotals};
@@ -19,7 +19,7 @@ use stripewise_workload::{Span, Workload};
 /// A job with its file open.
 pub(super) struct OpenJob {
     pub(super) plan: JobPlan,
-    /// As [`RealJob::files`]; none for the null engine.
+    /// As [`RealJob::files`]; empty for the null engine.
     pub(super) files: Vec<Arc<File>>,
 }
 
@@ -36,17 +36,17 @@ impl OpenJob {
     }
 }
 
-/// What came of a run.
+/// Result of a run.
 pub(super) struct Driven {
     pub(super) totals: RunTotals,
     /// Why no better engine was chosen.
     pub(super) fallbacks: Vec<String>,
-    /// How long handing over took, job by job, where that was asked for.
+    /// Submission times by job, if requested.
     pub(super) hand_overs: Vec<Option<HandOvers>>,
 }
 
-/// Runs the jobs on the engine that is asked for; with `auto` the best that
-/// works here, and why not a better one.
+/// Runs the jobs on the requested engine; with `auto`, on the best that works here, with the
+/// reasons for not using a better one.
 pub(super) fn drive(
     jobs: Vec<OpenJob>,
     settings: &super::Settings,
@@ -84,7 +84,7 @@ pub(super) fn drive(
     })
 }
 
-/// What is asked for; with `auto` the best that works here for all jobs.
+/// The requested engine; with `auto`, the best that works here for all jobs.
 fn choose(asked: EngineName, jobs: &[RealJob]) -> Choice {
     let choice = asked.choose();
     if asked != EngineName::Auto || choice.engine != EngineName::Uring {
@@ -102,9 +102,8 @@ fn choose(asked: EngineName, jobs: &[RealJob]) -> Choice {
     }
 }
 
-/// The program's own cost of an operation without a disk: nanoseconds per
-/// operation and thread, measured with the null engine for `duration_ns`.
-/// `None` where that could not be measured.
+/// The program's own cost of an operation without a disk: nanoseconds per operation and thread,
+/// measured with the null engine for `duration_ns`. `None` if it could not be measured.
 #[must_use]
 pub fn own_cost_ns(duration_ns: u64) -> Option<f64> {
     let workload = Workload {

@@ -1,6 +1,6 @@
-//! What of an engine's cost is this machine's: reading the clock, a system call, a wait that
-//! ends by the time, and how many operations one wait brings. Machines differ in these
-//! where the same disk seems to cost more of the processor.
+//! The machine's part in an engine's cost: reading the clock, a system call, the lateness of a
+//! timed wait, and how many operations one wait returns. These differ between machines on which the
+//! same disk seems to cost more CPU.
 
 use std::sync::Arc;
 use stripewise_io_engine::backend::{
@@ -12,32 +12,32 @@ use stripewise_io_engine::{
 use stripewise_targets::{Access, Target};
 use stripewise_workload::{CacheMode, derived_seed};
 
-/// How often the clock is read, and the system called, for a mean.
+/// Clock reads and system calls per mean.
 const CALLS: u32 = 100_000;
-/// How often the engine waits, and how long: as long as a fast disk takes.
+/// Number of timed waits; their length is about a fast disk's latency.
 const WAITS: usize = 200;
-/// Nanoseconds that each of them is to take.
+/// Length of each wait in nanoseconds.
 pub const WAIT_NS: u64 = 100_000;
 /// In flight while batches are counted.
 pub const OUTSTANDING: u32 = 128;
 /// Bytes of each of these reads.
 pub const READ_BYTES: u32 = 8192;
-/// How long a read may take to come back at the end.
+/// How long to wait for reads at the end.
 const CLOSE_NS: u64 = 1_000_000_000;
 
-/// Costs that no disk has a part in, in nanoseconds.
+/// Costs independent of any disk, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MachineCosts {
     /// Reading the clock once.
     pub clock_ns: f64,
-    /// Asking who this process is: on Linux the shortest system call, on Windows none.
+    /// Getting the process id: on Linux the shortest system call, on Windows none.
     pub call_ns: f64,
-    /// How much later than its time a wait of [`WAIT_NS`] ends: half of them, and 99 %.
-    /// `None` where the engine does not open.
+    /// How late a wait of [`WAIT_NS`] ends: median and 99th percentile. `None` if the engine does
+    /// not open.
     pub late_ns: Option<[u64; 2]>,
 }
 
-/// Measures them: takes some 50 ms.
+/// Measures the costs; takes about 50 ms.
 #[must_use]
 pub fn machine_costs() -> MachineCosts {
     let clock = Clock::start();
@@ -71,7 +71,7 @@ fn lateness<E: Engine>(clock: Clock) -> Option<[u64; 2]> {
     while late_ns.len() < WAITS {
         let until_ns = engine.now_ns() + WAIT_NS;
         engine.submit_and_wait(1, Some(until_ns)).ok()?;
-        // A signal ends a wait before its time.
+        // A signal ends a wait early.
         late_ns.extend(engine.now_ns().checked_sub(until_ns));
     }
     engine.close(CLOSE_NS);
@@ -82,19 +82,18 @@ fn lateness<E: Engine>(clock: Clock) -> Option<[u64; 2]> {
 /// Random reads of [`READ_BYTES`], with [`OUTSTANDING`] in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadBatches {
-    /// Reads that came back.
+    /// Completed reads.
     pub operations: u64,
-    /// How often completions were fetched, each time after one wait.
+    /// How often completions were fetched, once after each wait.
     pub waits: u64,
-    /// How long it took.
+    /// Elapsed time.
     pub elapsed_ns: u64,
 }
 
-/// Reads the target for this long through the engine that a run would choose. Nothing is
-/// written.
+/// Reads the target for this long through the engine that a run would choose. Nothing is written.
 ///
 /// # Errors
-/// Why it cannot be read so.
+/// Why it cannot be read this way.
 pub fn read_batches(target: &Target, duration_ns: u64) -> Result<ReadBatches, String> {
     let blocks = target.size_bytes() / u64::from(READ_BYTES);
     if blocks == 0 {
@@ -139,7 +138,7 @@ fn batches_of<E: Engine>(
     }
 }
 
-/// Reads blocks anywhere until a time.
+/// Reads random blocks until a time.
 struct RandomReads {
     blocks: u64,
     until_ns: u64,

@@ -1,5 +1,5 @@
-//! What the machine and the devices did around and during a run, gathered for
-//! the warnings of [`trust`](crate::trust).
+//! What the machine and the devices did around and during a run, collected for the warnings of
+//! [`trust`](crate::trust).
 
 use super::device_logs::{DeviceReports, DeviceWatch};
 use super::engine::OpenJob;
@@ -16,29 +16,29 @@ use stripewise_machine::observe::{FileObserved, InFlight, Observed, Snapshot};
 use stripewise_results::{JobRecord, ProcessorUse, RunRecord, Status};
 use stripewise_units::DeviceNumber;
 
-/// Samples of a device's queue that are kept of one job: an hour at one a second.
+/// Most queue samples kept per job: an hour at one per second.
 const SAMPLES_MAX: usize = 4_096;
 
-/// Snapshots around a run, and samples of the devices' queues during it.
+/// Snapshots around a run, and queue samples during it.
 pub(super) struct Watch {
     system: System,
-    /// Of each job, the files in the order of its places.
+    /// By job, the files in the order of its places.
     files: Vec<Vec<Arc<File>>>,
-    /// Of each job, what lies below its first file.
+    /// By job, the storage below its first file.
     storages: Vec<Option<Storage>>,
-    /// Of each job: its files lie on several devices.
+    /// By job: whether its files are on several devices.
     spread: Vec<bool>,
-    /// Operations pass the block layer by: it counts none of them, and holds none back.
+    /// Operations bypass the block layer, which neither counts nor throttles them.
     past_block_layer: bool,
     devices: Vec<DeviceNumber>,
-    /// Of each job, what the devices below report of themselves.
+    /// By job, the statistics of the devices below.
     reporting: Vec<Option<DeviceWatch>>,
     before: Snapshot,
     samples: Vec<Vec<InFlight>>,
     next_sample_ns: u64,
 }
 
-/// What a [`Watch`] saw.
+/// Results of a [`Watch`].
 pub(super) struct Seen {
     observed: Observed,
     files: Vec<Vec<FileObserved>>,
@@ -46,14 +46,14 @@ pub(super) struct Seen {
     spread: Vec<bool>,
     throttles: Vec<Vec<Throttle>>,
     samples: Vec<Vec<InFlight>>,
-    /// Of each job: bytes read and written before measuring.
+    /// By job: bytes read and written before measuring.
     ramp_bytes: Vec<[u64; 2]>,
-    /// Of each job, what its devices report of themselves.
+    /// By job, the statistics of its devices.
     pub(super) reports: Vec<DeviceReports>,
 }
 
 impl Seen {
-    /// Of each processor, for the record.
+    /// By processor, for the record.
     pub(super) fn processors(&self) -> Vec<ProcessorUse> {
         let processors = self.observed.processors.iter();
         processors
@@ -71,7 +71,7 @@ impl Watch {
     pub(super) fn start(jobs: &[OpenJob], engine: EngineName) -> Self {
         let past_block_layer = engine == EngineName::Nvme;
         let system = System::live();
-        // Of several sets for several threads, one shows all.
+        // Of one set per thread, the first suffices.
         let one_set = |job: &OpenJob| {
             let spans = job.plan.spans.len();
             job.files.iter().take(spans).cloned().collect()
@@ -117,7 +117,7 @@ impl Watch {
         }
     }
 
-    /// Looks at the devices' queues; called about 20 times a second.
+    /// Samples the devices' queues; called about 20 times a second.
     pub(super) fn sample(&mut self, now_ns: u64) {
         if now_ns < self.next_sample_ns || self.past_block_layer {
             return;
@@ -132,8 +132,8 @@ impl Watch {
                 samples.push(in_flight);
             }
         }
-        // Ten a second for the first seconds, then ever fewer: short runs need
-        // enough of them, long ones must not fill memory.
+        // Ten per second for the first seconds, then progressively fewer: short runs need enough of
+        // them, long ones must not fill memory.
         let taken = self.samples.iter().map(Vec::len).max().unwrap_or(0);
         self.next_sample_ns = now_ns + if taken < 600 { 0 } else { 1_000_000_000 };
     }
@@ -247,8 +247,8 @@ fn of_job(
     }
 }
 
-/// What all jobs together moved on the device of job `index`, over the whole
-/// time between the snapshots.
+/// Bytes that all jobs together moved on the device of job `index`, over the whole time between the
+/// snapshots.
 fn moved_on_device_of(index: usize, jobs: &[Job<'_>], seen: &Seen, totals: &RunTotals) -> Moved {
     let device = |index: usize| {
         seen.storages[index]
@@ -268,8 +268,8 @@ fn moved_on_device_of(index: usize, jobs: &[Job<'_>], seen: &Seen, totals: &RunT
     moved
 }
 
-/// Bytes of one kind over ramp, measured window and drain. Which kind drained
-/// operations were of is not counted: they are shared out as the workload mixes.
+/// Bytes of one kind over ramp, measured window and drain. The kinds of drained operations are not
+/// counted: they are apportioned by the workload's mix.
 fn whole_time(job: &Job<'_>, of_job: &JobTotals, ramp_bytes: u64, kind: Kind) -> u64 {
     let percent = match kind {
         Kind::Read => u64::from(job.workload.read_percent),

@@ -1,8 +1,8 @@
-//! A thread of its own that looks whether somebody changes the files of a run.
+//! A thread that watches whether another process changes the files of a run.
 //!
-//! No other thread may look: on a network file system that hangs, a look can take for
-//! ever. And nobody else would look often enough: writes past the new end of a file that
-//! was cut let it grow again until the run stops.
+//! No other thread may check: on a hung network file system a check can block forever. And no other
+//! thread would check often enough: writes past the new end of a truncated file extend it again
+//! until the run stops.
 
 use super::Job;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use std::thread::Thread;
 use std::time::Duration;
 use stripewise_targets::{Changed, FileWatch};
 
-/// How often files that are written are looked at: a system call each.
+/// How often written files are checked: one system call each.
 pub(super) const LOOK_NS: u64 = 5_000_000;
-/// How long the last look is waited for.
+/// How long to wait for the last check.
 const LAST_LOOK: Duration = Duration::from_secs(1);
 const STACK_BYTES: usize = 256 << 10;
 
-/// The thread, if there is anything to look at; dropped, it ends at its next look.
+/// The thread, if there is anything to watch; once dropped, it ends at its next check.
 pub(super) struct Lookout {
     shared: Arc<Shared>,
-    /// To wake it, and what it saw in the end of each job.
+    /// To wake it, and its final result for each job.
     thread: Option<(Thread, Receiver<Vec<Option<Changed>>>)>,
     jobs: usize,
 }
@@ -39,10 +39,10 @@ struct Watched {
 }
 
 impl Lookout {
-    /// Starts the thread where existing files are measured.
+    /// Starts the thread if existing files are measured.
     ///
     /// # Errors
-    /// That of the system where no thread can be made.
+    /// The system's error if no thread can be created.
     pub(super) fn start(jobs: &[Job<'_>]) -> std::io::Result<Lookout> {
         let watched: Vec<Watched> = jobs
             .iter()
@@ -70,27 +70,27 @@ impl Lookout {
                 look_around(&watched, &shared);
                 let changed = |job: &Watched| job.files.iter().find_map(FileWatch::changed);
                 let changed = watched.iter().map(changed).collect();
-                // Closed before the next run looks who has them open.
+                // Closed before the next run checks who has them open.
                 drop(watched);
-                // Nobody may be left to hear it.
+                // The receiver may be gone.
                 let _ = send.send(changed);
             })?;
         lookout.thread = Some((handle.thread().clone(), receive));
         Ok(lookout)
     }
 
-    /// A file that is written was cut, and going on would let it grow again.
+    /// Whether a file being written was truncated; continuing would extend it again.
     pub(super) fn is_lost(&self) -> bool {
         self.shared.is_lost.load(Ordering::Relaxed)
     }
 
-    /// Whether files are looked at while the run goes on.
+    /// Whether files are watched during the run.
     pub(super) fn is_there(&self) -> bool {
         self.thread.is_some()
     }
 
-    /// Ends it. What became of a file of each job; where the thread hangs, what it had
-    /// seen before that.
+    /// Ends it. Returns the change to a file of each job; if the thread hangs, what it had seen
+    /// before.
     pub(super) fn finish(mut self) -> Vec<Option<Changed>> {
         let cut = self.is_lost().then(|| Changed {
             what: "was cut".to_owned(),
@@ -117,7 +117,7 @@ impl Drop for Lookout {
     }
 }
 
-/// Looks until the run is over.
+/// Checks until the run is over.
 fn look_around(watched: &[Watched], shared: &Shared) {
     let is_lost = |job: &Watched| job.writes && job.files.iter().any(FileWatch::is_cut);
     let writes = watched.iter().any(|job| job.writes);
@@ -127,7 +127,7 @@ fn look_around(watched: &[Watched], shared: &Shared) {
         }
         match writes {
             true => std::thread::park_timeout(Duration::from_nanos(LOOK_NS)),
-            // What is only read comes to no harm: the last look is enough.
+            // Files that are only read come to no harm: the last check suffices.
             false => std::thread::park(),
         }
     }

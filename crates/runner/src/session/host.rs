@@ -1,9 +1,9 @@
-//! The machine's facts in the record's words.
+//! Facts about the machine, in the record's format.
 
 use stripewise_disk_inspect::System;
 use stripewise_results::{CpuFacts, HostFacts};
 
-/// Facts of this machine, as they are now.
+/// Current facts about this machine.
 #[must_use]
 pub fn host_facts(system: &System) -> HostFacts {
     let host = system.host();

@@ -1,4 +1,4 @@
-//! From the driver's summaries to the listener's words.
+//! Converts the driver's summaries for the listener.
 
 use super::evidence::Watch;
 use super::record;
@@ -6,27 +6,26 @@ use crate::{IntervalSummary, JobCounts, Observer, Phase};
 use stripewise_io_engine::{Capabilities, Kind};
 use stripewise_results::{Interval, IntervalSeries, RunRecord};
 
-/// Who keeps and shows a run. All calls come on the thread that runs the session.
+/// Stores and displays a run. All calls come on the thread that runs the session.
 pub trait Listener {
-    /// The engines are open and the workers were let go.
+    /// The engines are open and the workers were started.
     fn begin(&mut self, skeleton: &RunRecord);
-    /// A measured interval of all jobs is complete: numbers in `intervals`,
-    /// histograms in `summary`.
+    /// A measured interval of all jobs is complete: numbers in `intervals`, histograms in
+    /// `summary`.
     fn interval(&mut self, summary: &IntervalSummary, intervals: &[Interval]);
-    /// Measuring is over, the drain begins. `record` holds outcomes but neither
-    /// drain nor warnings yet.
+    /// Measuring has ended, the drain begins. `record` has outcomes but no drain or warnings yet.
     fn measured(&mut self, record: &RunRecord);
-    /// Time passes: since the start of the workers; virtual for simulated arrays.
+    /// Time since the start of the workers; virtual for simulated arrays.
     fn tick(&mut self, now_ns: u64);
 }
 
-/// Listens to the driver on behalf of a listener, and keeps the intervals.
+/// Observes the driver on behalf of a listener, and collects the intervals.
 pub(super) struct RecordingObserver<'a> {
     record: &'a mut RunRecord,
     series: Vec<IntervalSeries>,
-    /// Of each job: bytes read and written before measuring.
+    /// By job: bytes read and written before measuring.
     ramp_bytes: Vec<[u64; 2]>,
-    /// Real devices to look at meanwhile.
+    /// Real devices to sample meanwhile.
     watch: Option<&'a mut Watch>,
     measuring: bool,
     listener: &'a mut dyn Listener,
@@ -49,7 +48,7 @@ impl<'a> RecordingObserver<'a> {
         }
     }
 
-    /// See the field.
+    /// Returns the field.
     pub(super) fn ramp_bytes(self) -> Vec<[u64; 2]> {
         self.ramp_bytes
     }
@@ -60,7 +59,7 @@ impl Observer for RecordingObserver<'_> {
         for (job, capabilities) in self.record.jobs.iter_mut().zip(capabilities) {
             record::engine(&mut job.engine, capabilities);
         }
-        // Not earlier: a run whose engine could not be opened was none.
+        // Not earlier: if an engine cannot be opened, there is no run.
         self.listener.begin(self.record);
     }
 
@@ -83,8 +82,8 @@ impl Observer for RecordingObserver<'_> {
     }
 
     fn tick(&mut self, now_ns: u64) {
-        // The queue is full once operations have been issued: the very first
-        // look and those after the stop are left out.
+        // The queue is full once operations have been issued: the very first sample and those after
+        // the stop are left out.
         if let Some(watch) = self.watch.as_mut().filter(|_| self.measuring) {
             watch.sample(now_ns);
         }

@@ -1,20 +1,18 @@
-//! The memory that buffers will take, checked before anything is prepared.
+//! Memory needed for buffers, checked before anything is prepared.
 
 use crate::Error;
 use stripewise_io_engine::{EngineName, memory_needed};
 use stripewise_units::format_bytes;
 use stripewise_workload::Workload;
 
-/// Buffers may take this share of what is available: the rest of the machine
-/// has to go on.
+/// Largest share of the available memory for buffers: the rest of the machine has to keep running.
 const SHARE_MAX: f64 = 0.8;
 
-/// Whether the buffers of jobs that run at once fit. Each load comes with the
-/// number of targets that it works on; `available_bytes` is what the machine and
-/// the control group leave.
+/// Checks whether the buffers of concurrent jobs fit. Each load comes with its number of targets;
+/// `available_bytes` is what the machine and the control group leave.
 ///
 /// # Errors
-/// [`Error::Memory`] where they do not.
+/// [`Error::Memory`] if they do not.
 pub fn check_memory(
     engine: EngineName,
     loads: &[(&Workload, usize)],

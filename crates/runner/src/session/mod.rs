@@ -1,9 +1,9 @@
-//! A session: one run from facts to record. Takes snapshots of the machine
-//! around the run, has a driver carry it, and makes the [`RunRecord`] with its
-//! warnings. What is kept and shown is the [`Listener`]'s business.
+//! A session: one run from facts to record. Takes snapshots of the machine around the run, executes
+//! it on a driver, and makes the [`RunRecord`] with its warnings. The [`Listener`] stores and
+//! displays it.
 //!
-//! Invariant: [`Listener::measured`] gets the record of what was measured before
-//! operations still in flight are waited for.
+//! Invariant: [`Listener::measured`] gets the record of the measurement before waiting for
+//! operations still in flight.
 
 mod device_logs;
 mod engine;
@@ -49,19 +49,19 @@ use stripewise_results::{
 use stripewise_targets::{Access, FileWatch, Target};
 use stripewise_workload::{CacheMode, RecordedLoad, Request, Span, Workload};
 
-/// What a job works on.
+/// The target of a job.
 #[derive(Clone, Debug)]
 pub enum JobTarget<'a> {
     /// A prepared file or device.
     Real(&'a Target),
-    /// One of the simulated arrays that are handed to [`run_simulated`].
+    /// One of the simulated arrays passed to [`run_simulated`].
     Simulated {
         /// Its facts.
         facts: Box<TargetFacts>,
         /// Its index.
         array: usize,
     },
-    /// Nothing: for the null engine.
+    /// No target: for the null engine.
     Nothing {
         /// As the user named it.
         name: String,
@@ -71,7 +71,7 @@ pub enum JobTarget<'a> {
 }
 
 impl JobTarget<'_> {
-    /// What it is.
+    /// Facts about the target.
     #[must_use]
     pub fn facts(&self) -> TargetFacts {
         match self {
@@ -92,7 +92,7 @@ impl JobTarget<'_> {
         }
     }
 
-    /// Watches what others do to it.
+    /// Watches for changes by others.
     fn watch(&self) -> Option<FileWatch> {
         match self {
             JobTarget::Real(target) => target.watch(),
@@ -100,7 +100,7 @@ impl JobTarget<'_> {
         }
     }
 
-    /// The cache mode that the place offers when asked for `asked`.
+    /// The cache mode in effect when `asked` is requested.
     fn cache_in_effect(&self, asked: CacheMode) -> CacheMode {
         match self {
             JobTarget::Real(target) => target.cache_in_effect(asked),
@@ -112,81 +112,81 @@ impl JobTarget<'_> {
 /// One job of a session.
 #[derive(Clone, Debug)]
 pub struct Job<'a> {
-    /// Unique in the run.
+    /// Unique within the run.
     pub name: String,
-    /// What it does, checked against each place's size and sector.
+    /// Its workload, checked against each place's size and sector.
     pub workload: Workload,
-    /// On what, and which bytes of it; at least one.
+    /// Its targets and the bytes used of each; at least one.
     pub places: Vec<(JobTarget<'a>, Span)>,
-    /// Its operations, where the workload is a recorded one.
+    /// The operations of a recorded workload.
     pub recorded: Option<Arc<RecordedLoad>>,
 }
 
-/// What a session is told besides its jobs.
+/// Parameters of a session besides its jobs.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Id of the run.
     pub id: String,
     /// RFC 3339, UTC.
     pub started_at: String,
-    /// The user's words.
+    /// The user's label.
     pub label: Option<String>,
     /// The command line.
     pub command: Vec<String>,
-    /// What was asked for, for the record.
+    /// The request, for the record.
     pub request: Option<Box<Request>>,
     /// The program's version.
     pub version: String,
-    /// The series that the run belongs to, and its part in it.
+    /// The series that the run belongs to, and its part in that.
     pub series: Option<(String, String)>,
-    /// Made for the answer of its series: the random block that it belongs to.
+    /// The random block it belongs to, if run for its series' answer.
     pub answer_block: Option<u32>,
-    /// Its place in an experiment.
+    /// Its position in an experiment.
     pub experiment: Option<ExperimentPlace>,
-    /// What a pilot of its load found of caches before.
+    /// What an earlier pilot of its load found about caches.
     pub sustained: Option<SustainedRecord>,
     /// The latency limit that the series answers, as typed.
     pub latency_limit: Option<String>,
-    /// What is counted by the second, of each job in order; of those beyond its end nothing.
+    /// What is counted per second, for each job in order; nothing for jobs past its end.
     pub counting: Vec<Counting>,
     /// Facts of the machine; see [`host_facts`].
     pub host: HostFacts,
     /// Length of an interval.
     pub interval_ns: u64,
-    /// How long operations in flight are waited for.
+    /// How long to wait for operations in flight.
     pub drain_limit_ns: u64,
-    /// Go on beyond the duration until so many operations completed.
+    /// Continue past the duration until this many operations have completed.
     pub operations_min: u64,
-    /// Stop once every thread has issued so many, even if time is left.
+    /// Stop once every thread has issued this many, even if time is left.
     pub operations_max_per_thread: Option<u64>,
-    /// Which engine; not used on simulated arrays.
+    /// The engine; not used on simulated arrays.
     pub engine: EngineName,
     /// Processors for the threads, in turn; empty: the system's choice.
     pub cpus: Vec<u32>,
-    /// The device's or controller's cache, where the user told.
+    /// The device's or controller's cache, if the user gave it.
     pub cache_size_bytes: Option<u64>,
-    /// A short run on a fresh file: caches and bursts are possible.
+    /// A short run on a fresh file: caches and bursts may affect it.
     pub quick: bool,
-    /// Hand operations over one by one and time that: SQLIO's initiation latency.
-    /// Costs a system call for each; not used on simulated arrays.
+    /// Submit operations one by one and time that: SQLIO's initiation latency. Costs a system call
+    /// each; not used on simulated arrays.
     pub time_hand_overs: bool,
     /// The program's own cost, see [`own_cost_ns`].
     pub own_cost_ns: Option<f64>,
-    /// Jobs of the earlier runs of the same grid, where this run is its last:
-    /// together they tell of caps.
+    /// Jobs of the earlier runs of the same grid, if this run is its last: together they reveal
+    /// caps.
     pub earlier: Vec<JobRecord>,
-    /// Cells of the grid that were left out, each with its reason.
+    /// Cells of the grid that were left out, with reasons.
     pub skipped: Vec<String>,
-    /// Faults to inject, for tests of the whole program.
+    /// Faults to inject, for end-to-end tests.
     pub faults: Option<FaultPlan>,
-    /// What the data of all jobs is compared with, where that is asked for.
+    /// What the data of all jobs is verified against, if requested.
     pub checks: Option<Checks>,
 }
 
 /// Runs jobs on real places.
 ///
 /// # Errors
-/// When the run could not start; a run that broke off is a partial record.
+/// If the run could not start; a run that was cut short is a partial record.
 pub fn run_real(
     jobs: &[Job<'_>],
     settings: &Settings,
@@ -364,7 +364,7 @@ fn empty_job(job: &Job<'_>, settings: &Settings) -> JobRecord {
     }
 }
 
-/// The times that all jobs share: the longest of what they ask for.
+/// The times shared by all jobs: the longest of those requested.
 fn run_plan(jobs: &[Job<'_>], settings: &Settings) -> RunPlan {
     let longest =
         |of: fn(&Workload) -> u64| jobs.iter().map(|job| of(&job.workload)).max().unwrap_or(0);
@@ -378,7 +378,7 @@ fn run_plan(jobs: &[Job<'_>], settings: &Settings) -> RunPlan {
     }
 }
 
-/// What is counted of each job.
+/// What is counted for each job.
 fn counted(counting: &[Counting]) -> impl Iterator<Item = Counting> {
     let rest = std::iter::repeat_with(Counting::default);
     counting.iter().cloned().chain(rest)
@@ -448,20 +448,20 @@ fn access(workload: &Workload) -> Access {
     match workload.read_percent {
         100 => Access::Read,
         0 => Access::Write,
-        // What is discarded needs the right to write.
+        // Discarding needs write access.
         _ => Access::ReadWrite,
     }
 }
 
-/// Written data differs from run to run, so that a deduplicating device sees new
-/// blocks: FNV-1a of the run's id.
+/// Salts the written data of each run, so that a deduplicating device sees new blocks: FNV-1a of
+/// the run's id.
 fn salt(id: &str) -> u64 {
     id.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// Enters what the driver found.
+/// Adds the driver's results.
 fn finish(record: &mut RunRecord, totals: &RunTotals) {
     for (job, of_job) in record.jobs.iter_mut().zip(&totals.jobs) {
         let intervals = std::mem::take(&mut job.outcome.intervals);
@@ -478,15 +478,15 @@ fn finish(record: &mut RunRecord, totals: &RunTotals) {
         job.outcome.due = of_job.drain.due.record();
         job.outcome.pauses = record::pauses(totals);
         record::engine(&mut job.engine, &of_job.capabilities);
-        // What did not end the run (a thread not pinned, or left behind) belongs
-        // to the run; each of its jobs says so.
+        // Problems that did not end the run (a thread not pinned, or abandoned) belong to the run;
+        // each of its jobs lists them.
         job.engine.fallbacks.extend(totals.notes.iter().cloned());
     }
     record::status(record, totals);
 }
 
-/// Warnings of each job; where faults were injected, that first of all. A pilot is made to
-/// see rates fall and caches fill: only what voids it is worth a warning.
+/// Warnings of each job; injected faults come first. A pilot is made to see rates fall and caches
+/// fill: only warnings that void it are kept.
 fn attach(record: &mut RunRecord, evidence: &[trust::Evidence]) {
     let is_pilot = record.is_pilot();
     for (job, evidence) in record.jobs.iter_mut().zip(evidence) {
@@ -495,7 +495,7 @@ fn attach(record: &mut RunRecord, evidence: &[trust::Evidence]) {
     }
 }
 
-/// Warnings over a whole grid, said by its last run.
+/// Warnings about a whole grid, issued with its last run.
 fn judge_grid(record: &mut RunRecord, settings: &Settings, evidence: &[trust::Evidence]) {
     if settings.earlier.is_empty() {
         return;

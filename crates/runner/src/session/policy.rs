@@ -2,13 +2,12 @@
 
 use crate::{Decision, IntervalSummary, Phase, Policy, RunPlan};
 
-/// A run that needs more operations than its duration gives goes on at most so
-/// many times as long.
+/// A run that needs more operations than its duration gives is extended to at most this multiple.
 const LONGEST: u64 = 1_000;
 
 /// Ends a run once both the duration and the number of operations are reached.
 pub(super) struct MinimumOperations<'a> {
-    /// Something below a job is gone, and going on could do harm.
+    /// Something below a job is gone, and continuing could do harm.
     is_lost: &'a dyn Fn() -> bool,
     duration_ns: u64,
     operations_min: u64,
@@ -25,7 +24,7 @@ impl<'a> MinimumOperations<'a> {
         }
     }
 
-    /// The plan without an end where this policy is to find it.
+    /// The plan with an open end, for this policy to determine.
     pub(super) fn open_ended(&self, plan: RunPlan) -> RunPlan {
         if self.operations_min == 0 {
             plan

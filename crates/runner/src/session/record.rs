@@ -1,4 +1,4 @@
-//! From counts to the fields of a record.
+//! Converts counts to a record's fields.
 
 use crate::{
     DrainCounts, ErrorCount, ErrorCounts, Failure, IntervalSummary, JobCounts, KindCounts,
@@ -12,8 +12,7 @@ use stripewise_results::{
 };
 use stripewise_stats::Histogram;
 
-/// One measured interval of one job.
-/// `latency_ns` are those of its reads, writes and discards.
+/// One measured interval of one job. `latency_ns` covers its reads, writes and discards.
 pub(super) fn interval(
     summary: &IntervalSummary,
     counts: &JobCounts,
@@ -34,7 +33,7 @@ pub(super) fn interval(
     }
 }
 
-/// Of the operations that were handed over; `None` where there were none.
+/// Summary of submission times; `None` if there were none.
 pub(super) fn initiation_latency(seen: HandOvers) -> Option<InitiationLatency> {
     (seen.operations > 0).then(|| InitiationLatency {
         min: seen.min_ns,
@@ -103,7 +102,7 @@ fn first_error(first: &ErrorCount) -> String {
     )
 }
 
-/// What each thread did.
+/// Per-thread results.
 pub(super) fn threads(counts: &[ThreadCounts]) -> Vec<ThreadOutcome> {
     let of_thread = |counts: &ThreadCounts| ThreadOutcome {
         operations: counts.operations,
@@ -138,7 +137,7 @@ fn reason(failure: Failure) -> String {
     }
 }
 
-/// What completed after the stop.
+/// Operations completed after the stop.
 pub(super) fn drain(counts: &DrainCounts) -> Drain {
     Drain {
         operations: counts.operations,
@@ -149,7 +148,7 @@ pub(super) fn drain(counts: &DrainCounts) -> Drain {
     }
 }
 
-/// What the engine turned out to be.
+/// Facts about the engine used.
 pub(super) fn engine(facts: &mut EngineFacts, capabilities: &Capabilities) {
     if capabilities.name.is_empty() {
         return;

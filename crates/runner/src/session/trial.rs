@@ -1,5 +1,5 @@
-//! One read of a target through an engine: whether measuring it can work at all.
-//! Nothing is written.
+//! One read of a target through an engine: checks that measuring can work at all. Nothing is
+//! written.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -12,27 +12,27 @@ use stripewise_io_engine::{
 use stripewise_targets::{Access, Target};
 use stripewise_workload::CacheMode;
 
-/// How long an answer is waited for. A disk that has to spin up takes some seconds.
+/// How long to wait. A disk that has to spin up takes some seconds.
 const WAIT_NS: u64 = 30_000_000_000;
-/// How long a read that was given up may take to come back.
+/// How long to wait for a read that was given up.
 const CLOSE_NS: u64 = 1_000_000_000;
-/// Bytes of the read, where the target has them.
+/// Length of the read, if the target is that large.
 const LENGTH_BYTES: u64 = 4096;
 
-/// One read and what came of it.
+/// Result of one read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trial {
-    /// Through which engine; never [`EngineName::Auto`].
+    /// The engine used; never [`EngineName::Auto`].
     pub engine: EngineName,
-    /// `Ok` where the bytes arrived, else why not: `read EIO`.
+    /// `Ok` if the bytes arrived, otherwise why not: `read EIO`.
     pub outcome: Result<(), String>,
-    /// What to do about it; empty where it worked.
+    /// How to resolve it; empty if it worked.
     pub hint: &'static str,
 }
 
-/// Reads the target's first block once through the engine that a run would choose,
-/// and once through the threads engine where that is another. The descriptors are
-/// opened as for a run. Takes no longer than half a minute for each.
+/// Reads the target's first block once through the engine that a run would choose, and once through
+/// the threads engine if that differs. The descriptors are opened as for a run. Takes at most half
+/// a minute each.
 #[must_use]
 pub fn trial_reads(target: &Target) -> Vec<Trial> {
     let chosen = EngineName::Auto.choose().engine;
@@ -133,7 +133,7 @@ fn judge(result: Option<i32>, length_bytes: u32) -> Result<(), Why> {
     }
 }
 
-/// Asks for the first block, once.
+/// Issues a read of the first block, once.
 struct OneRead {
     length_bytes: u32,
     issued: bool,

@@ -1,5 +1,5 @@
-//! Warnings about memory in the path: page cache, memory file systems, loop
-//! devices, and file systems that take `O_DIRECT` and cache all the same.
+//! Warnings about memory in the path: page cache, in-memory file systems, loop devices, and file
+//! systems that accept `O_DIRECT` but cache anyway.
 
 use super::code::Code;
 use super::evidence::{Evidence, percent};
@@ -8,7 +8,7 @@ use stripewise_results::{Severity, Warning};
 use stripewise_units::{NameText, format_bytes};
 use stripewise_workload::CacheMode;
 
-/// Growth of the cached part that a direct run must not make.
+/// Growth of the cached part beyond which a run was not direct.
 const GROWTH_SHARE_MIN: f64 = 0.01;
 const GROWTH_MIN_BYTES: u64 = 1 << 20;
 
@@ -88,7 +88,7 @@ pub fn in_memory(evidence: &Evidence) -> Option<Warning> {
     Some(Code::InMemory.warning(Severity::Warning, message, hint))
 }
 
-/// A loop device that reads and writes its backing file through the page cache.
+/// A loop device that uses the page cache for its backing file.
 pub fn loop_cached(evidence: &Evidence) -> Option<Warning> {
     let device = evidence.storage.as_ref()?.cached_loop()?;
     let looped = device.looped.as_ref()?;
@@ -110,7 +110,7 @@ pub fn loop_cached(evidence: &Evidence) -> Option<Warning> {
     Some(Code::LoopCached.warning(Severity::Warning, message, hint))
 }
 
-/// btrfs off block alignment, ZFS before 2.3.
+/// btrfs without block alignment, ZFS before 2.3.
 pub fn direct_io_cached(evidence: &Evidence) -> Option<Warning> {
     let file_system = evidence.storage.as_ref()?.file_system.as_ref()?;
     if !evidence.is_direct() {
@@ -156,7 +156,7 @@ pub fn direct_io_cached(evidence: &Evidence) -> Option<Warning> {
     }
 }
 
-/// `2.2.2-1ubuntu`: from 2.3 on `O_DIRECT` means something.
+/// `2.2.2-1ubuntu`: `O_DIRECT` is effective from 2.3 on.
 fn zfs_has_direct_io(version: Option<&str>) -> bool {
     let mut numbers = version
         .unwrap_or_default()
@@ -168,9 +168,9 @@ fn zfs_has_direct_io(version: Option<&str>) -> bool {
     }
 }
 
-/// Whatever the reason: a direct run that fills the page cache did not pass by it.
+/// Whatever the reason: a direct run that fills the page cache did not bypass it.
 pub fn file_entered_cache(evidence: &Evidence) -> Option<Warning> {
-    // Memory file systems are the page cache.
+    // In-memory file systems are the page cache.
     let memory = evidence
         .storage
         .as_ref()

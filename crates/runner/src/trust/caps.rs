@@ -1,6 +1,6 @@
-//! Warnings about limits that somebody set: control groups by name, those of a cloud's volume
-//! or instance by what the volume reports, others by the trace that they leave over a series,
-//! the same number whatever the block.
+//! Warnings about configured limits: control groups by name, those of a cloud volume or instance
+//! from the volume's statistics, others from their pattern over a series: the same number at every
+//! block size.
 
 use super::code::Code;
 use super::evidence::Evidence;
@@ -9,18 +9,18 @@ use stripewise_results::{JobRecord, Severity, Warning};
 use stripewise_units::{format_bytes, format_count, format_iops, format_share};
 use stripewise_workload::{CacheMode, Pattern};
 
-/// From this share of a limit on, the number is the limit's.
+/// From this share of a limit on, the result is the limit.
 const REACHED_SHARE: f64 = 0.9;
-/// How far apart "the same" numbers may be.
+/// Largest spread of "the same" numbers.
 const FLAT_SHARE_MAX: f64 = 0.05;
-/// Between the smallest and the largest block of a series.
+/// Smallest ratio of the largest to the smallest block of a series.
 const BLOCK_RATIO_MIN: u64 = 4;
-/// A spinning disk gives about the same IOPS at all small blocks by itself.
+/// A spinning disk by itself gives about the same IOPS at all small blocks.
 const SPINNING_IOPS: f64 = 1_000.0;
-/// From this block size on, one bandwidth is what disks and links have.
+/// From this block size on, constant bandwidth is normal for disks and links.
 const SMALL_BLOCK_BYTES: u64 = 32 << 10;
 
-/// One limit against what was reached: its name, its text, and the share.
+/// Name, text and share reached of each limit.
 fn shares(evidence: &Evidence, throttle: &Throttle) -> Vec<(String, f64)> {
     let outcome = &evidence.outcome;
     let seconds = outcome.duration_ns as f64 / 1e9;
@@ -99,7 +99,7 @@ pub fn io_throttled(evidence: &Evidence) -> Option<Warning> {
     let message = format!(
         "control group {} limits {device} to {limit}, {} of it used: {what}",
         throttle.cgroup,
-        // A burst passes before the limit holds.
+        // A burst passes before the limit applies.
         format_share(share.min(1.0))
     );
     let hint =
@@ -107,10 +107,10 @@ pub fn io_throttled(evidence: &Evidence) -> Option<Warning> {
     Some(Code::IoThrottled.warning(severity, message, hint))
 }
 
-/// From this share of the time on, the number is mostly the limit's.
+/// From this share of the time on, the result is mostly the limit.
 const EXCEEDED_SHARE: f64 = 0.1;
 
-/// The volume, or the instance, reports that its own limit was exceeded.
+/// The volume or instance reports that its own limit was exceeded.
 pub fn throttled(evidence: &Evidence) -> Option<Warning> {
     let volume = evidence.outcome.volume.as_ref()?;
     let exceeded = volume.exceeded();
@@ -144,7 +144,7 @@ pub fn throttled(evidence: &Evidence) -> Option<Warning> {
     Some(warning.shortened(each[0].clone()))
 }
 
-/// A step of a series, as far as caps are concerned.
+/// A step of a series, reduced to what matters for caps.
 struct Step {
     block_bytes: u64,
     iops: f64,
@@ -152,7 +152,7 @@ struct Step {
     spins: bool,
 }
 
-/// Everything but the block size.
+/// Everything except the block size.
 type Shape = ((u8, u8), bool, u32, u32, CacheMode, bool, String);
 
 fn shape(job: &JobRecord) -> Shape {
@@ -168,8 +168,8 @@ fn shape(job: &JobRecord) -> Shape {
     )
 }
 
-/// Groups of steps that differ in block size only; open loops and threads that pause
-/// are left out, as the disk does not set their pace.
+/// Groups of steps that differ only in block size; open loops and threads with think time are
+/// excluded, as the disk does not limit their rate.
 fn groups(jobs: &[&JobRecord]) -> Vec<Vec<Step>> {
     let mut groups: Vec<(Shape, Vec<Step>)> = Vec::new();
     for job in jobs {
@@ -182,7 +182,7 @@ fn groups(jobs: &[&JobRecord]) -> Vec<Vec<Step>> {
             block_bytes: job.workload.block_size_bytes,
             iops: job.outcome.iops,
             mib_per_s: job.outcome.mib_per_s,
-            // A virtual disk may have a spinning one behind it.
+            // A virtual disk may be backed by a spinning one.
             spins: job
                 .target
                 .device
@@ -208,7 +208,7 @@ fn groups(jobs: &[&JobRecord]) -> Vec<Vec<Step>> {
     groups
 }
 
-/// Mean of values that lie within the share of each other.
+/// Mean of the values if all are within the share of each other.
 fn flat(values: &[f64]) -> Option<f64> {
     let largest = values.iter().copied().fold(f64::MIN, f64::max);
     let smallest = values.iter().copied().fold(f64::MAX, f64::min);
@@ -222,7 +222,7 @@ fn blocks(steps: &[Step]) -> String {
     format!("{} to {}", bytes(first), bytes(last))
 }
 
-/// The limit's name where it is known.
+/// The limit's name, if known.
 fn named(throttles: &[Throttle], is_it: impl Fn(&Throttle) -> bool) -> String {
     match throttles.iter().find(|throttle| is_it(throttle)) {
         Some(throttle) => format!(
@@ -235,7 +235,7 @@ fn named(throttles: &[Throttle], is_it: impl Fn(&Throttle) -> bool) -> String {
     }
 }
 
-/// The same IOPS whatever the block size.
+/// The same IOPS at every block size.
 pub fn flat_iops(jobs: &[&JobRecord], throttles: &[Throttle]) -> Option<Warning> {
     groups(jobs).iter().find_map(|steps| {
         let iops: Vec<f64> = steps.iter().map(|step| step.iops).collect();
@@ -255,12 +255,12 @@ pub fn flat_iops(jobs: &[&JobRecord], throttles: &[Throttle]) -> Option<Warning>
     })
 }
 
-/// The same bandwidth whatever the block size, small blocks included.
+/// The same bandwidth at every block size, including small ones.
 pub fn flat_bandwidth(jobs: &[&JobRecord], throttles: &[Throttle]) -> Option<Warning> {
     groups(jobs).iter().find_map(|steps| {
         let rates: Vec<f64> = steps.iter().map(|step| step.mib_per_s).collect();
         let mean = flat(&rates)?;
-        // Large blocks alone reach the end of any link.
+        // Large blocks alone saturate any link.
         if steps.first()?.block_bytes > SMALL_BLOCK_BYTES {
             return None;
         }

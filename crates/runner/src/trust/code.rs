@@ -1,5 +1,5 @@
-//! The stable names of all warnings. `docs/WARNINGS.md` explains each; a test
-//! holds the two together.
+//! The stable names of all warnings. `docs/WARNINGS.md` explains each; a test keeps the two in
+//! sync.
 
 use stripewise_results::{Severity, Warning};
 use stripewise_units::Hint;
@@ -11,10 +11,10 @@ macro_rules! codes {
         pub enum Code { $($(#[$doc])* $name,)* }
 
         impl Code {
-            /// All of them, in the order of the documentation.
+            /// All codes, in the order of the documentation.
             pub const ALL: &[Code] = &[$(Code::$name,)*];
 
-            /// As it stands in records.
+            /// The name used in records.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Code::$name => $text,)* }
@@ -34,7 +34,7 @@ codes! {
     RepeatingData = "repeating-data",
     /// The data can be compressed.
     CompressibleData = "compressible-data",
-    /// Something was discarded, and holds nothing now.
+    /// Blocks were discarded and hold no data now.
     DiscardedSpace = "discarded-space",
     /// Operations go through the page cache.
     PageCache = "page-cache",
@@ -44,31 +44,31 @@ codes! {
     LoopCached = "loop-cached",
     /// The file system caches although `O_DIRECT` was accepted.
     DirectIoCached = "direct-io-cached",
-    /// The file got into the page cache during a direct run.
+    /// The file entered the page cache during a direct run.
     FileEnteredCache = "file-entered-cache",
     /// The device moved fewer bytes than the program.
     DeviceSawLess = "device-saw-less",
-    /// What is used fits in a cache.
+    /// The span fits in a cache.
     SmallerThanCache = "smaller-than-cache",
     /// Only a small part of a spinning disk is used.
     NarrowSpan = "narrow-span",
-    /// One pass of random writes, over what is no empty drive.
+    /// One pass of random writes, over a drive that is not empty.
     OnePassInPart = "one-pass-in-part",
-    /// The file system writes elsewhere on a rewrite.
+    /// The file system relocates blocks on a rewrite.
     CopyOnWrite = "copy-on-write",
     /// The file system compresses.
     CompressedFileSystem = "compressed-file-system",
     /// A network or daemon is in the path.
     RemoteFileSystem = "remote-file-system",
-    /// Writes were complete when a volatile cache had them.
+    /// Writes completed once in a volatile cache.
     VolatileWriteCache = "volatile-write-cache",
-    /// Durable writes ended sooner than any medium can take them.
+    /// Durable writes completed faster than any medium allows.
     DurableTooFast = "durable-too-fast",
-    /// The rate moved during the run.
+    /// The rate changed during the run.
     NotSteady = "not-steady",
     /// The rate fell once and stayed down.
     StepDown = "step-down",
-    /// No pilot of its load saw the rate that lasts.
+    /// No pilot of its load saw the sustained rate.
     NotSustained = "not-sustained",
     /// A short run on a fresh file.
     QuickRun = "quick-run",
@@ -78,19 +78,19 @@ codes! {
     FewForP999 = "few-for-p999",
     /// Operations failed.
     Errors = "errors",
-    /// Somebody cut, removed or renamed the file.
+    /// Another process truncated, removed or renamed the file.
     TargetChanged = "target-changed",
     /// Operations were given up.
     Abandoned = "abandoned-operations",
-    /// Arrivals of the schedule were never issued.
+    /// Scheduled arrivals were never issued.
     ArrivalsNotIssued = "arrivals-not-issued",
-    /// Operations of a recording left later than they were due.
+    /// Operations of a recording were issued later than due.
     LateReplay = "late-replay",
-    /// Fewer in flight than asked, at the program.
+    /// Fewer in flight than requested, at the program.
     OutstandingBelowAsked = "outstanding-below-asked",
-    /// More asked than the device takes at once.
+    /// More requested than the device accepts at once.
     DeviceQueueLimit = "device-queue-limit",
-    /// Fewer in flight than asked, at the device.
+    /// Fewer in flight than requested, at the device.
     DeviceDepthBelowAsked = "device-depth-below-asked",
     /// The processor was the limit.
     CpuBound = "cpu-bound",
@@ -100,46 +100,46 @@ codes! {
     CpuSteal = "cpu-steal",
     /// The wall clock was set.
     ClockJump = "clock-jump",
-    /// The machine slept.
+    /// The machine was suspended.
     Suspended = "suspended",
     /// The processor was throttled for heat.
     ThermalThrottling = "thermal-throttling",
     /// The machine saved power.
     PowerSaving = "power-saving",
-    /// The engine is not the best, or lacks something.
+    /// The engine is not the best one, or lacks a feature.
     EngineFallback = "engine-fallback",
     /// No disk was measured.
     NullEngine = "null-engine",
     /// Operations took far longer after the stop than any before it.
     StalledAtEnd = "stalled-at-end",
-    /// The device stopped answering in the measured time.
+    /// The device stopped responding in the measured time.
     Stalled = "stalled",
-    /// Nothing of the program ran for a time, which was cut out.
+    /// The whole program was not running for a time, which was cut out.
     Paused = "paused",
     /// Faults were injected on purpose.
     FaultsInjected = "faults-injected",
-    /// Others used the device.
+    /// Other programs used the device.
     OtherLoad = "other-load",
-    /// An array rebuilds or checks itself.
+    /// An array is rebuilding or checking itself.
     ArraySyncing = "array-syncing",
     /// A control group limits the device.
     IoThrottled = "io-throttled",
     /// The volume or the instance reports that its limit was exceeded.
     Throttled = "throttled",
-    /// The same IOPS whatever the block size.
+    /// The same IOPS at every block size.
     FlatIops = "flat-iops",
-    /// The same bandwidth whatever the block size.
+    /// The same bandwidth at every block size.
     FlatBandwidth = "flat-bandwidth",
-    /// Something that was asked for was left out.
+    /// Something that was requested was left out.
     Skipped = "skipped",
-    /// The store could not take the intervals as fast as they came.
+    /// The store could not keep up with the intervals.
     StoreBehind = "store-behind",
-    /// The storage did not keep what it was given.
+    /// The storage did not preserve the data written.
     WrongData = "wrong-data",
 }
 
 impl Code {
-    /// A warning of this code.
+    /// Makes a warning with this code.
     pub(super) fn warning(
         self,
         severity: Severity,

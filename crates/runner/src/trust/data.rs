@@ -1,5 +1,5 @@
-//! Warnings about the bytes themselves: what was never written needs no disk to
-//! be read, and what repeats or compresses needs less of one.
+//! Warnings about the data itself: reading unwritten blocks needs no disk, and data that repeats or
+//! compresses needs less of one.
 
 use super::code::Code;
 use super::evidence::{Evidence, percent};
@@ -8,11 +8,11 @@ use stripewise_machine::content::Content;
 use stripewise_results::{Severity, TargetKind, Warning};
 use stripewise_units::format_bytes;
 
-/// Smaller shares change a result less than its own spread.
+/// Smaller shares affect a result less than its own spread.
 const SHARE_MIN: f64 = 0.01;
-/// A sample of some hundred blocks tells shares from here on.
+/// A sample of some hundred blocks resolves shares from here on.
 const SAMPLED_SHARE_MIN: f64 = 0.1;
-/// From here on the number is mostly not the disk's.
+/// From here on the result is mostly not the disk's.
 const SHARE_VOID: f64 = 0.5;
 
 /// What to measure instead.
@@ -77,7 +77,7 @@ pub fn never_written(evidence: &Evidence) -> Option<Warning> {
     without_the_disk(evidence, Code::NeverWritten, layout.unwritten_bytes, &found)
 }
 
-/// The warning about a part of a file that is not on the disk, if it is no small one.
+/// The warning about a part of a file that is not on the disk, unless it is small.
 fn without_the_disk(
     evidence: &Evidence,
     code: Code,
@@ -97,7 +97,7 @@ fn without_the_disk(
     ))
 }
 
-/// Zeros on the disk, beyond those that holes explain.
+/// Zeros on the disk, beyond those explained by holes.
 pub fn zero_data(evidence: &Evidence) -> Option<Warning> {
     if !evidence.reads() {
         return None;
@@ -161,8 +161,7 @@ pub fn compressible_data(evidence: &Evidence) -> Option<Warning> {
     Some(Code::CompressibleData.warning(Severity::Note, message, hint))
 }
 
-/// How many of the blocks that were sampled before reads, in words, if they are no
-/// small share.
+/// How many blocks sampled before reads match, as text, unless it is a small share.
 fn sampled(evidence: &Evidence, count: impl Fn(&Content) -> u64) -> Option<String> {
     let content = content(evidence).filter(|_| evidence.reads())?;
     let part = count(content);

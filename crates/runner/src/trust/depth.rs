@@ -1,21 +1,21 @@
-//! Warnings about fewer operations in flight than asked for.
+//! Warnings about fewer operations in flight than requested.
 
 use super::code::Code;
 use super::evidence::Evidence;
 use stripewise_results::{Severity, Warning};
 
-/// Little's law over the window is good to a few per cent.
+/// Little's law over the window is accurate to a few per cent.
 const PROGRAM_SHARE_MIN: f64 = 0.9;
-/// At the device much less is expected: samples are few and splits add.
+/// At the device the tolerance is much larger: samples are few and splits add to the count.
 const DEVICE_SHARE_MIN: f64 = 0.5;
-/// Fewer samples are an anecdote.
+/// Fewer samples are not meaningful.
 const SAMPLES_MIN: usize = 5;
 
-/// At the program: the workers could not keep it up.
+/// At the program: the workers could not keep up the queue depth.
 pub fn outstanding_below_asked(evidence: &Evidence) -> Option<Warning> {
     let asked = evidence.outstanding_asked()?;
     let outcome = &evidence.outcome;
-    // Syncs of a job hold a thread without being counted as in flight.
+    // Syncs of a job block a thread without counting as in flight.
     if outcome.operations == 0 || evidence.workload.sync.is_some() || asked == 0 {
         return None;
     }
@@ -39,7 +39,7 @@ pub fn outstanding_below_asked(evidence: &Evidence) -> Option<Warning> {
     Some(Code::OutstandingBelowAsked.warning(Severity::Warning, message, hint))
 }
 
-/// More asked for than the block layer or the device takes.
+/// More requested than the block layer or the device accepts.
 pub fn device_queue_limit(evidence: &Evidence) -> Option<Warning> {
     let asked = evidence.outstanding_asked().filter(|_| !evidence.spread)?;
     let layers = evidence.storage.as_ref()?.layers();
@@ -58,7 +58,7 @@ pub fn device_queue_limit(evidence: &Evidence) -> Option<Warning> {
         });
         depth.into_iter().chain(requests)
     });
-    // A limit of 0 is a driver that does not say.
+    // A limit of 0 means that the driver does not report it.
     let tightest = limits
         .filter(|(_, limit, _)| *limit > 0)
         .min_by_key(|(_, limit, _)| *limit);
@@ -76,7 +76,7 @@ pub fn device_queue_limit(evidence: &Evidence) -> Option<Warning> {
     Some(Code::DeviceQueueLimit.warning(Severity::Note, message, hint))
 }
 
-/// In flight at the nearest device on average: samples, else its own clock.
+/// Average number in flight at the nearest device: from samples, otherwise from its own counters.
 fn in_flight_at_device(evidence: &Evidence) -> Option<(f64, &str)> {
     let device = evidence.nearest()?;
     if evidence.in_flight.len() >= SAMPLES_MIN {
@@ -98,7 +98,7 @@ fn in_flight_at_device(evidence: &Evidence) -> Option<(f64, &str)> {
     })
 }
 
-/// Neighbours that were merged travel as one.
+/// Whether adjacent requests were merged into one.
 fn is_merged(evidence: &Evidence) -> bool {
     let observed = evidence
         .nearest()
@@ -112,8 +112,8 @@ fn is_merged(evidence: &Evidence) -> bool {
 /// At the device: what the program keeps in flight does not all arrive.
 pub fn device_depth_below_asked(evidence: &Evidence) -> Option<Warning> {
     let asked = evidence.outstanding_asked().filter(|_| !evidence.spread)?;
-    // The program's own lack has its own warning, as have operations that need
-    // no device at all, and one in flight cannot be less.
+    // A shortfall in the program has its own warning, as do operations that need no device at all,
+    // and one in flight cannot be less.
     let explained = outstanding_below_asked(evidence).is_some()
         || super::reconcile::device_saw_less(evidence).is_some()
         || is_merged(evidence);
@@ -121,7 +121,7 @@ pub fn device_depth_below_asked(evidence: &Evidence) -> Option<Warning> {
         return None;
     }
     let (reached, device) = in_flight_at_device(evidence)?;
-    // The block layer's limits explain what they explain.
+    // The block layer's limits have their own warning.
     let queue = &evidence.nearest()?.queue;
     let limit = u64::from(queue.nr_requests.unwrap_or(u32::MAX))
         .saturating_mul(u64::from(queue.hardware_queues.unwrap_or(1).max(1)));

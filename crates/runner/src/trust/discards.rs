@@ -1,12 +1,12 @@
-//! The warning about loads that discard: what they leave behind is not what they met.
+//! The warning about loads that discard: they change the state that they measure.
 
 use super::code::Code;
 use super::evidence::Evidence;
 use stripewise_results::{Severity, Warning};
 use stripewise_units::format_bytes;
 
-/// What was discarded holds nothing: reads of it need no medium, and discarding it once
-/// more little work.
+/// Discarded blocks hold nothing: reading them needs no medium, and discarding them again little
+/// work.
 pub fn discarded_space(evidence: &Evidence) -> Option<Warning> {
     let (workload, outcome) = (&evidence.workload, &evidence.outcome);
     let discard = outcome.discard.as_ref()?;

@@ -1,17 +1,17 @@
-//! Warnings about the engine that carried the operations.
+//! Warnings about the engine used.
 
 use super::code::Code;
 use super::evidence::Evidence;
 use stripewise_results::{Severity, TargetKind, Warning};
 
-/// Not the engine that was hoped for, or without something.
+/// Not the preferred engine, or one without some feature.
 pub fn engine_fallback(evidence: &Evidence) -> Option<Warning> {
     let engine = &evidence.engine;
     if !evidence.is_real() || engine.fallbacks.is_empty() {
         return None;
     }
     let reasons = engine.fallbacks.join("; ");
-    // Another engine moves the number; plain buffers cost a little processor time.
+    // Another engine affects the result; plain buffers cost a little CPU time.
     let other = engine.name == "threads" && engine.asked != "threads";
     let severity = if other {
         Severity::Warning
@@ -32,7 +32,7 @@ pub fn engine_fallback(evidence: &Evidence) -> Option<Warning> {
     Some(Code::EngineFallback.warning(severity, message, advice(&reasons)))
 }
 
-/// What to change, by what the reason names.
+/// What to change, depending on the reason.
 fn advice(reasons: &str) -> &'static str {
     let reasons = reasons.to_lowercase();
     let names = |words: &[&str]| words.iter().any(|word| reasons.contains(word));
@@ -49,7 +49,7 @@ fn advice(reasons: &str) -> &'static str {
     }
 }
 
-/// Somebody tests the program itself.
+/// Faults were injected to test the program itself.
 pub fn faults_injected(evidence: &Evidence) -> Option<Warning> {
     if !evidence.faults_injected {
         return None;

@@ -1,6 +1,5 @@
-//! What is known about one job when its number is judged: plain facts, nothing
-//! is looked up from here. What is unknown is `None` or empty, and then the
-//! warnings that rest on it keep silent.
+//! Facts about one job for judging its result: plain data, nothing is looked up from here. Unknown
+//! facts are `None` or empty, and warnings that depend on them are then not issued.
 
 use stripewise_disk_inspect::storage::{BlockDevice, Storage};
 use stripewise_machine::Throttle;
@@ -12,62 +11,61 @@ use stripewise_targets::{Changed, DataFacts};
 use stripewise_units::format_share;
 use stripewise_workload::{CacheMode, Workload};
 
-/// Everything about one job of one run.
+/// All facts about one job of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
-    /// The target, the first of them where there are several.
+    /// The target; the first one if there are several.
     pub target: TargetFacts,
     /// Number of files or devices that the job works on, at least 1: each
     /// thread keeps `workload.outstanding` in flight on each.
     pub targets: u32,
-    /// The targets lie on several devices: what that of the first one did is
-    /// only a part of the job, and is not held against the whole.
+    /// The targets are on several devices: the first one's activity is only part of the job, and is
+    /// not compared with the whole.
     pub spread: bool,
-    /// What was asked for, with the cache mode that came into effect.
+    /// The requested workload, with the cache mode in effect.
     pub workload: Workload,
-    /// Why `O_DIRECT` was not to be had, where it was asked for.
+    /// Why `O_DIRECT` was not available, if requested.
     pub direct_refused: Option<String>,
-    /// What carried the operations.
+    /// The engine used.
     pub engine: EngineFacts,
-    /// What came of it.
+    /// The job's results.
     pub outcome: JobOutcome,
     /// The machine.
     pub host: HostFacts,
-    /// What lies below the target.
+    /// The storage below the target.
     pub storage: Option<Storage>,
-    /// What the target's data looked like before the run; `None` for a test
-    /// file that was filled just before.
+    /// Facts about the target's data before the run; `None` for a test file that was just filled.
     pub data: Option<DataFacts>,
-    /// As much of the pauses as the program was ready to run and had no processor;
-    /// nanoseconds, 0 where that is not known.
+    /// The part of the pauses in which the program was runnable but had no processor; nanoseconds,
+    /// 0 if unknown.
     pub starved_ns: u64,
-    /// How long each of the job's threads was ready to run and had no processor, on
-    /// average, while it measured; nanoseconds, 0 where that is not known.
+    /// How long each of the job's threads was runnable without a processor, on average, while
+    /// measuring; nanoseconds, 0 if unknown.
     pub waited_ns: u64,
-    /// What the machine did meanwhile: from before the first operation to after
-    /// the last, so ramp and drain included. Its `files` are the job's targets.
+    /// What the machine did meanwhile: from before the first operation to after the last, so
+    /// including ramp and drain. Its `files` are the job's targets.
     pub observed: Option<Observed>,
-    /// What all jobs of the run moved on this target's devices in the time of
-    /// `observed`, ramp and drain included. `None`: this job was alone, and its
-    /// measured bytes stand for the whole time in proportion.
+    /// Bytes that all jobs of the run moved on this target's devices in the time of `observed`,
+    /// including ramp and drain. `None`: this job was alone, and its measured bytes are scaled to
+    /// the whole time.
     pub moved: Option<Moved>,
     /// In flight at the nearest block device, sampled while measuring.
     pub in_flight: Vec<InFlight>,
     /// Limits of control groups on the devices below.
     pub throttles: Vec<Throttle>,
-    /// Offsets or block sizes that were asked for but left out, each with its reason.
+    /// Offsets or block sizes that were requested but left out, with reasons.
     pub skipped: Vec<String>,
-    /// Cache of the device or controller, where the user told.
+    /// Cache of the device or controller, if the user gave it.
     pub cache_size_bytes: Option<u64>,
     /// What a pilot found before the run.
     pub sustained: Option<SustainedRecord>,
-    /// What somebody did to the job's file meanwhile.
+    /// What another process did to the job's file meanwhile.
     pub changed: Option<Changed>,
     /// Faults were injected, to test the program itself.
     pub faults_injected: bool,
-    /// A short run, mostly on a fresh file.
+    /// A short run, usually on a fresh file.
     pub quick: bool,
-    /// Stopped before its time, so that there is less of everything.
+    /// Stopped early, so that there is less of everything.
     pub interrupted: bool,
 }
 
@@ -81,7 +79,7 @@ pub struct Moved {
 }
 
 impl Evidence {
-    /// The least that every job has; the rest unknown.
+    /// The minimum that every job has; the rest unknown.
     #[must_use]
     pub fn new(
         target: TargetFacts,
@@ -116,7 +114,7 @@ impl Evidence {
         }
     }
 
-    /// A disk or file of this machine, not a simulated array, not nothing.
+    /// Whether it is a disk or file of this machine rather than a simulated array or nothing.
     pub(super) fn is_real(&self) -> bool {
         !matches!(self.target.kind, TargetKind::Simulated | TargetKind::Null)
     }
@@ -129,7 +127,7 @@ impl Evidence {
         self.workload.writes()
     }
 
-    /// Past the page cache, as far as the file system keeps its word.
+    /// Whether it bypasses the page cache, as far as the file system complies.
     pub(super) fn is_direct(&self) -> bool {
         matches!(
             self.workload.cache,
@@ -137,13 +135,13 @@ impl Evidence {
         )
     }
 
-    /// Writes are made durable: by the mode, or by explicit syncs.
+    /// Whether writes are made durable, by the mode or by explicit syncs.
     pub(super) fn is_synced(&self) -> bool {
         self.workload.is_write_durable() || self.workload.sync.is_some()
     }
 
-    /// Asked for in flight, over all threads and targets; `None` for open loops,
-    /// which ask for a rate instead, and for threads that pause between operations.
+    /// Requested in flight, over all threads and targets; `None` for open loops, which request a
+    /// rate instead, and for threads with think time.
     pub(super) fn outstanding_asked(&self) -> Option<u64> {
         let each = u64::from(self.workload.threads) * u64::from(self.workload.outstanding);
         let keeps_up = !self.workload.has_due_times() && self.workload.think_time.is_none();
@@ -153,7 +151,7 @@ impl Evidence {
         })
     }
 
-    /// Bytes of the target that the job works on.
+    /// Bytes of the target that the job uses.
     pub(super) fn span_bytes(&self) -> u64 {
         let rest = self
             .target
@@ -173,8 +171,8 @@ impl Evidence {
         devices.iter().find(|one| one.number == device.number)
     }
 
-    /// The time of `observed` in nanoseconds without the pauses of the program, in which
-    /// it neither moved anything nor kept anything in flight. 0 where nothing was observed.
+    /// The time of `observed` in nanoseconds without pauses of the program, in which it neither
+    /// moved anything nor kept anything in flight. 0 if nothing was observed.
     pub(super) fn running_ns(&self) -> u64 {
         let pauses = self.outcome.pauses.iter();
         let paused_ns = pauses.fold(0u64, |sum, pause| sum.saturating_add(pause.duration_ns));
@@ -182,8 +180,8 @@ impl Evidence {
         observed.map_or(0, |observed| observed.elapsed_ns.saturating_sub(paused_ns))
     }
 
-    /// Bytes moved by all jobs in the time of `observed`, as far as known: with
-    /// nothing better, the measured ones in proportion to time.
+    /// Bytes moved by all jobs in the time of `observed`, as far as known: otherwise the measured
+    /// ones scaled to that time.
     pub(super) fn moved_in_all(&self) -> Moved {
         self.moved.unwrap_or_else(|| {
             let elapsed_ns = self.running_ns();
@@ -203,7 +201,7 @@ impl Evidence {
     }
 }
 
-/// A share as people read it: `3 %`, `0.4 %`, `<0.1 %`.
+/// A readable share: `3 %`, `0.4 %`, `<0.1 %`.
 pub(super) fn percent(part: u64, whole: u64) -> String {
     format_share(part as f64 / whole as f64)
 }

@@ -1,4 +1,4 @@
-//! Warnings about what the file system and the device's cache do to writes.
+//! Warnings about how the file system and the device's cache handle writes.
 
 use super::cache::in_memory;
 use super::code::Code;
@@ -11,7 +11,7 @@ fn file_system(evidence: &Evidence) -> Option<&FileSystem> {
     evidence.storage.as_ref()?.file_system.as_ref()
 }
 
-/// Rewrites go to new places.
+/// Rewrites go to new locations.
 pub fn copy_on_write(evidence: &Evidence) -> Option<Warning> {
     let file_system = file_system(evidence).filter(|file_system| file_system.copy_on_write)?;
     let kind = &file_system.kind;
@@ -96,20 +96,20 @@ pub fn volatile_write_cache(evidence: &Evidence) -> Option<Warning> {
     Some(Code::VolatileWriteCache.warning(Severity::Warning, message, hint))
 }
 
-/// So many writes make the median a fact.
+/// Writes needed for a meaningful median.
 const DURABLE_WRITES_MIN: u64 = 1_000;
 
-/// Durable writes that no medium can have taken: something on the way acknowledges
-/// flushes and does not pass them on.
+/// Durable writes too fast for any medium: something on the path acknowledges flushes without
+/// passing them on.
 pub fn durable_too_fast(evidence: &Evidence) -> Option<Warning> {
     let durable = evidence.workload.is_write_durable();
-    // Memory has a warning of its own; without devices nothing is known of a medium.
+    // Memory has its own warning; without devices nothing is known about a medium.
     let layers = evidence.storage.as_ref()?.layers();
     if !evidence.writes() || layers.is_empty() || in_memory(evidence).is_some() {
         return None;
     }
-    // Devices report that they have no volatile cache, or one that outlives the power;
-    // persistent memory is as quick as that, and reports the processor's cache.
+    // Devices report that they have no volatile cache, or a power-protected one; persistent memory
+    // is just as fast, and reports the processor's cache.
     let protected = |device: &&BlockDevice| {
         let is_written_through = device.queue.write_cache.as_deref() == Some("write through");
         device.below.is_empty() && (is_written_through || device.name.starts_with("pmem"))
@@ -117,8 +117,8 @@ pub fn durable_too_fast(evidence: &Evidence) -> Option<Warning> {
     if layers.iter().any(protected) {
         return None;
     }
-    // What it is that ends when data has reached the disk. A sync begins once the writes that
-    // it is for have ended.
+    // The operation whose end means that data is on the disk. A sync begins once its writes have
+    // completed.
     let (what, kind) = match (durable, &evidence.outcome.sync) {
         (true, _) => ("durable writes", &evidence.outcome.write),
         (false, Some(sync)) => ("syncs", sync),

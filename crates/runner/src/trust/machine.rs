@@ -1,4 +1,4 @@
-//! Warnings about clocks, sleep, heat and power.
+//! Warnings about clocks, suspend, heat and power.
 
 use super::code::Code;
 use super::evidence::Evidence;
@@ -6,7 +6,7 @@ use stripewise_machine::observe::Observed;
 use stripewise_results::{Severity, Warning};
 use stripewise_units::format_duration;
 
-/// Clock discipline slews by less than this in any run of ours; a step is more.
+/// Clock discipline slews by less than this in any run; a step is more.
 const JUMP_MIN_NS: u64 = 500_000_000;
 /// The two monotonic clocks are read one after the other.
 const SUSPENDED_MIN_NS: u64 = 10_000_000;
@@ -33,7 +33,7 @@ pub fn clock_jump(evidence: &Evidence) -> Option<Warning> {
     Some(Code::ClockJump.warning(Severity::Note, message, hint))
 }
 
-/// The machine slept.
+/// The machine was suspended.
 pub fn suspended(evidence: &Evidence) -> Option<Warning> {
     let asleep = observed(evidence)?.suspended_ns;
     if asleep < SUSPENDED_MIN_NS {

@@ -1,11 +1,10 @@
-//! A number you can trust: what is known about a run, and one pure function per
-//! warning over it.
+//! Decides whether a number can be trusted: the facts about a run, and one pure function per
+//! warning.
 //!
-//! [`judge`] looks at one job, [`judge_series`] at the jobs of a ladder or grid.
-//! Nothing here reads a file, a clock or the machine; a fact that is missing
-//! keeps the warnings that rest on it silent. Every warning has a stable code
-//! ([`Code`]), its numbers, and what to do next, and changes its advice where
-//! that was already followed. `docs/WARNINGS.md` explains them all.
+//! [`judge`] covers one job, [`judge_series`] the jobs of a ladder or grid. Nothing here reads a
+//! file, a clock or the machine; a missing fact suppresses the warnings that depend on it. Every
+//! warning has a stable code ([`Code`]), its numbers, and what to do next, and changes its advice
+//! if that was already followed. `docs/WARNINGS.md` explains them all.
 
 mod cache;
 mod caps;
@@ -111,19 +110,19 @@ const JUDGES: &[Judge] = &[
     skipped,
 ];
 
-/// What a job's record must say about itself, the gravest first; among equals
-/// in the order of the documentation.
+/// The warnings for a job's record, the most serious first; among equals in the order of the
+/// documentation.
 #[must_use]
 pub fn judge(evidence: &Evidence) -> Vec<Warning> {
-    // Without a disk nothing else is worth saying.
+    // Without a disk no other warning matters.
     if let Some(warning) = null_engine(evidence) {
         return vec![warning];
     }
     sorted(JUDGES.iter().filter_map(|judge| judge(evidence)).collect())
 }
 
-/// What makes a result void and is known before the first operation: the target is
-/// memory, or most of it is holes or zeros. Needs no outcome.
+/// Conditions that void a result and are known before the first operation: the target is memory, or
+/// mostly holes or zeros. Needs no outcome.
 #[must_use]
 pub fn foreseen(evidence: &Evidence) -> Vec<Warning> {
     const FORESEEN: [Judge; 4] = [in_memory, sparse_file, never_written, zero_data];
@@ -133,7 +132,7 @@ pub fn foreseen(evidence: &Evidence) -> Vec<Warning> {
         .collect()
 }
 
-/// What keeps timed reads from the medium and is known before the first one.
+/// Conditions that keep timed reads from the medium, known before the first one.
 #[must_use]
 pub fn before_reads(evidence: &Evidence) -> Vec<Warning> {
     const ALL: [Judge; 5] = [
@@ -146,16 +145,15 @@ pub fn before_reads(evidence: &Evidence) -> Vec<Warning> {
     ALL.iter().filter_map(|judge| judge(evidence)).collect()
 }
 
-/// The same of writes, which allocate what is not there.
+/// The same for writes, which allocate missing blocks.
 #[must_use]
 pub fn before_writes(evidence: &Evidence) -> Vec<Warning> {
     const ALL: [Judge; 2] = [in_memory, loop_cached];
     ALL.iter().filter_map(|judge| judge(evidence)).collect()
 }
 
-/// What the jobs of one ladder or grid say together: limits that show as the
-/// same number whatever the block size. `throttles` are those of the devices
-/// below, as in [`Evidence::throttles`].
+/// Warnings over the jobs of one ladder or grid: limits that show as the same number at every block
+/// size. `throttles` are those of the devices below, as in [`Evidence::throttles`].
 #[must_use]
 pub fn judge_series(jobs: &[&JobRecord], throttles: &[Throttle]) -> Vec<Warning> {
     let found = [flat_iops(jobs, throttles), flat_bandwidth(jobs, throttles)];

@@ -1,4 +1,4 @@
-//! Warnings about the generator: it may have been the limit, not the disk.
+//! Warnings about the load generator: it may have been the limit, not the disk.
 
 use super::code::Code;
 use super::evidence::{Evidence, percent};
@@ -6,14 +6,14 @@ use stripewise_machine::observe::Observed;
 use stripewise_results::{Severity, Warning};
 use stripewise_units::{format_duration, format_share};
 
-/// A worker that runs this much of the time does not wait for the disk.
+/// A worker this busy is not waiting for the disk.
 const WORKER_BUSY_MIN: f64 = 0.9;
-/// All processors that we may use are used up.
+/// Share at which all usable processors are saturated.
 const MACHINE_BUSY_MIN: f64 = 0.95;
 const STEAL_SHARE_MIN: f64 = 0.02;
 const THROTTLED_SHARE_MIN: f64 = 0.02;
 
-/// Processor time of the job's threads over the time that they had.
+/// CPU time of the job's threads as a share of the time they had.
 fn worker_busy(evidence: &Evidence) -> Option<f64> {
     let outcome = &evidence.outcome;
     let each = outcome.cpu_user_ns_per_operation + outcome.cpu_system_ns_per_operation;
@@ -21,7 +21,7 @@ fn worker_busy(evidence: &Evidence) -> Option<f64> {
     (had > 0.0).then(|| each * outcome.operations as f64 / had)
 }
 
-/// Processors that this process may use: affinity and quota.
+/// Processors usable by this process: affinity and quota.
 fn processors(evidence: &Evidence) -> f64 {
     let count = f64::from(evidence.host.cpu.count.max(1));
     evidence
@@ -31,7 +31,7 @@ fn processors(evidence: &Evidence) -> f64 {
         .map_or(count, |quota| quota.min(count))
 }
 
-/// Time that the whole process used over what it might have used.
+/// CPU time of the whole process as a share of what was usable.
 fn process_busy(evidence: &Evidence) -> Option<f64> {
     let observed = evidence.observed.as_ref()?;
     let used = observed
@@ -41,7 +41,7 @@ fn process_busy(evidence: &Evidence) -> Option<f64> {
     (had > 0.0).then(|| used as f64 / had)
 }
 
-/// Time that processors of the machine did not idle.
+/// Share of time in which the machine's processors were not idle.
 fn machine_busy(observed: &Observed) -> Option<f64> {
     let busy = observed.cpu_busy_ns.saturating_add(observed.cpu_steal_ns);
     let all = busy.saturating_add(observed.cpu_idle_ns);

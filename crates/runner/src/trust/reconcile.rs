@@ -1,5 +1,5 @@
-//! Our books against the device's: did it move what we say we moved, and was it
-//! moved for us?
+//! Compares the program's byte counts with the device's: did it move what the program counted, and
+//! did anyone else use it?
 
 use super::code::Code;
 use super::evidence::{Evidence, Moved, percent};
@@ -7,18 +7,18 @@ use stripewise_disk_inspect::storage::{BlockDevice, Storage};
 use stripewise_results::{Severity, Warning};
 use stripewise_units::format_bytes;
 
-/// Below this share of our bytes something else than the device served them.
+/// Below this share of the program's bytes, something other than the device served them.
 const SEEN_SHARE_MIN: f64 = 0.9;
-/// Below this the number is mostly not the device's.
+/// Below this the result is mostly not the device's.
 const SEEN_SHARE_VOID: f64 = 0.5;
-/// Others' bytes on top of ours that matter.
+/// Bytes of other programs, relative to ours, that matter.
 const OTHERS_SHARE_MIN: f64 = 0.05;
 /// Logs and metadata of an idle system stay below this.
 const OTHERS_MIN_BYTES: u64 = 8 << 20;
 /// Too little to compare.
 const OURS_MIN_BYTES: u64 = 1 << 20;
 
-/// What some devices together moved; absent if one of them does not count.
+/// Bytes moved by some devices together; `None` if one of them has no counters.
 fn seen(evidence: &Evidence, devices: &[&BlockDevice]) -> Option<Moved> {
     if devices.is_empty() {
         return None;
@@ -35,10 +35,10 @@ fn seen(evidence: &Evidence, devices: &[&BlockDevice]) -> Option<Moved> {
     Some(sum)
 }
 
-/// The devices that all of our bytes pass, from the nearest down: a loop device sees
-/// everything and its disk nothing. The bottom comes last, where others may hide it by
-/// reading as much; between are those with one device below them, which mostly serve
-/// nobody else.
+/// The devices that all of the program's bytes pass, from the nearest down: a loop device sees
+/// everything and its disk nothing. The bottom comes last, where other programs may mask it by
+/// reading as much; in between are those with one device below them, which mostly serve no one
+/// else.
 fn on_the_way(storage: &Storage) -> Vec<Vec<&BlockDevice>> {
     let mut groups = vec![storage.devices.iter().collect::<Vec<_>>()];
     while let Some([only]) = groups.last().map(Vec::as_slice)
@@ -55,7 +55,7 @@ pub fn device_saw_less(evidence: &Evidence) -> Option<Warning> {
     let storage = evidence.storage.as_ref().filter(|_| !evidence.spread)?;
     on_the_way(storage).iter().find_map(|devices| {
         let seen = seen(evidence, devices)?;
-        // The measured bytes alone: the device saw ramp and drain besides.
+        // Only the measured bytes: the device also saw ramp and drain.
         let ours = [
             ("read", evidence.outcome.read.bytes, seen.read_bytes),
             ("written", evidence.outcome.write.bytes, seen.written_bytes),
@@ -85,7 +85,7 @@ pub fn device_saw_less(evidence: &Evidence) -> Option<Warning> {
     })
 }
 
-/// The likeliest reason that the rest of the evidence offers.
+/// The likeliest cause according to the rest of the evidence.
 fn why(evidence: &Evidence) -> &'static str {
     let storage = evidence.storage.as_ref();
     let file_system = storage.and_then(|storage| storage.file_system.as_ref());
@@ -125,7 +125,7 @@ pub fn other_load(evidence: &Evidence) -> Option<Warning> {
         written_bytes: observed.written_bytes,
     };
     let mut found = Vec::new();
-    // Read-ahead reads more than we ask for, and copy-on-write writes more.
+    // Read-ahead reads more than requested, and copy-on-write writes more.
     if evidence.is_direct() && evidence.storage.as_ref()?.devices.len() == 1 {
         found.extend(excess("read", ours.read_bytes, all.read_bytes, ours));
         if !file_system.is_some_and(|file_system| file_system.copy_on_write) {
@@ -161,7 +161,7 @@ pub fn other_load(evidence: &Evidence) -> Option<Warning> {
         "others used {name} {}: it {}",
         match evidence.outcome.pauses.is_empty() {
             true => "during the run",
-            // The device's counters do not stop for them.
+            // The device's counters run on during them.
             false => "during the run or the pauses that are cut out of it",
         },
         found.join(" and ")
@@ -186,7 +186,7 @@ fn excess(verb: &str, ours: u64, all: u64, moved: Moved) -> Option<String> {
     })
 }
 
-/// An md array in the path that is busy with itself.
+/// An md array in the path that is resyncing or checking.
 pub fn array_syncing(evidence: &Evidence) -> Option<Warning> {
     let layers = evidence.storage.as_ref()?.layers();
     let (device, action) = layers.iter().find_map(|device| {

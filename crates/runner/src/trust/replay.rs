@@ -1,10 +1,10 @@
-//! A replay that did not leave in time.
+//! A replay that fell behind its schedule.
 
 use super::code::Code;
 use stripewise_results::{PunctualityRecord, ReplayRecord, Severity, Warning};
 use stripewise_units::format_duration;
 
-/// Operations of a recording left later than they were due.
+/// Operations of a recording were issued later than due.
 #[must_use]
 pub fn late_replay(replay: &ReplayRecord) -> Option<Warning> {
     let lateness = replay.lateness.as_ref()?;

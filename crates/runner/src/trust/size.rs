@@ -6,16 +6,16 @@ use stripewise_results::{Severity, TargetKind, Warning};
 use stripewise_units::format_bytes;
 use stripewise_workload::{Distribution, Pattern};
 
-/// Times the cache's size that a span needs so that hits hardly count.
+/// Multiple of the cache size at which hits hardly matter.
 const CACHE_FACTOR: u64 = 4;
-/// What any disk or controller may have.
+/// Cache that any disk or controller may have.
 const CACHE_ASSUMED_BYTES: u64 = 256 << 20;
-/// Arrays have caches of this size: whether less than that fits in one is not known.
+/// Caches of arrays can be this large: whether a smaller span fits in one is unknown.
 const CACHE_UNKNOWN_BYTES: u64 = 64 << 30;
 /// Below this share of a spinning disk the arm hardly moves.
 const SPAN_SHARE_MIN: f64 = 0.1;
 
-/// The span fits in the device's cache, or in memory where that is in the path.
+/// The span fits in the device's cache, or in memory if that is in the path.
 pub fn smaller_than_cache(evidence: &Evidence) -> Option<Warning> {
     if !evidence.is_real() {
         return None;
@@ -66,7 +66,7 @@ pub fn smaller_than_cache(evidence: &Evidence) -> Option<Warning> {
     Some(warning.shortened(short))
 }
 
-/// Nobody said how large the cache is, and arrays have large ones.
+/// The cache size was not given, and arrays have large ones.
 fn cache_unknown(span: u64) -> Warning {
     let message = format!(
         "whether the {} in use fit in a cache of the controller or array is unknown; if they do, \
@@ -82,8 +82,8 @@ fn cache_unknown(span: u64) -> Warning {
     warning.shortened(short)
 }
 
-/// The order of writes that leaves an empty drive in its steady state, where the drive is not
-/// empty or not all of it is written.
+/// The write order that brings an empty drive to its steady state, where the drive is not empty or
+/// not all of it is written.
 pub fn one_pass_in_part(evidence: &Evidence) -> Option<Warning> {
     let Pattern::Random {
         distribution: Distribution::OnePass { .. },
@@ -133,7 +133,7 @@ pub fn narrow_span(evidence: &Evidence) -> Option<Warning> {
         return None;
     }
     let names: Vec<&str> = disks.iter().map(|device| device.name.as_str()).collect();
-    // Virtual disks say that they spin whatever is behind them.
+    // Virtual disks report themselves as spinning whatever backs them.
     let is_virtual = evidence.host.virtualization.is_some()
         || disks.iter().any(|device| device.spins().is_none());
     let (severity, spins) = if is_virtual {

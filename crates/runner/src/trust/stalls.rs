@@ -1,22 +1,22 @@
-//! Warnings about times in which nothing completed: because the device did not
-//! answer, or because nothing of the program ran.
+//! Warnings about times in which nothing completed: because the device did not respond, or because
+//! the program was not running.
 
 use super::code::Code;
 use super::evidence::Evidence;
 use stripewise_results::{Interval, Severity, Warning};
 use stripewise_units::format_duration;
 
-/// A device that answers nothing for less than this is slow, not stalled.
+/// A device silent for less than this is slow, not stalled.
 const STALL_NS_MIN: u64 = 1_000_000_000;
 
-/// At the rate of the rest of the run so many operations must be missing: fewer
-/// may be missing by chance (at 20 once in half a billion).
+/// Operations that must be missing, at the rate of the rest of the run: fewer may be missing by
+/// chance (at 20 once in half a billion).
 const MISSING_MIN: f64 = 20.0;
 
-/// So many pauses in one run are a program that gets no processor.
+/// This many pauses in one run mean a program starved of CPU.
 const PAUSES_MIN_STARVED: usize = 3;
 
-/// A time in which the device answered nothing.
+/// A time in which the device did not respond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stall {
     /// Start of the first interval in which nothing completed.
@@ -24,13 +24,12 @@ struct Stall {
     duration_ns: u64,
 }
 
-/// The stalls that the measured window saw from beginning to end: intervals in
-/// which nothing completed although operations were in flight. A closed loop always has
-/// some. Of an open loop, with few arrivals, the first that completed afterwards show it:
-/// they took at least as long, or failed. (Those that were in flight over a pause of
-/// the program have no latency.)
+/// The stalls that the measured window saw from beginning to end: intervals in which nothing
+/// completed although operations were in flight, as is always the case in a closed loop. In an open
+/// loop with few arrivals, the first to complete afterwards show it: they took at least as long, or
+/// failed. (Those in flight during a pause of the program have no latency.)
 ///
-/// A process that was paused has no empty intervals: pauses are cut out.
+/// A paused process has no empty intervals: pauses are cut out.
 fn stalls(intervals: &[Interval], closed_loop: bool) -> Vec<Stall> {
     let is_empty = |interval: &Interval| interval.operations() + interval.errors == 0;
     let busy = intervals.iter().filter(|interval| !is_empty(interval));
@@ -57,7 +56,7 @@ fn stalls(intervals: &[Interval], closed_loop: bool) -> Vec<Stall> {
         let in_flight = closed_loop || interval.latency_ns_max >= empty_ns || interval.errors > 0;
         let missing = per_ns * empty_ns as f64;
         if empty_ns >= STALL_NS_MIN && missing >= MISSING_MIN && in_flight {
-            // It may have begun and ended inside the neighbouring intervals.
+            // It may have begun and ended inside the adjacent intervals.
             let longest_ns = empty_ns.saturating_add(2 * interval.duration_ns);
             let duration_ns = interval.latency_ns_max.clamp(empty_ns, longest_ns);
             found.push(Stall { at_ns, duration_ns });
@@ -66,9 +65,9 @@ fn stalls(intervals: &[Interval], closed_loop: bool) -> Vec<Stall> {
     found
 }
 
-/// The device answered nothing for a time, and then went on.
+/// The device did not respond for a time, and then continued.
 pub fn stalled(evidence: &Evidence) -> Option<Warning> {
-    // Between two pauses of threads that think, nothing completes either.
+    // Between two pauses of threads with think time, nothing completes either.
     let closed_loop = !evidence.workload.has_due_times() && evidence.workload.think_time.is_none();
     let stalls = stalls(&evidence.outcome.intervals, closed_loop);
     let longest = stalls.iter().max_by_key(|stall| stall.duration_ns)?;
@@ -111,12 +110,12 @@ pub fn stalled(evidence: &Evidence) -> Option<Warning> {
     )
 }
 
-/// What to do where a processor was missing.
+/// Hint for CPU starvation.
 const HINT_PROCESSOR: &str = "give it a processor (nice, busy machine, control groups) and run again; if it \
                               happens again, look at the kernel's log (dmesg)";
 
-/// What is to be said where the job's threads waited for a processor for so long that
-/// this may explain `duration_ns` of silence.
+/// The text added if the job's threads waited for a processor long enough to explain `duration_ns`
+/// of silence.
 fn waited_as_long(evidence: &Evidence, duration_ns: u64) -> Option<String> {
     (evidence.waited_ns >= duration_ns.div_ceil(2)).then(|| {
         format!(
@@ -126,8 +125,7 @@ fn waited_as_long(evidence: &Evidence, duration_ns: u64) -> Option<String> {
     })
 }
 
-/// Nothing of the program ran for a time. The numbers do not contain it; the
-/// device had a rest, though.
+/// The program was not running for a time. The results exclude it, but the device was idle.
 pub fn paused(evidence: &Evidence) -> Option<Warning> {
     let pauses = &evidence.outcome.pauses;
     let first = pauses.first()?;
@@ -155,8 +153,8 @@ pub fn paused(evidence: &Evidence) -> Option<Warning> {
              latencies"
         ),
     };
-    // Nobody stops a program that often, so something else keeps it from running; where
-    // the kernel counts that, it is known.
+    // No one stops a program that often, so something else keeps it from running; where the kernel
+    // counts that, it is known.
     Some(if starved || pauses.len() >= PAUSES_MIN_STARVED {
         let hint = "give it a processor (nice, busy machine, control groups): the latencies of operations in \
                     flight at a pause are not known, and the device rests in each";
@@ -167,9 +165,8 @@ pub fn paused(evidence: &Evidence) -> Option<Warning> {
     })
 }
 
-/// A stall that the measured window did not see: in a closed loop nothing
-/// completes while the device is silent, so the slow operations are those that
-/// were in flight at the stop.
+/// A stall that the measured window did not see: in a closed loop nothing completes while the
+/// device is silent, so the slow operations are those in flight at the stop.
 pub fn stalled_at_end(evidence: &Evidence) -> Option<Warning> {
     const RATIO_MIN: u64 = 10;
     const LATENCY_NS_MIN: u64 = 100_000_000;
@@ -271,7 +268,7 @@ mod tests {
                 vec![(5, 0, 900), none, none, (5, 0, 1_200), (5, 0, 900)],
                 vec![],
             ),
-            // For `stalled_at_end`, which looks at what the drain saw.
+            // For `stalled_at_end`, which examines the drain.
             ("to the end", vec![good, none, none, none], vec![]),
             ("all the time", vec![none; 5], vec![]),
             ("no intervals", vec![], vec![]),

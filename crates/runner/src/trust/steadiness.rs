@@ -1,4 +1,4 @@
-//! Warnings about a rate that moved while it was measured.
+//! Warnings about a rate that changed during the measurement.
 
 use super::code::Code;
 use super::evidence::Evidence;
@@ -6,19 +6,18 @@ use stripewise_results::{Interval, Severity, TargetKind, Warning};
 use stripewise_stats::{ROUND_NS_MIN, Steadiness, SteadyRule, mean, step_down};
 use stripewise_units::{Nanoseconds, format_duration, format_iops, format_share};
 
-/// A fall by less than this may be anything.
+/// A smaller fall has no particular meaning.
 const DROP_SHARE_MIN: f64 = 0.2;
-/// With fewer operations a round, chance alone moves rates by more than the
-/// rule allows (Poisson: 8 % standard deviation at 150).
+/// With fewer operations per round, chance alone varies rates by more than the rule allows
+/// (Poisson: 8 % standard deviation at 150).
 const ROUND_OPERATIONS_MIN: f64 = 150.0;
-/// Intervals of a round that show how its mean latency scatters.
+/// Intervals per round needed to estimate the scatter of its mean latency.
 const ROUND_INTERVALS_MIN: usize = 3;
-/// Rounds whose mean latencies differ by less than this many standard errors may differ by
-/// chance: with three intervals each the error itself is uncertain.
+/// Rounds whose mean latencies differ by fewer standard errors than this may differ by chance: with
+/// three intervals each the error itself is uncertain.
 const ERRORS_MIN: f64 = 6.0;
 
-/// Rates of the whole intervals, operations a second; the last one is left out
-/// where it was cut short.
+/// Rates of the full intervals, operations per second, excluding a last one that was cut short.
 fn rates(evidence: &Evidence) -> Vec<f64> {
     whole_intervals(evidence)
         .into_iter()
@@ -29,7 +28,7 @@ fn rates(evidence: &Evidence) -> Vec<f64> {
         .collect()
 }
 
-/// All intervals but a last one that was cut short.
+/// All intervals except a last one that was cut short.
 fn whole_intervals(evidence: &Evidence) -> Vec<&Interval> {
     let intervals = &evidence.outcome.intervals;
     let longest = intervals
@@ -43,8 +42,8 @@ fn whole_intervals(evidence: &Evidence) -> Vec<&Interval> {
         .collect()
 }
 
-/// Not in steady state by SNIA's rule, over five rounds of equal length that
-/// together are the measured window.
+/// Not in steady state by SNIA's rule, over five equal rounds that together are the measured
+/// window.
 pub fn not_steady(evidence: &Evidence) -> Option<Warning> {
     let rule = SteadyRule::SNIA;
     let rates = rates(evidence);
@@ -95,9 +94,9 @@ pub fn not_steady(evidence: &Evidence) -> Option<Warning> {
     Some(warning.shortened(short))
 }
 
-/// SNIA's rule on the mean latencies of five rounds, where it is broken by more than the
-/// scatter within the rounds explains. With a given number in flight latencies say what the
-/// rate says; where operations arrive at a rate of their own, only they tell.
+/// SNIA's rule on the mean latencies of five rounds, violated by more than the scatter within the
+/// rounds explains. At a fixed queue depth latency and rate are equivalent; in an open loop only
+/// latency shows it.
 fn unsteady_latency(evidence: &Evidence) -> Option<Steadiness> {
     let rule = SteadyRule::SNIA;
     let intervals = whole_intervals(evidence);
@@ -113,8 +112,7 @@ fn unsteady_latency(evidence: &Evidence) -> Option<Steadiness> {
     (found.range_share * found.mean > ERRORS_MIN * error).then_some(found)
 }
 
-/// The mean latency of a round, nanoseconds, and its standard error by the scatter of its
-/// intervals.
+/// Mean latency of a round, nanoseconds, and its standard error from the scatter of its intervals.
 fn mean_latency(round: &[&Interval]) -> Option<(f64, f64)> {
     let means: Vec<f64> = round
         .iter()
@@ -132,7 +130,7 @@ fn fell(rates: &[f64]) -> Option<stripewise_stats::StepDown> {
     step_down(rates, DROP_SHARE_MIN)
 }
 
-/// One lasting fall: the end of a burst credit, a full write cache, heat.
+/// One lasting drop: exhausted burst credits, a full write cache, heat.
 pub fn fell_once(evidence: &Evidence) -> Option<Warning> {
     let drop = fell(&rates(evidence))?;
     let at_ns = evidence
@@ -172,12 +170,12 @@ pub fn fell_once(evidence: &Evidence) -> Option<Warning> {
     Some(warning.shortened(short))
 }
 
-/// Whole seconds, at least one: as one types them.
+/// Whole seconds, at least one: as typed on the command line.
 fn round_to_seconds(ns: u64) -> u64 {
     ns.div_ceil(1_000_000_000).max(1) * 1_000_000_000
 }
 
-/// The pilot of this load did not see what lasts: a cache may have absorbed all of it.
+/// The pilot of this load did not see the sustained rate: a cache may have absorbed all of it.
 pub fn not_sustained(evidence: &Evidence) -> Option<Warning> {
     let message = evidence.sustained?.not_reached_words()?;
     let hint = match evidence.target.kind {
@@ -187,7 +185,7 @@ pub fn not_sustained(evidence: &Evidence) -> Option<Warning> {
     Some(Code::NotSustained.warning(Severity::Void, message, hint))
 }
 
-/// Quick mode's own reservation.
+/// The caveat of quick mode.
 pub fn quick_run(evidence: &Evidence) -> Option<Warning> {
     if !evidence.quick || !evidence.is_real() {
         return None;

@@ -1,22 +1,22 @@
-//! Warnings about how many operations the number rests on, and which are missing.
+//! Warnings about how many operations the result is based on, and which are missing.
 
 use super::code::Code;
 use super::evidence::{Evidence, percent};
 use stripewise_results::{P999_OPERATIONS_MIN, Severity, TargetKind, Warning};
 use stripewise_units::{Nanoseconds, advice, format_count, format_duration, format_share};
 
-/// Below this even a mean is rough (10 % standard error where arrivals are random).
+/// Below this even a mean is rough (10 % standard error for random arrivals).
 const OPERATIONS_MIN: u64 = 100;
-/// Below this the 99th percentile rests on fewer than ten operations.
+/// Below this the 99th percentile is based on fewer than ten operations.
 const P99_OPERATIONS_MIN: u64 = 1_000;
-/// Failures above this share make the rest unlike a healthy disk.
+/// Above this share of failures the rest is not representative of a healthy disk.
 const ERROR_SHARE_VOID: f64 = 0.01;
 
-/// Too few to say much.
+/// Too few operations to be meaningful.
 pub fn few_operations(evidence: &Evidence) -> Option<Warning> {
     let operations = evidence.outcome.operations;
     let (severity, message) = match operations {
-        // A step that was broken off says so itself; nobody takes it for an answer.
+        // A step that was cut short is marked as such; it is not taken for an answer.
         0 if evidence.interrupted && evidence.outcome.errors.total == 0 => (
             Severity::Note,
             "nothing completed before it was stopped".to_owned(),
@@ -88,7 +88,7 @@ pub fn few_for_p999(evidence: &Evidence) -> Option<Warning> {
     Some(warning.shortened(short))
 }
 
-/// The switch that makes a run as long as this, ready to be typed.
+/// The option that makes a run this long, ready to be typed.
 fn longer_run(evidence: &Evidence, ns: u64) -> String {
     let switch = if evidence.quick {
         "--step"
@@ -145,7 +145,7 @@ pub fn errors(evidence: &Evidence) -> Option<Warning> {
     ))
 }
 
-/// Somebody changed the file under the run.
+/// Another process changed the file during the run.
 pub fn target_changed(evidence: &Evidence) -> Option<Warning> {
     let changed = evidence.changed.as_ref()?;
     let message = format!("the file {} while it was measured", changed.what);
@@ -160,8 +160,8 @@ pub fn target_changed(evidence: &Evidence) -> Option<Warning> {
     })
 }
 
-/// Failures of operations that were in flight at the stop: the window is whole, but
-/// the device is not.
+/// Failures of operations that were in flight at the stop: the window is intact, but the device is
+/// not.
 fn errors_after_the_stop(evidence: &Evidence) -> Option<Warning> {
     let drain = &evidence.outcome.drain;
     if drain.errors == 0 {
@@ -184,7 +184,7 @@ fn errors_after_the_stop(evidence: &Evidence) -> Option<Warning> {
     Some(Code::Errors.warning(Severity::Warning, message, errors_hint(evidence, names)))
 }
 
-/// What to do about errors; `names`: one of these reasons was among them.
+/// Hint for errors; `names`: whether one of these reasons occurred.
 fn errors_hint(evidence: &Evidence, names: impl Fn(&str) -> bool) -> &'static str {
     let is_device = evidence.target.kind == TargetKind::Device;
     if names("ENOSPC") && is_device {
@@ -223,7 +223,7 @@ pub fn abandoned(evidence: &Evidence) -> Option<Warning> {
     Some(Code::Abandoned.warning(Severity::Warning, message, hint))
 }
 
-/// Arrivals that were due and never issued: latencies longer than any recorded.
+/// Arrivals that were due but never issued: latencies longer than any recorded.
 pub fn arrivals_not_issued(evidence: &Evidence) -> Option<Warning> {
     let open_loop = evidence.outcome.open_loop.as_ref()?;
     let missing = open_loop
@@ -256,7 +256,7 @@ pub fn arrivals_not_issued(evidence: &Evidence) -> Option<Warning> {
             "a stall near the end leaves some behind: measure longer, or lower <--rate>".to_owned()
         }
     };
-    // One or two at the very end are no more than the edge of the window.
+    // One or two at the very end are just the edge of the window.
     let severity = if share < 0.001 {
         Severity::Note
     } else {
@@ -265,7 +265,7 @@ pub fn arrivals_not_issued(evidence: &Evidence) -> Option<Warning> {
     Some(Code::ArrivalsNotIssued.warning(severity, message, hint))
 }
 
-/// What was asked for and left out.
+/// Requested items that were left out.
 pub fn skipped(evidence: &Evidence) -> Option<Warning> {
     let first = evidence.skipped.first()?;
     let more = match evidence.skipped.len() {
@@ -279,8 +279,8 @@ pub fn skipped(evidence: &Evidence) -> Option<Warning> {
     Some(Code::Skipped.warning(Severity::Note, format!("left out: {first}{more}"), hint))
 }
 
-/// Intervals that were joined on their way to the store: nothing that is counted is
-/// missing, and the record has its own.
+/// Intervals that were merged on their way to the store: no counts are missing, and the record has
+/// its own.
 #[must_use]
 pub fn store_behind(intervals_joined: u64) -> Option<Warning> {
     if intervals_joined == 0 {
@@ -295,8 +295,8 @@ pub fn store_behind(intervals_joined: u64) -> Option<Warning> {
     Some(Code::StoreBehind.warning(Severity::Note, message, hint))
 }
 
-/// What the data of a run that was verified came to: `classes` says how many faults there
-/// are of each class; `None` where there are none.
+/// Result of verifying a run's data: `classes` is the number of faults by class; `None` if there
+/// are none.
 #[must_use]
 pub fn wrong_data(classes: &std::collections::BTreeMap<String, u64>) -> Option<Warning> {
     if classes.is_empty() {

@@ -1,5 +1,5 @@
-//! The long path of a worker: open loops, several files, syncs, failures, the
-//! drain. Out of line, so that the short path stays short.
+//! The long path of a worker: open loops, several files, syncs, failures, the drain. Not inlined,
+//! so that the short path stays short.
 
 use super::{NO_RESULT, Slot, Worker};
 use crate::errors::{ErrorCount, Failure};
@@ -10,9 +10,8 @@ use crate::think::Think;
 use crate::window::Phase;
 use stripewise_io_engine::Kind;
 
-/// What the long path answers, beside a number: a [`Next`] that fits two
-/// registers. With an answer through memory the compiler would keep every
-/// operation of the short path there, too.
+/// What the long path returns, besides a number: a [`Next`] that fits two registers. If it were
+/// returned through memory, the compiler would keep every operation of the short path there, too.
 pub(super) enum Answer {
     /// Issue the operation of the slot of this number.
     Operation,
@@ -23,7 +22,7 @@ pub(super) enum Answer {
 }
 
 impl Worker {
-    /// Makes the short path ask the long one from here on.
+    /// Routes the short path to the long one from here on.
     pub(super) fn leave_short_path(&mut self) {
         self.simple = false;
         self.short_result = NO_RESULT;
@@ -33,7 +32,7 @@ impl Worker {
         }
     }
 
-    /// Books the arrivals that were due and will never be issued.
+    /// Counts arrivals that were due and will never be issued.
     pub(super) fn give_up_arrivals(&mut self) {
         if self.interval.phase != Phase::Measuring {
             return;
@@ -63,12 +62,12 @@ impl Worker {
         }
     }
 
-    /// When measuring begins and ends.
+    /// Start and end of measuring.
     fn judged_window(&self) -> (u64, u64) {
         (self.times.measure_from_ns, self.times.stop_at_ns)
     }
 
-    /// What is known when the run is over: what is in flight then came to nothing.
+    /// Counts known once the run is over: operations still in flight did not complete.
     pub(super) fn last_word(&self) -> DrainCounts {
         let mut drain = self.drain.clone();
         if drain.due.is_counted() {
@@ -157,7 +156,7 @@ impl Worker {
         }
     }
 
-    /// Books an arrival that was due at `intended_ns` and is issued now.
+    /// Counts an arrival that was due at `intended_ns` and is issued now.
     pub(super) fn issued(&mut self, intended_ns: u64, now_ns: u64) {
         if intended_ns < self.times.measure_from_ns {
             return;
@@ -165,13 +164,13 @@ impl Worker {
         self.recorder.open_loop.arrivals_due += 1;
         self.recorder.open_loop.arrivals_issued += 1;
         self.issued_late(intended_ns, now_ns);
-        // Whatever was due while all slots were taken waited for the device.
+        // Arrivals due while all slots were taken waited for the device.
         if self.drain.due.counts(Kind::Read) && intended_ns > self.full_until_ns {
             self.drain.due.own_lag(now_ns - intended_ns);
         }
     }
 
-    /// Books how late an arrival is issued; again when a write's data is made.
+    /// Records how late an arrival is issued; called again once a write's data is made.
     pub(super) fn issued_late(&mut self, intended_ns: u64, now_ns: u64) {
         if intended_ns >= self.times.measure_from_ns {
             let lag_ns_max = &mut self.recorder.open_loop.schedule_lag_ns_max;
@@ -179,7 +178,7 @@ impl Worker {
         }
     }
 
-    /// Takes any completion.
+    /// Handles any completion.
     #[inline(never)]
     pub(super) fn complete_long(&mut self, number: u32, result: i32, at_ns: u64) {
         let mut slot = self.slots[number as usize];
@@ -248,12 +247,12 @@ impl Worker {
         }
     }
 
-    /// A sync is due on one of the files and was not issued yet.
+    /// Whether a sync is due on one of the files but not issued.
     fn owes_sync(&self) -> bool {
         self.first.owes_sync() || self.others.iter().any(Lane::owes_sync)
     }
 
-    /// A failed operation in the words of the counts.
+    /// A failed operation as an error count.
     fn error(&self, slot: Slot, result: i32, at_ns: u64) -> ErrorCount {
         ErrorCount {
             kind: slot.kind,
@@ -268,7 +267,7 @@ impl Worker {
         }
     }
 
-    /// Books a failure; with too many in a row stops the run.
+    /// Counts a failure; too many in a row stop the run.
     #[cold]
     #[inline(never)]
     fn failed(&mut self, slot: Slot, result: i32, at_ns: u64) {

@@ -1,16 +1,14 @@
-//! A worker: a state machine that says what its next operation is and is told
-//! what completed. It never blocks and never reads a clock, so real threads and
-//! virtual time can drive it alike; it owns all policy of one thread of one job.
+//! A worker: a state machine that returns its next operation and is notified of completions. It
+//! never blocks and never reads a clock, so real threads and virtual time can both drive it; it
+//! owns all policy of one thread of one job.
 //!
-//! Two paths. The short one serves a closed loop on one file without syncs: a
-//! slot from the free list, a position from the stream, and at the other end one
-//! comparison with the length, one with the next edge of time, one histogram
-//! bucket. Everything else - open loops, several files, syncs, failures, the
-//! drain - takes the long one. A worker leaves the short path by emptying the
-//! free list that it draws from and by setting the result it compares with to
-//! one that no completion has, so the short path asks no further questions.
-//! With the engine's part, io_uring, an operation takes 92 instructions on x86-64, the
-//! kernel's aside; `examples/hot_path.rs` measures.
+//! Two paths. The short one serves a closed loop on one file without syncs: a slot from the free
+//! list, a position from the stream, and on completion one comparison with the length, one with the
+//! next edge of time, one histogram bucket. Everything else (open loops, several files, syncs,
+//! failures, the drain) takes the long one. A worker leaves the short path by emptying its free
+//! list and setting the result it compares with to one that no completion has, so the short path
+//! needs no further checks. Including the io_uring engine, an operation takes 92 instructions on
+//! x86-64, excluding the kernel; `examples/hot_path.rs` measures it.
 
 mod long_path;
 mod replay;
@@ -33,17 +31,17 @@ use stripewise_workload::{Streams, Workload, derived_seed};
 /// A result that no completion has: error numbers end far above it.
 const NO_RESULT: i32 = i32::MIN;
 
-/// The end of the list of free slots; no worker has so many.
+/// The end of the free list; no worker has that many slots.
 const NO_SLOT: u32 = u32::MAX;
 
-/// What is remembered of an operation in flight.
+/// State of an operation in flight.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 struct Slot {
-    /// Latency counts from here. With [`UNMEASURED`] once the program was paused while
-    /// the operation was in flight.
+    /// Latency counts from here. With [`UNMEASURED`] once the program was paused while the
+    /// operation was in flight.
     start_ns: u64,
-    /// When it was issued; of reads kept on the long path only.
+    /// When it was issued; for reads only on the long path.
     issued_ns: u64,
     offset_bytes: u64,
     /// While free, on the short path: the next free slot. In flight, on the long path: the
@@ -53,64 +51,63 @@ struct Slot {
     kind: Kind,
 }
 
-/// A closed interval on its way to the coordinator.
+/// A closed interval being sent to the coordinator.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) phase: Phase,
-    /// Start of the interval, on the run's clock, which pauses are cut out of.
+    /// Start of the interval, on the run's clock, from which pauses are cut out.
     pub(crate) start_ns: u64,
-    /// All that this worker completed before this time has been reported.
+    /// Everything this worker completed before this time has been reported.
     pub(crate) until_ns: u64,
     pub(crate) recorder: Recorder,
-    /// Filled in by the driver: the worker knows no clock.
+    /// Filled in by the driver: the worker has no clock.
     pub(crate) cpu: CpuTimes,
 }
 
 /// One thread of one job.
 pub(crate) struct Worker {
-    /// First free slot of the short path; [`NO_SLOT`] while on the long one.
-    /// The last one freed is the first one used: its buffer is in the cache.
+    /// First free slot of the short path; [`NO_SLOT`] while on the long one. The last one freed is
+    /// the first one used: its buffer is in the cache.
     short_free: u32,
     slots: Box<[Slot]>,
-    /// The result of a whole operation, on the short path.
+    /// The result of a complete operation, on the short path.
     short_result: i32,
-    /// Bytes of an operation, where all have one size.
+    /// Bytes of an operation, if all have one size.
     length_bytes: u32,
     /// Operations have several sizes.
     mixed: bool,
-    /// The next edge or beat, whichever comes first: a completion at or after it
-    /// has to be looked at.
+    /// The next edge or beat, whichever comes first: a completion at or after it needs checking.
     boundary_ns: u64,
     recorder: Recorder,
     first: Lane,
     others: Vec<Lane>,
     /// Free slots of the long path.
     free: Vec<u32>,
-    /// Lane whose turn it is, with several.
+    /// The lane whose turn it is, if there are several.
     turn: usize,
     /// On the short path.
     simple: bool,
-    /// Lanes know what they have in flight; not if the worker began on the short
-    /// path, where free slots are all that limits it.
+    /// Lanes count what they have in flight; not if the worker began on the short path, where free
+    /// slots are the only limit.
     lanes_count: bool,
     open_loop: bool,
-    /// Pauses between operations; such a worker is on the long path from the start.
+    /// Think time; such a worker is on the long path from the start.
     think: Option<Think>,
-    /// Operations come from a recording; such a worker is on the long path, too.
+    /// Operations come from a recording; such a worker is also on the long path.
     replay: Option<Box<Replay>>,
     /// Operations still to be issued.
     remaining: u64,
     job: usize,
     interval: Span,
-    /// The run's times on the engine's clock, on which pauses are not cut out.
+    /// The run's times on the engine's clock, which includes pauses.
     times: Times,
-    /// What `times` follow from: when measuring starts and stops on the run's clock.
+    /// What `times` is derived from: start of measuring and stop on the run's clock.
     moving: (u64, u64),
     /// The next edge: a completion at or after it belongs to another interval.
     edge_ns: u64,
-    /// When it looks next for a pause; `u64::MAX`: never.
+    /// When it checks next for a pause; `u64::MAX`: never.
     beat_ns: u64,
-    /// Pauses that were cut out here, and their sum.
+    /// Pauses cut out here, and their sum.
     pauses: usize,
     pauses_ns: u64,
     window: Arc<Window>,
@@ -125,14 +122,14 @@ pub(crate) struct Worker {
     gave_up: bool,
 }
 
-/// The streams of a job, one for each of its files. All threads of a job must
-/// be made from the same, for they may share a cursor.
+/// The streams of a job, one per file. All threads of a job must be made from the same ones,
+/// because they may share a cursor.
 pub(crate) fn streams(job: &JobPlan) -> Vec<Streams> {
     let of_file = |(file, span): (usize, &stripewise_workload::Span)| {
         let mut workload: Workload = job.workload.clone();
-        // Files of one job must not be used in lockstep; the first one has the
-        // streams that a job on it alone would have. Lanes make their arrivals
-        // themselves, as those are shared out over files and threads.
+        // Files of one job must not be used in lockstep; the first one has the streams that a job
+        // on it alone would have. Lanes generate their own arrivals, which are divided over files
+        // and threads.
         workload.seed = derived_seed(workload.seed, file as u64);
         Streams::new(&workload, *span)
     };
@@ -143,7 +140,7 @@ impl Worker {
     /// Thread `thread` of job number `job`. `streams` come from [`streams`].
     ///
     /// # Panics
-    /// When the job has no span, or its block size does not fit 31 bits.
+    /// If the job has no span, or its block size does not fit 31 bits.
     pub(crate) fn new(
         job: usize,
         plan: &JobPlan,
@@ -155,8 +152,8 @@ impl Worker {
         let lane = |file: usize| Lane::new(plan, &streams[file], file, thread);
         let first = lane(0);
         let others: Vec<Lane> = (1..streams.len()).map(lane).collect();
-        // With its files in turn, a thread has no more slots than on one of them;
-        // the lanes are asked one after the other.
+        // With its files in turn, a thread has no more slots than on one of them; the lanes are
+        // polled one after the other.
         let slots: u32 = match plan.workload.in_turn {
             true => first.limit(),
             false => first.limit() + others.iter().map(Lane::limit).sum::<u32>(),
@@ -170,7 +167,7 @@ impl Worker {
             && run.operations_max_per_thread.is_none();
         let length = i32::try_from(plan.workload.block_size_bytes).expect("at most 64 MiB");
         let open_loop = plan.workload.has_due_times();
-        // The lowest slots are on top, so a half-used set of buffers stays small.
+        // The lowest slots are on top, so a partly used set of buffers stays small.
         let free = if simple {
             Vec::new()
         } else {
@@ -226,12 +223,12 @@ impl Worker {
         }
     }
 
-    /// Operations that it has in flight at most.
+    /// Most operations that it has in flight.
     pub(crate) fn slots(&self) -> u32 {
         self.slots.len() as u32
     }
 
-    /// The run starts; its times are in the window.
+    /// The run starts; its times are set in the window.
     pub(crate) fn begin(&mut self) {
         self.times = self.window.times();
         self.moving = (self.times.measure_from_ns, self.times.stop_at_ns);
@@ -250,7 +247,7 @@ impl Worker {
         }
     }
 
-    /// Sees whether the run's times were moved. Once a batch, before completions.
+    /// Checks whether the run's times were moved. Once per batch, before completions.
     #[inline]
     pub(crate) fn refresh(&mut self) {
         let moving = self.window.moving();
@@ -270,8 +267,8 @@ impl Worker {
         }
     }
 
-    /// It is `now_ns`: closes the interval if it is over. Once a batch, before
-    /// operations are asked for.
+    /// Advances to `now_ns`: closes the interval if it is over. Once per batch, before polling for
+    /// operations.
     #[inline]
     pub(crate) fn advance(&mut self, now_ns: u64) {
         self.refresh();
@@ -280,7 +277,7 @@ impl Worker {
         }
     }
 
-    /// The time that [`Worker::advance`] waits for: the next edge or beat.
+    /// The next time at which [`Worker::advance`] acts: the next edge or beat.
     pub(crate) fn boundary_ns(&self) -> u64 {
         self.boundary_ns
     }
@@ -290,7 +287,7 @@ impl Worker {
         self.edge_ns
     }
 
-    /// A time of the engine's clock on the run's, without the pauses cut out here.
+    /// A time of the engine's clock on the run's clock, without the pauses cut out here.
     pub(crate) fn without_pauses(&self, at_ns: u64) -> u64 {
         at_ns.saturating_sub(self.pauses_ns)
     }
@@ -300,12 +297,12 @@ impl Worker {
         self.boundary_ns = edge_ns.min(self.beat_ns);
     }
 
-    /// No more operations will come.
+    /// Whether no more operations will come.
     pub(crate) fn is_finished(&self) -> bool {
         self.interval.phase == Phase::Draining || self.remaining == 0 || self.gave_up
     }
 
-    /// Nothing will complete any more: closes the last interval, if that is open.
+    /// Nothing more will complete: closes the last interval if open.
     pub(crate) fn finish(&mut self) {
         if self.interval.phase != Phase::Draining {
             if self.gave_up {
@@ -317,13 +314,13 @@ impl Worker {
         }
     }
 
-    /// There is a closed interval that was not taken yet.
+    /// Whether a closed interval is waiting to be taken.
     #[inline]
     pub(crate) fn has_report(&self) -> bool {
         !self.reports.is_empty()
     }
 
-    /// The oldest closed interval that was not taken yet.
+    /// The oldest closed interval not taken yet.
     #[inline]
     pub(crate) fn take_report(&mut self) -> Option<Report> {
         if self.reports.is_empty() {
@@ -332,7 +329,7 @@ impl Worker {
         Some(self.reports.remove(0))
     }
 
-    /// The next interval could not be closed for want of a spare recorder.
+    /// Whether the next interval could not be closed for want of a spare recorder.
     #[inline]
     pub(crate) fn wants_spare(&self) -> bool {
         self.spares.is_empty()
@@ -343,7 +340,7 @@ impl Worker {
         self.spares.push(recorder);
     }
 
-    /// What completed after the stop, so far.
+    /// Operations completed after the stop, so far.
     pub(crate) fn drain(&self) -> DrainCounts {
         self.last_word()
     }
@@ -371,7 +368,7 @@ impl Worker {
             self.close(u64::MAX);
             self.leave_short_path();
         } else if span.phase == self.interval.phase && self.spares.is_empty() {
-            // The coordinator is behind: let the interval grow.
+            // The coordinator is behind: extend the interval.
             self.set_edge(span.end_ns);
             return;
         } else {
@@ -381,7 +378,7 @@ impl Worker {
         self.set_edge(span.end_ns);
     }
 
-    /// Leaves a sign of life, and cuts out what was a pause.
+    /// Beats, and cuts out any pause.
     fn beat(&mut self, at_ns: u64) {
         let pauses = &self.window.pauses;
         let late_ns = at_ns.saturating_sub(self.beat_ns);
@@ -396,10 +393,9 @@ impl Worker {
         self.set_edge(self.edge_ns);
     }
 
-    /// The program was paused: moves all that lay before the pause's end so that the
-    /// window does not contain it. The device went on in the pause, so what is in
-    /// flight has no latency that anybody saw, only a lower bound down to 0: it is
-    /// marked, and counted without one.
+    /// The program was paused: moves all times before the pause's end so that the window excludes
+    /// it. The device kept working during the pause, so operations in flight have no measured
+    /// latency, only a lower bound down to 0: they are marked, and counted without one.
     fn cut_out(&mut self, gap: Gap, at_ns: u64) {
         let by_ns = gap.length_ns();
         self.pauses += 1;
@@ -409,7 +405,7 @@ impl Worker {
         self.interval.end_ns = self.interval.end_ns.saturating_add(by_ns);
         self.edge_ns = self.edge_ns.saturating_add(by_ns);
         for slot in &mut self.slots {
-            // Free slots are marked, too: issuing an operation overwrites that.
+            // Free slots are marked too: issuing an operation overwrites that.
             let start_ns = slot.start_ns & !UNMEASURED;
             if start_ns < gap.to_ns {
                 slot.start_ns = gap.moved(start_ns, at_ns) | UNMEASURED;

@@ -14,13 +14,13 @@ impl Worker {
             Offer::Operation(operation, due_ns, is_held) => (operation, due_ns, is_held),
             Offer::Full => return (Answer::Full, 0),
             Offer::NotBefore(due_ns) => return (Answer::NotBefore, due_ns),
-            // Nothing is in flight that anything waits for.
+            // Nothing that any operation waits for is in flight.
             Offer::Nothing if replay.is_closed() && self.free.len() == self.slots.len() => {
                 self.remaining = 0;
                 return (Answer::Finished, 0);
             }
             Offer::Nothing if replay.is_closed() => return (Answer::Full, 0),
-            // The run goes on until its time is over.
+            // The run continues until its time is over.
             Offer::Nothing => return (Answer::NotBefore, self.times.stop_at_ns),
         };
         self.free.pop();
@@ -34,7 +34,7 @@ impl Worker {
         };
         self.remaining -= 1;
         if is_held {
-            // It waited for the device: no lag of the program.
+            // It waited for the device: not lag of the program.
             self.full_until_ns = self.full_until_ns.max(due_ns);
         }
         self.issued(due_ns, now_ns);

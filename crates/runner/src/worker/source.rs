@@ -1,11 +1,11 @@
-//! The short path of a worker, and where it turns to the long one.
+//! The short path of a worker, and where it branches to the long one.
 
 use super::Worker;
 use super::long_path::Answer;
 use stripewise_io_engine::{Completion, Kind, Next, Operation, Source};
 
 impl Source for Worker {
-    // Always: as a call it would pass its answer through memory.
+    // Always: as a call it would return its answer through memory.
     #[inline(always)]
     fn next(&mut self, now_ns: u64) -> Next {
         let slot = self.short_free;
@@ -47,7 +47,7 @@ impl Source for Worker {
         let Some(mut stream) = self.first.stream.uniform_reads() else {
             return 0;
         };
-        // On the long path the list of the short one is empty.
+        // On the long path the short path's free list is empty.
         let mut slot = self.short_free;
         let mut left = room;
         while left > 0 {
@@ -73,8 +73,8 @@ impl Source for Worker {
         data.fill(operation.offset_bytes, buffer);
     }
 
-    /// Making data is not the device's work: a closed loop's latency counts from
-    /// here, and so does the time in flight.
+    /// Making data is not the device's work: a closed loop's latency counts from here, and so does
+    /// the time in flight.
     fn ready(&mut self, slot_number: u32, now_ns: u64) {
         let slot = &mut self.slots[slot_number as usize];
         slot.issued_ns = now_ns;
@@ -107,15 +107,15 @@ impl Source for Worker {
         self.recorder.kinds[entry.kind.index()].record(latency_ns);
     }
 
-    /// As [`Worker::complete`], asking once what is the same for all.
+    /// As [`Worker::complete`], checking once what is the same for all.
     #[inline(always)]
     fn complete_all(&mut self, at_ns: u64, done: impl Iterator<Item = (u32, i32)>) {
         if at_ns >= self.boundary_ns {
-            // Moves the boundary beyond this time.
+            // Moves the boundary past this time.
             self.cross(at_ns);
         }
-        // Not a loop: an engine may walk through what completed in a cheaper way than one
-        // by one.
+        // Not a loop: an engine may be able to iterate its completions more cheaply than one by
+        // one.
         self.short_free = done.fold(self.short_free, |free, (slot, result)| {
             let entry = match self.slots.get_mut(slot as usize) {
                 Some(entry) if result == self.short_result => entry,

@@ -17,8 +17,8 @@ use stripewise_workload::{Span, Workload};
 pub const MS: u64 = 1_000_000;
 pub const SECOND: u64 = 1_000_000_000;
 
-/// One run of real threads at a time: their engine completes at once, so that each takes a
-/// processor whole, and several would starve whoever closes the intervals.
+/// Runs real threads one test at a time: their engine completes at once, so that each takes a whole
+/// processor, and several would starve the thread that closes the intervals.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -120,8 +120,8 @@ impl Observer for Kept {
     }
 }
 
-/// Whether all threads reported in time for the last interval. One that was kept from
-/// running for a second reports after it.
+/// Whether all threads reported in time for the last interval. One that did not run for a second
+/// reports after it.
 pub fn nobody_was_late(kept: &Kept) -> bool {
     kept.intervals
         .last()

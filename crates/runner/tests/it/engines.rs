@@ -11,7 +11,7 @@ use stripewise_io_engine::{
 /// Operations that [`Recorded`] engines have seen, one list for each test.
 pub static LOGS: [Mutex<Vec<Operation>>; 4] = [const { Mutex::new(Vec::new()) }; 4];
 
-/// Writes operations down; `LOG` tells whose they are.
+/// Logs operations; `LOG` distinguishes the tests.
 pub struct Recorded<const LOG: usize>(Null);
 
 struct Listening<'a, S>(&'a mut S, &'a mut Vec<Operation>);
@@ -74,7 +74,7 @@ pub const STUCK: u8 = 0;
 pub const BROKEN: u8 = 1;
 pub const UNOPENABLE: u8 = 2;
 
-/// How many engines of the sort [`UNOPENABLE`] were asked for.
+/// How many engines of type [`UNOPENABLE`] were requested.
 pub static ASKED: AtomicU32 = AtomicU32::new(0);
 
 /// How many engines of the sort [`STUCK`] are.

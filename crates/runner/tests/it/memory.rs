@@ -8,7 +8,7 @@ use stripewise_runner::AsPlanned;
 use stripewise_runner::drive::real;
 use stripewise_workload::Workload;
 
-/// The most memory this process has had resident, where the system tells.
+/// Peak resident memory of this process, where the system reports it.
 fn resident_bytes_max() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

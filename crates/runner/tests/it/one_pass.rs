@@ -7,10 +7,10 @@ use stripewise_workload::{Distribution, Pattern, Span, Streams, Workload, one_pa
 const PAGE_BYTES: u64 = 4096;
 const PAGES: u64 = 40_960;
 
-/// What a drive of an array has beside the volume.
+/// Capacity of an array's drive in addition to the volume.
 const BESIDE_BYTES: u64 = 64 << 10;
 
-/// A drive fresh from the box, written by whoever comes.
+/// A new drive, written in any order.
 struct Drive {
     array: Array,
     now_ns: u64,

@@ -79,7 +79,7 @@ fn intervals_add_up() -> bool {
         assert_eq!(counts.operations(), counts.latency_ns().count());
         assert_eq!(counts.bytes(), counts.operations() * 8192);
         assert_eq!(counts.errors.total(), 0);
-        // Little's law: never more in flight than asked for.
+        // Little's law: never more in flight than requested.
         let asked = u128::from(jobs[job].plan.workload.threads)
             * u128::from(jobs[job].plan.workload.outstanding);
         let in_flight = counts.in_flight_ns_sum;

@@ -1,20 +1,20 @@
-//! A log-linear histogram with 512 buckets an octave.
+//! A log-linear histogram with 512 buckets per octave.
 //!
 //! Values below 1,024 are exact; above, a bucket is at most 1/512 of its value
 //! wide, and its midpoint is at most 1/1,024 (0.098 %) off. Minimum, maximum,
 //! sum and count are exact. Merging is exact, commutative and associative.
 //!
-//! Invariant: only the touched range of buckets is stored, and its first and
-//! last count are not zero. Two histograms of the same values are therefore
-//! equal and equally large, in whatever order the values came.
+//! Invariant: only the touched range of buckets is stored, and its first and last count are not
+//! zero. Histograms of the same values are therefore equal and of equal size, whatever the order of
+//! the values.
 //!
-//! Left out: time, units, and subtraction (a difference has no exact minimum).
+//! Not included: time, units, and subtraction (a difference has no exact minimum).
 
-/// Largest value told apart, about 36 minutes in nanoseconds; larger ones count
-/// as this (minimum, maximum and sum stay exact).
+/// Largest distinct value, about 36 minutes in nanoseconds; larger ones count as this (minimum,
+/// maximum and sum stay exact).
 pub const VALUE_MAX: u64 = (1 << 41) - 1;
 
-/// Percentiles are told apart to one billionth of a percent.
+/// Resolution of percentiles: one billionth of a percent.
 const PERCENT_STEPS: u128 = 1_000_000_000;
 
 /// Counts of values, u64 each: for totals. The hot path records in u32 over a
@@ -37,7 +37,7 @@ const PERCENT_STEPS: u128 = 1_000_000_000;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
-    /// Index of the bucket that `counts[0]` stands for; 0 while empty.
+    /// Bucket index of `counts[0]`; 0 while empty.
     first_index: usize,
     /// The touched range.
     counts: Vec<u64>,
@@ -47,7 +47,7 @@ pub struct Histogram {
     max: u64,
 }
 
-/// One bucket that holds something.
+/// A nonempty bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
     /// Smallest value of the bucket.
@@ -66,7 +66,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Number of buckets that [`Histogram::index`] can name.
+    /// Number of valid [`Histogram::index`] values.
     pub const BUCKETS: usize = Self::index(VALUE_MAX) + 1;
 
     /// An empty one; allocates nothing.
@@ -120,7 +120,7 @@ impl Histogram {
         self.record_n(value, 1);
     }
 
-    /// Counts a value `count` times. Nothing happens where `count` is 0.
+    /// Counts a value `count` times. A `count` of 0 does nothing.
     pub fn record_n(&mut self, value: u64, count: u64) {
         if count == 0 {
             return;
@@ -147,10 +147,9 @@ impl Histogram {
         self.add_exact(other.count, other.sum, other.min, other.max);
     }
 
-    /// Adds a recorder's flat counts: `counts[k]` values fell into bucket
-    /// `first_index + k`. `count`, `sum`, `min` and `max` are the recorder's
-    /// exact ones; with a `count` of 0 they are not looked at. Zeros at either
-    /// end cost nothing.
+    /// Adds a recorder's flat counts: `counts[k]` values were in bucket `first_index + k`. `count`,
+    /// `sum`, `min` and `max` are the recorder's exact ones; with a `count` of 0 they are ignored.
+    /// Zeros at either end cost nothing.
     ///
     /// # Panics
     /// When `counts` reach past the last bucket, do not add up to `count`, or
@@ -192,13 +191,13 @@ impl Histogram {
         self.count
     }
 
-    /// No value was recorded.
+    /// Whether no value was recorded.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Exact sum of all values, also of those above [`VALUE_MAX`]; 0 when empty.
+    /// Exact sum of all values, including those above [`VALUE_MAX`]; 0 when empty.
     #[must_use]
     pub const fn sum(&self) -> u128 {
         self.sum
@@ -272,7 +271,7 @@ impl Histogram {
         self.counts[..end].iter().sum()
     }
 
-    /// The buckets that hold something, smallest values first.
+    /// The nonempty buckets, smallest values first.
     pub fn nonzero(&self) -> impl DoubleEndedIterator<Item = Bucket> + '_ {
         self.counts
             .iter()
@@ -288,7 +287,7 @@ impl Histogram {
             })
     }
 
-    /// Forgets all values and keeps the memory.
+    /// Removes all values but keeps the memory.
     pub fn clear(&mut self) {
         let mut counts = std::mem::take(&mut self.counts);
         counts.clear();
@@ -342,8 +341,7 @@ impl Histogram {
         self.first_index + self.counts.len() - 1
     }
 
-    /// Grows the range so that it holds `low..=high`. The caller puts something
-    /// into both, which keeps the invariant.
+    /// Grows the range to include `low..=high`. The caller adds to both, which keeps the invariant.
     fn cover(&mut self, low: usize, high: usize) {
         if self.counts.is_empty() {
             self.first_index = low;

@@ -1,4 +1,4 @@
-//! Where throughput stops growing with load: two definitions and their brackets.
+//! Where throughput stops growing with load: two definitions with confidence brackets.
 //!
 //! *Kneedle* (Satopaa et al. 2011), on log2 of the load: both axes are scaled to
 //! 0..1, x' = (log2 N - log2 N_min) / (log2 N_max - log2 N_min) and
@@ -6,25 +6,25 @@
 //! It depends on where the ladder starts and ends. *Plateau*: the smallest N
 //! with X >= 0.97 X_max, which does not depend on the ladder's foot.
 //!
-//! Neither says where to run a database: beyond the knee latency grows with the
-//! load and nothing is gained, but before it latency may be too long already.
+//! Neither says where to run a database: beyond the knee latency grows with the load for no gain,
+//! but even before it latency may be too high.
 
 use crate::bootstrap::Bootstrap;
 use crate::random::Random;
 use crate::sample::mean;
 use serde::{Deserialize, Serialize};
 
-/// The share of the largest throughput that counts as the plateau.
+/// The share of the maximum throughput that counts as the plateau.
 pub const PLATEAU_SHARE: f64 = 0.97;
 
-/// A step is alone where both of its neighbours give less than this share of it: one run
-/// that was lucky, and no shape of the curve.
+/// A step stands out if both neighbours reach less than this share of it: one lucky run rather than
+/// the shape of the curve.
 const NEIGHBOURS_SHARE: f64 = 0.8;
 
 /// One point of a throughput curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CurvePoint {
-    /// Operations outstanding in all (N), above 0.
+    /// Total operations outstanding (N), above 0.
     pub load: u64,
     /// Throughput at that load (X), in any unit.
     pub rate: f64,
@@ -33,10 +33,10 @@ pub struct CurvePoint {
 /// One step of a ladder with the rates measured during it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LadderStep {
-    /// Operations outstanding in all, above 0.
+    /// Total operations outstanding, above 0.
     pub load: u64,
-    /// Throughput of consecutive intervals of equal length (100 ms), in order.
-    /// A single value stands for a rate known exactly.
+    /// Throughput of consecutive intervals of equal length (100 ms), in order. A single value is
+    /// taken as exact.
     pub rates: Vec<f64>,
 }
 
@@ -54,23 +54,22 @@ impl LadderStep {
 /// The knee of a curve, as loads.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Knee {
-    /// Load of the largest d = y' - x'; none below three points, where the curve bends
-    /// nowhere (a straight or convex one), and where the bend or the scale rests on one
-    /// step that gives a quarter more than both of its neighbours.
+    /// Load of the largest d = y' - x'; none below three points, if the curve does not bend
+    /// (straight or convex), or if the bend or the scale depends on one step that exceeds both
+    /// neighbours by a quarter.
     pub kneedle: Option<u64>,
     /// Smallest load that gives 97 % of the largest rate.
     pub plateau: u64,
     /// The largest rate.
     pub rate_max: f64,
-    /// Some load above the plateau was measured: without one the ladder ended
-    /// too early to know.
+    /// Whether a load above the plateau was measured: otherwise the ladder ended too early to know.
     pub confirmed: bool,
 }
 
-/// A load and the loads between which it lies.
+/// A load with lower and upper bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LoadBracket {
-    /// As of the means.
+    /// From the means.
     pub load: u64,
     /// Lowest load of the bracket.
     pub low: u64,
@@ -81,7 +80,7 @@ pub struct LoadBracket {
 /// The knee of a measured ladder with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct KneeBrackets {
-    /// As of the steps' means.
+    /// From the steps' means.
     pub knee: Knee,
     /// Bracket of Kneedle; none where [`Knee::kneedle`] is none.
     pub kneedle: Option<LoadBracket>,
@@ -89,12 +88,11 @@ pub struct KneeBrackets {
     pub plateau: LoadBracket,
 }
 
-/// The knee of a curve. Points may come in any order; those without a load or a
-/// finite rate are left out; where several have the largest d, the smallest load
-/// counts.
+/// The knee of a curve. Points may be in any order; those without a load or a finite rate are
+/// excluded; if several have the largest d, the smallest load counts.
 ///
-/// n = 0: none. n = 1: that load is the plateau, no Kneedle. n = 2: plateau
-/// only. On a flat curve both are decided by noise: look at the bracket.
+/// n = 0: none. n = 1: that load is the plateau, no Kneedle. n = 2: plateau only. On a flat curve
+/// both are decided by noise: see the bracket.
 ///
 /// ```
 /// use stripewise_stats::{CurvePoint, knee};
@@ -136,7 +134,7 @@ fn kneedle(points: &[CurvePoint], rate_max: f64) -> Option<u64> {
     for (index, p) in points.iter().enumerate() {
         let x = libm::log2(p.load as f64 / first.load as f64) / x_span;
         let d = (p.rate - rate_min) / y_span - x;
-        // Rounding alone must make no knee of a straight line.
+        // Rounding alone must not produce a knee on a straight line.
         if d > best.map_or(1e-9, |(most, _)| most) {
             best = Some((d, index));
         }
@@ -147,7 +145,7 @@ fn kneedle(points: &[CurvePoint], rate_max: f64) -> Option<u64> {
     (!is_noise).then(|| points[index].load)
 }
 
-/// Whether a step stands out from both of its neighbours.
+/// Whether a step exceeds both of its neighbours by too much.
 fn is_alone(points: &[CurvePoint], index: usize) -> bool {
     let most = points[index].rate * NEIGHBOURS_SHARE;
     let below = |index: Option<usize>| {
@@ -157,14 +155,13 @@ fn is_alone(points: &[CurvePoint], index: usize) -> bool {
     below(index.checked_sub(1)) && below(index.checked_add(1))
 }
 
-/// The knee of a ladder and brackets that hold it at `level`: each step's rates
-/// are resampled in blocks of neighbours, the knee of the resampled means is
-/// taken, and the bracket runs from the (1-level)/2 to the (1+level)/2 quantile
-/// (type 1) of the loads found. Brackets are loads of the ladder: finer than its
-/// steps nothing is known.
+/// The knee of a ladder and brackets that contain it at `level`: each step's rates are resampled in
+/// blocks of neighbours, the knee of the resampled means is computed, and the bracket runs from the
+/// (1-level)/2 to the (1+level)/2 quantile (type 1) of the resulting loads. Brackets are loads of
+/// the ladder, which limit the resolution.
 ///
-/// None without rates or resamples. Steps with one rate, or with fewer than two
-/// blocks, count as exactly known; with n = 1 and 2 steps see [`knee`].
+/// None without rates or resamples. Steps with one rate, or with fewer than two blocks, count as
+/// exact; for n = 1 and 2 steps see [`knee`].
 #[must_use]
 pub fn knee_brackets(
     steps: &[LadderStep],
@@ -208,7 +205,7 @@ pub fn knee_brackets(
     })
 }
 
-/// The middle `level` of the loads, stretched to hold the estimate.
+/// The middle `level` of the loads, extended to include the estimate.
 fn bracket(load: u64, mut loads: Vec<u64>, level: f64) -> Option<LoadBracket> {
     loads.sort_unstable();
     let tail = (0.5 - 0.5 * level).clamp(0.0, 0.5);

@@ -1,45 +1,43 @@
 //! When a doubling ladder may stop: the knee is bracketed once later steps no
 //! longer gain.
 //!
-//! The rule. Take the last m steps, m = 2, 3 or 4, and the best mean rate X of
-//! all before them. The ladder may stop when, for some m, either each of the m
-//! steps has its upper 95 % confidence limit at most X / 0.97, or each has its
-//! mean there and the limit of their common mean is there too (a mean below X
-//! counts as X in it, lest an outage make up for a gain). So two steps beyond the
-//! knee suffice on a quiet device; on a noisy one the third and fourth add their
-//! evidence. One noisy low step cannot stop it, because every ending has two
-//! steps in it; a device that gains 2 % with each doubling is not at its plateau,
-//! and goes on.
+//! The rule: take the last m steps, m = 2, 3 or 4, and the best mean rate X of all steps before
+//! them. The ladder may stop when, for some m, either each of the m steps has its upper 95 %
+//! confidence limit at most X / 0.97, or each has its mean there and the limit of their common mean
+//! is there too (a mean below X counts as X in it, so that an outage cannot offset a gain). So two
+//! steps beyond the knee suffice on a quiet device; on a noisy one the third and fourth add
+//! evidence. One noisy low step cannot stop it, because every ending has at least two steps; a
+//! device that gains 2 % with each doubling is not at its plateau, and continues.
 //!
 //! With fewer than four steps the answer is no: some devices gain nothing from 1
 //! to 2 outstanding and much afterwards.
 //!
-//! Left out: the budget and the largest load, which end a ladder as well.
+//! Not included: the budget and the largest load, which also end a ladder.
 
 use crate::bootstrap::Bootstrap;
 use crate::distribution::student_quantile;
 use crate::knee::{LadderStep, PLATEAU_SHARE};
 use crate::sample::{mean, variance};
 
-/// Steps that a ladder has at least.
+/// Fewest steps of a ladder.
 const STEPS_MIN: usize = 4;
-/// Fewest and most steps that can make up the ending.
+/// Fewest and most steps of an ending.
 const ENDINGS: std::ops::RangeInclusive<usize> = 2..=4;
 
 /// A mean with the variance of that mean.
 struct Level {
     mean: f64,
-    /// Variance of the mean; 0 where the rate is taken as exact.
+    /// Variance of the mean; 0 if the rate is taken as exact.
     variance: f64,
     /// Degrees of freedom of `variance`.
     degrees: f64,
 }
 
-/// The knee lies within the steps measured so far, in order of load; another
-/// doubling would not move it. See the module for the rule and its reasons.
+/// Whether the knee is within the steps measured so far, in order of load; another doubling would
+/// not move it. See the module for the rule and its reasons.
 ///
-/// n = 0, 1, 2 and 3 steps: false. A step without rates makes it false; one with
-/// a single rate counts as exact.
+/// n = 0, 1, 2 and 3 steps: false. Also false if a step has no rates; one with a single rate counts
+/// as exact.
 ///
 /// ```
 /// use stripewise_stats::{LadderStep, bracketed};

@@ -1,7 +1,7 @@
-//! Which limit binds a load, from its neighbours in block size and depth.
+//! Which limit binds a load, by comparison with neighbouring block sizes and depths.
 //!
-//! Slopes of log2 of the rate in depth and in size: a cap on operations has (0, 0), one on
-//! bytes (0, -1), latency (1, about 0), or (1, -0.4) where larger operations take longer.
+//! Slopes of log2 of the rate in depth and in size: a cap on operations has (0, 0), one on bytes
+//! (0, -1), latency (1, about 0), or (1, -0.4) if larger operations take longer.
 
 use super::cells::{error_of, huber, scatter_of};
 use super::nature::{hypot, normal};
@@ -9,52 +9,52 @@ use crate::sample::median;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::LN_2;
 
-/// Probability from which on a limit is named.
+/// Minimum probability to name a limit.
 const NAMED_MIN: f64 = 0.9;
-/// How far from its slopes a limit may be by itself.
+/// Spread of a limit's slopes.
 const SLOPE_SPREAD: f64 = 0.08;
 
 /// A limit of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoundBy {
-    /// Operations a second.
+    /// Operations per second.
     Iops,
-    /// Bytes a second.
+    /// Bytes per second.
     Bandwidth,
     /// Latency and the number in flight.
     Latency,
 }
 
-/// Rates of runs of a load and its neighbours.
+/// Rates of runs of a load and of its neighbours.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BindingRates {
     /// The load itself.
     pub load: Vec<f64>,
     /// Twice its block size.
     pub larger: Vec<f64>,
-    /// Half its block size; empty where that is none.
+    /// Half its block size; empty if not measured.
     pub smaller: Vec<f64>,
     /// Twice its depth.
     pub deeper: Vec<f64>,
 }
 
-/// What binds it.
+/// The limit that binds it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Binding {
-    /// The limit; `None`: none is likely enough.
+    /// The limit; `None` if none is likely enough.
     pub bound_by: Option<BoundBy>,
     /// Probability of the likeliest.
     pub probability: f64,
-    /// Operations a second of the load, Huber mean of its runs.
+    /// Operations per second of the load, Huber mean of its runs.
     pub per_s: f64,
-    /// log2 of the rate for each doubling of the depth.
+    /// log2 of the rate per doubling of the depth.
     pub depth_slope: f64,
-    /// The same for each doubling of the block size.
+    /// The same per doubling of the block size.
     pub size_slope: f64,
 }
 
-/// What binds a load. `None` below three runs of each cell.
+/// The limit that binds a load. `None` below three runs of each cell.
 #[must_use]
 pub fn binding(rates: &BindingRates) -> Option<Binding> {
     let cells = [&rates.load, &rates.larger, &rates.deeper];

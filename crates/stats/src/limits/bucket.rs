@@ -1,38 +1,37 @@
-//! Token buckets: when a burst ended, what it held, and how fast it fills again, from rates
-//! by the second.
+//! Token buckets: when a burst ended, what it held, and how fast it refills, from per-second rates.
 //!
-//! Nothing is predicted before a step was seen. A step is marked after 18 of 20 seconds
-//! below 0.85 of the rate before, and lasts when the 300 s behind it stay below 0.9; it is a
-//! credit only if a rest brings the burst back.
+//! Nothing is predicted before a step was seen. A step is marked after 18 of 20 seconds below 0.85
+//! of the preceding rate, and is lasting if the following 300 s stay below 0.9; it is a credit only
+//! if a rest restores the burst.
 
 use crate::distribution::student_quantile;
 use crate::sample::{Estimate, mean, median, standard_deviation};
 use serde::{Deserialize, Serialize};
 
-/// Seconds that must lie low before a step is marked.
+/// Seconds examined for being low before a step is marked.
 pub const STEP_SECONDS: usize = 20;
 const LOW_SECONDS: usize = 18;
 const LOW_SHARE: f64 = 0.85;
-/// Seconds before a step that count, at most and at least.
+/// Fewest and most seconds considered before a step.
 const BEFORE_SECONDS: std::ops::RangeInclusive<usize> = 20..=1_800;
-/// Seconds behind a step that must stay low before the burst has ended.
+/// Seconds after a step that must stay low for the burst to have ended.
 const LASTING_SECONDS: usize = 300;
 const LASTING_LOW_SHARE: f64 = 0.9;
-/// Of those seconds, how many must.
+/// The share of those seconds that must.
 const LASTING_SHARE: f64 = 0.9;
-/// The step is looked for from so long before its mark until so long behind it.
+/// The step is located from this long before its mark to this long after it.
 const FIT_BEFORE: usize = 60;
 const FIT_BEHIND: usize = 10;
-/// Seconds behind a step that are still uneven.
+/// Seconds after a step that are still uneven.
 const SETTLE_SECONDS: usize = 3;
 /// Parts whose medians give a rate its interval.
 const PARTS: usize = 10;
 const LEVEL: f64 = 0.95;
-/// A step is located within so many seconds.
+/// Accuracy in seconds of a step's location.
 const STEP_ERROR_S: f64 = 2.0;
 /// Share of a bucket that dips and waits may hide.
 const BUCKET_ERROR_SHARE: f64 = 0.01;
-/// A rest refills what a burst of so many seconds takes, where the refill is the sustained rate.
+/// The rest restores what a burst of this many seconds takes, if the refill is the sustained rate.
 const REST_BURST_S: f64 = 60.0;
 
 /// A step down that was marked.
@@ -44,10 +43,10 @@ pub struct RateStep {
     pub before_per_s: f64,
 }
 
-/// What was done before a burst: a rate for so long, 0 for a rest.
+/// Use before a burst: a rate for a time, 0 for a rest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BurstUse {
-    /// Operations or bytes a second.
+    /// Operations or bytes per second.
     pub per_s: f64,
     /// The same if the volume counts large operations several times.
     pub per_s_high: f64,
@@ -60,26 +59,26 @@ pub struct BurstUse {
 pub struct TokenBucket {
     /// Rate before the step.
     pub burst_per_s: Estimate,
-    /// Rate behind it.
+    /// Rate after the step.
     pub sustained_per_s: Estimate,
-    /// What the bucket held when it was full: operations or bytes beyond the sustained rate.
+    /// Content of a full bucket: operations or bytes beyond the sustained rate.
     pub bucket: Estimate,
     /// Seconds that a full bucket lasts at the burst rate.
     pub lasts_s: Estimate,
-    /// Seconds from the start of this drive to the step.
+    /// Seconds from the start of this load to the step.
     pub step_s: usize,
 }
 
-/// How fast a bucket fills again.
+/// How fast a bucket refills.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Refill {
-    /// Operations or bytes a second, of a target at rest.
+    /// Operations or bytes per second, with the target idle.
     pub per_s: Estimate,
-    /// Seconds of rest before it was measured.
+    /// Seconds of rest before the measurement.
     pub rest_s: f64,
 }
 
-/// The first step down that is marked at or behind `from`, of rates by the second.
+/// The first step down marked at or after `from`, in per-second rates.
 #[must_use]
 pub fn find_step(rates: &[f64], from: usize) -> Option<RateStep> {
     let first = (STEP_SECONDS + BEFORE_SECONDS.start()).max(from + 1);
@@ -117,7 +116,7 @@ fn remove(sorted: &mut Vec<f64>, value: f64) {
     sorted.remove(at);
 }
 
-/// Whether a step lasts; `None` while fewer than 300 s are known behind its mark.
+/// Whether a step is lasting; `None` while fewer than 300 s after its mark are known.
 #[must_use]
 pub fn is_lasting(rates: &[f64], step: &RateStep) -> Option<bool> {
     let behind = rates.get(step.marked_at + 1..step.marked_at + 1 + LASTING_SECONDS)?;
@@ -126,7 +125,7 @@ pub fn is_lasting(rates: &[f64], step: &RateStep) -> Option<bool> {
     Some(count as f64 >= LASTING_SHARE * LASTING_SECONDS as f64)
 }
 
-/// Seconds from the start after which a burst that ended at `step_s` is measured.
+/// Seconds from the start needed to measure a burst that ended at `step_s`.
 #[must_use]
 pub fn seconds_after_step(step_s: usize) -> usize {
     step_s + (LASTING_SECONDS + STEP_SECONDS).max(step_s / 5)
@@ -137,7 +136,7 @@ fn locate(rates: &[f64], step: &RateStep) -> usize {
     let from = step.marked_at.saturating_sub(FIT_BEFORE);
     let to = (step.marked_at + FIT_BEHIND).min(rates.len());
     let low = median(&rates[step.marked_at + 1 - STEP_SECONDS..=step.marked_at]).unwrap_or(0.0);
-    // A second that stalled, or a dip, weighs no more than the step itself.
+    // A stalled second, or a dip, weighs no more than the step itself.
     let ends = (
         low.max(f64::MIN_POSITIVE),
         step.before_per_s.max(f64::MIN_POSITIVE),
@@ -160,7 +159,7 @@ fn locate(rates: &[f64], step: &RateStep) -> usize {
     from + best.1
 }
 
-/// A rate by the medians of ten parts.
+/// A rate from the medians of ten parts.
 fn level(rates: &[f64]) -> Option<Estimate> {
     let length = rates.len() / PARTS;
     if length == 0 {
@@ -188,8 +187,8 @@ fn half_width(estimate: &Estimate) -> f64 {
     0.5 * (estimate.high - estimate.low)
 }
 
-/// What a bucket held, from rates by the second whose step was marked, and what was done
-/// before them, by time. `None` where too little is known on either side.
+/// What a bucket held, from per-second rates with a marked step, and the preceding use, in order of
+/// time. `None` if too little is known on either side.
 #[must_use]
 pub fn fit_bucket(rates: &[f64], step: &RateStep, earlier: &[BurstUse]) -> Option<TokenBucket> {
     let step_s = locate(rates, step);
@@ -199,7 +198,7 @@ pub fn fit_bucket(rates: &[f64], step: &RateStep, earlier: &[BurstUse]) -> Optio
     if above <= 0.0 {
         return None;
     }
-    // A bucket that is full stays full: what was not taken is lost.
+    // A full bucket stays full: unused refill is lost.
     let missing = |per_s: fn(&BurstUse) -> f64| {
         earlier.iter().fold(0.0, |missing: f64, one| {
             (missing + (per_s(one) - sustained.value) * one.seconds).max(0.0)
@@ -238,8 +237,8 @@ pub fn rest_after_s(bucket: &TokenBucket) -> f64 {
     REST_BURST_S * (bucket.burst_per_s.value - sustained) / sustained
 }
 
-/// How fast a bucket fills, from the rates by the second behind a rest. `None` where the
-/// burst did not come back, or did not end again.
+/// How fast a bucket refills, from the per-second rates after a rest. `None` if the burst did not
+/// return, or did not end again.
 #[must_use]
 pub fn fit_refill(bucket: &TokenBucket, rates: &[f64], rest_s: f64) -> Option<Refill> {
     let step = find_step(rates, 0)?;

@@ -1,62 +1,62 @@
-//! Caps on operations and bytes a second: Huber means of the cells that are flat.
+//! Caps on operations and bytes per second: Huber means of the flat cells.
 
 use super::cells::{BYTES_CELLS, IOPS_CELLS, LimitCell, LimitRates, huber};
 use crate::robust::robust_mean_interval;
 use crate::sample::{Estimate, median};
 use serde::{Deserialize, Serialize};
 
-/// Added to either side of an interval, in logarithms: cells that are flat still differ a
-/// little, which repeating them does not average away.
+/// Added to either side of an interval, in logarithms: flat cells still differ a little, which
+/// repetition does not average out.
 const FLAT_SHARE: f64 = 0.01;
 const LEVEL: f64 = 0.95;
 /// Caps that meet at a block size within this ratio of the volume's accounting unit cannot be
-/// told from each other.
+/// distinguished.
 const MEET_RATIO: f64 = 1.25;
 /// Operations beyond this size count several times on some volumes (Amazon EBS).
 const ACCOUNTING_UNIT_BYTES: f64 = 262_144.0;
-/// A change of a cap over time that matters, in logarithms.
+/// Smallest relevant change of a cap over time, in logarithms.
 const DRIFT_MIN: f64 = 0.05;
-/// And how many standard errors it has at least.
+/// And in standard errors.
 const DRIFT_ERRORS: f64 = 4.0;
-/// Rounds on either side of a change, at least, and runs of them.
+/// Fewest rounds on either side of a change, and runs of them.
 const SIDE_ROUNDS_MIN: usize = 2;
 const SIDE_RUNS_MIN: usize = 3;
 
 /// One cap.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cap {
-    /// Operations or bytes a second.
+    /// Operations or bytes per second.
     pub per_s: Estimate,
 }
 
 /// The caps of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Caps {
-    /// Operations a second, where the rate does not depend on size and depth.
+    /// Operations per second, if the rate does not depend on size and depth.
     pub iops: Option<Cap>,
-    /// Bytes a second, where they do not depend on size.
+    /// Bytes per second, if they do not depend on size.
     pub bytes_per_s: Option<Cap>,
-    /// The two meet at the size from which on operations count several times: large
-    /// operations may be held by either.
+    /// The two meet at the size above which operations count several times: either may limit large
+    /// operations.
     pub either: bool,
-    /// Standard deviation of a run within its cell, as a share.
+    /// Standard deviation of a run within its cell, relative.
     pub scatter: f64,
-    /// Cells that differ by less, as a share, count as equal.
+    /// Cells that differ by less, relatively, count as equal.
     pub tolerance: f64,
-    /// That of a cell's mean is small enough to call a cap a limiter.
+    /// Whether the scatter of a cell's mean is small enough to call a cap a limiter.
     pub is_quiet: bool,
     /// Runs of each cell.
     pub repetitions: usize,
-    /// A cap moved while it was measured.
+    /// A cap changed during the measurement.
     pub drift: Option<Drift>,
 }
 
-/// A cap that moved within the grid.
+/// A cap that changed within the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
     /// (after - before) / before.
     pub change_share: f64,
-    /// After so many rounds.
+    /// Number of rounds before the change.
     pub after_rounds: usize,
 }
 
@@ -71,7 +71,8 @@ impl LimitRates {
             let meet = libm::exp(bytes - iops) / ACCOUNTING_UNIT_BYTES;
             (1.0 / MEET_RATIO..=MEET_RATIO).contains(&meet)
         });
-        // Where no cap of a kind shows, a rate that rose is of no cap; one that fell may be why.
+        // If there is no cap of a type, a rate that rose belongs to none; one that fell may be the
+        // reason.
         let of = |cells: &[LimitCell], cap: &Option<Cap>| {
             let drift = self.drift(cells, scatter.run);
             drift.filter(|drift| cap.is_some() || drift.change_share < 0.0)
@@ -91,7 +92,7 @@ impl LimitRates {
         })
     }
 
-    /// The common level of cells whose means lie within the tolerance of the first.
+    /// The common level of cells whose means are within the tolerance of the first.
     fn level(
         &self,
         cells: &[LimitCell],
@@ -119,7 +120,7 @@ impl LimitRates {
         })
     }
 
-    /// The largest step of the cells' rates between two rounds, if one matters.
+    /// The largest step of the cells' rates between two rounds, if relevant.
     fn drift(&self, cells: &[LimitCell], scatter: f64) -> Option<Drift> {
         let rounds = cells.iter().map(|cell| self.of(*cell).len()).min()?;
         let centred: Option<Vec<Vec<f64>>> = cells
@@ -144,7 +145,7 @@ impl LimitRates {
             let count = 1.0 / before.len() as f64 + 1.0 / behind.len() as f64;
             let error = scatter * libm::sqrt(count);
             let middle = 0.5 * (from + to);
-            // A few disturbed runs at either end are no step.
+            // A few disturbed runs at either end are not a step.
             let holds = mostly(&before, |log| (log < middle) == (change > 0.0))
                 && mostly(&behind, |log| (log > middle) == (change > 0.0));
             let matters = change.abs() > DRIFT_MIN.max(DRIFT_ERRORS * error) && holds;
@@ -160,7 +161,7 @@ impl LimitRates {
     }
 }
 
-/// Whether this holds for three of four values, of three for all.
+/// Whether this holds for three quarters of the values; of three, for all.
 fn mostly(values: &[f64], holds: impl Fn(f64) -> bool) -> bool {
     let count = values.iter().filter(|value| holds(**value)).count();
     4 * count >= 3 * values.len()

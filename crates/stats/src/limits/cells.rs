@@ -1,4 +1,4 @@
-//! The cells of a grid of limits, and how much their rates scatter.
+//! The cells of a limits grid, and the scatter of their rates.
 
 use crate::robust::robust_polynomial;
 use crate::sample::median;
@@ -7,20 +7,20 @@ use std::collections::BTreeMap;
 
 const KIB: u64 = 1024;
 
-/// Runs of each cell at least.
+/// Fewest runs of each cell.
 pub const REPETITIONS_MIN: usize = 6;
-/// Runs of each cell at most.
+/// Most runs of each cell.
 pub const REPETITIONS_MAX: usize = 24;
-/// Scatter of a cell's mean, as a share, up to which a cap may be called a limiter.
+/// Scatter of a cell's mean, relative, up to which a cap may be called a limiter.
 pub const SCATTER_MAX: f64 = 0.02;
 
-/// Two cells never count as equal more strictly than this, in logarithms.
+/// Minimum tolerance for equal cells, in logarithms.
 const TOLERANCE_MIN: f64 = 0.04;
 /// Two cells are equal within this many standard errors of one.
 const TOLERANCE_ERRORS: f64 = 3.7;
-/// Relative standard error of a cell's Huber mean over that of a plain one.
+/// Standard error of a cell's Huber mean relative to that of a plain one.
 const ERROR_WIDENING: f64 = 1.2;
-/// Runs never count as more alike than this.
+/// Minimum scatter assumed for runs.
 const SCATTER_MIN: f64 = 0.003;
 /// The cells that show a cap on operations.
 pub(super) const IOPS_CELLS: [LimitCell; 3] =
@@ -50,14 +50,14 @@ pub enum LimitCell {
     Writes,
     /// Half reads, half writes of 4 KiB, 64 in flight.
     Mix,
-    /// The block size at which both caps meet, 64 in flight.
+    /// The block size at which the caps meet, 64 in flight.
     SizeCorner,
     /// 4 KiB at the depth at which latency alone would reach the cap on operations.
     DepthCorner,
 }
 
 impl LimitCell {
-    /// Those whose load is known beforehand.
+    /// Cells whose load is fixed.
     pub const FIXED: [LimitCell; 8] = [
         LimitCell::Small,
         LimitCell::Medium,
@@ -69,13 +69,13 @@ impl LimitCell {
         LimitCell::Mix,
     ];
 
-    /// It writes.
+    /// Whether it writes.
     #[must_use]
     pub fn writes(self) -> bool {
         matches!(self, LimitCell::Writes | LimitCell::Mix)
     }
 
-    /// Share of its operations that are reads, in percent.
+    /// Percentage of reads.
     #[must_use]
     pub fn read_percent(self) -> u8 {
         match self {
@@ -86,7 +86,7 @@ impl LimitCell {
     }
 }
 
-/// The loads of the two cells that depend on the others.
+/// The loads of the two cells that depend on others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Corners {
     /// Block size of [`LimitCell::SizeCorner`].
@@ -95,7 +95,7 @@ pub struct Corners {
     pub outstanding: Option<u32>,
 }
 
-/// Rates of runs, in operations a second and in the order in which they were made.
+/// Rates of runs, in operations per second, in the order they were made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LimitRates {
     rates: BTreeMap<LimitCell, Vec<f64>>,
@@ -115,7 +115,7 @@ pub(super) struct Scatter {
 }
 
 impl LimitRates {
-    /// One more run; a rate that is not above 0 counts as none.
+    /// Adds a run; a rate that is not above 0 is ignored.
     pub fn add(&mut self, cell: LimitCell, operations_per_s: f64) {
         if operations_per_s > 0.0 && operations_per_s.is_finite() {
             self.rates.entry(cell).or_default().push(operations_per_s);
@@ -128,7 +128,7 @@ impl LimitRates {
         self.rates.get(&cell).map_or(&[], Vec::as_slice)
     }
 
-    /// Bytes of an operation of a cell; `None` of a corner that was not chosen.
+    /// Block size of a cell; `None` for a corner that was not chosen.
     #[must_use]
     pub fn block_size_bytes(&self, cell: LimitCell) -> Option<u64> {
         match cell {
@@ -140,7 +140,7 @@ impl LimitRates {
         }
     }
 
-    /// Operations in flight of a cell; `None` of a corner that was not chosen.
+    /// Depth of a cell; `None` for a corner that was not chosen.
     #[must_use]
     pub fn outstanding(&self, cell: LimitCell) -> Option<u32> {
         match cell {
@@ -151,10 +151,10 @@ impl LimitRates {
         }
     }
 
-    /// The cells of the next round, beginning with round 0; `None` when there are enough
-    /// runs. Corners are chosen when all others have [`REPETITIONS_MIN`] runs and then catch
-    /// up, with [`LimitCell::Small`] among them to show whether the cap is still the same.
-    /// What cannot be written leaves the cells out that write.
+    /// The cells of the next round, from round 0; `None` when there are enough runs. Corners are
+    /// chosen when all others have [`REPETITIONS_MIN`] runs and then catch up, with
+    /// [`LimitCell::Small`] included to verify that the cap is unchanged. If writing is not
+    /// possible, the writing cells are omitted.
     pub fn round(&mut self, number: usize, writes: bool) -> Option<Vec<LimitCell>> {
         if number == REPETITIONS_MIN {
             self.choose_corners();
@@ -174,7 +174,7 @@ impl LimitRates {
         self.wants_more().then(|| fixed.chain(corners).collect())
     }
 
-    /// Runs that every cell has which has any.
+    /// Fewest runs among cells with any.
     #[must_use]
     pub fn repetitions(&self) -> usize {
         self.rates.values().map(Vec::len).min().unwrap_or(0)
@@ -185,13 +185,13 @@ impl LimitRates {
         self.of(cell).iter().map(|rate| libm::log(*rate)).collect()
     }
 
-    /// Huber mean of a cell's logarithms; of one or two runs their median.
+    /// Huber mean of a cell's logarithms; the median for one or two runs.
     pub(super) fn log_mean(&self, cell: LimitCell) -> Option<f64> {
         let logs = self.logs(cell);
         huber(&logs)
     }
 
-    /// Logarithms of the cells' rates, each with the weight of an operation.
+    /// Logarithms of the cells' rates, each weighted by the size of an operation.
     pub(super) fn logs_of(&self, cells: &[LimitCell], weight: impl Fn(u64) -> f64) -> Vec<f64> {
         let each = cells.iter().filter_map(|cell| {
             let shift = libm::log(weight(self.block_size_bytes(*cell)?));
@@ -200,23 +200,23 @@ impl LimitRates {
         each.flatten().collect()
     }
 
-    /// Logarithms of the operations a second of small blocks and of the bytes a second of
-    /// large ones, whether they are flat or not.
+    /// Logarithms of the operations per second of small blocks and of the bytes per second of large
+    /// ones, whether flat or not.
     pub(super) fn levels(&self) -> Option<(f64, f64)> {
         let iops = self.logs_of(&IOPS_CELLS, |_| 1.0);
         let bytes = self.logs_of(&BYTES_CELLS, |bytes| bytes as f64);
         Some((huber(&iops)?, huber(&bytes)?))
     }
 
-    /// A cell's rate, operations a second.
+    /// A cell's rate, operations per second.
     #[must_use]
     pub fn rate(&self, cell: LimitCell) -> Option<f64> {
         self.log_mean(cell).map(libm::exp)
     }
 
-    /// Chooses the loads of the corner cells from what the others came to: block size T / I,
-    /// a multiple of 4 KiB from 8 to 512 KiB, and depth I L of the latency L of single
-    /// operations, 2 to 64. A corner far outside these is not in reach, and has no cell.
+    /// Chooses the loads of the corner cells from the results of the others: block size T / I, a
+    /// multiple of 4 KiB from 8 to 512 KiB, and depth I L for the latency L of single operations, 2
+    /// to 64. A corner far outside these is out of reach, and has no cell.
     pub(super) fn choose_corners(&mut self) {
         let (Some((iops, bytes_per_s)), Some(single)) =
             (self.levels(), self.log_mean(LimitCell::Single))
@@ -234,8 +234,7 @@ impl LimitRates {
         self.corners.outstanding = in_reach.then(|| (libm::round(depth) as u32).clamp(2, DEPTH));
     }
 
-    /// Scatter, from all runs about the median of their cell. `None` below three runs of
-    /// some cell.
+    /// Scatter of all runs about the median of their cell. `None` below three runs of some cell.
     pub(super) fn scatter(&self) -> Option<Scatter> {
         let repetitions = self.repetitions();
         if repetitions < 3 {
@@ -256,7 +255,7 @@ impl LimitRates {
         })
     }
 
-    /// Whether further runs are needed before a cap may be called a limiter.
+    /// Whether more runs are needed before a cap may be called a limiter.
     #[must_use]
     pub fn wants_more(&self) -> bool {
         let repetitions = self.repetitions();
@@ -266,7 +265,7 @@ impl LimitRates {
         repetitions < REPETITIONS_MAX && !self.is_quiet()
     }
 
-    /// The scatter is small enough to call a cap a limiter.
+    /// Whether the scatter is small enough to call a cap a limiter.
     pub(super) fn is_quiet(&self) -> bool {
         let repetitions = libm::sqrt(self.repetitions() as f64);
         self.scatter()
@@ -274,19 +273,19 @@ impl LimitRates {
     }
 }
 
-/// Standard deviation of one run, from distances to the medians of cells of so many runs.
+/// Standard deviation of one run, from distances to the medians of cells with this many runs.
 pub(super) fn scatter_of(distances: &[f64], repetitions: usize) -> f64 {
     let typical = median(distances).unwrap_or(0.0);
     (scale_factor(repetitions) * typical).max(SCATTER_MIN)
 }
 
-/// Standard error of the Huber mean of so many runs.
+/// Standard error of the Huber mean of this many runs.
 pub(super) fn error_of(scatter: f64, repetitions: usize) -> f64 {
     ERROR_WIDENING * scatter / libm::sqrt(repetitions as f64)
 }
 
-/// From the median distance to a cell's median to the standard deviation of a run: 1.4826,
-/// and more where the median itself has taken part of the scatter (by simulation).
+/// Factor from the median distance to a cell's median to the standard deviation of a run: 1.4826,
+/// and more where the median itself has absorbed part of the scatter (by simulation).
 fn scale_factor(repetitions: usize) -> f64 {
     match repetitions {
         ..=3 => 2.0,
@@ -296,7 +295,7 @@ fn scale_factor(repetitions: usize) -> f64 {
     }
 }
 
-/// Huber's mean; the median where there are too few values for it.
+/// Huber's mean; the median if there are too few values for it.
 pub(super) fn huber(values: &[f64]) -> Option<f64> {
     robust_polynomial(&vec![0.0; values.len()], values, 1)
         .map(|fit| fit.value(0.0))

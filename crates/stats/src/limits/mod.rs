@@ -1,13 +1,13 @@
-//! Which limits a volume has: a cap on operations or bytes a second, and whether such a cap
-//! is a limiter's or the device's own; which limit binds a load; how long a burst lasts.
+//! Which limits a volume has: a cap on operations or bytes per second, and whether it is a
+//! limiter's or the device's own; which limit binds a load; how long a burst lasts.
 //!
-//! [`LimitRates`] holds the rates of runs over ten cells of block size and depth. From them
-//! [`LimitRates::caps`] estimates the caps, and [`LimitRates::nature`] says what they are.
+//! [`LimitRates`] holds the rates of runs over ten cells of block size and depth.
+//! [`LimitRates::caps`] estimates the caps from them, and [`LimitRates::nature`] classifies them.
 //! [`binding`] compares a load with its neighbours in size and depth. [`find_step`],
-//! [`TokenBucket`] and [`Refill`] are about token buckets.
+//! [`TokenBucket`] and [`Refill`] are for token buckets.
 //!
-//! The densities of [`LimitRates::nature`] were set once from what limiters and devices do,
-//! not fitted; prior odds are even. How often all of it is right is in `docs/LIMITS.md`.
+//! The densities of [`LimitRates::nature`] were set once from the behaviour of limiters and
+//! devices, not fitted; prior odds are even. `docs/LIMITS.md` gives the error rates.
 
 mod binding;
 mod bucket;

@@ -1,32 +1,32 @@
-//! Whether a cap is a limiter's or the device's: what each does to the corners of the
-//! roofline, to reads against writes, and to small against larger blocks.
+//! Whether a cap is a limiter's or the device's: how each affects the corners of the roofline,
+//! reads against writes, and small against larger blocks.
 //!
-//! A limiter cuts off sharply: at the corner, where two terms are equal, the rate is still
-//! almost either of them; a device's queues and parts make it round. A limiter gives reads
-//! and writes one bucket, or one each; a device's writes cost something else, and a mix the
-//! harmonic mean.
+//! A limiter cuts off sharply: at the corner, where two terms are equal, the rate is almost either
+//! of them; a device's queues and components round it off. A limiter has one bucket for reads and
+//! writes, or one each; a device's writes have a different cost, and a mix reaches the harmonic
+//! mean.
 
 use super::cells::{LimitCell, LimitRates, Scatter};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::{LN_2, PI};
 
-/// Probability from which on a cap is called the device's.
+/// Minimum probability to call a cap the device's.
 const DEVICE_MIN: f64 = 0.95;
-/// The same of a limiter, whose name accuses somebody: at 0.95 an SSD with equal reads and
-/// writes and sharp corners was called one in 3.6 % of trials, at a scatter of 5 %.
+/// The same for a limiter, which blames an operator: at 0.95 an SSD with equal reads and writes and
+/// sharp corners was called one in 3.6 % of trials, at a scatter of 5 %.
 const LIMITER_MIN: f64 = 0.98;
-/// Runs that some disturbance moved far away.
+/// Share of runs moved far away by some disturbance.
 const DISTURBED_SHARE: f64 = 0.07;
 
-/// What a cap is.
+/// The origin of a cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Nature {
-    /// Somebody set it.
+    /// It was configured.
     Limiter,
-    /// It is what the device can do.
+    /// It is the device's own capability.
     Device,
-    /// The data do not decide.
+    /// The data is inconclusive.
     Undecided,
 }
 
@@ -44,20 +44,20 @@ pub enum Sharing {
     Untested,
 }
 
-/// The outcome.
+/// The result of the classification.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NatureFound {
-    /// What it is.
+    /// The origin.
     pub nature: Nature,
-    /// Probability that it is a limiter, at even odds beforehand.
+    /// Probability that it is a limiter, at even prior odds.
     pub limiter_probability: f64,
     /// How reads and writes share it.
     pub sharing: Sharing,
 }
 
 impl LimitRates {
-    /// What the cap on operations is. `None` where there is none, or below three runs of
-    /// each cell.
+    /// The origin of the cap on operations. `None` if there is none, or below three runs of each
+    /// cell.
     #[must_use]
     pub fn nature(&self) -> Option<NatureFound> {
         let scatter = self.scatter()?;
@@ -69,7 +69,7 @@ impl LimitRates {
             + self.of_depth_corner(levels, &scatter).unwrap_or(0.0)
             + self.of_kinds(read, &scatter).unwrap_or(0.0)
             + self.of_flatness(read, &scatter).unwrap_or(0.0);
-        // Beyond this the exponential function has nothing more to say.
+        // Beyond this the exponential function saturates.
         odds = odds.clamp(-500.0, 500.0);
         let limiter_probability = 1.0 / (1.0 + libm::exp(-odds));
         let nature = if !caps.is_quiet {
@@ -152,8 +152,8 @@ impl LimitRates {
     }
 }
 
-/// Log odds of a limiter from ln(rate at a corner / lower of its two terms): mean and
-/// standard deviation of either.
+/// Log odds of a limiter from ln(rate at a corner / lower of its two terms): mean and standard
+/// deviation for either.
 fn corner(sharpness: f64, scatter: &Scatter, limiter: (f64, f64), device: (f64, f64)) -> f64 {
     let error = 1.25 * scatter.error;
     let of =
@@ -161,7 +161,7 @@ fn corner(sharpness: f64, scatter: &Scatter, limiter: (f64, f64), device: (f64, 
     libm::log(of(limiter) / of(device))
 }
 
-/// Normal, with a share that a disturbance moved far away.
+/// Normal, with a share displaced by a disturbance.
 fn density(x: f64, mean: f64, spread: f64) -> f64 {
     (1.0 - DISTURBED_SHARE) * normal(x, mean, spread)
         + DISTURBED_SHARE * normal(x, mean, 6.0 * spread + 0.2)

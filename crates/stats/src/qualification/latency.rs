@@ -1,5 +1,5 @@
-//! The judge of a limit on latency, whoever measured the seconds: a bench at a required
-//! rate, or a qualification. It looks when the design looks, and what a look decided stands.
+//! Judges a latency limit, wherever the seconds were measured: a bench at a required rate, or a
+//! qualification. Looks are taken when the design prescribes, and a decision at a look is final.
 
 use super::mean::{MaxJudgement, MeanJudgement, judge_max, judge_mean};
 use super::sequence::{Design, Look, Qualification, QualifyOutcome, QualifyStep, QualifyVerdict};
@@ -7,12 +7,12 @@ use super::share::{DueSecond, ShareRule};
 use super::{ONE_SIDE, STALL_S};
 use stripewise_units::{counted, format_count, format_duration};
 
-/// A limit on latency, of which each second has counted the operations beyond it.
+/// A latency limit, for which each second has counted the operations beyond it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LatencyLimit {
-    /// So large a share may be beyond it: 0.01 of a p99.
+    /// Largest share that may be beyond it: 0.01 for a p99.
     Share(f64),
-    /// The mean must be below so many seconds.
+    /// The mean must be below this many seconds.
     Mean(f64),
     /// No operation may be beyond it.
     Max,
@@ -27,42 +27,41 @@ pub struct LatencySecond {
     pub latency_s_sum: f64,
 }
 
-/// A verdict, and what it rests on.
+/// A verdict and its basis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LatencyJudgement {
     /// Undecided until a look decides.
     pub verdict: QualifyVerdict,
-    /// Seconds in all until the next look; none: nothing more is to be learnt.
+    /// Total seconds until the next look; none if no more can be learnt.
     pub until_seconds: Option<usize>,
     /// Seconds measured.
     pub seconds: usize,
-    /// What was found; none where too little was measured.
+    /// The result; none if too little was measured.
     pub found: Option<LatencyFinding>,
 }
 
-/// What was found of a limit.
+/// Result for a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LatencyFinding {
-    /// Of a percentile.
+    /// For a percentile.
     Share {
         /// The share that may be beyond it.
         share_max: f64,
         /// The share found.
         outcome: QualifyOutcome,
     },
-    /// Of the mean.
+    /// For the mean.
     Mean {
         /// The mean found.
         judgement: MeanJudgement,
-        /// Of so many seconds, the first: where a look decided, those that it saw.
+        /// Number of leading seconds it is based on: if a look decided, those it saw.
         seconds: usize,
     },
-    /// Of the maximum.
+    /// For the maximum.
     Max(MaxJudgement),
 }
 
-/// Judges seconds as they were measured, one after the other. `seed` is that of the orders
-/// with which minutes are compared.
+/// Judges seconds in the order measured. `seed` is for the random orders used to compare minutes.
 #[must_use]
 pub fn judge_latency(
     limit: LatencyLimit,
@@ -119,7 +118,7 @@ fn of_mean(limit_s: f64, design: Design, seconds: &[LatencySecond]) -> LatencyJu
         };
         Some((verdict, look.seconds, found))
     };
-    // What is told is what the verdict rests on: later seconds may be others.
+    // Report what the verdict is based on: later seconds may differ.
     match design.looks().iter().find_map(at) {
         Some((verdict, judged, found)) => LatencyJudgement {
             verdict,
@@ -142,8 +141,8 @@ fn of_mean(limit_s: f64, design: Design, seconds: &[LatencySecond]) -> LatencyJu
     }
 }
 
-/// Missed at the first excess. Otherwise met as far as the whole design can show it: its
-/// reason names how rare an excess must be.
+/// Missed at the first excess. Otherwise met as far as the whole design can show it: its reason
+/// states how rare an excess must be.
 fn of_max(design: Design, seconds: &[LatencySecond]) -> LatencyJudgement {
     let due = seconds.iter().map(|second| second.due.due).sum();
     let beyond = seconds.iter().map(|second| second.due.beyond).sum();
@@ -163,7 +162,7 @@ fn of_max(design: Design, seconds: &[LatencySecond]) -> LatencyJudgement {
 }
 
 impl LatencyJudgement {
-    /// Why. `beyond` is what an operation beyond the limit did: `took 10 ms or longer`.
+    /// The reason. `beyond` describes an operation beyond the limit: `took 10 ms or longer`.
     #[must_use]
     pub fn reason(&self, beyond: &str) -> String {
         let words = match &self.found {
@@ -202,7 +201,7 @@ impl LatencyJudgement {
     }
 }
 
-/// Intervals are at 95 %; a look among several has to be surer to decide.
+/// Intervals are at 95 %; one of several looks needs stronger evidence to decide.
 fn why_undecided(p_met: f64, p_missed: f64) -> Option<&'static str> {
     match () {
         () if p_met < ONE_SIDE => Some(

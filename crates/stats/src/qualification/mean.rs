@@ -6,14 +6,14 @@ use crate::distribution::{incomplete_gamma, student_two_sided};
 use crate::sample::median;
 use serde::{Deserialize, Serialize};
 
-/// What was measured says about a mean.
+/// Result for a mean.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeanJudgement {
     /// The mean, in the unit of the limit.
     pub mean: f64,
-    /// Chance of so little, if the true mean were the limit.
+    /// Probability of so small a mean if the true mean were the limit.
     pub p_met: f64,
-    /// Chance of so much, if the true mean were the limit.
+    /// Probability of so large a mean if the true mean were the limit.
     pub p_missed: f64,
     /// The smallest limit that is not missed at 2.5 %, at most the mean.
     pub low: f64,
@@ -21,7 +21,7 @@ pub struct MeanJudgement {
     pub high: f64,
 }
 
-/// Limits between which an interval ends: so many times the mean.
+/// Largest limit considered for an interval, as a multiple of the mean.
 const LIMITS_MAX: f64 = 1e3;
 
 /// Judges a mean latency against `limit_s`: per second of due time `(operations, sum of
@@ -93,11 +93,10 @@ fn above(difference: f64, error: f64) -> f64 {
     if difference > 0.0 { half } else { 1.0 - half }
 }
 
-/// What was measured says about a maximum. It is never met for good: the next operation
-/// may take longer.
+/// Result for a maximum. It is never met for certain: the next operation may take longer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum MaxJudgement {
-    /// So many operations were beyond it: missed.
+    /// Some operations were beyond it: missed.
     Missed {
         /// Operations beyond.
         beyond: u64,
@@ -106,14 +105,14 @@ pub enum MaxJudgement {
     NoneSeen {
         /// Operations measured.
         operations: u64,
-        /// Events beyond it are rarer than one in so many seconds, at 95 %: a third of the
+        /// Events beyond it are rarer than one in this many seconds, at 95 %: a third of the
         /// seconds measured (-1/ln 0.05).
         rarer_than_one_per_s: f64,
     },
 }
 
-/// Judges a maximum: missed at the first excess (of a run that is not void). None where
-/// nothing was due or measured.
+/// Judges a maximum: missed at the first excess (in a valid run). None if nothing was due or
+/// measured.
 #[must_use]
 pub fn judge_max(operations: u64, beyond: u64, measured_s: f64) -> Option<MaxJudgement> {
     if operations == 0 || measured_s.is_nan() || measured_s <= 0.0 {

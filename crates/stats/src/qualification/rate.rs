@@ -1,32 +1,32 @@
 //! A required rate and a percentile together.
 //!
-//! The two are judged by one open loop at the required rate, latency from the intended
-//! start: of arrivals due in [from, stop - limit] all is known at the stop, each is in time
-//! or beyond (late, failed, never issued, never completed). No separate test of the rate
-//! is needed: above what a device can do nearly all arrivals are late within seconds.
+//! Both are judged by one open loop at the required rate, with latency from the intended start: for
+//! arrivals due in [from, stop - limit] everything is known at the stop: each is in time or beyond
+//! (late, failed, never issued, never completed). No separate test of the rate is needed: above a
+//! device's capability nearly all arrivals are late within seconds.
 
 use super::share::{Second, clustering};
 use crate::sample::Estimate;
 use serde::{Deserialize, Serialize};
 
-/// What a run in the open loop was asked and how it kept its own schedule.
+/// The parameters of an open-loop run, and how it kept its own schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpenLoop {
-    /// The threshold of latency.
+    /// The latency threshold.
     pub limit_ns: u64,
     /// L, the share that may be beyond it.
     pub share_max: f64,
 }
 
 impl OpenLoop {
-    /// The last due time that is judged, given when issuing stopped; saturates at 0.
+    /// The last due time that is judged, given the stop of issuing; saturates at 0.
     #[must_use]
     pub fn judged_until_ns(&self, stop_ns: u64) -> u64 {
         stop_ns.saturating_sub(self.limit_ns)
     }
 
-    /// Operations in flight that must be allowed at least: ten times what the required
-    /// rate has in flight at the limit, and 256.
+    /// Fewest operations in flight that must be allowed: ten times what the required rate has in
+    /// flight at the limit, and at least 256.
     #[must_use]
     pub fn in_flight_cap_min(&self, rate: f64) -> u64 {
         let wanted = libm::ceil(10.0 * rate * self.limit_ns as f64 / 1e9);
@@ -34,37 +34,36 @@ impl OpenLoop {
         (wanted as u64).max(256)
     }
 
-    /// An arrival that was issued so late, although fewer than the cap were in flight, was
-    /// late by the program's own doing.
+    /// Whether an arrival issued this late, although fewer than the cap were in flight, was delayed
+    /// by the program itself.
     #[must_use]
     pub fn is_own_lag(&self, lag_ns: u64) -> bool {
         lag_ns > self.limit_ns / 10
     }
 
-    /// The run says nothing of the device: more than L/10 of the arrivals were late by the
-    /// program's own doing.
+    /// Whether the run is void: the program itself delayed more than L/10 of the arrivals.
     #[must_use]
     pub fn is_void(&self, arrivals: u64, own_lags: u64) -> bool {
         own_lags as f64 > self.share_max / 10.0 * arrivals as f64
     }
 }
 
-/// What a closed ladder may say about a required rate at a latency limit: never "met",
-/// since waits behind a stall are not in it.
+/// What a closed ladder may show about a required rate at a latency limit: never "met", since it
+/// does not include waits behind a stall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClosedLadder {
-    /// Its plateau lies below the required rate: missed.
+    /// Its plateau is below the required rate: missed.
     Missed,
-    /// At the step below the required rate latency exceeds the limit already: an open
-    /// loop is not worth trying, but the ladder does not decide.
+    /// At the step below the required rate latency already exceeds the limit: an open loop is not
+    /// worth trying, but the ladder does not decide.
     NotWorthTrying,
-    /// Only the open loop can tell.
+    /// Only an open loop can decide.
     Unknown,
 }
 
-/// `plateau` is the rate that no load exceeds, with its interval; `latency_below` the
-/// isotonic latency at the step just below the required rate, in the unit of the limit.
+/// `plateau` is the rate that no load exceeds, with its interval; `latency_below` the isotonic
+/// latency at the step just below the required rate, in the unit of the limit.
 #[must_use]
 pub fn closed_ladder(
     rate_min: f64,
@@ -87,7 +86,7 @@ const RATE_MARGIN: f64 = 0.02;
 const T_ONE_SIDED: f64 = 1.833;
 const T_TWO_SIDED: f64 = 2.262;
 
-/// What was measured says about a rate.
+/// Result for a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RateJudgement {
     /// The mean of the seconds.
@@ -101,23 +100,23 @@ pub struct RateJudgement {
 }
 
 impl RateJudgement {
-    /// The rate is at least so much, and not within 2 % of it.
+    /// Whether the rate is at least this, by more than 2 %.
     #[must_use]
     pub fn is_met(&self, rate_min: f64) -> bool {
         self.low_one_sided > rate_min && self.rate > rate_min * (1.0 + RATE_MARGIN)
     }
 
-    /// The rate is less than so much, and not within 2 % of it.
+    /// Whether the rate is below this, by more than 2 %.
     #[must_use]
     pub fn is_missed(&self, rate_min: f64) -> bool {
         self.high_one_sided < rate_min && self.rate < rate_min * (1.0 - RATE_MARGIN)
     }
 }
 
-/// Judges the rate of a closed loop from what each second carried: with S their sum, M their
-/// number, V the variance of the sum (the largest over all batch lengths, as in
-/// [`super::judge_share`]) and y the smallest sum of a batch of M/20,
-/// low = (S + y)/(M + M/20) - t sqrt(V)/M, high = S/M + t sqrt(V)/M, 9 degrees of freedom.
+/// Judges the rate of a closed loop from each second's amount: with S their sum, M their number, V
+/// the variance of the sum (the largest over all batch lengths, as in [`super::judge_share`]) and y
+/// the smallest sum of a batch of M/20, low = (S + y)/(M + M/20) - t sqrt(V)/M, high = S/M + t
+/// sqrt(V)/M, 9 degrees of freedom.
 ///
 /// Falsely met at the border in up to 10 % of runs of ten minutes (16 % where states last as
 /// long): hence the margin of 2 %. None below 20 seconds.

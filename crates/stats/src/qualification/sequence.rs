@@ -1,10 +1,10 @@
-//! Several looks at one measurement, with errors shared out among them.
+//! Several looks at one measurement, with the error budget divided among them.
 
 use super::share::{DueSecond, ShareJudgement, ShareRule, judge_share};
 use super::split::{MinutesDiffer, minutes_differ};
 use serde::{Deserialize, Serialize};
 
-/// A look at what was measured so far.
+/// An interim analysis of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Look {
     /// Seconds measured by then.
@@ -15,14 +15,14 @@ pub struct Look {
     pub alpha_missed: f64,
 }
 
-/// When to look, and how to measure between.
+/// When to look, and how to measure in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Design {
     /// Q30: up to 30 minutes without a pause.
     Continuous,
-    /// Q90: a run of 60 s at a random place in each 3 minutes, up to 30 of them in 90
-    /// minutes. The default for a verdict to sign.
+    /// Q90: a run of 60 s at a random position in each 3 minutes, up to 30 of them in 90 minutes.
+    /// The default for a verdict to sign.
     Spread,
 }
 
@@ -58,8 +58,8 @@ impl Design {
         }
     }
 
-    /// Seconds of a run, and of the window in which it starts at a random place; none
-    /// where measuring goes on without a pause.
+    /// Seconds of a run, and of the window in which it starts at a random position; none if
+    /// measuring is continuous.
     #[must_use]
     pub fn run_in_window_s(self) -> Option<(u64, u64)> {
         match self {
@@ -87,10 +87,10 @@ pub enum QualifyVerdict {
     Undecided,
 }
 
-/// What to do after a second.
+/// The next step after a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QualifyStep {
-    /// Measure on up to so many seconds in all.
+    /// Continue measuring up to this many seconds in total.
     GoOn {
         /// The next look.
         until_seconds: usize,
@@ -120,22 +120,21 @@ pub struct Qualification {
     verdict: Option<QualifyVerdict>,
 }
 
-/// What a qualification found.
+/// Result of a qualification.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QualifyOutcome {
-    /// Undecided where it was stopped before its end.
+    /// Undecided if it was stopped early.
     pub verdict: QualifyVerdict,
     /// Where the minutes differ: the verdict is that of the part since then.
     pub change: Option<MinutesDiffer>,
-    /// The part that is judged; none where it is too short.
+    /// The judged part; none if it is too short.
     pub judgement: Option<ShareJudgement>,
     /// All seconds measured.
     pub seconds: usize,
 }
 
 impl Qualification {
-    /// Nothing was measured yet. `seed` is that of the orders with which minutes are
-    /// compared.
+    /// Before any measurement. `seed` is for the random orders used to compare minutes.
     #[must_use]
     pub fn new(rule: ShareRule, design: Design, seed: u64) -> Qualification {
         Qualification {
@@ -165,7 +164,7 @@ impl Qualification {
         }
     }
 
-    /// What is known now.
+    /// Current result.
     #[must_use]
     pub fn outcome(&self) -> QualifyOutcome {
         let change = self.change();
@@ -177,7 +176,7 @@ impl Qualification {
         }
     }
 
-    /// After an extension there is one look more, with the levels of the last.
+    /// After an extension there is one more look, with the levels of the last.
     fn next_look(&self) -> Look {
         let looks = self.design.looks();
         let last = looks[looks.len() - 1];
@@ -199,7 +198,7 @@ impl Qualification {
         self.verdict = if missed {
             Some(QualifyVerdict::Missed)
         } else if change.is_some() && !self.is_extended {
-            // No early "met" after a change, and as long again, once.
+            // No early "met" after a change; extended once by the same length.
             self.is_extended = is_last;
             None
         } else if met {

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 
 /// Fewest seconds that are judged: twenty batches.
 const SECONDS_MIN: usize = 20;
-/// So many times D_eff / L seconds decide a share of a fifth of the limit in six of seven
-/// measurements.
+/// D_eff / L times this is the number of seconds that decides a share of a fifth of the limit in
+/// six of seven measurements.
 const SECONDS_OVER_CLUSTER: f64 = 15.0;
 
 /// A second of due time.
@@ -29,11 +29,11 @@ const SECONDS_OVER_CLUSTER: f64 = 15.0;
 pub struct DueSecond {
     /// Operations due in it.
     pub due: u64,
-    /// Those of them that were beyond the threshold; at most `due`.
+    /// Of those, operations beyond the threshold; at most `due`.
     pub beyond: u64,
 }
 
-/// What a second adds to two sums: operations, and what is judged of them.
+/// A second's contribution to two sums: operations, and the judged amount.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Second {
     pub(super) count: f64,
@@ -54,12 +54,12 @@ impl From<&DueSecond> for Second {
 pub struct ShareRule {
     /// L, above 0 and below 1: 0.01 for a p99.
     pub share_max: f64,
-    /// D0: stalls that come together last at most so many seconds in total.
+    /// D0: clustered stalls last at most this many seconds in total.
     pub stall_s: f64,
 }
 
 impl ShareRule {
-    /// The rule of a share, with the assumption that is printed by default.
+    /// The rule for a share, with the default assumption.
     #[must_use]
     pub fn new(share_max: f64) -> ShareRule {
         ShareRule {
@@ -89,23 +89,23 @@ impl ShareRule {
     }
 }
 
-/// What was measured says about a share.
+/// Result for a share.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShareJudgement {
     /// Share seen beyond the threshold, with its interval at 95 %.
     pub share: Estimate,
-    /// Chance of so little, if the true share were the limit: below alpha it is met.
+    /// Probability of so small a share if the true share were the limit: met if below alpha.
     pub p_met: f64,
-    /// Chance of so much, if the true share were the limit: below alpha it is missed.
+    /// Probability of so large a share if the true share were the limit: missed if below alpha.
     pub p_missed: f64,
-    /// D_eff: seconds in which what belongs together comes, as far as was seen; D0 at least.
+    /// D_eff: the observed length of a cluster in seconds; at least D0.
     pub cluster_s: f64,
     /// Seconds measured.
     pub seconds: usize,
-    /// Stalls come together for longer than assumed. `p_met` rests on what was seen of them,
-    /// not on the assumption, so it decides all the same.
+    /// Stalls are clustered for longer than assumed. `p_met` uses the observed clustering, not the
+    /// assumption, so it still decides.
     pub is_clustered: bool,
-    /// Seconds that decide for the most part, as long as stalls come together.
+    /// Seconds that usually suffice for a decision, at the current clustering.
     pub seconds_wanted: f64,
 }
 
@@ -182,7 +182,7 @@ fn p_missed(effective: f64, share: f64, limit: f64) -> f64 {
     incomplete_beta(effective * share, effective * (1.0 - share) + 1.0, limit)
 }
 
-/// The border between 0 and `most` up to which something holds.
+/// The border between 0 and `most` up to which a condition holds.
 pub(super) fn border(most: f64, holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, most);
     for _ in 0..60 {
@@ -196,10 +196,10 @@ pub(super) fn border(most: f64, holds: impl Fn(f64) -> bool) -> f64 {
     0.5 * (low + high)
 }
 
-/// How what is judged comes together.
+/// Clustering of the judged amount.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Clustering {
-    /// The amount in all.
+    /// The total amount.
     pub(super) total: f64,
     /// V: variance of the total, the largest over all batch lengths.
     pub(super) variance: f64,

@@ -9,32 +9,31 @@ const BATCH_S: usize = 30;
 /// Random orders of the batches that the order seen is compared with.
 const ORDERS: usize = 99;
 
-/// Where a run falls apart best.
+/// The most distinct split of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MinutesDiffer {
     /// First second of the later part.
     pub at_s: usize,
-    /// Share of 100 orders, the seen one included, that fall apart as clearly.
+    /// Share of 100 orders, including the observed one, that split as clearly.
     pub p_value: f64,
 }
 
 impl MinutesDiffer {
-    /// The largest p-value that counts as a change. Of runs without one, 0.5 to 5.5 % have
-    /// it, the more the longer stalls come together.
+    /// The largest p-value that counts as a change. 0.5 to 5.5 % of runs without one reach it, more
+    /// the longer the clusters of stalls.
     pub const P_VALUE_MAX: f64 = 0.01;
 
-    /// The parts differ.
+    /// Whether the parts differ.
     #[must_use]
     pub fn is_change(&self) -> bool {
         self.p_value <= Self::P_VALUE_MAX
     }
 }
 
-/// The largest standardised split of batches of 30 s, over the inner 80 % of places: with
-/// c_i and N_i what is beyond and due in the first i of B batches, K and N in all,
-/// |c_i - K N_i/N| / sqrt(i (B - i)/B), against 99 random orders of the batches. A change
-/// in the first or last tenth is not found. None below ten batches (300 s), or where
-/// nothing was due.
+/// The largest standardised split of batches of 30 s, over the inner 80 % of positions: with c_i
+/// and N_i the amounts beyond and due in the first i of B batches, K and N the totals,
+/// |c_i - K N_i/N| / sqrt(i (B - i)/B), compared with 99 random orders of the batches. A change in
+/// the first or last tenth is not found. None below ten batches (300 s), or if nothing was due.
 #[must_use]
 pub fn minutes_differ(seconds: &[DueSecond], seed: u64) -> Option<MinutesDiffer> {
     let mut batches: Vec<Second> = seconds
@@ -53,7 +52,7 @@ pub fn minutes_differ(seconds: &[DueSecond], seed: u64) -> Option<MinutesDiffer>
     let mut as_clear = 1;
     for _ in 0..ORDERS {
         random.shuffle(&mut batches);
-        // Sums of the same numbers in another order differ by rounding.
+        // Sums of the same numbers in a different order differ by rounding.
         if largest_split(&batches).0 >= seen * (1.0 - 1e-12) {
             as_clear += 1;
         }

@@ -389,7 +389,7 @@ fn what_a_look_has_decided_about_a_mean_stands() {
         (judged.verdict, judged.until_seconds),
         (QualifyVerdict::Met, None)
     );
-    // The number beside the verdict is of the seconds that it rests on.
+    // The number next to the verdict is for the seconds that it is based on.
     assert_eq!(
         judged.reason("took longer than 50 ms"),
         "the mean of the first 300 s, which decided, is 1 ms"
@@ -416,7 +416,7 @@ fn what_a_look_has_decided_about_a_mean_stands() {
         "{reason}"
     );
     assert!(reason.ends_with("included): too close to tell"), "{reason}");
-    // An early look has to be surer than the interval beside it.
+    // An early look needs stronger evidence than the interval next to it.
     for (limit, count) in [
         (LatencyLimit::Mean(0.014), 300),
         (LatencyLimit::Share(0.05), 180),

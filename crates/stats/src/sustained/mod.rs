@@ -1,30 +1,29 @@
-//! How long a fast rate lasts: what a cache absorbs, and the rate behind it.
+//! How long a fast rate lasts: what a cache absorbs, and the sustained rate after it.
 //!
-//! A write cache, the fast part of an SSD and a token bucket look the same from outside: a
-//! rate that holds until B bytes (or operations) are done beyond what drains meanwhile,
-//! then a lower one. No finite test excludes a larger cache, so the outcome says how far
-//! the pilot looked.
+//! A write cache, the fast part of an SSD and a token bucket look the same from outside: a rate
+//! that holds until B bytes (or operations) are done beyond what drains meanwhile, then a lower
+//! one. No finite test excludes a larger cache, so the outcome includes how far the pilot went.
 //!
-//! [`Pilot`] is fed the intervals of one load that runs on. It compares spans that double
-//! in time, from the first that has a second and 1,000 operations:
+//! [`Pilot`] is fed the intervals of one continuous load. It compares spans that double in time,
+//! starting with the first of at least a second and 1,000 operations:
 //!
-//! - A span below 0.85 of the one before it is a step down. It is located where two levels
-//!   fit the operations of both spans best (the likelihood of two Poisson rates), and the
-//!   doubling starts again behind it.
+//! - A span below 0.85 of the preceding one is a step down. It is located where two levels fit the
+//!   operations of both spans best (the likelihood of two Poisson rates), and the doubling restarts
+//!   after it.
 //! - Two successive spans of at least 30 s and 1,000 operations each that agree within
 //!   max(5 %, two standard errors) end it. Where intervals have a latency, the mean latency
 //!   must be steady over the later span too, by SNIA's rule ([`crate::SteadyRule`]): a queue
 //!   that grows while the rate holds is not steady. In virtual time a span of
 //!   [`PilotPlan::span_operations`] is long enough as well: there it is their number that
 //!   makes a rate certain, and no clock of the storage's own.
-//! - A quick pilot begins with spans of 5 s and 100 operations, and is content where neither
-//!   of two is a step from the other.
+//! - A quick pilot begins with spans of 5 s and 100 operations, and accepts two spans if neither is
+//!   a step from the other.
 //!
-//! Agreement is not enough to call a rate sustained: see [`Claim`].
+//! Agreement does not suffice to call a rate sustained: see [`Claim`].
 //!
-//! Pure: it reads no clock and can be serialised between intervals. Behaviour for few
-//! intervals: n = 0, 1, 2 are too little for two spans unless they are 30 s long each;
-//! the outcome is then [`Claim::NotReached`] with the rate so far, if any.
+//! Pure: it reads no clock and can be serialised between intervals. With few intervals (n = 0, 1,
+//! 2) there are no two spans unless each is 30 s long; the outcome is then [`Claim::NotReached`]
+//! with the rate so far, if any.
 
 mod outcome;
 mod timeline;
@@ -39,35 +38,35 @@ use crate::steady::SteadyRule;
 use serde::{Deserialize, Serialize};
 use timeline::Timeline;
 
-/// A span below this share of the one before it is a step down.
+/// A span below this share of the preceding one is a step down.
 const STEP_SHARE: f64 = 0.85;
-/// Spans that differ by less than this agree, however many operations they have.
+/// Spans that differ by less than this agree, whatever their number of operations.
 const AGREE_SHARE: f64 = 0.05;
-/// The same in a quick pilot, whose spans are short: other load on a machine makes them
-/// differ by more, and a cache makes a difference of several times.
+/// The same in a quick pilot, whose spans are short: other load on the machine makes them differ
+/// more, and a cache makes a difference of several times.
 const STEP_SHARE_QUICK: f64 = 0.7;
-/// Fewest operations of a span.
+/// Fewest operations in a span.
 const OPERATIONS_MIN: f64 = 1_000.0;
-/// The same of a quick pilot: a slow disk has no more in five seconds.
+/// The same for a quick pilot: a slow disk does no more in five seconds.
 const OPERATIONS_MIN_QUICK: f64 = 100.0;
 /// The first span is at least this long, in seconds.
 const FIRST_SPAN_S: f64 = 1.0;
-/// Writing this many times the size of a cache overflows it, or shows that it does not
-/// hold these writes.
+/// Writing this multiple of a cache's size overflows it, or shows that it does not hold these
+/// writes.
 pub const CACHE_TIMES: f64 = 4.0;
 
-/// What is known of the target, and how thorough the pilot is.
+/// Facts about the target, and how thorough the pilot is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PilotPlan {
     /// Shortest span that may agree with another, in seconds.
     pub span_s_min: f64,
-    /// A span of so many operations may agree too, however short it is.
+    /// A span of this many operations may also agree, however short it is.
     pub span_operations: Option<u64>,
-    /// Bytes of a cache that is known or given.
+    /// Size of a known or given cache, bytes.
     pub cache_bytes: Option<u64>,
-    /// Bytes of flash to write once, capacity and spare, where the target is flash.
+    /// Bytes of flash to write once, capacity and spare, if the target is flash.
     pub flash_bytes: Option<u64>,
-    /// Bytes that the pilot may write; `None`: as many as it needs.
+    /// Most bytes that the pilot may write; `None`: as many as it needs.
     pub bytes_max: Option<u64>,
 }
 
@@ -77,14 +76,13 @@ impl PilotPlan {
     /// Spans of a quick pilot, which never calls a rate sustained.
     pub const QUICK_SPAN_S: f64 = 5.0;
 
-    /// Bytes that a pilot writes at most: what a fast drive takes in its time, and no more
-    /// wear than that.
+    /// Most bytes that a pilot writes: what a fast drive takes in that time, to limit wear.
     #[must_use]
     pub const fn bytes_max(quick: bool) -> u64 {
         if quick { 256 << 30 } else { 4 << 40 }
     }
 
-    /// Thorough, or quick, and nothing known.
+    /// Thorough or quick, with nothing known.
     #[must_use]
     pub const fn new(quick: bool) -> PilotPlan {
         PilotPlan {
@@ -100,7 +98,7 @@ impl PilotPlan {
         }
     }
 
-    /// It compares spans too short for a sustained rate.
+    /// Whether its spans are too short for a sustained rate.
     #[must_use]
     pub fn is_quick(&self) -> bool {
         self.span_s_min < PilotPlan::SPAN_S
@@ -128,8 +126,8 @@ impl PilotPlan {
         }
     }
 
-    /// Seconds from a step to the end of two agreeing spans, if nothing else is found:
-    /// spans of 1, 1, 2, 4, ... s until two are as long as asked.
+    /// Seconds from a step to the end of two agreeing spans, if nothing else is found: spans of 1,
+    /// 1, 2, 4, ... s until two have the required length.
     #[must_use]
     pub fn spans_s(&self) -> f64 {
         if self.is_quick() {
@@ -143,17 +141,17 @@ impl PilotPlan {
     }
 }
 
-/// What to do after an interval.
+/// The next step after an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PilotStep {
-    /// Write on; nothing can be decided before this second of the pilot.
+    /// Continue; nothing can be decided before this second of the pilot.
     WriteOn {
         /// Seconds since the pilot began.
         until_s: f64,
     },
-    /// The rate stepped down here; write on.
+    /// The rate stepped down here; continue.
     SteppedDown(Mark),
-    /// There is nothing more to learn within the plan: [`Pilot::outcome`].
+    /// Nothing more can be learnt within the plan: [`Pilot::outcome`].
     Done,
 }
 
@@ -188,18 +186,18 @@ pub struct Pilot {
     line: Timeline,
     /// Where the doubling began: 0, or the last step.
     start_s: f64,
-    /// Length of the first span behind `start_s`.
+    /// Length of the first span after `start_s`.
     first_s: f64,
     /// The last complete span.
     last: Option<Span>,
     steps: Vec<Absorbed>,
-    /// The two last spans agree.
+    /// Whether the last two spans agree.
     agrees: bool,
     is_done: bool,
 }
 
 impl Pilot {
-    /// Nothing was written yet.
+    /// Before anything was written.
     #[must_use]
     pub fn new(plan: PilotPlan) -> Pilot {
         Pilot {
@@ -214,8 +212,8 @@ impl Pilot {
         }
     }
 
-    /// The next interval of the load; intervals follow each other without gaps. One
-    /// whose time is not above 0 is ignored, and so is all that comes after the end.
+    /// Adds the next interval of the load; intervals follow each other without gaps. One whose time
+    /// is not above 0 is ignored, and so is everything after the end.
     pub fn feed(&mut self, interval: LoadInterval) -> PilotStep {
         if self.is_done {
             return PilotStep::Done;
@@ -237,32 +235,32 @@ impl Pilot {
         PilotStep::Done
     }
 
-    /// The second at which the span ends that is decided next.
+    /// The second at which the next span to be decided ends.
     #[must_use]
     pub fn until_s(&self) -> f64 {
         self.next_end_s()
     }
 
-    /// Seconds that it was fed.
+    /// Seconds fed so far.
     #[must_use]
     pub fn fed_s(&self) -> f64 {
         self.line.end_s()
     }
 
-    /// There is nothing more to learn within the plan.
+    /// Whether nothing more can be learnt within the plan.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.is_done
     }
 
-    /// The plan's bytes are written; the outcome is what there is.
+    /// The plan's bytes are written; the outcome is final.
     fn is_spent(&mut self) -> bool {
         let written = self.line.end().bytes;
         self.is_done = self.plan.bytes_max.is_some_and(|max| written >= max as f64);
         self.is_done
     }
 
-    /// The end of the span that is decided next.
+    /// The end of the next span to be decided.
     fn next_end_s(&self) -> f64 {
         match self.last {
             None => self.start_s + self.first_s,
@@ -274,7 +272,7 @@ impl Pilot {
         (last.to_s - self.start_s).max(self.first_s)
     }
 
-    /// Decides about the span that ended. The place of a step down, if it is one.
+    /// Evaluates the span that ended. Returns the position of a step down, if it is one.
     fn advance(&mut self) -> Option<Mark> {
         let Some(last) = self.last else {
             self.begin();
@@ -342,16 +340,16 @@ impl Pilot {
         let error = libm::sqrt(1.0 / counts[0] + 1.0 / counts[1]);
         let ratio = self.line.rate(next) / self.line.rate(last);
         let (agree, steady) = match self.plan.is_quick() {
-            // Neither is a step from the other: it only shows that a rate held, and the runs
-            // behind it say how certain it is.
+            // Neither is a step from the other: it only shows that a rate held; the runs after it
+            // show how certain it is.
             true => (1.0 - STEP_SHARE_QUICK, true),
             false => (AGREE_SHARE, self.latency_is_steady(next)),
         };
         (ratio - 1.0).abs() <= agree.max(2.0 * error) && steady
     }
 
-    /// Without latencies, or below 800 operations a round, where SNIA's rule sees chance:
-    /// the rate alone decides.
+    /// Without latencies, or below 800 operations per round, where SNIA's rule is affected by
+    /// chance: the rate alone decides.
     fn latency_is_steady(&self, span: Span) -> bool {
         let rounds = SteadyRule::SNIA.window;
         let length_s = (span.to_s - span.from_s) / rounds as f64;
@@ -369,14 +367,14 @@ impl Pilot {
         few || judged.is_none_or(|seen| seen.steady)
     }
 
-    /// Nothing that is known of the target asks for more bytes, or the plan has no more.
+    /// Nothing known about the target requires more bytes, or the plan allows no more.
     fn has_looked_far_enough(&self) -> bool {
         let written = self.line.end().bytes;
         self.bytes_wanted().is_none_or(|wanted| written >= wanted)
     }
 
-    /// Bytes that must be written before the rate may be called sustained, as far as they
-    /// are known: four times a cache that no step has shown to be full, and all flash.
+    /// Bytes that must be written before the rate may be called sustained, if known: four times a
+    /// cache that no step has shown to be full, and all flash.
     pub(crate) fn bytes_wanted(&self) -> Option<f64> {
         let shown = |cache: f64| {
             self.last_step()
@@ -391,7 +389,7 @@ impl Pilot {
         }
     }
 
-    /// The last step after which the rate stayed low; a rate that came back was a pause.
+    /// The last step after which the rate stayed low; a rate that recovered was a pause.
     pub(crate) fn last_step(&self) -> Option<&Absorbed> {
         let now = self.last.map(|span| self.line.rate(span));
         self.steps

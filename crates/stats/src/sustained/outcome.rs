@@ -1,19 +1,19 @@
-//! What a pilot found, in the terms that a sheet prints.
+//! The result of a pilot, in the terms used in reports.
 
 use super::{CACHE_TIMES, Mark, Pilot};
 use serde::{Deserialize, Serialize};
 
-/// What may be said of the rate.
+/// What can be claimed about the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Claim {
-    /// It lasts: two spans of at least 30 s agree, and a step was seen, or at least four
-    /// times the known cache was written; of flash, all of it once.
+    /// It is sustained: two spans of at least 30 s agree, and a step was seen, or at least four
+    /// times the known cache was written; for flash, all of it once.
     Sustained,
-    /// It lasted for as many bytes as were written since [`Sustained::from`]. Nothing is
-    /// known that would exclude a larger cache, or spans were short.
+    /// It lasted for the bytes written since [`Sustained::from`]. Nothing known excludes a larger
+    /// cache, or spans were short.
     AtLeast,
-    /// It is the rate of a cache, or of nothing that lasts: no answer, no verdict.
+    /// It is a cache's rate or not a lasting one: no answer, no verdict.
     NotReached(NotReached),
 }
 
@@ -25,54 +25,54 @@ pub enum NotReached {
     TooShort,
     /// The known cache may still have absorbed everything.
     CacheAbsorbs,
-    /// The rate stepped down, and was not seen steady since.
+    /// The rate stepped down, and has not been steady since.
     JustSteppedDown,
     /// Successive spans kept differing, in rate or in latency.
     Unsteady,
-    /// Steady, but the flash was not written once: its own steady state needs that.
+    /// Steady, but the flash was not written once, which its own steady state requires.
     FlashNotWritten,
 }
 
 /// What was absorbed before a step down.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Absorbed {
-    /// Where the rate stepped down: bytes and operations done until there, what drained
-    /// meanwhile included.
+    /// Where the rate stepped down: bytes and operations done until there, including what drained
+    /// meanwhile.
     pub at: Mark,
-    /// Operations a second before it, since the step before or the beginning.
+    /// Operations per second before it, since the preceding step or the beginning.
     pub rate: f64,
 }
 
 /// What more would be needed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Need {
-    /// Seconds, of the whole pilot from its beginning, at the rate of the last span.
+    /// Seconds for the whole pilot, at the rate of the last span.
     pub seconds: f64,
-    /// Bytes, of the whole pilot.
+    /// Bytes for the whole pilot.
     pub bytes: f64,
 }
 
-/// What a pilot found.
+/// Result of a pilot.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sustained {
-    /// What may be said of `rate`.
+    /// What can be claimed about `rate`.
     pub claim: Claim,
-    /// What was absorbed at the faster rate; none where no step was seen.
+    /// What was absorbed at the faster rate; none if no step was seen.
     pub absorbed: Option<Absorbed>,
-    /// Operations a second over the last span; none before the first has ended.
+    /// Operations per second over the last span; none before the first has ended.
     pub rate: Option<f64>,
-    /// Where the rate has held since: the step, or the beginning. Runs that start after a
-    /// rest write as many bytes again before they measure.
+    /// Since when the rate has held: the step, or the beginning. Runs that start after a rest write
+    /// as many bytes again before they measure.
     pub from: Mark,
-    /// How far was looked.
+    /// How far the pilot went.
     pub to: Mark,
-    /// What would reach a sustained rate, where none was reached; an estimate, from the
-    /// known cache or by doubling.
+    /// What would reach a sustained rate, if none was reached; an estimate, from the known cache or
+    /// by doubling.
     pub need: Option<Need>,
 }
 
 impl Sustained {
-    /// The rate may stand as an answer.
+    /// Whether the rate is usable as an answer.
     #[must_use]
     pub fn is_reached(&self) -> bool {
         !matches!(self.claim, Claim::NotReached(_))
@@ -86,8 +86,8 @@ impl Sustained {
 }
 
 impl Pilot {
-    /// What is known now: final after [`super::PilotStep::Done`], otherwise what a pilot
-    /// whose time is up has to say.
+    /// Current result: final after [`super::PilotStep::Done`], otherwise that of a pilot stopped
+    /// now.
     #[must_use]
     pub fn outcome(&self) -> Sustained {
         let claim = self.claim();
@@ -110,7 +110,7 @@ impl Pilot {
         let stepped = self.last_step().is_some();
         let flash = self.plan.flash_bytes.map(|bytes| bytes as f64);
         let is_flash_unwritten = flash.is_some_and(|bytes| written < bytes);
-        // More bytes are not allowed, and no fewer would show anything else.
+        // More bytes are not allowed, and fewer would show nothing else.
         if self.is_done && !self.agrees && is_flash_unwritten {
             return Claim::NotReached(NotReached::FlashNotWritten);
         }
@@ -137,7 +137,7 @@ impl Pilot {
         }
     }
 
-    /// A known cache may hold all that was written.
+    /// Whether a known cache may hold everything written.
     fn holds_in_cache(&self) -> bool {
         let flash = self.plan.flash_bytes.map_or(0.0, |bytes| bytes as f64);
         let cache = self.plan.cache_bytes.map_or(0.0, |bytes| bytes as f64);
@@ -145,14 +145,14 @@ impl Pilot {
         cache > 0.0 && wanted > flash && self.line.end().bytes < wanted
     }
 
-    /// The last span is shorter than two spans that could agree.
+    /// The last span is too short for two spans to agree.
     fn spans_are_short(&self) -> bool {
         let since = self.line.end_s() - self.start_s;
         since < self.plan.spans_s()
     }
 
-    /// As many bytes as are known to be wanted, at least; then spans until two agree, or
-    /// twice what there was.
+    /// At least the bytes known to be required; then spans until two agree, or twice the amount so
+    /// far.
     fn need(&self, rate: Option<f64>) -> Need {
         let end = self.line.end();
         let block = end.bytes / end.operations.max(1.0);
@@ -172,7 +172,7 @@ impl Pilot {
             false if since_s < self.plan.spans_s() => self.plan.spans_s() - since_s,
             false => since_s,
         };
-        // What fits a cache is written faster than what follows.
+        // What fits in a cache is written faster than what follows.
         let behind_s = if self.holds_in_cache() {
             self.plan.spans_s()
         } else {
@@ -186,8 +186,8 @@ impl Pilot {
     }
 }
 
-/// Bytes that random writes must span for a cache of this size to overflow: rewriting a
-/// small file inside a cache never does. None above 2^64.
+/// Span in bytes that random writes need to overflow a cache of this size: rewriting a small file
+/// in a cache never does. None above 2^64.
 #[must_use]
 pub fn span_bytes_min(cache_bytes: u64) -> Option<u64> {
     cache_bytes.checked_mul(CACHE_TIMES as u64)

@@ -1,10 +1,10 @@
-//! What was done until when: the intervals of a load, added up.
+//! Cumulative totals of a load's intervals.
 
 use super::{STEP_SHARE, Span};
 use serde::{Deserialize, Serialize};
 
-/// Marks kept at most; beyond, every other one is dropped. A span is then still known to
-/// 1 part in 1,000.
+/// Most marks kept; beyond that every other one is dropped. A span is then still accurate to 1 part
+/// in 1,000.
 const MARKS_MAX: usize = 8_192;
 
 /// An interval of a load.
@@ -14,13 +14,13 @@ pub struct LoadInterval {
     pub seconds: f64,
     /// Operations that completed.
     pub operations: u64,
-    /// Bytes that they moved.
+    /// Bytes transferred.
     pub bytes: u64,
-    /// Their mean latency in seconds, where it is known and there are any.
+    /// Their mean latency in seconds, if known and there are any.
     pub latency_s: Option<f64>,
 }
 
-/// A place in a load: what was done since it began.
+/// A position in a load: totals since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
     /// Seconds.
@@ -33,7 +33,7 @@ pub struct Mark {
     pub(crate) latency_s_sum: f64,
 }
 
-/// Intervals, added up; between two marks everything grows evenly.
+/// Cumulative intervals; between two marks growth is linear.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Timeline {
     marks: Vec<Mark>,
@@ -79,7 +79,7 @@ impl Timeline {
         self.end().seconds
     }
 
-    /// What was done until a second.
+    /// Totals up to a second.
     pub(crate) fn at(&self, seconds: f64) -> Mark {
         let after = self.marks.partition_point(|mark| mark.seconds <= seconds);
         let Some(high) = self.marks.get(after) else {
@@ -100,7 +100,7 @@ impl Timeline {
         self.at(span.to_s).operations - self.at(span.from_s).operations
     }
 
-    /// Operations a second; 0 of an empty span.
+    /// Operations per second; 0 for an empty span.
     pub(crate) fn rate(&self, span: Span) -> f64 {
         let seconds = span.to_s - span.from_s;
         if seconds > 0.0 {
@@ -110,16 +110,16 @@ impl Timeline {
         }
     }
 
-    /// Mean latency; none where it is not known.
+    /// Mean latency; none if unknown.
     pub(crate) fn latency_s(&self, span: Span) -> Option<f64> {
         let operations = self.operations(span);
         let sum = self.at(span.to_s).latency_s_sum - self.at(span.from_s).latency_s_sum;
         (self.has_latency && operations > 0.0).then(|| sum / operations)
     }
 
-    /// The second inside the span where two levels fit its operations best: the largest
-    /// likelihood of two Poisson rates, over the ends of intervals and twentieths of the
-    /// span, the latter for where intervals are long.
+    /// The second inside the span where two levels fit its operations best: the largest likelihood
+    /// of two Poisson rates, over the ends of intervals and twentieths of the span, the latter for
+    /// long intervals.
     pub(crate) fn best_split(&self, span: Span) -> f64 {
         let length = span.to_s - span.from_s;
         let inside = |second: &f64| *second > span.from_s && *second < span.to_s;
@@ -145,8 +145,8 @@ impl Timeline {
         self.behind_mixed_interval(best.1, span.to_s)
     }
 
-    /// The interval in which the rate fell has some of both levels, and would look like a
-    /// level of its own: behind its end where it is well above what follows.
+    /// The interval in which the rate fell contains both levels, and would look like a level of its
+    /// own: returns its end if it is well above what follows.
     fn behind_mixed_interval(&self, split_s: f64, end_s: f64) -> f64 {
         let after = self.marks.partition_point(|mark| mark.seconds <= split_s);
         let Some(mark) = self.marks.get(after).filter(|mark| mark.seconds < end_s) else {

@@ -1,16 +1,14 @@
-//! Histograms as bytes: HdrHistogram's V2 encoding and a trailer of our own.
+//! Histograms as bytes: HdrHistogram's V2 encoding and a custom trailer.
 //!
-//! The blob starts with a plain (not deflated) V2 histogram, lowest value 1,
-//! three significant digits, which any HdrHistogram library reads; such readers
-//! take the payload's length from the header and leave what follows alone. After
-//! it stand 36 bytes that V2 has no room for: the magic `SWx1`, then exact
-//! minimum and maximum (u64 each) and exact sum (u128), big-endian.
+//! The blob starts with a plain (not deflated) V2 histogram, lowest value 1, three significant
+//! digits, which any HdrHistogram library reads; such readers take the payload's length from the
+//! header and ignore what follows. After it come 36 bytes that V2 cannot hold: the magic `SWx1`,
+//! then exact minimum and maximum (u64 each) and exact sum (u128), big-endian.
 //!
-//! Exactness: HDR's buckets for three digits are 1,024 an octave, ours 512 with
-//! the same edges, so each HDR bucket lies in one of ours and counts come back
-//! unchanged. Written here rather than with the `hdrhistogram` crate, because
-//! its decoder believes the length in the header (4 GiB) and takes 270 KiB for
-//! each histogram; the tests hold both against each other.
+//! Exactness: HDR has 1,024 buckets per octave for three digits, this histogram 512 with the same
+//! edges, so each HDR bucket is within one of these and counts are restored unchanged. Implemented
+//! here rather than with the `hdrhistogram` crate, because its decoder trusts the length in the
+//! header (4 GiB) and needs 270 KiB per histogram; the tests compare both.
 
 use crate::histogram::{Histogram, VALUE_MAX};
 
@@ -22,14 +20,14 @@ const DIGITS: u32 = 3;
 /// Index of HDR's bucket of `u64::MAX`: no histogram has more.
 const HDR_INDEX_MAX: usize = hdr_index(u64::MAX);
 
-/// Why bytes are not a histogram.
+/// Why bytes are not a valid histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum V2Error {
     /// Fewer bytes than the header or its payload length needs.
     #[error("the histogram is cut short: {needed} bytes are needed, {present} are there")]
     Truncated {
-        /// Bytes that a whole one takes.
+        /// Bytes needed.
         needed: usize,
         /// Bytes given.
         present: usize,
@@ -37,11 +35,11 @@ pub enum V2Error {
     /// The first four bytes are not V2's cookie.
     #[error("not an uncompressed HdrHistogram V2 histogram (it starts with {cookie:#010x})")]
     Cookie {
-        /// What stood there.
+        /// The value found.
         cookie: u32,
     },
-    /// Significant digits other than 3, lowest value other than 1, a normalizing
-    /// offset or a ratio other than 1: its buckets do not nest in ours.
+    /// Significant digits other than 3, lowest value other than 1, a normalizing offset or a ratio
+    /// other than 1: its buckets do not nest in this histogram's.
     #[error("the histogram's {field} is not what Stripewise stores")]
     Unsupported {
         /// Name of the header's field.
@@ -54,17 +52,16 @@ pub enum V2Error {
         /// Position in the blob.
         at: usize,
     },
-    /// Bytes after the payload that are no trailer, or one that contradicts the counts.
+    /// Bytes after the payload that are not a trailer, or one that contradicts the counts.
     #[error("the histogram's exact minimum, maximum and sum do not fit its counts")]
     Trailer,
 }
 
 impl Histogram {
-    /// The histogram as HdrHistogram V2 bytes with the exact extremes behind.
+    /// The histogram as HdrHistogram V2 bytes followed by the exact extremes.
     ///
-    /// An empty one takes 40 bytes, others 76 and about a byte for each bucket
-    /// in use. Counts of 2^63 and more, which the format cannot hold, are written as
-    /// 2^63 - 1.
+    /// An empty one takes 40 bytes, others 76 plus about a byte per bucket in use. Counts of 2^63
+    /// and more, which the format cannot hold, are written as 2^63 - 1.
     ///
     /// ```
     /// use stripewise_stats::Histogram;
@@ -80,13 +77,12 @@ impl Histogram {
         bytes.extend_from_slice(&[0; 4]); // The payload's length, known below.
         bytes.extend_from_slice(&0u32.to_be_bytes()); // Normalizing offset.
         bytes.extend_from_slice(&DIGITS.to_be_bytes());
-        bytes.extend_from_slice(&1u64.to_be_bytes()); // Lowest value told apart.
+        bytes.extend_from_slice(&1u64.to_be_bytes()); // Lowest discernible value.
         bytes.extend_from_slice(&VALUE_MAX.to_be_bytes());
         bytes.extend_from_slice(&1f64.to_be_bytes()); // Integer to double ratio.
         let mut next = 0;
         for bucket in self.nonzero() {
-            // The midpoint's HDR bucket, so that other readers are at most half
-            // a bucket off, too.
+            // The midpoint's HDR bucket, so that other readers are at most half a bucket off too.
             let middle = bucket.value_low + (bucket.value_high - bucket.value_low) / 2;
             let index = hdr_index(middle);
             put_zeros(&mut bytes, index - next);
@@ -105,14 +101,14 @@ impl Histogram {
         bytes
     }
 
-    /// The histogram in V2 bytes, of ours or of another program.
+    /// Reads a histogram from V2 bytes, written by this program or another.
     ///
-    /// Ours come back equal. Where the trailer is missing, minimum and maximum
-    /// are the edges of the outermost HDR buckets and the sum is that of their midpoints
-    /// (within 0.05 % of the truth each); values above [`VALUE_MAX`] count as it.
+    /// Stripewise's own come back equal. Without the trailer, minimum and maximum are the edges of
+    /// the outermost HDR buckets and the sum is that of their midpoints (each within 0.05 % of the
+    /// truth); values above [`VALUE_MAX`] count as it.
     ///
-    /// Safe on hostile bytes: never panics, reads each byte once, and allocates
-    /// at most one entry of 8 bytes for each bucket (132 KiB).
+    /// Safe on hostile bytes: never panics, reads each byte once, and allocates at most one 8-byte
+    /// entry per bucket (132 KiB).
     ///
     /// # Errors
     /// See [`V2Error`]. Deflated histograms (cookie `0x1c849314`) are not read.
@@ -130,8 +126,8 @@ impl Histogram {
             let (index, count, at) = entry?;
             total = total.checked_add(count).ok_or(V2Error::Counts { at })?;
             let (low, high) = hdr_range(index);
-            // Several HDR buckets go into each of ours; their midpoints add up
-            // to the sum and their outer edges are the extremes.
+            // Several HDR buckets go into each of ours; their midpoints add up to the sum and their
+            // outer edges are the extremes.
             histogram.add_bucket(low, high, count);
         }
         if !trailer.is_empty() {
@@ -156,7 +152,7 @@ impl Histogram {
     }
 }
 
-/// The payload's length, when the header is one that we read.
+/// The payload's length, if the header is supported.
 fn check_header(bytes: &[u8]) -> Result<usize, V2Error> {
     let present = bytes.len();
     if present < HEADER_BYTES {

@@ -1,4 +1,4 @@
-//! Wilcoxon's signed-rank test and the interval that belongs to it, exact.
+//! Wilcoxon's signed-rank test and its interval, exact.
 //!
 //! W is the sum of the ranks of |d| over the positive d. If the d are symmetric
 //! around 0, every rank has either sign with probability 1/2, so P(W = w) is the
@@ -12,7 +12,7 @@
 //! [`EXACT_COUNT_MAX`] differences, above with the normal approximation and
 //! continuity correction (p-values within 0.001, those up to 0.06 within 0.0003).
 //!
-//! Left out: Pratt's treatment of zeros, one-sided intervals.
+//! Not included: Pratt's treatment of zeros, one-sided intervals.
 
 use crate::distribution::{normal_cdf, normal_quantile};
 use crate::hodges_lehmann::{finite_sorted, hodges_lehmann, walsh_average, walsh_count};
@@ -22,15 +22,15 @@ use serde::{Deserialize, Serialize};
 /// Most differences for which the distribution is exact.
 pub const EXACT_COUNT_MAX: usize = 200;
 
-/// The outcome of a signed-rank test of "the differences are symmetric around 0".
+/// Result of a signed-rank test of "the differences are symmetric around 0".
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SignedRank {
-    /// Differences other than 0.
+    /// Nonzero differences.
     pub count: usize,
     /// Sum of the ranks of the positive ones, W.
     pub rank_sum: f64,
-    /// P(a W at least as far from its mean, on either side): twice the smaller
-    /// of the other two, at most 1.
+    /// P(a W at least as far from its mean, on either side): twice the smaller of the other two, at
+    /// most 1.
     pub p_two_sided: f64,
     /// P(a W as large or larger): small when differences are positive.
     pub p_greater: f64,
@@ -82,11 +82,10 @@ pub fn signed_rank(differences: &[f64]) -> Option<SignedRank> {
 /// the c-th largest Walsh average, c the largest number with
 /// P(W <= c - 1) <= (1 - level) / 2.
 ///
-/// For continuous symmetric differences it holds the truth with exactly the
-/// probability returned as `level`, which is at least the asked one (for n = 10
-/// and 95 %: 95.1 %). Ties only make it hold the truth more often. Above
-/// [`EXACT_COUNT_MAX`] differences c is of the normal approximation and `level`
-/// the asked one.
+/// For continuous symmetric differences it contains the true value with exactly the probability
+/// returned as `level`, which is at least the requested one (for n = 10 and 95 %: 95.1 %). Ties
+/// only increase it. Above [`EXACT_COUNT_MAX`] differences c comes from the normal approximation
+/// and `level` is the requested one.
 ///
 /// None where n is too small for the level (n <= 5 for 95 %, so n = 0, 1 and 2;
 /// see [`signed_rank_count_min`]) or a difference is not finite.
@@ -123,7 +122,7 @@ pub fn signed_rank_count_min(p_value: f64) -> Option<usize> {
         .map(|n| n as usize)
 }
 
-/// c and the level that it gives.
+/// c and its level.
 fn critical_count(n: usize, level: f64) -> Option<(u64, f64)> {
     let tail = 0.5 - 0.5 * level;
     if !(0.0..0.5).contains(&tail) {
@@ -138,8 +137,8 @@ fn critical_count(n: usize, level: f64) -> Option<(u64, f64)> {
     let mut below = 0.0;
     let mut c = 0u64;
     for probability in distribution(&ranks) {
-        // Sums of many halves carry a rounding error; a tail that is exactly
-        // the asked one counts as reached.
+        // Sums of many halves have a rounding error; a tail of exactly the requested size counts as
+        // reached.
         if below + probability > tail * (1.0 + 1e-12) {
             break;
         }
@@ -177,7 +176,7 @@ fn distribution(ranks: &[u64]) -> Vec<f64> {
     probability
 }
 
-/// Twice the mean ranks of values that rise in magnitude.
+/// Twice the mean ranks of values sorted by magnitude.
 fn doubled_ranks(rising: &[f64]) -> Vec<u64> {
     let mut ranks = Vec::with_capacity(rising.len());
     for group in rising.chunk_by(|a, b| a.abs() == b.abs()) {
@@ -205,7 +204,7 @@ fn exact_tails(doubled: &[u64], sum_doubled: u64) -> (f64, f64) {
     (less.min(1.0), greater.min(1.0))
 }
 
-/// The same by the normal approximation, variance reduced for ties.
+/// The same by the normal approximation, with the variance reduced for ties.
 fn normal_tails(doubled: &[u64], sum_doubled: u64) -> (f64, f64) {
     let squares: f64 = doubled.iter().map(|&r| (r * r) as f64).sum();
     let mean = 0.25 * doubled.iter().sum::<u64>() as f64;

@@ -1,7 +1,7 @@
-//! What the intervals and tests promise, counted over simulated data with fixed
-//! seeds. Bounds are binomial: 3.3 standard deviations around the promised share,
-//! a false failure in 1,000 if the seeds were drawn anew. The long ones are
-//! ignored here and run nightly (`cargo test -- --ignored`).
+//! Promised properties of the intervals and tests, counted over simulated data with fixed seeds.
+//! Bounds are binomial: 3.3 standard deviations around the promised share, a false failure in 1,000
+//! if the seeds were drawn again. The long ones are ignored here and run nightly
+//! (`cargo test -- --ignored`).
 
 use stripewise_stats::{
     AtLimit, Bootstrap, ChangePointRule, CrossingAt, LadderStep, LoadRun, Pair, Quantile, Random,
@@ -14,7 +14,7 @@ fn share(trials: u32, mut happens: impl FnMut(u32) -> bool) -> f64 {
     f64::from((0..trials).map(|k| u32::from(happens(k))).sum::<u32>()) / f64::from(trials)
 }
 
-/// The share is the promised one as far as so many trials can tell.
+/// The share is the promised one within the accuracy of this many trials.
 fn assert_share(seen: f64, promised: f64, trials: u32, what: &str) {
     let deviation = (promised * (1.0 - promised) / f64::from(trials)).sqrt();
     assert!(
@@ -343,7 +343,7 @@ fn missed_when_stopping_on_width(
 #[test]
 fn stopping_on_width_alone_hardly_changes_the_level() {
     let seen = missed_when_stopping_on_width(0.01, 2.0, 600, 4);
-    // 5 % asked; 6.9 % is what experiments may reach, stopping included.
+    // 5 % requested; experiments may reach 6.9 %, including stopping.
     assert!((0.03..=0.069).contains(&seen), "{seen}");
 }
 

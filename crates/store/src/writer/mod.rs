@@ -1,14 +1,12 @@
-//! A thread of its own that writes a run while it goes on.
+//! A thread that writes a run while it is in progress.
 //!
-//! Who measures must not wait for a disk: the one that results are kept on is often
-//! the one that is measured, and a commit there takes as long as the load lets it.
-//! The caller only puts intervals into a queue; the thread takes all there are and
-//! hands them to the store.
+//! A measurement must not wait for a disk: the store's disk is often the one being measured, and a
+//! commit there takes as long as the load permits. The caller only puts intervals into a queue; the
+//! thread takes all of them and writes them to the store.
 //!
-//! The queue is bounded. Where time is real and it is full, each new interval joins
-//! two neighbours that wait, the shortest first, into one of twice the length: the
-//! store loses detail over time, and no operation. Where time is simulated the caller
-//! waits instead.
+//! The queue is bounded. If time is real and it is full, each new interval merges two waiting
+//! neighbours, the shortest first, into one of twice the length: the store loses resolution in
+//! time, but no operations. In simulated time the caller waits instead.
 
 use crate::blob;
 use crate::error::{Error, ErrorKind, Result};
@@ -21,18 +19,18 @@ use std::thread::Builder;
 use std::time::Duration;
 use stripewise_results::{Interval, RunRecord};
 
-/// Intervals of jobs that wait at most: over two hours of one job at a second each.
+/// Most waiting intervals: over two hours of one job at one per second.
 const QUEUE_MAX: usize = 8_192;
 
-/// How long the store of a run that never started is waited for.
+/// How long to wait for the store of a run that never started.
 const GIVE_BACK: Duration = Duration::from_secs(8);
 
-/// What a full queue means for who measures.
+/// What happens when the queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
-    /// Neighbouring intervals are joined: nobody waits.
+    /// Adjacent intervals are merged: no waiting.
     Join,
-    /// Wait for the store: where time is simulated, waiting changes nothing.
+    /// Wait for the store: in simulated time, waiting changes nothing.
     Wait,
 }
 
@@ -40,7 +38,7 @@ pub enum WhenFull {
 #[derive(Debug)]
 pub(crate) struct First {
     skeleton: RunRecord,
-    /// Time still to come after it, where that is known.
+    /// Time remaining after it, if known.
     left_after_ns: Option<u64>,
 }
 
@@ -48,29 +46,29 @@ pub(crate) struct First {
 #[derive(Debug)]
 pub(crate) struct Last {
     record: RunRecord,
-    /// For a run that could not be begun because another one has its id.
+    /// For a run that could not be begun because its id was taken.
     free_ids: Vec<String>,
 }
 
-/// Where the thread puts what it takes.
+/// Where the thread writes.
 pub(crate) trait Sink: Send + 'static {
-    /// The run begins.
+    /// Begins the run.
     fn begin(&mut self, first: &First) -> Result<()>;
-    /// More of the run, in order.
+    /// Appends more of the run, in order.
     fn append(&mut self, intervals: Vec<PendingInterval>) -> Result<()>;
-    /// All of it is to be stored now.
+    /// Stores everything now.
     fn flush(&mut self) -> Result<()>;
-    /// The run ends; the id under which it is kept.
+    /// Ends the run; returns the id under which it is stored.
     fn finish(&mut self, last: Last) -> Result<String>;
-    /// Intervals that were joined because too many waited.
+    /// Intervals that were merged because too many waited.
     fn joined(&self) -> u64;
 }
 
-/// A run on its way into a store.
+/// A run being written to a store.
 #[derive(Debug)]
 struct StoreSink {
     store: Store,
-    /// Absent where the run could not be begun.
+    /// `None` if the run could not be begun.
     run: Option<RunHandle>,
 }
 
@@ -116,20 +114,20 @@ impl Sink for StoreSink {
     }
 }
 
-/// Writes one run from a thread of its own, which has the store meanwhile. Dropped
-/// without [`RunWriter::finish_under_a_free_id`], it leaves the run as running.
+/// Writes one run from its own thread, which owns the store meanwhile. Dropped without
+/// [`RunWriter::finish_under_a_free_id`], it leaves the run as running.
 #[derive(Debug)]
 pub struct RunWriter<'store> {
     lender: &'store mut Store,
-    /// Absent once it was ended.
+    /// `None` once it has ended.
     writer: Option<Writer<StoreSink>>,
 }
 
 impl<'store> RunWriter<'store> {
-    /// Starts the thread; the store is its own until the run is finished or given up.
+    /// Starts the thread, which owns the store until the run is finished or given up.
     ///
     /// # Errors
-    /// That of the system where no thread can be made.
+    /// The system's error if no thread can be created.
     pub fn start(lender: &'store mut Store, when_full: WhenFull) -> std::io::Result<Self> {
         let store = lender.lend().map_err(std::io::Error::other)?;
         let sink = StoreSink { store, run: None };
@@ -145,7 +143,7 @@ impl<'store> RunWriter<'store> {
         }
     }
 
-    /// Enters the run, as [`Store::begin_run_of_several`] does, without waiting for it.
+    /// Inserts the run, as [`Store::begin_run_of_several`] does, without waiting for it.
     pub fn begin(&self, skeleton: &RunRecord, left_after_ns: Option<u64>) {
         self.writer().begin(First {
             skeleton: skeleton.clone(),
@@ -158,35 +156,33 @@ impl<'store> RunWriter<'store> {
         self.writer().append(job_index, interval, latencies);
     }
 
-    /// Waits until all that was appended is stored, or has failed to be, but no longer than
-    /// `limit`: the disk may hang. `false` where it still waits; the thread goes on. Call
-    /// it when measuring ends, before operations in flight are waited for.
+    /// Waits until everything appended is stored, or has failed, but at most `limit`: the disk may
+    /// hang. `false` if it is still waiting; the thread continues. Call it when measuring ends,
+    /// before waiting for operations in flight.
     #[must_use]
     pub fn flush(&self, limit: Duration) -> bool {
         self.writer().flush(limit)
     }
 
-    /// The first failure of the store, once. Measuring may go on without it.
+    /// The first failure of the store, once. Measuring may continue without it.
     pub fn failure(&self) -> Option<Error> {
         self.writer().failure()
     }
 
-    /// Intervals that were joined with a neighbour so far because the store took too
-    /// long. What they count is stored.
+    /// Intervals merged with a neighbour so far because the store took too long. Their counts are
+    /// stored.
     pub fn joined(&self) -> u64 {
         self.writer().joined()
     }
 
     /// Stores the final record and ends the thread: [`Store::finish_run`], or
-    /// [`Store::save_new_run`] where the run could not be begun; where another run has
-    /// its id, the record gets one of `new_id` instead of being lost. It is kept then,
-    /// whatever failed before. `waits` is called where the store has not done it within
-    /// `patience`. After `limit` more it is given up: the thread waits on, and whatever is
-    /// asked of the store from then on fails.
+    /// [`Store::save_new_run`] if the run could not be begun; if another run has its id, the record
+    /// gets one from `new_id` instead of being lost. It is stored then, whatever failed before.
+    /// `waits` is called if the store takes longer than `patience`. After another `limit` it is
+    /// given up: the thread keeps waiting, and all later calls on the store fail.
     ///
     /// # Errors
-    /// The failure of the store: the record is not kept. [`ErrorKind::NoAnswer`] after
-    /// `limit`.
+    /// The failure of the store: the record is not stored. [`ErrorKind::NoAnswer`] after `limit`.
     pub fn finish_under_a_free_id(
         mut self,
         record: &mut RunRecord,
@@ -215,7 +211,7 @@ impl<'store> RunWriter<'store> {
         self.writer.as_ref().expect("there until it is finished")
     }
 
-    /// Gives the store back, if the thread ends in time.
+    /// Returns the store, if the thread ends in time.
     fn take_back(&mut self, limit: Duration) -> Option<Result<String>> {
         let (sink, done) = self.writer.take()?.close(limit)?;
         *self.lender = sink.store;
@@ -232,22 +228,22 @@ impl Drop for RunWriter<'_> {
     }
 }
 
-/// What the caller and the thread share.
+/// State shared by caller and thread.
 #[derive(Debug, Default)]
 struct State {
     first: Option<First>,
     queue: Queue,
-    /// Taken by the thread and not yet handed over.
+    /// Taken by the thread and not yet written.
     is_writing: bool,
     flush_asked: bool,
     closing: bool,
     last: Option<Last>,
-    /// What became of the last, and whether the thread is done.
+    /// The final result, and whether the thread is done.
     finished: Option<Result<String>>,
     has_ended: bool,
     failure: Option<Error>,
     has_failed: bool,
-    /// By the sink.
+    /// Merged by the sink.
     joined: u64,
 }
 
@@ -282,7 +278,7 @@ impl<S> Shared<S> {
     }
 }
 
-/// The thread is nobody's: one that hangs holds nobody up.
+/// The thread is detached: if it hangs, it blocks no one.
 #[derive(Debug)]
 struct Writer<S> {
     shared: Arc<Shared<S>>,
@@ -291,7 +287,7 @@ struct Writer<S> {
 }
 
 impl<S: Sink> Writer<S> {
-    /// The sink comes back where no thread can be made.
+    /// Returns the sink if no thread can be created.
     fn start(
         sink: S,
         when_full: WhenFull,
@@ -357,7 +353,7 @@ impl<S: Sink> Writer<S> {
         state.joined + state.queue.joined
     }
 
-    /// The thread is to end, with the end of the run if it has one.
+    /// Tells the thread to end, with the end of the run if there is one.
     fn end(&self, last: Option<Last>) {
         let mut state = self.shared.lock();
         state.last = last;
@@ -365,7 +361,7 @@ impl<S: Sink> Writer<S> {
         self.shared.changed.notify_all();
     }
 
-    /// Waits for the thread to end, no longer than `limit`.
+    /// Waits for the thread to end, at most `limit`.
     fn has_ended(&self, limit: Duration) -> bool {
         let state = self.shared.lock();
         let goes_on = |state: &mut State| !state.has_ended;
@@ -376,8 +372,8 @@ impl<S: Sink> Writer<S> {
         waited.unwrap_or_else(PoisonError::into_inner).0.has_ended
     }
 
-    /// What became of a thread that was told to end. None where it does not within
-    /// `limit`: it keeps the sink then.
+    /// Result of a thread that was told to end. `None` if it does not within `limit`: it keeps the
+    /// sink then.
     fn close(self, limit: Duration) -> Option<(S, Option<Result<String>>)> {
         if !self.has_ended(limit) {
             return None;
@@ -388,7 +384,7 @@ impl<S: Sink> Writer<S> {
     }
 }
 
-/// A run that could not start never gets to [`Writer::close`], and its thread is to end.
+/// A run that could not start never reaches [`Writer::close`], but its thread must end.
 impl<S> Drop for Writer<S> {
     fn drop(&mut self) {
         self.shared.lock().closing = true;
@@ -396,7 +392,7 @@ impl<S> Drop for Writer<S> {
     }
 }
 
-/// Says that the thread has ended, however it does.
+/// Signals that the thread has ended, however it does.
 struct Ended<'a, S>(&'a Shared<S>);
 
 impl<S> Drop for Ended<'_, S> {
@@ -406,8 +402,8 @@ impl<S> Drop for Ended<'_, S> {
     }
 }
 
-/// The thread: all that waits goes to the sink at once, until nothing does and the
-/// writer is closed.
+/// The thread: writes everything that waits to the sink at once, until nothing does and the writer
+/// is closed.
 fn write_all<S: Sink>(shared: &Shared<S>, sink: &mut S) {
     loop {
         let mut state = shared.lock();
@@ -425,7 +421,7 @@ fn write_all<S: Sink>(shared: &Shared<S>, sink: &mut S) {
         let intervals = state.queue.take();
         let flush = std::mem::take(&mut state.flush_asked);
         state.is_writing = true;
-        // Those who wait for room have it now.
+        // Wake callers waiting for space.
         shared.changed.notify_all();
         drop(state);
 
@@ -449,7 +445,7 @@ fn write_all<S: Sink>(shared: &Shared<S>, sink: &mut S) {
     }
 }
 
-/// Intervals that wait, and how many of them were joined.
+/// Waiting intervals, and how many of them were merged.
 #[derive(Debug, Default)]
 struct Queue {
     waiting: Vec<PendingInterval>,
@@ -457,7 +453,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// Adds one; where as many as `most` wait, two others are joined first.
+    /// Adds one; if `most` are waiting, merges two others first.
     fn push(&mut self, interval: PendingInterval, most: usize) {
         if self.waiting.len() >= most && join_shortest(&mut self.waiting) {
             self.joined += 1;
@@ -470,10 +466,10 @@ impl Queue {
     }
 }
 
-/// Joins the two neighbours of one job that are shortest together, of equals the
-/// oldest: all become longer evenly. `false` where no job has two.
+/// Merges the two adjacent intervals of one job that are shortest together, the oldest of equals:
+/// all grow evenly. `false` if no job has two.
 pub(crate) fn join_shortest(waiting: &mut Vec<PendingInterval>) -> bool {
-    // By job: the interval behind the one that is looked at.
+    // By job: the following interval.
     let mut behind: Vec<Option<usize>> = Vec::new();
     let mut shortest: Option<(u64, usize, usize)> = None;
     for (index, one) in waiting.iter().enumerate().rev() {
@@ -515,7 +511,7 @@ impl PendingInterval {
         }
     }
 
-    /// Takes the next interval of the same job in.
+    /// Merges the next interval of the same job into this one.
     fn join(&mut self, next: &PendingInterval) {
         let joined = join(&mut vec![self.stored(), next.stored()]);
         let latencies = &joined.histograms;

@@ -1,4 +1,4 @@
-//! The queue is bounded, nobody who measures waits, and nothing is lost.
+//! The queue is bounded, measuring never waits, and nothing is lost.
 
 use super::*;
 use std::sync::mpsc::{Receiver, channel};
@@ -24,7 +24,7 @@ impl Sink for Slow {
     }
 
     fn append(&mut self, intervals: Vec<PendingInterval>) -> Result<()> {
-        // Where nobody speaks any more, the disk works again.
+        // When the sender is gone, the disk works again.
         let _ = self.words.recv();
         self.kept.extend(intervals);
         match self.fails {
@@ -209,8 +209,8 @@ fn a_run_that_never_started_gives_the_store_back() {
     store.save_run(&RunRecord::empty()).unwrap();
 }
 
-/// A disk that hangs at the very end: the program is not held up for ever, and nothing
-/// calls the run kept.
+/// A disk that hangs at the very end: the program is not blocked forever, and the run is not
+/// reported as stored.
 #[test]
 fn a_store_that_hangs_in_the_end_is_given_up() {
     let (word, sink) = slow(false);
@@ -227,7 +227,7 @@ fn a_store_that_hangs_in_the_end_is_given_up() {
 
     let directory = tempfile::tempdir().unwrap();
     let mut store = opened(&directory.path().join("store.db"));
-    // Nobody gives it back.
+    // It is never returned.
     let hangs = store.lend().unwrap();
     let error = store.save_run(&RunRecord::empty()).unwrap_err();
     assert_eq!(*error.kind(), ErrorKind::NoAnswer);

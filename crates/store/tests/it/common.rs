@@ -17,7 +17,7 @@ pub fn open(path: &Path) -> Result<Store> {
     Store::open(path, Owner::of_this_process("here"))
 }
 
-/// Gives up at once when somebody else has the file.
+/// Fails at once if another process has the file.
 pub fn open_impatiently(path: &Path) -> Result<Store> {
     Store::open_with_patience(path, Owner::of_this_process("here"), Duration::ZERO)
 }
@@ -175,7 +175,7 @@ pub fn child(name: &str, role: &str, store: &Path) -> Child {
         .unwrap()
 }
 
-/// Role and store of a child; `None` when somebody ran the ignored test by hand.
+/// Role and store of a child; `None` if the ignored test was run by hand.
 pub fn child_role() -> Option<(String, std::path::PathBuf)> {
     let role = std::env::var("STRIPEWISE_TEST_ROLE").ok()?;
     Some((role, std::env::var_os("STRIPEWISE_TEST_STORE")?.into()))

@@ -1,4 +1,4 @@
-//! A flipped bit is noticed and named, and keeps nobody from the other runs.
+//! A flipped bit is detected and located, and does not block the other runs.
 
 use crate::common::*;
 use std::path::Path;
@@ -220,8 +220,8 @@ fn bit_flips_change_nothing_silently_and_leave_the_other_runs_readable() {
     assert!(noticed > 12, "only {noticed} were noticed");
 }
 
-/// The id of a run stands in the table and in its index: whichever is hit, the name that
-/// a list gives finds the run and its damage.
+/// The id of a run is in the table and in its index: whichever is damaged, the name shown in a list
+/// finds the run and its damage.
 #[test]
 fn a_run_is_found_by_the_name_that_its_damage_is_reported_under() {
     let directory = tempfile::tempdir().unwrap();

@@ -239,8 +239,8 @@ fn a_read_only_file_system_can_be_read_and_refuses_writing() {
     mount.remount("rw");
 }
 
-/// However many intervals wait: a store that takes none is not asked with all of them
-/// again and again.
+/// However many intervals wait: a store that accepts none is not retried with all of them
+/// repeatedly.
 #[test]
 fn a_store_that_takes_no_intervals_is_tried_ever_rarer() {
     // More than the store keeps waiting.

@@ -35,8 +35,8 @@ fn child_that_writes() {
     writeln!(out, "finished").unwrap();
 }
 
-/// Starts the child, kills it when it has said `line` and `pause_us` more have
-/// passed, and returns all that it had said by then.
+/// Starts the child, kills it `pause_us` after it has printed `line`, and returns all its output
+/// until then.
 fn kill_after(role: &str, path: &Path, line: Option<&str>, pause_us: u64) -> Vec<String> {
     let mut child = child("killed::child_that_writes", role, path);
     let mut said = Vec::new();

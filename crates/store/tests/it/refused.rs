@@ -132,7 +132,7 @@ fn reading_where_nothing_was_stored_yet_says_how_to_begin() {
     assert!(!path.parent().unwrap().exists());
 }
 
-/// SQLite takes a journal or log beside an empty or missing file for leftovers.
+/// SQLite takes a journal or log next to an empty or missing file for leftovers.
 #[test]
 fn files_beside_a_store_that_is_not_there_are_left_alone() {
     for suffix in ["-journal", "-wal", "-shm"] {

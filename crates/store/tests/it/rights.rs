@@ -10,8 +10,8 @@ use stripewise_store::ErrorKind;
 
 const NOBODY: u32 = 65_534;
 
-/// The child: makes a store and stops with it open, so that the files beside it
-/// can be looked at; or opens one and says why it could not.
+/// The child: creates a store and stops with it open, so that the adjacent files can be examined;
+/// or opens one and reports why it could not.
 #[test]
 #[ignore = "the child of other tests"]
 fn child_with_rights() {
@@ -27,7 +27,7 @@ fn child_with_rights() {
         {
             hoard.push(file);
         }
-        // The number is what is left: enough for the file, too few for those beside it.
+        // The number is the remaining limit: enough for the file, too few for the adjacent ones.
         let left = role.trim_start_matches("starved").parse().unwrap_or(0);
         hoard.truncate(hoard.len().saturating_sub(left));
         let error = open(&path).unwrap_err();
@@ -92,7 +92,7 @@ fn can_change_user(test: &str) -> bool {
     root && tool
 }
 
-/// Mode and owner of the store's file and of all beside it.
+/// Mode and owner of the store's file and all adjacent ones.
 #[track_caller]
 fn check_files(store: &Path, mode: u32, uid: u32) {
     let mut seen = 0;

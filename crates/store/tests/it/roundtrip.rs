@@ -65,7 +65,7 @@ fn a_new_run_whose_id_is_taken_is_kept_under_the_next_free_one() {
     assert_eq!(record.id, "three");
     assert_eq!(store.load("three").unwrap(), record);
     assert_eq!(store.load("one").unwrap(), finished("one", 1, 3));
-    // Where no id is free, the record is not kept, and nothing is replaced.
+    // If no id is free, the record is not stored, and nothing is replaced.
     let refused = store.save_new_run(&mut record, || "two".to_owned());
     assert!(matches!(refused.unwrap_err().kind(), ErrorKind::Misuse(_)));
     assert_eq!(store.load("two").unwrap(), finished("two", 1, 3));
@@ -118,7 +118,7 @@ fn intervals_of_a_long_run_are_joined_to_4096_and_stay_true() {
     store.check().unwrap();
 }
 
-/// Runs of a bench have hundreds of intervals each: what is kept of them is packed, once.
+/// Runs of a bench have hundreds of intervals each: the stored ones are packed, once.
 #[test]
 fn a_finished_run_keeps_its_intervals_once_and_packed() {
     const INTERVALS: u64 = 1_000;

@@ -1,32 +1,31 @@
-//! Where the rate of a fill changes.
+//! Finds where the rate of a fill changes.
 //!
-//! Change points of the rate over what was written (E-divisive, as `stats::change_points`
-//! does) on 512 pieces at most, each placed to the step by least squares between its
-//! neighbours. Intervals come from a block bootstrap: blocks of neighbouring residuals of
-//! each stretch are drawn again around its mean, and the change is looked for in what
-//! comes of that; a step to both sides is added, as a change inside a step cannot be
-//! placed better. Rates are bytes over time, with intervals from blocks of steps.
+//! Change points of the rate over bytes written (E-divisive, as in `stats::change_points`) on at
+//! most 512 pieces, each located to the step by least squares between its neighbours. Intervals
+//! come from a block bootstrap: blocks of adjacent residuals of each stretch are redrawn around its
+//! mean, and the change is located in the result; a step to both sides is added, as a change inside
+//! a step cannot be located better. Rates are bytes over time, with intervals from blocks of steps.
 
 use super::Step;
 use super::held::held_bytes;
 use serde::{Deserialize, Serialize};
 use stripewise_stats::{Bootstrap, ChangePointRule, Random, change_points, mean};
 
-/// Values that change points are looked for among, at most.
+/// Most values searched for change points.
 const VALUES_MAX: usize = 512;
-/// Fewer steps show no change.
+/// Fewest steps that can show a change.
 const STEPS_MIN: usize = 12;
-/// Smaller changes of the rate's logarithm are none that a user would meet.
+/// Smaller changes of the rate's logarithm are not noticeable to users.
 const MAGNITUDE_MIN: f64 = 0.08;
 const RESAMPLES: usize = 400;
-/// What is left of the rate behind a cache, at most.
+/// Largest remaining share of the rate after a cache is full.
 const FALL: f64 = 0.8;
-/// Memory that drives buffer writes in is not larger.
+/// Upper limit of memory in which drives buffer writes.
 const BUFFER_BYTES_MAX: u64 = 1 << 30;
-/// Each step waits until all of the one before it is written: a device that always had more to
-/// do would take up to 2 % more.
+/// Each step waits until the preceding one is completely written: a device with a constant queue
+/// would take up to 2 % more.
 const UNSURE: [f64; 2] = [0.99, 1.02];
-/// Steps to each side of a change that take part in placing it.
+/// Steps on each side of a change that are used to locate it.
 const PLACING_STEPS: usize = 600;
 
 /// A stretch of one rate.
@@ -38,52 +37,52 @@ pub struct Stretch {
     pub to_bytes: u64,
     /// Bytes over time.
     pub bytes_per_s: f64,
-    /// Interval of the rate (95 %); `None` where there are too few steps.
+    /// Interval of the rate (95 %); `None` if there are too few steps.
     pub bytes_per_s_interval: Option<[f64; 2]>,
 }
 
-/// Where one rate ends and another begins.
+/// Where the rate changes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Change {
-    /// Bytes written before it, likeliest.
+    /// Most likely bytes written before it.
     pub at_bytes: u64,
     /// Its interval (95 %).
     pub interval_bytes: [u64; 2],
 }
 
-/// A fill, as stretches.
+/// A fill as stretches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
-    /// One at least where something was written.
+    /// At least one if anything was written.
     pub stretches: Vec<Stretch>,
     /// Between them.
     pub changes: Vec<Change>,
-    /// What the drive's own memory may hold when a fast part seems to end.
+    /// Bytes that the drive's own memory may hold when a fast part seems to end.
     pub held_bytes: u64,
 }
 
-/// A part that is written fast, and what follows it.
+/// A fast part, and what follows it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FastPart {
     /// Where it ends.
     pub end: Change,
-    /// Bytes a second before that.
+    /// Bytes per second before that.
     pub fast_bytes_per_s: f64,
-    /// And behind it.
+    /// Bytes per second after it.
     pub slow_bytes_per_s: f64,
-    /// What the drive's own memory may hold of it: the flash ends so much earlier.
+    /// Bytes of it that the drive's own memory may hold: the flash ends earlier by as much.
     pub held_bytes: u64,
 }
 
 impl FastPart {
-    /// The interval (95 %) of both, what the host could write fast and the drive's fast flash.
+    /// The interval (95 %) for both what the host could write fast and the drive's fast flash.
     #[must_use]
     pub fn interval_bytes(&self) -> [u64; 2] {
         let [low, high] = self.end.interval_bytes;
         [low.saturating_sub(self.held_bytes), high]
     }
 
-    /// A rate that is nearer to neither of both.
+    /// A rate midway between the two.
     #[must_use]
     pub fn between_bytes_per_s(&self) -> f64 {
         libm::sqrt(self.fast_bytes_per_s * self.slow_bytes_per_s)
@@ -91,8 +90,8 @@ impl FastPart {
 }
 
 impl Curve {
-    /// The first fall of the rate by a fifth or more below all that was written before it: what
-    /// is written fast ends there. What a buffer took is not counted ([`Curve::buffer`]).
+    /// The first drop of the rate by at least a fifth below everything written before it: the end
+    /// of the fast part. What a buffer absorbed is excluded ([`Curve::buffer`]).
     #[must_use]
     pub fn fast_part(&self) -> Option<FastPart> {
         let from = usize::from(self.buffer().is_some());
@@ -116,8 +115,8 @@ impl Curve {
         None
     }
 
-    /// The end of a buffer that took the first writes: a first stretch of less than 1 GiB, and
-    /// of less than a third of the next one, before that one falls off in turn.
+    /// The end of a buffer that absorbed the first writes: a first stretch of less than 1 GiB, and
+    /// of less than a third of the next one, before that one drops in turn.
     #[must_use]
     pub fn buffer(&self) -> Option<Change> {
         let end = self.changes.first()?;
@@ -131,14 +130,14 @@ impl Curve {
     }
 }
 
-/// What a rest gave back.
+/// What recovered during a rest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Back {
     /// Bytes that were written fast again.
     pub bytes: u64,
     /// Their interval (95 %).
     pub interval_bytes: [u64; 2],
-    /// The writing ended before it became slow: so much at least.
+    /// The writing ended before it became slow: a lower bound.
     pub at_least: bool,
 }
 
@@ -187,8 +186,8 @@ pub fn analyse(steps: &[Step], seed: u64) -> Curve {
     }
 }
 
-/// What was fast again behind a rest: the steps above the mean of both rates, up to where
-/// the rate falls. `None` where the curve shows no fast part.
+/// What was fast again after a rest: the steps above the mean of both rates, up to where the rate
+/// drops. `None` if the curve has no fast part.
 #[must_use]
 pub fn came_back(steps: &[Step], curve: &Curve, rest_ns: u64, seed: u64) -> Option<Back> {
     let fast_part = curve.fast_part()?;
@@ -213,7 +212,7 @@ pub fn came_back(steps: &[Step], curve: &Curve, rest_ns: u64, seed: u64) -> Opti
             at_least: true,
         });
     }
-    // What a buffer takes at the start is faster by far, and no other rate.
+    // A buffer's initial rate is far higher, and is not a separate rate.
     let rates = [fast_part.fast_bytes_per_s, fast_part.slow_bytes_per_s];
     let [fast, slow] = rates.map(libm::log);
     let values: Vec<f64> = logarithms(steps)
@@ -221,8 +220,8 @@ pub fn came_back(steps: &[Step], curve: &Curve, rest_ns: u64, seed: u64) -> Opti
         .map(|value| value.clamp(slow, fast))
         .collect();
     let change = change(steps, &values, best_cut(&values), rates, seed);
-    // The drive's memory takes some of it, and is still being emptied when the rest begins: a
-    // drive that rested all the time would have given back more.
+    // The drive's memory takes part of it, and is still being emptied when the rest begins: a drive
+    // that rested all the time would have recovered more.
     let [low, high] = change.interval_bytes;
     let held = fast_part.held_bytes;
     let emptying_ns = held as f64 * 1e9 / fast_part.slow_bytes_per_s.max(1.0);
@@ -241,7 +240,7 @@ fn cuts_of(steps: &[Step]) -> Vec<usize> {
         return Vec::new();
     }
     let group = steps.len().div_ceil(VALUES_MAX);
-    // Logarithms: a single step a hundred times as fast must not hide the others.
+    // Logarithms: a single step a hundred times as fast must not mask the others.
     let values: Vec<f64> = steps
         .chunks(group)
         .map(|part| libm::log(rate_of(part)))
@@ -257,7 +256,7 @@ fn cuts_of(steps: &[Step]) -> Vec<usize> {
         .filter(|cut| *cut > 0)
         .collect();
     let coarse = of_some_size(without_slivers(coarse, values.len()), &values);
-    // To the step, between the neighbours.
+    // Located to the step, between the neighbours.
     let all = logarithms(steps);
     let mut edges = vec![0];
     edges.extend(coarse.iter().map(|cut| cut * group));
@@ -271,8 +270,8 @@ fn cuts_of(steps: &[Step]) -> Vec<usize> {
         .collect()
 }
 
-/// A stretch of one or two values is the step in which the rate changed, and belongs to
-/// what follows.
+/// A stretch of one or two values is the step in which the rate changed, and is joined to what
+/// follows.
 fn without_slivers(cuts: Vec<usize>, values: usize) -> Vec<usize> {
     let mut kept: Vec<usize> = Vec::new();
     for cut in cuts {
@@ -284,7 +283,7 @@ fn without_slivers(cuts: Vec<usize>, values: usize) -> Vec<usize> {
     kept
 }
 
-/// Without changes that are too small to matter, the smallest first.
+/// Without changes that are too small to matter, smallest first.
 fn of_some_size(mut cuts: Vec<usize>, values: &[f64]) -> Vec<usize> {
     loop {
         let mut edges = vec![0];
@@ -313,7 +312,7 @@ fn rate_of(steps: &[Step]) -> f64 {
     bytes as f64 * 1e9 / time_ns.max(1) as f64
 }
 
-/// Without the steps beside a change: it may lie inside them.
+/// Without the steps next to a change, which may be inside them.
 fn inner(steps: &[Step], after_change: bool, before_change: bool) -> &[Step] {
     if steps.len() < 6 {
         return steps;
@@ -349,7 +348,7 @@ fn stretch(steps: &[Step], from: Option<u64>, to: Option<u64>, seed: u64) -> Str
     }
 }
 
-/// The cut with the least squares around the means of both parts; 1 at least.
+/// The cut with the least squares around the means of both parts; at least 1.
 fn best_cut(values: &[f64]) -> usize {
     let n = values.len();
     let total: f64 = values.iter().sum();
@@ -357,7 +356,7 @@ fn best_cut(values: &[f64]) -> usize {
     for cut in 1..n {
         left += values[cut - 1];
         let right = total - left;
-        // Least squares within is most squares between.
+        // Least squares within equals most squares between.
         let between = left * left / cut as f64 + right * right / (n - cut) as f64;
         if between > best.1 {
             best = (cut, between);
@@ -366,14 +365,14 @@ fn best_cut(values: &[f64]) -> usize {
     best.0
 }
 
-/// Rates before and behind a cut, without the two steps around it: they may be a mixture.
+/// Rates before and after a cut, without the two steps around it: they may be a mixture.
 fn outer_rates(steps: &[Step], cut: usize) -> [f64; 2] {
     let before = if cut > 1 { cut - 1 } else { cut };
     let behind = if cut + 1 < steps.len() { cut + 1 } else { cut };
     [rate_of(&steps[..before]), rate_of(&steps[behind..])]
 }
 
-/// The place of a change among values of the steps, and its interval.
+/// The position of a change among values of the steps, and its interval.
 fn change(steps: &[Step], values: &[f64], cut: usize, rates: [f64; 2], seed: u64) -> Change {
     let (left, right) = values.split_at(cut);
     let means = [mean(left).unwrap_or(0.0), mean(right).unwrap_or(0.0)];
@@ -406,8 +405,8 @@ fn change(steps: &[Step], values: &[f64], cut: usize, rates: [f64; 2], seed: u64
     }
 }
 
-/// Where inside the two steps around a cut the rate changed: what they took together is
-/// the time of a part at one rate and of the rest at the other.
+/// Where inside the two steps around a cut the rate changed: their total time is that of one part
+/// at one rate and of the rest at the other.
 fn placed(steps: &[Step], cut: usize, means: [f64; 2]) -> u64 {
     let (before, behind) = (&steps[cut - 1], &steps[cut]);
     let bytes = (before.length_bytes + behind.length_bytes) as f64;
@@ -418,7 +417,7 @@ fn placed(steps: &[Step], cut: usize, means: [f64; 2]) -> u64 {
     before.from_bytes + (bytes * part.clamp(0.0, 1.0)) as u64
 }
 
-/// Blocks of neighbouring residuals around a mean.
+/// Blocks of adjacent residuals around a mean.
 fn drawn_around(residuals: &[f64], mean: f64, random: &mut Random, drawn: &mut Vec<f64>) {
     let n = residuals.len();
     let block = Bootstrap::block_length_for(n);

@@ -1,22 +1,20 @@
-//! What the drive's own memory holds of what was written.
+//! How much of what was written is held in the drive's own memory.
 //!
-//! A host is served faster at the start, until that memory is full, and sees the rate of the
-//! flash only then; so it meets the end of a fast part late, by what was held. The flash
-//! itself was used up before. How much was held shows at the start, as what was written
-//! ahead of the rate that followed - but not where the way to the drive is no faster than
-//! its flash.
+//! At the start the host is served faster until that memory is full, and only then sees the rate of
+//! the flash; so it sees the end of a fast part late, by the amount held. The flash itself was used
+//! up before. The amount shows at the start, as what was written ahead of the following rate,
+//! unless the path to the drive is no faster than its flash.
 
 use super::{Curve, Step};
 
-/// Memory that drives hold writes in, where its size does not show.
+/// Memory in which drives hold writes, if its size does not show.
 const ASSUMED_BYTES: u64 = 128 << 20;
-/// It is looked for in the first writes: such memory is not larger.
+/// Searched for in the first writes: such memory is not larger.
 const LOOK_BYTES: u64 = 1 << 30;
-/// So many steps ahead are no chance.
+/// Being ahead by this many steps is not chance.
 const STEPS_MIN: u64 = 1;
 
-/// Bytes that may have been held when the fast part of a curve seemed to end; 0 where it has
-/// none.
+/// Bytes that may have been held when the fast part of a curve seemed to end; 0 if it has none.
 pub(super) fn held_bytes(steps: &[Step], curve: &Curve) -> u64 {
     let Some(fast) = curve.fast_part() else {
         return 0;
@@ -28,12 +26,12 @@ pub(super) fn held_bytes(steps: &[Step], curve: &Curve) -> u64 {
     if ahead > STEPS_MIN * step_bytes {
         return ahead;
     }
-    // Behind the fast part the memory fills at the fast rate and empties at the slow one.
+    // After the fast part the memory fills at the fast rate and empties at the slow one.
     let slow = (fast.slow_bytes_per_s / fast.fast_bytes_per_s).clamp(0.0, 0.8);
     (ASSUMED_BYTES as f64 / (1.0 - slow)) as u64
 }
 
-/// The most that was ever written ahead of a rate, near the start.
+/// The largest amount written ahead of a rate, near the start.
 fn ahead_bytes(steps: &[Step], bytes_per_s: f64) -> u64 {
     let (mut bytes, mut time_ns, mut most) = (0u64, 0u64, 0.0f64);
     for step in steps {

@@ -1,25 +1,25 @@
-//! Writes a device full, step by step.
+//! Fills a device, step by step.
 
 use super::{Curve, Step, Written};
 use crate::device::{Device, ProbeIo, ProbeResult, StopReason};
 
 /// Bytes of one write.
 const PIECE_BYTES: u64 = 512 << 10;
-/// Writes that are started together, at most.
+/// Most writes started together.
 const PIECES_MAX: u64 = 32;
-/// Steps of a whole fill, at least, where pieces are not made smaller for it.
+/// Fewest steps of a whole fill, unless pieces would have to be smaller.
 const STEPS: u64 = 512;
-/// The writing behind a rest ends when this many steps in a row are slow.
+/// Writing after a rest ends when this many consecutive steps are slow.
 const SLOW_STEPS: usize = 16;
-/// Failed bytes after which a device is given up.
+/// Failed bytes after which the fill is abandoned.
 const FAILED_BYTES_MAX: u64 = 64 << 20;
 
-/// How much is written.
+/// Amount to write.
 #[derive(Clone, Copy, Debug)]
 pub struct FillPlan {
-    /// From byte 0 on.
+    /// From byte 0.
     pub bytes: u64,
-    /// Nothing is written beyond this time.
+    /// Time limit for writing.
     pub time_ns_max: u64,
 }
 
@@ -29,7 +29,7 @@ pub fn step_bytes(bytes: u64) -> u64 {
     (bytes / STEPS / PIECE_BYTES).clamp(4, PIECES_MAX) * PIECE_BYTES
 }
 
-/// Writes from byte 0 on, once. `temperature` is asked behind each step.
+/// Writes from byte 0, once. `temperature` is called after each step.
 pub fn write<D: Device>(
     device: &mut D,
     plan: &FillPlan,
@@ -40,8 +40,8 @@ pub fn write<D: Device>(
     writer.written(ended)
 }
 
-/// Rests, then writes again from byte 0 on, until the rate is that behind the fast part of
-/// `curve`, or as much is written as was fast before and a fifth more.
+/// Rests, then writes again from byte 0, until the rate is that after the fast part of `curve`, or
+/// a fifth more than the former fast amount is written.
 pub fn write_after_rest<D: Device>(
     device: &mut D,
     plan: &FillPlan,

@@ -1,9 +1,9 @@
-//! The fill curve: what a device takes a second while more and more is written to it.
+//! The fill curve: a device's write rate as more and more is written to it.
 //!
-//! Solid-state drives write a part of their flash fast, and the rest at another rate;
-//! disks with shingled tracks have such a part too. [`write`] writes from the first byte on
-//! and notes what each step took, [`analyse`] finds where the rate changes, with
-//! intervals, [`write_after_rest`] and [`came_back`] show what a rest gives back.
+//! Solid-state drives write part of their flash fast, and the rest at another rate; disks with
+//! shingled tracks have such a part too. [`write`] writes from the first byte and records the
+//! duration of each step, [`analyse`] finds where the rate changes, with intervals,
+//! [`write_after_rest`] and [`came_back`] show what recovers during a rest.
 
 mod analyse;
 mod held;
@@ -18,34 +18,33 @@ use serde::{Deserialize, Serialize};
 /// One step of writing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Step {
-    /// Bytes written before it, since the beginning of this writing.
+    /// Bytes written before it in this pass.
     pub from_bytes: u64,
     /// Bytes written in it.
     pub length_bytes: u64,
-    /// What they took.
+    /// Their duration.
     pub duration_ns: u64,
-    /// Temperature of the device behind it, thousandths of a degree Celsius, where the
-    /// system tells.
+    /// Temperature of the device after it, thousandths of a degree Celsius, if reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature_millicelsius: Option<i64>,
 }
 
 impl Step {
-    /// Bytes a second.
+    /// Bytes per second.
     #[must_use]
     pub fn bytes_per_s(&self) -> f64 {
         self.length_bytes as f64 * 1e9 / self.duration_ns.max(1) as f64
     }
 }
 
-/// What was written, and why it ended.
+/// The data written, and why writing ended.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Written {
-    /// In the order of time.
+    /// In order of time.
     pub steps: Vec<Step>,
     /// Bytes that could not be written.
     pub failed_bytes: u64,
-    /// Where it was cut short.
+    /// Why it was cut short, if it was.
     pub halt: Option<StopReason>,
 }
 

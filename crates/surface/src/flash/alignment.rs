@@ -1,10 +1,9 @@
-//! Where pages begin: two sectors, read across a boundary or beside it.
+//! Finds where pages begin: two sectors, read across a boundary or next to it.
 //!
-//! After flashbench's `-a` (Arnd Bergmann), with a test in place of the eye: reads of two
-//! sectors whose middle lies on an odd multiple of the alignment are held against reads of
-//! the same length just before and just behind it. What they transfer is the same, so that
-//! only what lies there makes a difference. A boundary of pages costs a second page; all
-//! multiples of it do as well.
+//! After flashbench's `-a` (Arnd Bergmann), with a test instead of visual judgement: reads of two
+//! sectors whose middle is on an odd multiple of the alignment are compared with reads of the same
+//! length just before and just after it. They transfer the same amount, so only the location makes
+//! a difference. A page boundary costs a second page, and so do all multiples of it.
 
 use super::Answered;
 use super::batches::{Prober, difference};
@@ -14,17 +13,17 @@ use serde::{Deserialize, Serialize};
 const BLOCKS: usize = 48;
 const READS: usize = 32;
 const ALIGNMENT_MAX: u64 = 8 << 20;
-/// Smaller differences are no second page.
+/// Smaller differences do not indicate a second page.
 const RISE_MIN: f64 = 0.05;
-/// Sixteen alignments are tested: 99.9 % each.
+/// Sixteen alignments are tested, at 99.9 % each.
 const LEVEL: f64 = 0.999;
 
-/// What crossing the boundaries of one alignment costs.
+/// The cost of crossing the boundaries of one alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AlignmentAt {
     /// The alignment.
     pub bytes: u64,
-    /// Reads across its boundaries take so much longer, percent.
+    /// How much longer reads across its boundaries take, percent.
     pub longer_percent: f64,
     /// Interval (99.9 %).
     pub longer_percent_interval: [f64; 2],
@@ -33,9 +32,9 @@ pub struct AlignmentAt {
 /// Where pages begin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alignments {
-    /// The smallest alignment whose boundaries cost something.
+    /// The smallest alignment with boundaries that cost something.
     pub step_bytes: Answered<u64>,
-    /// Each alignment that was looked at.
+    /// Each alignment tested.
     pub all: Vec<AlignmentAt>,
 }
 
@@ -91,7 +90,7 @@ pub(super) fn measure<D: Device>(prober: &mut Prober<'_, D>) -> Result<Alignment
     })
 }
 
-/// Places of a batch: the middle on an odd multiple of the alignment, or beside it.
+/// Offsets of a batch: the middle on an odd multiple of the alignment, or next to it.
 fn places<D: Device>(prober: &mut Prober<'_, D>, bytes: u64, across: bool) -> Vec<u64> {
     let sector = prober.sector_bytes();
     (0..READS)
@@ -106,7 +105,7 @@ fn places<D: Device>(prober: &mut Prober<'_, D>, bytes: u64, across: bool) -> Ve
         .collect()
 }
 
-/// The smallest alignment that costs something, where all larger ones do and no smaller one.
+/// The smallest alignment with a cost, if all larger ones have it and no smaller one does.
 fn step(all: &[AlignmentAt], sector: u64) -> Answered<u64> {
     let limit = RISE_MIN * 100.0;
     let costs = |at: &AlignmentAt| at.longer_percent_interval[0] > limit;

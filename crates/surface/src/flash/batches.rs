@@ -37,18 +37,18 @@ impl<'d, D: Device> Prober<'d, D> {
         u64::from(self.device.sector_bytes())
     }
 
-    /// More than one read in fifty failed.
+    /// Whether more than one read in fifty failed.
     pub fn is_mostly_failing(&self) -> bool {
         self.failed * 50 > self.reads
     }
 
-    /// A random multiple of `step` at which `room` bytes fit, `step` and more behind byte 0.
+    /// A random multiple of `step` at which `room` bytes fit, at least `step` after byte 0.
     pub fn place(&mut self, step: u64, room: u64) -> u64 {
         let last = self.device.size_bytes().saturating_sub(room + step) / step;
         (1 + self.random.below(last.max(1) as usize) as u64) * step
     }
 
-    /// Starts reads at these places together: nanoseconds until the last has ended.
+    /// Starts reads at these offsets together; returns nanoseconds until the last has ended.
     pub fn batch(&mut self, places: &[u64], length_bytes: u64) -> Result<f64, StopReason> {
         self.start(places, length_bytes)?;
         let last_ns = self.answers.iter().map(|one| one.latency_ns).max();
@@ -68,9 +68,9 @@ impl<'d, D: Device> Prober<'d, D> {
         Ok(())
     }
 
-    /// The logarithm of what a read takes in the mean, in the median one of some batches;
-    /// `places` gives those of one. The mean says more than the last: that one depends on
-    /// the single unit that most reads fell on.
+    /// The logarithm of a read's mean latency in the median of some batches; `places` returns the
+    /// offsets of one. The mean is more informative than the last: that one depends on the single
+    /// unit that got most reads.
     pub fn cost(
         &mut self,
         length_bytes: u64,
@@ -86,7 +86,7 @@ impl<'d, D: Device> Prober<'d, D> {
         Ok(libm::log(median(&times).unwrap_or(1.0)))
     }
 
-    /// What a read of one sector takes by itself.
+    /// Latency of a single read of one sector.
     pub fn single_ns(&mut self) -> Result<f64, StopReason> {
         let sector = self.sector_bytes();
         let mut times = Vec::new();
@@ -98,7 +98,7 @@ impl<'d, D: Device> Prober<'d, D> {
     }
 }
 
-/// The mean of differences of logarithms, with its interval.
+/// Mean difference of logarithms, with its interval.
 pub(super) fn difference(values: &[f64], level: f64) -> Estimate {
     mean_interval(values, level).unwrap_or(Estimate {
         value: 0.0,

@@ -1,9 +1,9 @@
-//! What flash does not tell: the size below which nothing becomes cheaper, where pages
-//! begin, how much it does at once, and when it pauses to collect.
+//! Hidden properties of flash: the size below which nothing gets cheaper, where pages begin, its
+//! parallelism, and its garbage collection pauses.
 //!
-//! All of it from batches of operations that start together, settings in random order
-//! within blocks, and tests on the differences between the blocks: an answer has an
-//! interval, and where a test does not decide there is the reason instead.
+//! All from batches of concurrent operations, with settings in random order within blocks, and
+//! tests on the differences between the blocks: an answer has an interval, and if a test is
+//! inconclusive the reason is given instead.
 
 mod alignment;
 mod batches;
@@ -19,15 +19,15 @@ pub use sizes::{SizeAt, Sizes};
 use crate::device::{Device, StopReason};
 use batches::Prober;
 
-/// A target whose single reads take longer has moving parts.
+/// A target with slower single reads has moving parts.
 const MOVING_NS_MIN: f64 = 1e6;
-/// The smallest target on which anything is looked for.
+/// The smallest target probed.
 pub const SIZE_BYTES_MIN: u64 = 256 << 20;
 
 /// An answer with its interval, or why there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answered<T> {
-    /// The answer and its interval.
+    /// The answer and its interval, or why there is none.
     pub answer: Result<(T, [T; 2]), String>,
 }
 
@@ -63,26 +63,26 @@ impl<T: Copy> Answered<T> {
     }
 }
 
-/// What reads told.
+/// Results from reads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probed {
     /// The size below which an operation costs the same.
     pub sizes: Sizes,
     /// Where pages begin.
     pub alignments: Alignments,
-    /// How many reads it does at once.
+    /// Its read parallelism.
     pub parallelism: Parallelism,
-    /// Why it was cut short.
+    /// Why it was cut short, if it was.
     pub halt: Option<StopReason>,
-    /// Why all of it is refused.
+    /// Why nothing could be determined, if so.
     pub refused: Option<String>,
-    /// Reads.
+    /// Number of reads.
     pub reads: u64,
-    /// How long they took.
+    /// Their duration.
     pub duration_ns: u64,
 }
 
-/// What is being done.
+/// The current stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Sizes.
@@ -93,7 +93,7 @@ pub enum Stage {
     Parallelism,
 }
 
-/// Probes with reads only. `hear` is called at the beginning of each stage.
+/// Probes with reads only. `hear` is called at the start of each stage.
 pub fn probe<D: Device>(
     device: &mut D,
     seed: u64,

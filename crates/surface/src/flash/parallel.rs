@@ -1,11 +1,11 @@
-//! How many reads it does at once.
+//! Read parallelism.
 //!
-//! Reads at random places meet on units that work on one at a time. A batch of n reads on m
-//! units takes f + r L: what a read costs besides, and what it costs on its unit times the
-//! time L of the last one, counted in reads. L(n, m, w) comes from a simulation: reads that
-//! start w after each other (processor, link), on units chosen by chance, which take as
-//! different times as single reads did. For each m and w the two terms are fitted by least
-//! squares; m is where the rest is least, its interval that of fits to resampled blocks.
+//! Random reads collide on units that process one at a time. A batch of n reads on m units takes f
+//! + r L: the fixed cost of a read, and its cost on its unit times the time L of the last one,
+//! counted in reads. L(n, m, w) comes from a simulation: reads that start at intervals of w
+//! (processor, link), on random units, with the variation of single reads. For each m and w the two
+//! terms are fitted by least squares; m is where the residual is least, its interval that of fits
+//! to resampled blocks.
 
 use super::Answered;
 use super::batches::Prober;
@@ -14,37 +14,37 @@ use serde::{Deserialize, Serialize};
 use stripewise_stats::{Random, mean};
 
 const BLOCKS: usize = 64;
-/// Batches of one number of reads in a block.
+/// Batches of one number of reads per block.
 const REPEATS: usize = 32;
 const COUNTS: [usize; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
 const UNITS_MAX: usize = 256;
 const RESAMPLES: usize = 120;
-/// The law explains every mean to this share, or there is no answer.
+/// The law must fit every mean to this accuracy, or there is no answer.
 const MISFIT_MAX: f64 = 0.04;
 /// Draws for L(n, m).
 const DRAWS: usize = 1_500;
-/// What a read costs one after the other (processor, link), of what it takes of its unit.
+/// The serial cost of a read (processor, link) relative to its cost on its unit.
 const WAYS: [f64; 11] = [0.0, 0.01, 0.02, 0.035, 0.06, 0.09, 0.13, 0.2, 0.3, 0.5, 0.8];
-/// Reads of one page differ by this much at most, either way.
+/// Largest variation of single-page reads, either way.
 const SPREAD_MAX: f64 = 0.5;
 
-/// How long batches take.
+/// Duration of batches.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ConcurrencyAt {
     /// Reads that start together.
     pub reads: u32,
     /// Mean time until the last has ended.
     pub batch_ns: f64,
-    /// Reads a second, over that of single reads.
+    /// Reads per second, relative to single reads.
     pub speed_up: f64,
 }
 
-/// How many reads it does at once.
+/// Read parallelism.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parallelism {
     /// Units that work independently of each other.
     pub units: Answered<u32>,
-    /// Greatest gain over single reads that was seen.
+    /// Largest gain over single reads observed.
     pub speed_up_max: Option<f64>,
     /// Each number of reads.
     pub all: Vec<ConcurrencyAt>,
@@ -74,7 +74,7 @@ pub(super) fn measure<D: Device>(
         prober.random.shuffle(&mut order);
         let mut block = [0.0; COUNTS.len()];
         for &number in &order {
-            // Means of several, as medians of a sum of few values are not sums of medians.
+            // Means of several, because medians of a sum of few values are not sums of medians.
             let mut sum = 0.0;
             for _ in 0..REPEATS {
                 let places: Vec<u64> = (0..COUNTS[number])
@@ -108,12 +108,12 @@ pub(super) fn measure<D: Device>(
     })
 }
 
-/// Means over these blocks. A batch that met a pause counts as the median does.
+/// Means over these blocks. A batch that hit a pause counts like the median.
 fn means_of(times: &[[f64; COUNTS.len()]], blocks: &[usize]) -> [f64; COUNTS.len()] {
     std::array::from_fn(|number| {
         let mut values: Vec<f64> = blocks.iter().map(|block| times[*block][number]).collect();
         values.sort_by(f64::total_cmp);
-        // Without the tenth at either end.
+        // Without a tenth at either end.
         let cut = values.len() / 10;
         mean(&values[cut..values.len() - cut]).unwrap_or(0.0)
     })
@@ -121,7 +121,7 @@ fn means_of(times: &[[f64; COUNTS.len()]], blocks: &[usize]) -> [f64; COUNTS.len
 
 fn units(times: &[[f64; COUNTS.len()]], spread: f64, random: &mut Random) -> Answered<u32> {
     let candidates = candidates();
-    // By units, then by what a read costs on the way.
+    // By units, then by the serial cost of a read.
     let laws: Vec<[[f64; COUNTS.len()]; WAYS.len()]> = candidates
         .iter()
         .map(|units| {
@@ -189,8 +189,8 @@ fn candidates() -> Vec<usize> {
     all
 }
 
-/// By how much single reads differ, either way, as a share: the distance of their
-/// quartiles, which is half the range of values that are spread evenly.
+/// Relative variation of single reads, either way: the distance of their quartiles, which is half
+/// the range of uniformly distributed values.
 fn spread(singles: &mut [f64]) -> f64 {
     singles.sort_by(f64::total_cmp);
     let quarter = singles.len() / 4;
@@ -200,13 +200,13 @@ fn spread(singles: &mut [f64]) -> f64 {
     }
 }
 
-/// Reads that start one after the other on units that are chosen by chance.
+/// Reads that start one after the other on random units.
 struct Load {
     reads: usize,
     units: usize,
-    /// Between the starts of two reads; 1 is what a read takes of its unit.
+    /// Interval between the starts of two reads; 1 is a read's cost on its unit.
     way: f64,
-    /// Of what a read takes of its unit, either way.
+    /// Variation of a read's cost on its unit, either way.
     spread: f64,
 }
 
@@ -230,8 +230,7 @@ impl Load {
     }
 }
 
-/// The best f + r L without a negative term: squares of what it leaves, in parts of the
-/// means, and the greatest.
+/// The best f + r L without a negative term: squares of the relative residuals, and the largest.
 fn misfit(means: &[f64; COUNTS.len()], law: &[f64; COUNTS.len()]) -> (f64, f64) {
     let (mut ww, mut wx, mut xx, mut wy, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for (mean, load) in means.iter().zip(law) {

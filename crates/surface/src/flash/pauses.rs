@@ -1,41 +1,40 @@
-//! Pauses: writes that take far longer than others, and whether they come at even
-//! distances.
+//! Pauses: writes that take far longer than others, and whether they are evenly spaced.
 //!
-//! Collection makes a drive pause when it needs room, so its pauses are counted in bytes
-//! written. Pauses that come by chance have gaps like those of a Poisson process, whose
-//! standard deviation is their mean. Gaps that vary less than in all but one of a thousand
-//! such series are a pattern.
+//! Garbage collection makes a drive pause when it needs space, so its pauses are counted in bytes
+//! written. Random pauses have gaps like those of a Poisson process, whose standard deviation
+//! equals their mean. Gaps that vary less than in all but one of a thousand such series are a
+//! pattern.
 
 use crate::device::{Device, ProbeIo, ProbeResult, StopReason};
 use serde::{Deserialize, Serialize};
 use stripewise_stats::{Random, mean, mean_interval, median, standard_deviation};
 
-/// Bytes of one write, and writes at once.
+/// Bytes per write, and concurrent writes.
 const PIECE_BYTES: u64 = 64 << 10;
 const PIECES: u64 = 4;
-/// A pause takes so many times the usual, and this much longer.
+/// A pause takes this multiple of the usual time, and this much longer.
 const TIMES: f64 = 6.0;
 const LONGER_NS: f64 = 1e6;
-/// Fewer pauses show no pattern.
+/// Fewest pauses for a pattern.
 const PAUSES_MIN: usize = 6;
 const SERIES: usize = 4_000;
 const CHANCE_MAX: f64 = 0.001;
 
-/// How much is written.
+/// Amount to write.
 #[derive(Clone, Copy, Debug)]
 pub struct PausePlan {
-    /// Bytes in all; what does not fit begins again at byte 0.
+    /// Total bytes; wraps around to byte 0.
     pub bytes: u64,
-    /// Nothing is written beyond this time.
+    /// Time limit for writing.
     pub time_ns_max: u64,
 }
 
-/// What writes took.
+/// Latencies of writes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Writing {
-    /// Nanoseconds of each batch of 256 KiB, in the order of time.
+    /// Nanoseconds of each batch of 256 KiB, in order of time.
     pub batches_ns: Vec<u64>,
-    /// Where it was cut short.
+    /// Why it was cut short, if it was.
     pub halt: Option<StopReason>,
 }
 
@@ -55,23 +54,23 @@ impl Writing {
 pub struct Pauses {
     /// Pauses seen.
     pub count: u64,
-    /// What a batch of writes usually takes.
+    /// Usual duration of a batch of writes.
     pub usual_ns: u64,
     /// Median length of a pause.
     pub length_ns: Option<u64>,
     /// Interval of the mean length (95 %).
     pub length_ns_interval: Option<[u64; 2]>,
-    /// Bytes from one pause to the next, where they come at even distances.
+    /// Bytes from one pause to the next, if they are evenly spaced.
     pub every_bytes: Option<u64>,
     /// Its interval (95 %).
     pub every_bytes_interval: Option<[u64; 2]>,
-    /// Probability of gaps as even as these by chance.
+    /// Probability of gaps this even by chance.
     pub chance: Option<f64>,
     /// Why there is no pattern.
     pub refused: Option<String>,
 }
 
-/// Writes 256 KiB at a time, from byte 0 on.
+/// Writes 256 KiB at a time, from byte 0.
 pub fn write_for_pauses<D: Device>(device: &mut D, plan: &PausePlan) -> Writing {
     let deadline_ns = device.now_ns().saturating_add(plan.time_ns_max);
     let room = device.size_bytes() / Writing::BATCH_BYTES;
@@ -104,7 +103,7 @@ pub fn write_for_pauses<D: Device>(device: &mut D, plan: &PausePlan) -> Writing 
     writing
 }
 
-/// The pauses of a writing, behind its first tenth, in which buffers fill.
+/// The pauses after the first tenth, in which buffers fill.
 #[must_use]
 pub fn pauses(writing: &Writing, seed: u64) -> Pauses {
     let times: Vec<f64> = writing.batches_ns[writing.batches_ns.len() / 10..]
@@ -119,7 +118,7 @@ pub fn pauses(writing: &Writing, seed: u64) -> Pauses {
     };
     let limit = (usual * TIMES).max(usual + LONGER_NS);
     let at: Vec<usize> = (0..times.len()).filter(|k| times[*k] > limit).collect();
-    // Neighbours are one pause.
+    // Adjacent ones are one pause.
     let mut begins: Vec<usize> = Vec::new();
     let mut lengths: Vec<f64> = Vec::new();
     for (number, &place) in at.iter().enumerate() {
@@ -161,7 +160,7 @@ pub fn pauses(writing: &Writing, seed: u64) -> Pauses {
         return found;
     }
     if let Some(gap) = mean_interval(&gaps, 0.95) {
-        // A pause is seen in the batch that meets it: a gap is right to one batch.
+        // A pause is seen in the batch that it hits: a gap is accurate to one batch.
         let edge = Writing::BATCH_BYTES as f64 / gaps.len() as f64;
         found.every_bytes = Some(gap.value as u64);
         found.every_bytes_interval =
@@ -170,7 +169,7 @@ pub fn pauses(writing: &Writing, seed: u64) -> Pauses {
     found
 }
 
-/// How many of the series that chance makes have gaps as even as these.
+/// The share of random series with gaps this even.
 fn chance_of(gaps: &[f64], seed: u64) -> f64 {
     let unevenness = |gaps: &[f64]| {
         let middle = mean(gaps).unwrap_or(1.0);

@@ -1,4 +1,4 @@
-//! The smallest size at full price: up to it, an operation costs as much as the smallest.
+//! The largest size at the minimum price: up to it, an operation costs as much as the smallest.
 
 use super::Answered;
 use super::batches::{Prober, difference};
@@ -8,22 +8,22 @@ use serde::{Deserialize, Serialize};
 const BLOCKS: usize = 48;
 const READS: usize = 32;
 const SIZE_MAX: u64 = 128 << 10;
-/// As much as the smallest: this much longer at most (logarithm).
+/// Largest excess over the smallest that counts as equal (logarithm).
 const SAME: f64 = 0.14;
 const LEVEL: f64 = 0.999;
 
-/// What reads of one size take.
+/// Cost of reads of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SizeAt {
     /// Bytes of a read.
     pub bytes: u64,
-    /// They take so much longer than the smallest, percent.
+    /// How much longer they take than the smallest, percent.
     pub longer_percent: f64,
     /// Interval (99.9 %).
     pub longer_percent_interval: [f64; 2],
 }
 
-/// What sizes cost.
+/// Costs by size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizes {
     /// The largest size that costs as much as the smallest: smaller ones pay its price.

@@ -1,4 +1,4 @@
-//! What measurements of a surface say.
+//! Conclusions from surface measurements.
 
 use super::batches::{self, BatchRate};
 use super::rotation::{Rotation, rotation};
@@ -7,7 +7,7 @@ use super::zones::{Boundary, Zone, zones};
 use super::{Measured, RateAt};
 use serde::{Deserialize, Serialize};
 
-/// A device with moving parts takes longer for the median of random reads.
+/// A device with a longer median of random reads has moving parts.
 pub(super) const MOVING_NS_MIN: u64 = 1_000_000;
 
 /// A distribution of latencies, nanoseconds.
@@ -15,7 +15,7 @@ pub(super) const MOVING_NS_MIN: u64 = 1_000_000;
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub struct Spread {
-    /// Reads.
+    /// Number of reads.
     pub count: u64,
     /// The least.
     pub min_ns: u64,
@@ -31,44 +31,44 @@ pub struct Spread {
     pub max_ns: u64,
 }
 
-/// What measurements of a surface say.
+/// Conclusions from surface measurements.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
-    /// Least, median and greatest rate over the places, bytes a second.
+    /// Lowest rate over the places, bytes per second; median and highest follow.
     pub rate_min: Option<f64>,
-    /// Half of the places are no faster.
+    /// Median rate.
     pub rate_median: Option<f64>,
-    /// The fastest place.
+    /// Highest rate.
     pub rate_max: Option<f64>,
-    /// The rate that 5 % of the places reach, at least two: single ones may be a cache's.
+    /// The rate reached by 5 % of the places, at least two: single ones may come from a cache.
     pub rate_high: Option<f64>,
-    /// Zones, two at least; none where the rate is even or falls evenly.
+    /// Zones, at least two; none if the rate is constant or falls evenly.
     pub zones: Vec<Zone>,
-    /// Between the zones.
+    /// Boundaries between the zones.
     pub boundaries: Vec<Boundary>,
     /// Access times of random reads.
     pub access: Option<Spread>,
-    /// Seeks, where there is an arm.
+    /// Seeks, if there is an arm.
     pub seeks: Option<SeekCurve>,
-    /// Rotation, where it shows.
+    /// Rotation, if detectable.
     pub rotation: Option<Rotation>,
-    /// Bytes a second of a block that is read again and again, where a buffer serves it.
+    /// Bytes per second of a block that is reread, if served by a buffer.
     pub interface_bytes_per_s: Option<f64>,
-    /// What a read takes that needs nothing of the medium.
+    /// Latency of a read that does not access the medium.
     pub fixed_ns: Option<f64>,
-    /// Position makes no difference: no arm, no zones.
+    /// Whether position matters: false without an arm and without zones.
     pub position_matters: bool,
-    /// What does instead: sizes and numbers of reads; empty where it is not measured.
+    /// If it does not: the rates by size and number of reads; empty if not measured.
     pub batches: Vec<BatchRate>,
 }
 
-/// What measurements say.
+/// Derives the conclusions.
 #[must_use]
 pub fn analyse(measured: &Measured) -> Findings {
     let latencies: Vec<u64> = measured.accesses.iter().map(|one| one.latency_ns).collect();
     let access = spread(latencies);
-    // Where a read takes less than a millisecond nothing moves: steps of the rate are those
-    // of a cache or of other load, and periods in time are those of the program.
+    // If a read takes less than a millisecond nothing moves: steps of the rate come from a cache or
+    // other load, and periods in time from the program.
     let moves = access.is_none_or(|access| access.p50_ns >= MOVING_NS_MIN);
     let rotation = rotation(&measured.visits).filter(|_| moves);
     let (fixed_ns, interface_bytes_per_s) = rereads(measured, rotation.as_ref());
@@ -117,8 +117,7 @@ fn spread(mut latencies: Vec<u64>) -> Option<Spread> {
     })
 }
 
-/// What rereads take where a buffer serves them: less than half a revolution, where there
-/// is one.
+/// Latency of rereads if served by a buffer: less than half a revolution, if there is one.
 fn rereads(measured: &Measured, rotation: Option<&Rotation>) -> (Option<f64>, Option<f64>) {
     let limit_ns = rotation.map_or(f64::MAX, |rotation| rotation.revolution_ns / 2.0);
     let smallest = measured.rereads.iter().map(|read| read.0).min();
@@ -140,8 +139,7 @@ fn rereads(measured: &Measured, rotation: Option<&Rotation>) -> (Option<f64>, Op
     (median(smallest), rate)
 }
 
-/// Whether the outer tenth is read faster than the inner one by more than the places of
-/// either differ.
+/// Whether the outer tenth is faster than the inner one by more than the spread of either.
 fn slopes(rates: &[RateAt]) -> bool {
     let tenth = rates.len() / 10;
     if tenth < 3 {
@@ -168,7 +166,7 @@ mod tests {
             offset_bytes: 0,
             latency_ns,
         };
-        // Ends whole revolutions of 10 ms apart.
+        // Reads that end whole revolutions of 10 ms apart.
         let visits: Vec<(u32, u64)> = (0..480u64)
             .map(|number| {
                 (

@@ -1,9 +1,9 @@
-//! What matters where position does not: how large reads are, and how many are in flight.
+//! What matters if position does not: read size and queue depth.
 
 use super::BatchAt;
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a read and reads at once: sizes one at a time, then numbers of the smallest.
+/// Bytes per read and concurrent reads: sizes one at a time, then numbers of the smallest.
 pub(super) const SETTINGS: [(u32, u32); 7] = [
     (4 << 10, 1),
     (16 << 10, 1),
@@ -14,16 +14,16 @@ pub(super) const SETTINGS: [(u32, u32); 7] = [
     (4 << 10, 32),
 ];
 
-/// The rate of reads of one size, so many at once, at random places.
+/// The rate of concurrent reads of one size at random offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BatchRate {
     /// Bytes of each read.
     pub bytes: u32,
-    /// Reads that were started together.
+    /// Reads started together.
     pub reads: u32,
-    /// Reads a second, from the median batch.
+    /// Reads per second, from the median batch.
     pub reads_per_s: f64,
-    /// Bytes a second.
+    /// Bytes per second.
     pub bytes_per_s: f64,
 }
 

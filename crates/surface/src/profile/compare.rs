@@ -1,30 +1,30 @@
-//! Two profiles: the same disk in two years, or two disks.
+//! Compares two profiles: the same disk at two times, or two disks.
 //!
-//! Rates are compared place by place - at the same part of the surface - by the logarithm
-//! of their ratio: the Hodges-Lehmann estimate with the interval of the signed-rank test.
-//! A place has changed by itself where its ratio lies further from the others than six of
-//! their median absolute deviations, and by 5 % at least. Access times are compared as
-//! wholes, by the shift of their logarithms. Spots are matched where they overlap.
+//! Rates are compared place by place (at the same fraction of the surface) by the logarithm of
+//! their ratio: the Hodges-Lehmann estimate with the interval of the signed-rank test. A single
+//! place has changed if its ratio differs from the others by more than six of their median absolute
+//! deviations, and by at least 5 %. Access times are compared as a whole, by the shift of their
+//! logarithms. Spots are matched if they overlap.
 
 use super::{AccessAt, RateAt};
 use serde::{Deserialize, Serialize};
 use stripewise_stats::{median, rank_sum_interval, signed_rank_interval};
 
-/// Fewer places in common say nothing.
+/// Fewest common places for a result.
 const PLACES_MIN: usize = 12;
 const DEVIATIONS: f64 = 6.0;
 const CHANGE_MIN: f64 = 0.05;
-/// A spot is slower or faster by this factor, or the same.
+/// Factor by which a spot must be slower or faster, otherwise it is the same.
 const SPOT_FACTOR: f64 = 1.5;
-/// Of a long profile so many accesses are compared.
+/// Most accesses compared of a long profile.
 const ACCESSES_MAX: usize = 1_000;
 
-/// What is compared of a profile.
+/// The compared parts of a profile.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
     /// Bytes of the target.
     pub size_bytes: u64,
-    /// By place.
+    /// By position.
     pub rates: &'a [RateAt],
     /// Random reads.
     pub accesses: &'a [AccessAt],
@@ -33,39 +33,39 @@ pub struct Side<'a> {
 /// A change in percent and its interval (95 %).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ChangePercent {
-    /// Of B against A.
+    /// B relative to A.
     pub percent: f64,
     /// Its interval.
     pub interval: [f64; 2],
 }
 
 impl ChangePercent {
-    /// The interval leaves out 0.
+    /// Whether the interval excludes 0.
     #[must_use]
     pub fn is_found(&self) -> bool {
         self.interval[0] > 0.0 || self.interval[1] < 0.0
     }
 }
 
-/// A place whose rate changed by itself.
+/// A single place whose rate changed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PlaceChange {
     /// First byte on A.
     pub offset_bytes: u64,
-    /// Rate of A there.
+    /// Rate of A.
     pub before_bytes_per_s: f64,
-    /// Rate of B there.
+    /// Rate of B.
     pub after_bytes_per_s: f64,
 }
 
-/// Two profiles.
+/// Comparison of two profiles.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Compared {
-    /// Places in common.
+    /// Number of common places.
     pub places: u64,
-    /// Change of the rate; null where there are too few places.
+    /// Change of the rate; null if there are too few places.
     pub rate: Option<ChangePercent>,
-    /// Places that changed by themselves.
+    /// Single places that changed.
     pub changed_places: Vec<PlaceChange>,
     /// Change of the access time.
     pub access: Option<ChangePercent>,
@@ -105,13 +105,13 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>) -> Compared {
     }
 }
 
-/// Places at the same part of both surfaces.
+/// Places at the same fraction of both surfaces.
 fn pairs(a: &Side<'_>, b: &Side<'_>) -> Vec<(RateAt, RateAt)> {
     let part = |side: &Side<'_>, rate: &RateAt| {
         let middle = rate.offset_bytes + rate.length_bytes / 2;
         middle as f64 / side.size_bytes.max(1) as f64
     };
-    // Half of the distance between two places of A.
+    // Half the distance between two places of A.
     let near = 0.5 / a.rates.len().max(1) as f64;
     let nearest = |at: f64| {
         let off = |rate: &&RateAt| (part(b, rate) - at).abs();
@@ -141,7 +141,7 @@ fn changed(pairs: &[(RateAt, RateAt)], ratios: &[f64]) -> Vec<PlaceChange> {
         .collect()
 }
 
-/// What became of a spot.
+/// How a spot changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpotChange {
@@ -149,19 +149,19 @@ pub enum SpotChange {
     New,
     /// Only in A.
     Gone,
-    /// It cannot be read any more.
+    /// It has become unreadable.
     NowUnreadable,
-    /// It can be read again.
+    /// It has become readable again.
     ReadableAgain,
-    /// Half as long again, or more.
+    /// Time increased by half or more.
     Slower,
-    /// Two thirds of the time, or less.
+    /// Time decreased by a third or more.
     Faster,
-    /// As it was.
+    /// Unchanged.
     Same,
 }
 
-/// What became of a spot, by what reading it took; `None`: it was no spot; 0: unreadable.
+/// How a spot changed, by its read times; `None`: not a spot; 0: unreadable.
 #[must_use]
 pub fn spot_change(before_ns: Option<u64>, after_ns: Option<u64>) -> SpotChange {
     match (before_ns, after_ns) {

@@ -1,4 +1,4 @@
-//! Asks a device for rates, access times, rereads and visits.
+//! Measures rates, access times, rereads and visits of a device.
 
 use super::analyse::MOVING_NS_MIN;
 use super::batches::SETTINGS;
@@ -7,41 +7,41 @@ use super::{AccessAt, BatchAt, Measured, Plan, RateAt, Spot};
 use crate::device::{Device, ProbeIo, ProbeResult, StopReason};
 use stripewise_stats::Random;
 
-/// Bytes of one read of a rate.
+/// Bytes per read of a rate measurement.
 const PIECE_BYTES: u64 = 512 << 10;
-/// Reads that are started together.
+/// Reads started together.
 const PIECES: u64 = 16;
-/// The last reads of a full batch that do not count.
+/// Number of last reads in a full batch that are ignored.
 const PIECES_WAITING: usize = 5;
 /// Bytes of a single read.
 const ACCESS_BYTES: u64 = 4096;
-/// More of them are made in lots until the standard error of the average seek is so small a part
-/// of it, up to so many, in so much of the time.
+/// Further accesses are made in lots until the standard error of the average seek is this small a
+/// fraction of it, up to this many, within this share of the time.
 const ACCESSES_MORE: usize = 256;
 const ACCESSES_MAX: usize = 6_144;
 const SEEK_ERROR_MAX: f64 = 0.012;
 const ACCESS_TIME_MAX: f64 = 0.35;
 const FULL_STROKES: usize = 48;
 const SHORT_STROKES: usize = 128;
-/// A short way back: beyond what drives read ahead, and a few cylinders at most.
+/// A short distance back: beyond read-ahead, and at most a few cylinders.
 const SHORT_BYTES: std::ops::Range<u64> = 4 << 20..12 << 20;
 /// Batches of each size and number.
 const BATCHES: usize = 32;
 const REREADS: usize = 40;
 const REREAD_BYTES: u64 = 64 << 10;
-/// Sectors that are visited in turn: more than a drive keeps segments.
+/// Sectors visited in turn: more than a drive's cache segments.
 const SECTORS: u32 = 24;
 const VISITS: u32 = 20;
-/// A piece that takes longer than this, and than so many times the usual, is looked at
-/// again: in all, or behind the piece that ended before it.
+/// A piece slower than this, and than this multiple of the usual time, is rechecked: in total, or
+/// relative to the end of the preceding piece.
 const SLOW_NS: u64 = 80_000_000;
 const SLOW_TIMES: u64 = 8;
-/// Of where in its stretch each place lies: the same in all profiles.
+/// For the position of each place within its stretch: the same in all profiles.
 const ASIDE_SEED: u64 = 1;
-/// After so many failed reads in a row a place is read that could be read before.
+/// After this many consecutive failed reads, a place known to be readable is read.
 const FAILED_MAX: u32 = 24;
 
-/// What is being measured.
+/// The current measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Transfer rates.
@@ -52,8 +52,8 @@ pub enum Part {
     Rotation,
 }
 
-/// Measures a device by this plan. What was measured before a halt is kept. `hear` is
-/// called at the beginning of each part.
+/// Measures a device by this plan. Measurements before a halt are kept. `hear` is called at the
+/// start of each part.
 pub fn measure<D: Device>(device: &mut D, plan: &Plan, hear: &mut dyn FnMut(Part)) -> Measured {
     let begun_ns = device.now_ns();
     let mut surveyor = Surveyor {
@@ -81,7 +81,7 @@ pub fn measure<D: Device>(device: &mut D, plan: &Plan, hear: &mut dyn FnMut(Part
     measured
 }
 
-/// Neighbours of one kind are one spot, in whatever order they were met.
+/// Adjacent spots of one type are merged, in whatever order they were found.
 fn joined(mut spots: Vec<Spot>) -> Vec<Spot> {
     spots.sort_by_key(|spot| spot.offset_bytes);
     let mut all: Vec<Spot> = Vec::new();
@@ -103,15 +103,15 @@ struct Surveyor<'d, D> {
     random: Random,
     asks: Vec<ProbeIo>,
     answers: Vec<ProbeResult>,
-    /// Where the last read was.
+    /// Position of the last read.
     at_bytes: u64,
-    /// A place that could be read.
+    /// A place known to be readable.
     readable: Option<ProbeIo>,
-    /// Reads that failed since one did not.
+    /// Consecutive failed reads.
     failed: u32,
-    /// Spots that were known then.
+    /// Number of spots known at that time.
     spots_before: usize,
-    /// How long batches of pieces took.
+    /// Durations of batches of pieces.
     usual_ns: Vec<u64>,
     measured: Measured,
 }
@@ -153,8 +153,8 @@ impl<D: Device> Surveyor<'_, D> {
         }
     }
 
-    /// Whether a place that could be read before still can be: bad spots have neighbours, a
-    /// device that has gone has none.
+    /// Whether a place that was readable still is: bad spots are local, while a device that has
+    /// gone fails everywhere.
     fn is_still_there(&mut self) -> Result<(), StopReason> {
         if let Some(readable) = self.readable {
             let mut answers = Vec::new();
@@ -164,7 +164,7 @@ impl<D: Device> Surveyor<'_, D> {
                 return Ok(());
             }
         }
-        // What failed since it went is no spot of the disk.
+        // Failures since it went are not spots of the disk.
         self.measured.spots.truncate(self.spots_before);
         Err(StopReason::Gone(match self.readable {
             Some(readable) => format!(
@@ -175,7 +175,7 @@ impl<D: Device> Surveyor<'_, D> {
         }))
     }
 
-    /// One read of a whole number of sectors; what it took, if it succeeded.
+    /// One read of whole sectors; returns its latency if it succeeded.
     fn one(&mut self, offset_bytes: u64, length_bytes: u64) -> Result<Option<u64>, StopReason> {
         self.asks.clear();
         self.asks
@@ -199,7 +199,7 @@ impl<D: Device> Surveyor<'_, D> {
         }))
     }
 
-    /// A random offset at which `length_bytes` fit, between two places.
+    /// A random offset at which `length_bytes` fit, between two positions.
     fn place(&mut self, from: u64, to: u64) -> u64 {
         let room = to.saturating_sub(from + ACCESS_BYTES) / ACCESS_BYTES;
         let from = from / ACCESS_BYTES * ACCESS_BYTES;
@@ -216,8 +216,8 @@ impl<D: Device> Surveyor<'_, D> {
         Ok(())
     }
 
-    /// More of them where the average seek is not known well enough: where it is short and a
-    /// revolution long, most of what a read takes is its wait for the sector.
+    /// Adds accesses if the average seek is not known accurately enough: if it is short and a
+    /// revolution long, most of a read's latency is rotational delay.
     fn more_accesses(&mut self, plan: &Plan) -> Result<(), StopReason> {
         let Some(rotation) = rotation(&self.measured.visits) else {
             return Ok(());
@@ -233,7 +233,7 @@ impl<D: Device> Surveyor<'_, D> {
         Ok(())
     }
 
-    /// The mean of what reads take, less half a revolution, to a part of itself.
+    /// The relative accuracy of the mean latency minus half a revolution.
     fn seek_is_known(&self, revolution_ns: f64) -> bool {
         let times = self
             .measured
@@ -248,7 +248,7 @@ impl<D: Device> Surveyor<'_, D> {
         error_ns < SEEK_ERROR_MAX * (mean_ns - revolution_ns / 2.0)
     }
 
-    /// The median of random reads takes less than anything that moves.
+    /// The median of random reads is too short for moving parts.
     fn nothing_moves(&self) -> bool {
         let accesses = self.measured.accesses.iter();
         let mut times: Vec<u64> = accesses.map(|access| access.latency_ns).collect();
@@ -330,9 +330,9 @@ impl<D: Device> Surveyor<'_, D> {
 
     fn visits(&mut self) -> Result<(), StopReason> {
         let size = self.measured.size_bytes;
-        // Close together, so that seeks are short, but beyond what is read ahead.
+        // Close together, so that seeks are short, but beyond read-ahead.
         let apart = (64u64 << 20).min(size / u64::from(SECTORS) / 2) / ACCESS_BYTES * ACCESS_BYTES;
-        // In another order each time: equal distances in time would fit many periods.
+        // In a different order each time: equal intervals would fit many periods.
         let mut order: Vec<u32> = (0..SECTORS).collect();
         for _ in 0..VISITS {
             self.random.shuffle(&mut order);
@@ -351,9 +351,9 @@ impl<D: Device> Surveyor<'_, D> {
         let size = self.measured.size_bytes;
         let batch = PIECES * PIECE_BYTES;
         let places = plan.places.max(1) as u64;
-        // Of a full read each stretch is read whole, else a part of it anywhere: evenly spaced
-        // parts would begin at slowly drifting angles of their tracks, and what that does to
-        // rates looks like zones. Two profiles of one disk read the same places.
+        // In a full read each stretch is read whole, otherwise a random part of it: evenly spaced
+        // parts would begin at slowly drifting track angles, and the effect on rates looks like
+        // zones. Two profiles of one disk read the same places.
         let stretch = (size / places).max(1);
         let length = match plan.full {
             true => stretch,
@@ -376,8 +376,8 @@ impl<D: Device> Surveyor<'_, D> {
         Ok(())
     }
 
-    /// The rate of a stretch: bytes after the first piece over the time after it, so that
-    /// the way to the place does not count.
+    /// The rate of a stretch: bytes after the first piece over the time after it, so that the
+    /// initial seek is excluded.
     fn stretch(&mut self, from: u64, to: u64) -> Result<(), StopReason> {
         let sector = u64::from(self.device.sector_bytes());
         let (mut at, mut bytes, mut time_ns) = (from, 0u64, 0u64);
@@ -401,7 +401,7 @@ impl<D: Device> Surveyor<'_, D> {
         Ok(())
     }
 
-    /// One batch of pieces: bytes that count, and their time.
+    /// One batch of pieces: the bytes that count, and their time.
     fn batch(&mut self, from: u64, to: u64) -> Result<(u64, u64), StopReason> {
         self.asks.clear();
         let mut at = from;
@@ -421,13 +421,13 @@ impl<D: Device> Surveyor<'_, D> {
         let last_ns = last_ns.unwrap_or(0);
         self.look_for_spots(&asks, &answers, last_ns)?;
         if read_bytes < to - from {
-            // How soon a read fails is no rate.
+            // The time until a read fails is not a rate.
             return Ok((0, 0));
         }
         Ok(in_a_row(&asks, &answers).unwrap_or((to - from, last_ns)))
     }
 
-    /// Pieces that failed or took far longer than usual are read again, alone.
+    /// Rereads pieces that failed or took far longer than usual, individually.
     fn look_for_spots(
         &mut self,
         asks: &[ProbeIo],
@@ -454,9 +454,9 @@ impl<D: Device> Surveyor<'_, D> {
         Ok(())
     }
 
-    /// A slow piece is narrowed down to its slow sixteenth parts. Where the first or the last
-    /// of them is slow, so may be what lies beside it: pieces that are slow at once end at
-    /// once, and the second of them does not stand out.
+    /// Narrows a slow piece down to its slow sixteenths. If the first or the last of them is slow,
+    /// the adjacent area may be too: concurrent slow pieces end together, and the second one does
+    /// not stand out.
     fn look_again(&mut self, offset_bytes: u64, length_bytes: u64) -> Result<(), StopReason> {
         let sector = u64::from(self.device.sector_bytes());
         let part = length_bytes / 16 / sector * sector;
@@ -483,8 +483,8 @@ impl<D: Device> Surveyor<'_, D> {
         Ok(())
     }
 
-    /// Three reads of a place; a spot if none of them is fast. One that fails for another
-    /// reason than the medium says nothing of the place.
+    /// Three reads of a place; a spot if none of them is fast. A failure for a reason other than
+    /// the medium says nothing about the place.
     fn is_spot(&mut self, at: u64, length: u64) -> Result<bool, StopReason> {
         let known = |spot: &Spot| spot.offset_bytes == at;
         if self.measured.spots.iter().any(known) {
@@ -502,7 +502,7 @@ impl<D: Device> Surveyor<'_, D> {
             } else if !self.answers[0].medium_error {
                 return Ok(false);
             } else if self.device.now_ns() - begun_ns > 10_000_000_000 {
-                // A drive that tries for long is not asked three times.
+                // Long retries are not repeated three times.
                 break;
             }
         }
@@ -516,11 +516,10 @@ impl<D: Device> Surveyor<'_, D> {
     }
 }
 
-/// Bytes and time of the pieces of a batch that came one after the other, each while others
-/// waited: neither the way to the first one, nor the last ones, between which drives that have
-/// nothing else to do miss revolutions. `None` where all of them end nearly at once, as they do
-/// where they are not read one after the other, or where those that count do: what is held
-/// back and let go at once has no rate between its ends.
+/// Bytes and time of the pieces of a batch that were processed consecutively while others waited:
+/// excludes the initial seek and the last ones, between which idle drives miss revolutions. `None`
+/// if all of them end nearly at once, as when they are not processed consecutively, or if those
+/// that count do: held-back completions that are released together have no rate between them.
 fn in_a_row(asks: &[ProbeIo], answers: &[ProbeResult]) -> Option<(u64, u64)> {
     let mut ends: Vec<(u64, u64)> = asks
         .iter()
@@ -537,7 +536,7 @@ fn in_a_row(asks: &[ProbeIo], answers: &[ProbeResult]) -> Option<(u64, u64)> {
     let counted = &ends[1..ends.len() - waiting];
     let bytes = counted.iter().map(|end| end.1).sum();
     let took_ns = counted.last()?.0 - first_ns;
-    // One after the other they take as long each, or half of that.
+    // Consecutive ones take equally long, or half of that.
     let even_ns = (last_ns - first_ns) / (ends.len() as u64 - 1).max(1) * counted.len() as u64;
     (one_by_one && took_ns * 2 > even_ns).then_some((bytes, took_ns))
 }
@@ -558,7 +557,7 @@ mod tests {
             in_a_row(&asks, &answers.collect::<Vec<_>>())
         };
         assert_eq!(rate(&|number| 10 + number), Some((10 << 20, 10_000_000)));
-        // A limit lets the first go, then ten at once, then the last five.
+        // A limit releases the first, then ten at once, then the last five.
         let released = |number| match number {
             0 => 5,
             1..=10 => 100,

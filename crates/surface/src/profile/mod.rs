@@ -1,8 +1,8 @@
 //! The surface of a disk: rate over position, zones, access times, seeks, rotation.
 //!
-//! Positions are read in random order, so that drift - a device that warms up, other load
-//! that comes and goes - is not taken for place; tools that sweep from the outer edge
-//! inwards confuse the two. [`measure`] asks the device, [`analyse`] is arithmetic.
+//! Positions are read in random order, so that drift (a device that warms up, varying other load)
+//! is not mistaken for position; tools that sweep from the outer edge inwards confuse the two.
+//! [`measure`] accesses the device, [`analyse`] is pure computation.
 
 mod analyse;
 mod batches;
@@ -24,18 +24,18 @@ pub use zones::{Boundary, Zone};
 use crate::device::StopReason;
 use serde::{Deserialize, Serialize};
 
-/// How much is read.
+/// Amount to read.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Places at which the rate is measured.
+    /// Number of places at which the rate is measured.
     pub places: usize,
-    /// Random reads of access times.
+    /// Random reads for access times.
     pub accesses: usize,
     /// Read every byte.
     pub full: bool,
-    /// Nothing is read beyond this time.
+    /// Time limit for reading.
     pub time_ns_max: u64,
-    /// Seed of order and positions.
+    /// Seed for order and positions.
     pub seed: u64,
 }
 
@@ -58,31 +58,31 @@ impl Default for Plan {
 pub struct RateAt {
     /// First byte.
     pub offset_bytes: u64,
-    /// Bytes that were read there.
+    /// Bytes read there.
     pub length_bytes: u64,
-    /// Bytes a second, without the way to the place.
+    /// Bytes per second, without the initial seek.
     pub bytes_per_s: f64,
 }
 
 /// One single read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AccessAt {
-    /// Where the read before it was.
+    /// Offset of the preceding read.
     pub from_bytes: u64,
-    /// Where it was.
+    /// Its offset.
     pub offset_bytes: u64,
-    /// What it took.
+    /// Its latency.
     pub latency_ns: u64,
 }
 
-/// A place that is slow each time, or cannot be read.
+/// A place that is consistently slow or unreadable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Spot {
     /// First byte.
     pub offset_bytes: u64,
     /// Bytes.
     pub length_bytes: u64,
-    /// What reading it took, the fastest of three.
+    /// Latency of reading it, the fastest of three.
     pub latency_ns: u64,
     /// It could not be read at all.
     pub unreadable: bool,
@@ -95,35 +95,35 @@ impl Spot {
     }
 }
 
-/// What reads of one size, so many at once, took at random places.
+/// Duration of concurrent reads of one size at random offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchAt {
     /// Bytes of each read.
     pub bytes: u32,
-    /// Reads that were started together.
+    /// Reads started together.
     pub reads: u32,
-    /// Until the last of them ended.
+    /// Time until the last of them ended.
     pub took_ns: u64,
 }
 
-/// What was measured.
+/// The measurements.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
     /// Bytes of the target.
     pub size_bytes: u64,
-    /// In the order of the surface.
+    /// Ordered by position.
     pub rates: Vec<RateAt>,
-    /// In the order of time.
+    /// In order of time.
     pub accesses: Vec<AccessAt>,
     /// Reads over the full stroke.
     pub full_strokes: Vec<AccessAt>,
     /// Reads a short way back.
     pub short_strokes: Vec<AccessAt>,
-    /// Latencies of one block read again and again: block bytes, nanoseconds.
+    /// Latencies of one block read repeatedly: block bytes, nanoseconds.
     pub rereads: Vec<(u32, u64)>,
-    /// Visits to the same sectors: number of the sector, when its read ended.
+    /// Visits to the same sectors: number of the sector, end of its read.
     pub visits: Vec<(u32, u64)>,
-    /// Reads of several sizes and numbers, where nothing moves.
+    /// Reads of several sizes and numbers, if nothing moves.
     pub batches: Vec<BatchAt>,
     /// Slow and unreadable places.
     pub spots: Vec<Spot>,
@@ -131,6 +131,6 @@ pub struct Measured {
     pub bytes_read: u64,
     /// Time from first to last read.
     pub duration_ns: u64,
-    /// Where it was cut short.
+    /// Why it was cut short, if it was.
     pub halt: Option<StopReason>,
 }

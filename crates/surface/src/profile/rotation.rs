@@ -1,36 +1,36 @@
-//! How fast the platters turn.
+//! Rotational speed of the platters.
 //!
-//! A sector's read ends when the sector has passed under the head, so reads of the same
-//! sector end at the same angle: their ends are whole revolutions apart, whatever was read
-//! between them. The revolution is the longest period at which the ends of every sector
-//! fall together (Rayleigh's measure, summed over sectors).
+//! A sector's read ends when it has passed under the head, so reads of one sector end at the same
+//! angle: their ends are whole revolutions apart, whatever was read in between. The revolution is
+//! the longest period at which the ends of every sector coincide (Rayleigh's measure, summed over
+//! sectors).
 
 use serde::{Deserialize, Serialize};
 
-/// Revolutions between these times are looked for: 20,000 and 3,000 a minute.
+/// Range of revolution times searched: 20,000 to 3,000 rpm.
 const SHORTEST_NS: f64 = 3.0e6;
 const LONGEST_NS: f64 = 20.0e6;
-/// Ends fall together: mean length of their sum as unit vectors. Random ends give
-/// 1 / sqrt(visits), some 0.2.
+/// Threshold for coinciding ends: mean length of their sum as unit vectors. Random ends give 1 /
+/// sqrt(visits), about 0.2.
 const TOGETHER_MIN: f64 = 0.75;
 
-/// At half of a revolution's frequency ends are at either of two angles: 1 / sqrt(visits), too.
+/// At half the revolution's frequency ends are at either of two angles: also 1 / sqrt(visits).
 const BY_CHANCE_MAX: f64 = 0.5;
 
-/// The rotation that was found.
+/// The detected rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Rotation {
     /// Nanoseconds of a revolution.
     pub revolution_ns: f64,
-    /// The same as revolutions a minute.
+    /// The same in revolutions per minute.
     pub rpm: f64,
     /// Half the width of the interval of `rpm` (95 %).
     pub rpm_error: f64,
-    /// How closely reads of the same sector end at the same angle: 1 is exactly.
+    /// How closely reads of one sector end at the same angle: 1 is exactly.
     pub together: f64,
 }
 
-/// The rotation from visits: the number of a sector, and when its read ended.
+/// The rotation from visits: the number of a sector, and the end of its read.
 pub(super) fn rotation(visits: &[(u32, u64)]) -> Option<Rotation> {
     let first_ns = visits.first()?.1;
     let span_ns = (visits.last()?.1 - first_ns) as f64;
@@ -54,12 +54,12 @@ pub(super) fn rotation(visits: &[(u32, u64)]) -> Option<Rotation> {
     if best < TOGETHER_MIN {
         return None;
     }
-    // What fits a revolution fits its half and third as well: the slowest counts.
+    // A multiple of the rotation frequency fits as well: the slowest one counts.
     let place = values.iter().position(|value| *value >= 0.93 * best)?;
     let peak =
         (place..(place + 14).min(values.len())).max_by(|&a, &b| values[a].total_cmp(&values[b]))?;
     let found = sharpen(low + peak as f64 * step, step, &mut together);
-    // Some sectors may end nearer to each other at half of it: they end at two angles, a half
+    // Some sectors' ends may coincide better at half of it: they end at two angles, half a turn
     // apart. If that were the revolution, they would be at either by chance.
     let mut slower = [3.0, 2.0].into_iter().filter_map(|times| {
         let frequency = found.0 / times;
@@ -68,7 +68,7 @@ pub(super) fn rotation(visits: &[(u32, u64)]) -> Option<Rotation> {
         (slower.1 >= BY_CHANCE_MAX).then_some(slower)
     });
     let (frequency, together) = slower.next().unwrap_or(found);
-    // Of a sine in noise (Rife and Boorstyn 1974), with the scatter that `together` shows.
+    // For a sine in noise (Rife and Boorstyn 1974), with the scatter given by `together`.
     let scatter = libm::sqrt((-2.0 * libm::log(together.min(1.0 - 1e-9))).max(1e-9));
     let error = 1.96 * libm::sqrt(12.0 / visits.len() as f64) * scatter
         / (2.0 * std::f64::consts::PI * span_ns);

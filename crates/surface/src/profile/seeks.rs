@@ -1,25 +1,24 @@
-//! The seek curve: what the arm takes over a distance.
+//! The seek curve: arm movement time over distance.
 //!
-//! A read waits for the arm, then for the platter - anything between nothing and a
-//! revolution, half a revolution in the mean - and pays a fixed time besides. So the mean
-//! latency over a distance, less half a revolution and the fixed time, is the seek.
-//! Distances are counted in parts of the stroke: of tracks, not of bytes, as outer tracks
-//! hold more. The rate tells how much more. t(d) = a + b sqrt(d) + c d is fitted by least
-//! squares; the mean over random pairs of tracks follows from E sqrt(d) = 8/15 and E d =
-//! 1/3 (Ruemmler and Wilkes 1994 for the curve).
+//! A read waits for the arm, then for the platter (up to a revolution, half of one on average),
+//! plus a fixed time. So the mean latency over a distance, minus half a revolution and the fixed
+//! time, is the seek. Distances are fractions of the stroke: of tracks, not of bytes, as outer
+//! tracks hold more; the rate shows how much more. t(d) = a + b sqrt(d) + c d is fitted by least
+//! squares; the mean over random pairs of tracks follows from E sqrt(d) = 8/15 and E d = 1/3
+//! (Ruemmler and Wilkes 1994 for the curve).
 
 use super::{AccessAt, Measured, RateAt};
 use serde::{Deserialize, Serialize};
 
-/// Reads from which a curve is fitted, at least.
+/// Fewest reads to fit a curve.
 const READS_MIN: usize = 60;
-/// A target whose longest seeks add less than this has no arm.
+/// If the longest seeks add less than this, the target has no arm.
 const ARM_NS_MIN: f64 = 0.4e6;
 
 /// A point of the curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SeekPoint {
-    /// Part of the stroke, 0 to 1.
+    /// Fraction of the stroke, 0 to 1.
     pub distance: f64,
     /// Nanoseconds.
     pub seek_ns: f64,
@@ -28,7 +27,7 @@ pub struct SeekPoint {
 /// The seeks of a disk, nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SeekCurve {
-    /// To a neighbouring cylinder; what firmware adds to every movement is in it.
+    /// To an adjacent cylinder; includes the firmware's overhead for every movement.
     pub track_ns: f64,
     /// Mean over random pairs of tracks.
     pub average_ns: f64,
@@ -36,11 +35,11 @@ pub struct SeekCurve {
     pub average_error_ns: f64,
     /// From one edge to the other.
     pub full_ns: f64,
-    /// The curve at growing distances.
+    /// The curve at increasing distances.
     pub points: Vec<SeekPoint>,
 }
 
-/// The seek curve of what was measured, given a revolution; `None` where there is no arm.
+/// The seek curve of the measurements, given a revolution; `None` if there is no arm.
 pub(super) fn seeks(measured: &Measured, revolution_ns: f64, fixed_ns: f64) -> Option<SeekCurve> {
     let tracks = Tracks::of(&measured.rates, measured.size_bytes);
     let sample = |access: &AccessAt| {
@@ -56,7 +55,7 @@ pub(super) fn seeks(measured: &Measured, revolution_ns: f64, fixed_ns: f64) -> O
     if samples.len() < READS_MIN {
         return None;
     }
-    // Reads that met something else - other load, a retry - would bend the curve.
+    // Reads disturbed by other load or a retry would distort the curve.
     let kept = without_outliers(&samples, revolution_ns);
     let (fit, error_ns) = fit(&kept)?;
     let less_ns = revolution_ns / 2.0 + fixed_ns;
@@ -86,8 +85,8 @@ pub(super) fn seeks(measured: &Measured, revolution_ns: f64, fixed_ns: f64) -> O
     })
 }
 
-/// The shortest of waits that are spread evenly over a revolution: the least, less the
-/// mean distance between two of them.
+/// The shortest of waits distributed evenly over a revolution: the minimum, minus the mean distance
+/// between two of them.
 fn shortest(accesses: &[AccessAt], fixed_ns: f64) -> f64 {
     let mut times: Vec<u64> = accesses.iter().map(|access| access.latency_ns).collect();
     times.sort_unstable();
@@ -100,7 +99,7 @@ fn shortest(accesses: &[AccessAt], fixed_ns: f64) -> f64 {
     (least - between - fixed_ns).max(0.0)
 }
 
-/// Without reads that took a revolution and a half more than the median of their kind.
+/// Without reads that took a revolution and a half more than the median of their type.
 fn without_outliers(samples: &[(f64, f64)], revolution_ns: f64) -> Vec<(f64, f64)> {
     let mut sorted: Vec<f64> = samples.iter().map(|sample| sample.1).collect();
     sorted.sort_by(f64::total_cmp);
@@ -134,13 +133,13 @@ fn fit(samples: &[(f64, f64)]) -> Option<([f64; 3], f64)> {
         })
         .sum();
     let n = samples.len() as f64;
-    // The mean over random pairs lies in the middle of the samples, where the error of a
-    // fit is that of a mean.
+    // The mean over random pairs is in the middle of the samples, where the error of a fit is that
+    // of a mean.
     let error_ns = libm::sqrt(left / (n - 3.0) / n);
     Some((solution, error_ns))
 }
 
-/// Gauss with pivots.
+/// Gauss elimination with pivoting.
 fn solve(mut matrix: [[f64; 4]; 3]) -> Option<[f64; 3]> {
     for column in 0..3 {
         let pivot = (column..3)
@@ -162,9 +161,9 @@ fn solve(mut matrix: [[f64; 4]; 3]) -> Option<[f64; 3]> {
     Some(std::array::from_fn(|row| matrix[row][3] / matrix[row][row]))
 }
 
-/// Which part of the tracks lies before a byte: bytes over rate is revolutions.
+/// The fraction of tracks before a byte: bytes over rate is revolutions.
 struct Tracks {
-    /// Byte, part of the tracks before it; rising.
+    /// Byte and fraction of tracks before it; ascending.
     edges: Vec<(f64, f64)>,
 }
 
@@ -228,7 +227,7 @@ mod tests {
             length_bytes: 1,
             bytes_per_s,
         };
-        // The outer half is read twice as fast: it has a third of the tracks.
+        // The outer half is twice as fast: it has a third of the tracks.
         let tracks = Tracks::of(&[rate(25, 200.0), rate(75, 100.0)], 100);
         assert!((tracks.at(50) - 1.0 / 3.0).abs() < 1e-9);
         assert!((tracks.at(100) - 1.0).abs() < 1e-9);

@@ -1,22 +1,21 @@
-//! The stairs that fit a curve best: means over stretches, by least squares over all ways to
-//! cut it (Bellman 1961), as many stretches as the Bayesian information criterion pays for.
+//! The best-fitting step function: means over stretches, by least squares over all segmentations
+//! (Bellman 1961), with as many stretches as the Bayesian information criterion justifies.
 //!
-//! A search that cuts the curve in two, again and again, misses steps of a staircase: seen
-//! from afar none of them stands out.
+//! A recursive bisection misses steps of a staircase: at a large scale none of them stands out.
 
 use stripewise_stats::mean;
 
-/// Values that are cut, at most: more are taken together.
+/// Most values segmented: more are averaged first.
 const VALUES_MAX: usize = 512;
-/// Stretches, at most.
+/// Most stretches.
 const STRETCHES_MAX: usize = 48;
-/// Values of a stretch, at least.
+/// Fewest values per stretch.
 const LENGTH_MIN: usize = 3;
-/// What a step costs, in logarithms of the number of values: its place, its height, and that
-/// neighbours are medians of the same values.
+/// Cost of a step, in logarithms of the number of values: its position, its height, and the
+/// correlation of neighbours that are medians of the same values.
 const STEP_COST: f64 = 4.0;
 
-/// Where the best stairs step: indices of the first value behind each step.
+/// Steps of the best fit: indices of the first value after each.
 pub(super) fn stairs(values: &[f64]) -> Vec<usize> {
     let group = values.len().div_ceil(VALUES_MAX).max(1);
     let grouped: Vec<f64> = values
@@ -30,7 +29,7 @@ pub(super) fn stairs(values: &[f64]) -> Vec<usize> {
     cuts
 }
 
-/// Sums, so that the squares around the mean of any stretch are a subtraction.
+/// Prefix sums, so that the squares around the mean of any stretch are a subtraction.
 struct Sums {
     values: Vec<f64>,
     squares: Vec<f64>,
@@ -38,7 +37,7 @@ struct Sums {
 
 impl Sums {
     fn of(values: &[f64]) -> Self {
-        // Around their mean, so that little is lost in the differences.
+        // Relative to their mean, to limit cancellation.
         let middle = mean(values).unwrap_or(0.0);
         let mut sums = Sums {
             values: vec![0.0],
@@ -54,7 +53,7 @@ impl Sums {
         sums
     }
 
-    /// Squares around the mean of the values from one index up to another.
+    /// Squares around the mean of a range of values.
     fn around_mean(&self, from: usize, to: usize) -> f64 {
         let sum = self.values[to] - self.values[from];
         let square = self.squares[to] - self.squares[from];
@@ -69,7 +68,7 @@ fn best(values: &[f64]) -> Vec<usize> {
         return Vec::new();
     }
     let sums = Sums::of(values);
-    // The least squares of the first values in so many stretches, and where the last begins.
+    // The least squares of the first values in each number of stretches, and where the last begins.
     let mut least: Vec<f64> = (0..=n)
         .map(|to| match to < LENGTH_MIN {
             true => f64::MAX,
@@ -111,7 +110,7 @@ fn best(values: &[f64]) -> Vec<usize> {
     cuts
 }
 
-/// To the value, between the neighbours.
+/// Located to the value, between the neighbours.
 fn place_exactly(values: &[f64], cuts: &mut [usize]) {
     let sums = Sums::of(values);
     for number in 0..cuts.len() {

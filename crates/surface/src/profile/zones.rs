@@ -1,8 +1,8 @@
-//! Zones: stretches of the surface with one rate.
+//! Zones: stretches of the surface with constant rate.
 //!
-//! Steps of the rate over position are those of the stairs that fit best ([`stairs`]), once
-//! disturbed places are lifted to those around them. Stairs and a smooth curve (a parabola) are then weighed against each other by the
-//! Bayesian information criterion: a rate that falls evenly has no zones.
+//! Steps of the rate over position are those of the best-fitting step function ([`stairs`]), after
+//! disturbed places are lifted to their surroundings. Steps and a smooth curve (a parabola) are
+//! then compared by the Bayesian information criterion: a rate that falls evenly has no zones.
 
 use super::RateAt;
 use super::stairs::stairs;
@@ -20,26 +20,25 @@ pub struct Zone {
     pub bytes_per_s: f64,
 }
 
-/// Where one zone ends and the next begins.
+/// Boundary between two adjacent zones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Boundary {
-    /// Likeliest place.
+    /// Most likely position.
     pub at_bytes: u64,
-    /// Places that fit nearly as well (95 %).
+    /// Positions that fit nearly as well (95 %).
     pub interval_bytes: [u64; 2],
 }
 
-/// Disturbed places in a row that are none of a zone are fewer than these.
+/// Fewer consecutive low places than this are disturbances, not a zone.
 const REACH: usize = 8;
 
-/// A lower step of the rate is none of a zone.
+/// Smallest rate step of a zone.
 const HEIGHT_MIN: f64 = 0.008;
 
-/// Chi-square of one degree of freedom at 95 %, for a place among few: a little more.
+/// Chi-square of one degree of freedom at 95 %, slightly increased for a position among few.
 const NEARLY: f64 = 6.0;
 
-/// Zones of at least two, and their boundaries; none where the rate is even, or falls
-/// evenly.
+/// At least two zones, and their boundaries; none if the rate is constant, or falls evenly.
 pub(super) fn zones(rates: &[RateAt], size_bytes: u64) -> (Vec<Zone>, Vec<Boundary>) {
     let none = (Vec::new(), Vec::new());
     if rates.len() < 12 {
@@ -51,7 +50,7 @@ pub(super) fn zones(rates: &[RateAt], size_bytes: u64) -> (Vec<Zone>, Vec<Bounda
         return none;
     }
     let places: Vec<u64> = rates.iter().map(|rate| rate.offset_bytes).collect();
-    // Between two places the boundary is in the middle.
+    // The boundary is midway between two places.
     let between = |index: usize| places[index - 1].midpoint(places[index]);
     let mut edges = vec![0];
     edges.extend_from_slice(&cuts);
@@ -80,7 +79,7 @@ pub(super) fn zones(rates: &[RateAt], size_bytes: u64) -> (Vec<Zone>, Vec<Bounda
     (all, boundaries)
 }
 
-/// Without steps that are too low to be one of a zone, the lowest first.
+/// Without steps too low for a zone, lowest first.
 fn of_some_height(mut cuts: Vec<usize>, values: &[f64]) -> Vec<usize> {
     loop {
         let mut edges = vec![0];
@@ -100,11 +99,10 @@ fn of_some_height(mut cuts: Vec<usize>, values: &[f64]) -> Vec<usize> {
     }
 }
 
-/// What the places around each one reach: single ones that are faster than all around them are
-/// cut down to these, and slower ones, of fewer than [`REACH`] in a row, are lifted to both sides.
-/// What disturbs a rate makes it lower - a revolution that is missed, other load - and that often
-/// enough that by chance several in a row are met. A step stays where it is. There are three at
-/// least.
+/// Compares each place with its surroundings: single faster ones are cut down to these, and runs of
+/// fewer than [`REACH`] slower ones are lifted to both sides. Disturbances lower the rate (a missed
+/// revolution, other load), often enough that several in a row occur by chance. A step stays in
+/// place. There are at least three places.
 fn undisturbed(rates: &[RateAt]) -> Vec<f64> {
     let values: Vec<f64> = rates.iter().map(|rate| rate.bytes_per_s).collect();
     let cut: Vec<f64> = (0..values.len())
@@ -115,7 +113,7 @@ fn undisturbed(rates: &[RateAt]) -> Vec<f64> {
             values[index].min(sorted[sorted.len() - 2])
         })
         .collect();
-    // The greatest of each run of so many, then the least of all runs that a place is in.
+    // The maximum of each run of this length, then the minimum of all runs that include a place.
     let reach = REACH.min(cut.len());
     let greatest: Vec<f64> = cut
         .windows(reach)
@@ -133,7 +131,7 @@ fn undisturbed(rates: &[RateAt]) -> Vec<f64> {
         .collect()
 }
 
-/// A value and its neighbours, as far as there are any.
+/// A value and its neighbours, as far as they exist.
 fn around(values: &[f64], index: usize, reach: usize) -> &[f64] {
     &values[index.saturating_sub(reach)..(index + reach + 1).min(values.len())]
 }
@@ -143,7 +141,7 @@ fn squares(values: &[f64]) -> f64 {
     values.iter().map(|value| (value - middle).powi(2)).sum()
 }
 
-/// BIC of a curve without steps against that of stairs.
+/// Compares the BIC of a smooth curve with that of steps.
 fn a_curve_fits_better(values: &[f64], cuts: &[usize]) -> bool {
     let n = values.len() as f64;
     let mut from = 0;
@@ -158,7 +156,7 @@ fn a_curve_fits_better(values: &[f64], cuts: &[usize]) -> bool {
     bic(curve, 3.0) <= bic(stairs, 2.0 * cuts.len() as f64 + 1.0)
 }
 
-/// What a parabola over the places leaves: orthogonal polynomials on even places.
+/// Residual squares of a parabola over the places: orthogonal polynomials on even places.
 fn squares_around_a_curve(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let centre = (n - 1.0) / 2.0;
@@ -185,7 +183,7 @@ fn squares_around_a_curve(values: &[f64]) -> f64 {
     values.iter().enumerate().map(left).sum()
 }
 
-/// Cuts of a stretch that fit nearly as well as `cut`: the first and the last.
+/// Cuts of a stretch that fit nearly as well as `cut`: first and last.
 fn interval(values: &[f64], cut: usize) -> (usize, usize) {
     let cost = |at: usize| squares(&values[..at]) + squares(&values[at..]);
     let best = cost(cut);

@@ -1,11 +1,11 @@
-//! Whether reads of one unit's disk can be served by two disks: a mirrored pair.
+//! Whether two disks can serve reads of one unit: a mirrored pair.
 //!
-//! Two reads far from each other on one arm end at least a seek apart. On a pair of
-//! disks some pairs of reads go to different arms, and then some end at nearly the same
-//! time, as two reads of different units do.
+//! Two distant reads on one arm end at least a seek apart. On a pair of disks some pairs of reads
+//! go to different arms, and then some end at nearly the same time, as two reads of different units
+//! do.
 //!
-//! Ends that are seen at the very same time say nothing: that is how a busy machine looks
-//! at what ended while it did something else. Where many do, a mirror is never claimed.
+//! Ends seen at exactly the same time mean nothing: a busy machine looks at completions late. If
+//! there are many, a mirror is never claimed.
 
 use super::edges::{Comb, Window};
 use super::multiples::Mean;
@@ -16,23 +16,22 @@ use stripewise_stats::median;
 
 const PAIRS: usize = 200;
 const PAIRS_MAX: usize = 800;
-/// Ends that are farther apart than the first and closer than the second, as shares of the
-/// median time of the first end, count as nearly at the same time; closer ones as seen at
-/// once.
+/// Ends farther apart than the first and closer than the second value, as shares of the median time
+/// of the first end, count as nearly simultaneous; closer ones as seen at once.
 const CLOSE: [f64; 2] = [0.02, 0.12];
-/// Pairs of different units that must have ended so for a judgement.
+/// Fewest such pairs of different units for a verdict.
 const CLOSE_MIN: f64 = 30.0;
-/// Two arms have one pair in forty seen at once by chance; a machine that is busy, more.
+/// Two arms have one pair in forty seen at once by chance; a busy machine, more.
 const AT_ONCE_MAX: f64 = 0.06;
 
-/// When the first of two reads ended, and how much later the other.
+/// End of the first of two reads, and how much later the other ended.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     first_ns: f64,
     gap_ns: f64,
 }
 
-/// How often two reads end at nearly the same time, of one place and of two.
+/// How often two reads end nearly simultaneously, for one unit and for two.
 pub(super) fn copies<D: Device>(
     reader: &mut Reader<'_, D>,
     period: u64,
@@ -44,7 +43,7 @@ pub(super) fn copies<D: Device>(
         every: 1,
         window: Window { from, to },
     };
-    // Far apart: the arm must travel from one to the other.
+    // Far apart: the arm must move from one to the other.
     let (near, far) = (comb(0, size / 3), comb(size / 3 * 2, size));
     let (mut one, mut two): (Vec<Ends>, Vec<Ends>) = Default::default();
     loop {
@@ -69,23 +68,23 @@ pub(super) fn copies<D: Device>(
     }
 }
 
-/// Distances that are compared.
+/// Distances compared.
 const DISTANCES: usize = 16;
-/// Batches of each, in steps of the first, until the mean of each is known so well.
+/// Batches of each, in steps of the first, until the mean of each is accurate enough.
 const ROUNDS: usize = 16;
 const ROUNDS_MAX: usize = 128;
 const ERROR_MAX: f64 = 0.1;
-/// Squares of deviations in standard errors, summed over the distances: beyond this in one
-/// of many million mirrors.
+/// Squared deviations in standard errors, summed over the distances: a mirror exceeds this once in
+/// many millions.
 const SQUARES_MAX: f64 = 50.0;
 
-/// Whether reads of a column collide alike at all distances; `None` where that is not known
-/// well enough.
+/// Whether reads of a column collide equally at all distances; `None` if not known accurately
+/// enough.
 ///
-/// Two arms take reads of a mirror as they come. A column of a period that is only a part of
-/// the true one lies on several disks as well, and seems to be a mirror; but there places at
-/// one distance always share a disk, or nearly so, and at another never. Every column is asked,
-/// `apart` bytes from each other: one of them may be on one disk all the same.
+/// Two arms take reads of a mirror as they come. A column of a period that is only part of the true
+/// one is also on several disks, and looks like a mirror; but there places at one distance always
+/// share a disk, or nearly so, and at another never. Every column, `apart` bytes from the next, is
+/// tested: one of them may still be on one disk.
 pub(super) fn alike_at_all_distances<D: Device>(
     reader: &mut Reader<'_, D>,
     period: u64,
@@ -93,7 +92,7 @@ pub(super) fn alike_at_all_distances<D: Device>(
 ) -> Result<Option<bool>, Trouble> {
     let sector = reader.sector_bytes();
     let periods = reader.size_bytes() / period;
-    // Far apart, as the nearer of two arms takes both of two reads that are close together.
+    // Far apart, as the nearer of two arms takes both of two close reads.
     let least = periods / 10 + reader.below(periods / 12);
     let mut above = vec![Vec::new(); DISTANCES];
     loop {

@@ -1,14 +1,13 @@
 //! Whether two places of the pattern share a disk, and where a stripe unit ends.
 //!
-//! Half of a batch reads at one place of the pattern, half at the other, each read in a
-//! period of its own. If both places are on one disk, reads of the first take about twice
-//! as long as if they are not. Both costs are measured first (calibration); then a
-//! sequential probability ratio test (Wald 1945) decides for any place in a few batches.
+//! Half of a batch reads at one place of the pattern, half at the other, each read in a different
+//! period. If both places are on one disk, reads of the first take about twice as long as
+//! otherwise. Both costs are measured first (calibration); then a sequential probability ratio test
+//! (Wald 1945) decides for any place in a few batches.
 //!
-//! Only reads of the first place, the anchor, count: what the other place's disk takes for
-//! its own reads says nothing of the anchor, and disks of one array need not be equally
-//! fast. The anchor's reads start behind the other's, one by one, so that a disk that
-//! serves them in turn shows all of its queue.
+//! Only reads of the first place, the anchor, count: the other place's disk says nothing about the
+//! anchor, and disks of one array need not be equally fast. The anchor's reads start after the
+//! other's, one by one, so that a disk that serves them in turn shows all of its queue.
 
 use super::reads::Reader;
 use super::scale::{Scale, quartile};
@@ -17,26 +16,26 @@ use crate::device::Device;
 
 /// Reads of a batch: half at each of two places.
 pub(super) const READS: usize = 8;
-/// Batches that calibrate each of the two costs: more where the target is noisy.
+/// Batches to calibrate each of the two costs: more if the target is noisy.
 const CALIBRATION: usize = 20;
 const CALIBRATION_MAX: usize = 320;
 /// The test decides when one hypothesis is e^12 times likelier: wrong in one of 160,000.
 const DECISION: f64 = 12.0;
-/// Enough where the two costs differ by 0.4 deviations of a batch: one batch is then worth
-/// 0.08 on average.
+/// Sufficient if the two costs differ by 0.4 deviations of a batch: one batch is then worth 0.08 on
+/// average.
 const BATCHES_MAX: usize = 240;
 /// Colliding batches must take this much longer, and by this many standard errors.
 const CONTRAST_MIN: f64 = 1.25;
 const ERRORS_MIN: f64 = 6.0;
-/// Where they do not by so many standard errors, more batches would not help.
+/// If they are not longer by this many standard errors, more batches would not help.
 const ERRORS_NONE: f64 = 3.0;
 const CALIBRATION_NONE: usize = 80;
-/// Batches on either side of an edge, to see that it is sharp: so many where the costs
-/// differ by two deviations, more where by less.
+/// Batches on either side of an edge, to verify that it is sharp: for costs that differ by two
+/// deviations; more if by less.
 const SHARP: f64 = 14.0;
 const SHARP_MAX: f64 = 240.0;
 
-/// Periods that a place must hold.
+/// Fewest periods of a place.
 pub(super) const PERIODS_MIN: u64 = 40;
 
 /// A random place in a period.
@@ -56,7 +55,7 @@ pub(super) struct Window {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Comb {
     pub period: u64,
-    /// Only every so many periods.
+    /// Only every N periods.
     pub every: u64,
     pub window: Window,
 }
@@ -80,7 +79,7 @@ impl Comb {
         })
     }
 
-    /// What reads of the first of two places cost beside those of the second.
+    /// Cost of reads of the first of two places concurrent with those of the second.
     pub fn cost<D: Device>(
         &self,
         reader: &mut Reader<'_, D>,
@@ -91,13 +90,13 @@ impl Comb {
     }
 }
 
-/// Whether a read of a batch is one of the anchor's.
+/// Whether a read of a batch is the anchor's.
 fn is_anchors(number: usize) -> bool {
     number % 2 == 1
 }
 
-/// Measures both costs: `anchor` against itself, and against half a period further,
-/// which is another unit whatever the number of disks.
+/// Measures both costs: `anchor` against itself, and against half a period further, which is a
+/// different unit for any number of disks.
 pub(super) fn calibrate<D: Device>(
     reader: &mut Reader<'_, D>,
     comb: &Comb,
@@ -126,7 +125,7 @@ pub(super) fn calibrate<D: Device>(
     }
 }
 
-/// Whether two places share a disk; `None` where batches do not decide.
+/// Whether two places share a disk; `None` if batches are inconclusive.
 pub(super) fn share_a_disk<D: Device>(
     reader: &mut Reader<'_, D>,
     comb: &Comb,
@@ -144,7 +143,7 @@ pub(super) fn share_a_disk<D: Device>(
     Ok(None)
 }
 
-/// Where an edge lies: after `before`, at `at` at the latest.
+/// Position of an edge: after `before`, at `at` at the latest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Edge {
     /// The last place known to share the disk.
@@ -153,11 +152,11 @@ pub(super) struct Edge {
     pub outside: i128,
 }
 
-/// First step from the anchor in the search for the edge of its unit.
+/// First step from the anchor in the search for its unit's edge.
 const STEP_FIRST: i128 = 4096;
 
-/// The edge of `anchor`'s unit towards `apart`, to `resolution` bytes: in steps that double
-/// until a place is on another disk, so that it is the nearest one, then by bisection.
+/// The edge of `anchor`'s unit towards `apart`, to `resolution` bytes: in doubling steps until a
+/// place is on another disk, so that it is the nearest one, then by bisection.
 pub(super) fn edge<D: Device>(
     reader: &mut Reader<'_, D>,
     comb: &Comb,
@@ -191,8 +190,8 @@ pub(super) fn edge<D: Device>(
     Ok(Edge { inside, outside })
 }
 
-/// Whether the costs right at an edge are those of the calibration: of a disk that is
-/// slow at one angle they are between the two.
+/// Whether the costs right at an edge are those of the calibration: for a disk that is slow at one
+/// angle they are in between.
 pub(super) fn is_sharp<D: Device>(
     reader: &mut Reader<'_, D>,
     comb: &Comb,

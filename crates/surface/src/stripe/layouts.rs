@@ -1,16 +1,16 @@
-//! Which layouts look the same to reads.
+//! Which layouts are indistinguishable by reads.
 
 use super::Copies;
 use serde::{Deserialize, Serialize};
 
-/// A layout that fits what was seen.
+/// A layout consistent with the observations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Consistent {
-    /// `0`, `10`, `5`, `4`, `6`; `flash` for one drive that deals pages out to channels.
+    /// `0`, `10`, `5`, `4`, `6`; `flash` for one drive that distributes pages over channels.
     pub level: String,
-    /// Drives in all, mirrors and parity included; channels of flash.
+    /// Total drives, including mirrors and parity; channels of flash.
     pub disks: u32,
-    /// How parity or copies rotate, where that matters.
+    /// Rotation of parity or copies, if relevant.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rotation: Option<String>,
 }
@@ -30,14 +30,14 @@ impl Consistent {
     }
 }
 
-/// Disks of layouts whose parity rotates in the way of the data.
+/// Fewest disks of layouts whose parity displaces the data.
 const DISKS_MIN: u32 = 3;
 pub(super) const DISKS_MAX: u32 = 32;
 
-/// Most units in a period of a layout whose parity rotates another way than left-symmetric.
+/// Most units in a period of a layout with non-left-symmetric parity.
 pub(super) const UNITS_MAX: u64 = 256;
 
-/// A way in which units are dealt out to disks so that a disk has several in a period.
+/// A distribution of units in which a disk has several in a period.
 #[derive(Clone, Debug)]
 pub(super) struct Dealt {
     pub layout: Consistent,
@@ -45,10 +45,10 @@ pub(super) struct Dealt {
     order: Vec<u32>,
 }
 
-/// How many units of data a row has, and the disk of one, by row and column, of so many.
+/// Data units per row, and the disk of one, by row and column, for a number of disks.
 type Rule = (&'static str, u32, &'static str, fn(u32, u32, u32) -> u32);
 
-/// The rotations of Linux' md, RAID 5 and 6, that do not read like RAID 0.
+/// The rotations of Linux md, RAID 5 and 6, that do not read like RAID 0.
 const RULES: [Rule; 7] = [
     ("5", 1, "left-asymmetric", |n, row, column| {
         skip(n - 1 - row % n, 1, column)
@@ -73,7 +73,7 @@ const RULES: [Rule; 7] = [
     }),
 ];
 
-/// The disk of a column where parity takes some disks from `parity` on.
+/// The disk of a column if parity occupies some disks from `parity` on.
 fn skip(parity: u32, parities: u32, column: u32) -> u32 {
     match column < parity {
         true => column,
@@ -81,7 +81,7 @@ fn skip(parity: u32, parities: u32, column: u32) -> u32 {
     }
 }
 
-/// The same where Q stands behind P: on the first disk where P is on the last.
+/// The same if Q follows P: on the first disk if P is on the last.
 fn skip_two(disks: u32, parity: u32, column: u32) -> u32 {
     match parity == disks - 1 {
         true => column + 1,
@@ -90,13 +90,13 @@ fn skip_two(disks: u32, parity: u32, column: u32) -> u32 {
 }
 
 impl Dealt {
-    /// All ways of so many units in a period.
+    /// All distributions with this many units in a period.
     fn of_units(units: u64) -> Vec<Dealt> {
         let all = (DISKS_MIN..=DISKS_MAX).flat_map(Dealt::of_disks);
         all.filter(|dealt| dealt.units() as u64 == units).collect()
     }
 
-    /// All ways on so many disks.
+    /// All distributions over this many disks.
     pub fn of_disks(disks: u32) -> Vec<Dealt> {
         let dealt = |(level, parities, rotation, rule): Rule| {
             let columns = disks
@@ -140,8 +140,8 @@ impl Dealt {
     }
 }
 
-/// The ways that fit: `shares` says of each unit of a period whether it shares the disk of
-/// the first. With each way, the numbers that this first unit may have in it.
+/// The distributions that fit: `shares` is, for each unit of a period, whether it shares the first
+/// one's disk. For each, the indices that this first unit may have in it.
 pub(super) fn fitting(shares: &[bool]) -> Vec<(Dealt, Vec<usize>)> {
     Dealt::of_units(shares.len() as u64)
         .into_iter()
@@ -153,13 +153,13 @@ pub(super) fn fitting(shares: &[bool]) -> Vec<(Dealt, Vec<usize>)> {
         .collect()
 }
 
-/// The layouts whose units go round `columns` disks, one after the other.
+/// The layouts whose units go round-robin over `columns` disks.
 pub(super) fn of_columns(columns: u32, copies: Copies) -> Vec<Consistent> {
     let mut all = Vec::new();
     if copies != Copies::Several {
         all.push(Consistent::new("0", columns, None));
-        // Unit k of a left-symmetric RAID 5 lies on disk k mod n: parity goes the other
-        // way round, and reads never meet it.
+        // Unit k of a left-symmetric RAID 5 is on disk k mod n: parity rotates the opposite way,
+        // and is never read.
         if columns >= 3 {
             all.push(Consistent::new("5", columns, Some("left-symmetric")));
         }
@@ -181,7 +181,7 @@ pub(super) fn of_columns(columns: u32, copies: Copies) -> Vec<Consistent> {
             all.push(Consistent::new(level, disks, Some(rotation)));
         }
     }
-    // A mirror whose controller reads one copy only looks like a single disk.
+    // A mirror whose controller reads only one copy looks like a single disk.
     let rotation = match copies {
         Copies::One => "mirrored pairs, of which one copy is read",
         Copies::Several | Copies::Unknown => "mirrored pairs",
@@ -195,7 +195,7 @@ pub(super) fn of_columns(columns: u32, copies: Copies) -> Vec<Consistent> {
     all
 }
 
-/// The level, where all that fit agree.
+/// The level, if all that fit agree.
 pub(super) fn level(layouts: &[Consistent]) -> Option<&str> {
     let first = layouts.first()?;
     let same = layouts.iter().all(|layout| layout.level == first.level);
@@ -203,7 +203,7 @@ pub(super) fn level(layouts: &[Consistent]) -> Option<&str> {
 }
 
 impl super::Pattern {
-    /// The level, where reads tell it.
+    /// The level, if reads determine it.
     #[must_use]
     pub fn level(&self) -> Option<&str> {
         level(&self.layouts)

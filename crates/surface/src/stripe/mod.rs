@@ -1,8 +1,8 @@
-//! The stripe unit, phase and period of an array that does not tell.
+//! Finds the stripe unit, phase and period of an array that does not report them.
 //!
-//! After Shear (Denehy et al., "Deconstructing Storage Arrays", ASPLOS 2004), with tests
-//! in place of clustering by eye. Only reads, of one sector each, all of which a batch
-//! starts at once: reads that share a disk wait for each other, the others do not.
+//! After Shear (Denehy et al., "Deconstructing Storage Arrays", ASPLOS 2004), with tests instead of
+//! visual clustering. Only reads of one sector each, started concurrently in a batch: reads that
+//! share a disk wait for each other, others do not.
 //!
 //! 1. *Period* (`period`, `search`): equally spaced reads collide where their stride is
 //!    near a multiple of the pattern's period. Folding finds it; longer strides sharpen it.
@@ -14,12 +14,12 @@
 //! 4. *Copies* (`copies`): whether one unit's reads are served by one disk or by several.
 //! 5. *Rotations* (`rotations`): whether parity that is in the way explains what reads cost
 //!    better; a part of its period looks like a mirror.
-//! 6. *Moving parts* (`moving`): where nothing turns or moves, the channels of slow flash
-//!    are one more explanation, and no level is claimed.
+//! 6. *Moving parts* (`moving`): if nothing turns or moves, the channels of slow flash are another
+//!    explanation, and no level is claimed.
 //!
-//! What reads cannot tell is listed: a left-symmetric RAID 5 spreads its data as RAID 0
-//! does, and parity is never read. A target that shows no such pattern - one disk, a
-//! mirror, a solid-state drive, a virtualised array - gets a refusal, never a guess.
+//! What reads cannot distinguish is listed: a left-symmetric RAID 5 distributes its data like RAID
+//! 0, and parity is never read. For a target without such a pattern (one disk, a mirror, a
+//! solid-state drive, a virtualised array) the result is a refusal, never a guess.
 
 mod copies;
 mod edges;
@@ -41,16 +41,16 @@ use serde::{Deserialize, Serialize};
 
 pub use layouts::Consistent;
 
-/// What is looked for, and how long.
+/// Search range and time limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Smallest stripe unit that is looked for.
+    /// Smallest stripe unit searched for.
     pub unit_bytes_min: u64,
-    /// Largest stripe unit that is looked for with many disks.
+    /// Largest stripe unit searched for with many disks.
     pub unit_bytes_max: u64,
     /// Most disks in the pattern.
     pub disks_max: u32,
-    /// Nothing is read beyond this time.
+    /// Time limit for reading.
     pub time_ns_max: u64,
     /// Seed of all positions.
     pub seed: u64,
@@ -70,23 +70,23 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The longest period that is looked for.
+    /// The longest period searched for.
     #[must_use]
     pub fn period_bytes_max(&self) -> u64 {
         self.unit_bytes_max * u64::from(self.disks_max)
     }
 
-    /// A target of this size shows all patterns that are looked for.
+    /// A target of this size shows all patterns in the search range.
     #[must_use]
     pub fn size_bytes_full(&self) -> u64 {
         32 * self.period_bytes_max()
     }
 }
 
-/// Periods of which multiples are tried, where none is a pattern itself.
+/// Periods whose multiples are tried if none is a pattern itself.
 const LONGER: usize = 2;
 
-/// The smallest target on which anything is looked for.
+/// The smallest target probed.
 pub const SIZE_BYTES_MIN: u64 = 256 << 20;
 
 /// Disks that serve the reads of one unit.
@@ -97,39 +97,38 @@ pub enum Copies {
     One,
     /// Two or more: a mirror.
     Several,
-    /// Reads did not tell.
+    /// Undetermined.
     Unknown,
 }
 
-/// A pattern that reads showed.
+/// A detected pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pattern {
-    /// Bytes that follow each other on one disk.
+    /// Contiguous bytes on one disk.
     pub unit_bytes: u64,
-    /// The smallest and largest unit that fits the reads.
+    /// The smallest and largest unit consistent with the reads.
     pub unit_bytes_interval: [u64; 2],
-    /// Where the first unit that begins at or after byte 0 of the target begins.
+    /// Start of the first unit that begins at or after byte 0 of the target.
     pub phase_bytes: u64,
     /// Half the width of the interval of the phase: it is taken modulo the unit.
     pub phase_bytes_error: u64,
     /// Disks in the pattern; mirrored ones count once.
     pub columns: u32,
-    /// Bytes after which it repeats: a unit of each disk, or several where parity is in the
-    /// way.
+    /// Bytes after which it repeats: one unit per disk, or several if parity displaces data.
     pub period_bytes: u64,
     /// Whether a unit's reads are served by one disk.
     pub copies: Copies,
-    /// All layouts that reads do not tell apart from what was seen.
+    /// All layouts that reads cannot distinguish from the observations.
     pub layouts: Vec<Consistent>,
     /// Probability that unit and phase are right, from the errors of the tests.
     pub confidence: f64,
-    /// Reads of one disk took so many times as long as reads of two.
+    /// Latency of reads on one disk relative to reads on two.
     pub contrast: f64,
     /// Places that agreed, in percent of the target.
     pub places_percent: Vec<u32>,
 }
 
-/// Why there is no answer.
+/// Why there is no result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Refusal {
     /// Stable name of the reason.
@@ -221,7 +220,7 @@ impl Refusal {
     }
 }
 
-/// Why the search ends without a pattern.
+/// Why the search ended without a pattern.
 #[derive(Clone, Debug)]
 enum Trouble {
     Refused(Refusal),
@@ -240,38 +239,37 @@ impl From<StopReason> for Trouble {
     }
 }
 
-/// What became of a search.
+/// Result of a search.
 #[derive(Clone, Debug)]
 pub struct Probed {
     /// The pattern, or why there is none.
     pub outcome: Result<Pattern, Refusal>,
-    /// Where the search was cut short.
+    /// Why the search was cut short, if it was.
     pub halt: Option<StopReason>,
     /// Reads of one sector each.
     pub reads: u64,
-    /// How long they took.
+    /// Their duration.
     pub duration_ns: u64,
-    /// The period of the pattern, or that which the refusal is about: the likeliest one that
-    /// was examined.
+    /// The period of the pattern, or the one that the refusal is about: the likeliest one examined.
     pub period_bytes: Option<u64>,
     /// Mean latency in the median batch of four reads.
     pub median_ns: Option<u64>,
 }
 
-/// What is being done.
+/// The current stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Looking for a period.
+    /// Searching for a period.
     Period,
     /// Measuring it.
     Following,
-    /// Looking for the edges of units.
+    /// Searching for the edges of units.
     Edges,
     /// Comparing places.
     Places,
 }
 
-/// Looks for the pattern of a target. `hear` is called at the beginning of each stage.
+/// Searches for the pattern of a target. `hear` is called at the start of each stage.
 pub fn probe<D: Device>(device: &mut D, limits: &Limits, hear: &mut dyn FnMut(Stage)) -> Probed {
     let begun_ns = device.now_ns();
     let size_bytes = device.size_bytes();
@@ -329,7 +327,7 @@ struct Seen {
     median_ns: Option<u64>,
 }
 
-/// Candidates in turn, until one of them is a pattern.
+/// Tries candidates until one of them is a pattern.
 fn look<D: Device>(
     reader: &mut Reader<'_, D>,
     limits: &Limits,
@@ -358,8 +356,7 @@ fn look<D: Device>(
         }
         periods.push(period);
     }
-    // Where parity rotates in the way of the data, the shortest near-period is not the
-    // period: a multiple is.
+    // If rotating parity displaces data, the shortest near-period is not the period: a multiple is.
     for near in periods.iter().take(LONGER) {
         let reader = search.reader();
         let Some(longer) = multiples::longer_period(reader, near, limits)? else {
@@ -374,7 +371,7 @@ fn look<D: Device>(
             halted => return halted,
         }
     }
-    // Nor need it be a whole number of near-periods.
+    // Nor need it be a whole multiple of near-periods.
     for near in periods.iter().take(LONGER) {
         match pattern::behind_parity(search.reader(), near, limits, hear) {
             Err(Trouble::Refused(_)) => {}

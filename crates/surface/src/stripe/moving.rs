@@ -1,30 +1,30 @@
-//! Whether anything turns or moves below: pages that are dealt out to the channels of slow
-//! flash look like stripes on disks.
+//! Whether anything turns or moves below: pages distributed over the channels of slow flash look
+//! like stripes on disks.
 //!
-//! A read alone waits for a turn of the platter: between none and all of it, so that the
-//! middle half of the reads spreads over half a turn. And it waits for the arm: longer where
-//! the one before it was far away. Flash does neither.
+//! A single read waits for the platter: from none to a full turn, so that the middle half of the
+//! reads spreads over half a turn. And it waits for the arm: longer if the preceding one was far
+//! away. Flash does neither.
 
 use super::reads::Reader;
 use crate::device::{Device, StopReason};
 use stripewise_stats::{Quantile, median, quantile};
 
-/// Rounds of reads that are near each other, and of reads all over the target.
+/// Rounds of nearby reads, and of reads all over the target.
 const ROUNDS: usize = 3;
 /// Reads of a round, one at a time.
 const READS: usize = 128;
-/// Of which so many first bring the arms of up to 32 disks to the place.
+/// Of these, this many first bring the arms of up to 32 disks to the place.
 const READS_FIRST: usize = 64;
-/// Near reads lie within this part of the target.
+/// Nearby reads are within this fraction of the target.
 const NEAR_SHARE: u64 = 64;
-/// The middle half of near reads spreads over this part of their median where something
-/// turns. A turn of T and 10 % of it for the rest make 0.83; the nearer of two copies 0.6.
+/// The middle half of nearby reads spreads over this fraction of their median if something turns. A
+/// turn of T plus 10 % for the rest gives 0.83; the nearer of two copies 0.6.
 const SPREAD_MIN: f64 = 0.3;
-/// Reads all over take so much longer where something moves, and by so many standard errors.
+/// How much longer reads all over take if something moves, and by how many standard errors.
 const DISTANCE_MIN: f64 = 1.1;
 const ERRORS_MIN: f64 = 4.0;
 
-/// Whether reads show that something turns or moves. Where they end early, they do not.
+/// Whether reads show that something turns or moves. False if they end early.
 pub(super) fn has_moving_parts<D: Device>(reader: &mut Reader<'_, D>) -> bool {
     let size_bytes = reader.size_bytes();
     let (mut near, mut far) = (Vec::new(), Vec::new());
@@ -39,7 +39,7 @@ pub(super) fn has_moving_parts<D: Device>(reader: &mut Reader<'_, D>) -> bool {
     shows_moving_parts(&near, &far) == Some(true)
 }
 
-/// Reads a sector at a time at random places of a part of the target; what each took, in ns.
+/// Reads single sectors at random offsets in part of the target; returns each latency in ns.
 fn single_reads<D: Device>(
     reader: &mut Reader<'_, D>,
     (start, length): (u64, u64),
@@ -56,7 +56,7 @@ fn single_reads<D: Device>(
     Ok(())
 }
 
-/// By the latencies of reads near each other, and of reads all over; `None` of fewer than 32.
+/// From the latencies of nearby reads, and of reads all over; `None` for fewer than 32.
 fn shows_moving_parts(near: &[f64], far: &[f64]) -> Option<bool> {
     if near.len().min(far.len()) < 32 {
         return None;
@@ -73,7 +73,7 @@ fn shows_moving_parts(near: &[f64], far: &[f64]) -> Option<bool> {
     Some(spread > SPREAD_MIN || is_farther)
 }
 
-/// The median of the logarithms, and its standard error by their median deviation.
+/// The median of the logarithms, and its standard error from their median deviation.
 fn middle_ln(latencies: &[f64]) -> Option<(f64, f64)> {
     let logs: Vec<f64> = latencies.iter().map(|ns| libm::log(ns.max(1.0))).collect();
     let middle = median(&logs)?;
@@ -94,7 +94,7 @@ mod tests {
         let mut draw = |base: f64, spread: f64| -> Vec<f64> {
             (0..192).map(|_| base + spread * random.uniform()).collect()
         };
-        // A disk of 7,200 revolutions a minute; one whose arm alone shows; flash.
+        // A disk at 7,200 rpm; one where only the arm shows; flash.
         let turns = (draw(0.8e6, 8.3e6), draw(4e6, 8.3e6));
         assert_eq!(shows_moving_parts(&turns.0, &turns.1), Some(true));
         let moves = (draw(3e6, 0.2e6), draw(4e6, 0.2e6));

@@ -1,4 +1,4 @@
-//! Whether a period is the true one: against its multiples and parts, at the same places.
+//! Whether a period is the true one: compared with its multiples and parts at the same places.
 
 use super::edges::{Comb, PERIODS_MIN, Window, anchor};
 use super::reads::Reader;
@@ -6,26 +6,25 @@ use super::search::Period;
 use super::{Limits, Refusal, Trouble};
 use crate::device::Device;
 
-/// Batches for each multiple and part of a period, and how many at most where the target
-/// is noisy.
+/// Batches for each multiple and part of a period, and the maximum if the target is noisy.
 pub(super) const BATCHES_PARTS: usize = 16;
 const BATCHES_PARTS_MAX: usize = 96;
-/// Mean differences are known well enough with this standard error, in units of the
-/// difference between one disk and two.
+/// Required standard error of mean differences, in units of the difference between one disk and
+/// two.
 const ERROR_PARTS: f64 = 0.12;
-/// A part of the period is one itself where places that far apart share a disk as places a
-/// whole period apart do: all of them. Where it is not, at most three in five do (a fifth
-/// of the period of two disks lies within one unit that often).
+/// A part of the period is the period itself if places that far apart share a disk as often as
+/// places a whole period apart do: all of them. Otherwise at most three in five do (a fifth of the
+/// period of two disks is within one unit that often).
 const PART_MIN: f64 = 0.8;
-/// Below this nothing collides. Other load lowers means; calibration asks for more.
+/// Below this nothing collides. Other load lowers means; calibration requires more.
 const CONTRAST_MIN: f64 = 1.1;
 /// Multiples of a near-period that are tried.
 const MULTIPLES: std::ops::RangeInclusive<u64> = 2..=15;
 
 /// The mean of differences between batches at one place.
 ///
-/// Pairs, because a place's disk may be faster than another's; means and not medians,
-/// because a part of the places may differ.
+/// Pairs, because a place's disk may be faster than another's; means and not medians, because some
+/// of the places may differ.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mean {
     pub value: f64,
@@ -33,7 +32,7 @@ pub(super) struct Mean {
 }
 
 impl Mean {
-    /// Of the middle eight in ten: other load makes some batches long.
+    /// Of the middle 80 %: other load makes some batches long.
     pub fn of(values: &[f64]) -> Mean {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -42,7 +41,7 @@ impl Mean {
         let n = kept.len().max(1) as f64;
         let value = kept.iter().sum::<f64>() / n;
         let squares: f64 = kept.iter().map(|kept| (kept - value).powi(2)).sum();
-        // What was cut away would have added to the deviation.
+        // The trimmed values would have increased the deviation.
         let error = 1.5 * libm::sqrt(squares) / n;
         Mean { value, error }
     }
@@ -53,7 +52,7 @@ impl Mean {
     }
 }
 
-/// Makes sure that the period is neither a multiple nor a part of the true one.
+/// Verifies that the period is neither a multiple nor a part of the true one.
 pub(super) fn true_period<D: Device>(
     reader: &mut Reader<'_, D>,
     mut period_bytes: u64,
@@ -79,7 +78,7 @@ fn better_period<D: Device>(
         every,
         window: Window { from: 0, to: size },
     };
-    // Above the cost of the period itself, at the same anchor: its multiples, its parts.
+    // Relative to the cost of the period itself, at the same anchor: its multiples, its parts.
     let mut above: [Vec<f64>; 6] = Default::default();
     let means = loop {
         for _ in 0..BATCHES_PARTS {
@@ -111,7 +110,7 @@ fn better_period<D: Device>(
     if contrast < CONTRAST_MIN {
         return Err(Refusal::no_contrast(contrast).into());
     }
-    // Of a noisy target only what is sure: units that share a disk show a multiple later.
+    // For a noisy target only certain results: units that share a disk reveal a multiple later.
     let unknown = match Mean::are_known(&means, apart) {
         true => 0.0,
         false => 1.0,
@@ -130,8 +129,8 @@ fn better_period<D: Device>(
     Ok(None)
 }
 
-/// What reads at `at` cost beside those of each setting. In random order: what others asked
-/// of a disk during one batch keeps it busy in the next.
+/// The cost of reads at `at` concurrent with those of each setting. In random order, because load
+/// left over from one batch keeps a disk busy in the next.
 pub(super) fn in_random_order<D: Device, const N: usize>(
     reader: &mut Reader<'_, D>,
     at: i128,
@@ -147,11 +146,11 @@ pub(super) fn in_random_order<D: Device, const N: usize>(
     Ok(costs)
 }
 
-/// The multiple of a near-period at which reads collide most, if they collide more there
-/// than at the near-period itself, to the sector.
+/// The multiple of a near-period at which reads collide most, if they collide more there than at
+/// the near-period itself, to the sector.
 ///
-/// Of RAID 6, and of parity that rotates in other ways than left-symmetric, the same disk
-/// comes round after about `disks` units, but for a unit here and there that parity shifts.
+/// For RAID 6, and for parity that is not left-symmetric, the same disk recurs after about `disks`
+/// units, except for some units that parity shifts.
 pub(super) fn longer_period<D: Device>(
     reader: &mut Reader<'_, D>,
     near: &Period,
@@ -192,7 +191,7 @@ pub(super) fn longer_period<D: Device>(
     Ok(best.map(|(period, _)| period))
 }
 
-/// What reads at random multiples of a period cost.
+/// The cost of reads at random multiples of a period.
 fn collision<D: Device>(reader: &mut Reader<'_, D>, period: u64) -> Result<Mean, Trouble> {
     let size = reader.size_bytes();
     let comb = Comb {

@@ -1,5 +1,5 @@
-//! From a period to unit, phase and number of disks, with every check that a pattern of
-//! stripes must pass.
+//! Derives unit, phase and number of disks from a period, with every check that a stripe pattern
+//! must pass.
 
 use super::copies::{alike_at_all_distances, copies};
 use super::edges::{Comb, Edge, PERIODS_MIN, Window, anchor, calibrate, edge};
@@ -12,20 +12,20 @@ use super::unit::{PLACES_PERCENT, SPAN_PERCENT, Unit, first_place, half, place, 
 use super::{Copies, Limits, Pattern, Refusal, Stage, Trouble};
 use crate::device::Device;
 
-/// Where reads in every second period cost this much more, in units of the difference
-/// between one disk and two, the true period is longer: for half a period it is some 2.
+/// If reads in every second period cost this much more, in units of the difference between one disk
+/// and two, the true period is longer: for half a period it is about 2.
 const MULTIPLE_MAX: f64 = 0.8;
-/// Batches for that at most, where the target is noisy.
+/// Most batches for that, if the target is noisy.
 const BATCHES_WHOLE_MAX: usize = 240;
-/// Neighbouring units may share so much of a disk, in units of what one unit does, as noise
-/// has it; where parity shifts rows it is a quarter.
+/// Noise limit for how much of a disk adjacent units seem to share, in units of what one unit does;
+/// if parity shifts rows it is a quarter.
 const NEIGHBOUR_MAX: f64 = 0.12;
-/// Batches for that, at least.
+/// Fewest batches for that.
 const BATCHES_NEIGHBOURS: usize = 64;
-/// Part of what one decision of the sequential test may be wrong by: e^-12.
+/// Error probability of one decision of the sequential test: e^-12.
 const DECISION_ERROR: f64 = 6.2e-6;
 
-/// Unit, phase and disks of a period; a refusal where it is not that of stripes.
+/// Unit, phase and disks of a period; a refusal if it is not a stripe pattern's.
 pub(super) fn pattern<D: Device>(
     reader: &mut Reader<'_, D>,
     period: &Period,
@@ -38,7 +38,7 @@ pub(super) fn pattern<D: Device>(
     of_period(reader, period_bytes, hear)
 }
 
-/// The same of a period that is known to the byte.
+/// The same for a period known to the byte.
 pub(super) fn of_period<D: Device>(
     reader: &mut Reader<'_, D>,
     period_bytes: u64,
@@ -69,7 +69,7 @@ pub(super) fn of_period<D: Device>(
     }
     let units = unit.shares.len();
     let columns = (units / unit.shares.iter().filter(|share| **share).count()) as u32;
-    // As far away as can be, on another disk.
+    // As far away as possible, on another disk.
     let other = (1..=units.div_ceil(2))
         .rev()
         .find(|other| !unit.shares[*other]);
@@ -90,7 +90,7 @@ pub(super) fn of_period<D: Device>(
         return Err(Refusal::not_a_pattern(what).into());
     }
     if copies == Copies::Several {
-        // Columns on two disks look like this, so that it takes more to be sure.
+        // Columns on two disks look like this, so more certainty is needed.
         neighbours_are_apart(reader, period_bytes, &unit, 4 * BATCHES_WHOLE_MAX)?;
     }
     let layouts = match unit.dealt.is_empty() {
@@ -117,8 +117,8 @@ pub(super) fn of_period<D: Device>(
     })
 }
 
-/// Where each unit is on one disk of a rotation of parity that is known: the pattern whose
-/// part `near` is, if it is one.
+/// Given the disk of each unit under a known parity rotation: the pattern that `near` is part of,
+/// if any.
 pub(super) fn behind_parity<D: Device>(
     reader: &mut Reader<'_, D>,
     near: &Period,
@@ -139,7 +139,7 @@ pub(super) fn behind_parity<D: Device>(
     Err(refused)
 }
 
-/// Periods, in units, of the rotations that explain what reads within a column cost.
+/// Periods, in units, of the rotations that explain the costs within a column.
 fn rotations_of<D: Device>(
     reader: &mut Reader<'_, D>,
     unit: &Unit,
@@ -157,9 +157,9 @@ fn rotations_of<D: Device>(
     rotations::periods(reader, window, units)
 }
 
-/// Units that follow each other share a disk no more than units half a period apart do. Where
-/// parity shifts some rows of data by a disk or two, a column is on two disks, as a mirrored
-/// pair is, but each of these has a neighbouring column as well.
+/// Adjacent units share a disk no more than units half a period apart do. If parity shifts some
+/// rows of data by a disk or two, a column is on two disks, like a mirrored pair, but each of these
+/// also has an adjacent column.
 fn neighbours_are_apart<D: Device>(
     reader: &mut Reader<'_, D>,
     period_bytes: u64,
@@ -173,7 +173,7 @@ fn neighbours_are_apart<D: Device>(
     let sure = libm::sqrt(BATCHES_WHOLE_MAX as f64 / batches_max as f64);
     let middle = unit.middle(reader.sector_bytes());
     let comb = place(reader, 50, period_bytes);
-    // Above the cost of units half a period apart: one unit, its neighbour, the next one.
+    // Relative to the cost of units half a period apart: one unit, its neighbour, the next one.
     let mut above: [Vec<f64>; 3] = Default::default();
     let means = loop {
         for _ in 0..BATCHES_PARTS {
@@ -192,7 +192,7 @@ fn neighbours_are_apart<D: Device>(
             break means.map(|mean| mean.value);
         }
     };
-    // Of four units the next one but one is half a period apart.
+    // With four units the next but one is half a period apart.
     let most = means[1].max(if units > 4 { means[2] } else { 0.0 });
     match most > NEIGHBOUR_MAX * f64::midpoint(1.0, sure) * means[0] {
         true => {
@@ -203,8 +203,8 @@ fn neighbours_are_apart<D: Device>(
     }
 }
 
-/// The same of three units, each of which has the two others beside it: where both are on
-/// disks of their own, a unit costs as much beside either.
+/// The same for three units, each of which is adjacent to the two others: if both are on their own
+/// disks, a unit costs the same next to either.
 fn both_others_are_apart<D: Device>(
     reader: &mut Reader<'_, D>,
     period_bytes: u64,
@@ -234,8 +234,8 @@ fn both_others_are_apart<D: Device>(
     Ok(())
 }
 
-/// Reads in every second, third or fifth period collide no more than reads in every one:
-/// else the true period is a multiple, and a disk of the pattern would be several.
+/// Reads in every second, third or fifth period collide no more than reads in every one: otherwise
+/// the true period is a multiple, and a disk of the pattern would be several.
 fn whole_pattern<D: Device>(
     reader: &mut Reader<'_, D>,
     period_bytes: u64,
@@ -246,7 +246,7 @@ fn whole_pattern<D: Device>(
     let mut above: [Vec<f64>; 3] = Default::default();
     let most = loop {
         for _ in 0..BATCHES_PARTS {
-            // Of any unit: the first one may be on one disk where others are not.
+            // Of any unit: the first one may be on one disk while others are not.
             let number = reader.below(period_bytes / unit.bytes);
             let at = middle + i128::from(number * unit.bytes);
             let middle_part = place(reader, 50, period_bytes);
@@ -262,7 +262,7 @@ fn whole_pattern<D: Device>(
         }
         let means: [Mean; 3] = std::array::from_fn(|number| Mean::of(&above[number]));
         if Mean::are_known(&means, per_unit) || above[0].len() >= BATCHES_WHOLE_MAX {
-            // What is not known is not held against it.
+            // Unknown results are not counted against it.
             let surely = means.iter().map(|mean| mean.value - mean.error);
             break surely.fold(f64::MIN, f64::max);
         }
@@ -273,7 +273,7 @@ fn whole_pattern<D: Device>(
     }
 }
 
-/// At how many of the other places the edges fit those of the first.
+/// Number of other places at which the edges fit those of the first.
 fn other_places<D: Device>(
     reader: &mut Reader<'_, D>,
     period_bytes: u64,
@@ -312,9 +312,8 @@ fn fits_at<D: Device>(
     Ok((outside - unit.begins).rem_euclid(unit_bytes) == 0 && outside - at <= unit_bytes)
 }
 
-/// The period as a whole number of sectors. Where the target is too small for strides
-/// that tell neighbouring numbers apart, the number of disks does: a period is a whole
-/// number of units on each of them.
+/// The period as a whole number of sectors. If the target is too small for strides that distinguish
+/// adjacent numbers, the number of disks does: a period is a whole number of units on each of them.
 fn whole_period<D: Device>(
     reader: &mut Reader<'_, D>,
     period: &Period,
@@ -337,8 +336,8 @@ fn whole_period<D: Device>(
     Ok(nearest(of))
 }
 
-/// The number of disks, from edges that are looked for close together, where an
-/// uncertain period does not matter yet.
+/// The number of disks, from edges searched for close together, where an uncertain period does not
+/// matter yet.
 fn rough_columns<D: Device>(
     reader: &mut Reader<'_, D>,
     period_bytes: u64,

@@ -1,11 +1,11 @@
 //! The period of a pattern, from batches of equally spaced reads.
 //!
-//! A batch reads at a, a + D, a + 2D, a + 3D at once. Where D is near a multiple of the
-//! pattern's period, all four fall on one disk, whatever a is, and the batch is slow.
-//! So the cost of a batch as a function of D is high in a window around the multiples
-//! of the period and lower elsewhere: the search for a transit in a light curve, and
-//! the method is the same (box least squares, Kovács et al. 2002): fold the costs at
-//! every frequency, and see how much a window of higher costs explains.
+//! A batch reads at a, a + D, a + 2D, a + 3D at once. If D is near a multiple of the pattern's
+//! period, all four are on one disk, whatever a is, and the batch is slow. So the cost of a batch
+//! as a function of D is high in a window around the multiples of the period and lower elsewhere:
+//! the search for a transit in a light curve, and the method is the same (box least squares, Kovács
+//! et al. 2002): fold the costs at every frequency, and see how much a window of higher costs
+//! explains.
 
 use stripewise_stats::median;
 
@@ -13,10 +13,10 @@ use stripewise_stats::median;
 const BINS: usize = 48;
 /// Widths of windows tried, in bins.
 const WIDTHS: [usize; 8] = [1, 2, 3, 4, 6, 8, 12, 18];
-/// Values farther from the median than this many median deviations count as that far.
+/// Values farther from the median than this many median deviations are clipped.
 const WINSOR: f64 = 5.0;
 
-/// A batch: how far its stride lies beyond the base stride, and what it cost.
+/// A batch: its stride beyond the base stride, and its cost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Batch {
     pub beyond_bytes: i64,
@@ -26,14 +26,14 @@ pub(super) struct Batch {
 /// A window of higher costs at one frequency.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fit {
-    /// Cycles a byte: 1 / period.
+    /// Cycles per byte: 1 / period.
     pub frequency: f64,
     /// Phase of the window's middle, 0 to 1.
     pub phase: f64,
     /// Width of the window, in cycles.
     pub width: f64,
-    /// What the window explains: sum of squares in units of the variance; chi-square
-    /// with one degree of freedom at a frequency chosen beforehand.
+    /// Sum of squares explained by the window, in units of the variance; chi-square with one degree
+    /// of freedom at a frequency chosen beforehand.
     pub gain: f64,
 }
 
@@ -43,7 +43,7 @@ impl Fit {
     }
 }
 
-/// Which periods are searched.
+/// The periods searched.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
     /// Smallest stripe unit.
@@ -54,7 +54,7 @@ pub(super) struct Range {
     pub units_max: f64,
 }
 
-/// Costs around 0 in units of their deviation, outliers cut.
+/// Costs around 0 in units of their deviation, with outliers clipped.
 pub(super) struct Folder {
     beyond_bytes: Vec<i64>,
     cost: Vec<f64>,
@@ -80,11 +80,11 @@ impl Folder {
         }
     }
 
-    /// The best window at one frequency, below one cycle a byte.
+    /// The best window at one frequency, below one cycle per byte.
     pub fn fit(&self, frequency: f64) -> Fit {
         let mut sums = [0.0f64; BINS];
         let mut counts = [0.0f64; BINS];
-        // Cycles as parts of 2^64: what overflows are whole turns, also of negative numbers.
+        // Cycles as fractions of 2^64: overflow is whole turns, even for negative numbers.
         let per_byte = (frequency * 2f64.powi(64)) as u64;
         for (&beyond_bytes, &cost) in self.beyond_bytes.iter().zip(&self.cost) {
             let turn = (beyond_bytes as u64).wrapping_mul(per_byte);
@@ -95,7 +95,7 @@ impl Folder {
         best_window(&sums, &counts, self.cost.len() as f64, frequency)
     }
 
-    /// The best frequencies of a range, apart from each other, best first.
+    /// The best separate frequencies of a range, best first.
     pub fn search(&self, range: Range, keep: usize) -> Vec<Fit> {
         let low = self.beyond_bytes.iter().copied().min().unwrap_or(0);
         let high = self.beyond_bytes.iter().copied().max().unwrap_or(0);
@@ -112,8 +112,8 @@ impl Folder {
         best
     }
 
-    /// The best frequency near one, and the range of those that fit nearly as well
-    /// (within `tolerance` of the gain).
+    /// The best frequency near one, and the range of those that fit nearly as well (within
+    /// `tolerance` of the gain).
     pub fn sharpen(&self, near: &Fit, half_range: f64, tolerance: f64) -> (Fit, f64, f64) {
         let far = self.beyond_bytes.iter().map(|beyond| beyond.unsigned_abs());
         let reach = far.max().unwrap_or(0).max(1) as f64;
@@ -140,7 +140,7 @@ impl Folder {
     }
 }
 
-/// Puts a fit among the best, in place of a worse one at nearly the same frequency.
+/// Inserts a fit into the best ones, replacing a worse one at nearly the same frequency.
 fn enter(best: &mut Vec<Fit>, fit: Fit, apart: f64, keep: usize) {
     if best.len() == keep && best.last().is_some_and(|last| last.gain >= fit.gain) {
         return;
@@ -158,7 +158,7 @@ fn enter(best: &mut Vec<Fit>, fit: Fit, apart: f64, keep: usize) {
 }
 
 fn best_window(sums: &[f64; BINS], counts: &[f64; BINS], n: f64, frequency: f64) -> Fit {
-    // Sums over the first bins, once around and on, so that windows may wrap.
+    // Prefix sums over the first bins, extended past one cycle so that windows may wrap.
     let mut sum_before = [0.0f64; 2 * BINS + 1];
     let mut count_before = [0.0f64; 2 * BINS + 1];
     for bin in 0..2 * BINS {

@@ -1,26 +1,26 @@
-//! Batches of reads that start together, counted and timed.
+//! Batches of concurrent reads, counted and timed.
 
 use crate::device::{Device, ProbeIo, ProbeResult, StopReason};
 use stripewise_stats::Random;
 
-/// Reads that fail before nothing more is asked: one in fifty, and this many at least.
+/// Failed reads before giving up: one in fifty, and at least this many.
 const FAILED_MIN: u64 = 16;
 
-/// Asks a device for batches of single sectors.
+/// Issues batches of single-sector reads to a device.
 pub(super) struct Reader<'d, D> {
     device: &'d mut D,
     pub random: Random,
     asks: Vec<ProbeIo>,
     answers: Vec<ProbeResult>,
     deadline_ns: u64,
-    /// Reads so far.
+    /// Number of reads so far.
     pub reads: u64,
     failed: u64,
-    /// Reads that came back so fast that no disk can have moved.
+    /// Reads too fast for any disk to have moved.
     pub instant: u64,
 }
 
-/// A read that took less comes from a cache, or from flash.
+/// A faster read comes from a cache, or from flash.
 const INSTANT_NS: u64 = 250_000;
 
 impl<'d, D: Device> Reader<'d, D> {
@@ -50,7 +50,7 @@ impl<'d, D: Device> Reader<'d, D> {
         self.device.now_ns()
     }
 
-    /// A whole number below `end`, 0 where there is none.
+    /// An integer below `end`; 0 if there is none.
     pub fn below(&mut self, end: u64) -> u64 {
         match usize::try_from(end) {
             Ok(0) | Err(_) => 0,
@@ -58,7 +58,7 @@ impl<'d, D: Device> Reader<'d, D> {
         }
     }
 
-    /// Reads a sector at each position at once; what each took.
+    /// Reads a sector at each position at once; returns each latency.
     pub fn run_batch(&mut self, positions: &[u64]) -> Result<&[ProbeResult], StopReason> {
         if self.device.now_ns() >= self.deadline_ns {
             return Err(StopReason::OutOfTime);
@@ -87,7 +87,7 @@ impl<'d, D: Device> Reader<'d, D> {
         self.cost_of(positions, |_| true)
     }
 
-    /// Logarithm of the mean latency of those reads of a batch that count.
+    /// Logarithm of the mean latency of the reads of a batch that count.
     pub fn cost_of(
         &mut self,
         positions: &[u64],
@@ -101,8 +101,8 @@ impl<'d, D: Device> Reader<'d, D> {
                 count += 1.0;
             }
         }
-        // A batch of which nothing came back says nothing: as costly as one of a
-        // nanosecond, which winsorising takes care of.
+        // A batch without results means nothing: it costs as much as one of a nanosecond, which
+        // winsorising handles.
         Ok(libm::log((sum / f64::max(count, 1.0)).max(1.0)))
     }
 }

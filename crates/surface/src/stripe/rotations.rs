@@ -1,11 +1,11 @@
-//! Which rotation of parity explains what batches of reads in one column cost.
+//! Which parity rotation explains the costs of batches of reads in one column.
 //!
-//! Where parity is in the way, a part of the period can look like a pattern of its own: each of
-//! its columns lies on several disks, as that of a mirror does, and unit and phase are right.
-//! So units of one column are read, four at a time, anywhere on the target. Of a mirror some
-//! batches take longer than others by chance; of a rotation those that it puts on one disk.
-//! Every rotation that is known, at every shift, foretells what each batch should cost; one
-//! that is right explains far more than the best of all wrong ones does by chance.
+//! If parity displaces data, part of the period can look like a separate pattern: each of its
+//! columns is on several disks, as for a mirror, and unit and phase are correct. So units of one
+//! column are read, four at a time, anywhere on the target. For a mirror some batches are slower by
+//! chance; for a rotation those that it puts on one disk. Every known rotation, at every shift,
+//! predicts the cost of each batch; the right one explains far more than the best of all wrong ones
+//! does by chance.
 
 use super::Trouble;
 use super::edges::Window;
@@ -14,35 +14,33 @@ use super::reads::Reader;
 use crate::device::Device;
 use stripewise_stats::median;
 
-/// Batches, of so many reads.
+/// Batches, and reads per batch.
 const BATCHES: usize = 480;
 const READS: usize = 4;
-/// Costs farther from the median of their column than this many median deviations count as
-/// that far.
+/// Costs farther from the median of their column than this many median deviations are clipped.
 const WINSOR: f64 = 4.0;
-/// What the best of a hundred thousand wrong rotations explains by chance is some 25, in units
-/// of the variance.
+/// The best of a hundred thousand wrong rotations explains about 25 by chance, in units of the
+/// variance.
 const GAIN_MIN: f64 = 60.0;
-/// Rotations that explain so much less are four standard deviations away.
+/// Rotations that explain this much less are four standard deviations away.
 const GAIN_TOLERANCE: f64 = 16.0;
 
-/// Units of a pattern whose edges are known, and columns that were taken for its period.
+/// Units of a pattern with known edges, and columns assumed to be its period.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Units {
     pub begins: i128,
     pub bytes: u64,
-    /// In what was taken for the period.
+    /// In the assumed period.
     pub columns: u64,
 }
 
-/// A batch: numbers of the units that it read, and what it cost more than others of its column.
+/// A batch: numbers of the units read, and its cost relative to others of its column.
 struct Batch {
     units: [u64; READS],
     cost: f64,
 }
 
-/// Periods in units of the rotations that explain what batches cost, the best first; none where
-/// none does.
+/// Periods in units of the rotations that explain the costs, best first; empty if none does.
 pub(super) fn periods<D: Device>(
     reader: &mut Reader<'_, D>,
     window: Window,
@@ -55,7 +53,7 @@ pub(super) fn periods<D: Device>(
     for disks in 3..=DISKS_MAX {
         for dealt in Dealt::of_disks(disks) {
             let period = dealt.units() as u64;
-            // Where the period was taken for whole, this says nothing of its columns.
+            // If the period was assumed to be whole, this says nothing about its columns.
             if period == units.columns {
                 continue;
             }
@@ -74,7 +72,7 @@ pub(super) fn periods<D: Device>(
     Ok(found.into_iter().map(|(_, period)| period).collect())
 }
 
-/// Random batches within a column each.
+/// Random batches, each within a column.
 fn batches<D: Device>(
     reader: &mut Reader<'_, D>,
     window: Window,
@@ -101,7 +99,7 @@ fn batches<D: Device>(
 
 /// Disks of a column may be slower than others.
 fn beside_their_columns(all: &[(u64, [u64; READS], f64)], columns: u64) -> Vec<Batch> {
-    // Where a column has few batches, it is compared with all.
+    // If a column has few batches, it is compared with all.
     let few = (all.len() as u64 / columns) < 12;
     let of = |column: u64| -> Vec<f64> {
         let own = all.iter().filter(|one| few || one.0 == column);
@@ -123,14 +121,14 @@ fn beside_their_columns(all: &[(u64, [u64; READS], f64)], columns: u64) -> Vec<B
     all.iter().map(batch).collect()
 }
 
-/// What a rotation explains at its best shift: the square that falls on what it foretells.
+/// What a rotation explains at its best shift: the square along its prediction.
 fn gain(batches: &[Batch], dealt: &Dealt) -> f64 {
     let period = dealt.units();
     let places: Vec<[usize; READS]> = batches
         .iter()
         .map(|batch| batch.units.map(|unit| (unit % period as u64) as usize))
         .collect();
-    // Twice, so that no place with its shift lies beyond the end.
+    // Twice, so that no shifted position is past the end.
     let order: Vec<u32> = (0..2 * period).map(|unit| dealt.disk(unit)).collect();
     let n = batches.len() as f64;
     let sum_cost: f64 = batches.iter().map(|batch| batch.cost).sum();
@@ -152,7 +150,7 @@ fn gain(batches: &[Batch], dealt: &Dealt) -> f64 {
     best
 }
 
-/// How many reads each read waits for on its disk, its own included, summed.
+/// Sum over reads of how many reads each waits for on its disk, including itself.
 fn load(disks: [u32; READS]) -> f64 {
     let mut pairs = 0u32;
     for a in 0..READS {

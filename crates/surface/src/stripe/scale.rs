@@ -1,18 +1,18 @@
-//! What reads cost that share a disk, and that do not, and what one batch says of the two.
+//! The cost of reads that share a disk and of those that do not, and the evidence of one batch.
 //!
-//! Where nobody else uses the disks both costs are narrow, and a batch is judged by the
-//! normal law. Other load makes some batches longer, by much, and none shorter: the two
-//! costs overlap, but a short batch still says that no disk is shared. So contrast is taken
-//! from lower quartiles, and a batch is judged by how many of either kind were as long when
-//! the scale was made.
+//! If no one else uses the disks both costs are narrow, and a batch is judged by the normal
+//! distribution. Other load makes some batches much longer, and none shorter: the two costs
+//! overlap, but a short batch still shows that no disk is shared. So contrast is computed from
+//! lower quartiles, and a batch is judged by how many of either type were as long in the
+//! calibration.
 
 use stripewise_stats::median;
 
-/// One batch moves the evidence by at most this.
+/// Largest evidence of one batch.
 const ONE_BATCH: f64 = 5.0;
-/// Costs further apart than so many deviations are judged by the normal law.
+/// Costs further apart than this many deviations are judged by the normal distribution.
 const NARROW: f64 = 2.0;
-/// Bins of lengths, at most.
+/// Most bins of lengths.
 const BINS: usize = 16;
 /// Batches in a bin.
 const PER_BIN: usize = 10;
@@ -23,18 +23,18 @@ pub(super) struct Scale {
     /// Medians.
     pub together: f64,
     pub apart: f64,
-    /// Of one batch, as the medians of deviations show it.
+    /// Of one batch, from median deviations.
     pub deviation: f64,
     /// Lower quartiles.
     quiet_together: f64,
     quiet_apart: f64,
-    /// Of one batch, as the lower half shows it.
+    /// Of one batch, from the lower half.
     quiet_deviation: f64,
     odds: Odds,
 }
 
 impl Scale {
-    /// From batches of both kinds.
+    /// From batches of both types.
     pub fn of(together: &[f64], apart: &[f64]) -> Scale {
         let (together, apart) = (sorted(together), sorted(apart));
         let spread = |costs: &[f64]| {
@@ -42,7 +42,7 @@ impl Scale {
             let away: Vec<f64> = costs.iter().map(|cost| (cost - middle).abs()).collect();
             1.4826 * median(&away).unwrap_or(0.0)
         };
-        // As far apart as in a normal distribution of this deviation.
+        // As far apart as in a normal distribution with this deviation.
         let lower = |costs: &[f64]| (quantile(costs, 0.4) - quantile(costs, 0.1)) / 1.028;
         Scale {
             together: quantile(&together, 0.5),
@@ -56,12 +56,12 @@ impl Scale {
         }
     }
 
-    /// How many times as long reads of one disk take as reads of two.
+    /// Latency of reads on one disk relative to reads on two.
     pub fn contrast(&self) -> f64 {
         libm::exp(self.quiet_together - self.quiet_apart)
     }
 
-    /// 0 where quiet batches are as short as of different disks, 1 where as of one.
+    /// 0 if quiet batches are as short as for different disks, 1 if as for one.
     pub fn share(&self, quartile: f64) -> f64 {
         (quartile - self.quiet_apart) / (self.quiet_together - self.quiet_apart)
     }
@@ -71,13 +71,13 @@ impl Scale {
         (self.quiet_together - self.quiet_apart) / self.quiet_deviation
     }
 
-    /// Standard error of the difference, from so many batches of either kind.
+    /// Standard error of the difference, for this many batches of either type.
     pub fn error(&self, batches: usize) -> f64 {
         // Of a lower quartile: sqrt(0.25 * 0.75) over the density there, 0.318.
         1.36 * self.quiet_deviation * libm::sqrt(2.0 / batches as f64)
     }
 
-    /// What a batch says: logarithm of the odds that the two places share a disk.
+    /// Evidence of a batch: logarithm of the odds that the two places share a disk.
     pub fn evidence(&self, cost: f64) -> f64 {
         let difference = self.together - self.apart;
         let evidence = match difference >= NARROW * self.deviation {
@@ -97,7 +97,7 @@ fn sorted(costs: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// A quantile of sorted values, 0 where there are none.
+/// A quantile of sorted values, 0 if there are none.
 fn quantile(sorted: &[f64], part: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else {
         return 0.0;
@@ -116,7 +116,7 @@ fn quartile_of(sorted: &[f64]) -> f64 {
     quantile(sorted, 0.25)
 }
 
-/// Logarithms of odds by the length of a batch: never lower for a longer one.
+/// Logarithms of odds by the length of a batch, non-decreasing.
 #[derive(Clone, Copy, Debug)]
 struct Odds {
     /// Upper ends of all bins but the last.
@@ -143,7 +143,7 @@ impl Odds {
                 counts[odds.bin(*cost)][kind] += 1.0;
             }
         }
-        // Neighbours that are out of order are one bin (pool adjacent violators).
+        // Adjacent bins out of order are merged (pool adjacent violators).
         let mut pooled: Vec<(usize, [f64; 2])> = Vec::new();
         for count in counts {
             pooled.push((1, count));
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use stripewise_stats::Random;
 
-    /// Costs around a logarithm; of a part of them, longer by the wait for others.
+    /// Costs around a logarithm; some of them longer by the wait for others.
     fn costs(middle: f64, waits: f64, count: usize, seed: u64) -> Vec<f64> {
         let mut random = Random::new(seed);
         (0..count)

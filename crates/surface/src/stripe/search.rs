@@ -1,4 +1,4 @@
-//! From batches at random strides to the period, as exactly as the target's size allows.
+//! Derives the period from batches at random strides, as precisely as the target's size allows.
 
 use super::period::{Batch, Fit, Folder, Range};
 use super::reads::Reader;
@@ -8,24 +8,23 @@ use stripewise_stats::median;
 
 /// Reads of a batch.
 const READS: u64 = 4;
-/// Batches of the first look; doubled until something is found.
+/// Batches of the first scan; doubled until something is found.
 const BATCHES_FIRST: usize = 800;
 const BATCHES_MAX: usize = 3_200;
-/// Batches of each closer look.
+/// Batches of each closer scan.
 const BATCHES_CLOSER: usize = 160;
-/// What the best window of a hundred thousand frequencies, 48 places and 8 widths explains
-/// where there is no pattern stays below 40 in all but one of some thousand searches; what
-/// comes of a false alarm is only time.
+/// Without a pattern, the best window of a hundred thousand frequencies, 48 positions and 8 widths
+/// explains less than 40 in all but one of some thousand searches; a false alarm only costs time.
 const GAIN_MIN: f64 = 45.0;
 /// Frequencies whose window explains this much less are four standard deviations away.
 const GAIN_TOLERANCE: f64 = 16.0;
-/// Below this median latency under load the target has no moving parts, or a cache
-/// answers: such devices have periods of their own, which say nothing of stripes.
+/// Below this median latency under load the target has no moving parts, or a cache responds: such
+/// devices have periods of their own, unrelated to stripes.
 const MEDIAN_NS_MIN: f64 = 1e6;
-/// Mean strides are this much longer than the first range of strides.
+/// Factor by which mean strides exceed the first range of strides.
 const RANGE_SHARE: u64 = 16;
 
-/// A period that batches showed.
+/// A period found in batches.
 #[derive(Clone, Debug)]
 pub(super) struct Period {
     /// Bounds of the period in bytes.
@@ -37,7 +36,7 @@ pub(super) struct Period {
     pub median_ns: f64,
 }
 
-/// Batches on one target, with what is common to all.
+/// Batches on one target, with common parameters.
 pub(super) struct Search<'r, 'd, D> {
     reader: &'r mut Reader<'d, D>,
     base: u64,
@@ -55,12 +54,12 @@ impl<'r, 'd, D: Device> Search<'r, 'd, D> {
         }
     }
 
-    /// What it reads with.
+    /// Its reader.
     pub fn reader(&mut self) -> &mut Reader<'d, D> {
         self.reader
     }
 
-    /// The longest that strides may lie beyond the base stride, either way.
+    /// The largest distance of strides from the base stride, either way.
     fn reach_max(&self) -> u64 {
         self.reader.size_bytes() / 8
     }
@@ -119,8 +118,8 @@ impl<'r, 'd, D: Device> Search<'r, 'd, D> {
         }
     }
 
-    /// Follows one candidate over longer and longer distances, until its period is known
-    /// to a fraction of a sector or the target ends.
+    /// Follows one candidate over increasing distances, until its period is known to a fraction of
+    /// a sector or the target ends.
     pub fn follow(&mut self, candidate: Fit) -> Result<Period, Trouble> {
         let sector = self.reader.sector_bytes() as f64;
         let first = self.batches.len();
@@ -149,7 +148,7 @@ impl<'r, 'd, D: Device> Search<'r, 'd, D> {
         Ok(period)
     }
 
-    /// How far the strides of these batches reach beyond the base stride.
+    /// Largest distance of these batches' strides from the base stride.
     fn reach(&self, from: usize, to: usize) -> f64 {
         let far = self.batches[from..to]
             .iter()
@@ -157,7 +156,7 @@ impl<'r, 'd, D: Device> Search<'r, 'd, D> {
         far.max().unwrap_or(1).max(1) as f64
     }
 
-    /// A stride near one of the peaks that a fit foretells, up to `reach` away.
+    /// A stride near one of the peaks predicted by a fit, up to `reach` away.
     fn near_peak(&mut self, fit: &Fit, reach: f64) -> i64 {
         let random = &mut self.reader.random;
         let turns = (reach * fit.frequency).max(1.0);

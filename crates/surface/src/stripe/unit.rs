@@ -10,9 +10,9 @@ use crate::device::Device;
 /// The places that must agree, in percent of the target, and how much each spans.
 pub(super) const PLACES_PERCENT: [u64; 3] = [5, 45, 85];
 pub(super) const SPAN_PERCENT: u64 = 10;
-/// Anchors tried before a period is given up.
+/// Anchors tried before a period is rejected.
 const ANCHORS: usize = 3;
-/// Pairs of units that must lie as a layout has them, where a disk has several in a period.
+/// Pairs of units that must match a layout, if a disk has several in a period.
 const PAIRS_OF_UNITS: usize = 24;
 /// Random places within a unit that must share its disk.
 const INSIDE: usize = 4;
@@ -22,9 +22,9 @@ pub(super) struct Unit {
     pub begins: i128,
     pub bytes: u64,
     pub scale: Scale,
-    /// Of each unit of the period, this one first: whether it is on the same disk.
+    /// For each unit of the period, this one first: whether it is on the same disk.
     pub shares: Vec<bool>,
-    /// The layouts that fit where others are; empty where each unit is on a disk of its own.
+    /// The layouts that fit the others; empty if each unit is on its own disk.
     pub dealt: Vec<Consistent>,
 }
 
@@ -48,12 +48,12 @@ pub(super) fn place<D: Device>(reader: &Reader<'_, D>, percent: u64, period_byte
     }
 }
 
-/// Half a period, in whole sectors: in another unit, whatever the number of disks.
+/// Half a period, in whole sectors: in another unit, for any number of disks.
 pub(super) fn half(period_bytes: u64, sector: u64) -> i128 {
     i128::from(period_bytes / 2 / sector * sector)
 }
 
-/// The first of some tries that is not refused.
+/// The first of several tries that is not refused.
 pub(super) fn tried<D: Device, T>(
     reader: &mut Reader<'_, D>,
     mut once: impl FnMut(&mut Reader<'_, D>) -> Result<T, Trouble>,
@@ -115,8 +115,8 @@ pub(super) fn unit_at<D: Device>(reader: &mut Reader<'_, D>, comb: &Comb) -> Res
     })
 }
 
-/// After how many units the first one's disk comes again, where it comes after as many each
-/// time and never between; else all of them.
+/// After how many units the first one's disk recurs, if that is regular and never in between;
+/// otherwise all of them.
 fn round(shares: &[bool]) -> usize {
     let whole = |units: &usize| {
         let mut all = shares.iter().enumerate();
@@ -125,7 +125,7 @@ fn round(shares: &[bool]) -> usize {
     (2..shares.len()).find(whole).unwrap_or(shares.len())
 }
 
-/// All of the unit is on one disk.
+/// Whether all of the unit is on one disk.
 fn whole<D: Device>(reader: &mut Reader<'_, D>, comb: &Comb, unit: &Unit) -> Result<(), Trouble> {
     let sector = reader.sector_bytes();
     for _ in 0..INSIDE {
@@ -175,8 +175,8 @@ fn unit_share<D: Device>(
     share.ok_or_else(|| noise().into())
 }
 
-/// The layouts that fit where a disk has several units in a period: units of the first
-/// one's disk must lie as in one of them, and so must random pairs of others.
+/// The layouts that fit if a disk has several units in a period: units of the first one's disk must
+/// match one of them, and so must random pairs of others.
 fn dealt<D: Device>(
     reader: &mut Reader<'_, D>,
     comb: &Comb,
@@ -185,7 +185,8 @@ fn dealt<D: Device>(
     let units = unit.shares.len();
     let mut all = fitting(&unit.shares);
     for _ in 0..PAIRS_OF_UNITS {
-        // Pairs that share a disk in one of the layouts are few: half of the pairs are such.
+        // Pairs that share a disk in one of the layouts are rare: half of the pairs are chosen
+        // among them.
         let (a, b) = (reader.random.below(units), reader.random.below(units));
         let b = match all.first() {
             Some((one, first)) if reader.random.below(2) == 0 => {
@@ -223,7 +224,7 @@ mod tests {
         assert_eq!(round(&shares(12, 4)), 4);
         assert_eq!(round(&shares(4, 4)), 4);
         assert_eq!(round(&shares(6, 2)), 2);
-        // Parity in the way: twice, at uneven distances.
+        // Parity in between: twice, at uneven distances.
         let mut uneven = shares(12, 12);
         uneven[5] = true;
         assert_eq!(round(&uneven), 12);

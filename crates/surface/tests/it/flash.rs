@@ -34,7 +34,7 @@ fn pages_and_parallel_units_of_two_drives_are_found() {
     are_found(&DRIVES[..2], 1);
 }
 
-/// What takes long stands behind the other tests in CI.
+/// Long-running tests run after the others in CI.
 mod at_length {
     use super::*;
 

@@ -61,7 +61,7 @@ pub struct Serial {
     pub busy: Busy,
     /// From this moment on all reads fail at once.
     pub gone_ns: u64,
-    /// Reads of these bytes take longer by so many nanoseconds.
+    /// Reads of these bytes take this many nanoseconds longer.
     pub slow: Option<(std::ops::Range<u64>, f64)>,
     disks: Vec<Disk>,
     random: Random,

@@ -1,9 +1,8 @@
-//! From a path to a descriptor, once; and from that descriptor to others.
+//! Resolves a path to a descriptor once, and opens further descriptors from that one.
 //!
-//! A path is looked at exactly once, with `O_PATH`, which opens nothing: no fifo
-//! blocks and no tape rewinds. All later opens go through `/proc/self/fd/N`,
-//! which the kernel resolves to the very same inode, and are compared with what
-//! was judged all the same.
+//! A path is resolved exactly once, with `O_PATH`, which opens nothing: no fifo blocks and no tape
+//! rewinds. All later opens go through `/proc/self/fd/N`, which the kernel resolves to the same
+//! inode, and are still compared with what was judged.
 
 use super::identity::{Identity, Status};
 use crate::{Error, ErrorKind, Result};
@@ -51,7 +50,7 @@ pub(super) fn find(path: &Path) -> Result<FoundPath> {
     })
 }
 
-/// Opens the same inode again and makes sure that it is.
+/// Opens the same inode again and verifies that it is the same.
 pub(super) fn reopen(
     handle: &impl AsRawFd,
     identity: &Identity,
@@ -85,8 +84,8 @@ pub(super) fn reopen(
     Ok(file)
 }
 
-/// Where the upper directory of an overlay is out of sight, the opening for
-/// writing itself shows the layer: the file gets another birth time.
+/// Where the upper directory of an overlay is not visible, opening for writing reveals the layer:
+/// the file gets another birth time.
 fn copied_up(name: &str) -> Error {
     Error::new(
         ErrorKind::Refused,
@@ -97,9 +96,9 @@ fn copied_up(name: &str) -> Error {
     .with_hint("Its contents are unchanged. Run the command again to measure the copy.")
 }
 
-/// [`reopen`] for files and devices that will be read: without making the kernel keep access
-/// times, where we may ask for that (only the owner may). The file system need not write
-/// them then, and a read of a device costs 50 to 100 ns less.
+/// [`reopen`] for files and devices that will be read, with `O_NOATIME` where permitted (owner
+/// only). The file system then need not write access times, and a read of a device costs 50 to 100
+/// ns less.
 pub(super) fn reopen_quietly(
     handle: &impl AsRawFd,
     identity: &Identity,
@@ -113,15 +112,13 @@ pub(super) fn reopen_quietly(
     reopen(handle, identity, flags, name)
 }
 
-/// [`reopen_quietly`] for the descriptor that operations go through.
+/// [`reopen_quietly`] for the descriptor used by operations.
 ///
-/// Opening and operating are two things. A lease on the file (Samba, NFS) would
-/// make the opening wait for its owner, so it is opened with `O_NONBLOCK`. Under
-/// Linux before 6.4, io_uring takes that same flag as "fail instead of waiting"
-/// and ends every operation with EAGAIN where the layer below may have to wait:
-/// dm-crypt, thin volumes, snapshots, and file systems on them. So the flag is
-/// cleared again. The kernel reads it when an operation is issued, and nobody else
-/// has this open file description, so nobody can set it again.
+/// A lease on the file (Samba, NFS) would make the open wait for its owner, so it is opened with
+/// `O_NONBLOCK`. Under Linux before 6.4, io_uring takes that same flag as "fail instead of waiting"
+/// and ends every operation with EAGAIN where the layer below may have to wait: dm-crypt, thin
+/// volumes, snapshots, and file systems on them. So the flag is cleared again. The kernel reads it
+/// when an operation is issued, and no one else has this open file description to set it again.
 pub(super) fn reopen_for_operations(
     handle: &impl AsRawFd,
     identity: &Identity,
@@ -143,7 +140,7 @@ fn describe_open(flags: OFlags) -> &'static str {
     }
 }
 
-/// Why a path leads nowhere.
+/// Why a path cannot be resolved.
 fn not_found(path: &Path, os: io::Error) -> Error {
     let is_link = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     let error = |kind, what: &str| Error::new(kind, path.as_text(), what);
@@ -211,7 +208,7 @@ pub(super) fn failed(target: impl std::fmt::Display, what: &str, os: io::Error) 
             ErrorKind::Unusable,
             "Raise the limit of open files (`ulimit -n`).",
         ),
-        // Files are opened so that a lease refuses it at once.
+        // Files are opened so that a lease makes the open fail at once.
         Some(libc::EAGAIN) => (
             ErrorKind::Refused,
             "Another program holds a lease on it (Samba and NFS servers take them): \
@@ -225,7 +222,7 @@ pub(super) fn failed(target: impl std::fmt::Display, what: &str, os: io::Error) 
     Error::new(kind, target, what).with_hint(hint).with_os(os)
 }
 
-/// What lies below a file, as far as it is known.
+/// The storage below a file, as far as known.
 pub(super) fn storage_of(file: &File) -> Storage {
     System::live().storage_of_file(file).unwrap_or_default()
 }
@@ -234,7 +231,7 @@ pub(super) fn storage_of(file: &File) -> Storage {
 mod tests {
     use super::*;
 
-    /// A blocking open waits for the holder of a lease, 45 seconds by default.
+    /// A blocking open waits for the lease holder, 45 seconds by default.
     #[test]
     fn a_file_under_a_lease_is_refused_at_once_and_says_so() {
         let directory = tempfile::tempdir().expect("a directory");
@@ -243,7 +240,7 @@ mod tests {
         let found = find(&path).expect("there");
         let holder = File::options().read(true).write(true).open(&path);
         let holder = holder.expect("opens");
-        // Some file systems grant no leases; then there is nothing to show.
+        // Some file systems grant no leases; then there is nothing to test.
         if super::super::ioctl::take_write_lease(&holder).is_err() {
             return;
         }

@@ -1,11 +1,11 @@
 //! Whether a device is busy with other work.
 //!
-//! We watch its counters for windows of a tenth of a second. It counts as calm
-//! as soon as one window shows under 10 % of time with operations in flight and
-//! under 10 operations, and where it had operations in flight for less than a quarter of
-//! five seconds without such a window. So an idle device costs a tenth of a second, a burst
-//! (a log flush, the write-back of a build) is waited for, a server with little to do is no
-//! reason to refuse (what it did stands in the result), and a serving database is found.
+//! Watches its counters in windows of a tenth of a second. The device counts as calm as soon as one
+//! window shows operations in flight for under 10 % of the time and under 10 operations, or if it
+//! had operations in flight for less than a quarter of five seconds without such a window. So an
+//! idle device costs a tenth of a second, a burst (a log flush, the write-back of a build) is
+//! waited out, a lightly loaded server is no reason to refuse (the result reports its work), and a
+//! busy database is detected.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -15,11 +15,11 @@ use stripewise_units::DeviceNumber;
 const WINDOW: Duration = Duration::from_millis(100);
 const WINDOW_MS: u64 = 100;
 const WINDOWS_MAX: u32 = 50;
-/// Windows before it is looked who it is: most devices are let go sooner.
+/// Windows before looking up the users: most devices turn out calm sooner.
 const WINDOWS_UNNAMED: u32 = 10;
 const BUSY_MS_MAX: u64 = 10;
 const OPERATIONS_MAX: u64 = 10;
-/// Of all windows, where none was calm.
+/// Busy share of all windows above which a device is busy if none was calm.
 const BUSY_PERCENT_MIN: u64 = 25;
 
 /// Counters of `/sys/dev/block/N:M/stat`.
@@ -35,18 +35,18 @@ struct Counters {
 pub(super) struct Busy {
     pub operations_per_second: u64,
     pub busy_percent: u64,
-    /// Who was seen to use it: `fio (pid 4711, 180 MiB)`.
+    /// Processes seen to use it: `fio (pid 4711, 180 MiB)`.
     pub by: Vec<String>,
 }
 
-/// What watching came to.
+/// Result of watching.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Watched {
-    /// A window was calm, there was little work in all of them, or nobody counts.
+    /// A window was calm, there was little work in all of them, or there are no counters.
     Calm,
-    /// None was.
+    /// No window was calm.
     Busy(Busy),
-    /// Somebody asked for a stop meanwhile.
+    /// A stop was requested meanwhile.
     Stopped,
 }
 
@@ -89,8 +89,8 @@ impl Window {
     }
 }
 
-/// Watches a device; `is_stopped` is asked after every window. Whoever is named has one of
-/// `devices` open, or a file on it.
+/// Watches a device; calls `is_stopped` after every window. Processes named have one of `devices`
+/// open, or a file on it.
 pub(super) fn watch(
     number: DeviceNumber,
     devices: &[DeviceNumber],
@@ -197,7 +197,7 @@ mod tests {
         watched_at(|window| (load(window), load(window)))
     }
 
-    /// Watches a device with so many operations and milliseconds in its windows.
+    /// Watches a device with the given operations and milliseconds in its windows.
     fn watched_at(load: impl Fn(u32) -> (u64, u64)) -> (Watched, u32) {
         let (mut windows, mut now) = (0, counters(0, 0, 0));
         let read = || {
@@ -240,7 +240,7 @@ mod tests {
             assert_eq!(found == Watched::Calm, is_calm, "{load:?}: {found:?}");
             assert_eq!(windows, WINDOWS_MAX);
         }
-        // A moment of rest is enough, whatever was before.
+        // One calm window suffices, whatever came before.
         let rests = watched_at(|window| if window == 30 { (0, 0) } else { (900, 100) });
         assert_eq!(rests, (Watched::Calm, 30));
     }

@@ -1,4 +1,4 @@
-//! An NVMe generic character device, open, and the block device of its namespace.
+//! An open NVMe generic character device and the block device of its namespace.
 
 use super::access::{self, FoundPath, reopen};
 use super::identity::Identity;
@@ -11,13 +11,13 @@ use stripewise_machine::linux::nvme::namespace_id;
 
 pub(super) const SYSFS: &str = "/sys";
 
-/// A character device, open: its number is no other device's for as long as this is there.
+/// An open character device: while it exists, its number cannot be reused for another device.
 #[derive(Debug)]
 pub(super) struct Character {
-    /// For reading: no worker uses it.
+    /// Open for reading; not used by workers.
     pub(super) file: File,
     pub(super) identity: Identity,
-    /// By its block device, as sysfs had it when this was opened.
+    /// From the block device, as sysfs had it when this was opened.
     pub(super) namespace: Namespace,
 }
 
@@ -30,7 +30,7 @@ impl Character {
         let identity = found.status.identity;
         let file = reopen(&found.handle, &identity, OFlags::RDONLY, name)?;
         let sysfs = Path::new(SYSFS);
-        // Whose driver it is has to be known before it is asked anything.
+        // The driver has to be known before sending any ioctl.
         let namespace = generic::is_generic(sysfs, identity.rdevice)
             .then(|| namespace_id(&file))
             .flatten()

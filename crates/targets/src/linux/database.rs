@@ -1,12 +1,11 @@
 //! Whether a place looks like a live database.
 //!
-//! Files are known by name only; nothing is opened. In the directory that is
-//! measured, and two levels below it, such a file is enough, and so it is from
-//! the root of its volume two levels down. On the system's own volume, though,
-//! (from its root, and in the homes that packages give their servers) the server
-//! must be running as well: an installed but idle one is no reason to refuse. At most 10,000 names are
-//! looked at from each start, never in another file system, never through a
-//! symbolic link.
+//! Files are recognised by name only; nothing is opened. In the measured directory and two levels
+//! below it, one such file suffices, and likewise two levels down from the root of its volume. On
+//! the system's own volume, though (from its root, and in the data directories that packages give
+//! their servers), the server must also be running: an installed but idle one is no reason to
+//! refuse. At most 10,000 names are examined from each start, never in another file system, never
+//! through a symbolic link.
 
 use crate::database::{
     DB2, FIREBIRD, MONGODB, MYSQL, NAMES_MAX, ORACLE, POSTGRESQL, SQL_SERVER, Sign, kind_of,
@@ -41,7 +40,7 @@ const SERVERS: [(&str, &str); 11] = [
     ("oracle", ORACLE),
 ];
 
-/// Databases whose servers run on this machine, as far as it can be seen.
+/// Databases whose servers are seen running on this machine.
 fn running() -> HashSet<&'static str> {
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     processes
@@ -58,7 +57,7 @@ fn server_of(process: &str) -> Option<&'static str> {
     SERVERS.iter().find(fits).map(|(_, database)| *database)
 }
 
-/// Searches on the volume that `start` is on.
+/// Searches the volume that holds `start`.
 fn search(start: &Path, names_left: usize, counts: &dyn Fn(&'static str) -> bool) -> Option<Sign> {
     let device = |path: &Path| {
         std::fs::symlink_metadata(path)
@@ -70,7 +69,7 @@ fn search(start: &Path, names_left: usize, counts: &dyn Fn(&'static str) -> bool
     crate::database::search(start, names_left, &on_volume, counts)
 }
 
-/// Looks around a directory and through its volume, given where that is mounted.
+/// Searches a directory and its volume, given where that is mounted.
 pub(super) fn look_around(directory: &Path, mount_point: Option<&Path>) -> Option<Sign> {
     if let Some(sign) = search(directory, NAMES_MAX, &|_| true) {
         return Some(sign);
@@ -93,7 +92,7 @@ pub(super) fn look_around(directory: &Path, mount_point: Option<&Path>) -> Optio
     starts.find_map(|start| search(start, NAMES_MAX, &|database| running.contains(database)))
 }
 
-/// Looks at a file's own name and around it.
+/// Checks a file's own name and its surroundings.
 pub(super) fn look_at_file(path: &Path, mount_point: Option<&Path>) -> Option<Sign> {
     let name = path.file_name()?.to_string_lossy();
     if let Some(database) = kind_of(&name) {

@@ -1,5 +1,5 @@
-//! Whether a block device may be written: the guard decides, and here it hears what the
-//! user wants. Reads need no permission, which every refusal adds.
+//! Whether a block device may be written: passes the user's flags to the guard, which decides.
+//! Every refusal adds that reads need no permission.
 
 use super::access::FoundPath;
 use crate::{Error, ErrorKind, Intent, Knowledge, Result};
@@ -7,8 +7,8 @@ use std::fs::File;
 use stripewise_device_guard::device::{self, Access, Device, Permission};
 use stripewise_units::{DeviceNumber, Hint};
 
-/// Judges writing by every rule; opens nothing for writing and claims the device
-/// only for a moment. Notes what could not be verified.
+/// Judges writing by every rule; opens nothing for writing and claims the device only briefly. Adds
+/// notes for what could not be verified.
 pub(super) fn judge_write(
     found: &FoundPath,
     name: &str,
@@ -20,8 +20,7 @@ pub(super) fn judge_write(
         .map_err(as_target)
 }
 
-/// Judges, claims the device for writing for as long as the file is open, and judges once
-/// more.
+/// Judges, claims the device for writing while the file is open, and judges again.
 pub(super) fn open_for_writing(
     found: &FoundPath,
     name: &str,
@@ -34,7 +33,7 @@ pub(super) fn open_for_writing(
         .map_err(as_target)
 }
 
-/// Judges again a device that is claimed, before it is opened once more for writing.
+/// Judges a claimed device again before it is reopened for writing.
 pub(super) fn still_free(number: DeviceNumber, name: &str, unseen_ok: bool) -> Result<()> {
     device::still_free(number, name, unseen_ok).map_err(as_target)
 }

@@ -1,4 +1,4 @@
-//! Whether a file takes direct I/O, and in what units.
+//! Whether a file supports direct I/O, and its alignment.
 
 use super::access::reopen_for_operations;
 use super::identity::{Identity, Status};
@@ -10,12 +10,12 @@ use std::os::unix::fs::FileExt;
 /// Smallest unit that any device addresses.
 const SECTOR_BYTES: u32 = 512;
 
-/// What an open file says about direct I/O.
+/// Direct I/O support of an open file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Direct {
     /// Unit of offsets and lengths.
     pub sector_bytes: u32,
-    /// Why it is not to be had.
+    /// Why it is not available.
     pub refused: Option<String>,
 }
 
@@ -61,16 +61,16 @@ pub(super) fn probe(
     }
 }
 
-/// Kernels before 6.1 and some file systems do not tell: the smallest read that
-/// is not refused shows it. On btrfs that is 512 bytes although reads off its
-/// blocks come from the page cache; `runner` warns of those.
+/// Kernels before 6.1 and some file systems do not report it: the smallest read that succeeds shows
+/// it. On btrfs that is 512 bytes although reads not aligned to its blocks come from the page
+/// cache; `runner` warns of those.
 fn by_trial(direct: &File, fallback_bytes: u32) -> Direct {
     let mut memory = vec![0u8; 2 * 4096];
     let start = memory.as_ptr().align_offset(4096).min(4096);
     let works = |length: u32| {
         let buffer = &mut memory[start..start + length as usize];
-        // At an odd sector, so that a coarser unit is noticed; past the end of
-        // a small file this reads nothing, which is an answer as well.
+        // At an odd sector, so that a coarser unit is noticed; past the end of a small file this
+        // reads nothing, which is an answer too.
         direct.read_at(buffer, u64::from(length)).is_ok()
     };
     let sector = [512u32, 1024, 2048, 4096].into_iter().find_map({

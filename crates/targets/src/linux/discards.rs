@@ -1,8 +1,8 @@
-//! Whether a target takes discards, and which.
+//! Whether a target supports discards, and in what units.
 //!
-//! A device says so in sysfs, and in which units: what is no whole unit it may ignore, and
-//! a discard that does nothing would be measured as a fast one. A file takes holes of whole
-//! blocks of its file system; parts of a block are zeroed instead, which is a write.
+//! A device reports it in sysfs, with its units: it may ignore partial units, and a discard that
+//! does nothing would be measured as a fast one. A file supports holes of whole blocks of its file
+//! system; parts of a block are zeroed instead, which is a write.
 
 use super::identity::Identity;
 use super::queue::{folder, queue_file, refused};
@@ -15,18 +15,18 @@ use std::path::Path;
 use stripewise_units::{ByteSize, DeviceNumber};
 use stripewise_workload::{Pattern, Workload};
 
-/// Whole units, and where the first of them begins.
+/// Discard granularity and the offset of the first unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Units {
     bytes: u64,
     first_at_bytes: u64,
 }
 
-/// Refuses a device that says that it takes none, and a file on a file system without holes.
+/// Refuses a device that reports no discards, and a file on a file system without holes.
 pub(super) fn takes_any(file: &File, identity: Identity, name: &str) -> Result<()> {
     match identity.kind {
         FileType::BlockDevice => device_takes_any(Path::new("/sys"), identity.rdevice, name),
-        // One that is open for reading only is asked when it is opened for writing.
+        // One open for reading only is checked when it is opened for writing.
         _ => try_hole(file, name),
     }
 }
@@ -42,12 +42,12 @@ fn device_takes_any(sysfs: &Path, number: DeviceNumber, name: &str) -> Result<()
     }
 }
 
-/// How far behind the end of a file a hole is tried: nobody appends as much in between.
+/// How far past the end of a file a hole is tried: no process appends as much in between.
 const FAR_BYTES: u64 = 1 << 40;
 
-/// Tries a hole far behind the end of a file, where there is nothing to lose: no other question
-/// tells whether its file system has holes. Only one whose files never get that long, and which
-/// then has none, is asked at the end.
+/// Punches a hole far past the end of a file, where there is nothing to lose: there is no other way
+/// to find out whether its file system has holes. If its files cannot be that long, the hole is
+/// tried at the end instead.
 pub(super) fn try_hole(file: &File, name: &str) -> Result<()> {
     let Ok(found) = file.metadata() else {
         return Ok(());
@@ -66,7 +66,7 @@ pub(super) fn try_hole(file: &File, name: &str) -> Result<()> {
             "Choose a directory on ext4, XFS, btrfs or tmpfs, or leave the discards out.",
         )
         .with_os(os.into())),
-        // What else is wrong shows where it is measured.
+        // Other errors show during the measurement.
         _ => Ok(()),
     }
 }
@@ -79,7 +79,7 @@ pub(super) fn fit(file: &File, identity: Identity, workload: &Workload, name: &s
     };
     match units {
         Some(units) => judge(workload, units, whose, name),
-        // What is not known is decided by each operation.
+        // If unknown, each operation decides.
         None => Ok(()),
     }
 }
@@ -183,7 +183,7 @@ mod tests {
         assert!(told.contains("`--base-offset 31.5K`"), "{told}");
     }
 
-    /// Also behind an end that is no whole block, and what is allocated there.
+    /// Also past an end that is not block-aligned, and with blocks allocated there.
     #[test]
     fn what_is_tried_changes_nothing_of_a_file() {
         use std::os::unix::fs::FileExt;
@@ -192,7 +192,7 @@ mod tests {
         let data = vec![0x5a; 10_000];
         std::fs::write(&path, &data).unwrap();
         let file = File::options().read(true).write(true).open(&path).unwrap();
-        // Some file systems allocate nothing behind the end; then there is nothing to lose.
+        // Some file systems allocate nothing past the end; then there is nothing to lose.
         let _ = fallocate(&file, FallocateFlags::KEEP_SIZE, 0, 1 << 20);
         file.sync_all().unwrap();
         let before = file.metadata().unwrap().blocks();
@@ -200,7 +200,7 @@ mod tests {
         file.sync_all().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), data);
         assert_eq!(file.metadata().unwrap().blocks(), before);
-        // A file that grows as it is asked keeps what was appended.
+        // A file that grows during the probe keeps what was appended.
         file.write_all_at(&data, 10_000).unwrap();
         try_hole(&file, "x").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), [&data[..], &data].concat());

@@ -19,9 +19,9 @@ use stripewise_machine::content;
 use stripewise_results::{TargetFacts, TargetKind};
 use stripewise_workload::CacheMode;
 
-/// Nothing opened this way blocks, follows or changes.
+/// Flags for opens that never block, follow links or change anything.
 const READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
-/// Pieces of 64 KiB that are read to see what the data looks like.
+/// Pieces of 64 KiB read to sample the data.
 const SAMPLE_PIECES: u32 = 32;
 
 pub(super) fn plan_file(
@@ -144,7 +144,7 @@ pub(super) fn prepare_device(
     finish(guard, identity, plan, size)
 }
 
-/// What files and devices have in common at the end.
+/// Final steps common to files and devices.
 fn finish(guard: File, identity: Identity, plan: Plan, whole_bytes: u64) -> Result<Target> {
     let intent = plan.detail.intent;
     let span_bytes = span(whole_bytes, intent.size, &plan.name)?;
@@ -178,9 +178,8 @@ fn finish(guard: File, identity: Identity, plan: Plan, whole_bytes: u64) -> Resu
     })
 }
 
-/// Finds the sector and whether direct I/O is to be had; an error where it is
-/// not and was asked for by name, else a note. What else is asked of the kernel has to be
-/// there.
+/// Finds the sector size and whether direct I/O is available; an error if it is not but was
+/// requested by name, otherwise a note. The other requested features must be available too.
 pub(super) fn settle_access(
     file: &File,
     identity: Identity,
@@ -208,8 +207,8 @@ pub(super) fn settle_access(
     Ok(found.refused)
 }
 
-/// A bounded look at the data, past the page cache where possible so that none
-/// of it is warm for the measurement.
+/// Samples a bounded amount of the data, bypassing the page cache where possible so that none of it
+/// is warm for the measurement.
 pub(crate) fn data_facts(opened: &Opened, size_bytes: u64, kind: TargetKind) -> DataFacts {
     let layout = match kind {
         TargetKind::Device => None,
@@ -235,7 +234,7 @@ pub(super) fn detail(identity: Identity, intent: &Intent) -> PlanDetail {
     }
 }
 
-/// Size of a block device; nothing behind it is an error.
+/// Size of a block device; an error if it is empty.
 fn device_size(file: &File, name: &str) -> Result<u64> {
     let size = rustix::fs::seek(file, SeekFrom::End(0))
         .map_err(|os| failed(name, "cannot ask for its size", os.into()))?;

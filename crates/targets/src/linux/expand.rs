@@ -1,6 +1,5 @@
-//! Judges and opens an existing file that is to be made larger. To the rules it
-//! is writing: a file that is not ours needs `--overwrite`, and what no flag
-//! allows stays forbidden.
+//! Judges and opens an existing file that is to be extended. The rules treat it as writing: a
+//! foreign file needs `--overwrite`, and what no flag allows stays forbidden.
 
 use super::access::{failed, find, reopen, reopen_quietly, storage_of};
 use super::fill::write_at;
@@ -62,9 +61,9 @@ pub(crate) fn expand(
         failed: |name, what, os| failed(name, what, os),
     };
     growth.run(intent, progress)?;
-    // Only advice: what was just written must not answer the reads.
+    // Only advice: what was just written must not be served from the cache.
     let _ = rustix::fs::fadvise(&file, 0, None, Advice::DontNeed);
-    // The mark says the size; without a new one the file would be a stranger.
+    // The mark holds the size; without a new one the file would no longer be recognised.
     let Some(id) = ours else {
         return Ok(None);
     };

@@ -1,10 +1,9 @@
 //! Whether an existing file may be written.
 //!
-//! What no flag allows comes first: loop backings, swap files, files with
-//! several names or none, files open elsewhere, immutable ones, the store. Then
-//! permission to write: `--overwrite`, or a file that we made ourselves. All of
-//! it is asked of the open descriptor, which must be the only one of this
-//! process on that file.
+//! What no flag allows comes first: loop backings, swap files, files with several names or none,
+//! files open elsewhere, immutable ones, the store. Then permission to write: `--overwrite`, or a
+//! file that Stripewise made. All of it is checked on the open descriptor, which must be the only
+//! one of this process on that file.
 
 use super::access::{failed, storage_of};
 use super::identity::Status;
@@ -22,7 +21,7 @@ use std::path::{Path, PathBuf};
 use stripewise_disk_inspect::layout;
 use stripewise_units::DeviceNumber;
 
-/// Judges writing to an open existing file. Notes what could not be verified.
+/// Judges writing to an open existing file. Adds notes for what could not be verified.
 pub(super) fn judge_write(
     file: &File,
     name: &str,
@@ -32,14 +31,14 @@ pub(super) fn judge_write(
     let status = Status::of(file).map_err(|os| failed(name, "cannot be examined", os))?;
     let made = maker(file, &status, knowledge);
     if made == Maker::We {
-        // Only advice: what is looked at next is spread over the file, and what lies
-        // behind it is not to be warm for the measurement.
+        // Only advice: the next reads are scattered over the file, and readahead must not warm what
+        // follows them.
         let _ = rustix::fs::fadvise(file, 0, None, Advice::Random);
     }
     let ours = made == Maker::We;
     let made = crate::mark::unless_somebodys(made, file, status.size_bytes);
     if ours {
-        // What was looked at must not answer the reads to come from memory, either.
+        // Nor must what was read here be served from memory later.
         let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
     }
     let may_write = intent.overwrite || made == Maker::We;
@@ -57,7 +56,7 @@ pub(super) fn judge_write(
     judged
 }
 
-/// The missing flag is told first; that it would not help is told with it.
+/// Reports the missing flag first, and also when the flag would not help.
 fn needs_overwrite(name: &str, made: &Maker, refused: Option<Error>) -> Error {
     let mut what = "writing to this existing file needs `--overwrite`".to_owned();
     if let Maker::Doubtful(why) = made {
@@ -76,8 +75,8 @@ fn needs_overwrite(name: &str, made: &Maker, refused: Option<Error>) -> Error {
     Error::new(ErrorKind::NeedsOverwrite, name, what).with_hint(hint)
 }
 
-/// A file that is written over can be restored from a copy as it is; one with holes is
-/// another file, and nobody measures discards on data of value.
+/// A file that is overwritten can be restored from a copy as it was; one with holes punched is a
+/// different file, and nobody measures discards on valuable data.
 fn never_discarded(name: &str) -> Error {
     refuse(
         name,
@@ -87,7 +86,7 @@ fn never_discarded(name: &str) -> Error {
     )
 }
 
-/// What to do about a file that somebody has open.
+/// Hint for a file that another process has open.
 pub(super) const HINT_OPEN: &str = "Stop what uses it first (`fuser -v FILE` shows it), or give \
                                     a directory to have a test file made instead.";
 
@@ -95,8 +94,8 @@ fn refuse(name: &str, what: impl Into<String>, hint: &str) -> Error {
     Error::new(ErrorKind::Refused, name, what).with_hint(hint)
 }
 
-/// Refuses the store before it is opened, if only to be read: closing it again would give up
-/// the locks that this process has on it.
+/// Refuses the store before it is opened, even for reading: closing it again would release the
+/// locks that this process holds on it.
 pub(super) fn never_the_store(
     status: &Status,
     name: &str,
@@ -178,16 +177,16 @@ fn is_store(status: &Status, store: Option<&Path>) -> bool {
     })
 }
 
-/// Any database of SQLite: a store of ours that is not in use now, or somebody
-/// else's. None of them is a sensible thing to overwrite with noise.
+/// Any SQLite database: an unused store of Stripewise, or a foreign one.
+/// Neither is sensible to overwrite with noise.
 fn is_sqlite_database(file: &File) -> bool {
     use std::os::unix::fs::FileExt;
     let mut head = [0u8; 16];
     file.read_exact_at(&mut head, 0).is_ok() && &head == b"SQLite format 3\0"
 }
 
-/// Made by `mkswap`, in use or not: its mark ends the first page, which is as
-/// large as those of the machine that made it.
+/// Made by `mkswap`, in use or not: its mark ends the first page, whose size is
+/// that of the machine that made it.
 fn is_swap_area(file: &File) -> bool {
     use std::os::unix::fs::FileExt;
     [4096u64, 8192, 16_384, 65_536].iter().any(|page_bytes| {
@@ -196,7 +195,7 @@ fn is_swap_area(file: &File) -> bool {
     })
 }
 
-/// Permission and file system allow it, without opening it for writing.
+/// Whether permissions and file system allow writing, checked without opening for writing.
 fn writable_at_all(file: &File, name: &str) -> Result<()> {
     if let Ok(found) = rustix::fs::fstatvfs(file)
         && found.f_flag.contains(StatVfsMountFlags::RDONLY)
@@ -209,9 +208,8 @@ fn writable_at_all(file: &File, name: &str) -> Result<()> {
         .map_err(|os| failed(name, "cannot be written", os.into()))
 }
 
-/// A sparse file grows on disk when it is written, and so do extents that are
-/// shared with snapshots or clones; a file in a lower layer of an overlay would
-/// be copied whole, whatever part of it is written.
+/// Writing allocates space in a sparse file and in extents shared with snapshots or clones; a file
+/// in a lower layer of an overlay is copied whole, whichever part is written.
 fn room_to_write(file: &File, status: &Status, name: &str, intent: &Intent) -> Result<()> {
     let layer = overlay::layer_of(file, status);
     if layer == Layer::Lower {
@@ -250,8 +248,8 @@ fn room_to_write(file: &File, status: &Status, name: &str, intent: &Intent) -> R
     space::judge_growth(file, in_memory, growth, intent.file_system_size, name, what)
 }
 
-/// A loop device or a program may have the file's own inode in the upper directory of
-/// an overlay; where that cannot be examined, the user has to know.
+/// A loop device or a program may have the file's own inode open in the upper directory of an
+/// overlay; where that cannot be examined, the user has to decide.
 fn seen_through_overlay(
     file: &File,
     name: &str,
@@ -278,7 +276,7 @@ fn seen_through_overlay(
     }
 }
 
-/// Nobody else has it open, or nothing is written.
+/// Returns an error if another process has it open.
 fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String>> {
     let wanted = users::wanted_file(&status.identity);
     let all_wanted = users::wanted_file_and_upper(file, status);
@@ -295,7 +293,7 @@ fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String
     judge_openers(name, &openers, sole, twice_here, remote)
 }
 
-/// By what `/proc` and the kernel say of who has the file open.
+/// Judges by what `/proc` and the kernel report about who has the file open.
 fn judge_openers(
     name: &str,
     openers: &users::Openers,
@@ -317,7 +315,7 @@ fn judge_openers(
         ));
     }
     match sole {
-        // Servers grant leases as they like: there a refusal says nothing.
+        // Servers grant leases at their discretion, so a refusal means nothing there.
         Sole::No if openers.complete() && remote() => Ok(vec![UNSEEN.to_owned()]),
         Sole::Yes => Ok(Vec::new()),
         Sole::No => Err(refuse(
@@ -350,7 +348,8 @@ mod tests {
         let allowed = [
             (nobody, true, yes, false, false),
             (nobody, false, yes, false, false),
-            // The kernel's word counts: it is only asked where it does not say "nobody else".
+            // The kernel is only consulted where `/proc` does not show that no one else has it
+            // open.
             (nobody, true, yes, true, false),
             (nobody, true, no, false, true),
             (nobody, true, unknown, false, false),

@@ -1,6 +1,5 @@
-//! Filling a test file past the page cache where possible. Space is reserved
-//! first, which keeps the file in few pieces and finds a full file system before
-//! the first write.
+//! Fills a test file with direct I/O where possible. Space is reserved first, which limits
+//! fragmentation and detects a full file system before the first write.
 
 use super::access::{failed, reopen};
 use super::make::Made;
@@ -13,10 +12,10 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// Writes in flight. Enough for a fast SSD at this size, harmless for a slow disk.
+/// Writes in flight: enough for a fast SSD at this size, harmless for a slow disk.
 const WRITERS: u32 = 8;
 
-/// Everything about one filling.
+/// Parameters of one fill.
 pub(super) struct Filling<'a> {
     pub made: &'a Made,
     pub plan: &'a FillPlan,
@@ -26,7 +25,7 @@ pub(super) struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// Fills the file; on an error the caller drops it, and with it goes the file.
+    /// Fills the file; on an error the caller drops it, which removes the file.
     pub fn run(&self, progress: &mut dyn Progress) -> Result<FillReport> {
         let started_ns = progress.now_ns();
         let step = FillProgress {
@@ -99,8 +98,8 @@ impl Filling<'_> {
         Space::of(&self.made.file, self.in_memory, size, self.name).ok()
     }
 
-    /// Reserves the space; whether the file system can. ZFS answers yes without
-    /// reserving, so the free space is watched either way.
+    /// Reserves the space; returns whether the file system can. ZFS reports success without
+    /// reserving, so free space is watched either way.
     fn reserve(&self) -> io::Result<bool> {
         match reserve(&self.made.file, self.plan.bytes) {
             Ok(()) => Ok(true),
@@ -109,14 +108,14 @@ impl Filling<'_> {
         }
     }
 
-    /// Cuts our own file to what is written, and waits for the disk.
+    /// Truncates the test file to what is written, and syncs it.
     fn settle(&self, written: u64) -> io::Result<()> {
         if written < self.plan.bytes {
             self.made.file.set_len(written)?;
         }
         self.made.file.sync_all()?;
-        // What went through the page cache must not answer the reads to come;
-        // only advice, and unknown to some file systems.
+        // What went through the page cache must not serve later reads; only advice, and unsupported
+        // by some file systems.
         let _ = rustix::fs::fadvise(&self.made.file, 0, None, Advice::DontNeed);
         Ok(())
     }

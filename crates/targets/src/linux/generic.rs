@@ -1,6 +1,6 @@
-//! NVMe generic character devices: commands that pass the block layer by, under the rules of
-//! the block device of the same namespace. That one is planned, judged, claimed and judged
-//! again; it stays claimed for as long as the character device is used.
+//! NVMe generic character devices: commands that bypass the block layer, under the rules of the
+//! block device of the same namespace. That device is planned, judged, claimed and judged again; it
+//! stays claimed while the character device is used.
 
 use super::access::FoundPath;
 use super::character::{Character, SYSFS};
@@ -12,14 +12,14 @@ use std::path::Path;
 use stripewise_device_guard::generic;
 use stripewise_units::NameText;
 
-/// Whether what was found is one.
+/// Whether this is an NVMe generic character device.
 pub(super) fn is_generic(found: &FoundPath) -> bool {
     let identity = found.status.identity;
     identity.kind == FileType::CharacterDevice
         && generic::is_generic(Path::new(SYSFS), identity.rdevice)
 }
 
-/// Where there is none of a name, others are to be seen.
+/// Suggests other devices where none has that name.
 pub(super) fn others_instead(error: Error, intent: &Intent) -> Error {
     if !intent.manner.passthrough || error.kind != ErrorKind::NotFound {
         return error;
@@ -30,7 +30,7 @@ pub(super) fn others_instead(error: Error, intent: &Intent) -> Error {
     )
 }
 
-/// Refuses the engine of commands where there is nobody who takes them.
+/// Refuses the command engine on targets that do not support it.
 pub(super) fn refuse_others(intent: &Intent, name: &str) -> Result<()> {
     if !intent.manner.passthrough {
         return Ok(());
@@ -76,8 +76,8 @@ pub(super) fn prepare(found: FoundPath, plan: Plan, knowledge: &Knowledge<'_>) -
         return Err(super::changed(&name));
     }
     let mut target = existing::prepare_device(&block, plan, knowledge)?;
-    // Nobody can take the block device away from here on: whether it is still what the
-    // character device leads to is asked now, and each time that one is opened.
+    // No one can take the block device away from here on: whether it still matches the character
+    // device is checked now, and each time that one is opened.
     let way = Passthrough::new(Path::new(SYSFS), character, target.opened.file(), &name)?;
     target.opened.pass_through(way);
     Ok(target)

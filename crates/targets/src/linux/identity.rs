@@ -1,4 +1,4 @@
-//! Which file or device a descriptor stands for, beyond names.
+//! Identity of the file or device behind a descriptor, independent of names.
 
 use rustix::fs::{AtFlags, FileType, Statx, StatxAttributes, StatxFlags};
 use std::fs::File;
@@ -6,8 +6,8 @@ use std::io;
 use std::os::fd::AsFd;
 use stripewise_units::DeviceNumber;
 
-/// What makes a file or device this one and no other. The birth time tells a
-/// file from its successor on the same inode number.
+/// Identifies a file or device. The birth time distinguishes a file from a later one with the same
+/// inode number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Identity {
     pub kind: FileType,
@@ -21,21 +21,21 @@ pub(super) struct Identity {
     pub rdevice: DeviceNumber,
 }
 
-/// All of `statx` that the rules need.
+/// The part of `statx` that the rules need.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Status {
     pub identity: Identity,
     pub size_bytes: u64,
     /// `st_blocks`, in bytes.
     pub allocated_bytes: u64,
-    /// Names.
+    /// Hard links.
     pub links: u32,
     pub attributes: StatxAttributes,
-    /// Unit of direct operations' offsets and lengths; `None` where the kernel
-    /// does not say, 0 where direct I/O is not possible.
+    /// Alignment of direct operations; `None` where the kernel does not report it, 0 where direct
+    /// I/O is not possible.
     pub direct_offset_bytes: Option<u32>,
-    /// Smallest and largest atomic write; 0 where there are none, `None` where the kernel
-    /// does not say.
+    /// Smallest and largest atomic write; 0 where there are none, `None` where the kernel does not
+    /// report it.
     pub atomic_write_bytes: Option<(u32, u32)>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Status {
 const WRITE_ATOMIC: StatxFlags = StatxFlags::from_bits_retain(0x1_0000);
 
 impl Status {
-    /// Asks an open descriptor (`O_PATH` will do).
+    /// Status of an open descriptor (`O_PATH` suffices).
     pub fn of(file: impl AsFd) -> io::Result<Status> {
         let wanted =
             StatxFlags::BASIC_STATS | StatxFlags::BTIME | StatxFlags::DIOALIGN | WRITE_ATOMIC;
@@ -51,22 +51,21 @@ impl Status {
         Ok(Status::from_statx(&found))
     }
 
-    /// As this machine knows an open descriptor, without asking a server: that can take
-    /// for ever.
+    /// Status as cached on this machine, without contacting a server, which can block forever.
     pub fn as_known(file: impl AsFd) -> io::Result<Status> {
         let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
         let found = rustix::fs::statx(file, c"", flags, StatxFlags::BASIC_STATS)?;
         Ok(Status::from_statx(&found))
     }
 
-    /// Asks a path, following symbolic links.
+    /// Status of a path, following symbolic links.
     pub fn of_path(path: &std::path::Path, flags: AtFlags) -> io::Result<Status> {
         let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
         let found = rustix::fs::statx(rustix::fs::CWD, path, flags, wanted)?;
         Ok(Status::from_statx(&found))
     }
 
-    /// Asks a name in an open directory, without following a symbolic link.
+    /// Status of a name in an open directory, without following a symbolic link.
     pub fn of_name(directory: &File, name: &std::ffi::CStr) -> io::Result<Status> {
         let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
         let found = rustix::fs::statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, wanted)?;

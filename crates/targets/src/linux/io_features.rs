@@ -1,5 +1,5 @@
-//! What newer kernels, some file systems and some devices offer beyond plain reads and
-//! writes: asked of the open file, refused with the reason where it is not there.
+//! Features of newer kernels, some file systems and some devices beyond plain reads and writes:
+//! checked on the open file, refused with the reason if missing.
 
 use super::discards;
 use super::identity::{Identity, Status};
@@ -16,7 +16,7 @@ use stripewise_workload::{CacheMode, Workload};
 /// `RWF_DONTCACHE`.
 const DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 
-/// Refuses what the file cannot do, before anything is written to it.
+/// Returns an error for what the file does not support, before anything is written to it.
 pub(super) fn judge(file: &File, identity: Identity, intent: &Intent, name: &str) -> Result<()> {
     if intent.cache == CacheMode::Dontcache {
         dontcache(file, name)?;
@@ -50,7 +50,7 @@ pub(super) fn fits(file: &File, identity: Identity, workload: &Workload, name: &
     Ok(())
 }
 
-/// One read of a byte: no other question tells whether kernel and file system can.
+/// Reads one byte: there is no other way to find out whether kernel and file system support it.
 pub(super) fn dontcache(file: &File, name: &str) -> Result<()> {
     let mut byte = [0];
     let read = preadv2(file, &mut [IoSliceMut::new(&mut byte)], 0, DONTCACHE);
@@ -67,7 +67,7 @@ pub(super) fn dontcache(file: &File, name: &str) -> Result<()> {
                      Use `<--cache> buffered`, or `direct`.",
                 ))
         }
-        // What else is wrong shows where it is measured.
+        // Other errors show during the measurement.
         _ => Ok(()),
     }
 }
@@ -86,7 +86,7 @@ struct AtomicUnits {
     largest_bytes: u32,
 }
 
-/// What the kernel says of the file (`statx`, Linux 6.11).
+/// Atomic write units of the file, as the kernel reports them (`statx`, Linux 6.11).
 fn atomic_units(file: &File, identity: Identity, name: &str) -> Result<AtomicUnits> {
     let units = Status::of(file)
         .ok()
@@ -101,8 +101,8 @@ fn atomic_units(file: &File, identity: Identity, name: &str) -> Result<AtomicUni
     }
 }
 
-/// The kernel says nothing of files that have no atomic writes, and nothing at all before
-/// Linux 6.11. The queue of the device tells which it is.
+/// The kernel reports nothing for files without atomic writes, and nothing at all before Linux
+/// 6.11. The device's queue attributes show which case it is.
 fn why_untold(sysfs: &Path, number: DeviceNumber, name: &str) -> Error {
     let told = queue_file(sysfs, number, "atomic_write_unit_max_bytes");
     if told.is_some_and(|file| file.exists()) {
@@ -124,7 +124,7 @@ fn no_atomic_writes(name: &str) -> Error {
     )
 }
 
-/// Of the device, or of that below a file.
+/// Device number of the device, or of the one below a file.
 fn number_of(identity: Identity) -> DeviceNumber {
     match identity.kind {
         FileType::BlockDevice => identity.rdevice,
@@ -151,8 +151,8 @@ fn judge_atomic(workload: &Workload, units: AtomicUnits, name: &str) -> Result<(
     ))
 }
 
-/// The block layer polls only where the driver has queues for it. Where the device is
-/// not known, each operation decides.
+/// The block layer polls only where the driver has poll queues. If the device is unknown, each
+/// operation decides.
 fn polls(identity: Identity, name: &str) -> Result<()> {
     polls_in(Path::new("/sys"), number_of(identity), name)
 }
@@ -225,7 +225,7 @@ mod tests {
         };
         assert_eq!(queue_file(sysfs.path(), unknown, "io_poll"), None);
 
-        // A kernel that has atomic writes says so of every queue.
+        // A kernel that supports atomic writes reports them for every queue.
         let number = DeviceNumber {
             major: 259,
             minor: 1,
@@ -239,7 +239,7 @@ mod tests {
         std::fs::write(disk.join("queue/atomic_write_unit_max_bytes"), "0\n").unwrap();
         why("no atomic writes");
 
-        // The parameter that gives queues is named where there are none.
+        // The message names the module parameter that creates poll queues if there are none.
         for (text, has_queues) in [("0\n", false), ("1\n", true)] {
             std::fs::write(disk.join("queue/io_poll"), text).unwrap();
             for minor in [0, 1] {

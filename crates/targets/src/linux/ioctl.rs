@@ -1,7 +1,7 @@
-//! The question to the kernel that no safe library asks for us: who is the only
-//! one to have this file open.
+//! A kernel query that no safe library offers: whether this process is the only one to have the
+//! file open.
 //!
-//! All unsafe code of the crate is here. Nothing in it changes a file or device.
+//! Contains all unsafe code of the crate. Nothing here changes a file or device.
 
 use std::fs::File;
 use std::io;
@@ -10,20 +10,19 @@ use std::os::fd::AsRawFd;
 /// Not in the `libc` crate for this target; `fcntl.h`.
 const F_SETSIG: libc::c_int = 10;
 
-/// What the kernel says to "does anybody else have this file open?".
+/// The kernel's answer to "does anyone else have this file open?".
 #[derive(Debug)]
 pub(super) enum Sole {
-    /// Nobody else, in no process, mapping, loop device or swap area.
+    /// No one else: no process, mapping, loop device or swap area.
     Yes,
-    /// Somebody else.
+    /// Someone else has it open.
     No,
-    /// It does not say: not the owner of the file, or a file system without leases.
+    /// Unknown: not the owner of the file, or a file system without leases.
     Unknown(io::Error),
 }
 
-/// Takes and gives back a write lease, which the kernel grants only on a file
-/// that nobody else has open (`fcntl(2)`, `F_SETLEASE`). The file must be open
-/// once in this process.
+/// Takes and releases a write lease, which the kernel grants only on a file that no one else has
+/// open (`fcntl(2)`, `F_SETLEASE`). The file must be open exactly once in this process.
 pub(super) fn sole_opener(file: &File) -> Sole {
     let descriptor = file.as_raw_fd();
     match take_write_lease(file) {
@@ -37,12 +36,12 @@ pub(super) fn sole_opener(file: &File) -> Sole {
     Sole::Yes
 }
 
-/// Takes a write lease, which lasts until it is given back or the file is closed.
+/// Takes a write lease, held until it is released or the file is closed.
 pub(super) fn take_write_lease(file: &File) -> io::Result<()> {
     let descriptor = file.as_raw_fd();
-    // If somebody opens the file in the microseconds while we hold the lease,
-    // the kernel sends a signal; the default one, SIGIO, would end the process,
-    // while SIGURG is ignored unless somebody asked for it.
+    // If another process opens the file in the microseconds that the lease is held, the kernel
+    // sends a signal; the default, SIGIO, would end the process, while SIGURG is ignored unless
+    // handled.
     // SAFETY: `fcntl` with integer arguments touches no memory of ours.
     let prepared = unsafe { libc::fcntl(descriptor, F_SETSIG, libc::SIGURG) };
     if prepared < 0 {

@@ -1,5 +1,5 @@
-//! Removing a test file that was kept: by the same rules as writing to it, and
-//! only by a name that still stands for it.
+//! Removes a kept test file: by the same rules as writing to it, and only under a name that still
+//! refers to it.
 
 use super::access::{failed, find, reopen_quietly};
 use super::file_rules;
@@ -21,7 +21,7 @@ pub(crate) fn remove_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<()> 
         .map_err(|os| failed(&name, "cannot remove it", os.into()))
 }
 
-/// The directory and the name that stand for a test file which may be removed.
+/// The directory and the name of a test file that may be removed.
 pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<(File, CString)> {
     let name = path.as_text();
     let refuse = |what: String, hint: &str| {
@@ -42,7 +42,7 @@ pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<(File
         writes: true,
         ..Intent::default()
     };
-    // Mark, inode, birth time, size and the store agree; nobody else uses it.
+    // Mark, inode, birth time, size and the store agree; no one else uses it.
     file_rules::judge_write(&file, &name, &intent, knowledge).map_err(|error| {
         if error.kind != ErrorKind::NeedsOverwrite {
             return error;
@@ -72,7 +72,7 @@ pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<(File
     Ok((directory, last))
 }
 
-/// Nothing is under the name, and its directory is on the device it was on.
+/// Whether the name is gone and its directory is on the original device.
 pub(crate) fn kept_is_gone(path: &Path, device: u64) -> bool {
     use std::os::unix::fs::MetadataExt;
     let missing = path

@@ -1,13 +1,12 @@
-//! Making test files, and removing exactly those.
+//! Makes test files, and removes exactly those.
 //!
-//! First choice is a file without a name (`O_TMPFILE`), which vanishes with the
-//! process however that dies. Where the file system has none, a file with a
-//! random name is made with `O_CREAT|O_EXCL|O_NOFOLLOW` and loses its name at
-//! once; where even that does not work (some network file systems), it keeps
-//! the name until the end, and so does one that is to be kept where there is no
-//! `O_TMPFILE`: only these two leave a `.stripewise-*.tmp` behind when the
-//! process is killed with no chance to clean up. Names are only ever looked up in the directory's
-//! descriptor, and removed only while they still stand for our inode.
+//! First choice is an unnamed file (`O_TMPFILE`), which vanishes with the process however it ends.
+//! Where the file system does not support it, a file with a random name is made with
+//! `O_CREAT|O_EXCL|O_NOFOLLOW` and unlinked at once; where even that does not work (some network
+//! file systems), it keeps the name until the end, and so does a file to be kept where there is no
+//! `O_TMPFILE`: only these two leave a `.stripewise-*.tmp` behind when the process is killed with
+//! no chance to clean up. Names are only looked up relative to the directory's descriptor, and
+//! removed only while they still refer to our inode.
 
 use super::access::{failed, reopen};
 use super::identity::{Identity, Status};
@@ -26,7 +25,7 @@ use stripewise_units::NameText;
 pub(super) enum Way {
     /// `O_TMPFILE`.
     Nameless,
-    /// Named, and the name removed at once.
+    /// Named, and unlinked at once.
     Unlinked,
     /// Named until the end.
     Named,
@@ -36,7 +35,7 @@ impl Way {
     const ALL: [Way; 3] = [Way::Nameless, Way::Unlinked, Way::Named];
 }
 
-/// A file that we made.
+/// A file that this process made.
 #[derive(Debug)]
 pub(super) struct Made {
     /// Open for reading and writing.
@@ -62,12 +61,11 @@ pub(super) struct Directory<'a> {
 }
 
 impl Made {
-    /// Makes an empty file in `directory`. With `keep` it can get a name later
-    /// ([`Made::keep_as`]).
+    /// Makes an empty file in `directory`. With `keep` it can get a name later ([`Made::keep_as`]).
     pub fn new(directory: Directory<'_>, keep: bool) -> Result<Made> {
         let mut refused = None;
         for way in Way::ALL {
-            // A kept file that lost its name could not get one again.
+            // A kept file that was unlinked could not get a name again.
             if keep && way == Way::Unlinked {
                 continue;
             }
@@ -95,7 +93,7 @@ impl Made {
             let exclusive = if keep { OFlags::empty() } else { OFlags::EXCL };
             let flags = base | OFlags::TMPFILE | exclusive;
             let opened = rustix::fs::openat(directory.file, c".", flags, mode);
-            // Kernels and file systems without it answer in three ways.
+            // Kernels and file systems without it fail in three ways.
             let opened = opened.map_err(|os| match os {
                 Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL => Failure::NotThisWay(cannot(os)),
                 os => Failure::NoWay(cannot(os)),
@@ -123,8 +121,8 @@ impl Made {
             (File::from(opened), Some(named))
         };
         let status = Status::of(&file).map_err(|os| {
-            // Without an identity there is nothing to compare; the name is random,
-            // and was new a moment ago.
+            // Without an identity there is nothing to compare; the name is random, and was new a
+            // moment ago.
             if let Some(named) = &named {
                 let _ = rustix::fs::unlinkat(&named.directory, &named.name, AtFlags::empty());
             }
@@ -138,7 +136,7 @@ impl Made {
         if way == Way::Unlinked {
             made.remove()?;
         }
-        // Workers will open it again and again: that must work without a name.
+        // Workers reopen it repeatedly: that must work without a name.
         let name = shown.to_string();
         match reopen(&made.file, &made.identity, OFlags::RDWR, &name) {
             Ok(_) => Ok(made),
@@ -147,8 +145,7 @@ impl Made {
         }
     }
 
-    /// Gives the finished file its lasting name; from here on it stays. Never
-    /// replaces anything.
+    /// Gives the finished file its permanent name; it then stays. Never replaces anything.
     pub fn keep_as(&mut self, directory: Directory<'_>, name: &CStr) -> Result<()> {
         let path = directory
             .path
@@ -168,8 +165,8 @@ impl Made {
                 rustix::fs::linkat(cwd, own, directory.file, name, follow).map_err(cannot)?;
             }
             Some(named) => {
-                // A second name, which fails where the name is taken; then the
-                // first one goes. Without hard links: rename that never replaces.
+                // Hard link, which fails if the name exists; then unlink the first name. Without
+                // hard links: rename without replacing.
                 let (from, to) = (&named.directory, directory.file);
                 let linked = rustix::fs::linkat(from, &named.name, to, name, AtFlags::empty());
                 match linked {
@@ -184,14 +181,13 @@ impl Made {
                 self.named = None;
             }
         }
-        // Best effort: some directories cannot be synced, and the file is not
-        // worth an error after all that.
+        // Best effort: some directories cannot be synced, and that does not justify an error now.
         let own = format!("/proc/self/fd/{}", directory.file.as_raw_fd());
         let _ = File::open(own).and_then(|file| file.sync_all());
         Ok(())
     }
 
-    /// Takes the name away, if there is one and it is still ours.
+    /// Removes the name, if there is one and it still refers to this file.
     pub fn remove(&mut self) -> Result<()> {
         let Some(named) = self.named.take() else {
             return Ok(());
@@ -213,7 +209,7 @@ impl Made {
                 "is no longer the test file and is left alone",
             )
             .with_hint("Another file was put under this name.")),
-            // Somebody else removed it.
+            // Another process removed it.
             Err(os) if os.raw_os_error() == Some(libc::ENOENT) => Ok(()),
             Err(os) => Err(failed(shown, "cannot look at the test file", os)),
         }
@@ -222,12 +218,12 @@ impl Made {
 
 impl Drop for Made {
     fn drop(&mut self) {
-        // Nobody to tell: `Target::finish` is for those who want to know.
+        // The result cannot be reported here; callers who need it use `Target::finish`.
         let _ = self.remove();
     }
 }
 
-/// Whether another way may do.
+/// Whether another way may work.
 enum Failure {
     NotThisWay(Error),
     NoWay(Error),
@@ -292,7 +288,7 @@ mod tests {
         for way in Way::ALL {
             let mut failures = 0;
             with_directory(|directory| {
-                // Descriptors are given out from below: this is the first free one.
+                // Descriptors are allocated lowest first: this is the first free one.
                 let free = directory.file.try_clone().expect("one more").as_raw_fd();
                 let maximum = getrlimit(Resource::Nofile).maximum;
                 let limit = |current: Option<u64>| {
@@ -342,7 +338,7 @@ mod tests {
             let mut made = made(Way::Named, directory, false);
             let path = directory.path.join(&names(directory)[0]);
             std::fs::rename(&path, directory.path.join("moved")).expect("renamed");
-            // The link leads to our own inode; it is still not our name.
+            // The link leads to our inode; it is still not our name.
             std::os::unix::fs::symlink("moved", &path).expect("a link");
             made.remove().expect_err("a link is not our file");
             assert!(std::fs::symlink_metadata(&path).is_ok(), "the link stays");

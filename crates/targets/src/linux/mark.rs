@@ -1,9 +1,8 @@
-//! The mark on files that we made and kept.
+//! The mark on kept files.
 //!
-//! The extended attribute `user.stripewise.made` holds a version, a unique id
-//! and the size. It proves nothing alone, as copies carry it too: together with
-//! inode, birth time and size as the store knows them it does. All of it is read
-//! from the open descriptor.
+//! The extended attribute `user.stripewise.made` holds a version, a unique id and the size. Alone
+//! it proves nothing, as copies carry it too; combined with inode, birth time and size in the store
+//! it does. All of it is read from the open descriptor.
 
 use super::identity::Status;
 pub(super) use crate::mark::Maker;
@@ -26,13 +25,12 @@ pub(super) fn unique_id() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// A device as the store has it: both halves of its number, whatever the width in
-/// which the system packs them.
+/// A device number as stored: both halves, whatever width the system packs them into.
 pub(super) fn stored_device(device: DeviceNumber) -> u64 {
     u64::from(device.major) << 32 | u64::from(device.minor)
 }
 
-/// What the store is to know of a file.
+/// Identity of a file for the store.
 pub(super) fn made_file(status: &Status, id: &str) -> MadeFile {
     MadeFile {
         device: stored_device(status.identity.device),
@@ -50,14 +48,14 @@ pub(super) fn write(file: &File, id: &str, size_bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts another size into the mark of a file of ours.
+/// Updates the size in the mark of a file that Stripewise made.
 pub(super) fn rewrite(file: &File, id: &str, size_bytes: u64) -> io::Result<()> {
     let text = text(id, size_bytes);
     rustix::fs::fsetxattr(file, NAME, text.as_bytes(), XattrFlags::REPLACE)?;
     Ok(())
 }
 
-/// The id in the mark of a file that we made; `None` where we did not.
+/// The id in the mark of a file that Stripewise made; `None` for other files.
 pub(super) fn made_by_us(
     file: &File,
     status: &Status,
@@ -77,7 +75,7 @@ pub(super) fn maker(file: &File, status: &Status, knowledge: &Knowledge<'_>) -> 
     let mut buffer = [0u8; 256];
     let mark = rustix::fs::fgetxattr(file, NAME, &mut buffer[..])
         .ok()
-        // What is no text is no mark of ours, and is told as one that cannot be read.
+        // Non-text is no valid mark, and is reported as unreadable.
         .map(|length| std::str::from_utf8(&buffer[..length]).unwrap_or_default());
     crate::mark::judge(mark, |id| made_file(status, id), knowledge)
 }

@@ -15,8 +15,8 @@
 //! | `opened`, `direct` | how workers open it |
 //! | `watch` | what others do to it meanwhile |
 
-/// Uncached, atomic and polled operations may be asked for; whether they are to be had
-/// shows on the file.
+/// Uncached, atomic and polled operations can be requested; whether they are available depends on
+/// the file.
 pub(crate) const HAS_OPERATION_FLAGS: bool = true;
 
 mod access;
@@ -66,7 +66,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use stripewise_units::NameText;
 
-/// What only the platform needs of a plan.
+/// Platform-specific part of a plan.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanDetail {
     /// Of the target, or of the directory of a test file.

@@ -1,4 +1,4 @@
-//! The open side of a target: one guard descriptor, from which all others derive.
+//! An open target: one guard descriptor, from which all others derive.
 
 use super::access::reopen_for_operations;
 use super::device_rules;
@@ -17,14 +17,14 @@ use std::sync::Arc;
 use stripewise_results::AtomicWriteFacts;
 use stripewise_workload::{CacheMode, Workload};
 
-/// Keeps the guard open: for a device that is written it carries the claim
-/// (`O_EXCL`), for a test file its very existence.
+/// Holds the guard open: for a device that is written it carries the claim (`O_EXCL`); a test file
+/// exists only while it is open.
 #[derive(Debug)]
 pub(crate) struct Opened {
     guard: Guard,
     identity: Identity,
     name: String,
-    /// Operations go this way, past the block device that is guarded.
+    /// Operations bypass the guarded block device through this.
     passthrough: Option<Passthrough>,
 }
 
@@ -32,18 +32,17 @@ pub(crate) struct Opened {
 enum Guard {
     Existing {
         file: Arc<File>,
-        /// Of a regular file.
+        /// For a regular file.
         watch: Option<FileWatch>,
-        /// `--busy-ok`: a device whose other users cannot be seen may be written.
+        /// `--busy-ok`: a device whose other users cannot be determined may be written.
         unseen_ok: bool,
     },
     Made(Made),
 }
 
 impl Opened {
-    /// `judged_bytes`: its size when it was judged. `unseen_ok`: a device whose other
-    /// users cannot be seen may be written. `discards`: a file loses blocks by what is done
-    /// to it here.
+    /// `judged_bytes`: its size when it was judged. `unseen_ok`: a device whose other users cannot
+    /// be determined may be written. `discards`: operations of this run free blocks of the file.
     pub(super) fn existing(
         file: File,
         path: PathBuf,
@@ -70,7 +69,7 @@ impl Opened {
         }
     }
 
-    /// From here on, operations go another way than through the guarded device.
+    /// Routes operations past the guarded device from here on.
     pub(super) fn pass_through(&mut self, way: Passthrough) {
         self.passthrough = Some(way);
     }
@@ -91,12 +90,12 @@ impl Opened {
         }
     }
 
-    /// Where a regular file's bytes lie under its file system.
+    /// Where a regular file's bytes are below its file system.
     pub(crate) fn placement(&self) -> Option<stripewise_disk_inspect::placement::Placement> {
         stripewise_disk_inspect::placement_of(self.file())
     }
 
-    /// Writes to it that are never torn, where the kernel says.
+    /// Atomic write limits, where the kernel reports them.
     pub(crate) fn atomic_writes(&self) -> Option<AtomicWriteFacts> {
         let (smallest, largest) = Status::of(self.file()).ok()?.atomic_write_bytes?;
         Some(AtomicWriteFacts {
@@ -105,13 +104,13 @@ impl Opened {
         })
     }
 
-    /// Lets go of its pages in the page cache.
+    /// Drops its pages from the page cache.
     pub(crate) fn drop_cache(&self) {
-        // Advice: what the kernel makes of it changes no byte.
+        // Advisory: whatever the kernel does changes no byte.
         let _ = rustix::fs::fadvise(self.file(), 0, None, rustix::fs::Advice::DontNeed);
     }
 
-    /// Refuses what the workload asks of the kernel where it is not to be had.
+    /// Returns an error if a feature that the workload needs is not available.
     pub(crate) fn fits(&self, workload: &Workload) -> Result<()> {
         if let Some(way) = &self.passthrough {
             way.fits(workload, &self.name)?;
@@ -129,7 +128,7 @@ impl Opened {
         let Some(way) = &self.passthrough else {
             return self.open(cache, access);
         };
-        // First what it is, so that a drive which was replaced is called that.
+        // Identity first, so that a replaced drive is reported as such.
         let file = way.open(self.file(), cache, access, &self.name)?;
         if access.writes() {
             self.still_ours_alone()?;
@@ -161,11 +160,10 @@ impl Opened {
             .map_err(|error| explain_direct(error, cache))
     }
 
-    /// What got another user since it was judged, or a file that got a second name or was
-    /// cut, is not written any more: a grid opens it for every run, maybe hours later. A
-    /// device is claimed meanwhile, which keeps out all but those that claim nothing. The
-    /// kernel's lease, which sees users that `/proc` does not
-    /// show, cannot be asked here, as our own descriptors stand in its way.
+    /// Refuses to write what gained another user since it was judged, or a file that got a second
+    /// name or was truncated: a grid opens it for every run, perhaps hours later. A claimed device
+    /// is protected from all but those that claim nothing. A lease, which sees users that `/proc`
+    /// does not show, cannot be used here because our own descriptors prevent it.
     fn still_ours_alone(&self) -> Result<()> {
         let Guard::Existing {
             file,
@@ -208,7 +206,7 @@ impl Opened {
                 HINT_OPEN,
             );
         }
-        // A child of ours between fork and exec is gone at the second look.
+        // A child of ours between fork and exec is gone at the second check.
         match users::retry_briefly(|| users::openers_of_any(&wanted).refusal()) {
             Some(what) => refuse(format!("{what}, since it was judged"), HINT_OPEN),
             None => Ok(()),
@@ -231,7 +229,7 @@ impl Opened {
     }
 }
 
-/// A file system that refuses `O_DIRECT` says only "invalid argument".
+/// Explains the "invalid argument" of a file system that refuses `O_DIRECT`.
 pub(super) fn explain_direct(error: Error, cache: CacheMode) -> Error {
     let refused = error.os_number() == Some(libc::EINVAL);
     if !refused || !matches!(cache, CacheMode::Direct | CacheMode::DirectSync) {

@@ -1,10 +1,9 @@
 //! In which layer of an overlay file system a file lies.
 //!
-//! Opening a file of a lower layer for writing copies all of it to the upper
-//! one first: it takes space, may take minutes, and leaves the descriptor that
-//! was judged on the old file. The kernel does not tell the layer; the mount
-//! table names the upper directory, and what is in there is in the upper layer.
-//! In containers that directory is mostly out of sight.
+//! Opening a file of a lower layer for writing first copies it whole to the upper one: that takes
+//! space, may take minutes, and leaves the judged descriptor on the old file. The kernel does not
+//! report the layer; the mount table names the upper directory, and what is in there is in the
+//! upper layer. In containers that directory is usually not visible.
 
 use super::identity::{Identity, Status};
 use rustix::fs::{AtFlags, FileType};
@@ -16,15 +15,15 @@ use stripewise_machine::linux::tree::{table_text, unescape_path};
 /// `OVERLAYFS_SUPER_MAGIC` of `linux/magic.h`.
 const MAGIC: rustix::fs::FsWord = 0x794c_7630;
 
-/// What is known about a file.
+/// Which layer holds a file's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layer {
     /// Not on an overlay file system, or all of it in the upper layer.
     Writable,
-    /// Written, it would be copied first.
+    /// In a lower layer: a write would copy it first.
     Lower,
-    /// On an overlay file system whose upper directory cannot be seen, or
-    /// maybe only half copied.
+    /// On an overlay file system whose upper directory is not visible, or perhaps only partly
+    /// copied.
     Unknown,
 }
 
@@ -44,8 +43,8 @@ pub(super) fn layer_of(file: &File, status: &Status) -> Layer {
     }
 }
 
-/// The file's own inode in the upper directory, which others may use without coming
-/// through the overlay; `None` off overlay file systems and where it cannot be seen.
+/// The file's own inode in the upper directory, which others may use without going through the
+/// overlay; `None` outside overlay file systems and where it is not visible.
 pub(super) fn upper_identity(file: &File, status: &Status) -> Option<Identity> {
     if !is_on_overlay(file) {
         return None;
@@ -56,8 +55,8 @@ pub(super) fn upper_identity(file: &File, status: &Status) -> Option<Identity> {
     is_it.then_some(found.identity)
 }
 
-/// Why nobody here can say who uses the file through the upper directory; `None` where
-/// that can be looked at, or there is none.
+/// Why users of the file through the upper directory cannot be determined; `None` where they can,
+/// or there is no upper directory.
 pub(super) fn unseen_upper(file: &impl AsFd) -> Option<Unseen> {
     if !is_on_overlay(file) {
         return None;
@@ -72,13 +71,13 @@ pub(super) fn unseen_upper(file: &impl AsFd) -> Option<Unseen> {
 /// Why an upper directory cannot be examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unseen {
-    /// Mounted by a path that counts from where somebody stood.
+    /// Mounted by a path relative to the mounting process's directory.
     Relative,
-    /// Outside of what this process sees, as in a container.
+    /// Not visible to this process, as in a container.
     Hidden,
 }
 
-/// Compares with what lies at the file's place in the upper directory.
+/// Compares with the entry at the file's path in the upper directory.
 fn layer_by(upper: &Path, status: &Status) -> Layer {
     match Status::of_path(upper, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) => {
@@ -108,8 +107,8 @@ fn upper_path(file: &File) -> Option<PathBuf> {
 /// Where a file of an overlay is, by the mount table.
 #[derive(Debug, PartialEq, Eq)]
 struct OverlayFile {
-    /// The upper directory, as it was given to `mount`: a relative one counts from where
-    /// somebody stood then.
+    /// The upper directory as given to `mount`; may be relative to the directory of the process
+    /// that mounted it.
     upper: PathBuf,
     /// The path of the file in the overlay.
     inside: PathBuf,

@@ -1,5 +1,5 @@
-//! The way of commands, once it is known to be allowed: a character device, opened for each
-//! worker, and what one command takes.
+//! Command passthrough, once it is known to be allowed: a character device, opened for each worker,
+//! and the size limit of one command.
 
 use super::access::{failed, reopen};
 use super::character::{Character, SYSFS};
@@ -13,24 +13,24 @@ use stripewise_machine::linux::nvme::namespace_id;
 use stripewise_units::{DeviceNumber, format_bytes};
 use stripewise_workload::{CacheMode, Workload};
 
-/// Pages that a command's memory may consist of, where they do not lie side by side.
+/// Page size of a command's memory, for pages that are not contiguous.
 const PAGE_BYTES: u64 = 4096;
 
 /// The way past the block layer.
 #[derive(Debug)]
 pub(super) struct Passthrough {
-    /// Open as long as this is there, and with it what is opened again from it.
+    /// Keeps the device open, and what is reopened from it valid.
     character: Character,
-    /// Bytes that a command takes at most.
+    /// Most bytes of one command.
     command_bytes_max: Option<u64>,
 }
 
 impl Passthrough {
-    /// By the character device and the block device of its namespace, claimed where it is
+    /// Pairs the character device with the block device of its namespace, claimed where it is
     /// written.
     ///
     /// # Errors
-    /// [`ErrorKind::Refused`] where they are not of one namespace.
+    /// [`ErrorKind::Refused`] where they do not belong to one namespace.
     pub(super) fn new(
         sysfs: &Path,
         character: Character,
@@ -45,10 +45,9 @@ impl Passthrough {
         Ok(way)
     }
 
-    /// Opens the character device for operations, and asks where that which was opened leads
-    /// to: a namespace may have gone since, and its name and number may be another's. It
-    /// has no direct mode, as it has no other; writes that are durable by themselves are asked
-    /// for by `O_DSYNC`, as of files.
+    /// Opens the character device for operations and checks which namespace the opened one leads
+    /// to: a namespace may have gone since, and its name and number been reused. It has no direct
+    /// mode, as it has no other; durable writes are requested with `O_DSYNC`, as for files.
     ///
     /// # Errors
     /// [`ErrorKind::Refused`] where it is not the namespace of `block`.
@@ -74,7 +73,8 @@ impl Passthrough {
         Ok(file)
     }
 
-    /// Refuses an open character device that is not of the namespace of an open block device.
+    /// Returns an error if an open character device is not of the namespace of an open block
+    /// device.
     fn leads_to(&self, character: &File, block: &File, name: &str) -> Result<()> {
         let namespace = &self.character.namespace;
         let node = |file: &File| -> Result<Node> {
@@ -100,7 +100,7 @@ impl Passthrough {
         }
     }
 
-    /// Refuses what is too large for one command: nothing splits it on the way.
+    /// Refuses sizes too large for one command: nothing splits it on the way.
     pub(super) fn fits(&self, workload: &Workload, name: &str) -> Result<()> {
         let block_bytes = workload.block_size_bytes;
         match self.command_bytes_max {
@@ -120,8 +120,8 @@ impl Passthrough {
     }
 }
 
-/// What a command takes, by the limits of the block device's queue. Its memory is pages
-/// that need not lie side by side.
+/// Largest command, by the queue limits of the block device. Its memory consists of pages that need
+/// not be contiguous.
 fn command_bytes_max(sysfs: &Path, block: DeviceNumber) -> Option<u64> {
     let queue = sysfs.join(format!("dev/block/{block}/queue"));
     let limit = |file: &str| -> Option<u64> {

@@ -1,10 +1,10 @@
-//! What sysfs says of a device and its queue, and the refusal that follows from it.
+//! Sysfs attributes of a device and its queue, and the resulting refusal.
 
 use crate::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 use stripewise_units::DeviceNumber;
 
-/// What sysfs says of a device.
+/// Sysfs directory of a device.
 pub(super) fn folder(sysfs: &Path, number: DeviceNumber) -> Option<PathBuf> {
     let device = sysfs
         .join("dev/block")
@@ -12,7 +12,7 @@ pub(super) fn folder(sysfs: &Path, number: DeviceNumber) -> Option<PathBuf> {
     std::fs::canonicalize(device).ok()
 }
 
-/// A file in `queue` of a device, or of the disk that a partition is part of.
+/// A file in `queue` of a device, or of the disk that a partition belongs to.
 pub(super) fn queue_file(sysfs: &Path, number: DeviceNumber, name: &str) -> Option<PathBuf> {
     let device = folder(sysfs, number)?;
     let disk = match device.join("partition").exists() {

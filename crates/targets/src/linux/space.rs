@@ -1,7 +1,6 @@
-//! What the file system says of its room, and what stands on sparse files.
+//! Free space as the file system reports it, and what depends on sparse files.
 //!
-//! Free for ordinary users is `f_bavail`: what is reserved for root does not
-//! count as free.
+//! Free space for ordinary users is `f_bavail`: blocks reserved for root do not count as free.
 
 use super::access::failed;
 use super::identity::Status;
@@ -13,7 +12,7 @@ use stripewise_disk_inspect::storage::Storage;
 use stripewise_units::{NameText, format_bytes};
 
 impl Space {
-    /// Asks the file system of an open file or directory.
+    /// Queries the file system of an open file or directory.
     pub fn of(file: &File, in_memory: bool, size: FileSystemSize, name: &str) -> Result<Space> {
         let found = rustix::fs::fstatvfs(file)
             .map_err(|os| failed(name, "cannot ask for the free space", os.into()))?;
@@ -38,8 +37,7 @@ impl Space {
     }
 }
 
-/// Writing to what is not allocated yet takes space as a new file does, and
-/// under the same rule.
+/// Writing unallocated blocks takes space as a new file does, under the same rule.
 pub(super) fn judge_growth(
     file: &File,
     in_memory: bool,
@@ -66,8 +64,8 @@ pub(super) fn judge_growth(
         .with_hint("Use less of it (`<--size>`), free some space, or choose another target."))
 }
 
-/// Loop devices over sparse files promise space that the file system below may
-/// not have; running out there breaks everything on the device.
+/// Loop devices over sparse files promise space that the file system below may not have; running
+/// out there breaks everything on the device.
 pub(super) fn judge_loops_below(
     storage: &Storage,
     bytes: u64,

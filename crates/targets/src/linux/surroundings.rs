@@ -1,4 +1,4 @@
-//! Who depends on what lies under a target, and what is no storage at all.
+//! Who depends on the storage below a target, and which file systems are no storage.
 
 use super::busy::{self, Busy, Watched};
 use crate::database::Sign;
@@ -41,7 +41,7 @@ fn busy_with_others(name: &str, device: &str, found: &Busy) -> Error {
         "{device} is busy with other work ({} % of five seconds, {} operations a second{by})",
         found.busy_percent, found.operations_per_second
     );
-    // Others' counters are shown to root alone, and not those of other PID namespaces.
+    // Others' I/O counters are visible to root only, and not across PID namespaces.
     let whose = match found.by.as_slice() {
         [] => "See whose it is with `iotop -o`, wait until it is over",
         _ => "Wait until it is over",
@@ -51,9 +51,8 @@ fn busy_with_others(name: &str, device: &str, found: &Busy) -> Error {
     ))
 }
 
-/// The devices to watch, each once: all layers down to the disks. Work on a disk
-/// comes from anywhere, and the loop device, volume or partition above it counts
-/// only its own.
+/// The devices to watch, each once: all layers down to the disks. Work on a disk can come from
+/// anywhere, and the loop device, volume or partition above counts only its own.
 fn counting(devices: &[BlockDevice]) -> Vec<(String, DeviceNumber)> {
     let mut found: Vec<(String, DeviceNumber)> = Vec::new();
     for device in devices {
@@ -70,8 +69,8 @@ fn counting(devices: &[BlockDevice]) -> Vec<(String, DeviceNumber)> {
     found
 }
 
-/// File systems of the kernel's own: their "files" are switches and windows
-/// into the machine, and a directory on them is no place for a file.
+/// Pseudo file systems: their "files" control or expose the kernel, and directories on them cannot
+/// hold a test file.
 pub(super) fn refuse_pseudo(file: &impl std::os::fd::AsFd, name: &str) -> Result<()> {
     // From `linux/magic.h`.
     const PSEUDO: [(i64, &str); 17] = [

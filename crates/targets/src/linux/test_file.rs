@@ -1,5 +1,5 @@
-//! Test files: a directory is measured through a file that is made, filled and
-//! removed; `prepare PATH` and `--keep` make one that stays.
+//! Test files: a directory is measured through a file that is made, filled and removed;
+//! `prepare PATH` and `--keep` make one that is kept.
 
 use super::access::{FoundPath, failed, find, reopen, storage_of};
 use super::existing::{data_facts, detail, settle_access};
@@ -50,7 +50,7 @@ pub(super) fn plan_at(
     plan_in(found, name, intent, Some(file_name.to_owned()), knowledge)
 }
 
-/// A test file in a directory, under `kept_name` if there is one.
+/// Plans a test file in a directory, under `kept_name` if given.
 pub(super) fn plan_in(
     found: FoundPath,
     name: &str,
@@ -131,7 +131,7 @@ pub(super) fn prepare(
     if let Some(kept_name) = &kept_name
         && Status::of_name(directory.file, kept_name).is_ok()
     {
-        // Told before all the writing; the link at the end decides.
+        // Reported before all the writing; the link at the end decides.
         return Err(crate::error::exists(
             found
                 .path
@@ -143,7 +143,7 @@ pub(super) fn prepare(
 
     let mut facts = crate::facts::target_facts(TargetKind::TestFile, &plan.name, &storage);
     let mut notes = plan.notes;
-    // Before all the writing: what is not to be had is an error now.
+    // Before all the writing: missing features are an error now.
     settle_access(
         &made.file,
         made.identity,
@@ -191,9 +191,8 @@ pub(super) fn prepare(
     })
 }
 
-/// Marks the finished file, has it remembered, and gives it its name. A file system
-/// without user attributes or birth times keeps the file all the same, but it cannot be
-/// recognised later.
+/// Marks the finished file, has it stored, and gives it its name. A file system without user
+/// attributes or birth times still keeps the file, but it cannot be recognised later.
 fn keep(
     made: &mut Made,
     (directory, name): (Directory<'_>, &CString),
@@ -250,7 +249,7 @@ fn open_directory(found: &FoundPath, name: &str) -> Result<File> {
     )
 }
 
-/// A file could be made in it, without making one.
+/// Whether a file could be made in it, without making one.
 fn writable(directory: &File, name: &str) -> Result<()> {
     let path = format!("/proc/self/fd/{}", directory.as_raw_fd());
     let wanted = Access::WRITE_OK | Access::EXEC_OK;

@@ -1,4 +1,4 @@
-//! Who uses a file or device right now: the guard looks, the rules judge.
+//! Finds the current users of a file or device; the rules judge them.
 
 pub(super) use stripewise_device_guard::users::{
     FileOrDevices, Openers, loop_devices, open_twice_here, openers, retry_briefly, swap_areas,
@@ -8,7 +8,7 @@ use super::identity::{Identity, Status};
 use super::overlay;
 use std::fs::File;
 
-/// A file as others may have it open.
+/// The file to look for among others' open files.
 pub(super) fn wanted_file(identity: &Identity) -> FileOrDevices {
     FileOrDevices::File {
         device: identity.device,
@@ -16,7 +16,7 @@ pub(super) fn wanted_file(identity: &Identity) -> FileOrDevices {
     }
 }
 
-/// Who has any of these open.
+/// Processes that have any of these open.
 pub(super) fn openers_of_any(wanted: &[FileOrDevices]) -> Openers {
     let mut all = Openers::default();
     for one in wanted {
@@ -25,8 +25,8 @@ pub(super) fn openers_of_any(wanted: &[FileOrDevices]) -> Openers {
     all
 }
 
-/// The same as [`wanted_file`], and its inode in the upper directory where it lies on an overlay: a loop
-/// device or a program may have that one.
+/// As [`wanted_file`], plus its inode in the upper directory if it is on an overlay: a loop device
+/// or a program may have that one open.
 pub(super) fn wanted_file_and_upper(file: &File, status: &Status) -> Vec<FileOrDevices> {
     let upper = overlay::upper_identity(file, status);
     let mut all = vec![wanted_file(&status.identity)];

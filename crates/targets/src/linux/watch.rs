@@ -1,8 +1,8 @@
-//! What others do to an existing file while it is measured.
+//! Detects what others do to an existing file while it is measured.
 //!
-//! Nothing here waits for a server: attributes are taken as this machine knows them
-//! (`AT_STATX_DONT_SYNC`), which is all there is to know of a local file system. Only
-//! the name, in [`FileWatch::changed`], may have to be looked up.
+//! Nothing here waits for a server: attributes come from this machine's cache
+//! (`AT_STATX_DONT_SYNC`), which for a local file system is complete. Only the name, in
+//! [`FileWatch::changed`], may require a lookup.
 
 use super::identity::{Identity, Status};
 use crate::Changed;
@@ -14,8 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use stripewise_disk_inspect::layout;
 use stripewise_units::format_bytes;
 
-/// Looks at one file, on any thread and for as long as it likes: it holds the judged
-/// descriptor open.
+/// Watches one file, on any thread and for any time: it holds the judged descriptor open.
 #[derive(Clone, Debug)]
 pub(crate) struct FileWatch {
     file: Arc<File>,
@@ -23,13 +22,13 @@ pub(crate) struct FileWatch {
     identity: Identity,
     judged_bytes: u64,
     judged_allocated_bytes: u64,
-    /// Nothing that is done to it here frees blocks: no discards, and a file system on which
-    /// a rewrite frees none.
+    /// Nothing done here frees blocks: no discards, and a file system on which a rewrite frees
+    /// none.
     keeps_blocks: bool,
     seen: Arc<Seen>,
 }
 
-/// What was seen once stays true, though the file may have grown again since.
+/// Once seen it stays true, though the file may have grown again since.
 #[derive(Debug)]
 struct Seen {
     cut: AtomicBool,
@@ -44,8 +43,8 @@ impl FileWatch {
         judged_bytes: u64,
         discards: bool,
     ) -> Self {
-        // Blocks beyond the end do not count: XFS sets some aside for files that grow, and
-        // takes them back by itself. In a sparse file they would stand for its holes.
+        // Blocks beyond the end do not count: XFS preallocates some for growing files and takes
+        // them back by itself. In a sparse file they would mask its holes.
         let holes = || layout(&file).map_or(judged_bytes, |found| found.hole_bytes);
         let judged_allocated_bytes = match Status::of(&file) {
             Ok(found) if found.allocated_bytes >= judged_bytes && holes() == 0 => judged_bytes,
@@ -66,8 +65,8 @@ impl FileWatch {
         }
     }
 
-    /// Whether the file was made smaller since it was judged, as far as that was seen or
-    /// can be seen now. Each look also keeps the smallest size. One system call.
+    /// Whether the file was truncated since it was judged, as far as that was seen or
+    /// can be seen now. Each check also records the smallest size. One system call.
     pub(crate) fn is_cut(&self) -> bool {
         let Ok(status) = Status::as_known(&self.file) else {
             return self.seen.cut.load(Ordering::Relaxed);
@@ -77,8 +76,8 @@ impl FileWatch {
             .smallest_bytes
             .fetch_min(status.size_bytes, Ordering::Relaxed);
         let smallest = before.min(status.size_bytes);
-        // Our own writes past the new end may have made it as long as it was; the blocks
-        // that were freed are missing all the same, until all of them are written.
+        // Our own writes past the new end may have restored its length; the freed blocks are still
+        // missing until all of them are rewritten.
         let lacks_blocks =
             self.keeps_blocks && status.allocated_bytes < self.judged_allocated_bytes / 8 * 7;
         if smallest < self.judged_bytes || lacks_blocks {
@@ -87,7 +86,7 @@ impl FileWatch {
         self.seen.cut.load(Ordering::Relaxed)
     }
 
-    /// What became of the file since it was judged.
+    /// What happened to the file since it was judged.
     pub(crate) fn changed(&self) -> Option<Changed> {
         if self.is_cut() {
             return Some(Changed {
@@ -114,8 +113,8 @@ impl FileWatch {
         })
     }
 
-    /// With its verb. Between the cut and the first look at it writes may have let the
-    /// file grow again, so that the smallest size seen is a bound.
+    /// Including the verb. Between the truncation and the first check, writes may have extended the
+    /// file again, so the smallest size seen is an upper bound.
     pub(super) fn how_cut(&self) -> String {
         match self.seen.smallest_bytes.load(Ordering::Relaxed) {
             smallest if smallest >= self.judged_bytes => {

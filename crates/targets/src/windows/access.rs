@@ -1,4 +1,4 @@
-//! From a path to what it leads to; and from there to that very thing again.
+//! Resolves a path, and reopens exactly what it led to.
 
 use super::calls;
 use crate::facts::plain;
@@ -15,14 +15,14 @@ use windows_sys::Win32::Storage::FileSystem::{
     FILE_SHARE_READ, FILE_SHARE_WRITE,
 };
 
-/// Nobody is kept from anything.
+/// Share mode that locks no one out.
 pub(super) const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-/// Between the two counts of time, in units of 100 ns.
+/// Between the two epochs, in units of 100 ns.
 const EPOCH_TICKS: i64 = 116_444_736_000_000_000;
 
-/// What makes a file this one and no other: certain while a handle keeps it open.
-/// On NTFS the number holds a count of how often its place was used, so it is not
-/// used again; elsewhere the time when it was made tells a file from its successor.
+/// Identifies a file: certain while a handle keeps it open. On NTFS the number contains a reuse
+/// count, so it is not used again; elsewhere the creation time distinguishes a file from its
+/// successor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Identity {
     /// Serial number of the volume.
@@ -32,7 +32,7 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// In as many bits as the store keeps; those above are 0 on NTFS.
+    /// Truncated to the width that the store keeps; the bits above are 0 on NTFS.
     pub fn inode(&self) -> u64 {
         (self.id as u64) ^ ((self.id >> 64) as u64)
     }
@@ -42,7 +42,7 @@ impl Identity {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Status {
     pub identity: Identity,
-    /// When it was made, nanoseconds since the epoch of Unix.
+    /// Creation time, nanoseconds since the Unix epoch.
     pub birth_time_ns: i64,
     pub is_directory: bool,
     pub size_bytes: u64,
@@ -78,7 +78,7 @@ pub(super) struct FoundPath {
     pub status: Status,
 }
 
-/// Resolves a path, asking for nothing but attributes.
+/// Resolves a path, requesting only attribute access.
 pub(super) fn find(path: &Path) -> Result<FoundPath> {
     let failed = |what: &str, os| failed(path.as_text(), what, os);
     let no_storage = || {
@@ -96,7 +96,7 @@ pub(super) fn find(path: &Path) -> Result<FoundPath> {
         .custom_flags(FILE_FLAG_BACKUP_SEMANTICS)
         .open(path)
         .map_err(|os| failed("cannot be reached", os))?;
-    // `NUL`, `CON` and their like are found everywhere.
+    // `NUL`, `CON` and similar names exist everywhere.
     if !calls::is_on_disk(&file) {
         return Err(no_storage());
     }
@@ -108,9 +108,9 @@ pub(super) fn find(path: &Path) -> Result<FoundPath> {
     })
 }
 
-/// A path past the file systems (`\\.\pipe\x`, `\\.\CdRom0`, `\\?\GLOBALROOT\...`) may
-/// lead to anything, and opening some of it does something: those are not tried.
-/// With a drive letter or a volume and something behind it, it is a path of files.
+/// A path that bypasses file systems (`\\.\pipe\x`, `\\.\CdRom0`, `\\?\GLOBALROOT\...`) may lead to
+/// anything, and opening some of it has effects: those are not tried. With a drive letter or a
+/// volume followed by more, it is a file path.
 fn may_be_file(path: &Path) -> bool {
     let Some(Component::Prefix(prefix)) = path.components().next() else {
         return true;
@@ -125,7 +125,7 @@ fn may_be_file(path: &Path) -> bool {
     (is_letter || is_volume) && has_more
 }
 
-/// Opens a path again and makes sure that it is what was judged.
+/// Reopens a path and verifies that it is what was judged.
 pub(super) fn reopen(
     path: &Path,
     identity: &Identity,

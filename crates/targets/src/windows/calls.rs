@@ -1,4 +1,4 @@
-//! The system's calls that std lacks, as functions that cannot be misused.
+//! Safe wrappers for system calls that std lacks.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -27,7 +27,7 @@ use windows_sys::Win32::System::Threading::CreateEventW;
 /// A structure of plain numbers that the system fills in.
 ///
 /// # Safety
-/// Every pattern of bits is a value of it.
+/// Every bit pattern is a valid value.
 // SAFETY: a promise that each implementation below gives its reason for.
 pub(super) unsafe trait Plain: Copy {}
 // SAFETY: numbers and arrays of numbers, all of them.
@@ -39,8 +39,7 @@ unsafe impl Plain for FILE_ID_INFO {}
 // SAFETY: as above.
 unsafe impl Plain for u64 {}
 
-/// `FILE_STANDARD_INFO`, with bytes for its booleans: a file system may put
-/// anything into them.
+/// `FILE_STANDARD_INFO` with bytes for its booleans: a file system may put anything into them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct Standard {
@@ -74,7 +73,7 @@ fn information<T: Plain>(file: &File, class: FILE_INFO_BY_HANDLE_CLASS) -> io::R
     Ok(found)
 }
 
-/// It is on storage, not a pipe, a console or `NUL`.
+/// Whether it is on storage, not a pipe, a console or `NUL`.
 pub(super) fn is_on_disk(file: &File) -> bool {
     // SAFETY: an open handle.
     unsafe { GetFileType(file.as_raw_handle()) == FILE_TYPE_DISK }
@@ -104,12 +103,12 @@ pub(super) fn identity(file: &File) -> io::Result<(u64, u128)> {
     Ok((u64::from(found.dwVolumeSerialNumber), u128::from(id)))
 }
 
-/// Text for the system: UTF-16 with a 0 behind it.
+/// NUL-terminated UTF-16 for system calls.
 fn wide(text: &OsStr) -> Vec<u16> {
     text.encode_wide().chain([0]).collect()
 }
 
-/// Text of the system's, up to the 0.
+/// Text from the system, up to the NUL.
 fn narrow(text: &[u16]) -> OsString {
     let length = text.iter().position(|unit| *unit == 0);
     OsString::from_wide(&text[..length.unwrap_or(text.len())])
@@ -161,7 +160,7 @@ pub(super) fn file_system(file: &File) -> io::Result<(String, u32)> {
     Ok((narrow(&name).to_string_lossy().into_owned(), flags))
 }
 
-/// Bytes in all and free for this user (quotas count) on a directory's volume.
+/// Bytes in total and free for this user (quotas count) on a directory's volume.
 pub(super) fn space(directory: &Path) -> io::Result<(u64, u64)> {
     let directory = wide(directory.as_os_str());
     let (mut available, mut total) = (0, 0);
@@ -177,7 +176,7 @@ pub(super) fn space(directory: &Path) -> io::Result<(u64, u64)> {
     Ok((total, available))
 }
 
-/// Bytes of a sector and of a cluster of the volume with this root.
+/// Sector and cluster size in bytes of the volume with this root.
 pub(super) fn units(root: &Path) -> io::Result<(u32, u64)> {
     let root = wide(root.as_os_str());
     let [mut sectors, mut bytes, mut free, mut total] = [0; 4];
@@ -202,8 +201,7 @@ pub(super) fn windows_directory() -> Option<PathBuf> {
     (length > 0 && (length as usize) < buffer.len()).then(|| PathBuf::from(narrow(&buffer)))
 }
 
-/// Takes room for a file without making it longer: what is not written stays
-/// behind its end.
+/// Preallocates space without extending the file: what is not written stays past its end.
 pub(super) fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     let room = FILE_ALLOCATION_INFO {
         AllocationSize: i64::try_from(bytes).unwrap_or(i64::MAX),
@@ -219,7 +217,7 @@ pub(super) fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     })
 }
 
-/// Lets a file go, by its handle: its name may stand for another by now.
+/// Deletes a file by its handle: its name may refer to another file by now.
 pub(super) fn delete(file: &File) -> io::Result<()> {
     let options = FILE_DISPOSITION_INFO { DeleteFile: true };
     // SAFETY: as above.
@@ -244,7 +242,7 @@ pub(super) fn random() -> io::Result<[u8; 16]> {
     }
 }
 
-/// Waits for a call on a handle that may be of overlapped I/O.
+/// Waits for a call on a handle that may be overlapped.
 fn waited(
     file: &File,
     call: impl FnOnce(*mut OVERLAPPED) -> i32,
@@ -272,7 +270,7 @@ fn waited(
     Ok(bytes)
 }
 
-/// Writes at a place, on any sort of handle, and waits for it.
+/// Positioned write on any sort of handle; waits for completion.
 pub(super) fn write_at(file: &File, buffer: &[u8], offset_bytes: u64) -> io::Result<usize> {
     let mut overlapped = OVERLAPPED::default();
     overlapped.Anonymous.Anonymous.Offset = offset_bytes as u32;
@@ -286,7 +284,7 @@ pub(super) fn write_at(file: &File, buffer: &[u8], offset_bytes: u64) -> io::Res
     waited(file, call, &mut overlapped).map(|bytes| bytes as usize)
 }
 
-/// Asks a device with a control code that takes nothing; bytes of the answer.
+/// Sends a control code without input; returns the bytes of the answer.
 pub(super) fn ask(file: &File, code: u32, answer: &mut [u8]) -> io::Result<usize> {
     let mut overlapped = OVERLAPPED::default();
     let (start, length) = (answer.as_mut_ptr(), answer.len() as u32);

@@ -1,10 +1,9 @@
 //! Where to look for databases on Windows.
 //!
-//! In the directory that is measured and two levels below it, and from the root
-//! of its volume two levels down, a file of a database is enough. On the volume
-//! of Windows itself only the directory counts, and the homes that the
-//! installers give their servers: an installed server is most likely in use
-//! there, and what lies about elsewhere is not.
+//! In the measured directory and two levels below it, and two levels down from the root of its
+//! volume, one database file suffices. On the Windows volume only the directory counts, and the
+//! data directories that installers give their servers: an installed server is most likely in use
+//! there, and files elsewhere are not.
 
 use super::calls;
 use crate::database::{NAMES_MAX, Sign, kind_of, search};
@@ -14,12 +13,12 @@ use std::path::{Component, Path, PathBuf};
 /// versions or instances lie between (the search goes two down itself).
 const HOMES: [&str; 3] = ["Microsoft SQL Server", "PostgreSQL", "MySQL"];
 
-/// Mount points and links are no directories to the search.
+/// The search does not enter mount points and links.
 fn look(start: &Path) -> Option<Sign> {
     search(start, NAMES_MAX, &|_| true, &|_| true)
 }
 
-/// Looks around a directory and through its volume.
+/// Searches a directory and its volume.
 pub(super) fn look_around(directory: &Path, root: Option<&Path>) -> Option<Sign> {
     look(directory).or_else(|| look_through(root?))
 }
@@ -42,7 +41,7 @@ fn instances(home: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).take(100).collect()
 }
 
-/// Windows is on the volume with this root.
+/// Whether Windows is installed on the volume with this root.
 fn is_of_windows(root: &Path) -> bool {
     let drive = |path: &Path| match path.components().next() {
         Some(Component::Prefix(prefix)) => Some(prefix.as_os_str().to_ascii_uppercase()),
@@ -53,7 +52,7 @@ fn is_of_windows(root: &Path) -> bool {
     on_drive && windows.is_some_and(|windows| drive(&windows) == drive(root))
 }
 
-/// Looks at a file's own name and around it.
+/// Checks a file's own name and its surroundings.
 pub(super) fn look_at_file(path: &Path, root: Option<&Path>) -> Option<Sign> {
     let name = path.file_name()?.to_string_lossy();
     if let Some(database) = kind_of(&name) {

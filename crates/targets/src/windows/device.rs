@@ -47,8 +47,7 @@ pub(super) fn plan(device: &DeviceName, name: &str, intent: &Intent) -> Result<P
 pub(super) fn prepare(plan: Plan) -> Result<Target> {
     let device =
         device_name::parse(&plan.path.to_string_lossy()).ok_or_else(|| replaced(&plan.name))?;
-    // For reading: it only says what the device is, now and before each opening
-    // for an engine.
+    // For reading: only to identify the device, now and before each open for an engine.
     let guard = open(&device, false, 0, &plan.name)?;
     let whole_bytes = size_of_device(&guard, &plan.name)?;
     if plan.writes {
@@ -59,7 +58,7 @@ pub(super) fn prepare(plan: Plan) -> Result<Target> {
     existing::finish(plan, opened, whole_bytes, sector_bytes)
 }
 
-/// Where the volumes on a device are mounted, as far as the system tells.
+/// Where the volumes on a device are mounted, as far as the system reports it.
 fn mount_points(device: &DeviceName) -> Vec<PathBuf> {
     let request = Request {
         device: Some(device.short()),

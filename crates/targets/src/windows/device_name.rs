@@ -12,7 +12,7 @@ pub(super) enum DeviceName {
 }
 
 impl DeviceName {
-    /// What `--destroy` must say.
+    /// The name for `--destroy`.
     pub fn short(&self) -> String {
         match self {
             DeviceName::Drive(number) => format!("PhysicalDrive{number}"),
@@ -20,7 +20,7 @@ impl DeviceName {
         }
     }
 
-    /// What the system opens it by.
+    /// The path by which the system opens it.
     pub fn path(&self) -> String {
         match self {
             DeviceName::Volume(name) if !name.ends_with(':') => format!(r"\\?\{name}"),

@@ -1,11 +1,10 @@
 //! Whether a drive or volume may be written.
 //!
-//! Reads need no flag but the rights of an administrator. Written are only whole
-//! drives without a single partition and without the marks of anything else,
-//! named by `--destroy`: such a drive holds no volume, so nothing has to be locked
-//! or dismounted, which is never done here, and it is neither the system's nor the
-//! boot loader's. Volumes are not written at all, as their lock would keep our own
-//! threads out as well.
+//! Reads only need administrator rights. Only whole drives may be written, without a single
+//! partition or foreign signature, named by `--destroy`: such a drive holds no volume, so nothing
+//! has to be locked or dismounted, which is never done here, and it is neither the system's nor the
+//! boot loader's. Volumes are never written, because locking them would lock out our own threads as
+//! well.
 
 use super::access::{failed, replaced};
 use super::calls;
@@ -21,9 +20,9 @@ use windows_sys::Win32::System::Ioctl::{
     IOCTL_DISK_GET_LENGTH_INFO, IOCTL_DISK_IS_WRITABLE,
 };
 
-/// A drive that was empty when it was judged is not written any more once it is
-/// not: a grid opens it for every run, maybe hours later. A handle answers as long
-/// as its device is there, and so long its number is not another's.
+/// A drive that was empty when judged is no longer written once it is not: a grid opens it for
+/// every run, perhaps hours later. A handle works while its device exists, and so long its number
+/// cannot be reused.
 pub(super) fn still_empty(guard: &File, device: &DeviceName, name: &str) -> Result<()> {
     size_of_device(guard, name).map_err(|_| replaced(name))?;
     match in_the_way(guard, device) {
@@ -47,7 +46,7 @@ pub(super) fn open(device: &DeviceName, writes: bool, flags: u32, name: &str) ->
         .open(device.path())
         .map_err(|os| failed(name, "cannot be opened", os))?;
     if matches!(device, DeviceName::Volume(_)) {
-        // Else the file system keeps us from the sectors behind its own end.
+        // Otherwise the file system denies access to the sectors past its own end.
         let _ = calls::ask(&file, FSCTL_ALLOW_EXTENDED_DASD_IO, &mut []);
     }
     Ok(file)
@@ -115,7 +114,7 @@ pub(super) fn judge_write(
     }
 }
 
-/// Why a device is not written; what cannot be found out is a reason.
+/// Why a device must not be written; anything that cannot be determined is a reason.
 fn in_the_way(file: &File, device: &DeviceName) -> Option<String> {
     if matches!(device, DeviceName::Volume(_)) {
         return Some("volumes are never written past their file system on Windows".to_owned());
@@ -134,10 +133,10 @@ fn in_the_way(file: &File, device: &DeviceName) -> Option<String> {
     }
 }
 
-/// What a drive without partitions holds all the same: a file system of its own,
-/// a disk of Oracle ASM, another system's array.
+/// Contents of a drive without partitions: a bare file system, an Oracle ASM disk, another system's
+/// array.
 fn contents(file: &File) -> Option<String> {
-    // Whole sectors of any size, as drives are read in nothing less.
+    // Whole sectors of any size, as drives accept nothing less.
     let mut head = vec![0; marks::HEAD_BYTES.next_multiple_of(1 << 16)];
     match file.seek_read(&mut head, 0) {
         Ok(got) => held(&head[..got]),
@@ -145,7 +144,7 @@ fn contents(file: &File) -> Option<String> {
     }
 }
 
-/// An empty table is nothing that would be lost.
+/// An empty partition table is no loss.
 fn held(head: &[u8]) -> Option<String> {
     let found = marks::found(head);
     let mark = found.iter().find(|mark| !mark.is_table)?;

@@ -1,5 +1,5 @@
-//! Existing files: planned without opening them for writing, prepared by judging
-//! again before the handle that stays open; and what all targets share.
+//! Existing files: planned without opening them for writing, prepared by judging again before the
+//! handle that stays open; and what all targets share.
 
 use super::access::{FoundPath, SHARE_ALL, reopen};
 use super::opened::Opened;
@@ -36,7 +36,7 @@ pub(super) fn plan(
     if intent.writes {
         file_rules::judge_write(&found, name, intent, knowledge)?;
     } else {
-        // That it can be read is worth knowing before anything is planned.
+        // Check that it can be read before planning anything.
         let mut options = OpenOptions::new();
         options.read(true).share_mode(SHARE_ALL);
         reopen(&found.path, &found.status.identity, &options, name)?;
@@ -112,8 +112,7 @@ pub(super) fn finish(
     })
 }
 
-/// The record's facts; what `disk-inspect` cannot tell of the volume is asked
-/// for here.
+/// The record's facts; queries the volume for what `disk-inspect` cannot report.
 pub(super) fn facts(kind: TargetKind, name: &str, file: &File, path: Option<&Path>) -> TargetFacts {
     let storage = System::live().storage_of_file(file).unwrap_or_default();
     let mut facts = target_facts(kind, name, &storage);
@@ -135,8 +134,8 @@ fn file_system(file: &File, path: &Path) -> Option<FileSystemFacts> {
     })
 }
 
-/// Whether unbuffered I/O is to be had; an error where it is not and was asked
-/// for by name, else a note.
+/// Whether unbuffered I/O is available; an error if it is not but was requested by name, otherwise
+/// a note.
 pub(super) fn settle_direct(
     opened: &Opened,
     facts: &TargetFacts,

@@ -1,8 +1,7 @@
-//! Judges and opens an existing file that is to be made larger. To the rules it
-//! is writing: a file that is not ours needs `--overwrite`, and what no flag
-//! allows stays forbidden. While it grows nobody else has it open: the system
-//! sees to that. Its new part is written from the old end on, never declared
-//! valid (`SetFileValidData` shows what was deleted there before).
+//! Judges and opens an existing file that is to be extended. The rules treat it as writing: a
+//! foreign file needs `--overwrite`, and what no flag allows stays forbidden. The system keeps
+//! others from opening it while it grows. Its new part is written from the old end on, never
+//! declared valid (`SetFileValidData` exposes what was deleted there before).
 
 use super::access::{Status, failed, find};
 use super::{calls, database, file_rules, mark};
@@ -45,7 +44,7 @@ pub(crate) fn expand(
     let mut options = OpenOptions::new();
     options.read(true).write(true);
     let file = file_rules::open_alone(&found, name, &mut options)?;
-    // Nobody gets at it any more: what is ours now stays ours.
+    // No one else can open it any more: a file of ours stays ours.
     let status = Status::of(&file).map_err(|os| failed(name, "cannot be examined", os))?;
     let ours = mark::made_by_us(&file, &found.path, &status, knowledge);
     let growth = Growth {
@@ -57,7 +56,7 @@ pub(crate) fn expand(
         failed: |name, what, os| failed(name, what, os),
     };
     growth.run(intent, progress)?;
-    // The mark says the size; without a new one the file would be a stranger.
+    // The mark holds the size; without a new one the file would no longer be recognised.
     let Some(id) = ours else {
         return Ok(None);
     };

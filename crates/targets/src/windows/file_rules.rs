@@ -1,8 +1,8 @@
 //! Whether an existing file may be written.
 //!
-//! What no flag allows comes first: page and hibernation files, files of the
-//! system, with several names, elsewhere open, read-only, not wholly there; the
-//! store. Then permission to write: `--overwrite`, or a file that we made.
+//! What no flag allows comes first: page and hibernation files, system files, files with several
+//! names, open elsewhere, read-only, not fully present; the store. Then permission to write:
+//! `--overwrite`, or a file that Stripewise made.
 
 use super::access::{FoundPath, Status, failed, os_code, reopen};
 use super::{calls, mark};
@@ -23,7 +23,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 /// Files that belong to Windows wherever they are.
 const OF_WINDOWS: [&str; 3] = ["pagefile.sys", "hiberfil.sys", "swapfile.sys"];
 
-/// A virus scanner or an indexer that has just opened it is soon done.
+/// A virus scanner or an indexer that has just opened it finishes soon.
 const LOOKS_MAX: u32 = 5;
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
@@ -34,8 +34,8 @@ fn refuse(name: &str, what: impl Into<String>, hint: &str) -> Error {
     Error::new(ErrorKind::Refused, name, what).with_hint(hint)
 }
 
-/// Judges writing to an existing file, of which this process must have nothing
-/// open. Opens it for a moment so that nobody else can, for reading only.
+/// Judges writing to an existing file, which this process must not have open. Opens it exclusively
+/// for a moment, for reading only.
 pub(super) fn judge_write(
     found: &FoundPath,
     name: &str,
@@ -79,7 +79,8 @@ fn copy(error: &Error) -> Error {
     Error::new(error.kind, &error.target, error.what.clone()).with_hint(error.hint.clone())
 }
 
-/// Opens it where nobody has it open; nobody can open it while the file lives.
+/// Opens it exclusively: fails if anyone has it open, and no one can open it while the handle
+/// lives.
 pub(super) fn open_alone(found: &FoundPath, name: &str, options: &mut OpenOptions) -> Result<File> {
     options.share_mode(0);
     let mut looks = LOOKS_MAX;
@@ -176,7 +177,7 @@ fn room_to_write(found: &FoundPath, name: &str, intent: &Intent) -> Result<()> {
     )
 }
 
-/// Taking more of the volume is under the same rule as making a file.
+/// Extending a file is under the same space rule as making one.
 pub(super) fn room_for(
     found: &FoundPath,
     name: &str,
@@ -203,12 +204,12 @@ pub(super) fn room_for(
         .with_hint("Use less of it (`<--size>`), free some space, or choose another target."))
 }
 
-/// The handle that stays open while a file is written: nobody deletes or renames
-/// it meanwhile. Whether this user may write at all, the first worker tells.
+/// The handle that stays open while a file is written: no one can delete or rename it meanwhile.
+/// The first worker shows whether this user may write at all.
 pub(super) fn guard(found: &FoundPath, name: &str) -> Result<File> {
     use windows_sys::Win32::Storage::FileSystem::{FILE_SHARE_READ, FILE_SHARE_WRITE};
     let mut options = OpenOptions::new();
-    // Without leave to delete: the name stays with the file.
+    // Without delete sharing: the file keeps its name.
     options
         .read(true)
         .share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE);

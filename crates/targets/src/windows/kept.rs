@@ -1,5 +1,5 @@
-//! Removing a test file that was kept: by the same rules as writing to it, and
-//! by its handle, never by a name alone.
+//! Removes a kept test file: by the same rules as writing to it, and by its handle, never by a name
+//! alone.
 
 use super::access::{SHARE_ALL, failed, find, reopen};
 use super::{calls, file_rules};
@@ -17,7 +17,7 @@ pub(crate) fn remove_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<()> 
     calls::delete(&file).map_err(|os| failed(&name, "cannot remove it", os))
 }
 
-/// The handle of a test file which may be removed by it.
+/// A handle that can delete the test file.
 pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<File> {
     let name = path.as_text();
     let refuse = |what: &str, hint: &str| {
@@ -31,7 +31,7 @@ pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<File>
         writes: true,
         ..Intent::default()
     };
-    // Mark, number, time, size and the store agree; nobody else uses it.
+    // Mark, number, time, size and the store agree; no one else uses it.
     file_rules::judge_write(&found, &name, &intent, knowledge).map_err(|error| {
         if error.kind != ErrorKind::NeedsOverwrite {
             return error;
@@ -49,7 +49,7 @@ pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<File>
     reopen(&found.path, &found.status.identity, &options, &name)
 }
 
-/// Nothing is under the name, and its directory is on the volume it was on.
+/// Whether the name is gone and its directory is on the original volume.
 pub(crate) fn kept_is_gone(path: &Path, device: u64) -> bool {
     let missing = path
         .symlink_metadata()

@@ -1,10 +1,9 @@
-//! Making test files, and removing exactly those.
+//! Makes test files, and removes exactly those.
 //!
-//! A file is made with `CREATE_NEW`, which never opens what is there. One that
-//! is to go is opened so that it is deleted when its last handle is closed, which
-//! the system does however the process dies. One that is to stay is deleted by
-//! its handle where it does not come to be finished; only a process that is
-//! killed while it fills one leaves it behind.
+//! A file is made with `CREATE_NEW`, which never opens an existing one. A temporary one is opened
+//! so that the system deletes it when its last handle is closed, however the process ends. One to
+//! be kept is deleted by its handle if it is not finished; only a process killed while filling one
+//! leaves it behind.
 
 use super::access::{Identity, SHARE_ALL, Status, failed};
 use super::calls;
@@ -27,7 +26,7 @@ pub(super) struct Made {
     fate: Fate,
 }
 
-/// What becomes of it when it is dropped.
+/// What happens to it on drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     /// The system deletes it.
@@ -39,7 +38,7 @@ enum Fate {
 }
 
 impl Made {
-    /// Makes an empty file that goes, or one that stays once it is kept.
+    /// Makes an empty file: temporary, or kept once [`Made::keep`] is called.
     pub fn new(path: &Path, to_be_kept: bool) -> Result<Made> {
         let shown = path.as_text();
         let mut options = OpenOptions::new();
@@ -84,7 +83,7 @@ impl Made {
 
 impl Drop for Made {
     fn drop(&mut self) {
-        // Nobody is left to tell.
+        // The result cannot be reported here.
         let _ = self.remove();
     }
 }

@@ -1,7 +1,6 @@
-//! The mark on files that we made and kept: an alternate data stream,
-//! `FILE:stripewise.made`, where the file system has streams of a file (NTFS,
-//! ReFS of late). Elsewhere a file is told by its number and time alone, as the
-//! store knows them; its id is then made of the number.
+//! The mark on kept files: an alternate data stream, `FILE:stripewise.made`, where the file system
+//! supports streams (NTFS, recent ReFS). Elsewhere a file is recognised by its number and time
+//! alone, as the store knows them; its id is then derived from the number.
 
 use super::access::{SHARE_ALL, Status};
 use super::calls;
@@ -21,7 +20,7 @@ pub(super) fn unique_id() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// What the store is to know of a file.
+/// Identity of a file for the store.
 fn made_file(status: &Status, id: &str) -> MadeFile {
     MadeFile {
         device: status.identity.volume,
@@ -47,8 +46,8 @@ fn number(status: &Status) -> String {
     format!("{:032x}", status.identity.id)
 }
 
-/// Marks an open file of ours, where it can be; what the store is to know, and
-/// whether there is a mark.
+/// Marks an open file where possible; returns its identity for the store, and whether it has a
+/// mark.
 pub(super) fn write(file: &File, path: &Path, status: &Status) -> io::Result<(MadeFile, bool)> {
     if !has_streams(file) {
         return Ok((made_file(status, &number(status)), false));
@@ -58,8 +57,8 @@ pub(super) fn write(file: &File, path: &Path, status: &Status) -> io::Result<(Ma
     Ok((made_file(status, &id), true))
 }
 
-/// Puts the size that a file of ours has now into its mark, if it has one; what
-/// the store is to know.
+/// Updates the size in the mark of a file that Stripewise made, if it has one; returns its identity
+/// for the store.
 pub(super) fn rewrite(file: &File, path: &Path, status: &Status, id: &str) -> io::Result<MadeFile> {
     if has_streams(file) {
         put(&mut OpenOptions::new(), path, status, id)?;
@@ -67,8 +66,7 @@ pub(super) fn rewrite(file: &File, path: &Path, status: &Status, id: &str) -> io
     Ok(made_file(status, id))
 }
 
-/// Writes the stream. It is opened by the path, so that it is looked at again
-/// whose it is.
+/// Writes the stream. It is opened by path, so its owner is checked again.
 fn put(options: &mut OpenOptions, path: &Path, status: &Status, id: &str) -> io::Result<()> {
     let mut stream = options
         .write(true)
@@ -82,7 +80,7 @@ fn put(options: &mut OpenOptions, path: &Path, status: &Status, id: &str) -> io:
     stream.set_len(text.len() as u64)
 }
 
-/// The id in the mark of a file that we made; `None` where we did not.
+/// The id in the mark of a file that Stripewise made; `None` for other files.
 pub(super) fn made_by_us(
     file: &File,
     path: &Path,

@@ -13,9 +13,8 @@
 //! | `existing`, `test_file` | plan and preparation of the two sorts of target |
 //! | `opened` | how workers open it |
 //!
-//! Every later open goes by the path that the first one was told by the system,
-//! and is compared with what was judged (volume and file id) before anything is
-//! done with it. Nothing is ever opened so that it is cut.
+//! Every later open uses the path that the system returned for the first one, and is compared with
+//! what was judged (volume and file id) before anything is done with it. No open ever truncates.
 
 /// No uncached, atomic or polled operations.
 pub(crate) const HAS_OPERATION_FLAGS: bool = false;
@@ -46,14 +45,14 @@ use access::Identity;
 use std::path::{Path, PathBuf};
 use stripewise_units::NameText;
 
-/// What only the platform needs of a plan.
+/// Platform-specific part of a plan.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanDetail {
     pub(crate) intent: Intent,
     what: What,
 }
 
-/// What a plan is about, as it was when it was judged.
+/// The planned object, as it was when judged.
 #[derive(Clone, Debug)]
 enum What {
     File {
@@ -95,8 +94,8 @@ pub(crate) fn prepare(
         What::TestFile { directory, .. } => *directory,
     };
     let found = access::find(&plan.path)?;
-    // Nothing was open since then, so the number alone may be another file's; a
-    // directory's time says nothing, as Wine's moves with what is in it.
+    // Nothing was open since then, so the number alone may have been reused; a directory's time
+    // means nothing, because Wine's changes with its contents.
     let is_other = match &plan.detail.what {
         What::File { birth_time_ns, .. } => found.status.birth_time_ns != *birth_time_ns,
         _ => false,

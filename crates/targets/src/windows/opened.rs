@@ -1,4 +1,4 @@
-//! The open side of a target: one guard handle, and opening it for workers.
+//! An open target: one guard handle, and opening it for workers.
 
 use super::access::{Identity, SHARE_ALL, failed, find, reopen, replaced};
 use super::device_name::DeviceName;
@@ -14,15 +14,15 @@ use windows_sys::Win32::Storage::FileSystem::{
     FILE_FLAG_NO_BUFFERING, FILE_FLAG_OVERLAPPED, FILE_FLAG_WRITE_THROUGH,
 };
 
-/// Keeps the guard open: for a file that is written it keeps the name with it,
-/// for a test file it is its very existence.
+/// Holds the guard open: a written file keeps its name through it, and a test file exists only
+/// while it is open.
 #[derive(Debug)]
 pub(crate) struct Opened {
     guard: Guard,
     name: String,
 }
 
-/// Nothing needs to be watched.
+/// Never constructed: nothing needs watching.
 #[derive(Clone, Debug)]
 pub(crate) enum FileWatch {}
 
@@ -52,13 +52,12 @@ enum Guard {
     Made(Made),
 }
 
-/// How a cache mode is asked for: what SQL Server does is no buffering and write
-/// through, `direct-sync` here.
+/// Flags for a cache mode: SQL Server uses no buffering and write through, `direct-sync` here.
 fn flags(cache: CacheMode) -> u32 {
     match cache {
         CacheMode::Direct => FILE_FLAG_NO_BUFFERING,
         CacheMode::DirectSync => FILE_FLAG_NO_BUFFERING | FILE_FLAG_WRITE_THROUGH,
-        // The latter is refused before.
+        // Refused earlier.
         CacheMode::Buffered | CacheMode::Dontcache => 0,
         CacheMode::BufferedSync => FILE_FLAG_WRITE_THROUGH,
     }
@@ -88,7 +87,7 @@ impl Opened {
         }
     }
 
-    /// Nobody else can open the file meanwhile, so nobody can change it.
+    /// No one else can open the file meanwhile, so no one can change it.
     #[expect(clippy::unused_self, reason = "as on other systems")]
     pub(crate) fn watch(&self) -> Option<FileWatch> {
         None
@@ -112,23 +111,23 @@ impl Opened {
     #[expect(clippy::unused_self, reason = "as on other systems")]
     pub(crate) fn drop_cache(&self) {}
 
-    /// Windows says nothing of writes that are never torn.
+    /// Windows does not report atomic writes.
     #[expect(clippy::unused_self, reason = "as on other systems")]
     pub(crate) fn atomic_writes(&self) -> Option<stripewise_results::AtomicWriteFacts> {
         None
     }
 
-    /// Where a file's bytes lie on its volume.
+    /// Where a file's bytes are on its volume.
     pub(crate) fn placement(&self) -> Option<stripewise_disk_inspect::placement::Placement> {
         stripewise_disk_inspect::placement_of(self.guard())
     }
 
-    /// Opens it for reading by calls that wait.
+    /// Opens it for synchronous reading.
     pub(super) fn look(&self, cache: CacheMode) -> Result<File> {
         self.open_with(Access::Read, flags(cache))
     }
 
-    /// Refuses what the workload asks of the system where it is not to be had.
+    /// Returns an error if a feature that the workload needs is not available.
     pub(crate) fn fits(&self, workload: &Workload) -> Result<()> {
         crate::intent::judge_manner(IoFeatures::of([workload]), workload.cache, &self.name)
     }
@@ -141,7 +140,7 @@ impl Opened {
         self.open_with(access, flags(cache) | FILE_FLAG_OVERLAPPED)
     }
 
-    /// The same: operations have no other way here.
+    /// The same as [`Opened::open`]: operations have no other way here.
     pub(crate) fn open_for_operations(&self, cache: CacheMode, access: Access) -> Result<File> {
         self.open(cache, access)
     }
@@ -170,10 +169,9 @@ impl Opened {
         }
     }
 
-    /// A file that was cut or got a second name since it was judged is not
-    /// written any more: a grid opens it for every run, maybe hours later. Who
-    /// else has opened it meanwhile cannot be told here. Devices: see
-    /// [`device_rules::still_empty`].
+    /// Refuses to write a file that was truncated or got a second name since it was judged: a grid
+    /// opens it for every run, perhaps hours later. Whether another process has opened it meanwhile
+    /// cannot be determined here. Devices: see [`device_rules::still_empty`].
     fn still_as_judged(&self) -> Result<()> {
         let (path, identity, judged_bytes) = match &self.guard {
             Guard::File {

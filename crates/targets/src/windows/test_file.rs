@@ -1,5 +1,5 @@
-//! Test files: a directory is measured through a file that is made, filled and
-//! removed; `prepare PATH` and `--keep` make one that stays.
+//! Test files: a directory is measured through a file that is made, filled and removed;
+//! `prepare PATH` and `--keep` make one that is kept.
 
 use super::access::{FoundPath, Status, failed, find};
 use super::existing::{data_facts, facts, settle_direct};
@@ -22,9 +22,8 @@ use windows_sys::Win32::Foundation::{
 };
 use windows_sys::Win32::Storage::FileSystem::FILE_FLAG_NO_BUFFERING;
 
-/// One write at a time, from the start on: NTFS fills with zeros what lies
-/// before a write that runs ahead, and makes writes that lengthen a file wait
-/// for one another.
+/// One write at a time, from the start: NTFS zero-fills up to a write past the valid end, and
+/// serialises writes that extend a file.
 const WRITERS: u32 = 1;
 
 /// `prepare PATH`: the file is made in the path's directory, under its name.
@@ -53,7 +52,7 @@ pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> 
     plan_in(found, name, intent, Some(kept_at))
 }
 
-/// A test file in a directory, which stays at `kept_at` if that is given.
+/// Plans a test file in a directory, kept at `kept_at` if given.
 pub(super) fn plan_in(
     found: FoundPath,
     name: &str,
@@ -155,7 +154,7 @@ pub(super) fn prepare(
     })
 }
 
-/// Marks the finished file and lets it stay.
+/// Marks the finished file and keeps it.
 fn keep(made: &mut Made, notes: &mut Vec<String>) -> Result<MadeFile> {
     let shown = made.path.as_text();
     let status =
@@ -173,8 +172,7 @@ fn keep(made: &mut Made, notes: &mut Vec<String>) -> Result<MadeFile> {
     Ok(made_file)
 }
 
-/// Writes the file in full; on an error the caller drops it, and with it goes
-/// the file.
+/// Writes the file in full; on an error the caller drops it, which removes the file.
 fn fill_file(
     made: &Made,
     plan: &FillPlan,
@@ -232,8 +230,8 @@ fn fill_file(
     })
 }
 
-/// There is no room. Other refusals say that the file system does not know the
-/// request, which only serves to keep the file in few pieces.
+/// Out of space. Other errors mean that the file system does not support the request, which only
+/// serves to limit fragmentation.
 fn is_full(os: &std::io::Error) -> bool {
     let full = [
         ERROR_DISK_FULL,

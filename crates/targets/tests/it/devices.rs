@@ -1,5 +1,4 @@
-//! Block devices: reading is free, writing needs the device's name and a device
-//! that nobody uses in any way.
+//! Block devices: reading is free, writing needs the device's name and a device that is not in use.
 
 use crate::support::*;
 use std::fs::File;
@@ -206,7 +205,7 @@ fn mounts_and_backings_that_are_not_utf_8_are_seen() {
     run("mkfs.ext4", &["-q", &second.device]);
     let mount = Mount::new(&[&second.device]);
     check_never_written(&second.device, second.name(), text(&mount.path));
-    // A file on that mount, which a loop device stands on; and what lies below is known.
+    // A file on that mount backs a loop device; and what lies below is known.
     let backing = at.join(std::ffi::OsStr::from_bytes(b"backing\xfe"));
     std::fs::write(&backing, vec![7; 8 << 20]).expect("room");
     let above = Loop::over(backing.clone(), directory(), &[]);
@@ -519,7 +518,7 @@ fn a_device_with_nothing_behind_it_says_so() {
         drop(device);
         let results = [plan(&path, &reading()), plan(&path, &destroying(&name))];
         let is_taken = Path::new(&format!("/sys/block/{name}/loop/backing_file")).exists();
-        // Somebody had it for a moment, and it is free again.
+        // Another process held it for a moment, and it is free again.
         if is_taken || results.iter().any(Result::is_ok) {
             return false;
         }
@@ -586,8 +585,8 @@ fn who_cannot_see_the_processes_of_others_writes_a_device_only_with_busy_ok() {
         busy_ok: false,
         ..destroying(device.name())
     };
-    // Open in a process of root's, which nobody else may look into, and not open at
-    // all: the two look the same.
+    // Open in a root process that others may not inspect, and not open at all: the two look the
+    // same.
     for holder in [Some(Holder::of(&device.device)), None] {
         let result = as_ordinary_user(|| plan(&node, &cautious));
         if std::fs::metadata(&node).is_ok() && File::open(&node).is_err() {
@@ -613,7 +612,7 @@ fn who_cannot_see_the_processes_of_others_writes_a_device_only_with_busy_ok() {
         "{:?}",
         planned.notes
     );
-    // Who can see is not asked, and what is seen is in the way for all.
+    // Users that are seen block the write, whoever runs the check.
     let holder = Holder::of(&device.device);
     refused(plan(&node, &destroying(device.name())), Refused, "open in");
     drop(holder);
@@ -631,7 +630,7 @@ fn a_device_that_gets_a_user_while_it_is_claimed_is_not_opened_for_writing_again
     let target = target(&device.device, &destroying(device.name()));
     let writing = || target.open(CacheMode::Direct, Access::ReadWrite).map(drop);
     writing().expect("ours alone");
-    // None of these is kept out by the claim.
+    // The claim keeps none of these out.
     let holder = Holder::of(&device.device);
     refused(writing(), Refused, "since it was judged");
     target

@@ -352,7 +352,7 @@ fn writing_to_somebody_elses_file_is_refused_where_openers_cannot_be_seen() {
     std::fs::set_permissions(top.path(), PermissionsExt::from_mode(0o777)).expect("open to all");
     let path = users_file(top.path(), "data", BYTES);
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o666)).expect("open to all");
-    // `nobody` may write it, but is not its owner: no lease, no view of root's processes.
+    // `nobody` may write it, but is not its owner: no lease, and no view of root's processes.
     let result = as_ordinary_user(|| plan(&path, &overwriting()));
     refused(result, Refused, "may be open elsewhere");
     assert_untouched(&path, BYTES);
@@ -453,7 +453,7 @@ fn loop_backings_are_never_written_by_ordinary_users_either() {
     let path = as_ordinary_user(|| users_file(top.path(), "backing", BYTES));
     let _device = Loop::stacked(&path);
     as_ordinary_user(|| check_never_written(&path, "backing of /dev/loop"));
-    // Where sysfs leads nowhere and the device may not be asked, the lease decides.
+    // Where sysfs leads nowhere and the device cannot be queried, the lease decides.
     let second = top.path().join("second");
     as_ordinary_user(|| std::fs::hard_link(&path, &second).expect("a second name"));
     std::fs::remove_file(&path).expect("the name that sysfs shows is gone");
@@ -675,7 +675,7 @@ fn a_file_that_is_changed_under_a_run_is_told_even_when_it_grew_again() {
             .expect("it is remembered, or seen by its blocks");
         assert!(changed.cut, "{changed:?}");
         if looks_between {
-            // The smallest size is the one that is told, and nothing lets it be written.
+            // The smallest size is reported, and nothing makes it writable again.
             assert!(changed.what.contains("from 4 MiB to 0 B"), "{changed:?}");
         }
         let again = opened.open(CacheMode::Buffered, Access::Write);
@@ -695,12 +695,12 @@ fn the_size_of_a_cut_file_is_a_bound_where_writes_may_have_come_between() {
         .expect("opens");
     let user = File::options().write(true).open(&path).expect("opens");
     user.set_len(0).expect("cut");
-    // Before anybody looked, and again before somebody looks once more.
+    // Before the first check, and again before the second.
     write_block(&file, MIB, 1).expect("writes");
     assert!(watch.is_cut());
     write_block(&file, 2 * MIB, 1).expect("writes");
     let changed = watch.changed().expect("cut");
-    // 1 MiB and a block, which stand for any size below.
+    // 1 MiB and a block, representing any size below.
     assert!(changed.what.ends_with("to 1.0 MiB or less"), "{changed:?}");
 }
 
@@ -729,7 +729,7 @@ fn blocks_beyond_the_end_that_a_file_system_takes_back_are_no_cut() {
     assert_eq!(watch.changed(), None);
 }
 
-/// Blocks beyond the end do not stand for holes within it.
+/// Blocks beyond the end do not mask holes within it.
 #[test]
 fn a_sparse_file_that_loses_blocks_beyond_its_end_is_not_cut() {
     own_process!();

@@ -1,5 +1,5 @@
-//! Files that we made and kept: recognised without a flag, by nothing less than
-//! mark, inode, birth time, size and the store together.
+//! Kept files: recognised without a flag, by nothing less than mark, inode, birth time, size and
+//! the store together.
 
 use crate::support::*;
 use std::ops::ControlFlow;
@@ -77,12 +77,12 @@ fn looking_at_a_kept_file_leaves_no_more_than_its_first_pages_in_memory() {
     let top = directory();
     let path = top.path().join("kept");
     let made = kept(&path);
-    // Open only while it is asked about: what somebody has open is not written.
+    // Open only while it is checked: a file that another process has open is not written.
     let opened = || std::fs::File::open(&path).expect("opens");
     let cached = || stripewise_machine::cached_bytes(&opened());
     opened().sync_all().expect("it is on the disk");
     rustix::fs::fadvise(opened(), 0, None, rustix::fs::Advice::DontNeed).expect("taken");
-    // A file system in memory keeps all of it, whatever it is told.
+    // An in-memory file system keeps all of it, whatever the advice.
     if cached() != Some(0) {
         return skip(TEST, "a file system that takes files out of the page cache");
     }
@@ -176,7 +176,7 @@ fn remove_kept_knows(path: &Path, made: &MadeFile) -> bool {
     stripewise_targets::judge_kept(path, &knowledge).is_ok()
 }
 
-/// Remembers what it hears of, and breaks off where told to.
+/// Remembers what is reported, and breaks off where configured to.
 struct Remembering<'a> {
     seen: Vec<(MadeFile, bool)>,
     path: &'a Path,
@@ -368,7 +368,7 @@ fn making_a_kept_file_never_replaces_anything() {
             "name of a file",
         );
     }
-    // Made by somebody else after the plan, or while the file is being filled.
+    // Made by another process after the plan, or while the file is being filled.
     let path = top.path().join("late");
     let planned = plan(&path, &keeping()).expect("a free name");
     let mut progress = Watching::new(|_| {

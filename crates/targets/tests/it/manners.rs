@@ -47,13 +47,13 @@ fn nothing_is_discarded_that_was_not_judged_for_it() {
         discard_percent: 100,
         ..Workload::default()
     };
-    // Planned to be written, even one of ours; a load that comes later by another way.
+    // Planned for writing, even a file of Stripewise's; a load that comes later by another way.
     for (place, options) in [(path.as_path(), overwriting()), (top.path(), filling(1))] {
         let target = prepare(plan(place, &options).expect("a plan")).expect("to be written");
         refused(target.fits(&discards), Refused, "planned without discards");
         target.finish().expect("gone");
     }
-    // Planned to be read only, whatever is said of discards.
+    // Planned for reading only, whatever the intent says of discards.
     for options in [reading(), discarding(reading())] {
         let target = prepare(plan(&path, &options).expect("a plan")).expect("to be read");
         refused(target.fits(&discards), Refused, "planned without discards");
@@ -76,8 +76,7 @@ fn nothing_is_discarded_that_was_not_judged_for_it() {
     assert_untouched(&path, MIB);
 }
 
-/// A test file may take hours to fill: sizes that do not fit what is asked for are known
-/// before.
+/// A test file may take hours to fill: unsuitable sizes are detected before.
 #[test]
 fn sizes_that_do_not_fit_are_refused_before_a_byte_is_written() {
     own_process!();

@@ -9,8 +9,8 @@ use stripewise_workload::CacheMode;
 
 const BYTES: u64 = 256 << 10;
 
-/// An overlay in a directory of its own. With `hidden` its upper directory is
-/// named relatively, so that nobody can tell later where it is.
+/// An overlay in a directory of its own. With `hidden` its upper directory is named relatively, so
+/// that it cannot be located later.
 fn overlay(top: &Path, hidden: bool) -> Option<Cleanup<impl FnMut()>> {
     for name in ["lower", "upper", "work", "merged"] {
         std::fs::create_dir(top.join(name)).expect("a directory");
@@ -32,7 +32,7 @@ fn overlay(top: &Path, hidden: bool) -> Option<Cleanup<impl FnMut()>> {
         .then(|| Cleanup(move || unmount(&merged)))
 }
 
-/// Of a user who has not said that nobody else uses the file.
+/// An intent without the assurance that no one else uses the file.
 fn unsure() -> Intent {
     Intent {
         busy_ok: false,
@@ -109,7 +109,7 @@ fn where_the_layers_of_an_overlay_are_out_of_sight_copying_up_is_told() {
         return skip_kernel(TEST, "overlay");
     };
     let path = top.path().join("merged/data");
-    // Nobody can say who uses the file's own inode, so the user has to.
+    // No one can determine who uses the file's own inode, so the user has to decide.
     refused(plan(&path, &unsure()), NeedsBusyOk, "relative path");
     let first = target(&path, &overwriting());
     let error = refused(

@@ -7,7 +7,7 @@ use std::process::Command;
 use stripewise_targets::ErrorKind::NeedsBusyOk;
 use stripewise_targets::Intent;
 
-/// Asks without `--busy-ok`.
+/// An intent without `--busy-ok`.
 fn careful(intent: Intent) -> Intent {
     Intent {
         busy_ok: false,

@@ -85,7 +85,7 @@ pub fn plan_knowing(path: &Path, intent: &Intent, knowledge: &Knowledge<'_>) -> 
     stripewise_targets::plan(&TargetName::Path(path.to_owned()), intent, knowledge)
 }
 
-/// A clock that stands still, and an ear that is content.
+/// A clock that does not advance, and a callback that never breaks off.
 pub struct Quiet;
 
 impl Progress for Quiet {

@@ -260,7 +260,7 @@ fn space_that_others_take_in_between_is_an_error_and_the_file_is_gone() {
             before - available_bytes(&mount.path) < MIB
         });
     }
-    // Planned before, prepared after somebody took the space.
+    // Planned before, prepared after the space was taken.
     let planned = plan(&mount.path, &filling(16)).expect("there is room");
     take(&hog, available_bytes(&mount.path) - 48 * MIB);
     refused(prepare(planned), NoSpace, "no room");
@@ -495,7 +495,7 @@ fn killed_while_it_has_a_test_file() {
         .open(CacheMode::Direct, Access::ReadWrite)
         .expect("opens");
     println!("at work");
-    // Until it is killed, or whoever wanted to kill it is gone.
+    // Until it is killed, or its parent is gone.
     let _ = std::io::stdin().read_line(&mut String::new());
 }
 

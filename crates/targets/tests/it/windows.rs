@@ -11,7 +11,7 @@ use stripewise_targets::ErrorKind::{Interrupted, NeedsBusyOk, NeedsOverwrite, Re
 use stripewise_targets::{Access, Intent, Knowledge, MadeFile, expand, judge_kept, remove_kept};
 use stripewise_workload::CacheMode;
 
-/// Whatever is asked for: it is refused with these words, and left alone.
+/// Checks that writing is refused with these words, whatever the flags, and the file unchanged.
 fn check_never_written(path: &Path, bytes: u64, says: &str) {
     refused(plan(path, &overwriting()), Refused, says);
     assert_untouched(path, bytes);
@@ -189,7 +189,7 @@ fn a_file_is_never_made_over_another() {
         ..filling(2)
     };
     refused(plan(&path, &intent), Refused, "already exists");
-    // Made by somebody between plan and preparation.
+    // Made by another process between plan and preparation.
     let other = top.path().join("other");
     let late = plan(&other, &intent).expect("a plan");
     users_file(top.path(), "other", MIB);

@@ -1,4 +1,4 @@
-//! The slowest operations, with what else was at the device.
+//! The slowest operations, with the other activity at the device.
 
 use super::features::Features;
 use crate::operation::Operation;
@@ -10,17 +10,17 @@ const EXAMPLES: usize = 5;
 /// One slow operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Example {
-    /// It.
+    /// The operation.
     pub operation: Operation,
     /// Operations at the device when it was issued.
     pub in_flight: usize,
-    /// Of those, how many were of the task with the most.
+    /// Of those, the number from the task with the most.
     pub of_busiest: usize,
     /// That task.
     pub busiest: TaskId,
 }
 
-/// The slowest, with what else was at the device.
+/// The slowest operations, with the other activity at the device.
 pub(super) fn examples(operations: &[Operation], features: &Features) -> Vec<Example> {
     let mut slow: Vec<&Operation> = features
         .slow

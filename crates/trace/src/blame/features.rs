@@ -1,5 +1,5 @@
-//! Numbers that the rules look at. Everything is what a recorder has: times of stages, who
-//! asked, flushes.
+//! Numbers that the rules use. All of it is available to a recorder: stage times, the issuing task,
+//! flushes.
 
 use super::scene::Scene;
 use crate::event::Flags;
@@ -16,31 +16,31 @@ pub(super) const QUEUE: usize = 1;
 pub(super) const DEVICE: usize = 2;
 pub(super) const WAKEUP: usize = 3;
 
-/// Operations in flight from which on a constant rate of completions means a cap.
+/// Operations in flight from which a constant completion rate indicates a cap.
 const FULL_DEPTH: usize = 8;
-/// Bins of a constant rate that must be full.
+/// Fewest full bins for a constant rate.
 const FULL_BINS_MIN: usize = 10;
-/// Bins are this many mean gaps wide.
+/// Width of a bin in mean gaps.
 const BIN_GAPS: f64 = 20.0;
 
 /// One slow operation.
 pub(crate) struct Slow {
-    /// Its place among the operations.
+    /// Its index among the operations.
     pub index: usize,
-    /// Where most of its excess is.
+    /// The stage with most of its excess.
     pub stage: usize,
 }
 
-/// Of one part of the capture.
+/// Statistics of one part of the capture.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Part {
-    /// Own completions a second.
+    /// Own completions per second.
     pub rate: f64,
-    /// Own operations at the device that arrivals saw, on average.
+    /// Own operations at the device as seen by arrivals, on average.
     pub depth: f64,
-    /// Completions of others a second.
+    /// Completions of others per second.
     pub others: f64,
-    /// Flushes a second.
+    /// Flushes per second.
     pub flushes: f64,
 }
 
@@ -52,31 +52,31 @@ pub(crate) struct Features {
     pub own_operations: usize,
     /// Shares of the summed excess in each stage.
     pub(super) shares: [f64; STAGES],
-    /// Some own operation has a time above the block layer.
+    /// Whether some own operation has a time above the block layer.
     pub(super) knows_calls: bool,
     pub(super) calm: Part,
     pub(super) other: Part,
-    /// Share of own reads and synchronous writes that a kernel worker queued.
+    /// Share of own reads and synchronous writes queued by a kernel worker.
     pub(super) deferred: f64,
-    /// Share of own completions in threads of the kernel.
+    /// Share of own completions made by kernel threads.
     pub(super) by_thread: f64,
-    /// R of the own load: 1 if it is one at a time.
+    /// R of the own load: 1 if it issues one at a time.
     pub(super) per_slot: f64,
-    /// Share of slow and of other operations that a flush was in flight beside.
+    /// Share of slow and of other operations concurrent with a flush.
     pub(super) beside_flush: [f64; 2],
-    /// Share of the time that a flush was in flight.
+    /// Share of the time with a flush in flight.
     pub(super) flushing: f64,
-    /// Variance over mean of completions in bins where at least eight were in flight, and
-    /// their rate; None for fewer than ten such bins.
+    /// Variance over mean of completions in bins with at least eight in flight, and their rate;
+    /// None for fewer than ten such bins.
     pub(super) full_bins: Option<(f64, f64)>,
-    /// Share of own operations that the device served in 1.2 calm medians.
+    /// Share of own operations that took at most 1.2 calm medians at the device.
     pub(super) quick: f64,
-    /// Median at the device over the calm one.
+    /// Median at the device relative to the calm one.
     pub(super) median_ratio: f64,
-    /// Median and 97 % quantile at the device over the calm ones, at depths that calm parts
+    /// Median and 97 % quantile at the device relative to the calm ones, at depths that calm parts
     /// have, and without a flush; None for fewer than 30 operations.
     pub(super) at_calm_depth: Option<(f64, f64)>,
-    /// Whose rate grew most among the others, and who flushed most.
+    /// The other task whose rate grew most, and the one that flushed most.
     pub(super) busiest_other: TaskId,
     pub(super) busiest_flusher: TaskId,
 }
@@ -96,7 +96,7 @@ fn stages_of(operation: &Operation) -> [f64; STAGES] {
     let stages = operation.stages();
     let ns = |stage: Option<u64>| stage.unwrap_or(0) as f64;
     let queue = ns(stages.tag) + ns(stages.scheduler);
-    // Where the start is not known, what lies between arrival and issue is queueing.
+    // If the start is unknown, the time between arrival and issue counts as queueing.
     let queue = match (stages.scheduler, operation.issued_ns) {
         (None, Some(issued)) => issued.saturating_sub(operation.arrived_ns) as f64,
         _ => queue,
@@ -104,7 +104,7 @@ fn stages_of(operation: &Operation) -> [f64; STAGES] {
     [ns(stages.held), queue, ns(stages.device), ns(stages.wakeup)]
 }
 
-/// Times of beginnings and ends, each in order: how many are in between at a moment.
+/// Sorted start and end times: the number of operations in flight at a time.
 #[derive(Default)]
 struct InFlight {
     starts: Vec<u64>,
@@ -119,13 +119,13 @@ impl InFlight {
         InFlight { starts, ends }
     }
 
-    /// Begun before `at`, and not ended by then.
+    /// Started before `at`, and not ended by then.
     fn at(&self, at: u64) -> usize {
         let begun = self.starts.partition_point(|&start| start < at);
         begun.saturating_sub(self.ends.partition_point(|&end| end <= at))
     }
 
-    /// Any of them in [from, to].
+    /// Whether any of them is in [from, to].
     fn any_between(&self, from: u64, to: u64) -> bool {
         let begun = self.starts.partition_point(|&start| start <= to);
         begun > self.ends.partition_point(|&end| end < from)
@@ -211,7 +211,7 @@ fn median_of(own: &[Own], is_calm: bool, of: impl Fn(&Own) -> f64) -> Option<f64
     median(&part.map(of).collect::<Vec<f64>>())
 }
 
-/// From when on an operation is slow, which are, and where their excess is.
+/// The threshold for slow operations, which ones are slow, and where their excess is.
 fn slow_of(own: &[Own], limit_ns: Option<u64>) -> (f64, Vec<Slow>, [f64; STAGES]) {
     let calm: Vec<f64> = own
         .iter()
@@ -245,7 +245,7 @@ fn slow_of(own: &[Own], limit_ns: Option<u64>) -> (f64, Vec<Slow>, [f64; STAGES]
     (slow_ns, slow, shares.map(|share| share / sum.max(1.0)))
 }
 
-/// Intervals at the device of flushes, or of all others.
+/// Intervals at the device of flushes, or of everything else.
 fn of_kind(operations: &[Operation], is_flush: bool) -> impl Iterator<Item = (u64, u64)> {
     let kind = move |one: &&Operation| (one.kind == Kind::Sync) == is_flush;
     let of_kind = operations.iter().filter(kind);
@@ -277,7 +277,7 @@ fn part(
     }
 }
 
-/// One less the depth that arrivals see over the depth over time.
+/// One minus the depth seen by arrivals over the mean depth over time.
 fn per_slot(own: &[Own], flight: &InFlight) -> f64 {
     if own.is_empty() {
         return 0.0;
@@ -303,7 +303,7 @@ fn beside_flush(own: &[Own], slow: &[Slow], flight: &InFlight) -> [f64; 2] {
     if slow.is_empty() || rest.len() <= 20 {
         return [beside, 1.0];
     }
-    // As long a look as the slow ones had, or chance alone would favour them.
+    // As long a look-back as for the slow ones, or chance alone would favour them.
     let looks: Vec<f64> = slow.iter().map(|one| one.stages[DEVICE]).collect();
     let look = median(&looks).unwrap_or(0.0) as u64;
     let other = share(
@@ -313,7 +313,7 @@ fn beside_flush(own: &[Own], slow: &[Slow], flight: &InFlight) -> [f64; 2] {
     [beside, other]
 }
 
-/// The share of the part that is not calm with a flush in flight.
+/// The share of the non-calm part with a flush in flight.
 fn flushing(operations: &[Operation], scene: &Scene<'_>) -> f64 {
     let mut intervals: Vec<(u64, u64)> = of_kind(operations, true)
         .filter(|one| !(scene.is_calm)(one.0))
@@ -327,7 +327,7 @@ fn flushing(operations: &[Operation], scene: &Scene<'_>) -> f64 {
     covered as f64 / scene.other_ns.max(1) as f64
 }
 
-/// How regular completions are while the device is full.
+/// Regularity of completions while the device is full.
 fn full_bins(flight: &InFlight, scene: &Scene<'_>) -> Option<(f64, f64)> {
     let ends = flight.ends.iter().copied();
     let ends: Vec<u64> = ends.filter(|&end| !(scene.is_calm)(end)).collect();
@@ -379,8 +379,7 @@ fn at_calm_depth(own: &[Own], all: &InFlight, flushes: &InFlight) -> Option<(f64
     (now.len() >= 30).then(|| Some((ratio(0.5)?, ratio(0.97)?)))?
 }
 
-/// The other task that grew most, and the task that flushed most, in the part that is not
-/// calm.
+/// The other task that grew most, and the task that flushed most, in the non-calm part.
 fn who(operations: &[Operation], scene: &Scene<'_>) -> (TaskId, TaskId) {
     let mut others: BTreeMap<TaskId, f64> = BTreeMap::new();
     let mut flushers: BTreeMap<TaskId, f64> = BTreeMap::new();

@@ -1,16 +1,16 @@
-//! Whose fault is it when operations are slow?
+//! What causes slow operations?
 //!
-//! A capture has calm and other parts. An operation of the load in question is *slow* if it
-//! takes longer than a limit, or else than max(3 times the median, the 99 % quantile) of the
-//! calm part. Its *excess* in a stage is what the stage took beyond its calm median; shares
-//! of the summed excess say where the time went. Rules in a fixed order name the cause; an
-//! answer that the rules do not support is "unknown".
+//! A capture has calm and other parts. An operation of the load in question is *slow* if it takes
+//! longer than a limit, or else than max(3 times the median, the 99 % quantile) of the calm part.
+//! Its *excess* in a stage is the time above the stage's calm median; shares of the summed excess
+//! show where the time went. Rules in a fixed order name the cause; if none applies the answer is
+//! "unknown".
 //!
-//! What cannot be seen is not guessed: without events of system calls H and W are unknown,
-//! and without the host's pressure no processor is blamed.
+//! Nothing is guessed: without events of system calls H and W are unknown, and without pressure
+//! data of the host no processor is blamed.
 //!
-//! Known to be weak: a device that is slow *while* another process loads it. The other
-//! process is named; the device cannot be assessed at that depth.
+//! Known weakness: a device that is slow *while* another process loads it. The other process is
+//! named; the device cannot be assessed at that depth.
 
 mod examples;
 mod features;
@@ -29,11 +29,11 @@ use stripewise_stats::{Bootstrap, Estimate};
 
 /// Fewest slow operations for a verdict.
 pub const SLOW_MIN: usize = 30;
-/// And the least share of all in the part that is not calm.
+/// And their minimum share of the operations in the non-calm part.
 pub const SLOW_SHARE_MIN: f64 = 0.03;
-/// Least calm share of the time that says what is usual.
+/// Smallest calm share of the time that defines normal behaviour.
 pub const CALM_SHARE_MIN: f64 = 0.05;
-/// A second cause is named from this share of the excess on.
+/// A second cause is named from this share of the excess.
 const SECOND_SHARE_MIN: f64 = 0.25;
 
 /// A cause.
@@ -43,68 +43,68 @@ pub enum Cause {
     NotSlow,
     /// Nothing was slow, but the application issues one operation at a time.
     OneAtATime,
-    /// Held back above the block layer: the limit of a control group.
+    /// Held back above the block layer by a control group's limit.
     ControlGroup,
     /// Waiting in the host: for a tag, or in the scheduler's queue.
     HostQueue,
-    /// Completed, but no processor to go on with.
+    /// Completed, but no processor was available to continue.
     Processor,
     /// Flushes of the device's cache.
     FlushStorm {
-        /// Who asked for most of them.
+        /// The task that requested most of them.
         task: TaskId,
     },
     /// Another process loads the device.
     OtherProcess {
-        /// The one whose rate rose most.
+        /// The task whose rate rose most.
         task: TaskId,
-        /// Mostly by flushes.
+        /// Mainly through flushes.
         by_flushes: bool,
     },
-    /// Something lets through a constant rate.
+    /// Something limits it to a constant rate.
     VolumeCap {
-        /// That rate, operations a second.
+        /// That rate, operations per second.
         rate: f64,
     },
-    /// This load is more than the device carries.
+    /// This load exceeds the device's capacity.
     OwnSaturation,
-    /// The device, or what is under it.
+    /// The device, or the layers below it.
     Device {
-        /// Most operations are as quick as ever.
+        /// Most operations are as fast as usual.
         is_intermittent: bool,
     },
-    /// The device, or a processor that was short while completions were handled.
+    /// The device, or a shortage of CPU while completions were handled.
     DeviceOrProcessor,
-    /// The rules name nothing.
+    /// No rule applies.
     Unknown,
     /// More than 0.1 % of the events were lost.
     Lost,
 }
 
-/// How many of the slow operations lost most of their time where.
+/// Number of slow operations that lost most of their time in a stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CauseShare {
-    /// What that stage stands for here.
+    /// The cause that the stage indicates here.
     pub cause: Cause,
-    /// Slow operations whose largest excess is there.
+    /// Slow operations with the largest excess there.
     pub operations: usize,
-    /// Their share of all slow ones, with a 95 % block-bootstrap interval; None for fewer
-    /// slow operations than make two blocks.
+    /// Their share of all slow ones, with a 95 % block-bootstrap interval; None for fewer slow
+    /// operations than make two blocks.
     pub share: Option<Estimate>,
 }
 
-/// What is said of a capture.
+/// The verdict on a capture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blame {
     /// The cause.
     pub cause: Cause,
-    /// Other causes that a quarter of the excess, or more, speaks for.
+    /// Other causes supported by at least a quarter of the excess.
     pub also: Vec<Cause>,
-    /// From when on an operation is slow, nanoseconds.
+    /// Threshold for slow operations, nanoseconds.
     pub slow_ns: u64,
     /// Slow operations.
     pub slow: usize,
-    /// Operations in the part that is not calm.
+    /// Operations in the non-calm part.
     pub operations: usize,
     /// Where slow operations lost their time, the largest share first.
     pub shares: Vec<CauseShare>,
@@ -114,8 +114,8 @@ pub struct Blame {
 
 /// Judges a capture.
 ///
-/// Operations are in the order of arrival. They are held in memory by the caller, so a
-/// capture is a window of a trace, such as the minutes around a slow moment.
+/// Operations are in the order of arrival. The caller holds them in memory, so a capture is a
+/// window of a trace, such as the minutes around a slow moment.
 #[must_use]
 pub fn blame(operations: &[Operation], scene: &Scene<'_>) -> Blame {
     let features = Features::new(operations, scene);
@@ -134,7 +134,7 @@ pub fn blame(operations: &[Operation], scene: &Scene<'_>) -> Blame {
     }
 }
 
-/// The stage of the largest excess of each slow operation, counted.
+/// Counts slow operations by the stage of their largest excess.
 fn shares_of(features: &Features, cause: Cause) -> Vec<CauseShare> {
     let slow = &features.slow;
     let bootstrap = Bootstrap {

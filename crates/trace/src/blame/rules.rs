@@ -1,4 +1,4 @@
-//! The rules, in their order; the first that holds names the cause.
+//! The rules in order; the first that applies names the cause.
 
 use super::features::{DEVICE, Features, HELD, QUEUE, WAKEUP};
 use super::scene::Scene;
@@ -7,9 +7,9 @@ use crate::closedness::LOST_SHARE_MAX;
 
 /// More than half of the excess.
 const MOST: f64 = 0.5;
-/// Some task waits for a processor for more than this share of the time.
+/// Share of the time in which some task waits for a processor.
 const SHORT: f64 = 0.25;
-/// And for so much more of it than in the calm part.
+/// Excess of that share over the calm part.
 const SHORTER: f64 = 0.1;
 /// From here on the share hardly rises, however many tasks wait.
 const ALWAYS_SHORT: f64 = 0.9;
@@ -19,8 +19,8 @@ pub(super) fn cause(features: &Features, scene: &Scene<'_>) -> Cause {
         return Cause::Lost;
     }
     let [held, queue, device, wakeup] = features.shares;
-    // The throttle of a control group hands operations on from a worker; without events of
-    // system calls, that is all that is seen of it.
+    // A control group's throttle passes operations on from a worker; without events of system
+    // calls, that is all that is visible of it.
     if features.deferred > 0.2 && held < 0.01 {
         return Cause::ControlGroup;
     }
@@ -55,21 +55,21 @@ pub(super) fn cause(features: &Features, scene: &Scene<'_>) -> Cause {
     of_the_device(features, is_processor_shorter(scene))
 }
 
-/// Processors were short, and shorter than in the calm part as far as that can be told.
+/// Whether processors were short, and more so than in the calm part, as far as known.
 fn is_processor_shorter(scene: &Scene<'_>) -> bool {
     let now = scene.processor_pressure.unwrap_or(0.0);
     let calm = scene.calm_pressure.unwrap_or(0.0);
     now > SHORT && (now - calm > SHORTER || calm > ALWAYS_SHORT)
 }
 
-/// Most of the time was lost at the device: why?
+/// Most of the time was lost at the device: finds the reason.
 fn of_the_device(features: &Features, is_processor_shorter: bool) -> Cause {
     let (calm, now) = (features.calm, features.other);
     let odds = |share: f64| share / (1.01 - share);
     let [beside, otherwise] = features.beside_flush;
     if now.flushes > 3.0 * calm.flushes + 2.0 {
         if features.flushing > 0.8 {
-            // A flush is always in flight: its being there says nothing of one operation.
+            // A flush is always in flight: its presence means nothing for a single operation.
             return Cause::OtherProcess {
                 task: features.busiest_flusher,
                 by_flushes: true,
@@ -104,7 +104,7 @@ fn of_the_device(features: &Features, is_processor_shorter: bool) -> Cause {
     }
 }
 
-/// Causes besides the first that a quarter of the excess speaks for.
+/// Further causes supported by a quarter of the excess.
 pub(super) fn also(features: &Features, first: Cause) -> Vec<Cause> {
     if matches!(first, Cause::Lost | Cause::NotSlow | Cause::OneAtATime) {
         return Vec::new();
@@ -130,7 +130,7 @@ pub(super) fn also(features: &Features, first: Cause) -> Vec<Cause> {
         .collect()
 }
 
-/// What time at the device stands for, given the cause.
+/// The meaning of time at the device, given the cause.
 pub(super) fn at_the_device(cause: Cause) -> Cause {
     match cause {
         Cause::FlushStorm { .. }

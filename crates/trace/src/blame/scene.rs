@@ -1,4 +1,4 @@
-//! What a capture is judged by, and which parts of it are calm.
+//! The reference data for judging a capture, and its calm parts.
 
 use crate::operation::Operation;
 use std::collections::BTreeMap;
@@ -6,39 +6,39 @@ use stripewise_stats::{Quantile, median, quantile};
 
 /// Fewest operations for a period to be judged.
 const PERIOD_OPERATIONS_MIN: usize = 10;
-/// A period is calm up to this many times the quickest quarter's median.
+/// A period is calm up to this multiple of the fastest quarter's median.
 const CALM_FACTOR: f64 = 1.5;
 
-/// What is known besides the operations.
+/// Facts besides the operations.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
-    /// The operations of the load in question; all others are of others.
+    /// Selects the operations of the load in question.
     pub is_own: &'a dyn Fn(&Operation) -> bool,
     /// The calm part of the capture, by arrival.
     pub is_calm: &'a dyn Fn(u64) -> bool,
-    /// How long the calm part is, nanoseconds.
+    /// Length of the calm part, nanoseconds.
     pub calm_ns: u64,
-    /// How long the other part is, nanoseconds.
+    /// Length of the other part, nanoseconds.
     pub other_ns: u64,
-    /// Slow is longer than this; None: by the calm part.
+    /// Threshold for slow; None: derived from the calm part.
     pub slow_ns: Option<u64>,
-    /// The share of events that were lost.
+    /// The share of lost events.
     pub lost_share: f64,
-    /// Share of time in which some task waited for a processor (`/proc/pressure/cpu`,
-    /// "some"), 0 to 1, in the part that is not calm; None where it is not known.
+    /// Share of time in which some task waited for a processor (`/proc/pressure/cpu`, "some"), 0 to
+    /// 1, in the non-calm part; None if unknown.
     pub processor_pressure: Option<f64>,
-    /// The same in the calm part: what is short all the time explains no difference.
+    /// The same in the calm part: a permanent shortage explains no difference.
     pub calm_pressure: Option<f64>,
-    /// Operations a second that a control group of the load, or one above it, allows;
-    /// None where none is configured or known.
+    /// Operations per second allowed by a control group of the load, or one above it; None if none
+    /// is configured or known.
     pub configured_limit: Option<f64>,
 }
 
-/// Periods of a capture and which of them are calm: those whose median latency is at most
-/// 1.5 times that of the quickest quarter of periods.
+/// Periods of a capture and which of them are calm: those with a median latency of at most 1.5
+/// times that of the fastest quarter of periods.
 ///
-/// Returns the beginning of each calm period; `period_ns` is their length. Periods with
-/// fewer than ten operations are not judged.
+/// Returns the start of each calm period; `period_ns` is their length. Periods with fewer than ten
+/// operations are not judged.
 #[must_use]
 pub fn calm_periods(operations: &[Operation], period_ns: u64) -> Vec<u64> {
     let mut periods: BTreeMap<u64, Vec<f64>> = BTreeMap::new();

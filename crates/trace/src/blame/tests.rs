@@ -13,7 +13,7 @@ pub(super) const OWN: TaskId = TaskId::from_index(1);
 pub(super) const OTHER: TaskId = TaskId::from_index(2);
 pub(super) const DAEMON: TaskId = TaskId::from_index(3);
 
-/// What is asked of the device: when, how long it takes, what it is.
+/// A request to the device: time, duration, type.
 #[derive(Clone, Copy)]
 pub(super) struct Demand {
     pub at: f64,
@@ -118,7 +118,7 @@ pub(super) fn judge(operations: &[Operation]) -> Blame {
     judge_with(operations, |scene| scene)
 }
 
-/// A calm load of 400 a second, beside a little of another.
+/// A calm load of 400 per second, with a little of another.
 fn calm() -> Maker {
     let mut maker = Maker::new();
     maker.load(OWN, 400.0, 0.0, 2.0 * HALF, 1.0);

@@ -1,4 +1,4 @@
-//! Ten scenes of each cause, varied: rates, services and by how much it is worse. Each must be
+//! Ten scenes of each cause, with different rates, service times and severity. Each cause must be
 //! named. A thousand of each, more varied, are in `cargo xtask truth`.
 
 use super::tests::{DAEMON, Demand, HALF, MS, Maker, OTHER, OWN, judge, judge_with};
@@ -8,8 +8,8 @@ use stripewise_units::Kind;
 
 const SCENES: u64 = 10;
 
-/// A calm load of 300 to 500 a second beside a little of another, on a device that takes
-/// 1.2 to 2.4 ms, and how much worse it becomes: 0 to 1.
+/// A calm load of 300 to 500 per second with a little of another, on a device that takes 1.2 to 2.4
+/// ms, and the severity of its degradation: 0 to 1.
 fn scene(seed: u64) -> (Maker, f64) {
     let mut maker = Maker::of_seed(100 + seed);
     let [rate, other, slow, worse] = [(); 4].map(|()| maker.random.uniform());
@@ -21,7 +21,7 @@ fn scene(seed: u64) -> (Maker, f64) {
     (maker, worse)
 }
 
-/// Changes what comes after the calm half.
+/// Changes everything after the calm half.
 fn change(maker: &mut Maker, mut to: impl FnMut(usize, &mut Demand)) {
     let late = maker.demands.iter_mut().filter(|one| one.at > HALF);
     late.enumerate().for_each(|(k, one)| to(k, one));
@@ -82,7 +82,7 @@ fn another_process_is_named_by_what_it_does() {
 #[test]
 fn more_load_than_the_device_carries_is_one_s_own() {
     each_is(Cause::OwnSaturation, |mut maker, worse| {
-        // As much as keeps all four servers busy, and a tenth more or less.
+        // Enough to keep all four servers busy, plus or minus a tenth.
         let busy: f64 = maker.demands.iter().map(|one| one.service).sum();
         let carried = 4.0 * maker.demands.len() as f64 / busy * 1e9;
         let now = maker.demands.len() as f64 / (2.0 * HALF) * 1e9;
@@ -99,7 +99,7 @@ fn a_constant_rate_is_a_cap() {
         let (maker, worse) = scene(seed);
         let mut operations = maker.serve();
         let late = operations.iter().filter(|one| one.arrived_ns as f64 > HALF);
-        // A little below what is wanted.
+        // Slightly below the demand.
         let wanted = late.filter(|one| one.kind != Kind::Sync).count() as f64 / (HALF / 1e9);
         let rate = (0.9 + 0.08 * worse) * wanted;
         let mut next = HALF;
@@ -131,7 +131,7 @@ fn what_is_held_back_above_the_device_is_the_control_group() {
         });
         judge(&maker.serve()).cause
     });
-    // Without events of system calls only the workers show, that hand operations on.
+    // Without events of system calls only the workers that pass operations on are visible.
     each_is(Cause::ControlGroup, |maker, worse| {
         let mut operations = maker.serve();
         let every = 2 + (2.0 * worse) as usize;

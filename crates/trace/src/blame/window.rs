@@ -1,5 +1,5 @@
-//! Operations that are kept to be judged, with bounded memory: all of a short recording; of
-//! a long one the quickest and the slowest stretches, as calm and slow are what is compared.
+//! Operations retained for judging, in bounded memory: all of a short recording; of a long one the
+//! fastest and the slowest stretches, because calm and slow parts are compared.
 
 use super::{Blame, CALM_SHARE_MIN, Cause, Scene, blame, calm_periods};
 use crate::event::Flags;
@@ -9,32 +9,32 @@ use std::collections::{BTreeMap, BTreeSet};
 use stripewise_stats::median;
 use stripewise_units::{DeviceNumber, Kind};
 
-/// Operations kept at most, about 40 MiB.
+/// Most operations retained, about 40 MiB.
 const OPERATIONS_MAX: usize = 1 << 18;
-/// Of one stretch; those beyond are left out.
+/// For one stretch; more are dropped.
 const PER_STRETCH_MAX: usize = OPERATIONS_MAX / 4;
-/// Stretches kept apart; with more, two become one.
+/// Most separate stretches; with more, two are merged.
 const STRETCHES_MAX: usize = 4_096;
-/// Their width at the beginning.
+/// Their initial width.
 const WIDTH_NS: u64 = 100_000_000;
-/// Operations that a period has on average, where the recording has enough.
+/// Mean operations per period, if the recording has enough.
 const PERIOD_OPERATIONS: usize = 50;
-/// A control group at work hands on an operation in each of its slices, which last a tenth of
-/// a second or less: one in so many of a period shows it.
+/// An active control group passes on at least one operation in each of its slices, of a tenth of a
+/// second or less: one in this many of a period reveals it.
 const HELD_BACK_ONE_IN: u64 = 50;
-/// The rate is at a limit from and up to these parts of it.
+/// The rate is at a limit within this range of it.
 const AT_LIMIT: std::ops::Range<f64> = 0.9..1.2;
-/// Periods that show it, at least.
+/// Fewest periods that show it.
 const HELD_BACK_PERIODS_MIN: usize = 5;
 /// With a limit, a period is calm up to this share of operations above it.
 const CALM_ABOVE_LIMIT_MAX: f64 = 0.01;
 
-/// Operations that are kept to be judged.
+/// Operations retained for judging.
 #[derive(Debug)]
 pub struct BlameWindow {
     width_ns: u64,
     stretches: BTreeMap<u64, Vec<Operation>>,
-    /// Stretches that were given up for want of memory.
+    /// Stretches dropped to save memory.
     dropped: BTreeSet<u64>,
     count: usize,
     total: u64,
@@ -52,57 +52,57 @@ impl Default for BlameWindow {
     }
 }
 
-/// What is known besides the operations; see [`Scene`].
+/// Facts besides the operations; see [`Scene`].
 pub struct WindowFacts<'a> {
-    /// Who did what.
+    /// The tasks.
     pub tasks: &'a Tasks,
-    /// The name of the load that a task is a part of; None: tasks of one name are one load.
+    /// The name of the load that a task belongs to; None: tasks with the same name are one load.
     pub load_of: Option<&'a dyn Fn(TaskId) -> Option<String>>,
-    /// The tasks of the load in question; none: on each device those of the name that has
-    /// the most operations while it is calm.
+    /// The tasks of the load in question; None: on each device those with the name that has the
+    /// most operations during calm periods.
     pub own: Option<&'a dyn Fn(TaskId) -> bool>,
-    /// Slow is longer than this; None: by the calm part.
+    /// Threshold for slow; None: derived from the calm part.
     pub slow_ns: Option<u64>,
-    /// The share of events that were lost.
+    /// The share of lost events.
     pub lost_share: f64,
-    /// Share of the time from one moment to another in which some task waited for a
-    /// processor; None where it is not known.
+    /// Share of the time between two moments in which some task waited for a processor; None if
+    /// unknown.
     pub processor_pressure: &'a dyn Fn(u64, u64) -> Option<f64>,
-    /// What control groups allow on a device; None where that is not known, and then no group
-    /// is blamed. Where nothing is limited, operations that workers of the kernel queue are
-    /// those of a loop device or of encryption.
+    /// Limits of control groups on a device; None if unknown, and then no group is blamed. If
+    /// nothing is limited, operations queued by kernel workers come from a loop device or
+    /// encryption.
     pub limits: &'a dyn Fn(DeviceNumber) -> Option<Vec<ConfiguredLimit>>,
 }
 
-/// What a control group allows.
+/// A control group's limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConfiguredLimit {
     /// Of reads or of writes.
     pub kind: Kind,
-    /// In bytes; else in operations.
+    /// In bytes; otherwise in operations.
     pub is_bytes: bool,
-    /// So many a second.
+    /// Limit per second.
     pub per_second: f64,
 }
 
-/// What is said of one device.
+/// The verdict on one device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceBlame {
     /// The device.
     pub device: DeviceNumber,
-    /// The name of the load that was judged; None where the source names none, or where the
-    /// caller chose the tasks.
+    /// The name of the load that was judged; None if the source names none, or if the caller chose
+    /// the tasks.
     pub own: Option<String>,
     /// The judgement.
     pub blame: Blame,
-    /// How much of the time had operations and was judged, nanoseconds.
+    /// Time that had operations and was judged, nanoseconds.
     pub judged_ns: u64,
-    /// How much of that was calm.
+    /// The calm part of that.
     pub calm_ns: u64,
 }
 
 impl BlameWindow {
-    /// Takes an operation.
+    /// Adds an operation.
     pub fn add(&mut self, operation: &Operation) {
         self.total += 1;
         let stretch = operation.arrived_ns / self.width_ns;
@@ -123,13 +123,13 @@ impl BlameWindow {
         }
     }
 
-    /// The share of the operations that are still here, 0 to 1.
+    /// The share of operations still retained, 0 to 1.
     #[must_use]
     pub fn kept_share(&self) -> f64 {
         self.count as f64 / self.total.max(1) as f64
     }
 
-    /// Two stretches become one; where one of them is gone, both go.
+    /// Merges pairs of stretches; if one of a pair was dropped, both go.
     fn widen(&mut self) {
         self.width_ns = self.width_ns.saturating_mul(2);
         self.dropped = self.dropped.iter().map(|stretch| stretch / 2).collect();
@@ -143,8 +143,8 @@ impl BlameWindow {
         self.stretches = wider;
     }
 
-    /// Gives up the stretches in the middle, by their median latency, until half is left.
-    /// The one that is filled now stays.
+    /// Drops the stretches in the middle, by median latency, until half are left. The one being
+    /// filled stays.
     fn thin(&mut self) {
         let now = self.stretches.keys().next_back().copied();
         let ranked = self.stretches.iter().map(|(stretch, operations)| {
@@ -200,7 +200,7 @@ impl BlameWindow {
         judged.collect()
     }
 
-    /// The length of the periods that are calm or not.
+    /// The length of the periods classified as calm or not.
     fn period_ns(&self, operations: usize) -> u64 {
         if !self.dropped.is_empty() || operations == 0 {
             return self.width_ns;
@@ -227,7 +227,7 @@ impl BlameWindow {
         let held_back = held_back_periods(operations, period_ns);
         calm.retain(|period| !held_back.contains(period));
         if calm.len() == all.len() {
-            // Nothing to compare: what holds at all times is judged over all of it.
+            // Nothing to compare: a constant condition is judged over the whole time.
             calm.clear();
         }
         let is_calm = |at: u64| calm.contains(&(at / period_ns));
@@ -237,7 +237,7 @@ impl BlameWindow {
             None => busiest_load(operations, &loads, &is_calm),
         };
         let is_own = |one: &Operation| {
-            // Whom a worker of the kernel queued it for is not known: it may be this load.
+            // The task it was queued for by a kernel worker is unknown: it may belong to this load.
             is_held_back(one)
                 || match (facts.own, &own) {
                     (Some(is_own), _) => is_own(one.task),
@@ -276,7 +276,7 @@ impl BlameWindow {
         }
         let limits = (facts.limits)(device).unwrap_or_default();
         if limits.is_empty() {
-            // File systems and other workers of the kernel hold operations as well.
+            // File systems and other kernel workers hold operations back as well.
             name_no_group(&mut blame);
         }
         if blame.cause != Cause::Lost && is_at_limit(operations, period_ns, &held_back, &limits) {
@@ -292,7 +292,7 @@ impl BlameWindow {
     }
 }
 
-/// Too little is calm to compare with.
+/// Too little is calm for a comparison.
 fn name_nothing(blame: &mut Blame) {
     let is_settled = matches!(
         blame.cause,
@@ -304,7 +304,7 @@ fn name_nothing(blame: &mut Blame) {
     }
 }
 
-/// The rate is at a limit: what was named first comes after it.
+/// The rate is at a limit: the cause named first is secondary.
 fn name_group(blame: &mut Blame) {
     blame.also.retain(|cause| *cause != Cause::ControlGroup);
     if !matches!(
@@ -316,7 +316,7 @@ fn name_group(blame: &mut Blame) {
     blame.cause = Cause::ControlGroup;
 }
 
-/// Without a limit that is known, no control group is blamed.
+/// Without a known limit, no control group is blamed.
 fn name_no_group(blame: &mut Blame) {
     blame.also.retain(|cause| *cause != Cause::ControlGroup);
     let of_shares = blame.shares.iter_mut().map(|share| &mut share.cause);
@@ -327,7 +327,7 @@ fn name_no_group(blame: &mut Blame) {
     }
 }
 
-/// The calm periods: by their medians, or with a limit by what is above it.
+/// The calm periods: by their medians, or with a limit by operations above it.
 fn calm_of(operations: &[Operation], period_ns: u64, slow_ns: Option<u64>) -> BTreeSet<u64> {
     let Some(limit) = slow_ns else {
         let calm = calm_periods(operations, period_ns).into_iter();
@@ -345,15 +345,14 @@ fn calm_of(operations: &[Operation], period_ns: u64, slow_ns: Option<u64>) -> BT
     calm.map(|(period, _)| period).collect()
 }
 
-/// Queued by a worker of the kernel, and not written back from memory: a control group held
-/// it back.
+/// Queued by a kernel worker, and not write-back from memory: held back by a control group.
 fn is_held_back(one: &Operation) -> bool {
     let is_direct = one.kind == Kind::Read || one.flags.has(Flags::SYNC);
     is_direct && one.flags.has(Flags::DEFERRED)
 }
 
-/// Periods in which a control group held operations back: their latency at the device says
-/// nothing of that.
+/// Periods in which a control group held operations back: their latency at the device does not
+/// reflect that.
 fn held_back_periods(operations: &[Operation], period_ns: u64) -> BTreeSet<u64> {
     let mut periods: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
     for one in operations {
@@ -367,7 +366,7 @@ fn held_back_periods(operations: &[Operation], period_ns: u64) -> BTreeSet<u64> 
     held_back.map(|(period, _)| period).collect()
 }
 
-/// While workers of the kernel queue some of it, the rate is what a control group allows.
+/// Whether the rate equals a control group's limit while kernel workers queue part of it.
 fn is_at_limit(
     operations: &[Operation],
     period_ns: u64,
@@ -390,8 +389,7 @@ fn is_at_limit(
     })
 }
 
-/// The name of the load that each task is a part of. Threads of the kernel are one load, and
-/// others those that the caller says.
+/// The name of each task's load. Kernel threads are one load, others are grouped by the caller.
 fn loads_of(operations: &[Operation], facts: &WindowFacts<'_>) -> BTreeMap<TaskId, Option<String>> {
     let tasks: BTreeSet<TaskId> = operations.iter().map(|one| one.task).collect();
     let load_of = |task: TaskId| {
@@ -410,7 +408,7 @@ fn loads_of(operations: &[Operation], facts: &WindowFacts<'_>) -> BTreeMap<TaskI
         .collect()
 }
 
-/// The load with the most reads and writes while it is calm; where nothing is calm, at all.
+/// The load with the most reads and writes during calm periods; without any, overall.
 fn busiest_load(
     operations: &[Operation],
     loads: &BTreeMap<TaskId, Option<String>>,
@@ -520,9 +518,9 @@ mod tests {
             per_second: 1e6,
         };
         assert_eq!(cause(Some(vec![limit])), Cause::ControlGroup);
-        // A limit that nobody knows of is not blamed.
+        // An unknown limit is not blamed.
         assert_eq!(cause(None), Cause::Unknown);
-        // Without a limit anywhere they are those of a loop device, or of encryption.
+        // If nothing is limited they come from a loop device, or from encryption.
         assert_eq!(cause(Some(Vec::new())), Cause::OneAtATime);
     }
 
@@ -532,7 +530,7 @@ mod tests {
         let victim = tasks.id(10, Comm::new(b"fio"));
         let worker = tasks.id(11, Comm::new(b"kworker/1:2"));
         let mut window = BlameWindow::default();
-        // 100 a second: one waits for each slice of 100 ms, and nine follow at once.
+        // 100 per second: one waits for each slice of 100 ms, and nine follow at once.
         for k in 0..2_000u64 {
             let is_held = k % 10 == 0;
             let at = k / 10 * 100 * MS + (k % 10) * MS / 5;
@@ -605,7 +603,7 @@ mod tests {
             per_second: 1e6,
         };
         assert_eq!(blame(Some(vec![limit])).cause, Cause::ControlGroup);
-        // Live without a limit, and from a trace, which holds none, it is the same.
+        // Live without a limit, and from a trace, which contains none, the result is the same.
         assert_eq!(blame(None), blame(Some(Vec::new())));
         assert_eq!(blame(None).cause, Cause::Unknown);
         assert_eq!(blame(None).shares[0].cause, Cause::Unknown);

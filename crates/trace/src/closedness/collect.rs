@@ -1,19 +1,18 @@
-//! The spans of each task of a trace, the latest ones, within bounded memory; and the load
-//! as a whole.
+//! The latest spans of each task in a trace, in bounded memory; and the load as a whole.
 
 use super::{Closedness, INSENSITIVE, LOST_SHARE_MAX, Span, Structure, closedness};
 use crate::operation::Operation;
 use crate::tasks::TaskId;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Spans kept of a task at first.
+/// Initial limit of spans per task.
 const SPANS_PER_TASK_MAX: usize = 1 << 15;
-/// Spans kept of all tasks: 32 MiB.
+/// Most spans of all tasks: 32 MiB.
 const SPANS_MAX: usize = 1 << 21;
-/// Tasks that are followed.
+/// Most tasks tracked.
 const TASKS_MAX: usize = 4_096;
 
-/// A load whose tasks of this share of the operations wait for the disk is a closed one.
+/// A load is closed if tasks with this share of the operations wait for the disk.
 const CLOSED_SHARE: f64 = 0.9;
 
 /// Collects the operations of each task.
@@ -25,32 +24,31 @@ pub struct TaskSpans {
     operations: u64,
 }
 
-/// What is said of one task.
+/// The result for one task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TaskClosedness {
     /// The task.
     pub task: TaskId,
     /// Its operations.
     pub operations: u64,
-    /// What its latest operations show.
+    /// Closedness of its latest operations.
     pub closedness: Closedness,
 }
 
-/// What is said of the whole load.
+/// The result for the whole load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadClosedness {
-    /// E of the load: the tasks' E weighted by their operations. None where events were
-    /// lost (more than 0.1 %): what is missing looks like waiting.
+    /// E of the load: the tasks' E weighted by their operations. None if events were lost (more
+    /// than 0.1 %): gaps look like waiting.
     pub elasticity: Option<f64>,
-    /// The smallest and largest that it may be; tasks of which nothing is known count from
-    /// 0 to 1.
+    /// Its lower and upper bound; tasks without a result count from 0 to 1.
     pub elasticity_interval: [f64; 2],
-    /// The tasks, the busiest first.
+    /// The tasks, busiest first.
     pub tasks: Vec<TaskClosedness>,
 }
 
 impl LoadClosedness {
-    /// It waits for its disk, for certain: the tasks of most of its operations do.
+    /// Whether it certainly waits for its disk: tasks with most of its operations do.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         let operations = |tasks: &mut dyn Iterator<Item = &TaskClosedness>| {
@@ -62,7 +60,7 @@ impl LoadClosedness {
         self.elasticity.is_some() && closed >= CLOSED_SHARE * all
     }
 
-    /// It is closed, and its rate depends on latency.
+    /// Whether it is closed, and its rate depends on latency.
     #[must_use]
     pub fn waits(&self) -> bool {
         self.is_closed() && self.elasticity_interval[1] >= INSENSITIVE
@@ -81,7 +79,7 @@ impl Default for TaskSpans {
 }
 
 impl TaskSpans {
-    /// Takes an operation. One without a completion is only counted.
+    /// Adds an operation. One without a completion is only counted.
     pub fn add(&mut self, operation: &Operation) {
         self.operations += 1;
         let is_room = self.tasks.len() < TASKS_MAX;
@@ -108,7 +106,7 @@ impl TaskSpans {
         }
     }
 
-    /// Keeps half as many of each task.
+    /// Halves the number retained per task.
     fn shorten(&mut self) {
         self.per_task_max /= 2;
         self.kept = 0;
@@ -119,7 +117,7 @@ impl TaskSpans {
         }
     }
 
-    /// Judges each task and the load. `lost_share` is the share of events that were lost.
+    /// Judges each task and the load. `lost_share` is the share of lost events.
     #[must_use]
     pub fn judge(&self, lost_share: f64) -> LoadClosedness {
         let all = self.tasks.iter().map(|(task, (operations, spans))| {

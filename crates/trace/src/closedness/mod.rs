@@ -1,11 +1,11 @@
-//! Does a load wait for the disk? Whether a task's next operation depends on the completion
-//! of one before, or comes by itself.
+//! Does a load wait for the disk? Determines whether a task's next operation depends on the
+//! completion of an earlier one, or comes independently.
 //!
-//! "Arrivals see time averages" (Wolff, 1982): operations that come whatever the disk does
-//! see on average as many in flight as there are. What an arrival sees less than that is
-//! E, the elasticity of the load: by how many per cent its rate falls for each per cent
-//! that latency rises, 0 for an open load, 1 for one that only waits. E over the mean in
-//! flight is R, one over the number of slots of a closed load, whatever its think time.
+//! "Arrivals see time averages" (Wolff, 1982): operations that come independently of the disk see
+//! on average the mean number in flight. The shortfall seen by arrivals is E, the elasticity of the
+//! load: by how many per cent its rate falls for each per cent that latency rises, 0 for an open
+//! load, 1 for one that only waits. E over the mean in flight is R, the reciprocal of the number of
+//! slots of a closed load, whatever its think time.
 //!
 //! Definitions. An *epoch* is an issue at least delta = min(100 us, a quarter of the median
 //! latency) after the task's issue before it: a batch is one decision. Time counts at least
@@ -14,8 +14,8 @@
 //! freedom at 99 % (3.25). Each block sees one operation fewer than there are, which is
 //! corrected.
 //!
-//! Left out: that a group commit's writes are elastic while its commits are not, and what
-//! a pool of threads would do at its limit: E says what is so now.
+//! Not covered: that a group commit's writes are elastic while its commits are not, and how a
+//! thread pool would behave at its limit: E describes the current state.
 
 mod collect;
 mod serial;
@@ -30,53 +30,53 @@ use sweep::Sweep;
 const BLOCKS: usize = 10;
 /// Student's t of nine degrees of freedom, 99.5 %.
 const T9: f64 = 3.25;
-/// Fewest epochs for anything to be said.
+/// Fewest epochs for a conclusion.
 const EPOCHS_MIN: usize = 500;
 /// Fewest epochs for each operation in flight.
 const EPOCHS_PER_DEPTH: f64 = 200.0;
-/// Below this, latency does not matter to the rate.
+/// Below this, the rate hardly depends on latency.
 pub const INSENSITIVE: f64 = 0.15;
-/// More events lost than this, and nothing is said: what is missing looks like waiting.
+/// With a larger share of lost events there is no result: gaps look like waiting.
 pub const LOST_SHARE_MAX: f64 = 0.001;
 
 /// One operation of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
-    /// When it was asked for: at the system call where that is known.
+    /// When it was requested: at the system call if known.
     pub issued_ns: u64,
     /// When it completed.
     pub completed_ns: u64,
 }
 
-/// How a task issues.
+/// How a task issues operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Structure {
-    /// One at a time, and the next waits for the one before: closed.
+    /// One at a time, and each waits for the one before: closed.
     OneAtATime,
-    /// One at a time; whether by waiting or by being fed is not shown.
+    /// One at a time; unclear whether by waiting or because it is fed.
     OneAtATimeCauseUnknown,
-    /// By a timer or a queue: open.
+    /// Driven by a timer or a queue: open.
     Paced,
     /// A number of slots, each of which waits: closed.
     Closed,
-    /// Whatever the disk does, in bursts.
+    /// Independent of the disk, in bursts.
     OpenBursty,
-    /// Whatever the disk does.
+    /// Independent of the disk.
     Open,
-    /// Nothing of this is shown.
+    /// Inconclusive.
     Undecided,
-    /// Too few operations were seen.
+    /// Too few operations.
     TooFew,
 }
 
 impl Structure {
-    /// The load waits for its own completions.
+    /// Whether the load waits for its own completions.
     #[must_use]
     pub const fn is_closed(self) -> bool {
         matches!(self, Structure::OneAtATime | Structure::Closed)
     }
 
-    /// The load comes whatever the disk does.
+    /// Whether the load is independent of the disk.
     #[must_use]
     pub const fn is_open(self) -> bool {
         matches!(
@@ -86,24 +86,24 @@ impl Structure {
     }
 }
 
-/// What is said of a task.
+/// The result for a task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Closedness {
-    /// How it issues.
+    /// How it issues operations.
     pub structure: Structure,
-    /// E, 0 to 1: per cent that the rate falls for each per cent that latency rises.
+    /// E, 0 to 1: per cent by which the rate falls per per cent that latency rises.
     pub elasticity: f64,
-    /// The smallest and largest E that the recording allows, 0 to 1.
+    /// Bounds of E, 0 to 1.
     pub elasticity_interval: [f64; 2],
-    /// Slots of a closed load; None where the load is not closed, or a mixture.
+    /// Slots of a closed load; None if the load is not closed, or a mixture.
     pub slots: Option<f64>,
     /// Own operations in flight, averaged over time.
     pub in_flight_mean: f64,
-    /// R: E over the mean in flight, before any rule sets it.
+    /// R: E over the mean in flight, before any rule adjusts it.
     pub per_slot: f64,
-    /// How the next gap follows latency; None for fewer than 60 gaps without others in flight.
+    /// Slope of the next gap on latency; None for fewer than 60 gaps with nothing else in flight.
     pub slope: Option<Slope>,
-    /// Decisions to issue that were seen.
+    /// Number of decisions to issue.
     pub epochs: usize,
 }
 
@@ -119,8 +119,8 @@ impl Closedness {
         epochs: 0,
     };
 
-    /// E is below 0.15 for certain: latency hardly matters to the rate, whatever the
-    /// structure. To be said first.
+    /// Whether E is certainly below 0.15: latency hardly affects the rate, whatever the structure.
+    /// Report this first.
     #[must_use]
     pub fn is_insensitive(&self) -> bool {
         self.structure != Structure::TooFew && self.elasticity_interval[1] < INSENSITIVE
@@ -144,14 +144,14 @@ impl Measured {
     }
 }
 
-/// What the blocks give.
+/// Results from the blocks.
 struct Blocks {
     elasticity: Measured,
     per_slot: Measured,
     in_flight_mean: f64,
 }
 
-/// Judges a task by its operations, in any order.
+/// Classifies a task by its operations, in any order.
 #[must_use]
 pub fn closedness(spans: &[Span]) -> Closedness {
     let mut spans = spans.to_vec();
@@ -205,14 +205,14 @@ pub fn closedness(spans: &[Span]) -> Closedness {
     }
 }
 
-/// The rules, in their order.
+/// The rules in order.
 fn structure_of(
     sweep: &Sweep,
     blocks: &Blocks,
     is_serial: bool,
     slope: Option<Slope>,
 ) -> Structure {
-    // Gaps that begin and end with nothing in flight and do not follow latency.
+    // Gaps that begin and end with nothing in flight and do not depend on latency.
     let is_fed = slope.is_some_and(|slope| slope.high < 0.6);
     if is_serial {
         return match slope {
@@ -239,8 +239,8 @@ fn structure_of(
     Structure::Undecided
 }
 
-/// Elasticity in blocks of equal numbers of epochs; None for fewer than six in each, or
-/// where a block has no time.
+/// Elasticity in blocks of equal numbers of epochs; None for fewer than six in each, or if a block
+/// has no time.
 fn blocks_of(sweep: &Sweep) -> Option<Blocks> {
     let epochs = sweep.epochs.len();
     if epochs < 6 * BLOCKS {

@@ -1,9 +1,9 @@
-//! One at a time: does the next operation wait for the one before, or is a thread fed by a
-//! timer or a queue? The slope of the next gap on the operation's own latency: 1 where it
-//! waits, 0 where it is fed.
+//! One at a time: does the next operation wait for the one before, or is the thread fed by a timer
+//! or a queue? The slope of the next gap on the operation's own latency: 1 if it waits, 0 if it is
+//! fed.
 //!
-//! Gaps and latencies are compared within groups of nine neighbours, so that slow drifts of
-//! either do not matter (Wald's estimator: medians of the slowest and the quickest third).
+//! Gaps and latencies are compared within groups of nine neighbours, so that slow drift of either
+//! does not matter (Wald's estimator: medians of the slowest and the fastest third).
 
 use super::sweep::Sweep;
 use stripewise_stats::{Random, median};
@@ -14,7 +14,7 @@ const GROUP: usize = 9;
 const RESAMPLES: usize = 49;
 const SEED: u64 = 1;
 
-/// How the next gap follows the latency.
+/// Slope of the next gap on latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slope {
     /// The estimate.
@@ -25,8 +25,8 @@ pub struct Slope {
     pub high: f64,
 }
 
-/// The slope; None for fewer than 60 gaps that begin and end with nothing in flight, or
-/// where latencies do not differ.
+/// The slope; None for fewer than 60 gaps that begin and end with nothing in flight, or if
+/// latencies do not differ.
 pub(crate) fn slope(sweep: &Sweep) -> Option<Slope> {
     let answers = sweep.answers();
     if answers.len() < GAPS_MIN {

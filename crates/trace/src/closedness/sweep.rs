@@ -1,35 +1,35 @@
-//! One sweep over a task's operations: how many were in flight, when, and what each
-//! decision to issue saw.
+//! One sweep over a task's operations: the number in flight over time, and what each decision to
+//! issue saw.
 
 use super::Span;
 
-/// A batch is issues that are closer than this, or than a quarter of the median latency.
+/// Issues closer together than this, or than a quarter of the median latency, are a batch.
 const BATCH_NS_MAX: u64 = 100_000;
 
-/// What the sweep gives.
+/// Result of the sweep.
 pub(crate) struct Sweep {
     spans: Vec<Span>,
-    /// Completions in order.
+    /// Sorted completions.
     completed: Vec<u64>,
-    /// Indices of the issues that are decisions.
+    /// Indices of issues that are decisions.
     pub epochs: Vec<usize>,
     /// Own operations in flight just before each of them.
     pub seen: Vec<u32>,
-    /// The most in flight.
+    /// The maximum in flight.
     pub in_flight_max: u32,
     /// Variance over mean of the number in flight over time.
     pub in_flight_dispersion: f64,
     /// Standard deviation over mean of the gaps between epochs.
     pub gap_variation: f64,
-    /// Issues just after own completions less those just before, for each issue.
+    /// Issues just after own completions minus those just before, per issue.
     pub completions_answered: f64,
-    /// Between each issue and the next, from delta after the first on: how long, and
-    /// operations times time.
+    /// Between each issue and the next, from delta after the first on: duration, and operations
+    /// times time.
     between: Vec<(u64, u128)>,
 }
 
 impl Sweep {
-    /// Sweeps operations that are in the order of their issues. None for fewer than 60.
+    /// Sweeps operations sorted by issue. None for fewer than 60.
     pub fn new(spans: &[Span]) -> Option<Self> {
         if spans.len() < 60 {
             return None;
@@ -82,7 +82,7 @@ impl Sweep {
         }
     }
 
-    /// Operations times time from the beginning to `at_ns`.
+    /// Operations times time from the start to `at_ns`.
     fn integral(&self, at_ns: u64, sums: &[Vec<u128>; 2]) -> u128 {
         let issued = self.spans.partition_point(|span| span.issued_ns <= at_ns);
         let done = self.completed_until(at_ns);
@@ -119,7 +119,7 @@ impl Sweep {
         self.between = between.collect();
     }
 
-    /// The mean number in flight between the epochs of these numbers, where time counts.
+    /// The mean number in flight between two epochs, over the time that counts.
     pub fn in_flight_between(&self, from: usize, to: usize) -> Option<f64> {
         let first = self.epochs[from].saturating_sub(1);
         let last = self.epochs.get(to).copied().unwrap_or(self.spans.len());
@@ -129,8 +129,8 @@ impl Sweep {
         (time > 0).then(|| area as f64 / time as f64)
     }
 
-    /// Variance over mean of the number in flight, over the time from 2 % of the recording
-    /// to the last issue.
+    /// Variance over mean of the number in flight, over the time from 2 % of the recording to the
+    /// last issue.
     fn dispersion(&self) -> f64 {
         let (first, last) = (
             self.spans[0].issued_ns,
@@ -182,14 +182,14 @@ impl Sweep {
         sum as f64 / self.spans.len() as f64
     }
 
-    /// A quantile of what epochs saw.
+    /// A quantile of the number seen by epochs.
     pub fn seen_percentile(&self, share: f64) -> f64 {
         let seen: Vec<f64> = self.seen.iter().map(|&seen| f64::from(seen)).collect();
         let linear = stripewise_stats::Quantile::Linear;
         stripewise_stats::quantile(&seen, share, linear).unwrap_or(0.0)
     }
 
-    /// The share of time with own work in flight, from the first issue to the last.
+    /// The share of time with own operations in flight, from the first issue to the last.
     pub fn busy_share(&self) -> f64 {
         let (mut idle, mut end) = (0, self.spans[0].completed_ns);
         for span in &self.spans[1..] {
@@ -200,8 +200,8 @@ impl Sweep {
         1.0 - idle as f64 / whole.max(1) as f64
     }
 
-    /// Of each epoch that saw nothing in flight, and whose next one did not either: the
-    /// time until its last completion, and until the next epoch.
+    /// For each epoch that saw nothing in flight, and whose successor did not either: the time
+    /// until its last completion, and until the next epoch.
     pub fn answers(&self) -> Vec<(f64, f64)> {
         let mut answers = Vec::new();
         for k in 0..self.epochs.len().saturating_sub(1) {

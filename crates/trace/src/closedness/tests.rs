@@ -13,7 +13,7 @@ fn exponential(random: &mut Random, mean_ns: f64) -> f64 {
     -mean_ns * random.uniform().ln()
 }
 
-/// A closed load of so many slots on a disk that takes about 1 ms for each.
+/// A closed load with this many slots on a disk that takes about 1 ms each.
 fn closed(slots: usize, think_ns: f64, count: usize, seed: u64) -> Vec<Span> {
     let mut random = Random::new(seed);
     let mut next = vec![0.0f64; slots];

@@ -1,4 +1,4 @@
-//! Features of a load, and their distances.
+//! Features of a load, and distances between them.
 
 use crate::model::Request;
 use crate::runs::Runs;
@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, HashMap};
 use stripewise_stats::Random;
 use stripewise_units::Kind;
 
-/// Heat and reuse are of extents of this size.
+/// Extent size for heat and reuse.
 const EXTENT_BYTES: u64 = 256 << 10;
 /// Points of a quantile function.
 const POINTS: usize = 100;
-/// The device that depth is simulated on: servers, and their mean service.
+/// The simulated device for depth: servers, and their mean service time.
 const SERVERS: usize = 4;
 const SERVICE_NS: f64 = 2.4e6;
 const SEED: u64 = 1;
@@ -20,12 +20,11 @@ const BINS_MIN: u64 = 20;
 /// A feature of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Feature {
-    /// Kinds and sizes (to the power of two): total variation.
+    /// Kinds and sizes (as powers of two): total variation.
     Mix,
-    /// Length of the run that each operation is in: mean difference of quantiles, in
-    /// doublings.
+    /// Length of each operation's run: mean difference of quantiles, in doublings.
     RunLength,
-    /// How few extents have how many of the operations: largest difference of the curves.
+    /// Concentration of operations on few extents: largest difference of the curves.
     Hot,
     /// Operations since the extent was last used: largest difference of the distributions.
     Reuse,
@@ -33,14 +32,14 @@ pub enum Feature {
     Gaps,
     /// Operations in flight on a simulated device: mean difference of quantiles, in doublings.
     Depth,
-    /// Variance over mean of counts in bins of so many milliseconds: difference of logarithms.
+    /// Variance over mean of counts in bins of this width: difference of logarithms.
     Dispersion {
         /// The width of a bin.
         bin_ms: u64,
     },
 }
 
-/// All of them.
+/// All features.
 pub(super) const FEATURES: [Feature; 10] = [
     Feature::Mix,
     Feature::RunLength,
@@ -55,7 +54,7 @@ pub(super) const FEATURES: [Feature; 10] = [
 ];
 
 impl Feature {
-    /// A smaller distance means nothing.
+    /// Smaller distances are meaningless.
     #[must_use]
     pub const fn floor(self) -> f64 {
         match self {
@@ -66,7 +65,7 @@ impl Feature {
         }
     }
 
-    /// What it is called.
+    /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -93,7 +92,7 @@ pub(super) struct Features {
     reuse: Vec<f64>,
     gaps: Vec<f64>,
     depth: Vec<f64>,
-    /// By the feature's bin; None where there are too few.
+    /// By the feature's bin; None if there are too few.
     dispersion: [Option<f64>; 4],
 }
 
@@ -123,7 +122,7 @@ impl Features {
         }
     }
 
-    /// The distance in one feature; None where either load is too short for it.
+    /// The distance in one feature; None if either load is too short for it.
     pub fn distance(&self, other: &Features, feature: Feature) -> Option<f64> {
         Some(match feature {
             Feature::Mix => {
@@ -150,7 +149,7 @@ impl Features {
     }
 }
 
-/// The quantile function at 100 points; all 0 for nothing.
+/// The quantile function at 100 points; all 0 if empty.
 fn points(mut values: Vec<f64>) -> Vec<f64> {
     if values.is_empty() {
         return vec![0.0; POINTS];
@@ -177,7 +176,7 @@ fn largest_difference(one: &[f64], other: &[f64]) -> f64 {
     each.fold(0.0, f64::max)
 }
 
-/// The logarithm of the length of the run that each operation is in.
+/// The logarithm of the length of each operation's run.
 fn run_lengths(requests: &[Request]) -> Vec<f64> {
     let mut runs = Runs::default();
     let mut lengths: Vec<u32> = Vec::new();
@@ -194,8 +193,8 @@ fn run_lengths(requests: &[Request]) -> Vec<f64> {
     of_request.iter().map(length).collect()
 }
 
-/// Shares of the hottest extents, at rising numbers of them; and the distribution of how
-/// many operations ago the extent was used, in powers of two, "never" last.
+/// Shares of the hottest extents, at increasing numbers of them; and the distribution of how many
+/// operations ago the extent was used, in powers of two, "never" last.
 fn places(requests: &[Request]) -> (Vec<f64>, Vec<f64>) {
     let mut last: HashMap<u64, (u64, u64)> = HashMap::new();
     let mut reuse = [0.0; 27];
@@ -236,8 +235,8 @@ fn places(requests: &[Request]) -> (Vec<f64>, Vec<f64>) {
     ((0..=80).map(at).collect(), reuse.to_vec())
 }
 
-/// The logarithm of one and the operations in flight when each arrives, on a device of four
-/// servers, first come first served, whose services are drawn by a fixed seed.
+/// The logarithm of one plus the operations in flight at each arrival, on a device with four
+/// servers, first come first served, with service times drawn from a fixed seed.
 fn depths(requests: &[Request]) -> Vec<f64> {
     let mut random = Random::new(SEED);
     let mut free = [0.0f64; SERVERS];

@@ -1,12 +1,11 @@
-//! Is one load like another? Each feature's distance, relative to how far random halves of
-//! the recording are from each other.
+//! How similar is one load to another? Each feature's distance, relative to the distance between
+//! random halves of the recording.
 //!
-//! "1.0" means: as like the original as its own halves. The largest ratio is the score, and
-//! its feature is named. The reference is the median over nine random halves of blocks of
-//! 10 s, and at least a floor, below which a distance means nothing (without floors a ratio
-//! of 15 was seen that stood for 0.016 of a doubling). A perfect second realisation of the
-//! same process has ratios up to 2.7 at single features: what is judged is a replay of
-//! *this recording*.
+//! "1.0" means: as similar to the original as its own halves. The largest ratio is the score, and
+//! its feature is named. The reference is the median over nine random halves of blocks of 10 s, and
+//! at least a floor, below which a distance is meaningless (without floors a ratio of 15 was seen
+//! for 0.016 of a doubling). A perfect second realisation of the same process has ratios up to 2.7
+//! for single features: what is judged is a replay of *this recording*.
 
 mod features;
 
@@ -17,7 +16,7 @@ use features::{FEATURES, Features};
 use stripewise_stats::{Quantile, Random, median, quantile};
 use thiserror::Error;
 
-/// Halves that the reference is made of.
+/// Halves used for the reference.
 const HALVES: usize = 9;
 const BLOCK_NS: u64 = 10_000_000_000;
 const DURATION_NS_MIN: u64 = 60_000_000_000;
@@ -26,20 +25,20 @@ const SEED: u64 = 11;
 /// Up to this ratio a feature counts as modelled.
 pub const MODELLED_MAX: f64 = 1.5;
 
-/// Why nothing is said.
+/// Why there is no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FidelityError {
-    /// Its own halves would differ by chance alone.
+    /// Too short: its own halves would differ by chance alone.
     #[error("the recording is shorter than 60 s")]
     TooShort,
-    /// As before.
+    /// Too few operations, likewise.
     #[error("the recording has fewer than 5,000 operations")]
     TooFew,
-    /// Arrivals within a second are not known.
+    /// Arrivals within a second are unknown.
     #[error("the recording's times are whole seconds")]
     WholeSeconds,
-    /// What is missing is not random.
+    /// Lost events are not random.
     #[error("more than 0.1 % of the recording's events were lost")]
     Lost,
 }
@@ -47,22 +46,22 @@ pub enum FidelityError {
 /// One feature.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeatureFit {
-    /// Which.
+    /// Its name.
     pub feature: Feature,
     /// The distance between the recording and the other load, in the feature's own unit.
     pub distance: f64,
-    /// That of the recording's halves, at least the floor.
+    /// The distance between the recording's halves, at least the floor.
     pub reference: f64,
-    /// One over the other.
+    /// The quotient of the two.
     pub ratio: f64,
     /// The ratio with the 80 % and the 20 % quantile of the halves' distances.
     pub ratio_interval: [f64; 2],
 }
 
-/// How like another load is.
+/// Similarity of another load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fidelity {
-    /// Each feature that the recording is long enough for, the worst first.
+    /// Each feature that the recording is long enough for, worst first.
     pub features: Vec<FeatureFit>,
 }
 
@@ -79,31 +78,31 @@ impl Fidelity {
     }
 }
 
-/// What is known of a recording besides its requests.
+/// Facts about a recording besides its requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Recording {
-    /// How long it is, nanoseconds; a last part shorter than 10 s is left out.
+    /// Its length, nanoseconds; a last part shorter than 10 s is excluded.
     pub duration_ns: u64,
     /// See [`crate::files::FileReport::resolution_ns`].
     pub resolution_ns: Option<u64>,
-    /// The share of events that were lost.
+    /// The share of lost events.
     pub lost_share: f64,
 }
 
-/// A recording that others are compared with: its features, and its halves' distances.
+/// A recording used as a reference: its features, and its halves' distances.
 #[derive(Debug)]
 pub struct Original {
     features: Features,
     duration_ns: u64,
-    /// For each feature the distances of the halves.
+    /// The distances of the halves for each feature.
     halves: Vec<Vec<f64>>,
 }
 
 impl Original {
-    /// Of requests in the order of arrival; times count from the beginning of the recording.
+    /// From requests in the order of arrival; times count from the start of the recording.
     ///
     /// # Errors
-    /// Where the recording says too little.
+    /// If the recording contains too little.
     pub fn new(requests: &[Request], recording: &Recording) -> Result<Self, FidelityError> {
         if recording.lost_share > crate::closedness::LOST_SHARE_MAX {
             return Err(FidelityError::Lost);
@@ -146,7 +145,7 @@ impl Original {
         })
     }
 
-    /// How like another load is, over the same time.
+    /// The similarity of another load over the same time.
     #[must_use]
     pub fn compare(&self, requests: &[Request]) -> Fidelity {
         let other = Features::new(until(requests, self.duration_ns), self.duration_ns);
@@ -178,7 +177,7 @@ fn until(requests: &[Request], duration_ns: u64) -> &[Request] {
     &requests[..requests.partition_point(|one| one.at_ns < duration_ns)]
 }
 
-/// These blocks of 10 s, one behind the other.
+/// These blocks of 10 s, concatenated.
 fn joined(requests: &[Request], blocks: &[u64]) -> Vec<Request> {
     let mut all = Vec::new();
     for (to, &block) in (0u64..).zip(blocks) {

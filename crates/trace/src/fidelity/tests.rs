@@ -1,4 +1,4 @@
-//! A recording beside itself, beside its model, and beside loads that differ in one thing.
+//! A recording compared with itself, with its model, and with loads that differ in one property.
 
 use super::*;
 use crate::model::extract;

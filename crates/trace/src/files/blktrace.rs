@@ -1,5 +1,5 @@
-//! blktrace's binary records (`include/uapi/linux/blktrace_api.h`): versions 7 and 8, in
-//! either order of bytes.
+//! blktrace's binary records (`include/uapi/linux/blktrace_api.h`): versions 7 and 8, in either
+//! byte order.
 //!
 //! | version 7 | version 8 | what it is |
 //! |---|---|---|
@@ -19,15 +19,15 @@ use std::io;
 use stripewise_units::{DeviceNumber, SECTOR_SIZE_BYTES};
 
 const MAGIC: u32 = 0x0065_6174;
-/// A cgroup's number precedes what follows the record.
+/// A cgroup id precedes the payload.
 const WITH_CGROUP: u64 = 1 << 8;
 const NOTIFY: u64 = 1 << 10;
-/// Names of threads that are kept.
+/// Most thread names stored.
 const NAMES_MAX: usize = 1 << 16;
-/// Bytes of what follows that are looked at.
+/// Payload bytes examined.
 const FOLLOWING_MAX: usize = 64;
 
-/// The order of bytes, and the version.
+/// Byte order and version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     is_swapped: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// What a record that begins so has.
+    /// The layout of a record that begins this way.
     pub fn recognise(head: &[u8]) -> Option<Self> {
         let bytes: [u8; 4] = head.get(..4)?.try_into().ok()?;
         let both = [
@@ -86,10 +86,10 @@ impl Blktrace {
         }
     }
 
-    /// The next record: an event, or Some(None) for one that nothing is made of.
+    /// The next record: an event, or Some(None) for one that is not used.
     ///
     /// # Errors
-    /// `InvalidData` where a record does not begin as one does; else as the file is cut.
+    /// `InvalidData` if a record has an invalid start; otherwise the error of a truncated file.
     pub fn next(&mut self, input: &mut Input<'_>) -> io::Result<Option<Option<Event>>> {
         let mut bytes = [0; 64];
         let record = &mut bytes[..self.layout.record_bytes()];
@@ -149,7 +149,7 @@ impl Blktrace {
             7 => Step::Issue,
             8 => Step::Complete,
             15 => {
-                // Always in the order of bytes of the network.
+                // Always in network byte order.
                 let word = |at: usize| -> Option<u32> {
                     let bytes = following.get(at..at + 4)?.try_into().ok()?;
                     Some(u32::from_be_bytes(bytes))
@@ -171,7 +171,7 @@ impl Blktrace {
     }
 }
 
-/// The kernel's `dev_t` inside: twelve bits and twenty.
+/// The kernel's internal `dev_t`: twelve bits and twenty.
 fn device_of(number: u32) -> DeviceNumber {
     DeviceNumber {
         major: number >> 20,

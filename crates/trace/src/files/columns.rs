@@ -1,4 +1,4 @@
-//! Rows of columns: the public traces, and any text that is described.
+//! Rows of columns: the public traces, and any text with a column description.
 
 use super::error::FileError;
 use super::names::DeviceNames;
@@ -7,13 +7,13 @@ use crate::operation::Operation;
 use std::str::FromStr;
 use stripewise_units::{ByteSize, Kind, SECTOR_SIZE_BYTES};
 
-/// Columns of a row that are looked at.
+/// Most columns examined in a row.
 const COLUMNS_MAX: usize = 64;
 
-/// Which column is what, in the order in which they stand.
+/// The meaning of each column, in order.
 ///
-/// Typed as `time=us,op=R/W,offset=bytes,size=sectors`. Words of `op` stand for reads,
-/// writes, discards and flushes, in this order.
+/// Typed as `time=us,op=R/W,offset=bytes,size=sectors`. The words of `op` are for reads, writes,
+/// discards and flushes, in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
     columns: Vec<Column>,
@@ -30,7 +30,7 @@ enum Column {
     Other,
 }
 
-/// How a time is written.
+/// Unit of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Nanoseconds(u64),
@@ -38,8 +38,8 @@ enum Unit {
 }
 
 impl Columns {
-    /// The traces of MSR Cambridge, published by SNIA: times and response times are Windows'
-    /// file times, of 100 ns.
+    /// The traces of MSR Cambridge, published by SNIA: times and response times are Windows file
+    /// times, in units of 100 ns.
     pub(crate) const MSR: &str =
         "time=100ns,device,device,op=Read/Write,offset=bytes,size=bytes,latency=100ns";
     /// Alibaba's block traces of 2020.
@@ -47,7 +47,7 @@ impl Columns {
     /// Tencent's traces of its cloud block storage, of 2018.
     pub(crate) const TENCENT: &str = "time=s,offset=sectors,size=sectors,op=0/1,device";
 
-    /// A row; None where it has not the columns that it should have.
+    /// Parses a row; None if it lacks required columns.
     pub(crate) fn row(&self, line: &str, devices: &mut DeviceNames) -> Option<Operation> {
         let mark = [',', ';', '\t']
             .into_iter()
@@ -86,7 +86,7 @@ impl Columns {
     }
 }
 
-/// The kinds that the words of `op` stand for.
+/// The kinds for the words of `op`.
 const KINDS: [Kind; 4] = [Kind::Read, Kind::Write, Kind::Discard, Kind::Sync];
 
 impl Unit {

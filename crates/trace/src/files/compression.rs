@@ -1,7 +1,7 @@
-//! gzip and zstd, recognised by their first bytes and unpacked as they are read.
+//! gzip and zstd, detected by their first bytes and decompressed while reading.
 //!
-//! Memory is bounded: gzip's window is 32 KiB, and a frame of zstd that asks for a window
-//! above 128 MiB (the most that `zstd` itself unpacks without being asked) is refused.
+//! Memory is bounded: gzip's window is 32 KiB, and a zstd frame that needs a window above 128 MiB
+//! (the default limit of `zstd` itself) is refused.
 
 use flate2::read::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
@@ -10,24 +10,24 @@ use std::io::{self, BufRead, BufReader, Read};
 
 const WINDOW_BYTES_MAX: u64 = 128 << 20;
 
-/// How a file is packed.
+/// Compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// Uncompressed.
     None,
-    /// gzip, also several members behind each other.
+    /// gzip, including concatenated members.
     Gzip,
-    /// Zstandard, also several frames behind each other.
+    /// Zstandard, including concatenated frames.
     Zstd,
 }
 
-/// Bytes that are read: boxed, as files come packed in several ways.
+/// The byte source: boxed, because files are compressed in several ways.
 pub(crate) type Bytes<'a> = Box<dyn Read + 'a>;
 
-/// The unpacked bytes of a file.
+/// The decompressed bytes of a file.
 ///
 /// # Errors
-/// Where its first bytes cannot be read.
+/// If its first bytes cannot be read.
 pub(crate) fn unpacked<'a>(mut bytes: Bytes<'a>) -> io::Result<(Bytes<'a>, Compression)> {
     let mut start = Vec::new();
     bytes.by_ref().take(4).read_to_end(&mut start)?;
@@ -51,7 +51,7 @@ pub(crate) fn unpacked<'a>(mut bytes: Bytes<'a>) -> io::Result<(Bytes<'a>, Compr
     })
 }
 
-/// Frames of zstd, one behind the other; frames to skip are skipped.
+/// Concatenated zstd frames; skippable frames are skipped.
 struct ZstdFrames<'a> {
     source: BufReader<Bytes<'a>>,
     decoder: FrameDecoder,

@@ -1,18 +1,18 @@
-//! Why a file is not read as a trace.
+//! Why a file cannot be read as a trace.
 
 use thiserror::Error;
 
-/// What is wrong with a file of a trace, or with the description of its columns.
+/// An error in a trace file, or in the description of its columns.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FileError {
     /// The first bytes could not be read.
     #[error("the trace could not be read: {0}")]
     Read(#[from] std::io::Error),
-    /// There is nothing in it.
+    /// The file is empty.
     #[error("the trace is empty")]
     Empty,
-    /// Nothing is known that begins like it.
+    /// No known format begins this way.
     #[error("the trace has no format that is known")]
     Unknown,
     /// The traces of cache simulators (`oracleGeneral`).
@@ -21,21 +21,21 @@ pub enum FileError {
          whole seconds, and its numbers are objects of a cache, not offsets"
     )]
     OracleGeneral,
-    /// A description of columns that is not one.
+    /// An invalid description of columns.
     #[error("`{part}` is not a column of a trace: {reason}")]
     Columns {
-        /// The part that was typed.
+        /// The part as typed.
         part: String,
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A description of columns that lacks one.
+    /// A description without a required column.
     #[error("the columns lack {0}")]
     MissingColumn(&'static str),
 }
 
 impl FileError {
-    /// What to do about it.
+    /// How to resolve it.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {

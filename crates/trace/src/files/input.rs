@@ -1,11 +1,11 @@
-//! The bytes of a file, a line or a record at a time, with bounded memory.
+//! The bytes of a file, by line or by record, in bounded memory.
 
 use super::compression::Bytes;
 use std::io::{self, BufRead, BufReader, Read};
 
-/// What is looked at to recognise a format.
+/// Bytes examined to detect the format.
 const HEAD_BYTES: usize = 64 << 10;
-/// A longer line is not one of a trace.
+/// Longer lines do not belong to a trace.
 const LINE_BYTES_MAX: usize = 4 << 10;
 
 /// Reads a file.
@@ -16,23 +16,23 @@ pub(crate) struct Input<'a> {
     pub taken: u64,
 }
 
-/// What a line is.
+/// A line of a file.
 pub(crate) enum Line<'b> {
     /// Its bytes, without the end.
     Bytes(&'b [u8]),
-    /// It is longer than lines of traces are.
+    /// Longer than any line of a trace.
     TooLong,
 }
 
 impl<'a> Input<'a> {
-    /// Reads the beginning, and puts it back.
+    /// Reads the beginning without consuming it.
     pub fn new(mut bytes: Bytes<'a>) -> io::Result<(Self, Vec<u8>)> {
         let mut head = Vec::new();
         let ended = bytes
             .by_ref()
             .take(HEAD_BYTES as u64)
             .read_to_end(&mut head);
-        // A file that is cut within its first bytes still has them.
+        // A file truncated within its first bytes still has them.
         let rest: Bytes = match ended {
             Ok(_) => bytes,
             Err(error) if head.is_empty() => return Err(error),
@@ -50,7 +50,7 @@ impl<'a> Input<'a> {
     /// The next line; None at the end.
     ///
     /// # Errors
-    /// Where the file is cut or damaged; what stands before that in the same line is lost.
+    /// If the file is truncated or damaged; the incomplete line is lost.
     pub fn line(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line.clear();
         let mut is_long = false;
@@ -81,10 +81,10 @@ impl<'a> Input<'a> {
         }))
     }
 
-    /// The next record of so many bytes; None at the end.
+    /// The next record of this length; None at the end.
     ///
     /// # Errors
-    /// `UnexpectedEof` where the file ends within it; others where it is damaged.
+    /// `UnexpectedEof` if the file ends within it; others if it is damaged.
     pub fn record(&mut self, bytes: &mut [u8]) -> io::Result<Option<()>> {
         if self.bytes.fill_buf()?.is_empty() {
             return Ok(None);
@@ -94,7 +94,7 @@ impl<'a> Input<'a> {
         Ok(Some(()))
     }
 
-    /// Bytes that belong to the last record: the first `keep` of `length`.
+    /// Payload of the last record: the first `keep` of `length` bytes.
     pub fn rest_of_record(&mut self, length: usize, keep: usize) -> io::Result<Vec<u8>> {
         let mut kept = vec![0; length.min(keep)];
         self.bytes.read_exact(&mut kept)?;
@@ -107,7 +107,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// A file that failed while its beginning was read.
+/// A file that failed while its beginning was being read.
 struct Broken(Option<io::Error>);
 
 impl Read for Broken {

@@ -1,8 +1,8 @@
-//! fio's iolog, versions 2 and 3: what fio would do, or did.
+//! fio's iolog, versions 2 and 3: operations that fio would do, or did.
 //!
-//! Version 2 has no times: `wait` says how much time passes after the `wait` before it.
-//! Without any, all operations are at time 0. Version 3 begins each line with microseconds
-//! (`log_io_u` in fio's `iolog.c`). Neither says when anything completed.
+//! Version 2 has no times: `wait` gives the time that passes after the preceding `wait`. Without
+//! any, all operations are at time 0. Version 3 begins each line with microseconds (`log_io_u` in
+//! fio's `iolog.c`). Neither contains completions.
 
 use super::names::DeviceNames;
 use crate::operation::Operation;
@@ -11,7 +11,7 @@ use stripewise_units::Kind;
 /// The first line of a version.
 pub(crate) const HEADERS: [&str; 2] = ["fio version 2 iolog", "fio version 3 iolog"];
 
-/// Reads the lines behind the first.
+/// Parses the lines after the first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Iolog {
     is_timed: bool,
@@ -23,7 +23,7 @@ impl Iolog {
         Iolog { is_timed, at_ns: 0 }
     }
 
-    /// An operation, or Some(None) for a line that is none.
+    /// An operation, or Some(None) for other lines.
     pub fn line(&mut self, line: &str, devices: &mut DeviceNames) -> Option<Option<Operation>> {
         if HEADERS.contains(&line) {
             return Some(None);

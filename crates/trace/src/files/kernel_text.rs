@@ -1,5 +1,5 @@
-//! The kernel's events as text: what `blkparse` prints by default, and what `trace-cmd
-//! report` and tracefs' own `trace` print.
+//! The kernel's events as text: the default output of `blkparse`, and that of `trace-cmd report`
+//! and of tracefs' own `trace`.
 
 use super::number::scaled;
 use crate::event::{Comm, Event, NO_SECTOR, RequestLetters, Step};
@@ -10,7 +10,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 /// A line of `blkparse`:
 /// `8,0    3        1     0.000000000   697  Q   W 223490 + 8 [kjournald]`.
 ///
-/// None for what is not such a line; Some(None) for events that nothing is made of.
+/// None for other lines; Some(None) for unused events.
 pub(crate) fn blkparse(line: &str) -> Option<Option<Event>> {
     let mut words = line.split_ascii_whitespace();
     let device = device(words.next()?)?;
@@ -54,8 +54,9 @@ pub(crate) fn blkparse(line: &str) -> Option<Option<Event>> {
 }
 
 /// A line of `trace-cmd report`:
-/// `fio-1234  [001]  1234.567890: block_rq_issue: 8,0 R 4096 () 2048 + 8 [fio]`, or of
-/// `trace`, which has flags behind the processor.
+/// A line of `trace-cmd report`:
+/// `fio-1234  [001]  1234.567890: block_rq_issue: 8,0 R 4096 () 2048 + 8 [fio]`, or of `trace`,
+/// which has flags after the processor.
 pub(crate) fn trace_cmd(line: &str) -> Option<Option<Event>> {
     let bracket = line.find(" [")?;
     let (_, pid) = line[..bracket].trim().rsplit_once('-')?;
@@ -93,16 +94,16 @@ pub(crate) fn trace_cmd(line: &str) -> Option<Option<Event>> {
     event.device = device(words.next()?)?;
     event.letters = RequestLetters::parse(words.next()?.as_bytes());
     (event.sector, event.sectors) = place(rest)?;
-    // Completions have an error there.
+    // Completions have an error code there.
     if !matches!(step, Step::Complete | Step::Requeue | Step::Remap { .. }) {
         event.comm = in_brackets(rest);
     }
     Some(Some(event))
 }
 
-/// How many events the kernel lost at this place, where the line says so: `CPU:3 [LOST 17
-/// EVENTS]` of tracefs, `CPU:3 [17 EVENTS DROPPED]` of `trace-cmd report`. The number is
-/// missing where the kernel did not keep it: one at least.
+/// Number of events that the kernel lost here, if the line reports it: `CPU:3 [LOST 17 EVENTS]` of
+/// tracefs, `CPU:3 [17 EVENTS DROPPED]` of `trace-cmd report`. The number is missing if the kernel
+/// did not record it: then at least one.
 pub(crate) fn lost(line: &str) -> Option<u64> {
     let rest = line.trim_start().strip_prefix("CPU:")?;
     let (processor, said) = rest.split_once(" [")?;
@@ -118,7 +119,7 @@ pub(crate) fn lost(line: &str) -> Option<u64> {
     }
 }
 
-/// What follows so many words.
+/// The text after this many words.
 fn after(line: &str, words: usize) -> &str {
     let mut rest = line.trim_start();
     for _ in 0..words {
@@ -155,7 +156,7 @@ fn remap(text: &str) -> Option<Step> {
     })
 }
 
-/// The name in the last brackets; names may hold brackets themselves.
+/// The name in the last brackets; names may contain brackets themselves.
 fn in_brackets(text: &str) -> Comm {
     let inner = text.strip_suffix(']').and_then(|text| {
         let at = text.find(" [").map(|at| at + 2);

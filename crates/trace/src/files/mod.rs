@@ -1,10 +1,8 @@
-//! Files of traces: recognised, unpacked and read, whatever their length, with the same
-//! memory.
+//! Trace files: detected, decompressed and read in constant memory, whatever their length.
 //!
-//! Operations come in the order of arrival within a window of ten seconds or 65,536
-//! operations. A file that is cut or damaged is read up to there, and
-//! [`FileReport::cut`] says so. What each format is, and where it is documented, is in
-//! `docs/TRACES.md`.
+//! Operations are in the order of arrival within a window of ten seconds or 65,536 operations. A
+//! truncated or damaged file is read up to that point, and [`FileReport::cut`] reports it.
+//! `docs/TRACES.md` describes each format and its documentation.
 
 mod blktrace;
 mod columns;
@@ -42,11 +40,11 @@ use std::io::{self, Read};
 use stripewise_units::DeviceNumber;
 use vscsi::Vscsi;
 
-/// How far out of order events and operations of a file may be.
+/// Largest disorder of a file's events and operations.
 const WINDOW_NS: u64 = 10_000_000_000;
-/// Lines that are looked at to recognise a format.
+/// Lines examined to detect a format.
 const LINES_LOOKED_AT: usize = 200;
-/// A file with more lines than this that mean nothing, and most of them, is of another format.
+/// A file with more unrecognised lines than this, and mostly such lines, has another format.
 const SKIPPED_MAX: u64 = 1_000;
 
 /// A format of a trace.
@@ -55,9 +53,9 @@ const SKIPPED_MAX: u64 = 1_000;
 pub enum Format {
     /// Binary records of `blktrace`.
     Blktrace,
-    /// What `blkparse` prints.
+    /// Output of `blkparse`.
     Blkparse,
-    /// What `trace-cmd report` and tracefs print.
+    /// Output of `trace-cmd report` and tracefs.
     TraceCmd,
     /// Stripewise's own.
     Stripewise,
@@ -78,7 +76,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What it is called.
+    /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -97,30 +95,30 @@ impl Format {
     }
 }
 
-/// What was seen of a file.
+/// Statistics of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileReport {
     /// Lines or records read.
     pub rows: u64,
-    /// Lines that were not of the format.
+    /// Lines not in the format.
     pub skipped: u64,
     /// The first of them, from 1.
     pub first_skipped: Option<u64>,
-    /// Why reading ended before the file did, or that the file ends within a row.
+    /// Why reading ended early, or that the file ends within a row.
     pub cut: Option<String>,
-    /// The largest time, in nanoseconds, of which all times are multiples (from the first
-    /// on); None for fewer than two different times. A second means that the trace says
-    /// nothing about what happens within one.
+    /// The largest unit, in nanoseconds, of which all times are multiples (relative to the first);
+    /// None for fewer than two different times. A second means that the trace has no information
+    /// within one.
     pub resolution_ns: Option<u64>,
-    /// Events that the recorder lost, by its own lines in the text.
+    /// Events lost by the recorder, according to lines in the text.
     pub lost_events: u64,
-    /// Of formats that hold events: how they were paired.
+    /// For formats with events: the pairing statistics.
     pub pairing: PairingReport,
 }
 
 impl FileReport {
-    /// Operations that are missing or without an end, and lost events, and what share of all
-    /// that is, up to 1.
+    /// Operations missing or without an end plus lost events, and their share of everything, up to
+    /// 1.
     #[must_use]
     pub fn lost(&self) -> (u64, f64) {
         let lost = self.pairing.dropped.saturating_add(self.lost_events);
@@ -161,10 +159,10 @@ pub struct TraceFile<'a> {
     is_ended: bool,
 }
 
-/// Opens a trace: recognises its format, or takes the columns that are described.
+/// Opens a trace: detects its format, or uses the described columns.
 ///
 /// # Errors
-/// Where the format is not known, or refused, or the first bytes cannot be read.
+/// If the format is unknown or refused, or the first bytes cannot be read.
 pub fn open<'a>(
     bytes: impl Read + 'a,
     columns: Option<&Columns>,
@@ -233,8 +231,8 @@ fn recognise(head: &[u8]) -> Result<(Format, Parser), FileError> {
     recognise_rows(&lines)
 }
 
-/// Public traces that are rows: all of the first rows, but for a header, and the last that
-/// may be cut, must be of one of them.
+/// Public traces made of rows: all of the first rows, except a header and a possibly truncated last
+/// one, must be in one of their formats.
 fn recognise_rows(lines: &[&str]) -> Result<(Format, Parser), FileError> {
     let known = [
         (Format::MsrCambridge, Columns::MSR, 7),
@@ -268,13 +266,13 @@ impl TraceFile<'_> {
         self.format
     }
 
-    /// How it is packed.
+    /// Its compression.
     #[must_use]
     pub const fn compression(&self) -> Compression {
         self.compression
     }
 
-    /// What was seen of it so far; all of it when the last operation was taken.
+    /// Statistics so far; complete when the last operation has been taken.
     #[must_use]
     pub fn report(&self) -> FileReport {
         FileReport {
@@ -290,7 +288,7 @@ impl TraceFile<'_> {
         &self.pairer.tasks
     }
 
-    /// What the file calls a device; None where it gives a number.
+    /// The file's name for a device; None if it gives a number.
     #[must_use]
     pub fn device_name(&self, device: DeviceNumber) -> Option<&str> {
         self.devices.name(device)
@@ -363,14 +361,14 @@ impl TraceFile<'_> {
                 self.time(operation.arrived_ns);
                 self.hold(operation);
             }
-            // Nothing that was observed is missing before the first event.
+            // Nothing observed is missing before the first event.
             Item::Lost(_) if self.first_ns.is_none() => {}
             Item::Lost(events) => {
                 self.report.lost_events = self.report.lost_events.saturating_add(events);
                 while let Some(event) = self.events.pop_last() {
                     self.pair(&event);
                 }
-                // What is open must not be paired with what comes behind the gap.
+                // Open operations must not be paired with events after the gap.
                 self.pairer.lose();
                 self.hand_on();
             }
@@ -387,7 +385,7 @@ impl TraceFile<'_> {
         self.hand_on();
     }
 
-    /// Holds what was paired until it is due.
+    /// Holds paired operations until they are due.
     fn hand_on(&mut self) {
         while let Some(operation) = self.pairer.next_operation() {
             self.hold(operation);
@@ -396,7 +394,7 @@ impl TraceFile<'_> {
 
     fn hold(&mut self, operation: Operation) {
         let seen_ns = operation.completed_ns.unwrap_or(operation.arrived_ns);
-        // Only events come when they complete; rows stand where they arrived.
+        // Only event formats order by completion; rows are ordered by arrival.
         let seen_ns = match self.parser {
             Parser::Blktrace(_) | Parser::Text(_) => seen_ns,
             _ => operation.arrived_ns,
@@ -414,7 +412,7 @@ impl TraceFile<'_> {
         }
     }
 
-    /// Reads rows until an operation is due; false when there are no more rows.
+    /// Reads rows until an operation is due; false when there are no more.
     fn read_on(&mut self) -> bool {
         if self.is_ended {
             return false;
@@ -472,7 +470,7 @@ fn item_of<T>(parsed: Option<Option<T>>, make: fn(T) -> Item) -> Item {
     }
 }
 
-/// Parses a line as text; empty lines are none, and too long ones are of another format.
+/// Parses a line as text; skips empty lines, and counts too long ones as another format.
 fn with_text<T>(
     line: &Line<'_>,
     mut parse: impl FnMut(&str) -> Option<Option<T>>,

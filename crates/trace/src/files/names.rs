@@ -1,12 +1,12 @@
-//! Devices of files that name them: by numbers of the trace's own.
+//! Devices of files that name them: numbered per trace.
 
 use std::collections::HashMap;
 use stripewise_units::DeviceNumber;
 
-/// Devices told apart; the rest share a number.
+/// Most distinct devices; the rest share a number.
 const DEVICES_MAX: usize = 4_096;
 
-/// The major number of devices that a file names by a text.
+/// The major number of devices that a file names by text.
 const NAMED: u32 = u32::MAX;
 
 /// Names of the devices of a trace.
@@ -17,7 +17,7 @@ pub(crate) struct DeviceNames {
 }
 
 impl DeviceNames {
-    /// The number of a name; 0:0 for no name.
+    /// The number for a name; 0:0 without a name.
     pub fn number(&mut self, name: &str) -> DeviceNumber {
         if name.is_empty() {
             return DeviceNumber::default();
@@ -36,7 +36,7 @@ impl DeviceNames {
         number
     }
 
-    /// The name of a device; None where the trace gives only its number.
+    /// The name of a device; None if the trace gives only its number.
     pub fn name(&self, number: DeviceNumber) -> Option<&str> {
         if number.major != NAMED {
             return None;

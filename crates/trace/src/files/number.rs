@@ -1,9 +1,9 @@
-//! Numbers and times as traces write them, exactly.
+//! Exact parsing of numbers and times in traces.
 
 use stripewise_units::WallTime;
 
-/// A decimal number times `unit`, without its digits below 1: "0.026214" with a unit of
-/// 10^9 is 26,214,000. None for what is not a number, is negative or does not fit.
+/// A decimal number times `unit`, without digits below 1: "0.026214" with a unit of 10^9 is
+/// 26,214,000. None for non-numbers, negative numbers and overflow.
 pub(crate) fn scaled(text: &str, unit: u64) -> Option<u64> {
     let text = text.strip_prefix('+').unwrap_or(text);
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
@@ -21,15 +21,15 @@ pub(crate) fn scaled(text: &str, unit: u64) -> Option<u64> {
     for digit in fraction.bytes().take(18).rev() {
         rest = (rest + u128::from(digit - b'0') * (1 << 64)) / 10;
     }
-    // Rounded at the last digit: the steps above each cut off less than 2^-64.
+    // Rounded at the last digit: the steps above each truncate less than 2^-64.
     let part = (rest * u128::from(unit) + (1 << 63)) >> 64;
     whole
         .checked_mul(unit)?
         .checked_add(u64::try_from(part).ok()?)
 }
 
-/// A date and time such as `2026-11-26 14:00:03.25` or `2026-11-26 14:00:03-05`, nanoseconds
-/// since 1970: UTC where a zone stands behind it, else on the same clock.
+/// A date and time such as `2026-11-26 14:00:03.25` or `2026-11-26 14:00:03-05`, nanoseconds since
+/// 1970: UTC if followed by a zone, otherwise on the same clock.
 pub(crate) fn local_time(text: &str) -> Option<u64> {
     if text.len() > 40 || !text.is_ascii() {
         return None;
@@ -46,7 +46,7 @@ pub(crate) fn local_time(text: &str) -> Option<u64> {
     }
 }
 
-/// Of a zone `01`, `0530`, `05:30` or `05:30:00`.
+/// Offset of a zone `01`, `0530`, `05:30` or `05:30:00`.
 fn offset_ns(text: &str) -> Option<u64> {
     let digits = text.replace(':', "");
     let is_number = digits.bytes().all(|digit| digit.is_ascii_digit());

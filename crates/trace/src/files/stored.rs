@@ -1,5 +1,5 @@
-//! Stripewise's own format of a trace: gzip around lines of text, one for each operation,
-//! with all that is known of it. `docs/TRACES.md` describes it.
+//! Stripewise's own trace format: gzip around lines of text, one per operation, with everything
+//! known about it. `docs/TRACES.md` describes it.
 
 use super::names::DeviceNames;
 use crate::event::{Comm, Flags};
@@ -31,7 +31,7 @@ impl<W: Write> TraceWriter<W> {
     /// Begins a trace.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// The writer's error.
     pub fn new(writer: W) -> io::Result<Self> {
         let mut out = GzEncoder::new(writer, Compression::fast());
         writeln!(out, "{HEADER}")?;
@@ -41,11 +41,10 @@ impl<W: Write> TraceWriter<W> {
         })
     }
 
-    /// Writes an operation of a device of this name. Without `tasks` nothing is said of who
-    /// asked for it.
+    /// Writes an operation of a device with this name. Without `tasks` the issuing task is omitted.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// The writer's error.
     pub fn add(
         &mut self,
         operation: &Operation,
@@ -57,7 +56,7 @@ impl<W: Write> TraceWriter<W> {
         let letter = letter.map_or("R", |(_, letter)| letter);
         let line = &mut self.line;
         line.clear();
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(
             line,
             "{} {letter} {} {} {} {}",
@@ -88,7 +87,7 @@ impl<W: Write> TraceWriter<W> {
         writeln!(self.out, "{}", line.trim_end())
     }
 
-    /// What was written to.
+    /// The underlying writer.
     #[must_use]
     pub fn writer(&self) -> &W {
         self.out.get_ref()
@@ -97,13 +96,13 @@ impl<W: Write> TraceWriter<W> {
     /// Ends the trace.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// The writer's error.
     pub fn finish(self) -> io::Result<W> {
         self.out.finish()
     }
 }
 
-/// Reads a line: an operation, or Some(None) for the header.
+/// Parses a line: an operation, or Some(None) for the header.
 pub(crate) fn line(
     line: &str,
     devices: &mut DeviceNames,

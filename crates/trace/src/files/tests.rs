@@ -1,4 +1,4 @@
-//! Each format from bytes made here, and what is said of files that are cut, packed, of
+//! Each format from bytes made here, and the errors for files that are truncated, compressed, in
 //! another format or hostile.
 
 use super::*;

@@ -1,6 +1,6 @@
-//! Counters of databases, as CSV: `sys.dm_io_virtual_file_stats` of SQL Server and
-//! `pg_stat_io` of PostgreSQL (16 and later). They are totals since some start, so that two
-//! snapshots make an observation, and say nothing about single operations.
+//! Database counters as CSV: `sys.dm_io_virtual_file_stats` of SQL Server and `pg_stat_io` of
+//! PostgreSQL (16 and later). They are totals since some start, so that two snapshots make an
+//! observation, and contain no single operations.
 
 use super::number::local_time;
 use crate::roles::Role;
@@ -13,43 +13,43 @@ const POSTGRESQL: &str = "PostgreSQL";
 
 const NS_PER_MS: u64 = 1_000_000;
 
-/// What a database counted until some moment.
+/// A database's counters at some moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// Which database.
+    /// The database product.
     pub product: &'static str,
-    /// When, on the database's clock; None where the snapshot does not say.
+    /// Time on the database's clock; None if the snapshot does not include it.
     pub at_ns: Option<u64>,
-    /// By file, or by kind of process.
+    /// By file, or by type of process.
     pub files: Vec<FileTotals>,
 }
 
-/// What a database counted for a file, or for a kind of process.
+/// Counters for a file, or for a type of process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FileTotals {
     /// The file, as `database/file`, or process, object and context.
     pub name: String,
-    /// What for; None where that is not known.
+    /// Its role; None if unknown.
     pub role: Option<Role>,
     /// Reads.
     pub reads: u64,
     /// Bytes read.
     pub read_bytes: u64,
-    /// Time that reads took, all together, ms; None where it is not measured.
+    /// Total time of reads, ms; None if not measured.
     pub read_ms: Option<f64>,
-    /// Writes, those that extend files included.
+    /// Writes, including file extends.
     pub writes: u64,
     /// Bytes written.
     pub write_bytes: u64,
-    /// Time that writes took, all together, ms.
+    /// Total time of writes, ms.
     pub write_ms: Option<f64>,
-    /// Calls of fsync; None where they are not counted.
+    /// Calls of fsync; None if not counted.
     pub syncs: Option<u64>,
-    /// Time that those took, ms.
+    /// Total time of those, ms.
     pub sync_ms: Option<f64>,
 }
 
-/// Why a text is not a snapshot of counters.
+/// Why a text is not a counter snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TotalsError {
     /// The first line does not name the columns of either view.
@@ -57,33 +57,33 @@ pub enum TotalsError {
         "the first line names the columns neither of sys.dm_io_virtual_file_stats nor of pg_stat_io"
     )]
     Unknown,
-    /// A number is not one.
+    /// A value is not a number.
     #[error("line {line}: `{column}` is not a number")]
     Number {
         /// From 1.
         line: usize,
-        /// Which column.
+        /// Its column.
         column: String,
     },
-    /// The second snapshot has to be the later one.
+    /// The second snapshot must be the later one.
     #[error("{name}: the second snapshot counts less than the first")]
     Backwards {
         /// The file.
         name: String,
     },
-    /// Both snapshots have to be of one view.
+    /// Both snapshots must be of the same view.
     #[error("the snapshots are of {0} and of {1}")]
     Different(&'static str, &'static str),
-    /// Rates need the time between.
+    /// Rates require the time between.
     #[error("a snapshot does not say when it was taken")]
     NoTime,
-    /// No time passed, or less than none.
+    /// No time passed, or negative time.
     #[error("the second snapshot is not later than the first")]
     NotLater,
 }
 
 impl TotalsError {
-    /// What to do about it.
+    /// How to resolve it.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
@@ -100,17 +100,17 @@ impl TotalsError {
     }
 }
 
-/// Whether a text begins as a snapshot does.
+/// Whether a text begins like a snapshot.
 #[must_use]
 pub fn is_snapshot(head: &str) -> bool {
     let head = head.lines().next().unwrap_or_default();
     totals(head).is_ok()
 }
 
-/// Reads a snapshot with a line of names of columns. Lines of one file are added up.
+/// Parses a snapshot with a line of column names. Lines of one file are summed.
 ///
 /// # Errors
-/// Where the columns are not those of either view, or hold no numbers.
+/// If the columns are not those of either view, or contain no numbers.
 pub fn totals(text: &str) -> Result<Snapshot, TotalsError> {
     let mut lines = text.lines().take(LINES_MAX).enumerate();
     let header = lines.next().map_or("", |(_, line)| line);
@@ -160,11 +160,11 @@ pub fn totals(text: &str) -> Result<Snapshot, TotalsError> {
 }
 
 impl Snapshot {
-    /// What was counted between an earlier snapshot and this one, and the nanoseconds that
-    /// passed. What the earlier one does not have counts from nothing.
+    /// Counts between an earlier snapshot and this one, and the nanoseconds that passed. What is
+    /// missing from the earlier one counts from zero.
     ///
     /// # Errors
-    /// Where the two are no pair.
+    /// If the two are not a pair.
     pub fn since(&self, earlier: &Snapshot) -> Result<(u64, Vec<FileTotals>), TotalsError> {
         if self.product != earlier.product {
             return Err(TotalsError::Different(earlier.product, self.product));
@@ -178,7 +178,7 @@ impl Snapshot {
             .collect();
         let files = self.files.iter().map(|now| {
             let passed = now.since(before.get(now.name.as_str()).copied().unwrap_or(&nothing));
-            // Those of SQL Server are whole milliseconds, and may well be 0.
+            // SQL Server's are whole milliseconds, and may be 0.
             match self.product {
                 POSTGRESQL => passed.map(FileTotals::without_unmeasured_times),
                 _ => passed,
@@ -188,8 +188,8 @@ impl Snapshot {
     }
 }
 
-/// The cells of a line, without the mark of UTF-8 and without quotes. A cell with a mark
-/// inside is one that neither view has.
+/// The cells of a line, without BOM and quotes. Cells that contain the delimiter do not occur in
+/// either view.
 fn cells(line: &str, mark: char) -> impl Iterator<Item = &str> {
     let line = line.trim_start_matches('\u{feff}');
     line.split(mark).map(|cell| cell.trim().trim_matches('"'))
@@ -207,7 +207,7 @@ impl Row<'_> {
         (!is_null).then_some(*cell)
     }
 
-    /// A number; None where the cell is empty or there is no such column.
+    /// A number; None if the cell is empty or there is no such column.
     fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, TotalsError> {
         let cell = self.text(name).map(str::parse);
         cell.transpose().map_err(|_| TotalsError::Number {
@@ -216,8 +216,8 @@ impl Row<'_> {
         })
     }
 
-    /// `sample_ms` of SQL Server: since the computer was started. `now` of PostgreSQL, as
-    /// `select now(), *` has it.
+    /// `sample_ms` of SQL Server: since the computer was started. `now` of PostgreSQL, from
+    /// `select now(), *`.
     fn at_ns(&self) -> Result<Option<u64>, TotalsError> {
         let since_start: Option<u64> = self.number("sample_ms")?;
         let now = self.text("now").and_then(local_time);
@@ -311,7 +311,7 @@ impl FileTotals {
         self.sync_ms = sum(self.sync_ms, other.sync_ms);
     }
 
-    /// More operations in no more time: `track_io_timing` was off in between.
+    /// More operations without more time: `track_io_timing` was off in between.
     fn without_unmeasured_times(mut self) -> Self {
         for ms in [&mut self.read_ms, &mut self.write_ms, &mut self.sync_ms] {
             *ms = ms.filter(|&ms| ms > 0.0);
@@ -319,14 +319,14 @@ impl FileTotals {
         self
     }
 
-    /// Whether it counts operations whose time was not measured.
+    /// Whether it has operations without measured time.
     #[must_use]
     pub fn lacks_times(&self) -> bool {
         (self.reads > 0 && self.read_ms.is_none()) || (self.writes > 0 && self.write_ms.is_none())
     }
 
-    /// What was counted since; an error where this counts less: the server was started again,
-    /// or the counters reset.
+    /// Counts since the earlier snapshot; an error if a counter decreased: the server was
+    /// restarted, or the counters reset.
     fn since(&self, earlier: &FileTotals) -> Result<FileTotals, TotalsError> {
         let backwards = || TotalsError::Backwards {
             name: self.name.clone(),

@@ -29,7 +29,7 @@ fn number<const N: usize>(record: &[u8], at: usize) -> Option<u64> {
 }
 
 impl Vscsi {
-    /// Bytes of a record.
+    /// Length of a record.
     pub const fn record_bytes(self) -> usize {
         match self {
             Vscsi::One => 32,
@@ -44,7 +44,7 @@ impl Vscsi {
         }
     }
 
-    /// Two records of a version, at least, with codes that SCSI has.
+    /// At least two records of a version, with valid SCSI codes.
     pub fn recognise(head: &[u8]) -> Option<Self> {
         [Vscsi::Two, Vscsi::One].into_iter().find(|one| {
             let version = if *one == Vscsi::One { 1 } else { 2 };
@@ -58,7 +58,7 @@ impl Vscsi {
         })
     }
 
-    /// An operation; Some(None) for a command that moves no data.
+    /// An operation; Some(None) for a command that transfers no data.
     pub fn record(self, record: &[u8]) -> Option<Option<Operation>> {
         let [code, _, length] = self.layout();
         let kind = match number::<2>(record, code)? {
@@ -84,8 +84,8 @@ impl Vscsi {
     }
 }
 
-/// Records of 24 bytes: seconds that never fall, an object, its size, and when it is used
-/// next, in places of the trace, or never.
+/// Records of 24 bytes: non-decreasing seconds, an object, its size, and the index of its next use
+/// in the trace, or never.
 pub(crate) fn is_oracle_general(head: &[u8]) -> bool {
     let records: Vec<_> = head.chunks_exact(24).take(256).collect();
     let mut last = 0;

@@ -1,32 +1,32 @@
-//! The text of `events/*/*/format` and `events/header_page`: where each field of a record is.
+//! Parses `events/*/*/format` and `events/header_page`: the position of each field in a record.
 
-/// A longer file is not one of the kernel's.
+/// Longer files are not the kernel's.
 const TEXT_BYTES_MAX: usize = 64 << 10;
-/// Records do not reach past a page, and pages of other kernels have up to 64 KiB.
+/// Records do not extend past a page, and other kernels have pages of up to 64 KiB.
 const FIELD_END_MAX: usize = 64 << 10;
 
-/// Where a field is in a record.
+/// A field's position in a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Its name, such as `nr_sector`.
     pub name: String,
-    /// Bytes from the beginning of the record.
+    /// Offset from the start of the record, bytes.
     pub offset: usize,
     /// Bytes of it.
     pub size: usize,
-    /// It is a signed number.
+    /// Whether it is a signed number.
     pub is_signed: bool,
 }
 
 impl Field {
-    /// The bytes of the field; None where the record is shorter.
+    /// The bytes of the field; None if the record is too short.
     #[must_use]
     pub fn bytes<'a>(&self, record: &'a [u8]) -> Option<&'a [u8]> {
         record.get(self.offset..self.offset + self.size)
     }
 
-    /// The field as a number in the machine's order of bytes, which is little-endian on all
-    /// machines that are supported; None for texts and for records that are shorter.
+    /// The field as a number in the machine's byte order, which is little-endian on all supported
+    /// machines; None for text and for records that are too short.
     #[must_use]
     pub fn number(&self, record: &[u8]) -> Option<u64> {
         let bytes = self.bytes(record).filter(|bytes| bytes.len() <= 8)?;
@@ -41,14 +41,14 @@ impl Field {
 pub struct EventFormat {
     /// Its name, such as `block_rq_issue`.
     pub name: String,
-    /// The number that records carry.
+    /// Its number in records.
     pub id: u16,
-    /// Its fields, those that all events have included.
+    /// Its fields, including those common to all events.
     pub fields: Vec<Field>,
 }
 
 impl EventFormat {
-    /// Reads a `format` file. None where it has no name, number or field.
+    /// Parses a `format` file. None if it has no name, number or field.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.get(..text.len().min(TEXT_BYTES_MAX))?;
@@ -63,14 +63,14 @@ impl EventFormat {
         is_whole.then_some(EventFormat { name, id, fields })
     }
 
-    /// The field of a name.
+    /// The field with this name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
     }
 }
 
-/// Where a page has its time, its length and its records.
+/// The positions of a page's time, length and records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageFormat {
     commit_offset: usize,
@@ -79,7 +79,7 @@ pub struct PageFormat {
 }
 
 impl Default for PageFormat {
-    /// That of kernels of 64 bits.
+    /// The layout of 64-bit kernels.
     fn default() -> Self {
         PageFormat {
             commit_offset: 8,
@@ -90,7 +90,7 @@ impl Default for PageFormat {
 }
 
 impl PageFormat {
-    /// Reads `events/header_page`. None where a field is missing or out of place.
+    /// Parses `events/header_page`. None if a field is missing or misplaced.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.get(..text.len().min(TEXT_BYTES_MAX))?;
@@ -109,7 +109,7 @@ impl PageFormat {
         })
     }
 
-    /// Time, length with its flags, and what follows the header.
+    /// Time, length with its flags, and the rest after the header.
     pub(crate) fn split<'a>(&self, page: &'a [u8]) -> Option<(u64, u64, &'a [u8])> {
         let time = page.get(..8)?;
         let commit = page.get(self.commit_offset..self.commit_offset + self.commit_size)?;
@@ -126,7 +126,7 @@ fn field(line: &str) -> Option<Field> {
     let mut parts = line.trim().strip_prefix("field:")?.split(';');
     let declaration = parts.next()?;
     let plain = declaration.split('[').next().unwrap_or(declaration);
-    // `__data_loc char[] cmd`: the name is behind the brackets.
+    // `__data_loc char[] cmd`: the name is after the brackets.
     let named = if declaration.trim_end().ends_with(']') {
         plain
     } else {

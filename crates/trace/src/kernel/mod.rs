@@ -1,8 +1,8 @@
-//! The kernel's own recording: binary pages of tracefs' per-processor buffers.
+//! The kernel's own recording: binary pages of tracefs' per-CPU buffers.
 //!
-//! A caller that reads `per_cpu/cpuN/trace_pipe_raw` hands each page to a [`Recording`]
-//! with the number of its processor, and takes events in the order of time. What layouts
-//! are is read from the instance's `format` files, never assumed.
+//! The caller reads `per_cpu/cpuN/trace_pipe_raw` and passes each page to a [`Recording`] with its
+//! CPU number, and takes events in the order of time. Layouts are read from the instance's `format`
+//! files, never assumed.
 
 mod format;
 mod page;

@@ -1,5 +1,5 @@
-//! One page of a ring buffer: a header, then records that each begin with four bytes of
-//! type and time (`include/linux/ring_buffer.h`).
+//! One page of a ring buffer: a header, then records that each begin with four bytes of type and
+//! time (`include/linux/ring_buffer.h`).
 //!
 //! | type | what it is |
 //! |---|---|
@@ -15,25 +15,25 @@ use thiserror::Error;
 const LENGTH_MASK: u64 = 0xf_ffff;
 const MISSED: u64 = 1 << 31;
 const MISSED_STORED: u64 = 1 << 30;
-/// Bits of an absolute time; the rest is that of the page.
+/// Bits of an absolute time; the others come from the page.
 const ABSOLUTE_BITS: u32 = 59;
 
-/// What makes a page unreadable.
+/// Why a page is unreadable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PageError {
-    /// It is shorter than its header.
+    /// Shorter than its header.
     #[error("the page is shorter than its header")]
     Short,
-    /// Its records would reach past its end.
+    /// Its records would extend past its end.
     #[error("the page says that it holds {length} bytes, more than it has")]
     Length {
-        /// Bytes that it says it holds.
+        /// Length according to the header.
         length: u64,
     },
-    /// A record would reach past the last one, or is shorter than its own header.
+    /// A record would extend past the end, or is shorter than its own header.
     #[error("a record at byte {at} has an impossible length")]
     Record {
-        /// Where in the page's data.
+        /// Position in the page's data.
         at: usize,
     },
 }
@@ -45,15 +45,15 @@ pub struct Page<'a> {
     records: &'a [u8],
     /// Events were lost before this page.
     pub is_after_loss: bool,
-    /// How many, where the kernel had room to say so; often it had not, and sometimes it
-    /// says 0: what was lost is in `per_cpu/cpuN/stats`.
+    /// Their number, if the kernel had space to store it; often it has not, and sometimes it is 0:
+    /// the losses are in `per_cpu/cpuN/stats`.
     pub lost_events: Option<u64>,
 }
 
 /// One record of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// When, on the buffer's clock.
+    /// Time on the buffer's clock.
     pub at_ns: u64,
     /// Its bytes, from `common_type` on.
     pub bytes: &'a [u8],
@@ -63,7 +63,7 @@ impl<'a> Page<'a> {
     /// Reads the header of a page.
     ///
     /// # Errors
-    /// Where the page is shorter than its header, or than it says.
+    /// If the page is shorter than its header, or than declared.
     pub fn parse(page: &'a [u8], format: PageFormat) -> Result<Self, PageError> {
         let (at_ns, commit, data) = format.split(page).ok_or(PageError::Short)?;
         let length = commit & LENGTH_MASK;
@@ -84,7 +84,7 @@ impl<'a> Page<'a> {
         })
     }
 
-    /// The records, in the order in which they were written. The first damage ends them.
+    /// The records, in the order written. The first damage ends them.
     #[must_use]
     pub fn records(&self) -> Records<'a> {
         Records {
@@ -112,7 +112,7 @@ impl<'a> Records<'a> {
         Some(u32::from_le_bytes(word.try_into().ok()?))
     }
 
-    /// Takes so many bytes.
+    /// Takes this many bytes.
     fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let end = self.at.checked_add(length)?;
         let taken = self.bytes.get(self.at..end)?;
@@ -120,7 +120,7 @@ impl<'a> Records<'a> {
         Some(taken)
     }
 
-    /// The next record; None inside where the entry carries none.
+    /// The next record; inner None if the entry carries none.
     fn entry(&mut self, header: u32) -> Option<Option<Record<'a>>> {
         let delta = u64::from(header >> 5);
         match header & 31 {
@@ -130,7 +130,7 @@ impl<'a> Records<'a> {
                     return Some(None);
                 }
                 let length = self.word()? as usize;
-                // The length counts the word that it is in.
+                // The length includes its own word.
                 self.take(length.checked_sub(4)?)?;
                 self.at_ns = self.at_ns.wrapping_add(delta);
                 Some(None)

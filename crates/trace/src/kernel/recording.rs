@@ -1,8 +1,7 @@
-//! From pages to events in the order of time.
+//! Converts pages to events in the order of time.
 //!
-//! Each processor has a buffer of its own, so events are merged by time, within a window:
-//! one that comes later than the window allows is counted and left out, and nothing is
-//! ever merged by file.
+//! Each CPU has its own buffer, so events are merged by time within a window: one that comes later
+//! than the window allows is counted and dropped; files are never simply concatenated.
 
 use super::format::{EventFormat, Field, PageFormat};
 use super::page::{Page, PageError};
@@ -11,7 +10,7 @@ use crate::order::InOrder;
 use std::collections::HashMap;
 use stripewise_units::DeviceNumber;
 
-/// How the fields of one kind of event become an [`Event`].
+/// Converts the fields of one type of event to an [`Event`].
 #[derive(Clone, Debug)]
 struct Decoder {
     step: Step,
@@ -24,7 +23,7 @@ struct Decoder {
 }
 
 impl Decoder {
-    /// None for events that nothing is made of.
+    /// None for unused events.
     fn new(format: &EventFormat) -> Option<Self> {
         let field = |name: &str| format.field(name).cloned();
         let step = match format.name.as_str() {
@@ -85,7 +84,7 @@ impl Decoder {
     }
 }
 
-/// The kernel's `dev_t` inside: twelve bits and twenty.
+/// The kernel's internal `dev_t`: twelve bits and twenty.
 fn device_of(number: u64) -> DeviceNumber {
     DeviceNumber {
         major: (number >> 20) as u32,
@@ -93,24 +92,24 @@ fn device_of(number: u64) -> DeviceNumber {
     }
 }
 
-/// What was seen of the pages of a recording.
+/// Statistics of a recording's pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordingReport {
     /// Pages read.
     pub pages: u64,
-    /// Events made of their records.
+    /// Events made from their records.
     pub events: u64,
-    /// Records of other kinds, or shorter than their fields.
+    /// Records of other types, or shorter than their fields.
     pub other_records: u64,
     /// Pages and records that were damaged.
     pub damaged: u64,
-    /// Pages before which the kernel says that events were lost.
+    /// Pages before which the kernel reports lost events.
     pub pages_after_loss: u64,
-    /// Events that came too late to be put in order, and were left out.
+    /// Events that came too late to be ordered, and were dropped.
     pub late_events: u64,
 }
 
-/// Pages in, events in the order of time out.
+/// Pages in, time-ordered events out.
 #[derive(Debug)]
 pub struct Recording {
     page_format: PageFormat,
@@ -122,9 +121,9 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// A recording of the events of these formats. `window_ns` is how much later than
-    /// another an event may be handed over and still be put in front of it: at least as
-    /// long as the time between two rounds over all processors' buffers.
+    /// A recording of events in these formats. `window_ns` is how much later than another an event
+    /// may be passed in and still be ordered before it: at least the time between two rounds over
+    /// all CPU buffers.
     #[must_use]
     pub fn new(page_format: PageFormat, formats: &[EventFormat], window_ns: u64) -> Self {
         // Kernels from 6.5 on have both; each operation starts once.
@@ -145,17 +144,17 @@ impl Recording {
         }
     }
 
-    /// What was seen so far.
+    /// Statistics so far.
     #[must_use]
     pub const fn report(&self) -> RecordingReport {
         self.report
     }
 
-    /// Reads a page. True if the kernel lost events before it: what is open must be
-    /// forgotten then ([`crate::Pairer::lose`]), on all processors.
+    /// Reads a page. True if the kernel lost events before it: open operations must then be dropped
+    /// ([`crate::Pairer::lose`]), on all CPUs.
     ///
     /// # Errors
-    /// Where the page is damaged; records before the damage count.
+    /// If the page is damaged; records before the damage count.
     pub fn page(&mut self, bytes: &[u8]) -> Result<bool, PageError> {
         self.report.pages += 1;
         let page =
@@ -193,14 +192,14 @@ impl Recording {
         self.given(event)
     }
 
-    /// The next event before a moment; for a caller that has read all buffers since then, so
-    /// that none precedes it any more. What waits is never more than the buffers held.
+    /// The next event before a moment; for a caller that has read all buffers since then, so that
+    /// no earlier one can follow. The backlog never exceeds what the buffers held.
     pub fn next_event_before(&mut self, ns: u64) -> Option<Event> {
         let event = self.waiting.pop_before(ns);
         self.given(event)
     }
 
-    /// The next event, when no more pages come.
+    /// The next event, once no more pages come.
     pub fn last_event(&mut self) -> Option<Event> {
         let event = self.waiting.pop_last();
         self.given(event)

@@ -1,26 +1,26 @@
-//! Arrivals within the bins of a profile: gaps of bins that had as many.
+//! Arrivals within the bins of a profile: the gaps of bins with the same count.
 
 use super::BIN_NS;
 use stripewise_stats::Random;
 
-/// Donors of one count at most.
+/// Most donors per count.
 const DONORS_PER_COUNT: usize = 64;
-/// Arrivals of all donors together, at most.
+/// Most arrivals over all donors.
 const DONOR_ARRIVALS_MAX: usize = 1 << 18;
-/// With fewer donors of the same count, neighbours in count are taken as well.
+/// With fewer donors of the same count, neighbouring counts are used too.
 const EQUALS_MIN: usize = 4;
 const NEIGHBOURS: usize = 8;
 const SEED: u64 = 7;
 
-/// Bins whose gaps are lent to others, by the number of their arrivals.
+/// Bins whose gaps are reused for others, by their number of arrivals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Donors {
-    /// Arrivals after the beginning of the bin, in order; fewest first.
+    /// Sorted arrivals relative to the start of the bin; bins with the fewest first.
     pub bins: Vec<Vec<u32>>,
 }
 
 impl Donors {
-    /// Chooses donors among bins: at random, up to 64 of each count.
+    /// Chooses donors among bins at random, up to 64 per count.
     pub fn choose(bins: &[Vec<u32>]) -> Self {
         let mut order: Vec<usize> = (0..bins.len()).filter(|&k| !bins[k].is_empty()).collect();
         Random::new(SEED).shuffle(&mut order);
@@ -30,7 +30,7 @@ impl Donors {
         for k in order {
             let count = bins[k].len();
             let of_count: &mut usize = taken.entry(count).or_default();
-            // The first of all is taken whatever its length.
+            // The very first is taken whatever its length.
             if *of_count < DONORS_PER_COUNT && (count <= left || chosen.is_empty()) {
                 *of_count += 1;
                 left = left.saturating_sub(count);
@@ -42,7 +42,7 @@ impl Donors {
         Donors { bins: chosen }
     }
 
-    /// The instants of `count` arrivals after the beginning of a bin, in order.
+    /// Sorted times of `count` arrivals relative to the start of a bin.
     pub fn arrivals(&self, count: usize, random: &mut Random) -> Vec<u64> {
         let from = self.bins.partition_point(|bin| bin.len() < count);
         let to = self.bins.partition_point(|bin| bin.len() <= count);
@@ -69,8 +69,8 @@ impl Donors {
     }
 }
 
-/// The gaps of a bin, closed to a ring, begun somewhere, cut or repeated to `count` gaps
-/// and scaled to fill the bin.
+/// The gaps of a bin, closed to a ring, with a random start, cut or repeated to `count` gaps and
+/// scaled to fill the bin.
 fn stretched(bin: &[u32], count: usize, random: &mut Random) -> Vec<u64> {
     let start = random.below(bin.len());
     let gap = |k: usize| -> u64 {

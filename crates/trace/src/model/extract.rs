@@ -1,4 +1,4 @@
-//! From a trace to its model.
+//! Builds a model from a trace.
 
 use super::arrivals::Donors;
 use super::{BIN_NS, END_MAX, OPERATIONS_MAX, Request, Run, SIZE_MAX, WorkloadModel};
@@ -6,7 +6,7 @@ use crate::runs::Runs;
 use stripewise_units::Kind;
 use thiserror::Error;
 
-/// A longer recording is not modelled: a week.
+/// Longer recordings are not modelled: a week.
 const DURATION_NS_MAX: u64 = 7 * 86_400 * 1_000_000_000;
 
 /// Why there is no model.
@@ -16,19 +16,19 @@ pub enum ModelError {
     /// There is nothing to model.
     #[error("the trace has no operations")]
     Empty,
-    /// More operations than a model holds.
+    /// More operations than a model can hold.
     #[error("the trace has more than 4,194,304 operations")]
     TooMany,
     /// It is longer than a week.
     #[error("the trace is longer than a week")]
     TooLong,
-    /// No disk has such a place.
+    /// An offset that no disk has.
     #[error("an operation is longer than 64 GiB, or lies beyond 8 EiB")]
     Impossible,
 }
 
 impl ModelError {
-    /// What to do about it.
+    /// How to resolve it.
     #[must_use]
     pub const fn hint(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl ModelError {
 /// The model of these requests, in the order of arrival; see [`ModelBuilder`].
 ///
 /// # Errors
-/// Where there are none, too many, or over too long a time.
+/// If there are none, too many, or over too long a time.
 pub fn extract(requests: impl Iterator<Item = Request>) -> Result<WorkloadModel, ModelError> {
     let mut builder = ModelBuilder::default();
     for request in requests {
@@ -53,12 +53,11 @@ pub fn extract(requests: impl Iterator<Item = Request>) -> Result<WorkloadModel,
     builder.finish()
 }
 
-/// A model in the making: requests are added one by one, in the order of arrival, and times
-/// count from the first. Those that come out of order are counted where the one before them
-/// was.
+/// A model under construction: requests are added one by one in the order of arrival, and times
+/// count from the first. Those out of order are counted at the time of their predecessor.
 #[derive(Default)]
 pub struct ModelBuilder {
-    /// Arrivals of each bin, nanoseconds after its beginning.
+    /// Arrivals of each bin, nanoseconds after its start.
     bins: Vec<Vec<u32>>,
     list: RunList,
     first_ns: Option<u64>,
@@ -69,7 +68,7 @@ impl ModelBuilder {
     /// Adds a request.
     ///
     /// # Errors
-    /// Where there are too many, over too long a time, or at an impossible place.
+    /// If there are too many, over too long a time, or at an impossible offset.
     pub fn add(&mut self, request: &Request) -> Result<(), ModelError> {
         let first = *self.first_ns.get_or_insert(request.at_ns);
         self.last_ns = request.at_ns.saturating_sub(first).max(self.last_ns);
@@ -94,7 +93,7 @@ impl ModelBuilder {
     /// The model.
     ///
     /// # Errors
-    /// Where no request was added.
+    /// If no request was added.
     pub fn finish(self) -> Result<WorkloadModel, ModelError> {
         if self.list.operations == 0 {
             return Err(ModelError::Empty);
@@ -104,14 +103,14 @@ impl ModelBuilder {
     }
 }
 
-/// Runs as they are found, and how they interleave.
+/// Runs in the order found, and how they interleave.
 #[derive(Default)]
 struct RunList {
     runs: Vec<Run>,
     /// The run of each operation.
     of_operation: Vec<u32>,
     finder: Runs,
-    /// Where in the list each run of the finder is.
+    /// Index of each of the finder's runs in the list.
     places: Vec<u32>,
     operations: usize,
 }
@@ -121,7 +120,7 @@ impl RunList {
         self.operations += 1;
         let new = self.runs.len() as u32;
         let place = match request.kind {
-            // A sync has no place: each is a run of its own.
+            // A sync has no offset: each is a run of its own.
             Kind::Sync => None,
             kind => Some(
                 self.finder
@@ -152,8 +151,8 @@ impl RunList {
     fn model(self, counts: Vec<u32>, donors: Donors) -> WorkloadModel {
         let mut left: Vec<u64> = self.runs.iter().map(Run::operations).collect();
         let mut seen = vec![false; self.runs.len()];
-        // [what happened][how often]: of runs that go on, interrupted; of ends and of
-        // interruptions, followed by a run that was open.
+        // [what happened][how often]: of runs that continue, interrupted; of ends and of
+        // interruptions, followed by an already open run.
         let (mut goes_on, mut interrupted) = (0u64, 0u64);
         let (mut ends, mut resumed_ends, mut resumed_interruptions) = (0u64, 0u64, 0u64);
         let mut open = 0u32;

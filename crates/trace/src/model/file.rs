@@ -1,7 +1,7 @@
 //! The file of a model, `.swmodel`: described in `docs/TRACES.md`.
 //!
-//! gzip around numbers, each in groups of seven bits, the lowest first. Reading is bounded:
-//! numbers are checked before anything of their size is made.
+//! gzip around numbers, each in groups of seven bits, lowest first. Reading is bounded: numbers are
+//! checked before anything of that size is allocated.
 
 use super::arrivals::Donors;
 use super::{BIN_NS, END_MAX, OPERATIONS_MAX, Run, SIZE_MAX, WorkloadModel};
@@ -13,21 +13,21 @@ use stripewise_units::Kind;
 use thiserror::Error;
 
 const MAGIC: &[u8; 8] = b"SWMODEL\n";
-/// Version 1 does not say whether the load waited.
+/// Version 1 does not record whether the load waited.
 const VERSION: u64 = 2;
 /// Bins of a week.
 const BINS_MAX: u64 = 7 * 86_400 * 10;
-/// Probabilities are written in billionths.
+/// Probabilities are stored in billionths.
 const PROBABILITY: f64 = 1e9;
 
-/// Why a file is not a model.
+/// Why a file is not a valid model.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ModelFileError {
-    /// It could not be read, or is cut.
+    /// It could not be read, or is truncated.
     #[error("the model could not be read: {0}")]
     Read(#[from] io::Error),
-    /// It does not begin as models do.
+    /// It does not begin like a model.
     #[error("this is not a workload model of Stripewise")]
     Magic,
     /// A later version wrote it.
@@ -41,7 +41,7 @@ pub enum ModelFileError {
 /// Writes a model.
 ///
 /// # Errors
-/// Those of the writer.
+/// The writer's error.
 pub fn write(model: &WorkloadModel, writer: impl Write) -> io::Result<()> {
     let mut out = GzEncoder::new(writer, Compression::default());
     out.write_all(MAGIC)?;
@@ -87,7 +87,7 @@ pub fn write(model: &WorkloadModel, writer: impl Write) -> io::Result<()> {
 /// Reads a model.
 ///
 /// # Errors
-/// Where it is not one, is cut, or holds impossible numbers.
+/// If it is not a model, is truncated, or contains impossible numbers.
 pub fn read(reader: impl Read) -> Result<WorkloadModel, ModelFileError> {
     let mut bytes = BufReader::new(GzDecoder::new(reader));
     let mut magic = [0; 8];
@@ -115,7 +115,7 @@ pub fn read(reader: impl Read) -> Result<WorkloadModel, ModelFileError> {
     let counts = numbers.counts()?;
     let donors = numbers.donors()?;
     let runs = numbers.runs()?;
-    // The end of what is packed carries its checksum.
+    // The end of the compressed data has its checksum.
     if !numbers.bytes.fill_buf()?.is_empty() {
         return Err(ModelFileError::Damaged("its end"));
     }
@@ -237,7 +237,7 @@ fn put(out: &mut impl Write, mut number: u64) -> io::Result<()> {
     out.write_all(&[number as u8])
 }
 
-/// Small numbers of either sign become small ones without a sign.
+/// Zigzag encoding: small numbers of either sign become small unsigned ones.
 const fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)) as u64
 }

@@ -1,11 +1,11 @@
-//! From a model to requests of the same kind.
+//! Generates similar requests from a model.
 
 use super::{BIN_NS, Request, Run, WorkloadModel};
 use std::collections::VecDeque;
 use stripewise_stats::Random;
 
-/// Starts of runs are shuffled within windows of so many: the smallest that was tried, and
-/// the one that kept reuse of places in a real trace.
+/// Starts of runs are shuffled within windows of this size: the smallest one tried, and the one
+/// that preserved the reuse of locations in a real trace.
 const WINDOW: usize = 64;
 
 /// Requests of a model, in the order of arrival.
@@ -14,11 +14,11 @@ pub struct Regenerated<'a> {
     model: &'a WorkloadModel,
     random: Random,
     bin: usize,
-    /// Instants of the current bin.
+    /// Arrival times in the current bin.
     instants: VecDeque<u64>,
-    /// Runs that are to begin, of the current window.
+    /// Pending run starts of the current window.
     starts: VecDeque<usize>,
-    /// The window that begins next.
+    /// Start of the next window.
     next_start: usize,
     current: Option<OpenRun<'a>>,
     waiting: Vec<OpenRun<'a>>,
@@ -28,7 +28,7 @@ pub struct Regenerated<'a> {
 #[derive(Clone, Debug)]
 struct OpenRun<'a> {
     run: &'a Run,
-    /// Which entry of its sizes, and how many of that are done.
+    /// The entry of its sizes, and how many of that are done.
     at: (usize, u32),
     offset_bytes: u64,
 }
@@ -36,7 +36,7 @@ struct OpenRun<'a> {
 impl<'a> Regenerated<'a> {
     pub(super) fn new(model: &'a WorkloadModel, seed: u64) -> Self {
         let mut random = Random::new(seed);
-        // The first window is cut, so that windows do not always meet at the same places.
+        // The first window is shortened, so that windows do not always meet at the same positions.
         let first = 1 + random.below(WINDOW);
         let mut regenerated = Regenerated {
             model,

@@ -1,16 +1,15 @@
-//! A load as a model: small, without data and without names, and a stream of the same kind
-//! again.
+//! A load as a model: small, without data and names, from which a similar stream can be generated.
 //!
-//! Parametric models of arrivals and places failed on most loads that were tried, so this
-//! keeps a list of runs and a profile of counts, and shuffles what is random about them:
-//! - *arrivals*: how many there were in each 100 ms, as recorded. Inside a bin the gaps are
-//!   those of another bin with as many, shifted in a circle.
-//! - *runs*: operations of one kind, each of which begins where the last one ended: where it
-//!   starts, and its sizes in order. Starts are shuffled within windows of 64.
-//! - *interleaving*: how likely a run is interrupted, how likely an old run goes on after an
-//!   end or an interruption, and how many are open at most.
+//! Parametric models of arrivals and locations failed on most loads tried, so this keeps a list of
+//! runs and a profile of counts, and shuffles the random parts:
+//! - *arrivals*: the number in each 100 ms, as recorded. Inside a bin the gaps are those of another
+//!   bin with the same count, rotated.
+//! - *runs*: operations of one kind, each of which begins where the last one ended: the start, and
+//!   the sizes in order. Starts are shuffled within windows of 64.
+//! - *interleaving*: the probability that a run is interrupted, that an old run continues after an
+//!   end or an interruption, and the maximum open at once.
 //!
-//! What a model cannot say: anything beyond the time and the places that were recorded.
+//! A model has no information beyond the time and the locations that were recorded.
 
 mod arrivals;
 mod extract;
@@ -26,28 +25,28 @@ use stripewise_units::Kind;
 
 /// The width of a bin of the profile.
 pub const BIN_NS: u64 = 100_000_000;
-/// No operation is longer: 64 GiB.
+/// Longest operation: 64 GiB.
 const SIZE_MAX: u64 = 64 << 30;
-/// No file is longer.
+/// Largest file.
 const END_MAX: u64 = i64::MAX as u64;
-/// Operations of a model at most.
+/// Most operations of a model.
 pub const OPERATIONS_MAX: usize = 1 << 22;
 
-/// Where an operation goes, and when, without anything that a recording adds.
+/// Location and time of an operation, without further data of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// When, nanoseconds from the beginning.
+    /// Time, nanoseconds from the start.
     pub at_ns: u64,
-    /// What.
+    /// Its kind.
     pub kind: Kind,
-    /// Where; 0 for a sync.
+    /// Its offset; 0 for a sync.
     pub offset_bytes: u64,
-    /// How long; 0 for a sync.
+    /// Its length; 0 for a sync.
     pub size_bytes: u64,
 }
 
 impl Request {
-    /// The offset behind its last byte.
+    /// The offset after its last byte.
     #[must_use]
     pub const fn end_bytes(&self) -> u64 {
         self.offset_bytes.saturating_add(self.size_bytes)
@@ -59,7 +58,7 @@ impl Request {
 pub(crate) struct Run {
     pub kind: Kind,
     pub offset_bytes: u64,
-    /// Sizes in order, each with how many operations have it.
+    /// Sizes in order, each with its number of operations.
     pub sizes: Vec<(u64, u32)>,
 }
 
@@ -76,20 +75,20 @@ pub struct WorkloadModel {
     pub(crate) counts: Vec<u32>,
     pub(crate) donors: Donors,
     pub(crate) runs: Vec<Run>,
-    /// A run that goes on is interrupted with this probability.
+    /// Probability that a continuing run is interrupted.
     pub(crate) interrupted: f64,
-    /// After the end of a run an old one goes on with this probability.
+    /// Probability that an old run continues after the end of a run.
     pub(crate) resumed_after_end: f64,
-    /// After an interruption an old one goes on with this probability.
+    /// Probability that an old run continues after an interruption.
     pub(crate) resumed_after_interruption: f64,
-    /// Runs that are open at once, at most.
+    /// Most runs open at once.
     pub(crate) open_max: u32,
-    /// When it was recorded, it waited for its disk: what a model cannot do again.
+    /// When recorded, it waited for its disk, which a model cannot reproduce.
     pub waited: bool,
 }
 
 impl WorkloadModel {
-    /// How long the recording was, nanoseconds.
+    /// Length of the recording, nanoseconds.
     #[must_use]
     pub fn duration_ns(&self) -> u64 {
         self.counts.len() as u64 * BIN_NS
@@ -101,8 +100,7 @@ impl WorkloadModel {
         self.counts.iter().map(|&count| u64::from(count)).sum()
     }
 
-    /// The offset behind the last byte that is touched: the size that a target needs, if
-    /// nothing is folded.
+    /// The offset after the last byte touched: the size that a target needs if nothing is folded.
     #[must_use]
     pub fn span_bytes(&self) -> u64 {
         let end = |run: &Run| {
@@ -112,7 +110,7 @@ impl WorkloadModel {
         self.runs.iter().map(end).max().unwrap_or(0)
     }
 
-    /// Bytes that are written once in the recording's time.
+    /// Bytes written in one pass over the recording.
     #[must_use]
     pub fn written_bytes(&self) -> u64 {
         let writes = self.runs.iter().filter(|run| run.kind == Kind::Write);
@@ -120,7 +118,7 @@ impl WorkloadModel {
         sizes.map(|(size, count)| size * u64::from(*count)).sum()
     }
 
-    /// Requests of the same kind, again and again until the recording's time is over.
+    /// Similar requests, repeated until the recording's time is over.
     #[must_use]
     pub fn requests(&self, seed: u64) -> Regenerated<'_> {
         Regenerated::new(self, seed)

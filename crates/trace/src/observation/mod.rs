@@ -1,5 +1,5 @@
-//! What a load does to each device: counts, sizes, rates, depth, latencies, in one pass and
-//! with bounded memory.
+//! Statistics of a load on each device: counts, sizes, rates, depth, latencies, in one pass and in
+//! bounded memory.
 
 mod statistics;
 mod timeline;
@@ -11,29 +11,29 @@ use crate::tasks::TaskId;
 use stripewise_stats::Histogram;
 use stripewise_units::{DeviceNumber, Kind};
 
-/// What was seen in one pass over a trace.
+/// Result of one pass over a trace.
 #[derive(Clone, Debug)]
 pub struct Observation {
     /// The first arrival, on the trace's clock.
     pub first_ns: u64,
-    /// How long was observed.
+    /// Length of the observation.
     pub observed_ns: u64,
-    /// Each device, in the order of their numbers.
+    /// Each device, ordered by number.
     pub devices: Vec<DeviceObservation>,
 }
 
 /// Operations of one kind.
 #[derive(Clone, Debug, Default)]
 pub struct KindObservation {
-    /// How many arrived.
+    /// Number of arrivals.
     pub operations: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// From arrival at the block layer to completion; empty where completions are not known.
+    /// From arrival at the block layer to completion; empty if completions are unknown.
     pub latency_ns: Histogram,
-    /// From issue to completion; empty where issues are not known.
+    /// From issue to completion; empty if issues are unknown.
     pub device_ns: Histogram,
-    /// From the system call to its return; empty where calls are not known.
+    /// From the system call to its return; empty if calls are unknown.
     pub call_ns: Histogram,
 }
 
@@ -42,42 +42,41 @@ pub struct KindObservation {
 pub struct SizeCount {
     /// The size.
     pub size_bytes: u64,
-    /// How many had it.
+    /// Number of operations.
     pub operations: u64,
 }
 
-/// What one task did to a device.
+/// Activity of one task on a device.
 #[derive(Clone, Debug)]
 pub struct TaskObservation {
-    /// The task; unknown for those that no memory was left for.
+    /// The task; unknown for those beyond the memory limit.
     pub task: TaskId,
-    /// Operations of each kind, as [`Kind::index`] numbers them.
+    /// Operations by kind, indexed by [`Kind::index`].
     pub operations: [u64; 4],
     /// Bytes of each kind.
     pub bytes: [u64; 4],
-    /// From arrival to completion; None for tasks that no memory was left for.
+    /// From arrival to completion; None for tasks beyond the memory limit.
     pub latency_ns: Option<Histogram>,
 }
 
-/// What was done to one device.
+/// Activity on one device.
 #[derive(Clone, Debug)]
 pub struct DeviceObservation {
     /// Its number; see [`Statistics`] for those beyond the first 128.
     pub device: DeviceNumber,
-    /// Each kind, as [`Kind::index`] numbers them.
+    /// By kind, indexed by [`Kind::index`].
     pub kinds: [KindObservation; 4],
-    /// Sizes of reads, writes and discards, the most frequent first; at most 256.
+    /// Sizes of reads, writes and discards, most frequent first; at most 256.
     pub sizes: Vec<SizeCount>,
-    /// Operations of still other sizes.
+    /// Operations of other sizes.
     pub other_sizes: u64,
     /// Share of reads and writes that continue a run, 0 to 1; None without any.
     pub sequential_share: Option<f64>,
-    /// Operations at the device, averaged over the time observed; None where completions
-    /// are not known.
+    /// Mean operations at the device over the observed time; None if completions are unknown.
     pub depth_mean: Option<f64>,
-    /// Who did it, the busiest first.
+    /// Its tasks, busiest first.
     pub tasks: Vec<TaskObservation>,
-    /// How it went over time.
+    /// Its course over time.
     pub timeline: Timeline,
 }
 
@@ -96,13 +95,13 @@ impl DeviceObservation {
 }
 
 impl KindObservation {
-    /// Operations a second over the time observed; None for no time.
+    /// Operations per second over the observed time; None if it is zero.
     #[must_use]
     pub fn iops(&self, observed_ns: u64) -> Option<f64> {
         per_second(self.operations, observed_ns)
     }
 
-    /// Bytes a second over the time observed; None for no time.
+    /// Bytes per second over the observed time; None if it is zero.
     #[must_use]
     pub fn bytes_per_s(&self, observed_ns: u64) -> Option<f64> {
         per_second(self.bytes, observed_ns)

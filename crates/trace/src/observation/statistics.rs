@@ -10,16 +10,16 @@ use std::collections::{BTreeMap, HashMap};
 use stripewise_stats::Histogram;
 use stripewise_units::{DeviceNumber, Kind};
 
-/// Devices counted each by itself; the rest together.
+/// Devices counted individually; the rest are combined.
 const DEVICES_MAX: usize = 128;
-/// Sizes counted each by itself.
+/// Sizes counted individually.
 const SIZES_MAX: usize = 256;
-/// Tasks of a device counted each by itself; the rest together.
+/// Tasks of a device counted individually; the rest are combined.
 const TASKS_MAX: usize = 1_024;
-/// Tasks that have a histogram of their own, over all devices: each is 127 KiB at most.
+/// Tasks with their own histogram, over all devices: each is 127 KiB at most.
 const TASK_HISTOGRAMS_MAX: usize = 512;
 
-/// The number that devices beyond the first 128 are counted under.
+/// The number under which devices beyond the first 128 are counted.
 const OTHERS: DeviceNumber = DeviceNumber {
     major: u32::MAX,
     minor: u32::MAX,
@@ -38,7 +38,7 @@ struct DeviceFold {
     timeline: Timeline,
     busy_ns: u128,
     completed: u64,
-    /// Operations without a completion, and the sum of when they were issued.
+    /// Operations without a completion, and the sum of their issue times.
     open: u64,
     open_since_ns: u128,
 }
@@ -53,7 +53,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Counts an operation. They come in the order of arrival, or nearly so.
+    /// Counts an operation. They must be approximately in the order of arrival.
     pub fn add(&mut self, operation: &Operation) {
         let first_ns = *self.first_ns.get_or_insert(operation.arrived_ns);
         let seen_ns = operation.completed_ns.unwrap_or(operation.arrived_ns);
@@ -69,8 +69,8 @@ impl Statistics {
         fold.add_task(operation, &mut self.histograms);
     }
 
-    /// What was seen. `observed_ns` is how long was observed where that is known; else it
-    /// is the time from the first arrival to the last event.
+    /// The result. `observed_ns` is the length of the observation if known; otherwise it is the
+    /// time from the first arrival to the last event.
     #[must_use]
     pub fn finish(self, observed_ns: Option<u64>) -> Observation {
         let first_ns = self.first_ns.unwrap_or(0);

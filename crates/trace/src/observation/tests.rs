@@ -59,7 +59,7 @@ fn what_is_in_flight_at_the_end_counts_until_then() {
     let open = Operation::at(250 * MS, Kind::Write, 0, 512);
     let observation = observe(&[operation(0, Kind::Read, 0, 512, 0), open]);
     assert_eq!(observation.devices[0].depth_mean, Some(0.75));
-    // Where nothing is known to complete, nothing is said.
+    // If no completion is known, nothing is reported.
     let observation = observe(&[open]);
     assert_eq!(observation.devices[0].depth_mean, None);
     assert!(observation.devices[0].kinds[0].iops(0).is_none());

@@ -1,10 +1,10 @@
 //! A load over time: bins of equal width, which doubles as the trace grows.
 
-/// Bins at most; with more time than they cover, two become one.
+/// Most bins; for longer times, pairs are merged.
 const BINS_MAX: usize = 1_024;
-/// The width at the beginning.
+/// The initial width.
 const WIDTH_NS: u64 = 100_000_000;
-/// A moment is slow if its mean latency is this many times the usual one.
+/// A moment is slow if its mean latency is this multiple of the usual one.
 const SLOW_FACTOR: f64 = 3.0;
 
 /// One bin.
@@ -14,7 +14,7 @@ pub struct Moment {
     pub operations: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// How many of them are known to have completed.
+    /// Number of those known to have completed.
     pub completed: u64,
     /// The sum of their latencies, nanoseconds.
     pub latency_ns_sum: u64,
@@ -23,7 +23,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The mean latency, nanoseconds; None where nothing is known to have completed.
+    /// The mean latency, nanoseconds; None if no completion is known.
     #[must_use]
     pub fn latency_ns_mean(&self) -> Option<f64> {
         (self.completed > 0).then(|| self.latency_ns_sum as f64 / self.completed as f64)
@@ -41,7 +41,7 @@ impl Moment {
         }
     }
 
-    /// Takes another one in.
+    /// Adds another one.
     pub fn add(&mut self, other: &Moment) {
         self.operations += other.operations;
         self.bytes = self.bytes.saturating_add(other.bytes);
@@ -98,9 +98,9 @@ impl Timeline {
         self.bins[at].add(&Moment::of(bytes, latency_ns));
     }
 
-    /// The moments whose mean latency is above three times the median over all bins: at
-    /// most `count`, those with the largest mean first. Each with its beginning,
-    /// nanoseconds after that of the trace.
+    /// The moments whose mean latency exceeds three times the median over all bins: at most
+    /// `count`, those with the largest mean first. Each with its start, nanoseconds after that of
+    /// the trace.
     #[must_use]
     pub fn slow_moments(&self, count: usize) -> Vec<(u64, Moment)> {
         let means = self.bins.iter().filter_map(Moment::latency_ns_mean);

@@ -1,6 +1,6 @@
-//! From events to operations: what was asked for, issued and completed, put together.
+//! Converts events to operations by pairing requests, issues and completions.
 //!
-//! The rules, each seen on a kernel:
+//! The rules, each observed on a kernel:
 //! - Data is paired by device and sector. Several operations may be open at one sector; of
 //!   them the first whose length fits completes. A completion of a part leaves the rest open.
 //! - A flush is issued at sector 0 and completes at sector 2^64-1: first in, first out.
@@ -9,10 +9,10 @@
 //!   write (`WS 0 + 0`); the second is counted as repeated, and is no loss.
 //! - Issues come without bios (a filter that leaves them out), and bios without issues
 //!   (merged into a neighbour). One bio may be split into several issues.
-//! - Who asked is whoever queued the bio, else whoever got the request, else the issuer;
-//!   never whoever was interrupted by the completion.
-//! - After a loss everything that is open is dropped, on all processors: a sector that is
-//!   seen again would be paired with the wrong issue.
+//! - The issuing task is the one that queued the bio, else the one that got the request, else the
+//!   issuer; never the one interrupted by the completion.
+//! - After a loss everything open is dropped, on all CPUs: a sector that is seen again would be
+//!   paired with the wrong issue.
 
 use crate::event::{Comm, Direction, Event, Flags, NO_SECTOR, Step};
 use crate::operation::Operation;
@@ -21,43 +21,43 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use stripewise_units::{DeviceNumber, Kind, SECTOR_SIZE_BYTES};
 
-/// Bios, or requests, that may be open at once; above that all are dropped, as after a
-/// loss. The most that a device takes is some 64 queues of 1,024 requests.
+/// Most open bios or requests; beyond that all are dropped, as after a loss. A device takes at most
+/// some 64 queues of 1,024 requests.
 const OPEN_MAX: usize = 1 << 16;
-/// Calls of the system followed at once.
+/// Most system calls tracked at once.
 const CALLS_MAX: usize = 1 << 14;
-/// Completed operations that wait for the return of one call.
+/// Most completed operations waiting for the return of one call.
 const PER_CALL_MAX: usize = 256;
-/// Bios that one request may be made of; the kernel merges at most some hundred.
+/// Most bios of one request; the kernel merges at most some hundred.
 const MERGED_MAX: u32 = 1_024;
-/// An older bio was never issued: it went on to a device that is not traced.
+/// An older bio was never issued: it was remapped to an untraced device.
 const BIO_AGE_NS_MAX: u64 = 60_000_000_000;
-/// Completions that wait for the event that says which thread made them.
+/// Completions waiting for the event that identifies their thread.
 const RECENT_MAX: usize = 8;
 
-/// What pairing saw.
+/// Pairing statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairingReport {
     /// Operations with an issue and a completion.
     pub paired: u64,
-    /// Completions of which no issue was seen: those of before the beginning.
+    /// Completions without an issue: issued before the start.
     pub unmatched_completions: u64,
-    /// Second completions of flushes; no loss.
+    /// Second completions of flushes; not a loss.
     pub repeated_completions: u64,
-    /// Operations that were open when something was lost, or when too many were open.
+    /// Operations open at a loss, or when too many were open.
     pub dropped: u64,
-    /// Times that something was lost.
+    /// Number of losses.
     pub losses: u64,
-    /// Operations that were in flight at the end.
+    /// Operations in flight at the end.
     pub in_flight: u64,
-    /// Bios queued: what was asked for, before merges and splits.
+    /// Bios queued: requests before merges and splits.
     pub demands: u64,
-    /// Bytes of them.
+    /// Their bytes.
     pub demand_bytes: u64,
 }
 
-/// Open things by device and sector, oldest first at each: the first, and those behind it,
-/// of which there are hardly any, so that one alone takes no memory of its own.
+/// Open items by device and sector, each oldest first: the first, and those after it, which are
+/// rare, so that a single one needs no memory of its own.
 #[derive(Debug)]
 struct Open<T> {
     by_place: HashMap<(DeviceNumber, u64), (T, VecDeque<T>)>,
@@ -82,7 +82,7 @@ impl<T> Open<T> {
         self.count += 1;
     }
 
-    /// The oldest one at a place that fits.
+    /// Takes the oldest matching one at a location.
     fn take(&mut self, place: (DeviceNumber, u64), mut fits: impl FnMut(&T) -> bool) -> Option<T> {
         let Entry::Occupied(mut here) = self.by_place.entry(place) else {
             return None;
@@ -100,14 +100,14 @@ impl<T> Open<T> {
         Some(taken)
     }
 
-    /// Forgets everything, and says how much that was.
+    /// Drops everything; returns how much.
     fn clear(&mut self) -> u64 {
         self.by_place.clear();
         std::mem::take(&mut self.count) as u64
     }
 }
 
-/// A bio that no request was issued for yet.
+/// A bio without an issued request so far.
 #[derive(Clone, Copy, Debug)]
 struct Bio {
     at_ns: u64,
@@ -116,7 +116,7 @@ struct Bio {
     direction: Direction,
     pid: i32,
     comm: Comm,
-    /// A part of it was issued already.
+    /// Part of it was already issued.
     is_rest: bool,
 }
 
@@ -146,10 +146,10 @@ struct Call {
     done: Vec<Operation>,
 }
 
-/// Events in, in the order of time; operations out, as each completes or its call returns.
+/// Time-ordered events in; operations out, as each completes or its call returns.
 #[derive(Debug)]
 pub struct Pairer {
-    /// Who did it.
+    /// The tasks.
     pub tasks: Tasks,
     bios: Open<Bio>,
     starts: Open<Start>,
@@ -157,7 +157,7 @@ pub struct Pairer {
     flushes: HashMap<DeviceNumber, VecDeque<Issued>>,
     open_flushes: usize,
     calls: HashMap<i32, Call>,
-    /// The last completions: the event that says in which thread comes behind.
+    /// The last completions: the event with the thread follows later.
     recent: VecDeque<(i32, Operation)>,
     ready: VecDeque<Operation>,
     report: PairingReport,
@@ -181,13 +181,13 @@ impl Default for Pairer {
 }
 
 impl Pairer {
-    /// What was seen so far.
+    /// Statistics so far.
     #[must_use]
     pub const fn report(&self) -> PairingReport {
         self.report
     }
 
-    /// Events were lost: forgets all that is open.
+    /// Events were lost: drops everything open.
     pub fn lose(&mut self) {
         self.report.losses += 1;
         self.settle(0);
@@ -197,7 +197,7 @@ impl Pairer {
         self.release(Vec::new());
     }
 
-    /// Hands on these and what waits for returns of calls, in the order of arrival.
+    /// Releases these and those waiting for returns of calls, in the order of arrival.
     fn release(&mut self, mut operations: Vec<Operation>) {
         let calls = std::mem::take(&mut self.calls).into_values();
         operations.extend(calls.flat_map(|call| call.done));
@@ -211,12 +211,12 @@ impl Pairer {
         self.report.dropped += self.issued.clear() + flushes;
     }
 
-    /// The next operation that is complete.
+    /// The next complete operation.
     pub fn next_operation(&mut self) -> Option<Operation> {
         self.ready.pop_front()
     }
 
-    /// Ends the trace: what is still in flight becomes operations without a completion.
+    /// Ends the trace: operations in flight are returned without a completion.
     pub fn finish(&mut self) {
         self.settle(0);
         let data = std::mem::replace(&mut self.issued, Open::new());
@@ -229,7 +229,7 @@ impl Pairer {
         self.release(open);
     }
 
-    /// Takes an event. Events of one trace come in the order of time.
+    /// Adds an event. Events of a trace must be in the order of time.
     pub fn event(&mut self, event: &Event) {
         match event.step {
             Step::Enter => self.enter(event),
@@ -260,7 +260,7 @@ impl Pairer {
             Step::Done => self.done(event),
             Step::Insert => {}
         }
-        // Bios that were merged elsewhere, or that go on to a device that is not traced.
+        // Bios that were merged, or remapped to an untraced device.
         if self.bios.count > OPEN_MAX {
             self.bios.clear();
         }
@@ -273,7 +273,7 @@ impl Pairer {
     }
 
     fn enter(&mut self, event: &Event) {
-        // A call that was entered again without returning lost its return.
+        // A call entered again without returning has lost its return.
         self.exit(event, None);
         if self.calls.len() < CALLS_MAX {
             let call = Call {
@@ -310,8 +310,8 @@ impl Pairer {
         self.bios.add(place_of(event), bio);
     }
 
-    /// The bios that an issue is made of: the earliest, and how many begin in it. One flush
-    /// serves all that wait for one.
+    /// The bios of an issue: the earliest, and how many begin in it. One flush serves all that wait
+    /// for one.
     fn take_bios(&mut self, event: &Event, direction: Direction) -> Option<(Bio, u32)> {
         let mut first: Option<Bio> = None;
         let mut count = 0;
@@ -351,7 +351,7 @@ impl Pairer {
         let place = place_of(event);
         let bios = self.take_bios(event, direction);
         let bio = bios.map(|(bio, _)| bio);
-        // One that is older than its bio was left by a request that was merged.
+        // One older than its bio is left over from a merged request.
         let start = self.starts.take(place, |start| {
             start.direction == direction && bio.is_none_or(|bio| start.at_ns >= bio.at_ns)
         });
@@ -394,7 +394,7 @@ impl Pairer {
         }
     }
 
-    /// The operation will be issued again, and is the same.
+    /// The operation will be issued again, as the same one.
     fn requeue(&mut self, event: &Event) {
         let direction = direction_of(event);
         let Some(issued) = self.take_issued(event, direction) else {
@@ -466,7 +466,7 @@ impl Pairer {
         self.settle(RECENT_MAX);
     }
 
-    /// Hands on all but so many of the last completions.
+    /// Releases all but this many of the last completions.
     fn settle(&mut self, keep: usize) {
         while self.recent.len() > keep {
             let Some((pid, operation)) = self.recent.pop_front() else {
@@ -484,8 +484,8 @@ impl Pairer {
         }
     }
 
-    /// Says of a completion that a thread of the kernel made it. Whose name stands in any
-    /// other such event is whoever was interrupted.
+    /// Marks a completion as made by a kernel thread. The name in any other such event is that of
+    /// the interrupted task.
     fn done(&mut self, event: &Event) {
         if !event.comm.completes_for_others() {
             return;
@@ -500,7 +500,7 @@ impl Pairer {
     }
 }
 
-/// A write of nothing with a flush before it is a flush alone.
+/// A write of nothing with a preflush is a flush alone.
 fn direction_of(event: &Event) -> Direction {
     let letters = event.letters;
     if letters.direction == Direction::Write
@@ -512,7 +512,7 @@ fn direction_of(event: &Event) -> Direction {
     letters.direction
 }
 
-/// Flushes have no place: issues say sector 0, completions 2^64-1.
+/// Flushes have no location: issues have sector 0, completions 2^64-1.
 fn place_of(event: &Event) -> (DeviceNumber, u64) {
     let is_flush = direction_of(event) == Direction::Flush || event.sector == NO_SECTOR;
     (event.device, if is_flush { 0 } else { event.sector })

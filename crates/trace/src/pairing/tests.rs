@@ -56,7 +56,7 @@ fn stages_of_one_operation() {
     assert_eq!(stages.device, Some(100));
     assert_eq!(stages.wakeup, Some(5));
     assert_eq!((all[0].offset_bytes, all[0].size_bytes), (4_096, 8_192));
-    // Whoever queued it, not whoever issued it.
+    // The task that queued it, not the one that issued it.
     assert_eq!(pairer.tasks.name(all[0].task).as_deref(), Some("fio"));
     assert_eq!(pairer.report().paired, 1);
 }

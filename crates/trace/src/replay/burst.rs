@@ -1,26 +1,26 @@
-//! How long runs must be so that each sees what a recording's rate does.
+//! How long runs must be so that each sees the full variation of a recording's rate.
 
 use super::recording::Recording;
 use std::collections::BTreeMap;
 
-/// Widths of bins at which counts are looked at.
+/// Bin widths at which counts are examined.
 const SCALES_NS: [u64; 4] = [10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000];
-/// Fewer bins say nothing.
+/// Fewest bins for a result.
 const BINS_MIN: u64 = 20;
-/// A rise of dispersion from one scale to the next that means bursts of the longer one.
+/// An increase of dispersion between scales that indicates bursts on the longer one.
 const RISE: f64 = 1.3;
 const SHORTEST_NS: u64 = 10_000_000_000;
 
-/// Runs of a recording.
+/// Run length for a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunLength {
     /// Four times the longest scale of its bursts, at least 10 s.
     pub run_ns: u64,
-    /// Its rate varies on the longest scale that was looked at, and perhaps beyond.
+    /// Its rate varies on the longest scale examined, and perhaps beyond.
     pub varies_slowly: bool,
 }
 
-/// The length that runs of this recording need.
+/// The run length that this recording needs.
 #[must_use]
 pub fn run_length(recording: &Recording) -> RunLength {
     let mut longest_ns = 0;

@@ -1,9 +1,8 @@
-//! Did operations leave when they were due?
+//! Were operations issued when due?
 //!
-//! Lateness that is independent from one operation to the next is harmless; what is common
-//! to many makes bursts that the recording did not have. By simulation, p99 of lateness up
-//! to a quarter of the median latency changes p99 of latency by at most 3 %; twice that,
-//! twice as much.
+//! Lateness that is independent between operations is harmless; common lateness makes bursts that
+//! the recording did not have. By simulation, p99 of lateness up to a quarter of the median latency
+//! changes p99 of latency by at most 3 %; twice that, twice as much.
 
 use stripewise_stats::Histogram;
 
@@ -12,21 +11,21 @@ use stripewise_stats::Histogram;
 const RATIOS: [f64; 2] = [0.25, 0.5];
 /// A burst: the dispersion of counts rises by more than this.
 const DISPERSION_RISE_MAX: f64 = 0.1;
-/// Arrivals as regular as a clock's have next to none.
+/// Clock-regular arrivals have next to none.
 const DISPERSION_FLOOR: f64 = 0.1;
 
-/// Is the replay the load that was recorded?
+/// Whether the replay is the recorded load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Punctuality {
-    /// Yes.
+    /// On time.
     Valid,
-    /// Nearly: say so.
+    /// Slightly late: must be reported.
     Late,
-    /// No.
+    /// Too late.
     Void,
 }
 
-/// How late operations left.
+/// Lateness of operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lateness {
     /// The verdict.
@@ -37,15 +36,15 @@ pub struct Lateness {
     pub p99_ns: u64,
     /// The largest.
     pub max_ns: u64,
-    /// The share of operations that left more than a microsecond late, 0 to 1.
+    /// The share of operations issued more than a microsecond late, 0 to 1.
     pub late_share: f64,
-    /// Dispersion (variance over mean) of the counts in bins of 1 ms, and of half the
-    /// median latency, over that of the due times, less one: the larger of both.
+    /// Dispersion (variance over mean) of the counts in bins of 1 ms, and of half the median
+    /// latency, relative to that of the due times, minus one: the larger of both.
     pub dispersion_rise: f64,
 }
 
-/// Judges a replay by when each operation was due, and when it left, both in the order in
-/// which they were due. None for no operations.
+/// Judges a replay by each operation's due and issue time, both ordered by due time. None for no
+/// operations.
 #[must_use]
 pub fn lateness(due_ns: &[u64], left_ns: &[u64], latency_ns_p50: u64) -> Option<Lateness> {
     let mut late = Histogram::new();
@@ -90,7 +89,7 @@ fn dispersion(times: &[u64], width: u64) -> f64 {
     sorted.sort_unstable();
     let bins = ((last - first) / width + 1) as f64;
     let mut squares = 0.0;
-    // Equal bins next to each other: bins without any add nothing to the squares.
+    // Adjacent equal bins: empty bins add nothing to the squares.
     for group in sorted.chunk_by(|one, other| (one - first) / width == (other - first) / width) {
         squares += (group.len() * group.len()) as f64;
     }

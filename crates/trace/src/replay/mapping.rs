@@ -1,12 +1,11 @@
-//! Offsets of a recording on a target of another size, by extents of 1 MiB.
+//! Maps a recording's offsets to a target of another size, by extents of 1 MiB.
 //!
-//! Extents stay whole. Extents that a run passes through stay neighbours: they are one
-//! *group*. Where the recording's span fits, offsets stay as they are; where only the
-//! touched groups fit, they move together in the order of their first touch; where they do
-//! not fit either, groups with less than 1 % of the references, and none of the 1,000
-//! hottest extents, are folded over what is left. References to places that share an extent
-//! then are *collisions*: reuse and heat are no longer those of the recording, and above
-//! 5 % the target is refused.
+//! Extents stay whole. Extents that a run passes through stay adjacent: they are one *group*. If
+//! the recording's span fits, offsets are unchanged; if only the touched groups fit, they are
+//! packed in the order of their first touch; if they do not fit either, groups with less than 1 %
+//! of the references, and none of the 1,000 hottest extents, are folded over the remaining space.
+//! References to locations that then share an extent are *collisions*: reuse and heat no longer
+//! match the recording, and above 5 % the target is refused.
 
 use crate::model::{Request, WorkloadModel};
 use crate::runs::Runs;
@@ -18,26 +17,26 @@ use thiserror::Error;
 
 /// The size of an extent.
 pub const EXTENT_BYTES: u64 = 1 << 20;
-/// Extents that may be touched: 4 TiB, about 200 MiB of memory.
+/// Most extents touched: 4 TiB, about 200 MiB of memory.
 const EXTENTS_MAX: usize = 1 << 22;
-/// Extents that never share a place.
+/// Extents that never share a location.
 const HOTTEST: usize = 1_000;
 /// Groups with a larger share of references are not folded.
 const FOLDED_SHARE_MAX: f64 = 0.01;
 /// A larger share of references that collide is refused.
 const COLLISIONS_MAX: f64 = 0.05;
 
-/// Why a recording does not go onto a target.
+/// Why a recording cannot be mapped to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum MappingError {
-    /// It touches more than can be followed.
+    /// It touches more extents than can be tracked.
     #[error("the recording touches more than 4 TiB")]
     TooManyExtents,
-    /// What may not be folded is larger than the target.
+    /// The part that must not be folded exceeds the target.
     #[error("the recording needs {needed_bytes} bytes that may not share a place")]
     TooSmall {
-        /// The smallest target that would do without any collision.
+        /// The smallest target without collisions.
         needed_bytes: u64,
     },
     /// Too many references would collide.
@@ -45,7 +44,7 @@ pub enum MappingError {
     Collisions {
         /// Of all references.
         percent: f64,
-        /// The smallest target that would do without any collision.
+        /// The smallest target without collisions.
         needed_bytes: u64,
     },
 }
@@ -54,11 +53,11 @@ pub enum MappingError {
 struct Use {
     first_touch: u64,
     references: u64,
-    /// A run goes on into the next extent.
+    /// A run continues into the next extent.
     joins_next: bool,
 }
 
-/// Which extents a recording touches, how often, and which belong together.
+/// The extents that a recording touches, how often, and which belong together.
 #[derive(Debug, Default)]
 pub struct ExtentUse {
     extents: BTreeMap<u64, Use>,
@@ -69,10 +68,10 @@ pub struct ExtentUse {
 }
 
 impl ExtentUse {
-    /// Takes a request.
+    /// Adds a request.
     ///
     /// # Errors
-    /// Where more extents are touched than can be followed.
+    /// If more extents are touched than can be tracked.
     pub fn add(&mut self, request: &Request) -> Result<(), MappingError> {
         if request.kind == Kind::Sync {
             return Ok(());
@@ -84,7 +83,7 @@ impl ExtentUse {
         if last - first >= EXTENTS_MAX as u64 {
             return Err(MappingError::TooManyExtents);
         }
-        // A run that stops at the end of an extent goes on into the next with its next request.
+        // A run that stops at the end of an extent continues into the next with its next request.
         if !place.is_first
             && start.is_multiple_of(EXTENT_BYTES)
             && let Some(before) = first.checked_sub(1)
@@ -109,19 +108,19 @@ impl ExtentUse {
         Ok(())
     }
 
-    /// The offset behind the last byte touched.
+    /// The offset after the last byte touched.
     #[must_use]
     pub const fn end_bytes(&self) -> u64 {
         self.end_bytes
     }
 
-    /// Bytes of all extents that are touched.
+    /// Bytes of all touched extents.
     #[must_use]
     pub fn touched_bytes(&self) -> u64 {
         self.extents.len() as u64 * EXTENT_BYTES
     }
 
-    /// Groups of neighbours, in the order of their first touch.
+    /// Groups of adjacent extents, in the order of their first touch.
     fn groups(&self) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         let mut is_joined = false;
@@ -164,22 +163,22 @@ struct Group {
     first_touch: u64,
 }
 
-/// Where each extent goes.
+/// The new location of each extent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mapping {
-    /// First extent of a group, how many, and where it goes; by the first.
+    /// First extent of a group, its length, and its new location; keyed by the first.
     groups: BTreeMap<u64, (u64, u64)>,
-    /// The share of references that share an extent with another place, 0 to 1.
+    /// The share of references that share an extent with another location, 0 to 1.
     pub collision_share: f64,
-    /// Offsets are those of the recording.
+    /// Offsets are unchanged.
     pub is_identity: bool,
 }
 
 impl Mapping {
-    /// Offsets as they are, where the target is long enough, else as the module says.
+    /// Unchanged offsets if the target is large enough, otherwise as described above.
     ///
     /// # Errors
-    /// Where the target is too small, or too many references would collide.
+    /// If the target is too small, or too many references would collide.
     pub fn new(extents: &ExtentUse, target_bytes: u64) -> Result<Self, MappingError> {
         if extents.end_bytes <= target_bytes {
             return Ok(Mapping {
@@ -196,7 +195,7 @@ impl Mapping {
         Mapping::folded(extents, &groups, capacity)
     }
 
-    /// Groups in random places, for a load that is to say nothing of where its data was.
+    /// Groups at random locations, for a load that must not reveal where its data was.
     #[must_use]
     pub fn anonymous(extents: &ExtentUse, seed: u64) -> Self {
         let mut groups = extents.groups();
@@ -272,7 +271,7 @@ impl Mapping {
         }
     }
 
-    /// Where an offset goes.
+    /// The new offset.
     #[must_use]
     pub fn offset(&self, offset_bytes: u64) -> u64 {
         if self.is_identity {
@@ -282,11 +281,11 @@ impl Mapping {
     }
 }
 
-/// The same load at places that say nothing of where its data was: groups of extents that a
-/// run passes through move together, in random order.
+/// The same load at locations that do not reveal where its data was: groups of extents that a run
+/// passes through move together, in random order.
 ///
 /// # Errors
-/// Where the load touches more than can be followed.
+/// If the load touches more extents than can be tracked.
 pub fn anonymous_model(mut model: WorkloadModel, seed: u64) -> Result<WorkloadModel, MappingError> {
     let mut extents = ExtentUse::default();
     for run in &model.runs {

@@ -1,5 +1,5 @@
-//! A recording issued again elsewhere: where its operations go, whether they left in time,
-//! and the load made larger. Which of them must keep their order is the runner's business.
+//! Replaying a recording elsewhere: its locations, its punctuality, and scaling. The runner decides
+//! which operations must keep their order.
 
 mod burst;
 mod lateness;

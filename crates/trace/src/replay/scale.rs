@@ -1,42 +1,42 @@
-//! A recorded load made larger, in the two ways that it may grow: more users, or the same
-//! users faster. They are different loads, and have different answers.
+//! Scales a recorded load in the two ways in which it can grow: more users, or the same users
+//! faster. They are different loads, with different answers.
 
 use super::recording::{RecordedRequest, Recording};
 use crate::model::Request;
 use std::collections::BTreeMap;
 use stripewise_stats::Random;
 
-/// A closed load's part of a recording is so many times as long as its run: on a faster
-/// disk it comes further.
+/// Multiple of the run's length that a closed load takes from a recording: on a faster disk it gets
+/// further.
 const CLOSED_TIMES: u64 = 5;
 
-/// How much of a recording, how often, and how fast.
+/// The part of a recording, its multiplicity, and its speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    /// Copies superposed. Of a part of a copy each operation is there with that
-    /// probability; of a closed load so many of its tasks are.
+    /// Superposed copies. For a fractional copy each operation is included with that probability;
+    /// for a closed load, that share of its tasks.
     pub copies: f64,
-    /// The recording's time goes so many times faster.
+    /// Factor by which the recording's time is accelerated.
     pub speed: f64,
-    /// Where in the recording the first copy begins. Others begin elsewhere, by the seed.
+    /// Where in the recording the first copy begins. Others begin at offsets drawn from the seed.
     pub from_ns: u64,
-    /// How long the load is to be. The recording begins again where it ends.
+    /// Length of the load. The recording restarts where it ends.
     pub length_ns: u64,
-    /// Shifts of the copies, and what is thinned out.
+    /// For the offsets of the copies, and for thinning.
     pub seed: u64,
 }
 
 /// One operation of the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScaledRequest {
-    /// When, what and where. Of a closed load that waits for another one: how long after
-    /// that one's completion.
+    /// Time, kind and location. For an operation of a closed load that waits for another: the time
+    /// after that one's completion.
     pub request: Request,
-    /// How long it took in the recording, as fast as time goes here.
+    /// How long it took in the recording, scaled to the speed.
     pub lasted_ns: Option<u64>,
-    /// Which copy.
+    /// Its copy.
     pub copy: u16,
-    /// Of a closed load: the number of the operation that it waits for.
+    /// For a closed load: the operation that it waits for.
     pub after: Option<u32>,
 }
 
@@ -45,7 +45,7 @@ impl Scale {
         if self.speed > 0.0 { self.speed } else { 1.0 }
     }
 
-    /// Whole copies, and the share of the last.
+    /// Whole copies, and the fraction of the last.
     fn shares(&self) -> impl Iterator<Item = f64> {
         let copies = if self.copies > 0.0 {
             self.copies.min(65_535.0)
@@ -73,7 +73,7 @@ impl Scale {
         starts.collect()
     }
 
-    /// Operations that an open load has, about.
+    /// Approximate number of operations of an open load.
     #[must_use]
     pub fn operations(&self, recording: &Recording) -> f64 {
         let rate = recording.requests.len() as f64 / recording.duration_ns() as f64;
@@ -108,13 +108,12 @@ impl Scale {
         all
     }
 
-    /// The load as a closed one: each operation waits for the one whose completion was the
-    /// last of its own task before it was issued, and for as long as it did there. Each
-    /// comes after the one that it waits for.
+    /// The load as a closed one: each operation waits for the one of its own task that completed
+    /// last before it was issued, plus the recorded delay. Each comes after the one it waits for.
     #[must_use]
     pub fn closed(&self, recording: &Recording) -> Vec<ScaledRequest> {
         let mut random = Random::new(self.seed);
-        // A whole recording twice: on a disk on which it goes still faster it ends early.
+        // A whole recording twice: on an even faster disk it ends early.
         let most_ns = (recording.duration_ns()).max(self.length_ns.saturating_mul(2));
         let part_ns = (self.length_ns.saturating_mul(CLOSED_TIMES)).min(most_ns);
         let mut tasks: Vec<u32> = recording.requests.iter().map(|one| one.task).collect();
@@ -149,16 +148,16 @@ impl Scale {
     }
 }
 
-/// The operations of one task that may still be waited for.
+/// A task's operations that may still be waited for.
 #[derive(Debug, Default)]
 struct Chain {
-    /// When each completed in the recording, and its number.
+    /// Completion time in the recording, and number, of each.
     open: Vec<(u64, u32)>,
     last: Option<(u64, u32)>,
 }
 
 impl Chain {
-    /// An operation issued at `at_ns`: which one it waited for, and how long after that.
+    /// An operation issued at `at_ns`: the one it waited for, and the delay after that.
     fn add(&mut self, at_ns: u64, lasted_ns: Option<u64>, number: u32) -> (Option<u32>, u64) {
         let last = &mut self.last;
         self.open.retain(|&(completed_ns, open)| {
@@ -177,8 +176,7 @@ impl Chain {
     }
 }
 
-/// `length_ns` of a recording that begins again where it ends, from `from_ns` on; times
-/// count from there.
+/// `length_ns` of a recording that restarts where it ends, from `from_ns`; times count from there.
 fn circular(
     recording: &Recording,
     from_ns: u64,

@@ -1,15 +1,13 @@
-//! One worker of a burn-in: what it does next, what it writes, what it makes of what it
-//! reads. A state machine without clock, thread or file.
+//! One worker of a burn-in: its next operation, its data, and its conclusions from reads. A state
+//! machine without clock, thread or file.
 //!
-//! A worker owns a part of a region: it alone writes there, with one write in flight a
-//! block, so that it knows for certain what a read must bring. Scans own nothing. They read
-//! what others write meanwhile, and accept everything from what was sure when the read was
-//! issued to what may have been in flight when it came back; what looks wrong to them they
-//! hand to its owner.
+//! A worker owns a part of a region: only it writes there, with one write in flight per block, so
+//! it knows for certain what a read must return. Scans own nothing. They read concurrently with
+//! writes, and accept everything from what was certain when the read was issued to what may have
+//! been in flight when it completed; suspect data is passed to its owner.
 //!
-//! Whatever looks wrong is not judged at once. The worker lets its operations in flight
-//! come home and issues nothing but the inquest's reads (see `inquest`) until
-//! there is a verdict.
+//! Suspect data is not judged at once. The worker lets its operations in flight complete and issues
+//! only the reads of the analysis (see `inquest`) until there is a verdict.
 
 use crate::fault_reread::Inquest;
 use crate::map::Expected;
@@ -31,7 +29,7 @@ pub(crate) struct Slot {
     pub length_bytes: u32,
     kind: Option<Kind>,
     origin: Option<Origin>,
-    /// Of a write: each block's new generation. Of a scan: what was sure of each.
+    /// Of a write: each block's new generation. Of a scan: the certain generation of each.
     generations: Vec<u32>,
     pub poison: u64,
     sequence: u64,
@@ -43,10 +41,10 @@ impl Slot {
     }
 }
 
-/// Failed operations that a worker remembers, each place once; more are counted.
+/// Most failed operations remembered, one per location; more are counted.
 const FAILED_MAX: usize = 100;
 
-/// Not simple: there is more about the block in the side table.
+/// Not simple: more about the block is in the side table.
 const UNSURE: u32 = u32::MAX;
 
 /// One worker.
@@ -96,13 +94,13 @@ impl Worker {
         }
     }
 
-    /// Who it is.
+    /// Its identity.
     #[must_use]
     pub fn crew(&self) -> &WorkerIdentity {
         &self.crew
     }
 
-    /// A phase begins; nothing is in flight.
+    /// Starts a phase; nothing is in flight.
     pub fn begin(&mut self, phase: Phase) {
         self.phase = phase;
         self.stopped = false;
@@ -110,8 +108,8 @@ impl Worker {
         self.plot.begin(phase);
     }
 
-    /// An earlier attempt of the same run has come to this block in this phase: everything
-    /// of its own before it was written, and is not written again (or read).
+    /// An earlier attempt of the same run had reached this block in this phase: all of its own
+    /// blocks before it were written, and are not written (or read) again.
     pub fn go_on_from(&mut self, phase: Phase, block: u64) {
         let part = self.region().part_of(self.crew.id);
         let written = match phase {
@@ -124,24 +122,24 @@ impl Worker {
         self.plot.skip_to(phase, block);
     }
 
-    /// The block that a pass has come to; exact once nothing is in flight.
+    /// Current block of a pass; exact once nothing is in flight.
     #[must_use]
     pub fn reached(&self) -> u64 {
         self.plot.reached()
     }
 
-    /// Nothing new is to be begun; an inquest still comes to its verdict.
+    /// Starts nothing new; an analysis still reaches its verdict.
     pub fn stop(&mut self) {
         self.stopped = true;
     }
 
-    /// What it counted.
+    /// Its counters.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// The first of the operations that failed, each place once.
+    /// The first failed operations, one per location.
     #[must_use]
     pub fn failed(&self) -> &[Failed] {
         &self.failed
@@ -153,7 +151,7 @@ impl Worker {
         self.sequence
     }
 
-    /// The faults that it found since it was asked last.
+    /// The faults found since the last call.
     #[must_use]
     pub fn take_faults(&mut self) -> Vec<Fault> {
         std::mem::take(&mut self.faults)
@@ -171,7 +169,7 @@ impl Worker {
         self.slots.len() - self.free.len()
     }
 
-    /// What to do next.
+    /// The next step.
     pub fn next_step(&mut self) -> Step {
         if self.inquest.is_none() && self.crew.role != Role::Scan {
             if self.field.is_accused(self.crew.id) {
@@ -182,7 +180,7 @@ impl Worker {
                     return Step::Full;
                 }
                 let suspects = std::mem::take(&mut self.suspects);
-                // It may be meant for blocks that are used no more after the verdict.
+                // It may be meant for blocks that are retired after the verdict.
                 self.held = None;
                 self.inquest = Inquest::begin(&self.field, &self.crew, self.plot.there(), suspects);
             }
@@ -207,14 +205,14 @@ impl Worker {
         }
         let Some(draft) = self.held.take().or_else(|| self.draft()) else {
             if grows && !self.stopped {
-                // Nothing of what is left may be used: the file gets its length back, as
-                // at the end of the work.
+                // None of the rest may be used: the file gets its length back, as at the end of the
+                // work.
                 self.stopped = true;
                 return self.next_step();
             }
             return Step::Finished;
         };
-        // One write in flight a block, and no read of a block that is being written.
+        // One write in flight per block, and no read of a block being written.
         if self.crew.role != Role::Scan && self.conflicts(&draft) {
             self.held = Some(draft);
             return Step::Full;
@@ -239,8 +237,8 @@ impl Worker {
         }))
     }
 
-    /// The file has the length that was asked for, or could not be given it, for the reason
-    /// that this error number says.
+    /// The file has the requested length, or could not be given it, for the reason of this error
+    /// number.
     pub fn resized(&mut self, failed: Option<i32>) {
         let region = &self.field.grounds[usize::from(self.crew.target)].regions[self.crew.region];
         self.plot
@@ -362,7 +360,7 @@ impl Worker {
         }
     }
 
-    /// Fills the buffer of a read with what no disk holds.
+    /// Fills the buffer of a read with data that is on no disk.
     pub fn before_read(&mut self, slot: u32, buffer: &mut [u8]) {
         self.reads += 1;
         let word = match &self.inquest {
@@ -373,7 +371,7 @@ impl Worker {
         fill_with_poison(word, buffer);
     }
 
-    /// Sees what a read brought; what was written is of no interest.
+    /// Examines the data of a read; written data is ignored.
     pub fn look(&mut self, slot: u32, now_ns: u64, bytes: &[u8]) {
         let slot = slot as usize;
         if self.slots[slot].kind != Some(Kind::Read) {
@@ -470,8 +468,8 @@ impl Worker {
         verified
     }
 
-    /// An operation is over, with so many bytes or a negated error number. One that never
-    /// came back is over with an error as well.
+    /// An operation has ended, with this many bytes or a negated error number. One that never came
+    /// back also ends with an error.
     pub fn complete(&mut self, slot: u32, result: i32) {
         let whole = result == self.slots[slot as usize].length_bytes as i32;
         self.count(slot, result, whole);
@@ -492,7 +490,7 @@ impl Worker {
             }
             if !whole && matches!(self.crew.role, Role::Grows { .. }) {
                 self.plot.write_failed();
-                // A read that waits for an append.
+                // A read waiting for an append.
                 self.held.take_if(|held| held.origin.is_none());
             }
         } else if let Some(mut inquest) = self.inquest.take() {
@@ -528,7 +526,7 @@ impl Worker {
         }
         self.field.found(faults.len());
         self.faults.extend(faults);
-        // What lay too far away is judged next.
+        // Suspects too far away are judged next.
         self.suspects.extend(left);
         None
     }

@@ -19,7 +19,7 @@ struct End {
     cuts: u32,
     /// What is written goes bad.
     is_bad: bool,
-    /// Every so many writes one fails without reaching the file; 0 for none.
+    /// One in this many writes fails without reaching the file; 0 for none.
     fails_every: usize,
     writes: usize,
 }
@@ -187,7 +187,7 @@ fn where_all_that_is_left_is_wrong_the_file_gets_its_length_and_its_data_back() 
         };
         end.is_bad = true;
         damage(&mut end.file[start..start + left]);
-        // Whoever drives it is done where it has finished by itself.
+        // The driver is done once it has finished by itself.
         let is_over = |end: &mut End| end.step() == Step::Finished && end.in_flight.is_empty();
         if (0..500).any(|_| is_over(&mut end)) {
             early += 1;

@@ -14,7 +14,7 @@ struct Taken {
     unfinished_bytes: u64,
 }
 
-/// The stream in pieces of up to so many bytes.
+/// The stream in pieces of up to this many bytes.
 fn taken(bytes: &[u8], piece: usize) -> Result<Taken, NoWitness> {
     let mut intake = Intake::default();
     let mut kept = Vec::new();
@@ -45,7 +45,7 @@ pub fn witness(bytes: &[u8]) {
         assert!(whole.kept.is_empty(), "{whole:?}");
         return;
     }
-    // What is kept is a stream that says the same, and nothing else.
+    // The stored stream is equivalent, and has nothing else.
     let again = taken(&whole.kept, whole.kept.len()).expect("a stream");
     let expected = Taken {
         dropped_bytes: 0,

@@ -57,8 +57,8 @@ fn failed_and_short_writes_raise_no_alarm() {
 
 const HOUR_NS: u64 = 3_600_000_000_000;
 
-/// A disk of 125 operations a second, worked on for so many turns of its own time: with
-/// failed and short operations among them, read as a whole after each turn.
+/// A disk of 125 operations per second, under load for this many turns of its own time: including
+/// failed and short operations, and read completely after each turn.
 fn turns(count: u64, turn_ns: u64) {
     let (field, workers) = verify_targets(48, 4096, 320);
     let mut driver = Driver::new(workers, Disks::new(512 << 10, count));
@@ -93,7 +93,7 @@ fn a_hundred_hours_of_burn_in_raise_no_alarm() {
     turns(100, HOUR_NS);
 }
 
-/// Loads of one kind each, as profiles have them, beside each other.
+/// Concurrent loads of one type each, as in profiles.
 #[test]
 fn loads_of_every_kind_raise_no_alarm() {
     let roles: Vec<Load> = [

@@ -40,7 +40,7 @@ enum Flush {
     Lies,
 }
 
-/// A disk with a cache, and what the witness was told.
+/// A disk with a cache, and the witness's input.
 struct Model {
     worker: CutWorker,
     dice: Dice,
@@ -155,7 +155,7 @@ impl Model {
     }
 }
 
-/// Crashes so many disks and judges what is left.
+/// Crashes this many disks and judges what is left.
 fn crashes(count: u64, flush: Flush) {
     let mut lost = 0;
     for seed in 0..count {

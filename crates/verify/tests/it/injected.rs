@@ -132,8 +132,8 @@ impl Sort {
             Sort::Late => Wrong::Late,
             Sort::Copies => Wrong::Copies,
             Sort::Stale => {
-                // Only where there was something of this run before the last write, and where
-                // that was over: a read beside a write may see what was there before.
+                // Only if there was data of this run before the last write, and if that had ended:
+                // a read concurrent with a write may return the earlier data.
                 let end = operation.offset_bytes + u64::from(operation.length_bytes);
                 if !disks.is_settled(disk, operation.offset_bytes..end) {
                     return None;
@@ -216,8 +216,8 @@ fn trial(sort: Sort, seed: u64) -> Option<Trial> {
     })
 }
 
-/// Whoever judges reads sixteen times where all is old: if each of these brings the old copy,
-/// nothing tells a mirror's stale half from a lost write.
+/// The analysis reads sixteen times if all is old: if each of these returns the old copy, a
+/// mirror's stale half is indistinguishable from a lost write.
 fn is_only_old(reads: &[(usize, bool)]) -> bool {
     (0..6).any(|worker| {
         let own = reads.iter().filter(|(reader, _)| *reader == worker);
@@ -248,7 +248,7 @@ fn is_disturbed(trial: &Trial) -> bool {
     })
 }
 
-/// Runs so many trials of each sort that nothing disturbed.
+/// Runs this many undisturbed trials of each type.
 fn each_is_found_and_named_right(cases: u64) {
     for sort in ALL {
         let (mut judged, mut seed, mut indistinct) = (0, 0, 0);

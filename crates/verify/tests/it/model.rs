@@ -18,7 +18,7 @@ pub const RUN: u64 = 0x5eed;
 pub enum Wrong {
     /// Nothing is written.
     Lost,
-    /// Written so many bytes from the start of the disk, instead of where it belongs.
+    /// Written at this distance from the start of the disk, instead of where it belongs.
     WrittenAt(u64),
     /// Written to the other disk.
     WrittenToOther,
@@ -32,7 +32,7 @@ pub enum Wrong {
     Zeroed { sector: usize, bytes: Range<usize> },
     /// Zeros are written.
     Dropped,
-    /// Somebody else's bytes are written.
+    /// Foreign bytes are written.
     Foreign,
     /// Fails, and appears after the next successful write of the same place.
     Late,
@@ -42,7 +42,7 @@ pub enum Wrong {
     ReadFrom(u64),
     /// A read's bits flip on the way.
     FlippedOnRead { sector: usize },
-    /// A read brings so many sectors and reports all.
+    /// A read returns this many sectors but reports all.
     ShortRead(usize),
     /// From now on every other read brings what was there before.
     Copies,
@@ -269,7 +269,7 @@ pub struct Driver {
     pub now_ns: u64,
     /// Between two completions: at least this, and at most three times as much.
     pub service_ns: u64,
-    /// So many of a thousand operations fail, or are short, and say so.
+    /// Out of a thousand operations, this many fail, or are short, and report it.
     pub fail_per_thousand: u64,
     /// Reads that meet a write bring a part of it, down to words, as a page cache does.
     pub mixes: bool,
@@ -296,7 +296,7 @@ impl Driver {
         }
     }
 
-    /// Runs a phase for so many operations at most, then to its end.
+    /// Runs a phase for at most this many operations, then to its end.
     pub fn phase(&mut self, phase: Phase, operations: u64, strike: Strike<'_>) {
         for worker in &mut self.workers {
             worker.begin(phase);

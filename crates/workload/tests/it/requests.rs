@@ -182,7 +182,7 @@ fn a_request_of_one_run_means_that_run() {
     }
 }
 
-/// The least that somebody would write.
+/// The minimal request.
 const LEAST: &str = r#"{
     "request_version": 1,
     "jobs": [{

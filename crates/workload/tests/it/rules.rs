@@ -163,7 +163,7 @@ fn spans_have_whole_blocks_and_stay_inside_the_target() {
     for (change, start) in bad {
         refused(validate(&with(change), TARGET), start);
     }
-    // Nobody asked for an offset.
+    // No offset was requested.
     let small = TargetLimits {
         size_bytes: 4096,
         ..TARGET

@@ -1,4 +1,4 @@
-//! How often the rules name the right culprit.
+//! How often the rules name the correct culprit.
 
 use super::scenes::{Culprit, FLUSHER, OTHER, OWN, capture};
 use crate::truth::parallel::trials;
@@ -9,16 +9,16 @@ use stripewise_trace::blame::{Blame, Cause, Scene, blame};
 
 const HALF_NS: u64 = 10_000_000_000;
 
-/// A verdict, beside the truth.
+/// A verdict, with the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     Right,
-    /// Nobody is named, or nothing is called slow.
+    /// No culprit is named, or nothing is called slow.
     NullObserver,
     Wrong,
 }
 
-/// Of many captures.
+/// For many captures.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     pub right_percent: f64,
@@ -95,8 +95,8 @@ pub fn tally(culprit: Culprit, seed: u64, count: usize) -> Result<Tally> {
     })
 }
 
-/// (i): whose fault it is. Pairs are told, not bound: a device that is slow while another
-/// process loads it is known to be weak.
+/// (i): who is at fault. Pairs are reported without a bound: a device that is slow while another
+/// process loads it is a known weak case.
 pub fn culprits(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     for culprit in Culprit::SINGLE {
         let found = tally(culprit, seed, size.observed)?;

@@ -1,6 +1,6 @@
-//! Tasks whose structure is known, on a device of eight servers, 1 ms each, that a Poisson
-//! background of 2,000 a second shares. After the trials of the method's author, with more
-//! operations for deep queues.
+//! Tasks with a known structure, on a device of eight servers, 1 ms each, shared with a Poisson
+//! background of 2,000 per second. After the trials of the method's author, with more operations
+//! for deep queues.
 
 use super::{exponential, lognormal};
 use crate::truth::parallel::trials;
@@ -16,22 +16,21 @@ const SERVERS: usize = 8;
 const SERVICE_S: f64 = 1e-3;
 const BACKGROUND: f64 = 2_000.0;
 
-/// How a task issues.
+/// How a task issues operations.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// Slots that each wait, and think for a time of this mean: fixed, exponential or
-    /// lognormal.
+    /// Slots that each wait, then think for a time with this mean: fixed, exponential or lognormal.
     Closed(usize, f64, Think),
-    /// So many at once, then all are awaited, and thought about.
+    /// This many at once, then wait for all of them, then think.
     ForkJoin(usize, f64),
     Poisson(f64),
-    /// Two rates, and how long each lasts on average.
+    /// Two rates, and the mean duration of each.
     Switched(f64, f64, f64),
     /// Batches of this mean size at this rate of operations.
     Batches(f64, f64),
-    /// So many each second, beside a Poisson stream.
+    /// This many each second, in addition to a Poisson stream.
     Checkpoints(usize, f64),
-    /// A timer of this rate, with jitter of this share of its period.
+    /// A timer with this rate, with jitter of this share of its period.
     Timer(f64, f64),
 }
 
@@ -83,14 +82,14 @@ const IDLE: [Kind; 4] = [
     Kind::Closed(16, 0.02, Think::Lognormal),
 ];
 
-/// What happens next, in nanoseconds.
+/// Next event, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// One of others.
+    /// An operation of others.
     Background,
-    /// One of the task's, and what comes of it.
+    /// An operation of the task, and its consequence.
     Own(usize),
-    /// The load's own clock.
+    /// The load's own timer.
     Turn,
 }
 
@@ -102,7 +101,7 @@ struct Simulation {
     serial: u64,
     spans: Vec<Span>,
     is_fast: bool,
-    /// Of a fork-join: how many are awaited.
+    /// For a fork-join: number outstanding.
     awaited: usize,
 }
 
@@ -113,7 +112,7 @@ impl Simulation {
         self.events.push(Reverse(key));
     }
 
-    /// First come, first served: when it is done.
+    /// First come, first served: returns the completion time.
     fn serve(&mut self, now: f64) -> f64 {
         let free = &self.free;
         let next = (0..SERVERS).min_by(|&a, &b| free[a].total_cmp(&free[b]));
@@ -133,7 +132,7 @@ impl Simulation {
         done
     }
 
-    /// What a program needs to hear of a completion.
+    /// Delay before a program notices a completion.
     fn jitter(&mut self) -> f64 {
         15e-6 + exponential(&mut self.random, 25e-6)
     }
@@ -179,7 +178,7 @@ impl Simulation {
         }
     }
 
-    /// The load's clock strikes: it issues, and sets the clock again.
+    /// The load's timer fires: it issues, and sets the timer again.
     fn turn(&mut self, now: f64) {
         let next = match self.kind {
             Kind::Closed(..) => return,
@@ -235,7 +234,7 @@ impl Simulation {
     }
 }
 
-/// What the crate says of a load of `count` operations.
+/// The crate's verdict on a load of `count` operations.
 pub fn closedness_of(kind: Kind, count: usize, seed: u64) -> Closedness {
     let mut simulation = Simulation {
         kind,
@@ -266,7 +265,7 @@ pub fn closedness_of(kind: Kind, count: usize, seed: u64) -> Closedness {
     closedness(&simulation.spans)
 }
 
-/// As many as the verdict asks for at the load's depth.
+/// As many as the verdict needs at the load's depth.
 fn count_of(kind: Kind) -> usize {
     match kind {
         Kind::Closed(64, ..) => 40_000,
@@ -276,7 +275,7 @@ fn count_of(kind: Kind) -> usize {
     }
 }
 
-/// Verdicts on loads of a list in turn.
+/// Verdicts on the loads of a list in turn.
 pub fn closednesses(
     seed: u64,
     study: u64,
@@ -327,7 +326,7 @@ pub fn study(seed: u64, size: Size, table: &mut Table) -> Result<()> {
         1,
         Bound::None,
     );
-    // Whatever these are called, it matters only that latency does not.
+    // Whatever the verdict, it must not be that latency matters.
     let idle = closednesses(seed, 113, &IDLE, size.observed)?;
     let said = percent(&idle, Closedness::is_insensitive);
     table.state("(h) thinking 20 ms: insensitive, %", said, 1, Bound::None);

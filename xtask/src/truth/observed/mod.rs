@@ -1,6 +1,6 @@
-//! What is said of observed loads whose truth is known: whether they wait for the disk, and
-//! whose fault it is that they are slow. Loads and devices are made here, by queues in
-//! virtual time; verdicts come through the crate's public interface.
+//! Verdicts on observed loads with a known truth: whether they wait for the disk, and who makes
+//! them slow. Loads and devices are simulated here, by queues in virtual time; verdicts come
+//! through the crate's public interface.
 
 mod culprits;
 mod loads;
@@ -22,7 +22,7 @@ pub(super) fn exponential(random: &mut Random, mean: f64) -> f64 {
     -mean * random.uniform().ln()
 }
 
-/// A number between two.
+/// A uniform number between two.
 fn between(random: &mut Random, low: f64, high: f64) -> f64 {
     low + (high - low) * random.uniform()
 }
@@ -33,7 +33,7 @@ pub(super) fn lognormal(random: &mut Random, mean: f64, variation: f64) -> f64 {
     (mean.ln() - square / 2.0 + square.sqrt() * random.normal()).exp()
 }
 
-/// Instants of a Poisson process of this rate between two times, in order.
+/// Times of a Poisson process of this rate between two times, in order.
 fn poisson(random: &mut Random, rate: f64, from: f64, to: f64) -> Vec<f64> {
     let mut all = Vec::new();
     let mut at = from;

@@ -1,5 +1,5 @@
-//! Captures of 20 s whose second half has a known culprit: an own load, others and flushes
-//! on a device of four servers. After the trials of the method's author.
+//! Captures of 20 s whose second half has a known culprit: the own load, others or flushes on a
+//! device of four servers. After the trials of the method's author.
 
 use super::{between, exponential, poisson};
 use stripewise_stats::Random;
@@ -14,12 +14,12 @@ pub const OWN: TaskId = TaskId::from_index(1);
 pub const OTHER: TaskId = TaskId::from_index(2);
 pub const FLUSHER: TaskId = TaskId::from_index(3);
 
-/// Who slows the load.
+/// Who slows the load down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Culprit {
     Nobody,
     Device,
-    /// Three of a hundred operations.
+    /// Three per cent of the operations.
     Spikes,
     OwnSaturation,
     VolumeCap,
@@ -33,7 +33,7 @@ pub enum Culprit {
 }
 
 impl Culprit {
-    /// Those with one cause, in which a verdict is right or wrong.
+    /// Those with one cause, for which a verdict is right or wrong.
     pub const SINGLE: [Culprit; 10] = [
         Culprit::Nobody,
         Culprit::Device,
@@ -59,7 +59,7 @@ impl Culprit {
     }
 }
 
-/// What is asked of the device.
+/// Requests to the device.
 #[derive(Clone, Copy)]
 struct Demand {
     at: f64,
@@ -68,7 +68,7 @@ struct Demand {
     task: TaskId,
 }
 
-/// A capture, and the pressure on processors in each of its halves.
+/// A capture, and the CPU pressure in each of its halves.
 pub struct Capture {
     pub operations: Vec<Operation>,
     pub calm_pressure: f64,
@@ -112,7 +112,7 @@ impl Maker {
         }
     }
 
-    /// In a closed loop, one in flight, with little thought.
+    /// A closed loop, one in flight, with short think times.
     fn add_one_at_a_time(&mut self) {
         let mut at = 0.0;
         while at < END_S {
@@ -139,7 +139,7 @@ impl Maker {
         }
     }
 
-    /// When each of these may go on, at a rate with a small burst.
+    /// When each of these may proceed, at a rate with a small burst.
     fn throttled(arrivals: &[f64], rate: f64) -> Vec<f64> {
         let burst = (0.02 * rate).max(2.0);
         let (mut tokens, mut last) = (burst, HALF_S);
@@ -154,8 +154,8 @@ impl Maker {
         arrivals.iter().map(each).collect()
     }
 
-    /// First come, first served; a flush takes all servers. With a cap, operations of the
-    /// second half pass a bucket first, and servers are not short.
+    /// First come, first served; a flush occupies all servers. With a cap, operations of the second
+    /// half pass a token bucket first, and there are enough servers.
     fn serve(&mut self, cap: Option<f64>) -> Vec<f64> {
         self.demands
             .sort_by(|one, other| (one.at + one.held).total_cmp(&(other.at + other.held)));
@@ -185,7 +185,7 @@ impl Maker {
         done
     }
 
-    /// Times between completion and return.
+    /// Delays between completion and return.
     fn wakeups(&mut self, culprit: Culprit, is_busy: bool) -> Vec<f64> {
         let share = between(&mut self.random, 0.2, 0.7);
         let long = between(&mut self.random, 4.0, 12.0) * self.base;
@@ -205,7 +205,7 @@ impl Maker {
     }
 }
 
-/// Makes a capture. `is_busy`: other programs press the processors all the time.
+/// Generates a capture. `is_busy`: other programs keep the CPUs busy all the time.
 pub fn capture(culprit: Culprit, is_busy: bool, seed: u64) -> Capture {
     let mut random = Random::new(seed);
     let base = between(&mut random, 1e-3, 3e-3);
@@ -262,7 +262,7 @@ pub fn capture(culprit: Culprit, is_busy: bool, seed: u64) -> Capture {
     }
 }
 
-/// What the culprit does to the own load's operations.
+/// The culprit's effect on the own load's operations.
 fn slow_down(maker: &mut Maker, culprit: Culprit, rate: f64, full: f64) {
     let headroom = 0.8 * full / (rate * 1.3 + full * 0.08);
     let factor = match culprit {

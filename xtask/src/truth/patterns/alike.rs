@@ -1,10 +1,10 @@
-//! Which layouts deal out their units alike, from the simulator's own mapping: what a probe
-//! has to list. Reads show which units share a disk, and not where a row begins, so that
-//! layouts are alike where a shift makes the one the other, whatever the disks are called.
+//! Which layouts distribute their units identically, from the simulator's own mapping: the layouts
+//! a probe must list. Reads show which units share a disk, but not where a row begins, so layouts
+//! are identical if a shift maps one onto the other, whatever the disks are called.
 
 use stripewise_array_sim::layout::{Layout, Level, ParityWrite, Rotation};
 
-/// A layout by the names that a probe has for it.
+/// A layout with a probe's names for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
     pub level: &'static str,
@@ -14,7 +14,7 @@ pub struct Named {
 
 const DISKS_MAX: u32 = 32;
 
-/// Levels and rotations, each with what a probe calls it.
+/// Levels and rotations, each with a probe's name for it.
 const KINDS: [(Level, Rotation, &str, Option<&str>); 11] = [
     (Level::Raid0, Rotation::LeftSymmetric, "0", None),
     (
@@ -79,7 +79,7 @@ const KINDS: [(Level, Rotation, &str, Option<&str>); 11] = [
     ),
 ];
 
-/// All layouts of up to 32 disks that reads cannot tell from this one, itself included.
+/// All layouts of up to 32 disks that reads cannot distinguish from this one, including itself.
 pub fn alike(truth: &Layout) -> Vec<Named> {
     let own = Dealt::of(truth);
     let mut all = Vec::new();
@@ -113,7 +113,7 @@ fn layout(level: Level, rotation: Rotation, disks: u32) -> Layout {
 /// The disks of a period of units, in order.
 struct Dealt {
     disks: Vec<u32>,
-    /// So many of them are different.
+    /// Number of distinct disks.
     different: usize,
 }
 
@@ -135,7 +135,7 @@ impl Dealt {
         if self.different != other.different {
             return false;
         }
-        // What agrees over a period of either goes on so.
+        // Agreement over a period of either implies agreement everywhere.
         let units = self.disks.len() + other.disks.len();
         let (one, two) = (self.first(units), other.first(2 * units));
         (0..other.disks.len()).any(|shift| are_alike(&one, &two[shift..shift + units]))
@@ -146,7 +146,7 @@ impl Dealt {
     }
 }
 
-/// Whether the same places are on one disk in both, under any names of the disks.
+/// Whether the same units share a disk in both, under any naming of the disks.
 fn are_alike(one: &[u32], two: &[u32]) -> bool {
     let (mut there, mut back) = ([None; 64], [None; 64]);
     one.iter().zip(two).all(|(&a, &b)| {

@@ -1,4 +1,4 @@
-//! Arrays and disks made at random, with their truth.
+//! Random arrays and disks, with their truth.
 
 use super::device::OtherLoad;
 use anyhow::{Context, Result};
@@ -12,7 +12,7 @@ pub struct Made {
     pub phase_bytes: u64,
     pub columns: u32,
     pub level: String,
-    /// How parity rotates, where a listed layout has to say so.
+    /// The rotation of parity, where a listed layout has to include it.
     pub rotation: Option<&'static str>,
     pub load: Option<OtherLoad>,
 }
@@ -42,7 +42,7 @@ fn conditions(random: &mut Random, keys: &mut Vec<String>) {
     }
 }
 
-/// Others that ask for a twentieth to a third of what the array can do, every third time.
+/// For every third array, other load of a twentieth to a third of the array's capacity.
 fn other_load(random: &mut Random, shape: Shape) -> Option<OtherLoad> {
     if random.below(3) > 0 {
         return None;
@@ -50,8 +50,8 @@ fn other_load(random: &mut Random, shape: Shape) -> Option<OtherLoad> {
     let share = 0.05 + 0.28 * random.uniform();
     let bytes = pick(random, &[4096, 8192, 65_536]);
     let writes = pick(random, &[0.0, 0.3]);
-    // Accesses to disks that an operation costs: a piece in each unit that it touches, and
-    // a write changes the copy, or reads and writes parity, too.
+    // Disk accesses per operation: one per unit it touches; a write also updates the copy, or reads
+    // and writes parity.
     let pieces = 1.0 + f64::from(bytes) / shape.unit_bytes as f64;
     let accesses = pieces * (1.0 - writes + writes * shape.write_accesses);
     Some(OtherLoad {
@@ -61,11 +61,11 @@ fn other_load(random: &mut Random, shape: Shape) -> Option<OtherLoad> {
     })
 }
 
-/// What decides how many operations an array can do.
+/// Properties that determine the array's maximum rate.
 struct Shape {
     disks: u64,
     unit_bytes: u64,
-    /// Accesses that a write of a piece costs.
+    /// Accesses for a write of one piece.
     write_accesses: f64,
 }
 
@@ -74,7 +74,7 @@ impl Shape {
         Shape {
             disks,
             unit_bytes,
-            // Parity is kept in pages: of a write at any sector two are changed in part.
+            // Parity is kept in pages: an unaligned write partly changes two.
             write_accesses: match level {
                 "10" => 2.0,
                 "5" => 8.0,
@@ -127,7 +127,7 @@ pub fn striped(seed: u64) -> Result<Made> {
     })
 }
 
-/// A RAID 5 whose parity rotates in another way than left-symmetric, or a RAID 6.
+/// A RAID 5 with a parity rotation other than left-symmetric, or a RAID 6.
 pub fn rotated(seed: u64) -> Result<Made> {
     const ROTATIONS: [&str; 5] = [
         "left-asymmetric",
@@ -141,7 +141,7 @@ pub fn rotated(seed: u64) -> Result<Made> {
     // Left-symmetric RAID 5 is among those that read like RAID 0.
     let rotation = ROTATIONS[random.below(if level == "6" { 5 } else { 4 })];
     let parities = if level == "6" { 2 } else { 1 };
-    // On the fewest disks units follow each other on one disk, and look like larger ones.
+    // With the minimum of disks, consecutive units are on one disk, and look like larger units.
     let disks = 3 + parities + random.below(9) as u64;
     let unit = stripe_unit(&mut random, 4096);
     let mut keys = vec![
@@ -156,7 +156,7 @@ pub fn rotated(seed: u64) -> Result<Made> {
     let load = other_load(&mut random, Shape::of(level, disks, unit));
     let text = format!("{base}?{}", keys.join("&"));
     let (columns, level, rotation) = match rotation {
-        // All data on the same disks: as RAID 0 of these, and RAID 4 where there is one more.
+        // All data on the same disks: like RAID 0 of these, and RAID 4 with one more disk.
         "parity-last" if level == "5" => (disks - 1, "4", "parity on one disk"),
         "parity-last" => (disks - 2, "6", "parity on two disks"),
         rotation => (disks, level, rotation),
@@ -186,7 +186,7 @@ fn made(text: String, unit: u64) -> Result<Made> {
     })
 }
 
-/// Kind and habits of the drives; the bundled array that they are made from.
+/// Type and behaviour of the drives; the bundled array they are based on.
 fn drives(random: &mut Random, seed: u64, keys: &mut Vec<String>) -> &'static str {
     let base = pick(
         random,
@@ -223,7 +223,7 @@ fn drives(random: &mut Random, seed: u64, keys: &mut Vec<String>) -> &'static st
     base
 }
 
-/// One disk, a mirror, disks one behind the other, a virtualised array, solid-state drives.
+/// One disk, a mirror, concatenated disks, a virtualised array, solid-state drives.
 pub fn without(seed: u64) -> Result<Made> {
     let mut random = Random::new(seed ^ 0xabcd_ef00);
     let kind = random.below(9);
@@ -278,8 +278,8 @@ pub fn without(seed: u64) -> Result<Made> {
     })
 }
 
-/// Pieces of some MiB of each disk, in another order each: there are stripes in a piece, and
-/// no pattern of the whole.
+/// Pieces of a few MiB of each disk, each in a different order: a piece has stripes, but there is
+/// no overall pattern.
 fn chunklets(random: &mut Random, seed_key: &str) -> String {
     format!(
         "raid10-10k?level={}&disks={}&stripe_unit={}K&chunklet={}M&{seed_key}&offset={}&size=0",
@@ -295,18 +295,18 @@ pub fn spec_of(text: &str) -> Result<ArraySpec> {
     ArraySpec::bundled(text).with_context(|| format!("the array {text}"))
 }
 
-/// A disk whose surface is known.
+/// A disk with a known surface.
 pub struct Disk {
     pub text: String,
     pub spec: ArraySpec,
-    /// First byte of each zone but the first.
+    /// First byte of each zone except the first.
     pub boundaries: Vec<f64>,
-    /// What the arm takes on average, with what the firmware adds to each movement.
+    /// The mean seek time, including the firmware overhead of each movement.
     pub seek_average_ns: f64,
 }
 
-/// A disk with 3 to 12 zones. The tracks of the innermost are half to two thirds as long as
-/// the outermost, and neighbours differ by 4 % at least.
+/// A disk with 3 to 12 zones. The innermost tracks are half to two thirds as long as the outermost,
+/// and neighbouring zones differ by at least 4 %.
 pub fn disk(seed: u64) -> Result<Disk> {
     let mut random = Random::new(seed ^ 0x5175_0000);
     let zones = 3 + random.below(10) as u64;
@@ -317,7 +317,7 @@ pub fn disk(seed: u64) -> Result<Disk> {
         1 + random.below(8) as u64,
     );
     let rpm = pick(&mut random, &[5_400, 5_900, 7_200, 10_000, 15_000]);
-    // Data sheets: full strokes take a little more than twice the average.
+    // As in data sheets: full strokes take a little more than twice the average.
     let average_us = 3_300 + random.below(6_000) as u64;
     let full_us = average_us * (200 + random.below(40) as u64) / 100;
     let text = format!(
@@ -330,7 +330,7 @@ pub fn disk(seed: u64) -> Result<Disk> {
     let spec = spec_of(&text)?;
     let (mut sectors, mut boundaries) = (0.0, Vec::new());
     for zone in 0..zones {
-        // The law of tracks in the middle of each zone.
+        // The track law at the middle of each zone.
         let part = (zone as f64 + 0.5) / zones as f64;
         let length = outer as f64 - (outer - inner) as f64 * part;
         sectors += length * (cylinders * heads) as f64 / zones as f64;

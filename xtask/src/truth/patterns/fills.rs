@@ -1,5 +1,5 @@
-//! What `profile --fill` says of solid-state drives made at random, whose fast part, rate
-//! behind it and rate of recovery are known.
+//! `profile --fill` on random solid-state drives with a known fast part, sustained rate and
+//! recovery rate.
 
 use super::device::Simulated;
 use super::{pick, spec_of};
@@ -12,22 +12,22 @@ use stripewise_stats::Random;
 use stripewise_surface::Device;
 use stripewise_surface::fill::{FillPlan, Stretch, analyse, came_back, write, write_after_rest};
 
-/// A drive, and what is true of it.
+/// A drive, and the truth about it.
 struct Drive {
     text: String,
     spec: ArraySpec,
     fast_bytes: u64,
     slow_bytes_per_s: f64,
     rest_ns: u64,
-    /// What the rest gives back: no more than the fast part has.
+    /// Capacity recovered by the idle time: at most the fast part.
     back_bytes: u64,
 }
 
 const GIB: u64 = 1 << 30;
 const MIB: u64 = 1 << 20;
 
-/// 1 to 64 GiB of a drive are fast; it has 1 to 128 MiB of memory behind a way that is as
-/// fast as its flash, twice as fast, or faster than anything.
+/// 1 to 64 GiB of a drive are fast; it has 1 to 128 MiB of memory behind a link that is as fast as
+/// its flash, twice as fast, or unlimited.
 fn drive(seed: u64) -> Result<Drive> {
     let mut random = Random::new(seed ^ 0xf111_0000);
     let fast_bytes =
@@ -61,13 +61,13 @@ fn drive(seed: u64) -> Result<Drive> {
     })
 }
 
-/// Whether each interval holds the truth: fast part, rate behind it, what came back.
+/// Whether each interval contains the truth: fast part, rate after it, recovered capacity.
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
     pub fast: bool,
     pub slow: bool,
     pub back: bool,
-    /// Half of the width of the first, in percent of the fast part.
+    /// Half width of the first interval, in per cent of the fast part.
     pub fast_width_percent: f64,
 }
 
@@ -99,7 +99,7 @@ pub fn fills(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Fills of drives made at random.
+/// Fills of random drives.
 pub fn filled(seed: u64, count: usize) -> Result<Vec<Held>> {
     trials(count, |trial| {
         let seed = seed_of(seed, 204, trial) >> 16;

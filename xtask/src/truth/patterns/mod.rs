@@ -1,6 +1,5 @@
-//! (g) What timed reads tell of arrays and disks that were made at random: how often
-//! `probe stripe` is exact, that it finds nothing where there are no stripes, and how far
-//! zones, seeks and rotation of `profile` are off.
+//! (g) What timed reads reveal about random arrays and disks: how often `probe stripe` is exact,
+//! that it finds nothing without stripes, and the errors of zones, seeks and rotation in `profile`.
 
 mod alike;
 mod arrays;
@@ -21,33 +20,33 @@ pub use fills::fills;
 use stripewise_surface::profile::{Plan, analyse, measure};
 use stripewise_surface::stripe::{Limits, Probed, probe};
 
-/// What became of one array.
+/// Result for one array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Unit, phase and disks to the byte, and all layouts listed that fit.
+    /// Unit, phase and disks exact to the byte, and all matching layouts listed.
     Exact,
-    /// An answer that holds the truth without being exact.
+    /// An answer that contains the truth without being exact.
     Held,
     /// No answer.
     Refused,
-    /// An answer that does not hold the truth.
+    /// An answer that does not contain the truth.
     Wrong,
 }
 
-/// What is made for a probe.
+/// Arrays generated for a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// RAID 0, 10 and 5.
     Bare,
-    /// RAID 6, and RAID 5 whose parity rotates in other ways.
+    /// RAID 6, and RAID 5 with other parity rotations.
     Rotated,
-    /// Nothing with stripes.
+    /// Targets without stripes.
     Without,
 }
 
 /// The study of patterns.
 pub fn patterns(seed: u64, size: Size, table: &mut Table) -> Result<()> {
-    // Where parity is in the way answers must be right; how many there are is only told.
+    // With parity, answers must be correct; their number is only reported.
     for (family, name, answers) in [
         (
             Family::Bare,
@@ -81,7 +80,7 @@ fn percent_of<T>(all: &[T], holds: impl Fn(&T) -> bool) -> f64 {
     100.0 * all.iter().filter(|one| holds(one)).count() as f64 / all.len().max(1) as f64
 }
 
-/// What became of some arrays of a family.
+/// Results for some arrays of a family.
 pub fn verdicts(seed: u64, count: usize, family: Family) -> Result<Vec<Verdict>> {
     trials(count, |trial| {
         let (study, make): (u64, fn(u64) -> Result<Made>) = match family {
@@ -130,7 +129,7 @@ fn judge(made: &Made, probed: &Probed) -> Verdict {
         let rotation = made.rotation.is_none() || made.rotation == one.rotation.as_deref();
         level(&one.level) && rotation
     });
-    // All that reads cannot tell from it; a mirror looks like nothing else.
+    // All layouts that reads cannot distinguish from it; a mirror is unique.
     let lists = |named: &Named| {
         found.layouts.iter().any(|one| {
             one.level == named.level
@@ -155,11 +154,11 @@ fn judge(made: &Made, probed: &Probed) -> Verdict {
     }
 }
 
-/// How far a profile is off.
+/// Errors of a profile.
 #[derive(Clone, Copy, Debug)]
 pub struct Off {
-    /// The farthest boundary of a zone, from the nearest true one and the other way round,
-    /// in percent of the capacity.
+    /// The largest distance of a zone boundary, from found to nearest true one and vice versa, in
+    /// per cent of the capacity.
     pub zones_percent: f64,
     pub seek_percent: f64,
     pub rotation_percent: f64,
@@ -187,7 +186,7 @@ pub fn surfaces(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Profiles of disks made at random.
+/// Profiles of random disks.
 pub fn profiles(seed: u64, count: usize) -> Result<Vec<Off>> {
     trials(count, |trial| {
         let seed = seed_of(seed, 202, trial) >> 16;
@@ -205,7 +204,7 @@ pub fn profiles(seed: u64, count: usize) -> Result<Vec<Off>> {
             .collect();
         let farthest =
             farthest(&boundaries, &disk.boundaries).max(farthest(&disk.boundaries, &boundaries));
-        // What is not found at all is off by everything.
+        // A feature that is not found has the maximum error.
         let percent = |found: Option<f64>, truth: f64| {
             found.map_or(100.0, |found| 100.0 * (found / truth - 1.0).abs())
         };
@@ -225,7 +224,7 @@ pub fn profiles(seed: u64, count: usize) -> Result<Vec<Off>> {
     })
 }
 
-/// The farthest of some places from the nearest of others.
+/// The largest distance of some positions to the nearest of others.
 fn farthest(places: &[f64], others: &[f64]) -> f64 {
     let nearest = |place: &f64| {
         let away = others.iter().map(|other| (other - place).abs());

@@ -1,25 +1,23 @@
-//! A solid-state drive in a simple form: channels, pages, blocks.
+//! A simplified solid-state drive: channels, pages, blocks.
 //!
-//! Pages are spread over channels by their number. A channel reads or programs
-//! one page at a time. Reads overtake waiting programs and wait at most for the
-//! suspension of the one in progress; programs go in order. A write is
-//! acknowledged when the drive's buffer has room for it, so bursts see the
-//! buffer and sustained writes the flash. A write of part of a page reads that
-//! page first: that is what a misaligned partition costs an SSD.
+//! Pages are spread over channels by their number. A channel reads or programs one page at a time.
+//! Reads overtake waiting programs and wait at most for the suspension of the one in progress;
+//! programs are processed in order. A write is acknowledged when the drive's buffer has room for
+//! it, so bursts see the buffer and sustained writes the flash. A write of part of a page reads
+//! that page first: the cost of a misaligned partition on an SSD.
 //!
-//! Steady state: a fresh drive programs each page once. When as much has been
-//! written as the drive has flash, collection begins: with greedy choice of
-//! victims and uniform random writes, write amplification approaches
-//! (1 + r) / (2r) for a spare share r (Desnoyers 2012, first order); each
-//! collected page costs a read and a program, each filled block an erase, on
-//! the channel that needs the room - or, put off, all of it at once whenever so much was
-//! written. Wear, refresh and maps are left out.
+//! Steady state: a fresh drive programs each page once. When as much has been written as the drive
+//! has flash, collection begins: with greedy choice of victims and uniform random writes, write
+//! amplification approaches (1 + r) / (2r) for a spare share r (Desnoyers 2012, first order); each
+//! collected page costs a read and a program, each filled block an erase, on the channel that needs
+//! the space - or, if deferred, all of it at once each time a set amount was written. Wear, refresh
+//! and maps are not modelled.
 //!
-//! With a map of all pages ([`PageMap`]) collection is carried out page by page instead, on
-//! a drive that is fresh at first.
+//! With a map of all pages ([`PageMap`]) collection is simulated page by page instead, on an
+//! initially fresh drive.
 //!
-//! A part of the flash may be written fast (as SLC), until it is full; while the drive
-//! rests, what it holds moves to the rest, and room becomes free again at a steady rate.
+//! Part of the flash may be written fast (as SLC), until it is full; while the drive is idle, its
+//! data moves to the rest, which frees space at a steady rate.
 
 use super::DriveAccess;
 use super::page_map::{Collected, PageMap};
@@ -28,53 +26,53 @@ use crate::layout::divide;
 use crate::random::{Entity, draw, unit};
 use std::collections::VecDeque;
 
-/// What all solid-state drives of an array have in common.
+/// Parameters shared by all solid-state drives of an array.
 #[derive(Clone, Debug)]
 pub(crate) struct FlashModel {
     /// Units that read and program independently: channels times dies.
     pub channels: u32,
     /// Unit of reading, programming and mapping.
     pub page_bytes: u64,
-    /// Read of a page, its way to the controller included.
+    /// Read of a page, including the transfer to the controller.
     pub read_ns: f64,
     /// Program of a page.
     pub program_ns: f64,
     /// Erase of a block.
     pub erase_ns: f64,
-    /// Longest wait of a read for the program in progress.
+    /// Longest time a read waits for the program in progress.
     pub suspend_ns: u64,
-    /// Pages erased at once.
+    /// Pages per erase block.
     pub pages_per_block: u32,
     /// Pages of acknowledged writes, over all channels, that may wait for flash.
     pub buffer_pages: u64,
-    /// Flash that is written fast; 0: none.
+    /// Fast flash; 0: none.
     pub fast_bytes: u64,
-    /// Program of a page there.
+    /// Program of a page in fast flash.
     pub fast_program_ns: f64,
-    /// Bytes of it that become free again in a nanosecond of rest.
+    /// Bytes of fast flash freed per nanosecond of idle time.
     pub fast_refill_bytes_per_ns: f64,
-    /// Collection is put off until as much is written, and then done at once; 0: each
+    /// Collection is deferred until this much has been written, and then done at once; 0: each
     /// write pays its share.
     pub collection_burst_bytes: u64,
-    /// Page times vary evenly by this share either way.
+    /// Page times vary uniformly by up to this share in either direction.
     pub jitter: f64,
-    /// What the drive offers.
+    /// Usable capacity.
     pub capacity_bytes: u64,
     /// Spare flash as a share of the capacity.
     pub spare: f64,
-    /// Start in steady state instead of fresh from the box.
+    /// Start in steady state instead of fresh.
     pub preconditioned: bool,
-    /// Keep a map of all pages and collect block by block, instead of the mean.
+    /// Map all pages and collect block by block, instead of using the mean.
     pub page_map: bool,
     pub seed: u64,
 }
 
-/// Pages that were programmed by drives that map them.
+/// Pages programmed by drives with a page map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MappedPages {
     /// By the host.
     pub(crate) written: u64,
-    /// By collection, besides.
+    /// Additionally, by collection.
     pub(crate) moved: u64,
 }
 
@@ -94,34 +92,33 @@ pub(crate) struct FlashDrive {
     /// The drive's number in its array: the index of its random numbers.
     number: u64,
     channels: Vec<Channel>,
-    /// Since it was new; collection begins when all flash has been used once.
+    /// Bytes written since new; collection begins when all flash has been used once.
     written_bytes: u64,
     /// Counter of its random numbers.
     pages_accessed: u64,
-    /// What collection is instead of the mean, where pages are mapped.
+    /// Simulated collection instead of the mean, where pages are mapped.
     map: Option<Box<PageMap>>,
-    /// Pages that the host wrote, and that collection moved, where pages are mapped.
+    /// Pages written by the host and moved by collection, where pages are mapped.
     mapped: MappedPages,
     /// Extra pages moved per page written, in steady state.
     moved_per_page: f64,
-    /// Collection that is put off: bytes written since the last one, and what it will
-    /// take of each channel.
+    /// Deferred collection: bytes written since the last one, and its pending time per channel.
     put_off_bytes: u64,
     put_off_ns: f64,
-    /// Accesses that have not ended, those on their way included.
+    /// Unfinished accesses, including those in transit.
     load: usize,
-    /// When those on their way arrive, as far as anybody asks.
+    /// Arrival times of those in transit, as far as needed.
     on_their_way: VecDeque<Key>,
-    /// Time that channels were occupied, summed over channels.
+    /// Busy time, summed over channels.
     busy_ns: u64,
-    /// Bytes of the fast part that are in use.
+    /// Fast flash in use, in bytes.
     fast_used_bytes: f64,
-    /// When the last program ends: the drive rests from then on.
+    /// When the last program ends: the drive is idle from then on.
     resting_from_ns: u64,
 }
 
 impl FlashDrive {
-    /// A drive at rest.
+    /// An idle drive.
     pub(crate) fn new(model: FlashModel, number: u64) -> Self {
         let amplification = (1.0 + model.spare) / (2.0 * model.spare);
         let channels = vec![Channel::default(); model.channels as usize];
@@ -129,7 +126,7 @@ impl FlashDrive {
         FlashDrive {
             written_bytes: if model.preconditioned { flash_bytes } else { 0 },
             map: model.page_map.then(|| {
-                // A part of a page at the end is one, too.
+                // A partial page at the end counts as a page.
                 let pages = model.capacity_bytes.div_ceil(model.page_bytes);
                 Box::new(PageMap::new(pages, model.spare, model.pages_per_block))
             }),
@@ -149,8 +146,8 @@ impl FlashDrive {
         }
     }
 
-    /// When the access that arrives now will be done. Known at once, since
-    /// nothing that comes later can hold it up.
+    /// When the access that arrives now will be done. Known at once, since no later access can
+    /// delay it.
     #[inline(never)]
     pub(crate) fn arrive(&mut self, now_ns: u64, access: DriveAccess, stretch: f64) -> u64 {
         self.load += 1;
@@ -182,14 +179,14 @@ impl FlashDrive {
         self.load -= 1;
     }
 
-    /// Accesses that have arrived and not ended; `passed` says whether an event has
-    /// happened. [`FlashDrive::is_on_its_way`] must have been told of all that have not.
+    /// Accesses that have arrived and not ended; `passed` says whether an event has happened.
+    /// Requires [`FlashDrive::is_on_its_way`] to have been called for all that have not arrived.
     pub(crate) fn load(&self, passed: impl Fn(Key) -> bool) -> usize {
         let arrived = self.on_their_way.partition_point(|&key| passed(key));
         self.load - (self.on_their_way.len() - arrived)
     }
 
-    /// An access's end is known before it arrives; what has not arrived is no load yet.
+    /// An access's end is known before it arrives; until it arrives it is not part of the load.
     pub(crate) fn is_on_its_way(&mut self, arrives: Key, passed: impl Fn(Key) -> bool) {
         while self
             .on_their_way
@@ -205,7 +202,7 @@ impl FlashDrive {
         self.busy_ns
     }
 
-    /// Room in the fast part becomes free while the drive rests.
+    /// Idle time frees space in the fast flash.
     fn refill(&mut self, now_ns: u64) {
         let rested_ns = now_ns.saturating_sub(self.resting_from_ns);
         let freed_bytes = rested_ns as f64 * self.model.fast_refill_bytes_per_ns;
@@ -213,7 +210,7 @@ impl FlashDrive {
         self.resting_from_ns = self.resting_from_ns.max(now_ns);
     }
 
-    /// Takes a page of the fast part, if there is one left.
+    /// Allocates a page of fast flash, if one is left.
     fn takes_fast(&mut self) -> bool {
         let page_bytes = self.model.page_bytes as f64;
         let fits = self.fast_used_bytes + page_bytes <= self.model.fast_bytes as f64;
@@ -242,8 +239,8 @@ impl FlashDrive {
         varied_ns
     }
 
-    /// Puts the collection of a page off; when enough was written, all channels collect,
-    /// and programs wait for them.
+    /// Defers the collection of a page; once enough has been written, all channels collect, and
+    /// programs wait for them.
     fn put_off(&mut self, now_ns: u64, collection_ns: f64, burst_bytes: u64, stretch: f64) {
         let channels = f64::from(self.model.channels);
         let erase_ns = self.model.erase_ns / f64::from(self.model.pages_per_block);
@@ -260,8 +257,8 @@ impl FlashDrive {
         (self.put_off_bytes, self.put_off_ns) = (0, 0.0);
     }
 
-    /// Writes a page into the map. What is collected for it is shared by all channels, and
-    /// programs wait for it.
+    /// Writes a page into the map. All channels share the collection it causes, and programs wait
+    /// for it.
     fn collect_mapped(&mut self, now_ns: u64, page: u64, stretch: f64) {
         let Some(map) = &mut self.map else {
             return;
@@ -282,7 +279,7 @@ impl FlashDrive {
         self.busy_ns += pause_ns * u64::from(self.model.channels);
     }
 
-    /// See the field.
+    /// Pages written by the host and moved by collection.
     pub(crate) fn mapped_pages(&self) -> MappedPages {
         self.mapped
     }
@@ -295,7 +292,7 @@ impl FlashDrive {
         let programming_ns = channel.programs_until_ns.saturating_sub(now_ns);
         let free_ns = now_ns + programming_ns.min(suspend_ns);
         let done_ns = free_ns.max(channel.reads_until_ns) + read_ns;
-        // What a read takes is missing from the programs behind it.
+        // Time spent on reads is lost to the programs after them.
         if programming_ns > 0 {
             channel.programs_until_ns += read_ns;
         }
@@ -309,8 +306,8 @@ impl FlashDrive {
         } else {
             self.read_page(now_ns, page, stretch)
         };
-        // Collection is spread evenly over the writes that cause it: each pays for
-        // the pages that greedy collection moves per page written.
+        // Collection is spread evenly over the writes that cause it: each pays for the pages that
+        // greedy collection moves per page written.
         let fast = self.takes_fast();
         let mut work_ns = match fast {
             true => self.model.fast_program_ns,
@@ -345,7 +342,7 @@ impl FlashDrive {
         channel.programs_until_ns = start_ns + program_ns;
         self.resting_from_ns = self.resting_from_ns.max(channel.programs_until_ns);
         let channel = &self.channels[place];
-        // Acknowledged once no more than the buffer's share of work lies before it.
+        // Acknowledged once no more than the buffer's share of work is queued before it.
         ready_ns.max(channel.programs_until_ns.saturating_sub(backlog_ns))
     }
 }

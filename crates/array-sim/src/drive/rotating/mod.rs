@@ -1,15 +1,13 @@
 //! A rotating disk: one arm, one spindle, a queue.
 //!
-//! Service = seek (+ write settle) + occupancy (when the arm moves) +
-//! rotational wait + transfer. The command latency is not here: it is pipelined
-//! in front of the drive, because charging it on the arm would cost sequential
-//! streams a revolution per operation.
+//! Service = seek (+ write settle) + occupancy (when the arm moves) + rotational wait + transfer.
+//! Command latency is not included: it is pipelined in front of the drive, because charging it to
+//! the arm would cost sequential streams a revolution per operation.
 //!
-//! The queue is a window of `queue_depth` accesses, from which the drive takes
-//! the one with the least seek + w * rotational wait: w = 1 is shortest access
-//! time first, w = 0 shortest seek first. Pure SATF is far too good for real
-//! firmware, hence the blend. Beyond the window, arrivals wait in C-LOOK order.
-//! Left out: caches other than a read-ahead segment, retries, zones.
+//! The queue is a window of `queue_depth` accesses, from which the drive takes the one with the
+//! least seek + w * rotational wait: w = 1 is shortest access time first, w = 0 shortest seek
+//! first. Pure SATF is far better than real firmware, hence the blend. Beyond the window, arrivals
+//! wait in C-LOOK order. Not modelled: caches other than a read-ahead segment, retries, zones.
 
 use super::DriveAccess;
 use super::read_ahead::{Hit, Pace, ReadAhead};
@@ -33,40 +31,40 @@ pub enum Scheduling {
     Blend,
 }
 
-/// What all disks of an array have in common. Times in nanoseconds.
+/// Parameters shared by all disks of an array. Times in nanoseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct DiskModel {
-    /// Where sectors lie.
+    /// Positions of the sectors.
     pub geometry: Geometry,
-    /// How long the arm takes.
+    /// Times for moving the arm.
     pub seek: SeekCurve,
-    /// To another track of the same cylinder.
+    /// Switch to another track of the same cylinder.
     pub head_switch_ns: f64,
-    /// After a seek, before a write.
+    /// Settling before a write after a seek.
     pub write_settle_ns: f64,
-    /// What firmware adds to each access that moves the arm.
+    /// Firmware overhead of each access that moves the arm.
     pub occupancy_ns: f64,
-    /// How the next access is chosen.
+    /// Policy for choosing the next access.
     pub scheduling: Scheduling,
     /// w in seek + w * rotational wait.
     pub rotation_weight: f64,
-    /// Accesses the drive knows of at once; it chooses among them.
+    /// Accesses in the drive's queue, from which it chooses.
     pub queue_depth: usize,
     /// An access that has waited longer goes first; `u64::MAX`: never.
     pub wait_limit_ns: u64,
-    /// Sectors the drive reads on after a read; 0: none.
+    /// Sectors read ahead after a read; 0: none.
     pub read_ahead_sectors: u64,
-    /// Streams whose read-ahead the drive keeps.
+    /// Streams with read-ahead at the same time.
     pub segments: usize,
-    /// Spacing of what the array stores, 1 for packed; see `placement`.
+    /// Spacing of the array's data, 1 for contiguous; see `placement`.
     pub placement: f64,
     pub placement_unit_bytes: u64,
 }
 
 impl DiskModel {
-    /// The sector of a byte offset. With a placement above 1 other volumes lie
-    /// between this array's stripe units, so that each unit keeps its shape but
-    /// the same data spans that much more of the disk.
+    /// The sector of a byte offset. With a placement above 1 other volumes lie between this array's
+    /// stripe units, so that each unit stays contiguous but the same data spans a larger part of
+    /// the disk.
     pub(crate) fn sector(&self, offset_bytes: u64) -> u64 {
         if self.placement <= 1.0 {
             return offset_bytes / SECTOR_BYTES;
@@ -78,30 +76,29 @@ impl DiskModel {
     }
 }
 
-/// An access on its way to the drive or waiting there: 64 bytes, a cache line.
+/// An access in transit to the drive or waiting there: 64 bytes, a cache line.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    /// When it arrives. What came first is what has the lower key: that settles equal
-    /// costs.
+    /// Arrival key. Lower keys arrived earlier, which breaks ties in cost.
     arrives: Key,
     angle: f64,
-    /// Revolutions that one sector takes.
+    /// Revolutions per sector.
     sector_turns: f64,
     sector: u64,
     sectors: u32,
     track: u32,
     cylinder: u32,
-    /// The array's index of the operation that it belongs to.
+    /// The array's index of its operation.
     operation: u32,
-    /// What is on its way behind it.
+    /// The next access in transit.
     next: u32,
     write: bool,
-    /// A read that may be served from what was read ahead.
+    /// A read that may be served from the read-ahead.
     streams: bool,
 }
 
 impl Waiting {
-    /// Tells what came earlier from what came later, at one drive.
+    /// Orders the accesses of one drive by arrival.
     #[inline]
     fn order(&self) -> u64 {
         self.arrives as u64
@@ -111,19 +108,19 @@ impl Waiting {
 /// No access, and no operation.
 const NONE: u32 = u32::MAX;
 
-/// The arm's time and the rotational wait.
+/// Arm time and rotational wait.
 #[derive(Clone, Copy)]
 struct Way {
     arm_ns: f64,
     wait_ns: f64,
 }
 
-/// How what is served next was chosen.
+/// The choice of the next access.
 #[derive(Clone, Copy, Default)]
 struct Choice {
-    /// Where among the cylinders of the window it was.
+    /// Its rank by cylinder in the window.
     rank: usize,
-    /// Its way, if that is known already.
+    /// Its arm time and wait, if already known.
     way: Option<Way>,
 }
 
@@ -133,14 +130,14 @@ impl Choice {
     }
 }
 
-/// The cheapest access of the window that comes from the medium.
+/// The cheapest access in the window to be served from the medium.
 struct Cheapest {
     rank: usize,
     cost: f64,
     way: Way,
 }
 
-/// Where the arm is, or will be when the access in service is done.
+/// The arm's position now, or at the end of the access in service.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arm {
     cylinder: u32,
@@ -153,40 +150,40 @@ struct Arm {
 /// One spindle.
 #[derive(Clone, Debug)]
 pub(crate) struct RotatingDrive {
-    /// Shared by all drives of an array, so that it stays in the processor's cache.
+    /// Shared by all drives of an array, so that it stays in the CPU cache.
     model: Arc<DiskModel>,
-    /// Nanoseconds per revolution of this very spindle.
+    /// Nanoseconds per revolution of this particular spindle.
     revolution_ns: f64,
     turns_per_ns: f64,
-    /// Nanoseconds per revolution of a stream, the skew of its tracks included.
+    /// Nanoseconds per revolution for a stream, including the skew of its tracks.
     stream_ns: f64,
     /// Angle at time 0, in revolutions.
     phase: f64,
-    /// What is on its way and what waits, in the window or outside it.
+    /// Accesses in transit or waiting, inside or outside the window.
     waiting: Arena<Waiting>,
-    /// The first and the last of those on their way, in order of time; or [`NONE`].
+    /// The first and last of those in transit, in order of time; or [`NONE`].
     inbox: (u32, u32),
-    /// The window, which the drive chooses from, in order of cylinders: (cylinder,
-    /// index of what waits).
+    /// The window from which the drive chooses, in order of cylinders: (cylinder, index of the
+    /// waiting access).
     by_cylinder: Vec<(u32, u32)>,
-    /// What waits for a place in the window, by sector.
+    /// Accesses that wait for a place in the window, by sector.
     backlog: Elevator,
     /// The whole queue under `Scheduling::FirstCome`.
     first_come: VecDeque<u32>,
-    /// The operation whose access is in service, or [`NONE`]; the arm is already where
-    /// that will end.
+    /// The operation whose access is in service, or [`NONE`]; the arm is already at its end
+    /// position.
     serving: u32,
     arm: Arm,
-    /// What has been read ahead.
+    /// Read-ahead buffer.
     ahead: ReadAhead,
-    /// Accesses of the window that may be served from there.
+    /// Accesses in the window that it may serve.
     streaming: usize,
     busy_ns: u64,
 }
 
 impl RotatingDrive {
-    /// A spindle with its own phase (revolutions, 0 to 1) and revolution time, and with
-    /// room for so many accesses.
+    /// A spindle with its own phase (revolutions, 0 to 1) and revolution time, and with capacity
+    /// for this many accesses.
     pub(crate) fn new(model: Arc<DiskModel>, revolution_ns: f64, phase: f64, room: usize) -> Self {
         let first_come = match model.scheduling {
             Scheduling::FirstCome => room,
@@ -212,7 +209,7 @@ impl RotatingDrive {
         }
     }
 
-    /// An access comes to an idle drive: when it will be done. Nothing else arrives
+    /// An access is sent to an idle drive: returns when it will be done. Nothing else arrives
     /// before it.
     #[inline]
     pub(crate) fn arrive_idle(&mut self, arrives: Key, access: &DriveAccess, stretch: f64) -> u64 {
@@ -229,8 +226,7 @@ impl RotatingDrive {
         self.start(now_ns, &waiting, Choice::default(), stretch)
     }
 
-    /// An access is on its way to a drive that serves another one, after all others that
-    /// are.
+    /// An access is sent to a busy drive, after all others in transit.
     #[inline]
     pub(crate) fn arrive_busy(&mut self, arrives: Key, access: &DriveAccess) {
         let item = self.waiting.insert(Self::arriving(arrives, access));
@@ -244,7 +240,7 @@ impl RotatingDrive {
         }
     }
 
-    /// What is on its way and arrives first, if that is before an event.
+    /// The first access in transit that arrives before an event.
     #[inline]
     fn arrived_before(&mut self, key: Key) -> Option<u32> {
         let (first, last) = self.inbox;
@@ -273,7 +269,7 @@ impl RotatingDrive {
         }
     }
 
-    /// What has arrived takes its place in the queue.
+    /// Queues an access that has arrived.
     #[inline]
     fn take_in(&mut self, item: u32) {
         match self.model.scheduling {
@@ -286,8 +282,8 @@ impl RotatingDrive {
         }
     }
 
-    /// The access in service is done, at `done`: the operation that it belongs to, and when
-    /// the next one will be done. `stretch` is the factor on service times at a time.
+    /// The access in service is done, at `done`: returns its operation, and when the next access
+    /// will be done. `stretch` is the factor on service times at a given time.
     #[inline]
     pub(crate) fn done(&mut self, done: Key, stretch: impl Fn(u64) -> f64) -> (u32, Option<u64>) {
         let now_ns = at_ns(done);
@@ -399,33 +395,33 @@ impl RotatingDrive {
         }
     }
 
-    /// The rank and cost of the access that begins soonest in what is read ahead.
-    /// The head's way to its first sector weighs as a rotational wait does, so that
-    /// costs compare with those from the medium, which leave out the transfer too.
+    /// The rank and cost of the access that the read-ahead can serve soonest. The head's delay to
+    /// its first sector is weighted like a rotational wait, so that costs are comparable with those
+    /// from the medium, which exclude the transfer too.
     fn best_hit(&mut self, now_ns: u64) -> Option<(usize, f64)> {
         if self.streaming == 0 {
             return None;
         }
         let alone = self.ahead.active_alone();
         let (mut best, mut best_key) = (None, (f64::INFINITY, u64::MAX));
-        // The first of a stream that the head has still to reach.
+        // The first access of a stream that the head has yet to reach.
         let mut soonest = u64::MAX;
-        // Of a cylinder what came last stands first: the oldest, which is mostly the soonest,
-        // is looked at before the rest.
+        // Within a cylinder the latest arrival comes first: visit the oldest, usually the soonest,
+        // before the rest.
         for rank in (0..self.by_cylinder.len()).rev() {
             let item = self.by_cylinder[rank].1;
             let waiting = &self.waiting[item];
             if !waiting.streams {
                 continue;
             }
-            // Nothing is sooner than what is in the buffer; the head comes later to what
-            // lies behind.
+            // Nothing is sooner than data already in the buffer; the head reaches later sectors
+            // later.
             let in_buffer = best_key.0 <= 0.0 && waiting.order() > best_key.1;
             if in_buffer || (waiting.sector > soonest && alone.contains(&waiting.sector)) {
                 continue;
             }
             let Some(hit) = self.hit(now_ns, waiting) else {
-                // Its segment has been used for another stream.
+                // Its segment has been reused for another stream.
                 self.waiting[item].streams = false;
                 self.streaming -= 1;
                 continue;
@@ -441,7 +437,7 @@ impl RotatingDrive {
         best
     }
 
-    /// What an access finds in the buffer.
+    /// The buffer hit of an access, if any.
     #[inline]
     fn hit(&self, now_ns: u64, next: &Waiting) -> Option<Hit> {
         match next.streams {
@@ -456,7 +452,7 @@ impl RotatingDrive {
             .find(float(now_ns), next.sector, u64::from(next.sectors), pace)
     }
 
-    /// How fast sectors pass where an access lies.
+    /// How fast sectors pass at an access's position.
     #[inline]
     fn pace(&self, near: &Waiting) -> Pace {
         Pace {
@@ -465,7 +461,7 @@ impl RotatingDrive {
         }
     }
 
-    /// Marks what waits in the window and lies in the newest stream's.
+    /// Marks accesses in the window that lie in the newest stream's range.
     #[inline(always)]
     fn mark_streaming(&mut self, from: &Waiting, rank: usize) {
         if self.streaming == self.by_cylinder.len() {
@@ -477,7 +473,7 @@ impl RotatingDrive {
             first -= 1;
         }
         for &(cylinder, item) in &self.by_cylinder[first..] {
-            // A window reaches into the next cylinder at most.
+            // A read-ahead window extends into the next cylinder at most.
             if cylinder > from.cylinder + 1 {
                 break;
             }
@@ -490,12 +486,12 @@ impl RotatingDrive {
         }
     }
 
-    /// Whether an access may find something in the buffer as it is now.
+    /// Whether the buffer in its current state may serve an access.
     fn may_stream(&self, waiting: &Waiting) -> bool {
         !waiting.write && self.ahead.may_hold(waiting.sector)
     }
 
-    /// Into the window.
+    /// Adds an access to the window.
     #[inline(always)]
     fn enter(&mut self, item: u32) {
         let streams = self.may_stream(&self.waiting[item]);
@@ -514,7 +510,7 @@ impl RotatingDrive {
             .partition_point(|&(other, _)| other < cylinder)
     }
 
-    /// Out of the window, by the rank among the cylinders.
+    /// Removes an access from the window, by its rank among the cylinders.
     #[inline]
     fn leave(&mut self, rank: usize) -> u32 {
         let (_, item) = self.by_cylinder.remove(rank);
@@ -522,10 +518,10 @@ impl RotatingDrive {
         item
     }
 
-    /// The least seek + w * rotational wait from the medium; of the access that came
-    /// first where several cost the same. Looks outward from the arm, nearest
-    /// cylinders first, until the seek alone costs more than the best so far: what
-    /// lies farther cannot be better, because seeks rise with the distance.
+    /// The access with the least seek + w * rotational wait from the medium; the earliest arrival
+    /// if costs are equal. Searches outward from the arm, nearest cylinders first, until the seek
+    /// alone costs more than the best so far: farther ones cannot be better, because seek time
+    /// rises with distance.
     #[inline(always)]
     fn cheapest(&self, now_ns: u64) -> Option<Cheapest> {
         let (model, window, arm) = (&*self.model, self.by_cylinder.as_slice(), self.arm.cylinder);
@@ -588,7 +584,7 @@ impl RotatingDrive {
             if arm_ns > bound {
                 return best;
             }
-            // A write settles besides, which says nothing of reads beyond.
+            // A write also has to settle, which does not bound reads farther out.
             if waiting.write {
                 arm_ns = seek_ns + model.write_settle_ns + model.occupancy_ns;
             }
@@ -606,7 +602,7 @@ impl RotatingDrive {
         (waited_ns > self.model.wait_limit_ns).then_some(oldest)
     }
 
-    /// Revolutions this spindle has made, fractional part only.
+    /// Revolutions of this spindle, fractional part only.
     #[inline]
     fn turned(&self, now_ns: u64) -> f64 {
         fraction(float(now_ns) * self.turns_per_ns + self.phase)
@@ -630,25 +626,25 @@ impl RotatingDrive {
         }
     }
 
-    /// Rotational wait from then on.
+    /// Rotational wait after the arm has arrived.
     #[inline]
     fn wait_ns(&self, turned: f64, arm_ns: f64, waiting: &Waiting) -> f64 {
         self.wait_from_ns(self.under_head(turned, arm_ns), waiting)
     }
 
-    /// The angle under the head when the arm is there.
+    /// The angle under the head when the arm arrives.
     #[inline]
     fn under_head(&self, turned: f64, arm_ns: f64) -> f64 {
         fraction(turned + arm_ns * self.turns_per_ns)
     }
 
-    /// Rotational wait from an angle on.
+    /// Rotational wait from a given angle.
     #[inline]
     fn wait_from_ns(&self, under_head: f64, waiting: &Waiting) -> f64 {
         let ahead = waiting.angle - under_head;
         let ahead = if ahead < 0.0 { ahead + 1.0 } else { ahead };
-        // An exact continuation may come out a rounding error too late; within
-        // a sector and a half it is on time.
+        // A rounding error may make an exact continuation slightly late; within a sector and a half
+        // it counts as on time.
         let late = 1.0 - 1.5 * waiting.sector_turns;
         if ahead > late {
             0.0
@@ -679,8 +675,7 @@ impl RotatingDrive {
         service_ns
     }
 
-    /// The head passes over an access: the transfer time. The arm is then where the
-    /// access ends.
+    /// The head passes over an access: the transfer time. Leaves the arm at the end of the access.
     #[inline]
     fn pass(&mut self, next: &Waiting) -> f64 {
         let (transfer_ns, switches) = self.transfer(next);
@@ -692,13 +687,13 @@ impl RotatingDrive {
         transfer_ns
     }
 
-    /// Transfer time and the number of track boundaries crossed on the way.
-    /// Each boundary costs the skew, which is the head-switch time.
+    /// Transfer time and the number of track boundaries crossed. Each boundary costs the skew,
+    /// which is the head-switch time.
     #[inline]
     fn transfer(&self, next: &Waiting) -> (f64, u32) {
         let geometry = &self.model.geometry;
         let turns = f64::from(next.sectors) * next.sector_turns;
-        // The angle within the track, the skew taken out again.
+        // The angle within the track, with the skew removed.
         let skewed = fraction(f64::from(next.track) * geometry.skew());
         let inside = fraction(next.angle - skewed + 1.0);
         let switches = (inside + turns) as u32;
@@ -706,11 +701,11 @@ impl RotatingDrive {
         (turns * self.revolution_ns, switches)
     }
 
-    /// Service from the buffer; the head follows its stream.
+    /// Service from the buffer; the head continues its stream.
     fn buffered_ns(&mut self, now_ns: u64, next: &Waiting, choice: Choice, hit: Hit) -> f64 {
         let end = next.sector + u64::from(next.sectors);
         self.ahead.follow(float(now_ns), hit, end, self.pace(next));
-        // What lies in another segment comes from there, and the arm stays where it is.
+        // Data in another segment is served from there, and the arm stays in place.
         if self.ahead.is_active(hit) {
             self.pass(next);
             self.mark_streaming(next, choice.rank);

@@ -1,4 +1,4 @@
-//! One look through all processes.
+//! A single scan of all processes.
 
 use super::mappings::Mappings;
 use super::rings::{self, Registered};
@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use stripewise_machine::linux::descriptors::share_descriptors;
 
-/// Most descriptors looked at over all processes.
+/// Most descriptors examined over all processes.
 const DESCRIPTORS_MAX: usize = 500_000;
 
-/// Daemons that keep disks open for reading just to watch them. They are no
-/// reason not to write a device that was named for it.
+/// Daemons that keep disks open for reading only to monitor them. They do not prevent writing to a
+/// device explicitly named for it.
 const WATCHERS: [&str; 4] = ["multipathd", "smartd", "udisksd", "systemd-udevd"];
 
-/// A `/proc`, which may be captured, and what has been found in it.
+/// A `/proc`, possibly captured, and the results so far.
 pub(super) struct Look<'a> {
     proc: &'a Path,
-    /// The process that looks, which does not count.
+    /// The scanning process, which is ignored.
     own: u32,
     wanted: &'a FileOrDevices,
     /// The kernel's names of the wanted devices.
@@ -30,7 +30,7 @@ pub(super) struct Look<'a> {
     found: &'a Mutex<Openers>,
 }
 
-/// What one process was found to do.
+/// How a process uses the device.
 enum Use {
     No,
     Yes(&'static str),
@@ -38,7 +38,7 @@ enum Use {
 }
 
 impl<'a> Look<'a> {
-    /// Of this machine, or of a captured tree where threads share what they have.
+    /// For this machine, or a captured tree where threads share their descriptors.
     pub(super) fn live(
         proc: &'a Path,
         own: u32,
@@ -69,10 +69,10 @@ impl<'a> Look<'a> {
         self.mappings.looked_up()
     }
 
-    /// Looks at every process.
+    /// Scans every process.
     pub(super) fn at_all(&mut self) {
-        // A /proc mounted with `hidepid` does not even list the processes of others; the
-        // first one is always there.
+        // A /proc mounted with `hidepid` does not even list other users' processes; process 1
+        // always exists.
         if !sees_all_in(self.proc) || std::fs::read_dir(self.proc.join("1/fd")).is_err() {
             self.is_unseen(Unseen::Processes);
         }
@@ -102,14 +102,14 @@ impl<'a> Look<'a> {
         change(&mut self.found.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// The first reason stays.
+    /// Records a reason; the first one is kept.
     fn is_unseen(&self, why: Unseen) {
         self.with_found(|found| {
             found.unseen.get_or_insert(why);
         });
     }
 
-    /// One process; `None` where there was too much to look at.
+    /// Scans one process; `None` where a limit was exceeded.
     fn process(&mut self, pid: u32, process: &Path) -> Option<Use> {
         let tables = self.tables(pid, process);
         let (mut unknown, mut has_ring) = (None, false);
@@ -120,8 +120,7 @@ impl<'a> Look<'a> {
                 Use::Unknown(what) => unknown = Some(what),
             }
         }
-        // All threads share the memory; but one that has ended, though it was the first,
-        // shows none.
+        // All threads share the memory; but an exited main thread shows none.
         for table in &tables {
             let mapped = self.mappings.of(process, table)?;
             if mapped.is_wanted {
@@ -140,7 +139,7 @@ impl<'a> Look<'a> {
         Some(unknown.map_or(Use::No, Use::Unknown))
     }
 
-    /// The process's own folder, and those of threads that have descriptors of their own.
+    /// The process's folder, and those of threads with their own descriptor table.
     fn tables(&self, pid: u32, process: &Path) -> Vec<PathBuf> {
         let mut tables = vec![(pid, process.to_owned())];
         let tasks = std::fs::read_dir(process.join("task"));
@@ -160,7 +159,7 @@ impl<'a> Look<'a> {
 
     fn table(&mut self, process: &Path, table: &Path, has_ring: &mut bool) -> Option<Use> {
         let Ok(descriptors) = std::fs::read_dir(table.join("fd")) else {
-            // Gone in the meantime is no gap; forbidden is.
+            // A process that has exited is not a gap; denied access is.
             if table.exists() {
                 self.is_unseen(Unseen::Processes);
             }
@@ -178,7 +177,7 @@ impl<'a> Look<'a> {
             let Ok(to) = std::fs::read_link(&link) else {
                 continue;
             };
-            // Only links to paths are followed: sockets and pipes are no files.
+            // Only links to paths are followed: sockets and pipes are not files.
             if to.is_absolute() {
                 if self.wanted.is_at(&link) && !merely_watches(process, table, &number) {
                     return Some(Use::Yes(""));
@@ -204,8 +203,8 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Whether descriptors wait in a socket; only those of this machine (`AF_UNIX`) carry any,
-/// and kernels since 5.8 say so.
+/// Whether descriptors are in flight in a socket; only local sockets (`AF_UNIX`) carry any, and
+/// kernels since 5.8 report it.
 fn receives_descriptors(table: &Path, to: &Path, number: &OsStr) -> bool {
     to.as_os_str().as_encoded_bytes().starts_with(b"socket:")
         && std::fs::read_to_string(table.join("fdinfo").join(number)).is_ok_and(|text| {
@@ -219,20 +218,20 @@ fn named(process: &Path, pid: u32, how: &str) -> String {
     format!("{} (pid {pid}{how})", name_of(process))
 }
 
-/// What a process calls itself, which may be any bytes.
+/// The name of a process, which may be any bytes.
 fn name_of(process: &Path) -> String {
     let name = std::fs::read(process.join("comm")).unwrap_or_default();
     String::from_utf8_lossy(&name).trim_end().to_owned()
 }
 
-/// A known daemon, and open for reading only.
+/// A known daemon with the device open for reading only.
 fn merely_watches(process: &Path, table: &Path, descriptor: &OsStr) -> bool {
     WATCHERS.contains(&name_of(process).as_str())
         && flags_of(table, descriptor)
             .is_some_and(|flags| flags & libc::O_ACCMODE == libc::O_RDONLY)
 }
 
-/// The flags with which a descriptor was opened, by the folder of its process or thread.
+/// The open flags of a descriptor, from the folder of its process or thread.
 pub(in super::super) fn flags_of(table: &Path, descriptor: &OsStr) -> Option<i32> {
     let text = std::fs::read_to_string(table.join("fdinfo").join(descriptor)).ok()?;
     let octal = text.lines().find_map(|line| line.strip_prefix("flags:"))?;

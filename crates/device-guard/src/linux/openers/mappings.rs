@@ -1,10 +1,9 @@
-//! What processes have mapped into memory.
+//! Memory mappings of processes.
 //!
-//! A line of `maps` shows the inode that was mapped, and for a device node that is the
-//! node's, which says nothing of the device. `map_files` has a link for each mapping,
-//! which leads to the very node or file, whatever became of its name; following it takes
-//! root's rights. Most mappings of a machine are a few hundred libraries, so each inode and
-//! name is looked up once in a look.
+//! A line of `maps` shows the inode that was mapped; for a device node that is the node's inode,
+//! which does not identify the device. `map_files` has a link for each mapping, which leads to the
+//! actual node or file, whatever happened to its name; following it requires root. Most mappings of
+//! a machine are a few hundred libraries, so each inode and name is looked up once per scan.
 
 use super::rings;
 use crate::linux::wanted::{FileOrDevices, Match};
@@ -15,28 +14,27 @@ use std::path::{Path, PathBuf};
 use stripewise_machine::linux::tree::{table_text, unescape_path};
 use stripewise_units::DeviceNumber;
 
-/// Most mappings looked at over all processes: thirty processes with as many as a process
-/// may have (`vm.max_map_count`).
+/// Most mappings examined over all processes: the maximum of thirty processes (`vm.max_map_count`).
 const MAPPINGS_MAX: usize = 2_000_000;
 
 pub(super) struct Mappings<'a> {
     wanted: &'a FileOrDevices,
     names: &'a [String],
-    /// By device, inode and name, what was looked up.
+    /// Lookup results by device, inode and name.
     known: HashMap<String, Match>,
-    /// How many lines may still be looked at.
+    /// Lines left to examine.
     left: usize,
 }
 
-/// What was seen in one `maps`.
+/// Findings in one `maps` file.
 #[derive(Debug, Default)]
 pub(super) struct Mapped {
     pub(super) is_wanted: bool,
-    /// Something that may be it cannot be looked up.
+    /// A possible match could not be looked up.
     pub(super) unknown: bool,
     /// The memory of an io_uring.
     pub(super) has_ring: bool,
-    /// How many lines there were.
+    /// Number of lines.
     pub(super) lines: usize,
 }
 
@@ -58,11 +56,11 @@ impl<'a> Mappings<'a> {
         }
     }
 
-    /// Those of a process, by the folder of the process or of one of its threads; `None`
-    /// where there are too many.
+    /// Mappings of a process, from the folder of the process or one of its threads; `None` if there
+    /// are too many.
     pub(super) fn of(&mut self, process: &Path, thread: &Path) -> Option<Mapped> {
         let mut found = Mapped::default();
-        // What may not be read was hidden from the look at descriptors, too.
+        // If it is unreadable, so were the descriptors.
         let Ok(file) = File::open(thread.join("maps")) else {
             return Some(found);
         };
@@ -106,7 +104,7 @@ impl<'a> Mappings<'a> {
         is
     }
 
-    /// `None` where the mapping is there no more.
+    /// `None` if the mapping no longer exists.
     fn look_up(&self, process: &Path, mapping: &Mapping<'_>) -> Option<Match> {
         let links = process.join("map_files");
         match self.wanted.compare(&links.join(mapping.link_name())) {
@@ -116,8 +114,8 @@ impl<'a> Mappings<'a> {
         }
     }
 
-    /// Without the right to follow the link: the inode itself is enough for a file, and a
-    /// node counts where its name still leads to it.
+    /// Without permission to follow the link: the inode itself is enough for a file, and a node
+    /// counts if its name still leads to it.
     fn by_name(&self, process: &Path, mapping: &Mapping<'_>) -> Match {
         if self.wanted.is_file(mapping.device, mapping.inode) {
             return Match::Yes;
@@ -132,13 +130,13 @@ impl<'a> Mappings<'a> {
     }
 }
 
-/// A line of `maps` that has a file.
+/// A line of `maps` with a file.
 struct Mapping<'t> {
     addresses: &'t str,
     device: DeviceNumber,
     inode: u64,
     path: PathBuf,
-    /// Device, inode and name, as they are written.
+    /// Device, inode and name, as written.
     what: &'t str,
 }
 
@@ -166,7 +164,7 @@ impl<'t> Mapping<'t> {
         })
     }
 
-    /// Its link in `map_files`, whose names have no zeros in front.
+    /// Its link in `map_files`, whose names have no leading zeros.
     fn link_name(&self) -> String {
         let plain = |address: &str| address.trim_start_matches('0').to_owned();
         match self.addresses.split_once('-') {

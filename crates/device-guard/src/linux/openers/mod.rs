@@ -8,11 +8,11 @@
 //! | registration | `UserFiles` in `/proc/PID/fdinfo/RING` |
 //! | descriptor in flight (SCM_RIGHTS) | `scm_fds` of the socket that will receive it says how many, not of what |
 //!
-//! What is used is compared by numbers (`stat`), as a device node has any number of
-//! names. Only where a name is all that the kernel shows does the name decide.
+//! Files and devices are compared by numbers (`stat`), as a device node has any number of names.
+//! The name decides only where the kernel shows nothing else.
 //!
-//! The look is bounded: by the number of descriptors and mappings, and by time, as
-//! `/proc/PID/maps` waits for a process that the kernel has blocked.
+//! The scan is bounded by the number of descriptors and mappings, and by time, as reading
+//! `/proc/PID/maps` waits for a process blocked in the kernel.
 
 mod look;
 mod mappings;
@@ -29,39 +29,39 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Longest time that one look at all processes may take. A host with ten thousand of them
-/// needs about one second.
+/// Time limit for one scan of all processes. A host with ten thousand processes needs about one
+/// second.
 const LOOK_MAX: Duration = Duration::from_secs(15);
 
 const PROC: &str = "/proc";
 
-/// The first namespace of processes has this fixed number (`PROC_PID_INIT_INO`).
+/// The initial PID namespace has this fixed number (`PROC_PID_INIT_INO`).
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
 /// Processes that use a file or device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Openers {
-    /// `name (pid 123)`, others than ourselves, without mere watchers.
+    /// `name (pid 123)`, without ourselves and monitoring daemons.
     pub others: Vec<String>,
-    /// Why there may be others still; `None` where every process could be looked at.
+    /// Why there may be more; `None` if every process could be examined.
     pub unseen: Option<Unseen>,
 }
 
 /// Why an unknown process may use a file or device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unseen {
-    /// Processes of other users, or outside of a PID namespace, are hidden.
+    /// Processes of other users, or outside a PID namespace, are hidden.
     Processes,
-    /// There are more descriptors or mappings than are looked at.
+    /// There are more descriptors or mappings than the limit.
     TooMany,
-    /// The time ended before the look did.
+    /// The scan exceeded its time limit.
     TooSlow,
-    /// A process uses something that cannot be looked up; what, and its name.
+    /// A process uses something that could not be looked up; what, and its name.
     Something(&'static str, String),
 }
 
 impl Unseen {
-    /// It may be over in a moment.
+    /// The condition may be temporary.
     fn passes(&self) -> bool {
         matches!(self, Unseen::Something(..))
     }
@@ -88,20 +88,19 @@ impl std::fmt::Display for Unseen {
 }
 
 impl Openers {
-    /// Every process of this machine could be looked at.
+    /// Every process of this machine could be examined.
     #[must_use]
     pub fn complete(&self) -> bool {
         self.unseen.is_none()
     }
 
-    /// Nobody is seen to use it, and nothing else is that may soon show who does: there is
-    /// no reason to look once more.
+    /// No use was found, and no temporary condition could hide one: a retry is pointless.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.others.is_empty() && !self.unseen.as_ref().is_some_and(Unseen::passes)
     }
 
-    /// `is open in cp (pid 123) and 2 more`; `None` where nobody was seen.
+    /// `is open in cp (pid 123) and 2 more`; `None` if no process was found.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
         let first = self.others.first()?;
@@ -112,14 +111,14 @@ impl Openers {
         Some(format!("is open in {first}{and}"))
     }
 
-    /// Adds what was found of another file or device.
+    /// Adds the findings for another file or device.
     pub fn add(&mut self, found: Openers) {
         self.others.extend(found.others);
         self.unseen = self.unseen.take().or(found.unseen);
     }
 }
 
-/// Looks through all processes; best effort, and bounded in time.
+/// Scans all processes; best effort, with a time limit.
 #[must_use]
 pub fn openers(wanted: &FileOrDevices) -> Openers {
     let found = Arc::new(Mutex::new(Openers::default()));
@@ -141,10 +140,10 @@ pub fn openers(wanted: &FileOrDevices) -> Openers {
         .at_all();
         drop(ended);
     };
-    // A thread, as a read of /proc cannot be given up. It holds nothing but its own files.
+    // In a thread, as a read of /proc cannot be cancelled. It holds only its own files.
     let started = std::thread::Builder::new().spawn(look);
     match started.map(|_| wait.recv_timeout(LOOK_MAX)) {
-        // It has dropped its end: whatever it found is there.
+        // It has dropped its end: its result is complete.
         Ok(Ok(()) | Err(RecvTimeoutError::Disconnected)) => take(),
         Ok(Err(RecvTimeoutError::Timeout)) | Err(_) => {
             let mut found = take();

@@ -1,5 +1,5 @@
-//! What processes have registered with io_uring: it stays in use when its descriptor is
-//! closed. The kernel lists it, by name only, in the `fdinfo` of the ring.
+//! Files registered with io_uring: they stay in use when their descriptor is closed. The kernel
+//! lists them, by name only, in the `fdinfo` of the ring.
 
 use crate::linux::wanted::{FileOrDevices, Match};
 use std::ffi::OsStr;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stripewise_machine::linux::tree::{table_text, unescape_path};
 
-/// Where the link of a ring's descriptor leads.
+/// The link target of a ring's descriptor.
 pub(super) const LINK: &str = "anon_inode:[io_uring]";
 
-/// Whether what we ask about is among the files of a ring.
+/// Whether the wanted file or device is registered with a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Registered {
     No,
@@ -18,8 +18,8 @@ pub(super) enum Registered {
     Unknown,
 }
 
-/// Looks at one ring, whose process has `links` open. The kernel leaves the list out while
-/// the ring is being used, so it is asked a few times.
+/// Checks one ring, whose process has `links` open. The kernel omits the list while the ring is
+/// busy, so this retries a few times.
 pub(super) fn registered(
     process: &Path,
     table: &Path,
@@ -40,7 +40,7 @@ pub(super) fn registered(
             continue;
         };
         let is = |path: &PathBuf| match wanted.match_of_name(process, path, names) {
-            // What is open as well was looked at through its descriptor.
+            // Files that are also open were checked through their descriptors.
             Match::Unknown if links.contains(path) => Match::No,
             is => is,
         };
@@ -56,8 +56,8 @@ pub(super) fn registered(
     Registered::Unknown
 }
 
-/// The names of files in the `fdinfo` of a ring; `None` where the list is left out. Before
-/// Linux 6.10 a name is only its last part, and the list is left out below its heading.
+/// The file names in the `fdinfo` of a ring; `None` where the list is omitted. Before Linux 6.10 a
+/// name is only its last part, and an omitted list still has its heading.
 fn files(text: &str) -> Option<Vec<PathBuf>> {
     let mut lines = text.lines();
     let count = lines.find_map(|line| line.strip_prefix("UserFiles:"))?;
@@ -90,9 +90,9 @@ mod tests {
                 "UserFiles:\t3\n    0: loop0\n    1: <none>\n    2: socket:[77]\n",
                 Some(&["loop0", "<none>", "socket:[77]"]),
             ),
-            // More numbers than the width has room for.
+            // More digits than the column width.
             ("UserFiles:\t1\n 100000: /dev/sda\n", Some(&["/dev/sda"])),
-            // The ring is in use.
+            // The ring is busy.
             ("UserFiles:\t2\n", None),
             ("", None),
         ];

@@ -187,8 +187,8 @@ fn a_refusal_names_one_process_and_counts_the_others() {
     assert_eq!(three.unwrap(), "is open in a (pid 1) and 2 more");
 }
 
-/// The device that processes below use: every machine has it. It stands for a block device,
-/// as only root makes those.
+/// The device that the processes below use: every machine has it. It stands in for a block device,
+/// as creating those requires root.
 fn null() -> FileOrDevices {
     FileOrDevices::Devices {
         blocks: Vec::new(),
@@ -335,7 +335,7 @@ fn what_is_registered_with_a_ring_counts() {
 
 #[test]
 fn threads_with_descriptors_of_their_own_are_looked_at() {
-    // Threads from 1000 on share theirs with nobody.
+    // Threads from 1000 on have their own descriptor table.
     for (thread, others) in [(12, &[][..]), (1_012, &["db (pid 11)"])] {
         let proc = Proc::new();
         proc.process(11, b"db", &[]);

@@ -1,74 +1,69 @@
-//! How many completions a wait for one should wait for.
+//! Chooses how many completions a wait should wait for.
 //!
-//! Waking for each completion costs a context switch each, a third of the
-//! processor time where completions come every few microseconds. Waiting for a
-//! fixed number distorts: finished operations lie about until others finish,
-//! which may take as long as a stalled device likes. So the wait is widened only
-//! a little, and only on devices that have shown that they are fast and steady:
-//! - after [`CALM_NS`] in which every window of [`WINDOW_NS_MIN`] had at least
-//!   [`RATE_MIN`] completions a second. A device that is slow, throttled or
-//!   bursty never gets there, and every wait is for one;
-//! - by what the device completes in [`HOLD_NS`] at its present rate;
-//! - by a sixteenth of what is in flight: by Little's law, n completions take
-//!   one mean latency, so this adds at most a sixteenth of it, and half of that
-//!   on average; below 16 outstanding nothing. A quarter, and what it completes in
-//!   [`LARGE_HOLD_NS`], where a [`Trial`] has found that this raises the rate, and so lowers
-//!   the mean latency; a quarter within [`HOLD_NS`] where it takes less of the processor
-//!   and leaves both as they are;
-//! - and if the device falters all the same, the kernel ends the wait after
-//!   [`HOLD_NS_MAX`] if there is any completion (`min_wait_usec`, Linux 6.12;
-//!   older kernels always wait for one), and nothing is held back for
-//!   [`PENALTY_NS`], and a batch is no larger than a sixteenth until the next trial. What
-//!   comes in [`HOLD_NS`] of [`PENALTY_NS`] is one completion in 2,000 at most, which 99.9 %
-//!   do not show, and what comes in [`LARGE_HOLD_NS`] of a second between two trials is
-//!   fewer.
+//! Waking for each completion costs a context switch each, a third of the CPU time where
+//! completions come every few microseconds. Waiting for a fixed number distorts: finished
+//! operations wait for others, for as long as a stalled device takes. So waits are widened only a
+//! little, and only on devices that have proved fast and steady:
+//! - after [`CALM_NS`] in which every window of [`WINDOW_NS_MIN`] had at least [`RATE_MIN`]
+//!   completions per second. A device that is slow, throttled or bursty never gets there, and every
+//!   wait is for one;
+//! - by what the device completes in [`HOLD_NS`] at its current rate;
+//! - by a sixteenth of what is in flight: by Little's law, n completions take one mean latency, so
+//!   this adds at most a sixteenth of it, half of that on average, and nothing below 16
+//!   outstanding. A quarter, and what it completes in [`LARGE_HOLD_NS`], if a [`Trial`] found that
+//!   this raises the rate, and so lowers the mean latency; a quarter within [`HOLD_NS`] if it saves
+//!   CPU time and leaves both unchanged;
+//! - and if the device falters anyway, the kernel ends the wait after [`HOLD_NS_MAX`] if there is
+//!   any completion (`min_wait_usec`, Linux 6.12; older kernels always wait for one), nothing is
+//!   held back for [`PENALTY_NS`], and a batch is no larger than a sixteenth until the next trial.
+//!   What comes in [`HOLD_NS`] of [`PENALTY_NS`] is at most one completion in 2,000, invisible at
+//!   99.9 %, and what comes in [`LARGE_HOLD_NS`] of a second between two trials is fewer.
 //!
-//! A device that completes within the call that submits (memory, as zram), or that is
-//! faster than one processor, never lets the thread sleep: whatever it waits for is there
-//! already, and a wait for more holds nothing back. The kernel counts how often a thread
-//! slept. Where it did not for [`SLEEPLESS_NS`], a quarter of what is in flight is
-//! waited for, at most [`LARGE_EXTRA_MAX`] more than one, which halves the calls; a
-//! single sleep ends that for [`REST_NS`].
+//! A device that completes within the submitting call (memory, as zram), or that is faster than one
+//! processor, never lets the thread sleep: the completions waited for are already there, and
+//! waiting for more delays nothing. The kernel counts how often a thread slept. If it did not for
+//! [`SLEEPLESS_NS`], a quarter of what is in flight is waited for, at most [`LARGE_EXTRA_MAX`] more
+//! than one, which halves the calls; a single sleep ends that for [`REST_NS`].
 //!
-//! That limit is not [`HOLD_NS`] because a timer that is the next to fire has to
-//! be programmed into the processor for every wait that sleeps, which in virtual machines
-//! costs as much as the wake-ups that are saved. The next to fire is else the kernel's tick,
-//! every 4 ms as Debian has it. Measured on zram with 128 in flight: with a limit of 1 ms
-//! 2.6 us of system time an operation, with 5 or 10 ms 2.2 to 2.4.
+//! That limit is not [`HOLD_NS`] because if a timer is the next to fire, it has to be programmed
+//! into the processor for every wait that sleeps, which in virtual machines costs as much as the
+//! wake-ups saved. Otherwise the next to fire is the kernel's tick, every 4 ms on Debian. Measured
+//! on zram with 128 in flight: with a limit of 1 ms 2.6 us of system time per operation, with 5 or
+//! 10 ms 2.2 to 2.4.
 
 use super::ring::Limits;
 use super::trial::{Size, Trial, Window};
 use crate::backend::sys::ThreadUse;
 
-/// How long a completion is held back if the device goes on as before.
+/// How long a completion is held back if the device maintains its rate.
 const HOLD_NS: u64 = 50_000;
-/// How long one is where this raises the rate.
+/// The same if this raises the rate.
 const LARGE_HOLD_NS: u64 = 200_000;
-/// The longest that a completion is held back.
+/// The longest time that a completion is held back.
 const HOLD_NS_MAX: u64 = HOLD_US_MAX as u64 * 1_000;
 const HOLD_US_MAX: u32 = 5_000;
 /// In flight for each completion waited for beyond the first.
 const IN_FLIGHT_EACH: u32 = 16;
 /// The rate is measured over at least this time.
 const WINDOW_NS_MIN: u64 = 1_000_000;
-/// Completions a second below which nothing is held back.
+/// Completions per second below which nothing is held back.
 const RATE_MIN: u64 = 50_000;
-/// How long the rate has been high before anything is held back.
+/// How long the rate must have been high before anything is held back.
 const CALM_NS: u64 = 2_000_000;
-/// How long a thread has not slept before its waits are widened further.
+/// How long a thread must not have slept before its waits are widened further.
 const SLEEPLESS_NS: u64 = 5_000_000;
-/// How long its waits are not widened further once it has slept after all.
+/// How long its waits are not widened further after a sleep.
 const REST_NS: u64 = 20_000_000;
 /// In flight for each further completion waited for with large batches.
 const LARGE_IN_FLIGHT_EACH: u32 = 4;
-/// Beyond 32 in a batch nothing is gained that could be measured.
+/// Beyond 32 in a batch there is no measurable gain.
 const LARGE_EXTRA_MAX: u32 = 31;
 /// How long nothing is held back after a wait that took too long.
 const PENALTY_NS: u64 = 100_000_000;
-/// Just before the end of a wait nothing is held back.
+/// This close to the end of a wait nothing is held back.
 const TIMEOUT_NS_MIN: u64 = 1_000_000;
-/// With a wait for batches the kernel wants a limit in all; this one is never
-/// reached, as the driver looks around more often.
+/// With a wait for batches the kernel requires an overall limit; this one is never reached, as the
+/// driver checks more often.
 const TIMEOUT_NS_MAX: u64 = 3_600_000_000_000;
 
 /// The recent rate of completions.
@@ -76,12 +71,11 @@ pub(super) struct Batching {
     possible: bool,
     /// The most that can be in flight.
     slots: u32,
-    /// Completions in [`HOLD_NS`], at the rate of the last window; 0 if nothing
-    /// may be held back.
+    /// Completions in [`HOLD_NS`], at the rate of the last window; 0 if nothing may be held back.
     extra_max: u32,
     /// The same in [`LARGE_HOLD_NS`].
     large_extra_max: u32,
-    /// What the last wait was for.
+    /// Number that the last wait was for.
     wanted: u32,
     /// Nothing is held back before this time.
     quiet_until_ns: u64,
@@ -89,13 +83,13 @@ pub(super) struct Batching {
     window_count: u64,
     /// All slots were in flight at each wait of this window.
     is_full: bool,
-    /// What the thread had used at the end of the last window.
+    /// The thread's usage at the end of the last window.
     used: ThreadUse,
-    /// From then on, if it does not sleep before, its waits are widened further.
+    /// If it does not sleep before then, its waits are widened further.
     sleepless_from_ns: u64,
     is_sleepless: bool,
     trial: Trial,
-    /// What the trial asks for.
+    /// Size requested by the trial.
     size: Size,
 }
 
@@ -125,8 +119,8 @@ impl Batching {
         if self.possible { HOLD_NS_MAX } else { 0 }
     }
 
-    /// Learns that `count` completions were reaped at `at_ns`; `used` says what the thread
-    /// has used so far, and is asked once a window.
+    /// Records that `count` completions were reaped at `at_ns`; `used` returns the thread's usage
+    /// so far, and is called once per window.
     #[inline]
     pub(super) fn reaped(&mut self, count: u32, at_ns: u64, used: impl FnOnce() -> ThreadUse) {
         self.window_count += u64::from(count);
@@ -135,7 +129,7 @@ impl Batching {
         }
     }
 
-    /// A window is over, or a wait ended without what it was for.
+    /// A window has ended, or a wait ended with fewer than wanted.
     #[cold]
     #[inline(never)]
     fn judge(&mut self, count: u32, at_ns: u64, used: ThreadUse) {
@@ -167,7 +161,7 @@ impl Batching {
                 cpu_ns: cpu_ns.saturating_mul(1_000) / self.window_count.max(1),
                 is_full: self.is_full,
             };
-            // Of a thread that does not sleep all windows are alike.
+            // For a thread that does not sleep all windows are alike.
             self.size = match self.is_sleepless {
                 true => self.without_trial(),
                 false => self.trial.window_is_over(at_ns, window),
@@ -217,7 +211,7 @@ impl Batching {
             return (1, limits);
         }
         self.wanted = 1 + extra;
-        // A wait that is over before needs no other limit.
+        // A wait that ends earlier needs no other limit.
         let is_limited = limits.timeout_ns > HOLD_NS_MAX;
         let limits = Limits {
             timeout_ns: limits.timeout_ns.min(TIMEOUT_NS_MAX),
@@ -237,10 +231,10 @@ mod tests {
     struct Device {
         batching: Batching,
         now_ns: u64,
-        /// What the thread has used, and whether each wait is a sleep.
+        /// The thread's usage, and whether each wait is a sleep.
         used: ThreadUse,
         is_waited_for: bool,
-        /// What each wait costs besides, of time and of the processor.
+        /// Extra cost of each wait, in time and CPU time.
         switch_ns: u64,
         switch_cpu_ns: u64,
     }
@@ -265,8 +259,8 @@ mod tests {
             self.batching.widen(128, Limits::NONE).0
         }
 
-        /// For `duration_ns` completions come every `gap_ns`; returns the most
-        /// that was waited for.
+        /// For `duration_ns`, completions come every `gap_ns`; returns the largest number waited
+        /// for.
         fn complete(&mut self, duration_ns: u64, gap_ns: u64) -> u32 {
             let (end_ns, mut most) = (self.now_ns + duration_ns, 0);
             while self.now_ns < end_ns {
@@ -289,7 +283,7 @@ mod tests {
         let most = device.complete(60 * MS, 5_000);
         assert_eq!(most, 32, "when more than a sixteenth is tried");
         assert_eq!(device.complete(20 * MS, 5_000), 9, "a sixteenth of 128");
-        // 50 us at 66,667 a second are three, and 200 us thirteen; at 49,000 nothing is held
+        // 50 us at 66,667 per second are three, and 200 us thirteen; at 49,000 nothing is held
         // back.
         let mut slower = Device::new(true);
         assert_eq!(slower.complete(500 * MS, 15_000), 1 + 13);
@@ -353,17 +347,17 @@ mod tests {
         device.complete(100 * MS, 1_000);
         assert_eq!(device.complete(500 * MS, 1_000), 32);
         assert_eq!(device.batching.widen(15, Limits::NONE).0, 1);
-        // Where nothing is saved, not.
+        // Not if nothing is saved.
         device.switch_ns = 0;
         device.complete(1_200 * MS, 1_000);
         assert_eq!(device.complete(200 * MS, 1_000), 9);
-        // Where a switch takes of the processor alone, which has some to spare: 50 us.
+        // If a switch costs only CPU time, of which there is some to spare: 50 us.
         device.switch_cpu_ns = 5_000;
         device.complete(3_200 * MS, 1_000);
         assert_eq!(device.complete(200 * MS, 1_000), 32);
         device.complete(1_200 * MS, 2_500);
         assert_eq!(device.complete(200 * MS, 2_500), 21);
-        // Where not all slots are in flight, nothing is held back for that.
+        // If not all slots are in flight, nothing is held back for that.
         device.batching.slots = 129;
         device.complete(1_200 * MS, 1_000);
         assert_eq!(device.complete(200 * MS, 1_000), 9);

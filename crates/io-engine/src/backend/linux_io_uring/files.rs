@@ -27,13 +27,13 @@ pub struct Files {
     numbers: Vec<u32>,
     /// Opcode and flags of each [`Kind`].
     heads: [u64; 4],
-    /// What stands above the length in the entry of each [`Kind`]: its `RWF_` flags.
+    /// What the high half of the length word has for each [`Kind`]: its `RWF_` flags.
     manners: [u64; 4],
-    /// Which files are block devices, where there are discards.
+    /// Which files are block devices, if there are discards.
     devices: Box<[bool]>,
-    /// Flags of a sync, above its length.
+    /// Flags of a sync, in the high half of the length word.
     sync: u64,
-    /// From a slot to its registered buffer; 31 with plain ones (always 0).
+    /// Shift from a slot to its registered buffer; 31 for plain ones (always 0).
     buffer_shift: u32,
 }
 
@@ -110,7 +110,7 @@ impl Form for Files {
         let head = self.heads[kind.index()] | self.number(operation.file);
         entry.user_data = u64::from(operation.slot);
         if kind == Kind::Sync {
-            // The kernel refuses anything in words that it may use one day.
+            // The kernel rejects anything in words that it may use in future.
             entry.head = head;
             (entry.offset_bytes, entry.address, entry.buffer) = (0, 0, 0);
             (entry.length, entry.further) = (self.sync, 0);
@@ -130,8 +130,8 @@ impl Form for Files {
     }
 }
 
-/// The words of a slot's entry that reads and writes have, but for the offset. `length`
-/// has the operation's flags above it.
+/// The words of a slot's entry for reads and writes, except the offset. The high half of `length`
+/// has the operation's flags.
 #[inline(never)]
 fn transfer(entry: &mut Submission, head: u64, buffers: &Buffers, length: u64, shift: u32) {
     let slot = entry.user_data as u32;
@@ -142,7 +142,7 @@ fn transfer(entry: &mut Submission, head: u64, buffers: &Buffers, length: u64, s
     entry.further = 0;
 }
 
-/// A discard: a hole in a file, or what the block layer calls by that name.
+/// A discard: a hole in a file, or the block layer's discard.
 #[inline(never)]
 fn discard(entry: &mut Submission, head: u64, on_device: bool, operation: &Operation) {
     let offset_bytes = operation.offset_bytes;

@@ -1,24 +1,23 @@
 //! The engine for Linux: io_uring.
 //!
-//! Files and buffers are registered where the kernel and the user's limits
-//! allow, one thread issues, completions are run when that thread waits, and
-//! one `io_uring_enter` a turn both submits and waits. What is missing is said
-//! in [`Capabilities::fallbacks`]; the engine stays the same.
+//! Files and buffers are registered where the kernel and the user's limits allow, one thread
+//! issues, completions are processed when that thread waits, and one `io_uring_enter` per turn both
+//! submits and waits. Missing features are listed in [`Capabilities::fallbacks`]; the engine stays
+//! the same.
 //!
-//! Invariants: a slot has at most one operation in flight (checked, because its
-//! buffer is the kernel's until then), and buffers are leaked rather than freed
-//! while the kernel may still write to them.
+//! Invariants: a slot has at most one operation in flight (checked, because its buffer belongs to
+//! the kernel until then), and buffers are leaked rather than freed while the kernel may still
+//! write to them.
 //!
-//! Polled completions (`IOPOLL`) have no interrupt that could wake anybody, and the kernel
-//! looks at no clock while it polls. So the engine asks again and again, each time for what
-//! is there, and looks at the clock itself.
+//! Polled completions (`IOPOLL`) raise no interrupt to wake a thread, and the kernel checks no
+//! timeout while it polls. So the engine polls repeatedly, each time for what is there, and checks
+//! the clock itself.
 //!
-//! One engine has two forms: [`Uring`] reads and writes files, [`Nvme`] passes commands
-//! through to NVMe namespaces. What an entry holds and what a completion means is the
-//! [`Form`]'s affair.
+//! One engine has two forms: [`Uring`] reads and writes files, [`Nvme`] passes commands through to
+//! NVMe namespaces. The [`Form`] defines what an entry holds and what a completion means.
 //!
-//! Left out: a polling thread of the kernel (SQPOLL), and scattered operations:
-//! they would mean a list of addresses with each slot.
+//! Not supported: a polling thread of the kernel (SQPOLL), and scattered operations, which would
+//! need a list of addresses with each slot.
 
 mod batching;
 mod files;
@@ -47,13 +46,13 @@ use form::Form;
 use ring::{Limits, Ring};
 pub use setup::{can_discard, probe};
 
-/// How long the kernel may lack memory for a single operation before a run is
-/// given up: this many naps of [`SHORTAGE_NAP`].
+/// How long the kernel may lack memory for a single operation before the run fails: this many naps
+/// of [`SHORTAGE_NAP`].
 const SHORTAGE_NAPS_MAX: u32 = 5_000;
 const SHORTAGE_NAP: Duration = Duration::from_millis(1);
-/// Waits beyond this may be some microseconds too long.
+/// Longer waits may be some microseconds too long.
 const ROUGH_NS_MIN: u64 = 1_000_000;
-/// What cancelling may take at the end, beyond the caller's limit.
+/// Extra time for cancelling at the end, beyond the caller's limit.
 const CANCEL_LIMIT_NS: u64 = 20_000_000;
 
 /// Reads and writes files and block devices.
@@ -69,10 +68,10 @@ pub struct RingEngine<F: Form> {
     /// What each slot has in flight.
     states: Box<[State]>,
     slot_size_bytes: u32,
-    /// Pushed, whether the kernel has taken it yet or not.
+    /// Pushed, whether or not the kernel has taken it yet.
     in_flight: u32,
     shortages: u32,
-    /// The time of the last `fill`, or when the last data in it was made.
+    /// Time of the last `fill`, or when the last data in it was made.
     seen_ns: Option<u64>,
     pace: DataPace,
     batching: Batching,
@@ -82,21 +81,19 @@ pub struct RingEngine<F: Form> {
     _files: Vec<Arc<File>>,
 }
 
-/// What a slot's entry holds, and whether it is in flight.
+/// Content of a slot's entry, and whether it is in flight.
 ///
-/// Nearly all operations of a run are reads of the largest size from the first
-/// file, so entries are left as those want them, and such an operation writes
-/// its offset and nothing else. The end of an operation takes [`IN_FLIGHT`] off,
-/// in one instruction.
+/// Nearly all operations of a run are reads of the largest size from the first file, so entries are
+/// kept ready for those, and such an operation writes only its offset. Completion clears
+/// [`IN_FLIGHT`] in one instruction.
 type State = u8;
 const FREE_USUAL: State = 0;
 const FREE_OTHER: State = 1;
 const IN_FLIGHT: State = 2;
 
 impl<F: Form> RingEngine<F> {
-    /// Writes one operation into its slot's entry: the usual kind of operation
-    /// here, any other in [`Uring::push_other`].
-    /// Returns the time, which was `now_ns` before.
+    /// Writes one operation into its slot's entry: the usual kind here, any other in
+    /// [`Uring::push_other`]. Returns the time, which was `now_ns` before.
     #[inline]
     fn push<S: Source>(&mut self, operation: Operation, source: &mut S, now_ns: u64) -> u64 {
         let slot = operation.slot;
@@ -132,8 +129,8 @@ impl<F: Form> RingEngine<F> {
         now_ns
     }
 
-    /// Writes as many of the usual operations into their slots' entries as `source` has
-    /// in a row, at most `room`; returns how many.
+    /// Writes up to `room` consecutive usual operations of `source` into their slots' entries;
+    /// returns how many.
     #[inline(always)]
     fn push_reads(&mut self, source: &mut impl Source, now_ns: u64, room: u32) -> u32 {
         let usual = self.form.usual(self.slot_size_bytes);
@@ -200,13 +197,13 @@ impl<F: Form> RingEngine<F> {
         self.seen_ns.unwrap_or_default()
     }
 
-    /// Lets the source make the data of a write, after submitting what would
-    /// wait too long for that, and says when it is ready.
+    /// Lets the source make the data of a write, after submitting operations that would wait too
+    /// long for it, and notifies the source when it is ready.
     fn make_data(&mut self, operation: &Operation, source: &mut impl Source) {
         let start_ns = self.seen_ns.unwrap_or_default();
         if self.ring.untaken() > 0 && self.pace.is_too_slow(start_ns) {
             self.ring.publish();
-            // What fails here fails again when submitting the rest.
+            // An error here recurs when submitting the rest.
             if let Ok(count) = self.ring.enter(self.ring.untaken(), 0, Limits::NONE) {
                 self.ring.took(count);
             }
@@ -219,16 +216,16 @@ impl<F: Form> RingEngine<F> {
         self.seen_ns = Some(ready_ns);
     }
 
-    /// The buffer of an operation that is being pushed, in its length.
+    /// The buffer of an operation being pushed, cut to its length.
     fn buffer_of(&mut self, operation: &Operation) -> &mut [u8] {
         let address = self.buffers.address(operation.slot).as_ptr();
-        // SAFETY: the slot's own bytes, at least `length_bytes` of them (a slot has room
-        // for every length that is pushed), of which the kernel has none, as nothing was
-        // in flight on this slot.
+        // SAFETY: the slot's own bytes, at least `length_bytes` of them (a slot has room for every
+        // length that is pushed), none of which the kernel has, as nothing was in flight on this
+        // slot.
         unsafe { std::slice::from_raw_parts_mut(address, operation.length_bytes as usize) }
     }
 
-    /// How long until `until_ns`. Far from it the time of the last `fill` is good
+    /// Time left until `until_ns`. If that is far away, the time of the last `fill` is accurate
     /// enough, which saves reading the clock for every batch.
     #[inline]
     fn left_ns(&mut self, until_ns: u64) -> u64 {
@@ -242,7 +239,7 @@ impl<F: Form> RingEngine<F> {
         }
     }
 
-    /// What `io_uring_enter` failed with, if it matters.
+    /// The failure of `io_uring_enter`, if it matters.
     fn entered(&mut self, submitted: rustix::io::Result<u32>) -> Result<()> {
         match submitted {
             Ok(count) => {
@@ -251,8 +248,8 @@ impl<F: Form> RingEngine<F> {
                 Ok(())
             }
             Err(Errno::INTR) => Ok(()),
-            // No memory for a request, or completions to be reaped first: with
-            // others in flight their end helps; else only time does.
+            // No memory for a request, or completions to be reaped first: with others in flight
+            // their completion helps; otherwise only waiting does.
             Err(Errno::AGAIN | Errno::BUSY) if self.shortages < SHORTAGE_NAPS_MAX => {
                 self.shortages += 1;
                 std::thread::sleep(SHORTAGE_NAP);
@@ -293,7 +290,7 @@ impl<F: Form> RingEngine<F> {
         self.in_flight - self.ring.untaken()
     }
 
-    /// Takes completions without telling anybody.
+    /// Takes completions without notifying the source.
     fn drop_completed(&mut self) {
         self.in_flight -= self.ring.completed().fold(0, |count, _| count + 1);
     }
@@ -310,7 +307,7 @@ impl<F: Form> RingEngine<F> {
                 timeout_ns: until_ns - now_ns,
                 ..Limits::NONE
             };
-            // A ring that polls looks at no clock while it waits.
+            // A polling ring ignores timeouts while it waits.
             let complete = u32::from(!self.capabilities.polled);
             match self.ring.enter(0, complete, limits) {
                 Ok(_) | Err(Errno::INTR) => {}
@@ -345,7 +342,7 @@ impl<F: Form> Engine for RingEngine<F> {
             )
         })?;
         let form = F::new(&mut ring, &buffers, plan, &mut capabilities)?;
-        // Polling takes all that is there anyway.
+        // Polling takes all that are there anyway.
         let is_possible = ring.waits_for_batches() && !capabilities.polled;
         let batching = Batching::new(is_possible, plan.slots);
         capabilities.completion_hold_ns_max = batching.hold_ns_max();
@@ -442,8 +439,8 @@ impl<F: Form> Engine for RingEngine<F> {
         let at_ns = clock.now_ns();
         let ended = completed.map(|(user_data, result)| {
             let slot = user_data as u32;
-            // SAFETY: the kernel hands back what entries carry, and those
-            // of this ring carry their slot.
+            // SAFETY: the kernel returns what entries carry, and those of this ring carry their
+            // slot.
             *unsafe { states.get_unchecked_mut(slot as usize) } -= IN_FLIGHT;
             // SAFETY: there is an entry for each slot, as long as the ring.
             let result = unsafe { F::result(result, entries.add(slot as usize)) };
@@ -463,9 +460,8 @@ impl<F: Form> Engine for RingEngine<F> {
             self.wait_out(0);
         }
         if self.with_kernel() == 0 {
-            // The kernel takes a closed ring apart at its leisure. Files are given
-            // back now, so that the space of a test file without a name is free
-            // when the process has ended.
+            // The kernel tears down a closed ring asynchronously. Files are unregistered now, so
+            // that the space of an unlinked test file is free when the process has ended.
             self.ring.unregister_files();
         }
         Abandoned {
@@ -486,7 +482,7 @@ fn in_flight_already(slot: u32) -> ! {
     panic!("slot {slot} is in flight already")
 }
 
-/// Hands completions to their source.
+/// Passes completions to their source.
 #[inline(always)]
 fn take_all<S: Source>(
     source: &mut S,
@@ -512,8 +508,8 @@ impl<F: Form> Drop for RingEngine<F> {
     fn drop(&mut self) {
         self.drop_completed();
         if self.with_kernel() == 0 {
-            // SAFETY: dropped here only, and nobody uses the buffers: nothing is
-            // in flight. Registered ones stay pinned until the ring is closed.
+            // SAFETY: dropped only here, and the buffers are unused: nothing is in flight.
+            // Registered ones stay pinned until the ring is closed.
             unsafe { ManuallyDrop::drop(&mut self.buffers) };
         }
     }

@@ -1,12 +1,12 @@
-//! Commands that are passed through to an NVMe namespace by its generic character device
-//! (`/dev/ngXnY`): no block layer, no partitions, no page cache in between.
+//! Commands passed through to an NVMe namespace by its generic character device (`/dev/ngXnY`),
+//! without block layer, partitions or page cache.
 //!
-//! The kernel checks very little here. It lets root write through a descriptor that was
-//! opened for reading only, so this refuses that itself; and it hands a command with
-//! offset and length as they are to the device, so whole logical blocks are seen to here.
-//! An operation that is wrong in that way becomes one that the kernel refuses.
+//! The kernel checks very little here. It lets root write through a read-only descriptor, so this
+//! module refuses that itself; and it passes offset and length of a command to the device
+//! unchanged, so whole logical blocks are checked here. An operation that violates this is turned
+//! into one that the kernel refuses.
 //!
-//! Opcodes and layouts are those of `linux/nvme_ioctl.h` and of the NVM command set.
+//! Opcodes and layouts are those of `linux/nvme_ioctl.h` and the NVM command set.
 
 use std::fs::File;
 use std::io;
@@ -22,7 +22,7 @@ use crate::{Capabilities, Error, ErrorKind, Kind, OpenPlan, Operation, Result};
 
 /// `IORING_OP_URING_CMD`.
 const OPCODE_COMMAND: u64 = 46;
-/// `IORING_URING_CMD_FIXED`, where an entry has it.
+/// `IORING_URING_CMD_FIXED`, positioned as in an entry.
 const COMMAND_FIXED: u64 = 1 << 32;
 /// `NVME_URING_CMD_IO`: `_IOWR('N', 0x80, struct nvme_uring_cmd)`.
 const NVME_URING_CMD_IO: u64 = 0xc048_4e80;
@@ -30,26 +30,25 @@ const NVME_URING_CMD_IO: u64 = 0xc048_4e80;
 const NVME_IOCTL_ID: u32 = 0x4e40;
 /// `NVME_IOCTL_ADMIN_CMD`: `_IOWR('N', 0x41, struct nvme_admin_cmd)`.
 const NVME_IOCTL_ADMIN_CMD: u32 = 0xc048_4e41;
-/// Opcodes of the NVM command set, and of the administration.
+/// Opcodes of the NVM and admin command sets.
 const FLUSH: u64 = 0;
 const WRITE: u64 = 1;
 const READ: u64 = 2;
 const IDENTIFY: u8 = 6;
-/// Force Unit Access, beside the number of blocks: a write that is durable when it ends.
+/// Force Unit Access, in the word with the number of blocks: a write that is durable on completion.
 const DURABLE: u64 = 1 << 30;
 /// A flag of a command that the kernel refuses with `EINVAL`.
 const REFUSED: u64 = 1 << 8;
 const IDENTIFY_BYTES: usize = 4096;
 
-/// A submission queue entry of twice the size, with the command in it; the other words
-/// stay zero.
+/// A submission queue entry of twice the size, with the command in it; the other words stay zero.
 #[repr(C)]
 pub struct Command {
-    /// As of [`Submission`](super::ring::Submission).
+    /// As in [`Submission`](super::ring::Submission).
     head: u64,
     command_operation: u64,
     unused_address: u64,
-    /// Flags of the passing through (32-63).
+    /// Flags of the passthrough (32-63).
     flags: u64,
     user_data: u64,
     /// Index of the registered buffer (bits 0-15).
@@ -74,22 +73,22 @@ impl Entry for Command {
     const COMPLETION_SHIFT: u32 = 1;
 }
 
-/// What a file is as a namespace.
+/// A file as a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Namespace {
-    /// The file's number in an entry, for reads and syncs, above everything else.
+    /// The file's number in an entry, for reads and syncs, in the high half.
     number: u64,
-    /// The same for writes; [`setup::NO_FILE`] where it is open for reading only.
+    /// The same for writes; [`setup::NO_FILE`] if it is read-only.
     write_number: u64,
-    /// Its id, where a command has it.
+    /// Its id, positioned as in a command.
     id: u64,
-    /// [`DURABLE`] where it is open for such writes.
+    /// [`DURABLE`] if it is open for durable writes.
     write_flags: u64,
     /// Bytes of a logical block, as a power of two.
     block_shift: u32,
 }
 
-/// A file that is not there.
+/// A missing file.
 const NOWHERE: Namespace = Namespace {
     number: (setup::NO_FILE as u64) << 32,
     write_number: (setup::NO_FILE as u64) << 32,
@@ -105,7 +104,7 @@ pub struct Commands {
     head: u64,
     /// Flags of commands with data.
     flags: u64,
-    /// From a slot to its registered buffer; 31 with plain ones (always 0).
+    /// Shift from a slot to its registered buffer; 31 for plain ones (always 0).
     buffer_shift: u32,
     /// The opcode of flushes, with [`REFUSED`] on a ring that polls.
     flush: u64,
@@ -126,8 +125,8 @@ impl Commands {
         self.namespaces.get(usize::from(file)).unwrap_or(&NOWHERE)
     }
 
-    /// One read of a block tells what this kernel and this user may do, before an operation
-    /// is measured. Fixed buffers are newer than the rest.
+    /// Reads one block to find out what this kernel and user permit, before anything is measured.
+    /// Fixed buffers are newer than the rest.
     fn try_out(
         &mut self,
         ring: &mut Ring<Command>,
@@ -170,12 +169,12 @@ impl Commands {
                 "that takes Linux 5.19, and 6.1 with --poll; use <--engine> uring on its block device",
                 result,
             )),
-            // What else is wrong is a failed operation, as it will be when it is measured.
+            // Other errors are failed operations, as they will be in the measurement.
             _ => Ok(()),
         }
     }
 
-    /// One operation, alone; its result.
+    /// Executes one operation; returns its result.
     fn execute(
         &self,
         ring: &mut Ring<Command>,
@@ -205,7 +204,7 @@ impl Commands {
     }
 }
 
-/// Whether these are whole logical blocks, of which a command takes 65,536 at most.
+/// Returns an error unless these are whole logical blocks, at most 65,536 per command.
 #[inline(always)]
 fn refusal_of(offset_bytes: u64, length_bytes: u32, block_shift: u32) -> u64 {
     let odd = (offset_bytes | u64::from(length_bytes)) & ((1 << block_shift) - 1);
@@ -249,8 +248,8 @@ impl Form for Commands {
                 0
             },
             buffer_shift: buffer_shift.unwrap_or(31),
-            // Linux 6.1 polls for a command without data by the memory of another one that
-            // has ended, which may end the machine. On files the kernel refuses it itself.
+            // Linux 6.1 polls for a command without data through the memory of another one that has
+            // ended, which may crash the machine. For files the kernel refuses it itself.
             flush: if capabilities.polled {
                 FLUSH | REFUSED
             } else {
@@ -342,24 +341,24 @@ impl Form for Commands {
     }
 }
 
-/// What the kernel would say of a read or write that ended with this status of NVMe
-/// (`nvme_error_status`, `blk_errors`): records then speak of one thing in one way.
+/// The kernel's error number for a read or write that ended with this NVMe status
+/// (`nvme_error_status`, `blk_errors`), so that records name the same error the same way.
 #[cold]
 fn errno_of(status: i32) -> i32 {
-    // Its type (bits 8-10) and code; above them are flags such as "do not try again".
+    // Its type (bits 8-10) and code; above them are flags such as "do not retry".
     match status & 0x7ff {
-        // The capacity is used up.
+        // Capacity exceeded.
         0x81 => libc::ENOSPC,
         // Opcode or field or namespace invalid, not supported, attributes conflict.
         0x01 | 0x02 | 0x0b | 0x15 | 0x180 => libc::EOPNOTSUPP,
-        // Blocks behind the end, interrupted, namespace not ready.
+        // LBA out of range, interrupted, namespace not ready.
         0x80 | 0x21 | 0x82 => libc::EREMOTEIO,
-        // Write fault, read error, compare failed, denied, never written, read-only.
+        // Write fault, read error, compare failed, access denied, deallocated, read-only.
         0x280 | 0x281 | 0x285 | 0x286 | 0x287 | 0x182 => libc::ENODATA,
         // Guard, application tag, reference tag.
         0x282..=0x284 => libc::EILSEQ,
         0x83 => libc::EBADE,
-        // The path to the device.
+        // Path-related errors.
         0x370 => libc::ENOLINK,
         _ => libc::EIO,
     }
@@ -373,7 +372,7 @@ fn refused(what: &str, hint: &'static str, result: i32) -> Error {
     }
 }
 
-/// Asks a file which namespace it is, and of what blocks.
+/// Queries a file's namespace and block size.
 fn identified(file: &File, number: u32) -> Result<Namespace> {
     const HINT: &str = "name an NVMe generic character device, such as /dev/ng0n1";
     let descriptor = file.as_raw_fd();
@@ -443,8 +442,8 @@ fn identify(file: &File, id: u32, answer: &mut [u8; IDENTIFY_BYTES]) -> io::Resu
     };
     const { assert!(size_of::<Administration>() == 72) };
     let argument = &raw mut command;
-    // SAFETY: the structure that this number has, and room for the answer, which is 4,096
-    // bytes whatever the device is.
+    // SAFETY: the structure for this number, and a buffer for the answer, which is 4,096 bytes on
+    // any device.
     let done = unsafe {
         let request = NVME_IOCTL_ADMIN_CMD as libc::Ioctl;
         libc::ioctl(file.as_raw_fd(), request, argument)
@@ -458,7 +457,7 @@ fn identify(file: &File, id: u32, answer: &mut [u8; IDENTIFY_BYTES]) -> io::Resu
 
 /// Bytes of a logical block, as a power of two, and of its metadata.
 fn format_of(answer: &[u8; IDENTIFY_BYTES]) -> (u32, u16) {
-    // FLBAS: the format in use, four bits and, above two others, two more.
+    // FLBAS: the format in use, four bits and two more at bits 5-6.
     let flbas = answer[26];
     let index = usize::from(flbas & 0xf | (flbas >> 1 & 0x30));
     let at = 128 + 4 * index;
@@ -512,7 +511,7 @@ mod tests {
         let cases = [
             (0, 8192),
             (-libc::EINVAL, -libc::EINVAL),
-            // With "do not try again" above the status.
+            // With "do not retry" above the status.
             (0x4080, -libc::EREMOTEIO),
             (0x281, -libc::ENODATA),
             (0x182, -libc::ENODATA),

@@ -1,16 +1,14 @@
 //! The two rings shared with the kernel, and the one system call.
 //!
-//! Submission entry number `s` belongs to slot `s` for ever: the ring has at
-//! least as many entries as the engine has slots, and the index array, which
-//! libraries fill with 0, 1, 2..., names the slots in the order of submission.
-//! So an entry is written in place, only where it changes, and nothing is
-//! copied (the kernel has taken what it needs of an entry when
+//! Submission entry number `s` belongs to slot `s` permanently: the ring has at least as many
+//! entries as the engine has slots, and the index array, which libraries fill with 0, 1, 2...,
+//! names the slots in the order of submission. So an entry is written in place, only where it
+//! changes, and nothing is copied (the kernel has taken what it needs of an entry when
 //! `io_uring_enter` returns; `IORING_FEAT_SUBMIT_STABLE`, Linux 5.5).
 //!
-//! The completion ring cannot overflow: it has twice the entries, and no slot
-//! has more than one operation in flight. Opcodes, flags and layouts are those
-//! of `linux/io_uring.h`. Commands that are passed through have entries and
-//! completions of twice the size ([`Entry`]).
+//! The completion ring cannot overflow: it has twice the entries, and no slot has more than one
+//! operation in flight. Opcodes, flags and layouts are those of `linux/io_uring.h`. Passthrough
+//! commands have entries and completions of twice the size ([`Entry`]).
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
@@ -24,7 +22,7 @@ use rustix::io_uring::{
 };
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// The most entries that Linux gives one ring.
+/// The most entries that Linux allows per ring.
 pub(super) const ENTRIES_MAX: u32 = 32_768;
 
 /// `IORING_FEAT_MIN_TIMEOUT`, Linux 6.12.
@@ -32,9 +30,9 @@ const FEATURE_MIN_TIMEOUT: Feature = Feature::from_bits_retain(1 << 15);
 
 /// A submission queue entry.
 pub trait Entry {
-    /// What asks the kernel for entries of this size, and for completions of theirs.
+    /// Setup flags for entries and completions of this size.
     const SETUP: Setup;
-    /// Places of [`CompletionEntry`] that a completion takes, as a power of two.
+    /// [`CompletionEntry`] units per completion, as a power of two.
     const COMPLETION_SHIFT: u32;
 }
 
@@ -43,8 +41,8 @@ impl Entry for Submission {
     const COMPLETION_SHIFT: u32 = 0;
 }
 
-/// A submission queue entry, cut to the words that reading, writing, synchronising and
-/// discarding use; the others stay zero.
+/// A submission queue entry, cut to the words used by reads, writes, syncs and discards; the others
+/// stay zero.
 #[repr(C)]
 pub struct Submission {
     /// Opcode (bits 0-7), flags (8-15), priority (16-31), file (32-63).
@@ -92,7 +90,7 @@ impl Mapping {
         Ok(Mapping { start, length })
     }
 
-    /// The address of the `T` that the kernel says lies at `offset`.
+    /// The address of the `T` that the kernel placed at `offset`.
     fn at<T>(&self, offset: u32) -> *mut T {
         let offset = offset as usize;
         assert!(offset + size_of::<T>() <= self.length, "ring offset");
@@ -113,15 +111,15 @@ impl Drop for Mapping {
 /// How long [`Ring::enter`] waits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limits {
-    /// In all.
+    /// Overall limit.
     pub timeout_ns: u64,
-    /// After this a single completion is enough, however many were asked for;
-    /// only where [`Ring::waits_for_batches`], else 0.
+    /// After this a single completion suffices, however many were requested; only if
+    /// [`Ring::waits_for_batches`], otherwise 0.
     pub batch_wait_us: u32,
 }
 
 impl Limits {
-    /// As long as it takes.
+    /// No limit.
     pub(super) const NONE: Limits = Limits {
         timeout_ns: u64::MAX,
         batch_wait_us: 0,
@@ -135,7 +133,7 @@ pub struct Ring<S> {
     submission_indices: *mut u32,
     submission_tail: *const AtomicU32,
     submission_mask: u32,
-    /// Our end of the submission ring; published by [`Ring::publish`].
+    /// The program's end of the submission ring; published by [`Ring::publish`].
     tail: u32,
     /// Entries that the kernel has taken, modulo 2^32 like the tail.
     taken: u32,
@@ -147,13 +145,13 @@ pub struct Ring<S> {
     enter_flags: Enter,
     waits_for_batches: bool,
     fd: OwnedFd,
-    // Unmapped after everything above is dead.
+    // Unmapped after everything above is dropped.
     _rings: Mapping,
     _entries: Mapping,
 }
 
 impl<S: Entry> Ring<S> {
-    /// Makes a ring with room for `slots` operations.
+    /// Creates a ring for `slots` operations.
     pub(super) fn new(slots: u32, flags: Setup) -> io::Result<Self> {
         let mut params = kernel::io_uring_params::default();
         params.flags = flags | S::SETUP;
@@ -213,8 +211,8 @@ impl<S: Entry> Ring<S> {
         self.waits_for_batches
     }
 
-    /// Lets `io_uring_enter` skip the look-up of the descriptor (Linux 5.18);
-    /// where that fails, the descriptor itself does.
+    /// Lets `io_uring_enter` skip the descriptor look-up (Linux 5.18); if that fails, the
+    /// descriptor itself is used.
     fn register_itself(&mut self) {
         use std::os::fd::AsRawFd;
         self.enter_fd = self.fd.as_raw_fd();
@@ -232,7 +230,7 @@ impl<S: Entry> Ring<S> {
                 1,
             )
         };
-        // The kernel puts the index into the low word.
+        // The kernel returns the index in the low word.
         let index = RawFd::try_from(update[0] & u64::from(u32::MAX));
         if let (Ok(1), Ok(index)) = (done, index) {
             self.enter_fd = index;
@@ -240,11 +238,11 @@ impl<S: Entry> Ring<S> {
         }
     }
 
-    /// Registers files, buffers and the like; `Ok` whatever the count returned.
+    /// Registers files, buffers and the like; `Ok` whatever count is returned.
     ///
     /// # Safety
-    /// `argument` and `count` are what `operation` wants, and registered memory
-    /// outlives the ring.
+    /// `argument` and `count` are what `operation` expects, and registered memory outlives the
+    /// ring.
     pub(super) unsafe fn register<T>(
         &self,
         operation: Register,
@@ -257,19 +255,19 @@ impl<S: Entry> Ring<S> {
         Ok(())
     }
 
-    /// Gives registered files back; without any it does nothing.
+    /// Unregisters files; does nothing if there are none.
     pub(super) fn unregister_files(&self) {
-        // SAFETY: this opcode takes no argument, and nothing is in flight that
-        // could use the files. Failing, it leaves them to the ring's own end.
+        // SAFETY: this opcode takes no argument, and nothing is in flight that could use the files.
+        // If it fails, they stay until the ring is closed.
         let _ = unsafe {
             kernel::io_uring_register(&self.fd, Register::UnregisterFiles, std::ptr::null(), 0)
         };
     }
 
-    /// The entry of a slot, and its place in the next submission.
+    /// The entry of a slot, added to the next submission.
     ///
     /// # Safety
-    /// `slot` is below the slots asked for in [`Ring::new`] and not in flight.
+    /// `slot` is below the slots passed to [`Ring::new`] and not in flight.
     #[inline]
     pub(super) unsafe fn push(&mut self, slot: u32) -> &mut S {
         // SAFETY: masked, so inside the index array, which only we write.
@@ -296,7 +294,7 @@ impl<S: Entry> Ring<S> {
         }
     }
 
-    /// The entries, by slot: what a slot's operation was, until the next is pushed.
+    /// The entries, by slot: a slot's last operation, until the next is pushed.
     #[inline]
     pub(super) fn entries(&self) -> *const S {
         self.submissions
@@ -308,21 +306,20 @@ impl<S: Entry> Ring<S> {
         self.tail.wrapping_sub(self.taken)
     }
 
-    /// The kernel took so many entries more.
+    /// The kernel took this many more entries.
     #[inline]
     pub(super) fn took(&mut self, count: u32) {
         self.taken = self.taken.wrapping_add(count);
     }
 
-    /// Shows the kernel all that was pushed.
+    /// Makes all pushed entries visible to the kernel.
     #[inline]
     pub(super) fn publish(&mut self) {
         // SAFETY: lives as long as the mapping; only we store to it.
         unsafe { &*self.submission_tail }.store(self.tail, Ordering::Release);
     }
 
-    /// The completions that are there; those that were looked at are taken off the ring
-    /// when this is dropped.
+    /// The completions that are there; those iterated are taken off the ring on drop.
     #[inline]
     pub(super) fn completed(&mut self) -> Completed<'_, S> {
         // SAFETY: both live as long as the mapping; only we store to the head.
@@ -336,9 +333,8 @@ impl<S: Entry> Ring<S> {
         }
     }
 
-    /// Submits `submit` entries and waits for `complete` completions, as far as
-    /// `limits` allow; returns how many were submitted. The end of the time is
-    /// not an error.
+    /// Submits `submit` entries and waits for `complete` completions, within `limits`; returns how
+    /// many were submitted. A timeout is not an error.
     #[inline]
     pub(super) fn enter(
         &mut self,
@@ -346,8 +342,8 @@ impl<S: Entry> Ring<S> {
         complete: u32,
         limits: Limits,
     ) -> rustix::io::Result<u32> {
-        // SAFETY: a number that `register_itself` got from the kernel, or our
-        // own descriptor; neither is closed while `self` lives.
+        // SAFETY: a number that `register_itself` got from the kernel, or our own descriptor;
+        // neither is closed while `self` lives.
         let fd = unsafe { BorrowedFd::borrow_raw(self.enter_fd) };
         if limits == Limits::NONE {
             // SAFETY: the entries submitted use memory that outlives them: the
@@ -370,8 +366,8 @@ impl<S: Entry> Ring<S> {
         }
     }
 
-    /// Asks the kernel to cancel everything in flight, waiting `timeout_ns` for
-    /// it (Linux 6.0; elsewhere nothing happens).
+    /// Asks the kernel to cancel everything in flight, waiting up to `timeout_ns` (Linux 6.0; older
+    /// kernels: no effect).
     pub(super) fn cancel_all(&self, timeout_ns: u64) {
         let mut request = kernel::io_uring_sync_cancel_reg::default();
         request.fd = -1;
@@ -393,8 +389,8 @@ impl<S: Entry> Ring<S> {
     }
 }
 
-/// Pushes many entries: [`Ring::push`], with its state where the compiler can keep it
-/// in registers. Nothing of it counts before [`Pushes::end`].
+/// Pushes many entries: [`Ring::push`], with its state in registers where the compiler can. Takes
+/// effect only at [`Pushes::end`].
 pub(super) struct Pushes<'a, S> {
     submissions: *mut S,
     submission_indices: *mut u32,
@@ -407,7 +403,7 @@ impl<S> Pushes<'_, S> {
     /// As [`Ring::push`].
     ///
     /// # Safety
-    /// As there.
+    /// As for [`Ring::push`].
     #[inline(always)]
     pub(super) unsafe fn push(&mut self, slot: u32) -> &mut S {
         // SAFETY: masked, so inside the index array, which only we write.
@@ -422,7 +418,7 @@ impl<S> Pushes<'_, S> {
         unsafe { &mut *self.submissions.add(slot as usize) }
     }
 
-    /// All are pushed.
+    /// Ends the sequence of pushes.
     #[inline]
     pub(super) fn end(self) {
         self.ring.tail = self.tail;
@@ -465,8 +461,8 @@ impl<S: Entry> Iterator for Completed<'_, S> {
         Some((entry.user_data, entry.result))
     }
 
-    /// All that are left, in one piece or, around the end of the ring, in two: three
-    /// instructions less for each than with [`Iterator::next`].
+    /// All remaining ones, in one run or, across the end of the ring, two: three instructions less
+    /// for each than with [`Iterator::next`].
     #[inline(always)]
     fn fold<B, F: FnMut(B, Self::Item) -> B>(mut self, initial: B, mut each: F) -> B {
         let mut folded = initial;

@@ -1,5 +1,4 @@
-//! Opening: which abilities this kernel and this user have, and the sentences
-//! that say why not more.
+//! Opening: which features this kernel and this user have, and the messages why others are missing.
 
 use std::fs::File;
 use std::io;
@@ -16,14 +15,14 @@ use crate::{Capabilities, Error, ErrorKind, OpenPlan, Result};
 /// The engine's name.
 pub(super) const NAME: &str = "io_uring";
 
-/// A file number that no operation can use: the kernel answers `EBADF`.
+/// A file number that is never valid: the kernel answers `EBADF`.
 pub(super) const NO_FILE: u32 = u32::MAX;
 
-/// Registered buffers are at most 1 GiB each (`io_buffer_validate` in the
-/// kernel), so slots share a few large ones.
+/// The kernel limits registered buffers to 1 GiB each (`io_buffer_validate`), so slots share a few
+/// large ones.
 const REGISTERED_BUFFER_BYTES_MAX: usize = 1 << 30;
 
-/// Makes the ring, with the best set of flags that the kernel knows.
+/// Creates the ring, with the best flags that the kernel supports.
 pub(super) fn ring<S: Entry>(
     slots: u32,
     poll: bool,
@@ -37,8 +36,8 @@ pub(super) fn ring<S: Entry>(
             None,
         ));
     }
-    // Best first. One thread issues (6.0) and completions wait until it looks
-    // (6.1); or at least they do not interrupt it (5.19); or neither.
+    // Best first. One thread issues (6.0) and completions wait until it checks (6.1); or at least
+    // they do not interrupt it (5.19); or neither.
     let attempts = [
         Setup::SINGLE_ISSUER | Setup::DEFER_TASKRUN | Setup::SUBMIT_ALL,
         Setup::COOP_TASKRUN | Setup::SUBMIT_ALL,
@@ -65,7 +64,7 @@ pub(super) fn ring<S: Entry>(
             Err(error) => return Err(explain(error)),
         }
     }
-    // The same without the size shows which of both is too new for this kernel.
+    // Retrying without the size shows which of the two is too new for this kernel.
     if S::SETUP != Setup::empty() && Ring::<Submission>::new(1, Setup::empty()).is_ok() {
         let what = "this kernel's io_uring cannot pass commands through".to_owned();
         let hint = "that takes Linux 5.19; use <--engine> uring on the block device";
@@ -76,7 +75,7 @@ pub(super) fn ring<S: Entry>(
     ))
 }
 
-/// Says why the kernel did not create a ring.
+/// Explains why the kernel did not create a ring.
 fn explain(error: io::Error) -> Error {
     let unsupported =
         |what: &str, hint| failure(ErrorKind::Unsupported, what.to_owned(), hint, None);
@@ -149,11 +148,10 @@ pub(super) fn failure(
     }
 }
 
-/// Which of the files that are to be discarded from are block devices: those take another
-/// operation than files.
+/// Which of the files to be discarded from are block devices: those need a different operation.
 ///
 /// # Errors
-/// Where there is one, and this kernel has no such operation.
+/// If one is, and this kernel has no such operation.
 pub fn can_discard(files: &[Arc<File>]) -> Result<Box<[bool]>> {
     let devices: Box<[bool]> = files
         .iter()
@@ -172,8 +170,8 @@ pub fn can_discard(files: &[Arc<File>]) -> Result<Box<[bool]>> {
     Ok(devices)
 }
 
-/// `BLOCK_URING_CMD_DISCARD` came with Linux 6.12. Nothing but trying tells otherwise, and a
-/// try would destroy data.
+/// `BLOCK_URING_CMD_DISCARD` was added in Linux 6.12. It can only be detected by trying, which
+/// would destroy data.
 fn has_device_discards(release: &str) -> bool {
     let mut numbers = release.split(|letter: char| !letter.is_ascii_digit());
     let mut next = || numbers.next().and_then(|number| number.parse::<u32>().ok());
@@ -183,8 +181,8 @@ fn has_device_discards(release: &str) -> bool {
     }
 }
 
-/// Registers the files, so that the kernel need not look them up per operation.
-/// Returns the number to put into an entry for each file.
+/// Registers the files, so that the kernel need not look them up per operation. Returns the number
+/// of each file for its entries.
 pub(super) fn files<S: Entry>(
     ring: &Ring<S>,
     plan: &OpenPlan,
@@ -210,7 +208,7 @@ pub(super) fn files<S: Entry>(
     }
 }
 
-/// What an entry has where files are registered.
+/// Entry flags if files are registered.
 pub(super) fn file_flags(capabilities: &Capabilities) -> u64 {
     const FIXED_FILE: u64 = 1 << 8;
     if capabilities.registered_files {
@@ -220,21 +218,20 @@ pub(super) fn file_flags(capabilities: &Capabilities) -> u64 {
     }
 }
 
-/// Registers the buffers, so that the kernel need not pin their pages per
-/// operation. Returns by how much to shift a slot to get its buffer's index, or
-/// `None` if they stay plain.
+/// Registers the buffers, so that the kernel need not pin their pages per operation. Returns the
+/// shift from a slot to its buffer's index, or `None` if they stay plain.
 pub(super) fn buffers<S: Entry>(
     ring: &Ring<S>,
     buffers: &Buffers,
     plan: &OpenPlan,
     capabilities: &mut Capabilities,
 ) -> Option<u32> {
-    // The kernel takes atomic writes from plain memory only.
+    // The kernel accepts atomic writes from plain memory only.
     if !plan.register_buffers || plan.manner.atomic {
         return None;
     }
     let stride = buffers.stride_bytes();
-    // A power of two of slots to each, so that a shift finds it.
+    // A power of two of slots in each, so that a shift finds it.
     let shift = (REGISTERED_BUFFER_BYTES_MAX / stride).max(1).ilog2();
     let firsts = (0..plan.slots).step_by(1 << shift);
     let vectors: Vec<libc::iovec> = firsts
@@ -258,7 +255,7 @@ pub(super) fn buffers<S: Entry>(
     }
 }
 
-/// The sentence for buffers that could not be registered.
+/// The message for buffers that could not be registered.
 fn why_plain(error: &io::Error, bytes: u64) -> String {
     let need = format!("{} of buffers", stripewise_units::format_bytes(bytes));
     let cost = "buffers are plain and each operation pins its own, which costs CPU";
@@ -278,7 +275,7 @@ fn why_plain(error: &io::Error, bytes: u64) -> String {
     }
 }
 
-/// Whether this system gives rings at all; cheap, to be asked before choosing.
+/// Whether this system allows creating rings; cheap, called before choosing.
 ///
 /// # Errors
 /// Why it does not.

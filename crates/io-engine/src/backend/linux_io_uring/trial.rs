@@ -1,32 +1,30 @@
-//! Whether larger batches are worth what they hold back: tried out, as no count tells.
+//! Tests by trial whether larger batches are worth what they hold back, as no counter shows it.
 //!
-//! With n in flight a closed loop's mean latency is n divided by the rate (Little's law),
-//! whatever is held back: batches that raise the rate lower the latencies that are measured
-//! by as much. What larger batches save are switches between tasks: where the kernel hands
-//! operations to threads of its own, and these share the processors with the threads that
-//! issue. Somewhat larger ones are also taken where an operation costs the thread less
-//! processor time and the rate is no lower. All that holds of a closed loop alone, in which
-//! all slots are in flight at each wait: with arrivals of their own the rate is the same
-//! whatever is held back, and other windows count as neither faster nor cheaper.
+//! With n in flight a closed loop's mean latency is n divided by the rate (Little's law), whatever
+//! is held back: batches that raise the rate lower the measured latencies by as much. Larger
+//! batches save context switches: where the kernel passes operations to threads of its own, which
+//! share the processors with the issuing threads. Somewhat larger ones are also used if an
+//! operation costs the thread less CPU time and the rate is no lower. This holds only for a closed
+//! loop with all slots in flight at each wait: in an open loop the rate is the same whatever is
+//! held back, and such windows count as neither faster nor cheaper.
 
-/// Windows with small and with large batches are compared in so many pairs.
+/// Number of pairs of windows, with small and with large batches, that are compared.
 const PAIRS: u32 = 16;
-/// Large batches are taken if they had the higher rate in so many of them: by chance, where
-/// both are equally fast, in 4 of 100 trials.
+/// Large batches are used if they had the higher rate in this many pairs: if both are equally fast,
+/// that happens by chance in 4 of 100 trials.
 const PAIRS_WON_MIN: u32 = 12;
-/// Large batches that cost less processor time in as many pairs are taken if their rate was
-/// no lower in so many.
+/// Large batches that cost less CPU time in as many pairs are used if their rate was no lower in
+/// this many.
 const PAIRS_LEVEL_MIN: u32 = PAIRS / 2;
-/// Where they had the higher rate in no more of them, they are the slower ones: as rare by
-/// chance.
+/// If they had the higher rate in at most this many, they are slower: equally rare by chance.
 const PAIRS_WON_IF_SLOWER: u32 = PAIRS - PAIRS_WON_MIN;
-/// How long what a trial found holds: so trials take 3 % of the time.
+/// How long a trial's finding is valid: so trials take 3 % of the time.
 const VALID_NS: u64 = 1_000_000_000;
-/// Trials that find them slower again and again are this much rarer in the end: what they
-/// hold back is then one completion in 500.
+/// Trials that repeatedly find them slower become up to this much rarer: they then hold back one
+/// completion in 500.
 const RARER_MAX: u64 = 8;
 
-/// How large batches are.
+/// Size of batches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Size {
     #[default]
@@ -36,21 +34,21 @@ pub(super) enum Size {
     Large,
 }
 
-/// What a window was like.
+/// Measurements of a window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Window {
     /// Completions a second.
     pub rate: u64,
-    /// Processor time of the thread for a thousand completions.
+    /// CPU time of the thread per thousand completions.
     pub cpu_ns: u64,
     /// All slots were in flight at each wait.
     pub is_full: bool,
 }
 
-/// Trials, one after the other.
+/// Consecutive trials.
 #[derive(Default)]
 pub(super) struct Trial {
-    /// Windows of the present trial that are over; the first was before it.
+    /// Completed windows of the current trial; the first was before it.
     windows: u32,
     /// The last window with small batches.
     small: Window,
@@ -60,15 +58,15 @@ pub(super) struct Trial {
     pairs_level: u32,
     /// Pairs in which they cost less.
     pairs_cheaper: u32,
-    /// What the last trial found.
+    /// Finding of the last trial.
     found: Size,
     valid_until_ns: u64,
-    /// For how many times [`VALID_NS`].
+    /// Multiple of [`VALID_NS`].
     rarer: u64,
 }
 
 impl Trial {
-    /// A window was over at `at_ns`: how large batches are in the next one.
+    /// A window ended at `at_ns`: returns the batch size for the next one.
     pub(super) fn window_is_over(&mut self, at_ns: u64, window: Window) -> Size {
         if at_ns < self.valid_until_ns {
             return self.found;
@@ -103,7 +101,7 @@ impl Trial {
         self.found
     }
 
-    /// What the trial that is over has found.
+    /// Finding of the trial that has ended.
     fn finding(&self) -> Size {
         let is_cheaper = self.pairs_cheaper >= PAIRS_WON_MIN && self.pairs_level >= PAIRS_LEVEL_MIN;
         match (self.pairs_won >= PAIRS_WON_MIN, is_cheaper) {
@@ -113,13 +111,13 @@ impl Trial {
         }
     }
 
-    /// A wait ended without what it was for: what the last trial found ends until the next
-    /// one. The window is interrupted, too.
+    /// A wait ended with fewer than wanted: discards the last trial's finding until the next one.
+    /// The window is interrupted, too.
     pub(super) fn falter(&mut self) {
         self.found = Size::Small;
     }
 
-    /// A window was unlike the others: a trial that goes on begins anew. What the last one
+    /// A window was disturbed: a trial in progress starts again. What the last one
     /// found holds for as long as it would have: a machine in which other programs run
     /// loses a millisecond every now and then.
     pub(super) fn interrupt(&mut self) {
@@ -144,8 +142,8 @@ mod tests {
         is_full: true,
     };
 
-    /// Windows until `until_ns`, in which large batches have the rate of `large`, the number
-    /// of the window given; returns how many windows had such ones.
+    /// Windows until `until_ns`, in which large batches have the rate `large`, a function of the
+    /// window number; returns how many windows had large batches.
     fn windows(trial: &mut Trial, until_ns: u64, large: impl Fn(u64) -> u64) -> u64 {
         let with_rate = |number| Window {
             rate: large(number),
@@ -154,7 +152,7 @@ mod tests {
         windows_like(trial, until_ns, with_rate)
     }
 
-    /// The same, all of the windows told.
+    /// The same with all of the windows specified.
     fn windows_like(trial: &mut Trial, until_ns: u64, large: impl Fn(u64) -> Window) -> u64 {
         let (mut count, mut size) = (0, Size::Small);
         for number in 1..=until_ns / WINDOW_NS {
@@ -180,7 +178,7 @@ mod tests {
     #[test]
     fn otherwise_they_are_tried_and_no_more() {
         let mut trial = Trial::default();
-        // As often the faster ones as not, in each trial.
+        // Faster as often as not, in each trial.
         let large = windows(&mut trial, 10 * VALID_NS, |number| match number / 2 % 2 {
             0 => 520_000,
             _ => 480_000,
@@ -202,7 +200,7 @@ mod tests {
         assert_eq!(windows(&mut trial, 10 * VALID_NS, slower), 4 * 16);
         let mut trial = Trial::default();
         assert_eq!(windows(&mut trial, 26 * VALID_NS, slower), 6 * 16);
-        // What is found once is tried again soon.
+        // A finding is tested again soon.
         let mut trial = Trial::default();
         let turn = 12_000;
         let large = windows(&mut trial, 18 * VALID_NS, |number| match number < turn {
@@ -225,10 +223,10 @@ mod tests {
         windows(&mut trial, found_ns, |_| faster.rate);
         trial.interrupt();
         assert_eq!(trial.window_is_over(found_ns, SMALL), Size::Large);
-        // A wait that was in vain ends it.
+        // A wait that ends short discards it.
         trial.falter();
         assert_eq!(trial.window_is_over(found_ns, SMALL), Size::Small);
-        // Of half a trial nothing counts.
+        // Half a trial counts for nothing.
         let mut interrupted = Trial::default();
         windows(&mut interrupted, 20 * WINDOW_NS, |_| faster.rate);
         interrupted.interrupt();

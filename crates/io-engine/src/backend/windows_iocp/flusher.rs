@@ -1,8 +1,8 @@
-//! Syncs: Windows flushes a file only in a call that waits, so a helper thread
-//! makes it and posts its end to the port like any other.
+//! Syncs: Windows flushes a file only in a blocking call, so a helper thread makes it and posts its
+//! completion to the port like any other.
 //!
-//! One thread, started with the first sync: syncs of one engine follow one
-//! another, and run beside its reads and writes.
+//! One thread, started with the first sync: syncs of one engine are serialised, and run
+//! concurrently with its reads and writes.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use windows_sys::Win32::Foundation::ERROR_GEN_FAILURE;
 
 use super::port::Port;
 
-/// The helper. Dropped, it ends after the flush it is in.
+/// The helper. Once dropped, it ends after the flush in progress.
 pub(super) struct Flusher(Sender<(Arc<File>, usize)>);
 
 impl Flusher {
@@ -27,8 +27,8 @@ impl Flusher {
                         .raw_os_error()
                         .map_or(ERROR_GEN_FAILURE, i32::cast_unsigned),
                 };
-                // Before the end is told: whoever hears it may be the last to
-                // close the file, and wants it closed then.
+                // Before completion is reported: the receiver may be the last to close the file,
+                // and expects it to be closed then.
                 drop(file);
                 port.post(code, std::ptr::without_provenance(address));
             }
@@ -41,7 +41,7 @@ impl Flusher {
 
     /// Flushes `file`; the packet will carry the address of the structure.
     pub(super) fn flush(&self, file: Arc<File>, address: usize) {
-        // The thread takes until we are gone.
+        // The thread receives until we are gone.
         let _ = self.0.send((file, address));
     }
 }

@@ -1,16 +1,16 @@
 //! The engine for Windows: overlapped I/O and a completion port.
 //!
-//! Every engine has a port of its own and takes completions from it in batches
-//! (`GetQueuedCompletionStatusEx`). An operation is a system call of its own,
-//! made on the worker's thread. One that ends within that call is stamped at
-//! once and makes no packet, where the system lets us have it so.
+//! Every engine has its own port and takes completions from it in batches
+//! (`GetQueuedCompletionStatusEx`). Each operation is a separate system call, made on the worker's
+//! thread. One that completes within that call is timestamped at once and queues no packet, where
+//! the system supports that.
 //!
-//! Invariants: a file object belongs to one port for good, so files are opened
-//! for each engine; a slot has at most one operation in flight (checked, because
-//! its buffer and its OVERLAPPED are the system's until then); both are leaked
-//! rather than freed while the system may still write to them.
+//! Invariants: a file object belongs permanently to one port, so files are opened for each engine;
+//! a slot has at most one operation in flight (checked, because its buffer and its OVERLAPPED
+//! belong to the system until then); both are leaked rather than freed while the system may still
+//! write to them.
 //!
-//! Left out: registered buffers and rings (IoRing, Windows 11), scattered I/O.
+//! Not supported: registered buffers and rings (IoRing, Windows 11), scattered I/O.
 
 mod flusher;
 mod port;
@@ -43,18 +43,18 @@ use port::{KEY_POSTED, Port};
 use slots::{Slots, failure};
 
 const NAME: &str = "iocp";
-/// Packets taken at once at most.
+/// Most packets taken at once.
 const BATCH_MAX: usize = 1024;
-/// How long the system may lack memory for a single operation before a run is
-/// given up: this many naps of [`SHORTAGE_NAP`].
+/// How long the system may lack memory for a single operation before the run fails: this many naps
+/// of [`SHORTAGE_NAP`].
 const SHORTAGE_NAPS_MAX: u32 = 5_000;
 const SHORTAGE_NAP: Duration = Duration::from_millis(1);
-/// What cancelling may take at the end, beyond the caller's limit.
+/// Extra time for cancelling at the end, beyond the caller's limit.
 const CANCEL_LIMIT_NS: u64 = 20_000_000;
-/// Waits are whole ticks of a millisecond and may be one too long, so the last
-/// part of a wait for a time is spent looking.
+/// Waits are whole ticks of a millisecond and may be one too long, so the last part of a timed wait
+/// is spent polling.
 const TICK_NS: u64 = 1_000_000;
-/// Wait for an hour at a time where there is no limit.
+/// Waits for an hour at a time if there is no limit.
 const TIMEOUT_MS_MAX: u64 = 3_600_000;
 
 /// A completion port and the buffers of its slots.
@@ -68,39 +68,39 @@ pub struct Iocp {
     /// Ended, not yet reaped.
     done: Vec<Completion>,
     entries: Box<[OVERLAPPED_ENTRY]>,
-    /// Of what is in flight, started, and not ended as far as we have seen.
+    /// Number in flight, started, and not known to have completed.
     with_system: u32,
     shortages: u32,
     clock: Clock,
     capabilities: Capabilities,
 }
 
-/// A file of ours.
+/// A file bound to the port.
 struct Adopted {
     file: Arc<File>,
-    /// An operation that ends within its call makes no packet.
+    /// An operation that completes within its call queues no packet.
     skips: bool,
 }
 
-/// What became of a call that starts an operation.
+/// Result of a call that starts an operation.
 enum Started {
-    /// Its end will be in the port.
+    /// Its completion will be queued to the port.
     Pending,
-    /// It has ended.
+    /// It has completed.
     Ended(i32),
-    /// The system lacks memory for it just now.
+    /// The system currently lacks memory for it.
     Shortage(u32),
 }
 
 impl Iocp {
-    /// Starts what was filled, as far as the system takes it.
+    /// Starts filled operations, as far as the system accepts them.
     fn submit(&mut self) -> Result<()> {
         let mut taken = 0;
         while let Some(&operation) = self.intake.filled.get(taken) {
             let started = match self.start(&operation) {
                 Ok(started) => started,
                 Err(error) => {
-                    // What was started must not be started again.
+                    // Started operations must not be started again.
                     self.intake.filled.drain(..taken);
                     return Err(error);
                 }
@@ -124,7 +124,7 @@ impl Iocp {
         Ok(())
     }
 
-    /// With others in flight their end helps against a shortage; else only time.
+    /// With others in flight their completion helps against a shortage; otherwise only waiting.
     fn endure(&mut self, code: u32) -> Result<()> {
         if self.with_system > 0 || !self.done.is_empty() {
             return Ok(());
@@ -138,7 +138,7 @@ impl Iocp {
         Ok(())
     }
 
-    /// Makes the call of one operation, whose slot has nothing else in flight.
+    /// Starts one operation, whose slot has nothing else in flight.
     fn start(&mut self, operation: &Operation) -> Result<Started> {
         let Some(adopted) = self.files.get(usize::from(operation.file)) else {
             return Ok(Started::Ended(-sys::BAD_HANDLE));
@@ -151,15 +151,15 @@ impl Iocp {
             return Ok(Started::Pending);
         }
         if operation.kind == Kind::Discard {
-            // `targets` refuses them before.
+            // `targets` refuses them earlier.
             return Ok(Started::Ended(failure(ERROR_NOT_SUPPORTED)));
         }
         let handle = adopted.file.as_raw_handle();
         let buffer = self.buffers.address(slot).as_ptr();
         let length = operation.length_bytes;
-        // SAFETY: nothing is in flight on the slot (checked in `Intake`). Structure
-        // and buffer, of at least `length` bytes (likewise), stay where they are
-        // and nobody touches them until the operation has ended.
+        // SAFETY: nothing is in flight on the slot (checked in `Intake`). Structure and buffer, of
+        // at least `length` bytes (likewise), stay in place and are not accessed until the
+        // operation has completed.
         let (done, code) = unsafe {
             let overlapped = self.slots.prepare(slot, operation.offset_bytes);
             let done = match operation.kind {
@@ -170,7 +170,7 @@ impl Iocp {
         };
         Ok(match code {
             0 if done && adopted.skips => {
-                // SAFETY: the call says that the operation has ended.
+                // SAFETY: the call reported that the operation has completed.
                 Started::Ended(unsafe { self.slots.result(slot) })
             }
             0 | ERROR_IO_PENDING => Started::Pending,
@@ -212,7 +212,7 @@ impl Iocp {
             let result = match (entry.lpCompletionKey, entry.dwNumberOfBytesTransferred) {
                 (KEY_POSTED, 0) => 0,
                 (KEY_POSTED, code) => failure(code),
-                // SAFETY: the packet says that the operation has ended.
+                // SAFETY: the packet reports that the operation has completed.
                 _ => unsafe { self.slots.result(slot) },
             };
             self.with_system -= 1;
@@ -225,11 +225,11 @@ impl Iocp {
         Ok(())
     }
 
-    /// Takes packets until `wanted` operations have ended, or until `until_ns`.
+    /// Takes packets until `wanted` operations have completed, or until `until_ns`.
     fn wait(&mut self, wanted: usize, until_ns: Option<u64>) -> Result<()> {
         loop {
             if self.done.len() >= wanted {
-                // Others may have ended as well.
+                // Others may have completed too.
                 return if self.with_system > 0 {
                     self.take(0)
                 } else {
@@ -252,7 +252,7 @@ impl Iocp {
         }
     }
 
-    /// Waits for what the system has, until `until_ns`.
+    /// Waits for operations in the system, until `until_ns`.
     fn wait_out(&mut self, until_ns: u64) {
         while self.with_system > 0 {
             let before = self.with_system;
@@ -265,7 +265,7 @@ impl Iocp {
         }
     }
 
-    /// Cancels what the system still has, and waits a little for that.
+    /// Cancels operations still in the system, and waits briefly for that.
     fn cancel(&mut self) {
         if self.with_system > 0 {
             for adopted in &self.files {
@@ -296,7 +296,7 @@ fn lacking(what: String, hint: &'static str, os: Option<std::io::Error>) -> Erro
     }
 }
 
-/// Whether this system gives completion ports; cheap, to be asked before choosing.
+/// Whether this system supports completion ports; cheap, called before choosing.
 ///
 /// # Errors
 /// Why it does not.
@@ -311,7 +311,7 @@ fn new_port() -> Result<Port> {
     })
 }
 
-/// Brings the plan's files to the port.
+/// Binds the plan's files to the port.
 fn adopt(port: &Port, plan: &OpenPlan, capabilities: &mut Capabilities) -> Result<Vec<Adopted>> {
     let adopt_one = |file: &Arc<File>| {
         let skips = port.adopt(file).map_err(|os| {
@@ -400,13 +400,13 @@ impl Engine for Iocp {
     fn submit_and_wait(&mut self, at_least: u32, until_ns: Option<u64>) -> Result<()> {
         self.submit()?;
         if self.intake.in_flight == 0 {
-            // Waiting for something that cannot come ends at `until_ns`.
+            // A wait that cannot be satisfied ends at `until_ns`.
             return match until_ns {
                 Some(_) => self.wait(1, until_ns),
                 None => Ok(()),
             };
         }
-        // What the system had no memory for cannot be waited for.
+        // Operations that the system had no memory for cannot be waited for.
         let possible = self.intake.in_flight as usize - self.intake.filled.len();
         self.wait(possible.min(at_least as usize), until_ns)
     }
@@ -443,7 +443,7 @@ impl Drop for Iocp {
     fn drop(&mut self) {
         self.cancel();
         if self.with_system == 0 {
-            // SAFETY: dropped here only, and nobody uses them: nothing is in flight.
+            // SAFETY: dropped only here, and they are unused: nothing is in flight.
             unsafe {
                 ManuallyDrop::drop(&mut self.buffers);
                 ManuallyDrop::drop(&mut self.slots);

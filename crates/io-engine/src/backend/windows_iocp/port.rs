@@ -1,4 +1,4 @@
-//! The completion port: who belongs to it, and what comes out of it.
+//! The completion port: files bound to it, and packets taken from it.
 
 use std::fs::File;
 use std::io;
@@ -16,9 +16,9 @@ use windows_sys::Win32::System::WindowsProgramming::{
     FILE_SKIP_COMPLETION_PORT_ON_SUCCESS, FILE_SKIP_SET_EVENT_ON_HANDLE,
 };
 
-/// Packets of files carry this key; their status stands in the OVERLAPPED.
+/// Packets of files have this key; their status is in the OVERLAPPED.
 pub(super) const KEY_FILE: usize = 0;
-/// Packets of [`Port::post`] carry this one; their bytes are an error's code.
+/// Packets of [`Port::post`] have this one; their byte count is an error code.
 pub(super) const KEY_POSTED: usize = 1;
 
 /// A port, which a helper may share to post to it.
@@ -26,7 +26,7 @@ pub(super) const KEY_POSTED: usize = 1;
 pub(super) struct Port(Arc<OwnedHandle>);
 
 impl Port {
-    /// One that one thread at a time takes packets from.
+    /// A port from which one thread at a time takes packets.
     pub(super) fn new() -> io::Result<Self> {
         // SAFETY: no file and no port: makes a port. The result is checked.
         let handle = unsafe { CreateIoCompletionPort(INVALID_HANDLE_VALUE, null_mut(), 0, 1) };
@@ -39,14 +39,14 @@ impl Port {
         })))
     }
 
-    /// Lets the ends of a file's operations come here, for as long as the file
-    /// is open. Returns whether an operation that ends within its call is left
-    /// out: for files on disks that is safe, as nothing between us and the file
-    /// system can make packets of its own (with sockets something can).
+    /// Routes a file's completions here, for as long as the file is open. Returns whether an
+    /// operation that completes within its call queues no packet: for files on disks that is safe,
+    /// as nothing between the program and the file system can queue its own packets (with sockets
+    /// something can).
     pub(super) fn adopt(&self, file: &File) -> io::Result<bool> {
         let (file, port) = (file.as_raw_handle(), self.0.as_raw_handle());
-        // SAFETY: two open handles. The file's must be of overlapped I/O and of
-        // no other port, or the call fails.
+        // SAFETY: two open handles. The file's must be overlapped and not bound to another port, or
+        // the call fails.
         if unsafe { CreateIoCompletionPort(file, port, KEY_FILE, 0) }.is_null() {
             return Err(io::Error::last_os_error());
         }
@@ -55,8 +55,8 @@ impl Port {
         Ok(unsafe { SetFileCompletionNotificationModes(file, modes as u8) } != 0)
     }
 
-    /// Takes packets, waiting up to `timeout_ms` for the first one. Returns their
-    /// number; 0 when the time has passed.
+    /// Takes packets, waiting up to `timeout_ms` for the first one. Returns their number; 0 after a
+    /// timeout.
     pub(super) fn take(
         &self,
         entries: &mut [OVERLAPPED_ENTRY],
@@ -85,19 +85,17 @@ impl Port {
         }
     }
 
-    /// Puts in a packet of our own: an operation on `overlapped` ended with a
-    /// Win32 `code`.
+    /// Posts a packet: an operation on `overlapped` ended with a Win32 `code`.
     pub(super) fn post(&self, code: u32, overlapped: *const OVERLAPPED) {
         let port = self.0.as_raw_handle();
-        // SAFETY: an open port; the pointer is handed through and not followed.
-        // It fails only without memory, and then the operation counts as
-        // abandoned at the end.
+        // SAFETY: an open port; the pointer is passed through and not dereferenced. It fails only
+        // without memory, and then the operation counts as abandoned at the end.
         unsafe { PostQueuedCompletionStatus(port, code, KEY_POSTED, overlapped) };
     }
 }
 
-/// Asks the system to break off whatever is in flight on a file.
+/// Asks the system to cancel everything in flight on a file.
 pub(super) fn cancel(file: &File) {
-    // SAFETY: an open handle; no structure stands for all of them.
+    // SAFETY: an open handle; a null structure means all of them.
     unsafe { CancelIoEx(file.as_raw_handle(), std::ptr::null()) };
 }

@@ -1,8 +1,8 @@
 //! The OVERLAPPED structures of all slots.
 //!
-//! The system writes to a structure from the call that starts an operation until
-//! its packet is in the port, so they stay where they are, are only reached
-//! through raw pointers, and are leaked rather than freed while one is in use.
+//! The system writes to a structure from the call that starts an operation until its packet is in
+//! the port, so they stay in place, are only accessed through raw pointers, and are leaked rather
+//! than freed while one is in use.
 
 use std::ptr::NonNull;
 
@@ -20,7 +20,7 @@ impl Slots {
         Slots(NonNull::from(Box::leak(all)))
     }
 
-    /// Where a slot's structure is.
+    /// Address of a slot's structure.
     ///
     /// # Panics
     /// If there is no such slot.
@@ -30,7 +30,7 @@ impl Slots {
         unsafe { self.0.cast::<OVERLAPPED>().add(slot as usize) }.as_ptr()
     }
 
-    /// Makes a slot's structure ready for an operation at `offset_bytes`.
+    /// Prepares a slot's structure for an operation at `offset_bytes`.
     ///
     /// # Safety
     /// Nothing is in flight on the slot.
@@ -41,8 +41,7 @@ impl Slots {
         address
     }
 
-    /// The slot of a structure, by its address in a packet; `None` for one that
-    /// is not ours.
+    /// The slot of a structure, by its address in a packet; `None` for a foreign one.
     pub(super) fn slot_of(&self, address: *const OVERLAPPED) -> Option<u32> {
         let first = self.0.cast::<OVERLAPPED>().as_ptr();
         let distance = (address.addr()).checked_sub(first.addr())?;
@@ -50,10 +49,10 @@ impl Slots {
         (slot < self.0.len()).then_some(slot as u32)
     }
 
-    /// The result of a slot's operation, which has ended.
+    /// The result of a slot's completed operation.
     ///
     /// # Safety
-    /// The operation has ended: its packet was taken, or its call said so.
+    /// The operation has completed: its packet was taken, or its call reported it.
     pub(super) unsafe fn result(&self, slot: u32) -> i32 {
         // SAFETY: in range, and the system is done with it.
         let overlapped = unsafe { self.address(slot).read() };
@@ -75,8 +74,8 @@ pub(super) fn failure(code: u32) -> i32 {
 
 impl Drop for Slots {
     fn drop(&mut self) {
-        // SAFETY: of `Box::leak` in `new`; the owner drops it only when nothing
-        // is in flight, and leaks it otherwise.
+        // SAFETY: of `Box::leak` in `new`; the owner drops it only when nothing is in flight, and
+        // leaks it otherwise.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }

@@ -1,5 +1,5 @@
-//! The calling thread of a real run: starts the workers, takes their reports,
-//! and brings the run to its end whatever the device does.
+//! The coordinator of a real run: starts the workers, takes their reports, and ends the run
+//! whatever the device does.
 
 use super::RealJob;
 use super::heartbeat::Pulse;
@@ -19,16 +19,15 @@ use std::time::Duration;
 use stripewise_io_engine::{Clock, Engine, IoFeatures, OpenPlan};
 use stripewise_workload::{CacheMode, SyncCall, Workload};
 
-/// How often the interrupt flag is looked at and the observer's tick called.
+/// How often the interrupt flag is checked and the observer's tick called.
 const TICK_NS: u64 = 50_000_000;
-/// A program without a processor makes its run longer by as much as the run was to
-/// take, and by this at least.
+/// A run starved of CPU is extended by at most its planned length, and at least by this.
 const STARVED_NS_MIN: u64 = 10_000_000_000;
-/// What a worker gets beyond the drain limit before it is left behind.
+/// Extra time past the drain limit before a worker is abandoned.
 const GRACE_NS: u64 = 500_000_000;
-/// How long an interval waits at most for a thread that does not report.
+/// How long an interval waits at most for a late thread.
 const LATENESS_NS_MAX: u64 = 1_000_000_000;
-/// Worker threads need little: buffers are the engines'.
+/// Worker threads need little: the engines own the buffers.
 const STACK_BYTES: usize = 512 << 10;
 
 /// The coordinator's side of a worker thread.
@@ -49,14 +48,14 @@ pub(super) struct Run {
     links: Vec<Link>,
     events: Receiver<(usize, Event)>,
     collector: Collector,
-    /// When it last looked for pauses, on the engines' clock.
+    /// When it last checked for pauses, on the engines' clock.
     looked_ns: u64,
-    /// Pauses that were cut out, and their sum.
+    /// Pauses cut out, and their sum.
     pauses: usize,
     pauses_ns: u64,
 }
 
-/// What the workload's operations ask of the kernel besides.
+/// Kernel features that the workload's operations need.
 fn manner(workload: &Workload) -> IoFeatures {
     IoFeatures {
         discards: workload.discards(),
@@ -206,7 +205,7 @@ impl Run {
         Ok(())
     }
 
-    /// Lets the workers go and sees the run through.
+    /// Starts the workers and sees the run through.
     pub(super) fn into_totals(
         mut self,
         policy: &mut dyn Policy,
@@ -257,8 +256,7 @@ impl Run {
         Ok(self.collector.into_totals())
     }
 
-    /// Waits for an event until the next edge, at most a tick; then takes all
-    /// that are there.
+    /// Waits for an event until the next edge, at most a tick; then takes all pending ones.
     fn take_events(&mut self) {
         let now_ns = self.now_ns();
         let edge_ns = self.shared.window.times().interval_at(now_ns).end_ns;
@@ -269,7 +267,7 @@ impl Run {
         match self.events.recv_timeout(Duration::from_nanos(wait_ns)) {
             Ok((index, event)) => self.handle(index, event),
             Err(RecvTimeoutError::Timeout) => {}
-            // All threads have ended; those without a last word have panicked.
+            // All threads have ended; those that sent no `Done` have panicked.
             Err(RecvTimeoutError::Disconnected) => {
                 for index in 0..self.links.len() {
                     self.last_word(index, DrainCounts::default());
@@ -306,13 +304,13 @@ impl Run {
             self.collector.done(index, drain);
         }
         if self.all_done() {
-            // Before the planned stop only if nothing is left to be issued.
+            // Before the planned stop only if no operations remain to be issued.
             let now_ns = self.now_ns();
             self.collector.stop(now_ns, StopReason::Operations);
         }
     }
 
-    /// The time of the run, which pauses of the program are cut out of.
+    /// The run's clock, from which pauses are cut out.
     fn now_ns(&mut self) -> u64 {
         let at_ns = self.clock.now_ns();
         let pauses = &self.shared.window.pauses;
@@ -346,7 +344,7 @@ impl Run {
         self.links.iter().all(|link| link.done)
     }
 
-    /// Some worker has not come back although its time is up.
+    /// Whether some worker has not returned although its time is up.
     fn is_hopeless(&self, now_ns: u64) -> bool {
         let stop_at_ns = self.shared.window.times().stop_at_ns;
         let hurry = self.shared.hurry.load(Ordering::Relaxed);
@@ -354,7 +352,7 @@ impl Run {
         now_ns >= stop_at_ns.saturating_add(limit_ns).saturating_add(GRACE_NS)
     }
 
-    /// Leaves behind whoever is blocked; their operations count as abandoned.
+    /// Abandons blocked threads; their operations count as abandoned.
     fn abandon(&mut self) {
         for index in 0..self.links.len() {
             let link = &mut self.links[index];
@@ -377,7 +375,7 @@ impl Run {
     fn join(&mut self) {
         for link in &mut self.links {
             if let Some(handle) = link.handle.take() {
-                // A panic has been printed by the thread itself.
+                // The thread itself has already printed the panic.
                 let _ = handle.join();
             }
         }

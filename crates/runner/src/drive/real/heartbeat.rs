@@ -1,4 +1,4 @@
-//! A thread that touches no disk and gives signs of life while a run goes on.
+//! A heartbeat thread that does no I/O, active during a run.
 
 use crate::window::Window;
 use std::sync::Arc;
@@ -8,24 +8,22 @@ use std::time::Duration;
 use stripewise_io_engine::Clock;
 use stripewise_io_engine::backend::thread::Waits;
 
-/// How long it sleeps between two signs: a pause is found to begin at most so much
-/// too early.
+/// Sleep between two beats: a pause is detected as starting at most this much too early.
 const SLEEP: Duration = Duration::from_millis(20);
 
-/// It needs next to nothing.
+/// It needs almost no stack.
 const STACK_BYTES: usize = 64 << 10;
 
-/// The thread; dropped, it ends.
+/// The heartbeat thread; ends on drop.
 pub(super) struct Pulse {
     ended: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Pulse {
-    /// Watches for pauses from `start_ns` on, a time of `clock`, and cuts out at most
-    /// `starved_ns_max` for want of a processor. `None` where no thread can be made:
-    /// without it a device that blocks all others would look like a pause, so nothing is
-    /// watched for then.
+    /// Watches for pauses from `start_ns`, a time of `clock`, and cuts out at most `starved_ns_max`
+    /// of CPU starvation. `None` if no thread can be created: without it a device that blocks all
+    /// other threads would look like a pause, so pauses are not watched for.
     pub(super) fn start(
         window: Arc<Window>,
         clock: Clock,
@@ -47,14 +45,14 @@ impl Pulse {
                 if now_ns.saturating_sub(seen_ns) < crate::pauses::PAUSE_NS_MIN {
                     watched.pauses.beat(now_ns);
                 } else {
-                    // The pause is for those to cut out who keep times.
+                    // The threads that keep times cut out the pause.
                     let waited_ns = waited_ns.saturating_sub(waited_before_ns);
                     watched.pauses.look_after_sleep(seen_ns, now_ns, waited_ns);
                 }
                 seen_ns = now_ns;
             }
         };
-        // Before the thread: its first sign must not be taken for the watch's start.
+        // Before the thread: its first beat must not be taken for the start of watching.
         window.pauses.watch(start_ns, starved_ns_max);
         let pulse = std::thread::Builder::new()
             .name("pulse".to_owned())

@@ -1,12 +1,11 @@
-//! The driver for real files: a thread and an engine for each worker, real time.
+//! The driver for real files: a thread and an engine per worker, in real time.
 //!
-//! The calling thread is the coordinator. It sleeps, takes reports, asks the
-//! policy and tells the observer; it never stands in a worker's way. Reports
-//! travel by channel once an interval, and their recorders come back by another.
-//! A worker that is blocked in the operating system for good cannot be stopped:
-//! it is left behind when the drain limit has passed, and its operations count
-//! as abandoned. A thread beside them does nothing but give signs of life, so that a
-//! pause of the program is told from a silent device, and cut out ([`crate::Pause`]).
+//! The calling thread is the coordinator. It sleeps, takes reports, and calls the policy and the
+//! observer; it never blocks a worker. Reports arrive by channel once an interval, and their
+//! recorders return by another. A worker permanently blocked in the operating system cannot be
+//! stopped: it is abandoned once the drain limit has passed, and its operations count as abandoned.
+//! A heartbeat thread distinguishes a pause of the program from a silent device, so that pauses can
+//! be cut out ([`crate::Pause`]).
 
 mod coordinator;
 mod heartbeat;
@@ -23,20 +22,20 @@ use stripewise_io_engine::{Engine, FaultPlan};
 /// One job on real files.
 #[derive(Clone, Debug)]
 pub struct RealJob {
-    /// What it does.
+    /// Its workload.
     pub plan: JobPlan,
-    /// The files of `plan.spans`, opened as the workload's cache mode wants: one
-    /// set for all threads, or a set for each, one after the other, as
-    /// [`FILES_SERVE_ONE_ENGINE`](stripewise_io_engine::FILES_SERVE_ONE_ENGINE)
-    /// has it. Empty for engines that need none.
+    /// The files of `plan.spans`, opened for the workload's cache mode: one set for all threads, or
+    /// one set per thread in order, depending on
+    /// [`FILES_SERVE_ONE_ENGINE`](stripewise_io_engine::FILES_SERVE_ONE_ENGINE). Empty for engines
+    /// that need none.
     pub files: Vec<Arc<File>>,
-    /// Ask for registered buffers.
+    /// Request registered buffers.
     pub register_buffers: bool,
-    /// Faults to inject, for engines that do.
+    /// Faults to inject, for engines that support it.
     pub faults: Option<FaultPlan>,
-    /// Where engines that time hand-overs leave the times.
+    /// Where engines that time submissions record the times.
     pub hand_overs: Option<HandOverLog>,
-    /// What its data is compared with, where that is asked for.
+    /// What its data is verified against, if requested.
     pub checks: Option<Checks>,
 }
 
@@ -50,17 +49,16 @@ impl RealJob {
     }
 }
 
-/// Runs `jobs` at once, all threads on engine `E`, and returns when the last
-/// operation has completed or the drain limit has passed. `cpus`: threads are
-/// pinned to these processors in turn; empty: they are not.
+/// Runs `jobs` concurrently, all threads on engine `E`, and returns when the last operation has
+/// completed or the drain limit has passed. `cpus`: threads are pinned to these processors in turn;
+/// empty: not pinned.
 ///
-/// `interrupt` is looked at about 20 times a second: 0 goes on, 1 stops as at
-/// the planned end, 2 stops without waiting for what is in flight.
+/// `interrupt` is checked about 20 times a second: 0 continues, 1 stops as at the planned end, 2
+/// stops without waiting for operations in flight.
 ///
 /// # Errors
-/// When an engine cannot be opened or a thread cannot be made; nothing was
-/// issued then, so the caller may try again with another engine. An engine that
-/// breaks later is [`RunTotals::failure`].
+/// If an engine cannot be opened or a thread cannot be created; nothing was issued then, so the
+/// caller may retry with another engine. An engine that fails later is [`RunTotals::failure`].
 pub fn run<E: Engine + 'static>(
     jobs: &[RealJob],
     cpus: &[u32],

@@ -1,4 +1,4 @@
-//! What one worker thread does, from opening its engine to its last word.
+//! One worker thread, from opening its engine to its final event.
 
 use crate::checked::{Checked, Checks, Load};
 use crate::recorder::Recorder;
@@ -11,22 +11,22 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use stripewise_io_engine::backend::thread;
 use stripewise_io_engine::{Capabilities, Engine, Next, OpenPlan};
 
-/// No wait is longer, so that a stop is seen although nothing completes.
+/// Longest wait, so that a stop is noticed although nothing completes.
 const WAIT_NS_MAX: u64 = 50_000_000;
 
-/// Emptied recorders are looked for so long before an edge: more than a wait, so
-/// that every edge is preceded by a look.
+/// Emptied recorders are fetched this long before an edge: longer than a wait, so that a check
+/// precedes every edge.
 const RETURN_NS: u64 = 2 * WAIT_NS_MAX;
 
-/// What a worker thread tells the coordinator.
+/// Events from a worker thread to the coordinator.
 pub(super) enum Event {
     /// Its engine is open, or could not be opened.
     Opened(Result<Capabilities, stripewise_io_engine::Error>),
-    /// A problem that does not end the run, for the record.
+    /// A problem that does not end the run, to be recorded.
     Note(String),
     /// An interval is over.
     Report(Box<Report>),
-    /// It ends; nothing more will come.
+    /// The thread ends; no further events follow.
     Done {
         drain: DrainCounts,
         failure: Option<stripewise_io_engine::Error>,
@@ -36,13 +36,13 @@ pub(super) enum Event {
 /// Where all threads wait until every engine is open.
 #[derive(Default)]
 pub(super) struct Gate {
-    /// `Some(true)`: go; `Some(false)`: end at once.
+    /// `Some(true)`: start; `Some(false)`: end at once.
     state: Mutex<Option<bool>>,
     changed: Condvar,
 }
 
 impl Gate {
-    /// Lets everybody pass, or sends everybody home.
+    /// Releases all threads, or ends them.
     pub(super) fn open(&self, go: bool) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = Some(go);
         self.changed.notify_all();
@@ -59,12 +59,12 @@ impl Gate {
     }
 }
 
-/// What all threads of a run share.
+/// State shared by all threads of a run.
 pub(super) struct Shared {
     pub(super) gate: Gate,
     pub(super) window: Arc<Window>,
     pub(super) drain_limit_ns: u64,
-    /// Do not wait for what is in flight.
+    /// Do not wait for operations in flight.
     pub(super) hurry: AtomicBool,
 }
 
@@ -76,9 +76,9 @@ pub(super) struct WorkerThread<L> {
     pub(super) cpu: Option<u32>,
     pub(super) shared: Arc<Shared>,
     pub(super) events: Sender<(usize, Event)>,
-    /// Emptied recorders come back here.
+    /// Emptied recorders are returned here.
     pub(super) returned: Receiver<Recorder>,
-    /// Operations in flight, for whoever has to give this thread up.
+    /// Operations in flight, in case the thread has to be abandoned.
     pub(super) in_flight: Arc<AtomicU32>,
     pub(super) cpu_before: CpuTimes,
     /// Opened by the thread itself, before the run starts.
@@ -86,7 +86,7 @@ pub(super) struct WorkerThread<L> {
 }
 
 impl WorkerThread<Worker> {
-    /// The same with its data verified, as a thread of this job.
+    /// The same with data verification, as a thread of this job.
     pub(super) fn checked(self, job: usize, checks: Checks) -> WorkerThread<Checked> {
         WorkerThread {
             index: self.index,
@@ -104,7 +104,7 @@ impl WorkerThread<Worker> {
 }
 
 impl<L: Load> WorkerThread<L> {
-    /// The whole life of the thread.
+    /// The thread's main function.
     pub(super) fn run<E: Engine>(mut self) {
         if let Some(cpu) = self.cpu
             && let Err(error) = thread::pin(cpu)
@@ -127,13 +127,13 @@ impl<L: Load> WorkerThread<L> {
         self.load.worker_mut().finish();
         self.exchange(u64::MAX);
         let mut drain = self.load.worker().drain();
-        // Whoever was in flight has had the drain limit already.
+        // Operations in flight have already had the drain limit.
         drain.abandoned += u64::from(engine.close(0).operations);
         self.in_flight.store(0, Ordering::Relaxed);
         self.send(Event::Done { drain, failure });
     }
 
-    /// Fills, waits and reaps until nothing is left to do.
+    /// Submits, waits and reaps until no work is left.
     fn drive<E: Engine>(&mut self, engine: &mut E) -> stripewise_io_engine::Result<()> {
         let mut in_flight = 0;
         loop {
@@ -157,7 +157,7 @@ impl<L: Load> WorkerThread<L> {
         }
     }
 
-    /// Looked at only when there is nothing more to issue.
+    /// Checked only when nothing is left to issue.
     #[cold]
     fn has_drained_long_enough(&self, now_ns: u64) -> bool {
         let stop_at_ns = self.shared.window.times().stop_at_ns;
@@ -166,8 +166,8 @@ impl<L: Load> WorkerThread<L> {
             || self.shared.hurry.load(Ordering::Relaxed)
     }
 
-    /// Sends what is ready, takes back what was emptied: the latter only when an
-    /// edge is near, as looking into the channel costs as much as an operation.
+    /// Sends finished reports and fetches emptied recorders: the latter only near an edge, as
+    /// checking the channel costs as much as an operation.
     #[inline]
     fn exchange(&mut self, now_ns: u64) {
         let edge_is_near = self.load.worker().edge_ns() <= now_ns.saturating_add(RETURN_NS);
@@ -197,12 +197,12 @@ impl<L: Load> WorkerThread<L> {
         self.send(Event::Report(Box::new(report)));
     }
 
-    /// A coordinator that is gone has left this thread behind.
+    /// If the coordinator is gone, it has abandoned this thread.
     fn send(&self, event: Event) {
         let _ = self.events.send((self.index, event));
     }
 
-    /// What this thread has used so far.
+    /// CPU time of this thread so far.
     fn cpu_times(&self) -> CpuTimes {
         let (user_ns, system_ns) = thread::cpu_times_ns().unwrap_or_default();
         let waited_ns = self.waits.as_ref().and_then(thread::Waits::waited_ns);

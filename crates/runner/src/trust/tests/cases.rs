@@ -97,7 +97,7 @@ fn one_pass(e: &mut Evidence) {
     };
 }
 
-/// So many GiB were discarded besides.
+/// Discards this many GiB in addition.
 fn discarded(e: &mut Evidence, gib: u64) {
     e.workload.discard_percent = 10;
     e.outcome.discard = Some(KindOutcome {
@@ -311,7 +311,7 @@ pub const CASES: &[Case] = &[
         says: &["16 MiB"],
         fires: |e| seen(e).files[0].cached_bytes_after = Some(16 << 20),
         near_miss: |e| {
-            // It was there before: somebody else's doing, and direct reads go to the disk.
+            // It was cached before the run, by another process, and direct reads go to the disk.
             seen(e).files[0].cached_bytes_before = Some(16 << 20);
             seen(e).files[0].cached_bytes_after = Some(16 << 20);
         },
@@ -372,7 +372,7 @@ pub const CASES: &[Case] = &[
         severity: Void,
         says: &["sdb saw 0 %"],
         fires: |e| {
-            // Others read as much of the disk below, and nobody else reads what stands on it.
+            // Others read as much of the disk below, and no one else reads the device on top of it.
             stacked(e);
             seen(e).devices[2].read_bytes = 40_000 * 8192;
         },
@@ -1060,7 +1060,7 @@ pub const CASES: &[Case] = &[
         fires: |e| e.outcome.pauses = vec![pause(20, 2), pause(21, 3)],
         near_miss: |e| e.outcome.pauses.clear(),
     },
-    // The kernel says that it waited for a processor: nobody stopped it.
+    // The kernel reports that it waited for a processor: it was not stopped.
     Case {
         code: Paused,
         severity: Warning,

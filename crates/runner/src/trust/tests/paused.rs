@@ -7,7 +7,7 @@ use stripewise_results::{Pause, Warning};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// The run was paused for so many seconds, which only the machine's clock counted.
+/// The run was paused for this many seconds, which only the machine's clock counted.
 fn paused(mut evidence: Evidence, seconds: u64) -> Evidence {
     evidence.outcome.pauses.push(Pause {
         at_ns: SECOND_NS,

@@ -99,7 +99,7 @@ fn advice_fits_the_target_and_the_command() {
     assert!(!advice.contains("prepare") && !advice.contains("instead of the file"));
     let text = on_device(|e| content(e).blocks_compressible = 900);
     assert!(!hint(&text, Code::CompressibleData).contains("instead of the file"));
-    // Nobody gave a size.
+    // No size was given.
     let spins = |e: &mut Evidence| {
         device(e).queue.rotational = Some(true);
         device(e).size_bytes = 10_000 * GIB;
