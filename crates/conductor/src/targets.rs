@@ -108,6 +108,14 @@ impl OpenTarget {
             _ => Ok(()),
         }
     }
+
+    /// As [`OpenTarget::finish`], after something was measured: a failure is reported, and the
+    /// result is shown all the same.
+    pub fn finish_or_report(self, context: &Context) {
+        if let Err(failure) = self.finish() {
+            context.note_late_failure(&failure);
+        }
+    }
 }
 
 /// Checks and prepares a target. Prints the plan before writing the first byte.

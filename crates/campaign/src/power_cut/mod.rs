@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
-use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::context::{Context, keep_or_report};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::observer::Progress;
@@ -161,9 +161,11 @@ pub fn power_cut(
         ..report.document(context, &header, &targets, kept, started_at)
     };
     for target in targets {
-        target.finish().map_err(target_failure)?;
+        if let Err(error) = target.finish() {
+            context.note_late_failure(&target_failure(error));
+        }
     }
-    keep_measured(context, store, DOCUMENT_KIND, &document.id, &document)?;
+    keep_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
     Ok(document)
 }
 

@@ -116,7 +116,7 @@ pub fn run(
     let mut records = Vec::new();
     let ended = run_all(context, store, &opened, &planned, &how, &mut records);
     for target in opened {
-        target.finish()?;
+        target.finish_or_report(context);
     }
     Ok(Ran { records, ended })
 }

@@ -10,7 +10,7 @@ use crate::steps::verification::{
     DOCUMENT_KIND, counts_of, refuse_what_holds_no_data, run_number, verified, words,
 };
 use std::collections::BTreeMap;
-use stripewise_conductor::context::{Context, keep_measured, store_failure};
+use stripewise_conductor::context::{Context, keep_or_report, store_failure};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::{prepare, target_failure};
@@ -94,8 +94,8 @@ pub fn judge_image(
         target,
         passed,
     );
-    opened.finish()?;
-    keep_measured(context, store, DOCUMENT_KIND, &document.id, &document)?;
+    opened.finish_or_report(context);
+    keep_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
     Ok(document)
 }
 

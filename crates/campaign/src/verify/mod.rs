@@ -22,7 +22,7 @@ use std::fs::File;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::context::{Context, keep_or_report};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::observer::Progress;
 use stripewise_conductor::permissions::Permissions;
@@ -166,19 +166,34 @@ pub fn verify(
             .map(|target| kept_at(store, target))
             .collect(),
     };
-    let whole = match options.capacity {
-        true => burn_in.capacity()?,
-        false => burn_in.run()?,
+    let ended = match options.capacity {
+        true => burn_in.capacity(),
+        false => burn_in.run(),
+    };
+    let whole = match ended {
+        Ok(whole) => whole,
+        Err(failure) if burn_in.phases.is_empty() => return Err(failure),
+        // A device that went away between two phases: what the first one found is shown.
+        Err(failure) => {
+            context.note_late_failure(&failure);
+            false
+        }
     };
     if let (true, Some(target)) = (options.capacity, targets.first()) {
-        let stopped = burn_in.stopped_at(&id).filter(|_| !whole);
-        capacity::remember(context, store, target, stopped.as_ref())?;
+        // Without its workers a pass cannot go on from anywhere.
+        let has_workers = !burn_in.posts.is_empty();
+        let stopped = burn_in.stopped_at(&id).filter(|_| !whole && has_workers);
+        if let Err(failure) = capacity::remember(context, store, target, stopped.as_ref()) {
+            context.note_late_failure(&failure);
+        }
     }
     let document = burn_in.document(id, started_at, whole);
     for target in targets {
-        target.finish().map_err(target_failure)?;
+        if let Err(error) = target.finish() {
+            context.note_late_failure(&target_failure(error));
+        }
     }
-    keep_measured(context, store, DOCUMENT_KIND, &document.id, &document)?;
+    keep_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
     Ok(document)
 }
 
