@@ -26,6 +26,9 @@ DELETE FROM checksums WHERE (part LIKE 'intervals %' OR part LIKE 'interval late
        AND part IN ('intervals ' || job_index, 'interval latencies ' || job_index)) \
   AND NOT EXISTS (SELECT 1 FROM intervals AS one WHERE one.run_number = checksums.run_number \
        AND part = 'intervals ' || job_index)";
+/// Commits that are not yet in the file, and, on network file systems, what a transaction that
+/// was cut short has changed in it: without that the file is half old and half new.
+const LOGS: [&str; 2] = ["-wal", "-journal"];
 /// A file of SQLite begins with so many bytes that are no part of a table.
 const HEADER_BYTES: usize = 100;
 
@@ -67,9 +70,10 @@ impl Store {
         let mut old = match readable(&copy) {
             Ok(old) => old,
             Err(_) => {
-                let log = with_suffix(&copy, "-wal");
-                if log.exists() {
-                    std::fs::remove_file(&log).map_err(|error| io(&log, error))?;
+                for log in LOGS.map(|suffix| with_suffix(&copy, suffix)) {
+                    if log.exists() {
+                        std::fs::remove_file(&log).map_err(|error| io(&log, error))?;
+                    }
                 }
                 // Its tables are in its log, as the journal of a store is one.
                 move_log(&store)?;
@@ -169,9 +173,13 @@ fn with_suffix(path: &Path, suffix: &str) -> std::path::PathBuf {
 
 fn copy_with_log(from: &Path, to: &Path) -> std::io::Result<()> {
     std::fs::copy(from, to)?;
-    let log = with_suffix(from, "-wal");
-    if log.exists() {
-        std::fs::copy(log, with_suffix(to, "-wal"))?;
+    // SQLite has its files beside what links lead to.
+    let from = sidecars::behind_links(from);
+    for suffix in LOGS {
+        let log = with_suffix(&from, suffix);
+        if log.exists() {
+            std::fs::copy(log, with_suffix(to, suffix))?;
+        }
     }
     Ok(())
 }

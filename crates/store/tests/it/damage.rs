@@ -357,6 +357,37 @@ fn what_can_be_read_of_a_damaged_store_is_saved_as_another() {
     );
 }
 
+/// On a network file system a transaction changes the file itself: what it had before is in
+/// its journal.
+#[test]
+fn what_a_killed_transaction_changed_is_undone_in_what_is_saved() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    filled(&path);
+    let writer = rusqlite::Connection::open(&path).unwrap();
+    // So few pages fit that most of them are in the file before the transaction ends.
+    writer
+        .execute_batch(
+            "PRAGMA journal_mode = TRUNCATE; PRAGMA cache_size = 5; \
+             BEGIN; UPDATE records SET json = replace(json, '20261122', '20201122');",
+        )
+        .unwrap();
+    let killed = directory.path().join("killed.db");
+    for suffix in ["", "-journal"] {
+        let name = |of: &Path| format!("{}{suffix}", of.display());
+        std::fs::copy(name(&path), name(&killed)).unwrap();
+    }
+    drop(writer);
+    let to = directory.path().join("saved.db");
+    let owner = stripewise_store::Owner::of_this_process("here");
+    let salvaged = Store::salvage(&killed, &to, owner).unwrap();
+    assert_eq!((salvaged.runs, salvaged.cut_short), (RUNS as usize, vec![]));
+    let store = open(&to).unwrap();
+    for number in 0..RUNS {
+        assert_eq!(store.load(&id(number)).unwrap().id, id(number));
+    }
+}
+
 #[test]
 fn a_damaged_run_that_was_cut_short_keeps_nobody_from_the_store() {
     let directory = tempfile::tempdir().unwrap();
