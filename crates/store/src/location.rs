@@ -35,20 +35,21 @@ pub(crate) enum Journal {
     Rollback,
 }
 
-/// File systems on which several hosts may share a file.
-const NETWORK_FILE_SYSTEMS: [&str; 12] = [
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "smbfs",
-    "9p",
-    "ceph",
-    "glusterfs",
-    "fuse.sshfs",
-    "afs",
-    "lustre",
-    "fuse.glusterfs",
+/// File systems on which several hosts may share a file, besides most of those in user space.
+const NETWORK_FILE_SYSTEMS: [&[u8]; 13] = [
+    b"nfs",
+    b"nfs4",
+    b"cifs",
+    b"smb3",
+    b"smb2",
+    b"smbfs",
+    b"9p",
+    b"virtiofs",
+    b"ceph",
+    b"glusterfs",
+    b"afs",
+    b"lustre",
+    b"fuse",
 ];
 
 /// The journal for a store at `place`, itself or its directory (absolute, symlinks resolved),
@@ -72,10 +73,8 @@ pub(crate) fn journal_for(mountinfo: &[u8], place: &Path) -> Journal {
             best = Some((mount_point.len(), kind));
         }
     }
-    let is_network = |kind: &[u8]| {
-        let mut known = NETWORK_FILE_SYSTEMS.iter();
-        known.any(|known| known.as_bytes() == kind)
-    };
+    let is_network =
+        |kind: &[u8]| NETWORK_FILE_SYSTEMS.contains(&kind) || kind.starts_with(b"fuse.");
     match best {
         Some((_, kind)) if is_network(kind) => Journal::Rollback,
         _ => Journal::WriteAhead,
@@ -151,6 +150,8 @@ mod tests {
 30 22 0:40 / /home rw shared:2 - nfs4 server:/home rw
 31 30 0:41 / /home/local\\040disk rw - xfs /dev/vdb rw
 32 22 0:42 /s.db /srv/s.db rw - nfs4 server:/srv rw
+33 22 0:43 / /mnt/shared rw - fuse.ceph-fuse ceph-fuse rw
+34 22 0:44 / /mnt/ntfs rw - fuseblk /dev/vdc rw
 ";
         let cases = [
             ("/var/lib", Journal::WriteAhead),
@@ -159,6 +160,8 @@ mod tests {
             ("/homely", Journal::WriteAhead),
             ("/home/dba/s.db", Journal::Rollback),
             ("/srv", Journal::WriteAhead),
+            ("/mnt/shared/x", Journal::Rollback),
+            ("/mnt/ntfs", Journal::WriteAhead),
             // One file can be a mount, as containers do it.
             ("/srv/s.db", Journal::Rollback),
         ];
