@@ -12,7 +12,7 @@ use crate::steps::verification::document::VerifyDocument;
 use crate::steps::verification::tally::{Measured, outcome};
 use crate::steps::verification::witnessed::{CutRequest, HEADER_VERSION, WitnessHeader};
 use crate::steps::verification::{
-    DOCUMENT_KIND, judge_all, limits, open_all, outstanding_total, refuse_twice,
+    DOCUMENT_KIND, finish_all, judge_all, limits, open_all, outstanding_total, refuse_twice,
     refuse_what_holds_no_data, run_number, words,
 };
 use channel::{Channel, refuse_same_disk};
@@ -160,11 +160,7 @@ pub fn power_cut(
         warnings,
         ..report.document(context, &header, &targets, kept, started_at)
     };
-    for target in targets {
-        if let Err(error) = target.finish() {
-            context.note_late_failure(&target_failure(error));
-        }
-    }
+    finish_all(context, targets);
     keep_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
     Ok(document)
 }
