@@ -57,7 +57,7 @@ pub struct Context {
     /// State for the next id, advanced by `id_step` so that no two ids of this process are
     /// the same.
     next_id: AtomicU64,
-    /// Damaged runs of the store that were already reported.
+    /// Damaged runs and documents of the store that were already reported.
     damaged: Mutex<BTreeSet<String>>,
     /// Odd: after one collision with an id of another process, the next ids do not collide too.
     id_step: u64,
@@ -325,13 +325,15 @@ impl Context {
             Ok(read) => return Ok(Some(read)),
             Err(error) => error,
         };
-        let run = match error.kind() {
+        let name = match error.kind() {
             ErrorKind::NotFound { .. } => return Ok(None),
-            ErrorKind::DamagedRun { run, .. } => run,
+            ErrorKind::DamagedRun { run: name, .. } | ErrorKind::DamagedDocument { name, .. } => {
+                name
+            }
             _ => return Err(store_failure(error)),
         };
         let mut damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
-        if damaged.insert(run.clone()) {
+        if damaged.insert(name.clone()) {
             let failure = store_failure(error);
             self.observer().hear(&Event::Failure {
                 text: &failure.chain(),

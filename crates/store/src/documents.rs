@@ -6,8 +6,13 @@ use crate::checksum;
 use crate::columns::damaged;
 use crate::error::Result;
 use crate::open::Store;
+use crate::types::Unreadable;
 use crate::write::Decision::Commit;
 use rusqlite::{OptionalExtension, params};
+
+/// All of a kind, the newest first.
+const OF_KIND: &str = "SELECT name, kept_at, json, crc32, kind FROM documents WHERE kind = ?1 \
+     ORDER BY kept_at DESC, name";
 
 /// A document as it was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,16 +74,67 @@ impl Store {
     /// The failure of the store.
     pub fn each_document(&self, kind: &str, see: &mut dyn FnMut(KeptDocument)) -> Result<()> {
         let mut read = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare(
-                "SELECT name, kept_at, json, crc32, kind FROM documents WHERE kind = ?1 \
-                 ORDER BY kept_at DESC, name",
-            )?;
+            let mut statement = self.connection.prepare(OF_KIND)?;
             for document in statement.query_map([kind], document_at)? {
                 see(document?);
             }
             Ok(())
         };
         read().map_err(|error| self.sqlite_error("list documents", error))
+    }
+
+    /// As [`Store::each_document`]; those that are damaged are left out, and come back.
+    ///
+    /// # Errors
+    /// The failure of the store.
+    pub fn each_readable_document(
+        &self,
+        kind: &str,
+        see: &mut dyn FnMut(KeptDocument),
+    ) -> Result<Vec<Unreadable>> {
+        const DOING: &str = "list documents";
+        let mut unreadable = Vec::new();
+        let mut read = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare(OF_KIND)?;
+            let mut rows = statement.query([kind])?;
+            while let Some(row) = rows.next()? {
+                let name: String = row.get(0)?;
+                match document_at(row) {
+                    Ok(document) => see(document),
+                    Err(error) => unreadable.push(Unreadable {
+                        error: self.sqlite_error(DOING, error).of_document(&name),
+                        run: name,
+                    }),
+                }
+            }
+            Ok(())
+        };
+        read().map_err(|error| self.sqlite_error(DOING, error))?;
+        Ok(unreadable)
+    }
+
+    /// The names of all documents of a kind; none of them is read.
+    ///
+    /// # Errors
+    /// The failure of the store.
+    pub fn document_names(&self, kind: &str) -> Result<Vec<String>> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let sql = "SELECT name FROM documents WHERE kind = ?1 ORDER BY name";
+            let mut statement = self.connection.prepare(sql)?;
+            statement.query_map([kind], |row| row.get(0))?.collect()
+        };
+        read().map_err(|error| self.sqlite_error("list documents", error))
+    }
+
+    /// Whether there is a document of this kind and name, damaged or not.
+    ///
+    /// # Errors
+    /// The failure of the store.
+    pub fn has_document(&self, kind: &str, name: &str) -> Result<bool> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM documents WHERE kind = ?1 AND name = ?2)";
+        self.connection
+            .query_row(sql, (kind, name), |row| row.get(0))
+            .map_err(|error| self.sqlite_error("look for a document", error))
     }
 
     /// Forgets a document; `false` when there was none.

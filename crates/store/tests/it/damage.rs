@@ -173,6 +173,46 @@ fn a_document_that_changed_is_named() {
     }
 }
 
+#[test]
+fn a_damaged_document_hides_no_other_and_can_be_deleted() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    filled(&path);
+    let mut store = open(&path).unwrap();
+    let other = KeptDocument {
+        name: "weekly".to_owned(),
+        kept_at: "2026-11-22T20:15:30Z".to_owned(),
+        json: "{}".to_owned(),
+    };
+    store.keep_document("baseline", &other).unwrap();
+    drop(store);
+    changed(
+        &path,
+        "UPDATE documents SET json = replace(json, '12345', '12745') WHERE name = 'nightly'",
+    );
+    let mut store = open(&path).unwrap();
+    let mut seen = Vec::new();
+    let damaged = store
+        .each_readable_document("baseline", &mut |document| seen.push(document))
+        .unwrap();
+    assert_eq!(seen, [other]);
+    let names: Vec<&str> = damaged.iter().map(|one| one.run.as_str()).collect();
+    assert_eq!(names, ["nightly"]);
+    let kind = damaged[0].error.kind();
+    assert!(
+        matches!(kind, ErrorKind::DamagedDocument { .. }),
+        "{kind:?}"
+    );
+    assert_eq!(
+        store.document_names("baseline").unwrap(),
+        ["nightly", "weekly"]
+    );
+    assert!(store.has_document("baseline", "nightly").unwrap());
+    assert!(store.forget_document("baseline", "nightly").unwrap());
+    assert!(!store.has_document("baseline", "nightly").unwrap());
+    assert_eq!(store.documents("baseline").unwrap().len(), 1);
+}
+
 /// Each bit flip shows: what is read is what was stored, or it is an error. And
 /// whatever is hit, the runs that are not can still be read.
 #[test]
