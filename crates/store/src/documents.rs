@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::open::Store;
 use crate::types::Unreadable;
 use crate::write::Decision::Commit;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 /// All of a kind, the newest first.
 const OF_KIND: &str = "SELECT name, kept_at, json, crc32, kind FROM documents WHERE kind = ?1 \
@@ -150,6 +150,23 @@ impl Store {
             Ok(Commit(forgotten > 0))
         })
     }
+}
+
+/// Forgets documents that are not what was stored; whether there were any.
+pub(crate) fn forget_damaged(store: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT name, kept_at, json, crc32, kind, rowid FROM documents";
+    let mut damaged = Vec::new();
+    let mut statement = store.prepare(sql)?;
+    let mut rows = statement.query(())?;
+    while let Some(row) = rows.next()? {
+        if document_at(row).is_err() {
+            damaged.push(row.get::<_, i64>(5)?);
+        }
+    }
+    for rowid in &damaged {
+        store.execute("DELETE FROM documents WHERE rowid = ?1", [rowid])?;
+    }
+    Ok(!damaged.is_empty())
 }
 
 fn document_at(row: &rusqlite::Row<'_>) -> rusqlite::Result<KeptDocument> {

@@ -5,6 +5,7 @@
 //! began are begun alike, so their tables lie where those of a new one do. The new store gets
 //! its name when it is complete.
 
+use crate::documents;
 use crate::error::{Error, ErrorKind, Result};
 use crate::open::{Store, make_directory};
 use crate::owner::Owner;
@@ -109,6 +110,7 @@ impl Store {
                         )?;
                     }
                 }
+                leave_out_damaged_documents(new, &mut salvaged.cut_short)?;
                 new.execute_batch(WITHOUT_LOST_INTERVALS)?;
                 let runs: u32 = new.query_row("SELECT count(*) FROM runs", (), |row| row.get(0))?;
                 salvaged.runs = runs as usize;
@@ -268,6 +270,18 @@ fn tables(new: &Connection) -> rusqlite::Result<Vec<String>> {
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
     )?;
     statement.query_map((), |row| row.get(0))?.collect()
+}
+
+/// A list of documents fails where one of them is damaged.
+fn leave_out_damaged_documents(
+    new: &Connection,
+    cut_short: &mut Vec<String>,
+) -> rusqlite::Result<()> {
+    const TABLE: &str = "documents";
+    if documents::forget_damaged(new)? && !cut_short.iter().any(|table| table == TABLE) {
+        cut_short.push(TABLE.to_owned());
+    }
+    Ok(())
 }
 
 /// Copies the rows of a table from both ends as far as they can be read, and those of its

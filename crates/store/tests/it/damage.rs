@@ -190,7 +190,7 @@ fn a_damaged_document_hides_no_other_and_can_be_deleted() {
         &path,
         "UPDATE documents SET json = replace(json, '12345', '12745') WHERE name = 'nightly'",
     );
-    let mut store = open(&path).unwrap();
+    let store = open(&path).unwrap();
     let mut seen = Vec::new();
     let damaged = store
         .each_readable_document("baseline", &mut |document| seen.push(document))
@@ -207,6 +207,13 @@ fn a_damaged_document_hides_no_other_and_can_be_deleted() {
         store.document_names("baseline").unwrap(),
         ["nightly", "weekly"]
     );
+    drop(store);
+    let to = directory.path().join("saved.db");
+    let owner = stripewise_store::Owner::of_this_process("here");
+    let salvaged = Store::salvage(&path, &to, owner).unwrap();
+    assert_eq!(salvaged.cut_short, ["documents"]);
+    assert_eq!(open(&to).unwrap().documents("baseline").unwrap(), seen);
+    let mut store = open(&path).unwrap();
     assert!(store.has_document("baseline", "nightly").unwrap());
     assert!(store.forget_document("baseline", "nightly").unwrap());
     assert!(!store.has_document("baseline", "nightly").unwrap());
