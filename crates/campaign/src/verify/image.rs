@@ -63,7 +63,7 @@ pub fn judge_image(
     let file = target
         .open(CacheMode::Direct, Access::Read)
         .map_err(target_failure)?;
-    let known = records(store)?;
+    let known = records(context, store)?;
     let mut survey = Survey::new(target.logical_sector_bytes(), known.states);
     let mut show = |offset_bytes, bytes: &[u8]| survey.take(offset_bytes, bytes);
     let passed = pass(context, file, target.size_bytes(), &mut show)?;
@@ -205,7 +205,7 @@ struct Records {
     states: BTreeMap<(u64, u16), FinishedState>,
 }
 
-fn records(store: &Store) -> Outcome<Records> {
+fn records(context: &Context, store: &Store) -> Outcome<Records> {
     let mut records = Records::default();
     let mut see = |stored: KeptDocument| {
         let run = run_number(&stored.name);
@@ -218,8 +218,11 @@ fn records(store: &Store) -> Outcome<Records> {
         }
         records.ids.insert(run, stored.name);
     };
-    let all = store.each_document(DOCUMENT_KIND, &mut see);
-    all.map_err(store_failure)?;
+    let damaged = store.each_readable_document(DOCUMENT_KIND, &mut see);
+    for one in damaged.map_err(store_failure)? {
+        records.ids.insert(run_number(&one.run), one.run);
+        context.unless_damaged::<()>(Err(one.error))?;
+    }
     Ok(records)
 }
 
