@@ -57,12 +57,14 @@ pub struct Context {
     /// State for the next id, advanced by `id_step` so that no two ids of this process are
     /// the same.
     next_id: AtomicU64,
-    /// Damaged runs of the store that were already reported.
+    /// Damaged runs and documents of the store that were already reported.
     damaged: Mutex<BTreeSet<String>>,
     /// Odd: after one collision with an id of another process, the next ids do not collide too.
     id_step: u64,
     /// Something was measured and stored.
     has_measured: AtomicBool,
+    /// The exit of the first failure after something was measured.
+    late_failure: Mutex<Option<Exit>>,
 }
 
 impl Context {
@@ -76,6 +78,7 @@ impl Context {
             id_step: step | 1,
             has_measured: AtomicBool::new(false),
             damaged: Mutex::new(BTreeSet::new()),
+            late_failure: Mutex::new(None),
         }
     }
 
@@ -143,6 +146,21 @@ impl Context {
     pub fn note_failure(&self, text: &str, failure: &Failure) {
         self.observer().hear(&Event::Note {
             text,
+            hint: failure.hint.as_ref(),
+        });
+    }
+
+    /// Reports a failure that came after something was measured: the result is shown all the
+    /// same, and [`Context::exit_with_damage`] is the exit.
+    pub fn note_late_failure(&self, failure: &Failure) {
+        let mut late = self
+            .late_failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        late.get_or_insert(failure.exit);
+        drop(late);
+        self.observer().hear(&Event::Failure {
+            text: &failure.chain(),
             hint: failure.hint.as_ref(),
         });
     }
@@ -307,13 +325,15 @@ impl Context {
             Ok(read) => return Ok(Some(read)),
             Err(error) => error,
         };
-        let run = match error.kind() {
+        let name = match error.kind() {
             ErrorKind::NotFound { .. } => return Ok(None),
-            ErrorKind::DamagedRun { run, .. } => run,
+            ErrorKind::DamagedRun { run: name, .. } | ErrorKind::DamagedDocument { name, .. } => {
+                name
+            }
             _ => return Err(store_failure(error)),
         };
         let mut damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
-        if damaged.insert(run.clone()) {
+        if damaged.insert(name.clone()) {
             let failure = store_failure(error);
             self.observer().hear(&Event::Failure {
                 text: &failure.chain(),
@@ -323,14 +343,21 @@ impl Context {
         Ok(None)
     }
 
-    /// The exit of a finished command: [`Exit::Done`] becomes [`Exit::Store`] if something in
-    /// the store is damaged.
+    /// The exit of a finished command: [`Exit::Done`] becomes that of a late failure, or
+    /// [`Exit::Store`] if something in the store is damaged.
     #[must_use]
     pub fn exit_with_damage(&self, exit: Exit) -> Exit {
         let damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
-        match exit {
-            Exit::Done if !damaged.is_empty() => Exit::Store,
-            other => other,
+        let late = *self
+            .late_failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match (exit, late) {
+            (Exit::Done, Some(late)) => late,
+            // What was measured until then is not stored.
+            (Exit::Interrupted(_), Some(Exit::Store)) => Exit::Store,
+            (Exit::Done, None) if !damaged.is_empty() => Exit::Store,
+            (other, _) => other,
         }
     }
 
@@ -436,6 +463,20 @@ pub fn keep_measured(
     keep_document(context, store, kind, name, content)?;
     context.note_measured();
     Ok(())
+}
+
+/// Stores the document of a measurement that is shown whether the store takes it or not: see
+/// [`keep_measured`], and [`Context::note_late_failure`] for a failure.
+pub fn keep_or_report(
+    context: &Context,
+    store: &mut Store,
+    kind: &str,
+    name: &str,
+    content: &impl Serialize,
+) {
+    if let Err(failure) = keep_measured(context, store, kind, name, content) {
+        context.note_late_failure(&failure);
+    }
 }
 
 /// A failure of the store: names that match nothing are usage errors.

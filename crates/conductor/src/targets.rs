@@ -19,7 +19,7 @@ use stripewise_runner::trust::{Evidence, foreseen, one_pass_in_part};
 use stripewise_store::Store;
 use stripewise_targets::{
     Error, ErrorKind, FillProgress, Intent, IoFeatures, Knowledge, MadeFile, Plan, Size, Target,
-    TargetName,
+    TargetName, canonical,
 };
 use stripewise_units::{NameText, format_bytes, format_duration};
 use stripewise_workload::{CacheMode, TargetLimits, Workload};
@@ -106,6 +106,14 @@ impl OpenTarget {
         match self {
             OpenTarget::Real { target } => target.finish().map_err(target_failure),
             _ => Ok(()),
+        }
+    }
+
+    /// As [`OpenTarget::finish`], after something was measured: a failure is reported, and the
+    /// result is shown all the same.
+    pub fn finish_or_report(self, context: &Context) {
+        if let Err(failure) = self.finish() {
+            context.note_late_failure(&failure);
         }
     }
 }
@@ -516,7 +524,11 @@ pub fn expand(
     })?;
     drop(filling);
     match made {
-        Some(made) => remember(context, store, &made, Some(path.to_owned())),
+        Some(made) => {
+            // The next command may be run in another directory.
+            let place = canonical(path).unwrap_or_else(|_| path.to_owned());
+            remember(context, store, &made, Some(place))
+        }
         None => Ok(()),
     }
 }

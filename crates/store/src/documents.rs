@@ -6,8 +6,13 @@ use crate::checksum;
 use crate::columns::damaged;
 use crate::error::Result;
 use crate::open::Store;
+use crate::types::Unreadable;
 use crate::write::Decision::Commit;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// All of a kind, the newest first.
+const OF_KIND: &str = "SELECT name, kept_at, json, crc32, kind FROM documents WHERE kind = ?1 \
+     ORDER BY kept_at DESC, name";
 
 /// A stored document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,10 +73,7 @@ impl Store {
     /// The failure of the store.
     pub fn each_document(&self, kind: &str, see: &mut dyn FnMut(KeptDocument)) -> Result<()> {
         let mut read = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare(
-                "SELECT name, kept_at, json, crc32, kind FROM documents WHERE kind = ?1 \
-                 ORDER BY kept_at DESC, name",
-            )?;
+            let mut statement = self.connection.prepare(OF_KIND)?;
             for document in statement.query_map([kind], document_at)? {
                 see(document?);
             }
@@ -80,7 +82,61 @@ impl Store {
         read().map_err(|error| self.sqlite_error("list documents", error))
     }
 
-    /// Deletes a document; `false` if there was none.
+    /// As [`Store::each_document`]; those that are damaged are left out, and come back.
+    ///
+    /// # Errors
+    /// The failure of the store.
+    pub fn each_readable_document(
+        &self,
+        kind: &str,
+        see: &mut dyn FnMut(KeptDocument),
+    ) -> Result<Vec<Unreadable>> {
+        const DOING: &str = "list documents";
+        let mut unreadable = Vec::new();
+        let mut read = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare(OF_KIND)?;
+            let mut rows = statement.query([kind])?;
+            while let Some(row) = rows.next()? {
+                let name: String = row.get(0)?;
+                match document_at(row) {
+                    Ok(document) => see(document),
+                    Err(error) => unreadable.push(Unreadable {
+                        error: self.sqlite_error(DOING, error).of_document(&name),
+                        run: name,
+                    }),
+                }
+            }
+            Ok(())
+        };
+        read().map_err(|error| self.sqlite_error(DOING, error))?;
+        Ok(unreadable)
+    }
+
+    /// The names of all documents of a kind; none of them is read.
+    ///
+    /// # Errors
+    /// The failure of the store.
+    pub fn document_names(&self, kind: &str) -> Result<Vec<String>> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let sql = "SELECT name FROM documents WHERE kind = ?1 ORDER BY name";
+            let mut statement = self.connection.prepare(sql)?;
+            statement.query_map([kind], |row| row.get(0))?.collect()
+        };
+        read().map_err(|error| self.sqlite_error("list documents", error))
+    }
+
+    /// Whether there is a document of this kind and name, damaged or not.
+    ///
+    /// # Errors
+    /// The failure of the store.
+    pub fn has_document(&self, kind: &str, name: &str) -> Result<bool> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM documents WHERE kind = ?1 AND name = ?2)";
+        self.connection
+            .query_row(sql, (kind, name), |row| row.get(0))
+            .map_err(|error| self.sqlite_error("look for a document", error))
+    }
+
+    /// Forgets a document; `false` when there was none.
     ///
     /// # Errors
     /// The failure of the store.
@@ -93,6 +149,23 @@ impl Store {
             Ok(Commit(forgotten > 0))
         })
     }
+}
+
+/// Forgets documents that are not what was stored; whether there were any.
+pub(crate) fn forget_damaged(store: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT name, kept_at, json, crc32, kind, rowid FROM documents";
+    let mut damaged = Vec::new();
+    let mut statement = store.prepare(sql)?;
+    let mut rows = statement.query(())?;
+    while let Some(row) = rows.next()? {
+        if document_at(row).is_err() {
+            damaged.push(row.get::<_, i64>(5)?);
+        }
+    }
+    for rowid in &damaged {
+        store.execute("DELETE FROM documents WHERE rowid = ?1", [rowid])?;
+    }
+    Ok(!damaged.is_empty())
 }
 
 fn document_at(row: &rusqlite::Row<'_>) -> rusqlite::Result<KeptDocument> {

@@ -58,7 +58,15 @@ pub enum ErrorKind {
         /// The inconsistency.
         detail: String,
     },
-    /// Not a SQLite file, or another program's.
+    /// One document cannot be read; others can.
+    #[error("{name} is damaged ({detail})")]
+    DamagedDocument {
+        /// Its name.
+        name: String,
+        /// What does not fit.
+        detail: String,
+    },
+    /// The file is not a SQLite file, or another program's.
     #[error("the file is not a store of Stripewise ({detail})")]
     Foreign {
         /// What it is, as far as can be determined.
@@ -212,6 +220,18 @@ impl Error {
         self
     }
 
+    /// The same where only this document is damaged.
+    pub(crate) fn of_document(mut self, name: &str) -> Error {
+        if let ErrorKind::Damaged { detail } = &self.kind {
+            let detail = detail.clone();
+            self.kind = ErrorKind::DamagedDocument {
+                name: name.to_owned(),
+                detail,
+            };
+        }
+        self
+    }
+
     /// Why it failed.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
@@ -248,6 +268,9 @@ impl Error {
             ),
             ErrorKind::DamagedRun { run, .. } => format!(
                 "delete it with `stripewise history delete {run}`, or put a copy of the store from before the damage in its place; other runs are not affected"
+            ),
+            ErrorKind::DamagedDocument { name, .. } => format!(
+                "delete it with `stripewise history delete {name}`, or put a copy of the store from before the damage in its place; other results are not affected"
             ),
             ErrorKind::Foreign { .. } => format!(
                 "{path} was not touched; name another file with `--store FILE`"

@@ -34,26 +34,27 @@ pub(crate) enum Journal {
     Rollback,
 }
 
-/// File systems on which several hosts may share a file.
-const NETWORK_FILE_SYSTEMS: [&str; 12] = [
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "smbfs",
-    "9p",
-    "ceph",
-    "glusterfs",
-    "fuse.sshfs",
-    "afs",
-    "lustre",
-    "fuse.glusterfs",
+/// File systems on which several hosts may share a file, besides most of those in user space.
+const NETWORK_FILE_SYSTEMS: [&[u8]; 13] = [
+    b"nfs",
+    b"nfs4",
+    b"cifs",
+    b"smb3",
+    b"smb2",
+    b"smbfs",
+    b"9p",
+    b"virtiofs",
+    b"ceph",
+    b"glusterfs",
+    b"afs",
+    b"lustre",
+    b"fuse",
 ];
 
-/// The journal for a store in `directory` (absolute, symlinks resolved), given
-/// the bytes of `/proc/self/mountinfo`; without it a local disk is assumed.
-pub(crate) fn journal_for(mountinfo: &[u8], directory: &Path) -> Journal {
-    let directory = directory.as_os_str().as_encoded_bytes();
+/// The journal for a store at `place`, itself or its directory (absolute, symlinks resolved),
+/// given the bytes of `/proc/self/mountinfo`; without it a local disk is assumed.
+pub(crate) fn journal_for(mountinfo: &[u8], place: &Path) -> Journal {
+    let place = place.as_os_str().as_encoded_bytes();
     let mut best: Option<(usize, &[u8])> = None;
     for line in mountinfo.split(|byte| *byte == b'\n') {
         let mut words = line.split(|byte| *byte == b' ');
@@ -63,26 +64,24 @@ pub(crate) fn journal_for(mountinfo: &[u8], directory: &Path) -> Journal {
         let Some(kind) = words.skip_while(|word| *word != b"-").nth(1) else {
             continue;
         };
-        // The longest mount point above the directory holds it; of equal ones the last, which was
-        // mounted over the others.
-        if is_above(&mount_point, directory)
+        // The longest mount point above the place holds it; of equals the
+        // last, which was mounted over the others.
+        if is_above(&mount_point, place)
             && best.is_none_or(|(length, _)| mount_point.len() >= length)
         {
             best = Some((mount_point.len(), kind));
         }
     }
-    let is_network = |kind: &[u8]| {
-        let mut known = NETWORK_FILE_SYSTEMS.iter();
-        known.any(|known| known.as_bytes() == kind)
-    };
+    let is_network =
+        |kind: &[u8]| NETWORK_FILE_SYSTEMS.contains(&kind) || kind.starts_with(b"fuse.");
     match best {
         Some((_, kind)) if is_network(kind) => Journal::Rollback,
         _ => Journal::WriteAhead,
     }
 }
 
-fn is_above(mount_point: &[u8], directory: &[u8]) -> bool {
-    match directory.strip_prefix(mount_point) {
+fn is_above(mount_point: &[u8], place: &[u8]) -> bool {
+    match place.strip_prefix(mount_point) {
         Some(rest) => rest.is_empty() || rest[0] == b'/' || mount_point.ends_with(b"/"),
         None => false,
     }
@@ -149,12 +148,21 @@ mod tests {
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
 30 22 0:40 / /home rw shared:2 - nfs4 server:/home rw
 31 30 0:41 / /home/local\\040disk rw - xfs /dev/vdb rw
+32 22 0:42 /s.db /srv/s.db rw - nfs4 server:/srv rw
+33 22 0:43 / /mnt/shared rw - fuse.ceph-fuse ceph-fuse rw
+34 22 0:44 / /mnt/ntfs rw - fuseblk /dev/vdc rw
 ";
         let cases = [
             ("/var/lib", Journal::WriteAhead),
             ("/home/dba/.local", Journal::Rollback),
             ("/home/local disk/x", Journal::WriteAhead),
             ("/homely", Journal::WriteAhead),
+            ("/home/dba/s.db", Journal::Rollback),
+            ("/srv", Journal::WriteAhead),
+            ("/mnt/shared/x", Journal::Rollback),
+            ("/mnt/ntfs", Journal::WriteAhead),
+            // One file can be a mount, as containers do it.
+            ("/srv/s.db", Journal::Rollback),
         ];
         for (directory, journal) in cases {
             assert_eq!(

@@ -83,7 +83,9 @@ impl Store {
             schema::migrate(&mut connection, path)?;
         }
         let mountinfo = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
-        let journal = journal_for(&mountinfo, &directory);
+        // SQLite puts its files beside what links lead to; a file may be a mount of its own, too.
+        let place = path.canonicalize().unwrap_or(directory);
+        let journal = journal_for(&mountinfo, &place);
         let file = OpenFile::at(path);
         set_journal(&connection, journal, making).map_err(sqlite)?;
         connection.busy_timeout(patience).map_err(sqlite)?;

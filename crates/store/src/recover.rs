@@ -98,19 +98,29 @@ fn rebuild(connection: &Connection, run_number: i64) -> rusqlite::Result<RunReco
         kept += intervals.len();
         job.outcome = outcome_of(job, intervals);
     }
+    let shares_bytes = |job: &JobRecord| {
+        let outcome = &job.outcome;
+        !has_one_size(job) && outcome.read.operations > 0 && outcome.write.operations > 0
+    };
+    let share = match record.jobs.iter().any(shares_bytes) {
+        true => "; the bytes of reads and of writes are shares by their operations",
+        false => "",
+    };
     record.status = Status::Partial;
     record.partial_because = Some(if kept == 0 {
         "its process ended before the first interval was stored".to_owned()
     } else {
-        "its process ended before the run did; rebuilt from the intervals stored until then, \
-         without processor time, drain and arrivals"
-            .to_owned()
+        format!(
+            "its process ended before the run did; rebuilt from the intervals stored until then, \
+             without processor time, drain and arrivals{share}"
+        )
     });
     Ok(record)
 }
 
-/// The outcome as far as the intervals determine it. Bytes of a kind follow from its operations:
-/// only complete ones count, and all have the job's block size.
+/// The outcome as far as intervals tell it. Where all operations have the job's block size,
+/// the bytes of a kind follow from its operations: only whole ones count. Else the intervals
+/// know the bytes of reads and writes together, and each kind gets a share by its operations.
 fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> JobOutcome {
     let (Some(first), Some(last)) = (stored.first(), stored.last()) else {
         return JobOutcome::default();
@@ -125,6 +135,7 @@ fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> JobOutcome {
     let mut discards = 0;
     let mut intervals: Vec<Interval> = Vec::with_capacity(stored.len());
     let mut errors_total = 0;
+    let mut bytes = 0_u64;
     for StoredInterval {
         interval,
         histograms,
@@ -134,6 +145,7 @@ fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> JobOutcome {
         parts.write.operations += interval.write_operations;
         discards += interval.discard_operations;
         errors_total += interval.errors;
+        bytes = bytes.saturating_add(interval.bytes);
         merge(&mut read, histograms.read);
         merge(&mut write, histograms.write);
         merge(&mut sync, histograms.sync);
@@ -144,9 +156,9 @@ fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> JobOutcome {
         total: errors_total,
         ..Errors::default()
     };
-    // From issue only in a closed loop; an open loop's latencies include time before issue, and the
-    // number in flight is unknown.
-    if job.workload.rate.is_none() {
+    // Counted from issue only in a closed loop; latencies from due times hold
+    // time before issue, and what was in flight is not known.
+    if !job.workload.has_due_times() {
         let sum = |histogram: &Option<stripewise_stats::Histogram>| {
             histogram
                 .as_ref()
@@ -156,8 +168,15 @@ fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> JobOutcome {
     }
     parts.read.histogram = read.unwrap_or_default();
     parts.write.histogram = write.unwrap_or_default();
-    parts.read.bytes = parts.read.operations * job.workload.block_size_bytes;
-    parts.write.bytes = parts.write.operations * job.workload.block_size_bytes;
+    let block_bytes = job.workload.block_size_bytes;
+    if has_one_size(job) {
+        parts.read.bytes = parts.read.operations * block_bytes;
+        parts.write.bytes = parts.write.operations * block_bytes;
+    } else {
+        let (reads, writes) = (parts.read.operations, parts.write.operations);
+        parts.read.bytes = share(bytes, reads, reads + writes);
+        parts.write.bytes = bytes - parts.read.bytes;
+    }
     parts.sync = sync.map(|histogram| KindParts {
         operations: histogram.count(),
         bytes: 0,
@@ -165,9 +184,20 @@ fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> JobOutcome {
     });
     parts.discard = (discards > 0).then(|| KindParts {
         operations: discards,
-        bytes: discards * job.workload.block_size_bytes,
+        bytes: discards * job.workload.block_bytes_mean(),
         histogram: discard.unwrap_or_default(),
     });
     parts.intervals = intervals;
     JobOutcome::from_parts(parts)
+}
+
+/// Whether all operations of a job have its block size.
+fn has_one_size(job: &JobRecord) -> bool {
+    job.workload.block_sizes.is_empty() && job.workload.recorded.is_none()
+}
+
+/// The share of `bytes` that `part` of `all` operations have.
+fn share(bytes: u64, part: u64, all: u64) -> u64 {
+    let share = u128::from(bytes) * u128::from(part) / u128::from(all.max(1));
+    u64::try_from(share).unwrap_or(bytes)
 }

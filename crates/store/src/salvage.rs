@@ -4,6 +4,7 @@
 //! in their place, in a copy: stores created by one version have the same layout, so their tables
 //! are where those of a new one are. The new store gets its name when it is complete.
 
+use crate::documents;
 use crate::error::{Error, ErrorKind, Result};
 use crate::open::{Store, make_directory};
 use crate::owner::Owner;
@@ -25,7 +26,10 @@ DELETE FROM checksums WHERE (part LIKE 'intervals %' OR part LIKE 'interval late
        AND part IN ('intervals ' || job_index, 'interval latencies ' || job_index)) \
   AND NOT EXISTS (SELECT 1 FROM intervals AS one WHERE one.run_number = checksums.run_number \
        AND part = 'intervals ' || job_index)";
-/// Bytes at the beginning of a SQLite file that are not part of a table.
+/// Commits that are not yet in the file, and, on network file systems, what a transaction that
+/// was cut short has changed in it: without that the file is half old and half new.
+const LOGS: [&str; 2] = ["-wal", "-journal"];
+/// A file of SQLite begins with so many bytes that are no part of a table.
 const HEADER_BYTES: usize = 100;
 
 /// Result of salvaging a damaged store.
@@ -66,9 +70,10 @@ impl Store {
         let mut old = match readable(&copy) {
             Ok(old) => old,
             Err(_) => {
-                let log = with_suffix(&copy, "-wal");
-                if log.exists() {
-                    std::fs::remove_file(&log).map_err(|error| io(&log, error))?;
+                for log in LOGS.map(|suffix| with_suffix(&copy, suffix)) {
+                    if log.exists() {
+                        std::fs::remove_file(&log).map_err(|error| io(&log, error))?;
+                    }
                 }
                 // Its tables are in its log, as for any WAL-mode store.
                 move_log(&store)?;
@@ -104,6 +109,7 @@ impl Store {
                         )?;
                     }
                 }
+                leave_out_damaged_documents(new, &mut salvaged.cut_short)?;
                 new.execute_batch(WITHOUT_LOST_INTERVALS)?;
                 let runs: u32 = new.query_row("SELECT count(*) FROM runs", (), |row| row.get(0))?;
                 salvaged.runs = runs as usize;
@@ -168,9 +174,13 @@ fn with_suffix(path: &Path, suffix: &str) -> std::path::PathBuf {
 
 fn copy_with_log(from: &Path, to: &Path) -> std::io::Result<()> {
     std::fs::copy(from, to)?;
-    let log = with_suffix(from, "-wal");
-    if log.exists() {
-        std::fs::copy(log, with_suffix(to, "-wal"))?;
+    // SQLite has its files beside what links lead to.
+    let from = sidecars::behind_links(from);
+    for suffix in LOGS {
+        let log = with_suffix(&from, suffix);
+        if log.exists() {
+            std::fs::copy(log, with_suffix(to, suffix))?;
+        }
     }
     Ok(())
 }
@@ -261,8 +271,20 @@ fn tables(new: &Connection) -> rusqlite::Result<Vec<String>> {
     statement.query_map((), |row| row.get(0))?.collect()
 }
 
-/// Copies the rows of a table from both ends as far as they are readable, for columns that both
-/// stores have; returns whether that is all of them.
+/// A list of documents fails where one of them is damaged.
+fn leave_out_damaged_documents(
+    new: &Connection,
+    cut_short: &mut Vec<String>,
+) -> rusqlite::Result<()> {
+    const TABLE: &str = "documents";
+    if documents::forget_damaged(new)? && !cut_short.iter().any(|table| table == TABLE) {
+        cut_short.push(TABLE.to_owned());
+    }
+    Ok(())
+}
+
+/// Copies the rows of a table from both ends as far as they can be read, and those of its
+/// columns that both stores have; whether that is all of them.
 fn copy_table(old: &Connection, new: &Connection, table: &str) -> rusqlite::Result<bool> {
     let of = |store: &Connection| -> rusqlite::Result<Vec<String>> {
         store

@@ -93,10 +93,10 @@ pub struct Listing {
     pub unreadable: Vec<Unreadable>,
 }
 
-/// A run that exists but cannot be read.
+/// A run or document that is there and cannot be read.
 #[derive(Debug)]
 pub struct Unreadable {
-    /// Its id, or `number N` if that is also unreadable.
+    /// Its id or name, or `number N` where that cannot be read either.
     pub run: String,
     /// Why.
     pub error: crate::Error,

@@ -420,3 +420,21 @@ fn no_note_tells_of_a_percentile_that_sqlio_never_prints() {
     let (_, out, _) = drive.stripewise(&["history", "show", "last"]);
     assert!(out.contains("few-for-p999"), "{out}");
 }
+
+#[test]
+fn a_file_that_grew_is_removed_from_any_directory() {
+    own_process!();
+    let drive = Drive::new();
+    for megabytes in [8, 9] {
+        drive.file("param.txt", &format!("t.dat 1 0x0 {megabytes}\n"));
+        let (code, _, err) = drive.sqlio("-kR -s1 -frandom -b64 -Fparam.txt");
+        assert_eq!(code, 0, "{err}");
+    }
+    let mut clean = Command::new(crate::support::program());
+    clean
+        .current_dir(drive.path("l"))
+        .args(["lab", "clean", "--yes", "--store"])
+        .arg(drive.path("store.db"));
+    Answer::of(&mut clean).done();
+    assert!(!Path::new(&drive.path("t.dat")).exists());
+}

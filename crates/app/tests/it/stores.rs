@@ -213,6 +213,53 @@ fn a_store_that_is_deleted_or_replaced_during_a_run_is_told() {
 }
 
 #[test]
+fn a_verification_whose_store_is_deleted_is_shown() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let arguments = [
+        "verify",
+        &volume,
+        "--size",
+        "16M",
+        "--duration",
+        "2s",
+        "--busy-ok",
+        "--json",
+    ];
+    let mut running = desk.start(&arguments);
+    running.until("Working");
+    for name in names(desk.path()) {
+        if name.starts_with("results.db") {
+            std::fs::remove_file(desk.file(&name)).expect("removed");
+        }
+    }
+    let answer = running.wait().ended(5).said(&["deleted or replaced"]);
+    let document = answer.json();
+    assert_eq!(document.at("verdict").text(), "passed");
+    assert!(document.at("verified_bytes").count() >= 16 << 20);
+}
+
+#[test]
+fn a_damaged_profile_is_named_and_the_others_are_shown() {
+    let desk = Desk::new();
+    let profile = || desk.json(&["profile", "sim:nvme"]).at("id").text();
+    let (bad, good) = (profile(), profile());
+    let connection = rusqlite::Connection::open(desk.store()).expect("the store");
+    let changed = connection.execute(
+        "UPDATE documents SET json = json || ' ' WHERE name = ?1",
+        [&bad],
+    );
+    assert_eq!(changed.expect("a document"), 1);
+    drop(connection);
+    let history = desk.run(&["history"]).ended(5).said(&[&bad, "checksum"]);
+    assert!(history.stdout.contains(&good), "{}", history.stdout);
+    assert!(!history.stdout.contains(&bad), "{}", history.stdout);
+    desk.run(&["history", "delete", &bad]).done();
+    let history = desk.run(&["history"]).done();
+    assert!(history.stdout.contains(&good), "{}", history.stdout);
+}
+
+#[test]
 fn a_damaged_run_is_named_and_the_others_are_shown() {
     let desk = Desk::new();
     for _ in 0..3 {

@@ -120,7 +120,7 @@ fn repeated(
     };
     let outcome = rerun(context, store, &work, &ready, how, &mut records);
     for target in ready.opened {
-        target.finish()?;
+        target.finish_or_report(context);
     }
     let exit = exit_of(context, &records);
     outcome?;

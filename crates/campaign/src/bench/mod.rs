@@ -188,7 +188,7 @@ pub fn bench(
     let ended = run_series(options, &plan, &mut steps);
     let records = std::mem::take(&mut steps.records);
     drop(steps);
-    opened.finish()?;
+    opened.finish_or_report(context);
     Ok(Benched { records, ended })
 }
 

@@ -330,7 +330,7 @@ fn measure(
     let against = (baseline, own.as_ref());
     let outcome = run_on(context, store, options, against, &work, &ready, records);
     for target in ready.opened {
-        target.finish()?;
+        target.finish_or_report(context);
     }
     outcome
 }

@@ -24,14 +24,14 @@ pub(super) fn known_cap(
     };
     let mut last: Option<LimitsDocument> = None;
     let mut see = |kept: stripewise_store::KeptDocument| {
-        // The newest come first; a document of another version is ignored.
+        // The newest come first; a document of another version, or a damaged one, is ignored.
         if last.is_none() {
             let document: Option<LimitsDocument> = serde_json::from_str(&kept.json).ok();
             last = document.filter(|one| one.target == target && is_of_target(one));
         }
     };
     store
-        .each_document(limits::KIND, &mut see)
+        .each_readable_document(limits::KIND, &mut see)
         .map_err(store_failure)?;
     Ok(last.and_then(|limits| first_met(&limits, &file.recording)))
 }

@@ -62,10 +62,13 @@ pub fn list(context: &Context, filter: &Filter) -> Outcome<History> {
         limit: filter.limit,
         ..Filter::default()
     };
-    let measurements = match &store {
+    let (measurements, unreadable) = match &store {
         Some(store) => measured::measurements(store, filter)?,
-        None => Vec::new(),
+        None => Default::default(),
     };
+    for damaged in unreadable {
+        context.unless_damaged::<()>(Err(damaged.error))?;
+    }
     Ok(History {
         measurements,
         is_filtered: store.is_some() && *filter != all,
@@ -437,7 +440,7 @@ pub fn delete(context: &Context, names: &[String]) -> Outcome<DeletedDocument> {
     };
     let names = &names.iter().map(whole).collect::<Outcome<Vec<String>>>()?;
     for name in names {
-        if let Some((kind, _)) = measured::document(&store, name)? {
+        if let Some(kind) = measured::kind_of(&store, name)? {
             kinds.push((kind, name));
             continue;
         }
@@ -463,9 +466,9 @@ pub fn delete(context: &Context, names: &[String]) -> Outcome<DeletedDocument> {
     ids.dedup();
     let mut with_runs = names.to_vec();
     for (kind, _) in ANSWERS {
-        for document in store.documents(kind).map_err(store_failure)? {
-            if has_runs(&store, &document.name)? {
-                with_runs.push(document.name);
+        for name in store.document_names(kind).map_err(store_failure)? {
+            if has_runs(&store, &name)? {
+                with_runs.push(name);
             }
         }
     }

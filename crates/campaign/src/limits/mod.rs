@@ -7,7 +7,7 @@ pub use crate::steps::limits::{line, rendered, sheet};
 use crate::steps::limits::KIND;
 use std::path::{Path, PathBuf};
 use stripewise_conductor::conduct::{Conducted, Setup, conduct, needs, open};
-use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::context::{Context, keep_or_report};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::input::read_text;
@@ -141,7 +141,7 @@ pub fn limits(
         cloud.as_deref().map(|cloud| (cloud, table)),
         study.document(&facts),
     );
-    keep_measured(context, &mut store, KIND, &id, &document)?;
+    keep_or_report(context, &mut store, KIND, &id, &document);
     if records.is_empty() {
         ended?;
     } else if let Err(failure) = ended {

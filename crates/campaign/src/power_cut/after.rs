@@ -13,7 +13,7 @@ use crate::steps::verification::{
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::context::{Context, keep_or_report};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
@@ -85,7 +85,7 @@ pub fn after_cut(
     }
     judged.refuse_another_run(&testimony)?;
     let document = judged.document(context, file, &testimony, id, started_at);
-    keep_measured(context, store, DOCUMENT_KIND, &document.id, &document)?;
+    keep_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
     Ok(document)
 }
 

@@ -12,7 +12,7 @@ use crate::steps::verification::document::VerifyDocument;
 use crate::steps::verification::tally::{Measured, outcome};
 use crate::steps::verification::witnessed::{CutRequest, HEADER_VERSION, WitnessHeader};
 use crate::steps::verification::{
-    DOCUMENT_KIND, judge_all, limits, open_all, outstanding_total, refuse_twice,
+    DOCUMENT_KIND, finish_all, judge_all, limits, open_all, outstanding_total, refuse_twice,
     refuse_what_holds_no_data, run_number, words,
 };
 use channel::{Channel, refuse_same_disk};
@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
-use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::context::{Context, keep_or_report};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::observer::Progress;
@@ -160,10 +160,8 @@ pub fn power_cut(
         warnings,
         ..report.document(context, &header, &targets, kept, started_at)
     };
-    for target in targets {
-        target.finish().map_err(target_failure)?;
-    }
-    keep_measured(context, store, DOCUMENT_KIND, &document.id, &document)?;
+    finish_all(context, targets);
+    keep_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
     Ok(document)
 }
 

@@ -104,7 +104,7 @@ pub fn flash(
     };
     drop(asked);
     let facts = target.place(0).facts().clone();
-    target.finish()?;
+    target.finish_or_report(context);
     let reached = watch.map_or_else(Vec::new, |watch| watch.finish(&rates));
     say_all(context, &reached);
     warnings.extend(reached);

@@ -94,10 +94,13 @@ pub fn stripe(
     let exit = exit_with(exit_of(context, &probed), &readable.warnings);
     let mut document = document(options, &readable, measured_at, probed);
     drop(asked);
-    readable.target.finish()?;
+    readable.target.finish_or_report(context);
     drop(store);
     if let Some(place) = place {
-        document.accepted = accept::keep(context, &document, place)?;
+        match accept::keep(context, &document, place) {
+            Ok(accepted) => document.accepted = accepted,
+            Err(failure) => context.note_late_failure(&failure),
+        }
     }
     Ok((document, exit))
 }

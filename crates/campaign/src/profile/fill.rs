@@ -7,7 +7,7 @@ use crate::steps::medium::{exit_with, say_all, written_to_a_medium};
 use crate::steps::probe_device::{Counted, ProbeDevice, ProbeOptions, why};
 use crate::steps::surface::{FillDocument, RestFound};
 use std::cell::Cell;
-use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::context::{Context, keep_or_report};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::needs::Needs;
@@ -90,7 +90,7 @@ pub fn fill(
         warnings,
         ..document(context, options, (id, measured_at), filled)
     };
-    keep_measured(context, &mut store, measured::FILL, &document.id, &document)?;
+    keep_or_report(context, &mut store, measured::FILL, &document.id, &document);
     Ok((document, exit))
 }
 
@@ -315,7 +315,7 @@ fn fill_open(
         _ => None,
     };
     drop(asked);
-    target.finish()?;
+    target.finish_or_report(context);
     Ok(Filled {
         target: facts,
         planned_bytes,

@@ -8,7 +8,7 @@ use crate::steps::probe_device::{Counted, ProbeDevice, ProbeOptions, why};
 use crate::steps::reading::{Readable, open_to_read};
 use crate::steps::surface::{ExtentFound, ProfileDocument, SpotFound};
 use std::cell::Cell;
-use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::context::{Context, keep_or_report};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::observer::Progress;
@@ -112,15 +112,15 @@ pub fn profile(
         (id, measured_at),
         (measured, findings),
     );
-    keep_measured(
+    keep_or_report(
         context,
         &mut store,
         measured::PROFILE,
         &document.id,
         &document,
-    )?;
+    );
     drop(asked);
-    readable.target.finish()?;
+    readable.target.finish_or_report(context);
     Ok((document, exit))
 }
 

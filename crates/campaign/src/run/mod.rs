@@ -12,7 +12,7 @@ use std::path::Path;
 use std::rc::Rc;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::keep::RunPlace;
+use stripewise_conductor::keep::{RunPlace, is_whole};
 use stripewise_conductor::measure::{
     PlacedJob, RunOptions, Verifies, check_before, engine_of, in_turn_ns, length_ns, measure,
     run_failure, workload_failure,
@@ -116,7 +116,7 @@ pub fn run(
     let mut records = Vec::new();
     let ended = run_all(context, store, &opened, &planned, &how, &mut records);
     for target in opened {
-        target.finish()?;
+        target.finish_or_report(context);
     }
     Ok(Ran { records, ended })
 }
@@ -293,6 +293,17 @@ fn need_of(request: &Request, planned: &PlannedRuns, target: usize) -> Needs {
     }
 }
 
+/// Why no run may follow a verified one: it would overwrite the evidence.
+fn ends_all(context: &Context, record: &RunRecord) -> Option<&'static str> {
+    let verification = record.verification.as_ref()?;
+    if !verification.faults.is_empty() {
+        return Some("wrong data");
+    }
+    // It ended by itself before its time, and what is on the disk was not read.
+    let is_open = !verification.read_at_end && !is_whole(record) && context.signal().is_none();
+    is_open.then_some("what the run wrote could not be read again")
+}
+
 fn run_all(
     context: &Context,
     store: &mut Store,
@@ -349,12 +360,9 @@ fn run_all(
         records.push(measured.record);
         measured.kept?;
         let left = planned.runs.len() - index - 1;
-        let verification = records
-            .last()
-            .and_then(|record| record.verification.as_ref());
-        if verification.is_some_and(|one| !one.faults.is_empty()) {
+        if let Some(why) = records.last().and_then(|record| ends_all(context, record)) {
             if left > 0 {
-                context.note(format!("wrong data; {left} more runs were not started"));
+                context.note(format!("{why}; {left} more runs were not started"));
             }
             break;
         }

@@ -114,7 +114,7 @@ pub fn replay(
         file,
         options,
     );
-    target.finish()?;
+    target.finish_or_report(context);
     ran
 }
 

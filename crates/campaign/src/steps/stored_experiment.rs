@@ -158,8 +158,7 @@ impl StoredExperiment {
 
     /// Whether there is an experiment of this full id.
     pub fn is_known(store: &Store, id: &str) -> Outcome<bool> {
-        let found = store.document(KIND, id).map_err(store_failure)?;
-        Ok(found.is_some())
+        store.has_document(KIND, id).map_err(store_failure)
     }
 
     /// Deletes the experiments whose runs were all deleted: nothing could be shown

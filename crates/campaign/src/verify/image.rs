@@ -10,7 +10,7 @@ use crate::steps::verification::{
     DOCUMENT_KIND, counts_of, refuse_what_holds_no_data, run_number, verified, words,
 };
 use std::collections::BTreeMap;
-use stripewise_conductor::context::{Context, keep_measured, store_failure};
+use stripewise_conductor::context::{Context, keep_or_report, store_failure};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::{prepare, target_failure};
@@ -63,7 +63,7 @@ pub fn judge_image(
     let file = target
         .open(CacheMode::Direct, Access::Read)
         .map_err(target_failure)?;
-    let known = records(store)?;
+    let known = records(context, store)?;
     let mut survey = Survey::new(target.logical_sector_bytes(), known.states);
     let mut show = |offset_bytes, bytes: &[u8]| survey.take(offset_bytes, bytes);
     let passed = pass(context, file, target.size_bytes(), &mut show)?;
@@ -94,8 +94,8 @@ pub fn judge_image(
         target,
         passed,
     );
-    opened.finish()?;
-    keep_measured(context, store, DOCUMENT_KIND, &document.id, &document)?;
+    opened.finish_or_report(context);
+    keep_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
     Ok(document)
 }
 
@@ -205,7 +205,7 @@ struct Records {
     states: BTreeMap<(u64, u16), FinishedState>,
 }
 
-fn records(store: &Store) -> Outcome<Records> {
+fn records(context: &Context, store: &Store) -> Outcome<Records> {
     let mut records = Records::default();
     let mut see = |stored: KeptDocument| {
         let run = run_number(&stored.name);
@@ -218,8 +218,11 @@ fn records(store: &Store) -> Outcome<Records> {
         }
         records.ids.insert(run, stored.name);
     };
-    let all = store.each_document(DOCUMENT_KIND, &mut see);
-    all.map_err(store_failure)?;
+    let damaged = store.each_readable_document(DOCUMENT_KIND, &mut see);
+    for one in damaged.map_err(store_failure)? {
+        records.ids.insert(run_number(&one.run), one.run);
+        context.unless_damaged::<()>(Err(one.error))?;
+    }
     Ok(records)
 }
 

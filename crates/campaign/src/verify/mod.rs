@@ -14,15 +14,15 @@ use crate::steps::verification::limits::DeviceLimits;
 use crate::steps::verification::tally::{Measured, outcome};
 use crate::steps::verification::worker_pool::{Drive, WorkerPool, WorkerSlot};
 use crate::steps::verification::{
-    DOCUMENT_KIND, counts_of, judge_all, limits, open_all, outstanding_total, refuse_twice,
-    refuse_what_holds_no_data, run_number, verified, words,
+    DOCUMENT_KIND, counts_of, finish_all, judge_all, limits, open_all, outstanding_total,
+    refuse_twice, refuse_what_holds_no_data, run_number, verified, words,
 };
 use ground::{Workers, build_workers};
 use std::fs::File;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::context::{Context, keep_or_report};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::observer::Progress;
 use stripewise_conductor::permissions::Permissions;
@@ -166,19 +166,16 @@ pub fn verify(
             .map(|target| kept_at(store, target))
             .collect(),
     };
-    let whole = match options.capacity {
-        true => burn_in.capacity()?,
-        false => burn_in.run()?,
-    };
+    let whole = burn_in.all_phases()?;
     if let (true, Some(target)) = (options.capacity, targets.first()) {
         let stopped = burn_in.stopped_at(&id).filter(|_| !whole);
-        capacity::remember(context, store, target, stopped.as_ref())?;
+        if let Err(failure) = capacity::remember(context, store, target, stopped.as_ref()) {
+            context.note_late_failure(&failure);
+        }
     }
     let document = burn_in.document(id, started_at, whole);
-    for target in targets {
-        target.finish().map_err(target_failure)?;
-    }
-    keep_measured(context, store, DOCUMENT_KIND, &document.id, &document)?;
+    finish_all(context, targets);
+    keep_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
     Ok(document)
 }
 
@@ -306,7 +303,23 @@ struct BurnIn<'a> {
 }
 
 impl BurnIn<'_> {
-    /// All phases; false if it was stopped before the end.
+    /// All phases; false if it was stopped before the end, or could not go on: where a device
+    /// goes away between two phases, what the first one found is shown.
+    fn all_phases(&mut self) -> Outcome<bool> {
+        let ended = match self.options.capacity {
+            true => self.capacity(),
+            false => self.run(),
+        };
+        match ended {
+            Err(failure) if !self.phases.is_empty() => {
+                self.context.note_late_failure(&failure);
+                Ok(false)
+            }
+            ended => ended,
+        }
+    }
+
+    /// The phases of a burn-in; false if it was stopped before the end.
     fn run(&mut self) -> Outcome<bool> {
         let rounds: Vec<CacheMode> = match self.options.caching {
             Caching::Direct => vec![CacheMode::Direct],
@@ -346,6 +359,8 @@ impl BurnIn<'_> {
     /// limit is over.
     fn stopped_at(&self, id: &str) -> Option<capacity::Position> {
         self.context.signal()?;
+        // Without its workers, a pass cannot go on from anywhere.
+        self.posts.first()?;
         let reading = self.phases.last()?.name == Phase::Check.name();
         Some(capacity::Position {
             id: id.to_owned(),

@@ -62,18 +62,25 @@ pub fn observe(context: &Context, arguments: &Observe) -> Outcome {
             || document.line(),
         ),
     }
-    for path in &arguments.output {
-        let rendered = document.rendered(format_of(path)?, &PictureLook::default())?;
-        name_the_rest(context, &rendered);
-        write_new(path, &rendered.bytes)?;
-    }
-    if let (Some(path), Some(trace)) = (&arguments.keep_trace, observed.trace()) {
-        write_new(path, &trace)?;
-    }
+    // The recording is only here: it comes first, and whatever fails, the others are written.
+    let mut written = match (&arguments.keep_trace, observed.trace()) {
+        (Some(path), Some(trace)) => write_new(path, &trace),
+        _ => Ok(()),
+    };
     if let Some(path) = &arguments.model {
-        write_model(context, &mut observed, &options, path)?;
+        written = written.and(write_model(context, &mut observed, &options, path));
     }
+    for path in &arguments.output {
+        written = written.and(write_report(context, &observed, path));
+    }
+    written?;
     not_stored.map_or(Ok(exit), Err)
+}
+
+fn write_report(context: &Context, observed: &Observed, path: &Path) -> Outcome<()> {
+    let rendered = (observed.document).rendered(format_of(path)?, &PictureLook::default())?;
+    name_the_rest(context, &rendered);
+    write_new(path, &rendered.bytes)
 }
 
 fn write_model(

@@ -173,6 +173,53 @@ fn a_document_that_changed_is_named() {
     }
 }
 
+#[test]
+fn a_damaged_document_hides_no_other_and_can_be_deleted() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    filled(&path);
+    let mut store = open(&path).unwrap();
+    let other = KeptDocument {
+        name: "weekly".to_owned(),
+        kept_at: "2026-11-22T20:15:30Z".to_owned(),
+        json: "{}".to_owned(),
+    };
+    store.keep_document("baseline", &other).unwrap();
+    drop(store);
+    changed(
+        &path,
+        "UPDATE documents SET json = replace(json, '12345', '12745') WHERE name = 'nightly'",
+    );
+    let store = open(&path).unwrap();
+    let mut seen = Vec::new();
+    let damaged = store
+        .each_readable_document("baseline", &mut |document| seen.push(document))
+        .unwrap();
+    assert_eq!(seen, [other]);
+    let names: Vec<&str> = damaged.iter().map(|one| one.run.as_str()).collect();
+    assert_eq!(names, ["nightly"]);
+    let kind = damaged[0].error.kind();
+    assert!(
+        matches!(kind, ErrorKind::DamagedDocument { .. }),
+        "{kind:?}"
+    );
+    assert_eq!(
+        store.document_names("baseline").unwrap(),
+        ["nightly", "weekly"]
+    );
+    drop(store);
+    let to = directory.path().join("saved.db");
+    let owner = stripewise_store::Owner::of_this_process("here");
+    let salvaged = Store::salvage(&path, &to, owner).unwrap();
+    assert_eq!(salvaged.cut_short, ["documents"]);
+    assert_eq!(open(&to).unwrap().documents("baseline").unwrap(), seen);
+    let mut store = open(&path).unwrap();
+    assert!(store.has_document("baseline", "nightly").unwrap());
+    assert!(store.forget_document("baseline", "nightly").unwrap());
+    assert!(!store.has_document("baseline", "nightly").unwrap());
+    assert_eq!(store.documents("baseline").unwrap().len(), 1);
+}
+
 /// Each bit flip shows: what is read is what was stored, or it is an error. And
 /// whatever is hit, the runs that are not can still be read.
 #[test]
@@ -355,6 +402,37 @@ fn what_can_be_read_of_a_damaged_store_is_saved_as_another() {
         left.map(|entry| entry.file_name())
             .all(|name| !name.to_string_lossy().contains("salvage"))
     );
+}
+
+/// On a network file system a transaction changes the file itself: what it had before is in
+/// its journal.
+#[test]
+fn what_a_killed_transaction_changed_is_undone_in_what_is_saved() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    filled(&path);
+    let writer = rusqlite::Connection::open(&path).unwrap();
+    // So few pages fit that most of them are in the file before the transaction ends.
+    writer
+        .execute_batch(
+            "PRAGMA journal_mode = TRUNCATE; PRAGMA cache_size = 5; \
+             BEGIN; UPDATE records SET json = replace(json, '20261122', '20201122');",
+        )
+        .unwrap();
+    let killed = directory.path().join("killed.db");
+    for suffix in ["", "-journal"] {
+        let name = |of: &Path| format!("{}{suffix}", of.display());
+        std::fs::copy(name(&path), name(&killed)).unwrap();
+    }
+    drop(writer);
+    let to = directory.path().join("saved.db");
+    let owner = stripewise_store::Owner::of_this_process("here");
+    let salvaged = Store::salvage(&killed, &to, owner).unwrap();
+    assert_eq!((salvaged.runs, salvaged.cut_short), (RUNS as usize, vec![]));
+    let store = open(&to).unwrap();
+    for number in 0..RUNS {
+        assert_eq!(store.load(&id(number)).unwrap().id, id(number));
+    }
 }
 
 #[test]

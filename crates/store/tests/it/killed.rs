@@ -176,3 +176,30 @@ fn a_run_killed_before_its_first_interval_says_so() {
         Status::Partial
     );
 }
+
+/// The block size of such a job is only its largest: operations times that are too many bytes.
+#[test]
+fn a_killed_run_of_several_block_sizes_has_the_bytes_of_its_intervals() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let gone = stripewise_store::Owner {
+        process_start: "1".to_owned(),
+        ..stripewise_store::Owner::of_this_process("here")
+    };
+    let mut store = stripewise_store::Store::open(&path, gone).unwrap();
+    let mut begun = skeleton(RUN, 1);
+    let workload = &mut begun.jobs[0].workload;
+    workload.block_sizes = "8K:50,64K:50".parse().unwrap();
+    workload.block_size_bytes = 64 << 10;
+    let mut run = store.begin_run(&begun).unwrap();
+    for index in 0..10 {
+        append(&mut store, &mut run, 0, index).unwrap();
+    }
+    store.flush(&mut run).unwrap();
+    drop((run, store));
+    let record = open(&path).unwrap().load(RUN).unwrap();
+    let outcome = &record.jobs[0].outcome;
+    assert_eq!(outcome.bytes, 10 * interval(0).bytes);
+    assert_eq!(outcome.read.bytes + outcome.write.bytes, outcome.bytes);
+    assert_eq!(outcome.read.bytes, 10 * READS * 8192);
+}

@@ -119,7 +119,7 @@ pub fn run_sitting(
     kept.elapsed_ns = experiment.elapsed_ns;
     let kept_at_end = kept.keep(context, store);
     for target in targets {
-        target.finish()?;
+        target.finish_or_report(context);
     }
     if experiment.blocks.is_empty() {
         return Ok(ExperimentSession {

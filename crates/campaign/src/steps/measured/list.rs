@@ -5,7 +5,7 @@ use super::{FILL, KINDS, OBSERVATION, PROFILE};
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::store_failure;
 use stripewise_conductor::failure::Outcome;
-use stripewise_store::{Filter, KeptDocument, Store};
+use stripewise_store::{Filter, KeptDocument, Store, Unreadable};
 use stripewise_units::{format_bytes, format_iops};
 
 const MIB: f64 = 1_048_576.0;
@@ -85,20 +85,25 @@ struct Stretch {
 }
 
 /// All of them that match a filter, newest first. They have no label, no
-/// series and no tool, so a filter by one of those excludes them.
+/// series and no tool, so a filter by one of those excludes them. Damaged ones are left out, and
+/// returned as well.
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn measurements(store: &Store, filter: &Filter) -> Outcome<Vec<Measurement>> {
+pub fn measurements(
+    store: &Store,
+    filter: &Filter,
+) -> Outcome<(Vec<Measurement>, Vec<Unreadable>)> {
     let by_others = filter.label.is_some() || filter.series.is_some() || filter.tool.is_some();
     if by_others || filter.status.is_some() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     }
-    let mut all = Vec::new();
+    let (mut all, mut unreadable) = (Vec::new(), Vec::new());
     for kind in KINDS {
         // A document of another version is skipped without affecting others.
         let mut see = |document: KeptDocument| all.extend(of(kind, &document));
-        store.each_document(kind, &mut see).map_err(store_failure)?;
+        let damaged = store.each_readable_document(kind, &mut see);
+        unreadable.extend(damaged.map_err(store_failure)?);
     }
     all.retain(|one| {
         let since = filter.since.as_deref();
@@ -110,7 +115,7 @@ pub fn measurements(store: &Store, filter: &Filter) -> Outcome<Vec<Measurement>>
     if let Some(limit) = filter.limit {
         all.truncate(limit as usize);
     }
-    Ok(all)
+    Ok((all, unreadable))
 }
 
 /// Total rate of all observed devices.

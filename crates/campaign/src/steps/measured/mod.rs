@@ -78,6 +78,19 @@ pub fn document(store: &Store, id: &str) -> Outcome<Option<(&'static str, KeptDo
     Ok(None)
 }
 
+/// The kind of the measurement of this id, which may be damaged.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn kind_of(store: &Store, id: &str) -> Outcome<Option<&'static str>> {
+    for kind in KINDS {
+        if store.has_document(kind, id).map_err(store_failure)? {
+            return Ok(Some(kind));
+        }
+    }
+    Ok(None)
+}
+
 /// The JSON of a measurement of this kind, by its id in the store or as a file; the file
 /// may contain something else. `None` if there is neither.
 ///

@@ -113,6 +113,16 @@ fn intent_of(name: &str, permissions: &Permissions, options: Intent) -> Intent {
     }
 }
 
+/// Removes the test files that were made, after something was measured: a failure is reported,
+/// and the result is shown all the same.
+pub fn finish_all(context: &Context, targets: Vec<Target>) {
+    for target in targets {
+        if let Err(error) = target.finish() {
+            context.note_late_failure(&target_failure(error));
+        }
+    }
+}
+
 /// Checks all named targets before touching the first: if one is refused, no test
 /// file was made for another.
 pub fn judge_all(

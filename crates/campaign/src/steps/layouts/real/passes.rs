@@ -11,6 +11,7 @@ use crate::steps::layouts::eta::Pace;
 use crate::steps::layouts::measured_cells::{StopReason, requirements_of};
 use crate::steps::layouts::runs::{Bench, PlaceInPass, Remarks, show_pass};
 use crate::steps::layouts::stored_layouts::{OnDevices, StoredLayouts};
+use std::path::{Path, PathBuf};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::RunOptions;
@@ -93,10 +94,9 @@ impl<'a> RealPasses<'a> {
                 if present.is_empty() {
                     continue;
                 }
-                let name = format!("{}-{}.json", device.name.replace('/', "!"), self.kept.id);
+                let name = format!("{}-{}", device.name.replace('/', "!"), self.kept.id);
                 let save = directory.as_ref().map(|path| path.join(&name));
-                // A second session finds only what the first one left.
-                let save = save.filter(|path| !path.exists());
+                let save = save.map(|path| free_name(&path));
                 erase(self.context, device, self.may, save.as_deref())?;
                 if let Some(path) = save {
                     self.context.status(format!(
@@ -287,6 +287,21 @@ impl<'a> RealPasses<'a> {
     }
 }
 
+/// The first of `NAME.json`, `NAME-2.json` ... that does not exist: a session that goes on with
+/// an experiment may find what somebody else has put on the device since.
+fn free_name(path: &Path) -> PathBuf {
+    let named = |end: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        PathBuf::from(name)
+    };
+    let others = (2_u32..).map(|session| named(&format!("-{session}.json")));
+    std::iter::once(named(".json"))
+        .chain(others)
+        .find(|path| path.symlink_metadata().is_err())
+        .unwrap_or_else(|| named(".json"))
+}
+
 /// The specification of a plan's layout.
 ///
 /// # Errors
@@ -376,5 +391,22 @@ impl PassMaker for RealPasses<'_> {
             .after_pass(made, progress.passes_likely, passed_ns);
         show_pass(&self.bar, passed_ns, made, &self.pace);
         Ok(self.context.signal().is_none())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::free_name;
+
+    #[test]
+    fn a_saved_table_is_never_left_out_for_one_that_is_there() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("sdb-20261122-101112-abcd");
+        let names = ["", "-2", "-3"].map(|end| format!("sdb-20261122-101112-abcd{end}.json"));
+        for name in names {
+            let free = free_name(&path);
+            assert_eq!(free, directory.path().join(name));
+            std::fs::write(free, b"{}").expect("written");
+        }
     }
 }
