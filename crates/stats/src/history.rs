@@ -12,7 +12,9 @@
 //! is Student's. Its degrees of freedom are Satterthwaite's over the parts that make it up:
 //! runs less boots and hours for the error, boots less one for a new boot, hours less one
 //! for a new hour. They are never below those of the smallest level that counts, and near
-//! them where that level's variance is most of it.
+//! them where that level's variance is most of it. Where fewer than four boots are stored,
+//! the interval for a new one reaches 5 % to either side at least: one boot does not show how
+//! much boots differ.
 //!
 //! Left out: which stored runs belong together. A history has one load on one target, of
 //! one kernel, firmware and size.
@@ -159,6 +161,12 @@ impl History {
             student_quantile(0.5 + 0.5 * level, degrees) * libm::sqrt(variance)
         } else {
             0.0
+        };
+        // One boot shows no difference between boots, and two or three little of it.
+        let half = if boot.is_none() && self.boots.len() < BOOTS_MIN {
+            half.max(libm::log1p(CHANGE_PERCENT_UNKNOWN_BOOTS / 100.0))
+        } else {
+            half
         };
         Estimate {
             value,
@@ -617,7 +625,7 @@ mod tests {
         let history = History::of(&same).unwrap();
         assert_eq!(history.noise(), 0.0);
         let new = NewRun {
-            boot: 2,
+            boot: 1,
             hour: 6,
             runs: 1,
         };
@@ -643,6 +651,34 @@ mod tests {
         }
         // 95 % of 60 and 2.75 standard deviations.
         assert!(within >= 52, "{within} of 60");
+    }
+
+    #[test]
+    fn few_boots_do_not_show_how_much_a_new_one_may_differ() {
+        let runs = hourly(240, 8, |_| 1_000.0);
+        let ends = |boots: u64, boot| {
+            let mut runs = runs.clone();
+            for (number, run) in runs.iter_mut().enumerate() {
+                run.boot = number as u64 * boots / 240;
+            }
+            let history = History::of(&runs).unwrap();
+            let expected = history.predict(
+                NewRun {
+                    boot,
+                    hour: 3,
+                    runs: 6,
+                },
+                0.95,
+            );
+            [expected.low, expected.high].map(|end| libm::log(end / expected.value).abs())
+        };
+        // Six runs of a boot that is known scatter by 1 %.
+        assert!(ends(1, 0).into_iter().all(|half| half < 0.03));
+        for boots in 1..4 {
+            let least = libm::log(1.05) - 1e-9;
+            assert!(ends(boots, 99).into_iter().all(|half| half >= least));
+        }
+        assert!(ends(12, 99).into_iter().all(|half| half < 0.04));
     }
 
     #[test]
