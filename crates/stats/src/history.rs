@@ -14,7 +14,7 @@
 //! for a new hour. They are never below those of the smallest level that counts, and near
 //! them where that level's variance is most of it. Where fewer than four boots are stored,
 //! the interval for a new one reaches 5 % to either side at least: one boot does not show how
-//! much boots differ.
+//! much boots differ. The same goes for hours.
 //!
 //! Left out: which stored runs belong together. A history has one load on one target, of
 //! one kernel, firmware and size.
@@ -134,6 +134,26 @@ impl History {
     /// Where the mean of new runs lies at a level, as a value.
     #[must_use]
     pub fn predict(&self, new: NewRun, level: f64) -> Estimate {
+        let expected = self.interval(new, level);
+        // One boot shows no difference between boots, and two or three little of it; the same
+        // goes for hours.
+        let is_new_boot = self.boots.binary_search(&new.boot).is_err();
+        let is_new_hour = self.hours.binary_search(&new.hour).is_err();
+        let is_unknown = is_new_boot && self.boots.len() < BOOTS_MIN
+            || is_new_hour && self.hours.len() < HOURS_MIN;
+        if !is_unknown {
+            return expected;
+        }
+        let least = 1.0 + CHANGE_PERCENT_UNKNOWN_BOOTS / 100.0;
+        Estimate {
+            low: expected.low.min(expected.value / least),
+            high: expected.high.max(expected.value * least),
+            ..expected
+        }
+    }
+
+    /// The same from the variances alone.
+    fn interval(&self, new: NewRun, level: f64) -> Estimate {
         let boot = self.boots.binary_search(&new.boot).ok();
         let hour = self.hours.binary_search(&new.hour).ok();
         let (value, of_effects) = self.solution.sum(boot, hour.map(|hour| 1 + hour));
@@ -161,12 +181,6 @@ impl History {
             student_quantile(0.5 + 0.5 * level, degrees) * libm::sqrt(variance)
         } else {
             0.0
-        };
-        // One boot shows no difference between boots, and two or three little of it.
-        let half = if boot.is_none() && self.boots.len() < BOOTS_MIN {
-            half.max(libm::log1p(CHANGE_PERCENT_UNKNOWN_BOOTS / 100.0))
-        } else {
-            half
         };
         Estimate {
             value,
@@ -206,6 +220,8 @@ impl History {
 
 /// Fewest boots that show how much boots differ.
 const BOOTS_MIN: usize = 4;
+/// The same of hours of day.
+const HOURS_MIN: usize = 4;
 /// Below, a change between two boots must be this large, in per cent.
 const CHANGE_PERCENT_UNKNOWN_BOOTS: f64 = 5.0;
 /// A change is found so many runs from where it is.
@@ -264,7 +280,7 @@ impl History {
             true => least.max(CHANGE_PERCENT_UNKNOWN_BOOTS),
             false => least,
         };
-        percent > least && self.judge(level, new, LEVEL) != AgainstHistory::Within
+        percent > least && !self.interval(new, LEVEL).contains(level)
     }
 }
 
@@ -626,7 +642,7 @@ mod tests {
         assert_eq!(history.noise(), 0.0);
         let new = NewRun {
             boot: 1,
-            hour: 6,
+            hour: 5,
             runs: 1,
         };
         let expected = history.predict(new, 0.95);
@@ -679,6 +695,19 @@ mod tests {
             assert!(ends(boots, 99).into_iter().all(|half| half >= least));
         }
         assert!(ends(12, 99).into_iter().all(|half| half < 0.04));
+        // As little do runs at one hour of each day show of another hour.
+        let at_three = runs.iter().map(|run| HistoryRun { hour: 3, ..*run });
+        let daily: Vec<HistoryRun> = at_three.collect();
+        let of_hour = |hour| {
+            let new = NewRun {
+                boot: 0,
+                hour,
+                runs: 6,
+            };
+            let expected = History::of(&daily).unwrap().predict(new, 0.95);
+            expected.high / expected.value
+        };
+        assert!(of_hour(3) < 1.03 && of_hour(15) > 1.049);
     }
 
     #[test]
