@@ -12,7 +12,9 @@
 //! is Student's. Its degrees of freedom are Satterthwaite's over the parts that make it up:
 //! runs less boots and hours for the error, boots less one for a new boot, hours less one
 //! for a new hour. They are never below those of the smallest level that counts, and near
-//! them where that level's variance is most of it.
+//! them where that level's variance is most of it. Where fewer than four boots are stored,
+//! the interval for a new one reaches 5 % to either side at least: one boot does not show how
+//! much boots differ. The same goes for hours.
 //!
 //! Not included: which stored runs belong together. A history has one load on one target, with one
 //! kernel, firmware and size.
@@ -131,6 +133,26 @@ impl History {
     /// Interval for the mean of new runs at a level, as a value.
     #[must_use]
     pub fn predict(&self, new: NewRun, level: f64) -> Estimate {
+        let expected = self.interval(new, level);
+        // One boot shows no difference between boots, and two or three little of it; the same
+        // goes for hours.
+        let is_new_boot = self.boots.binary_search(&new.boot).is_err();
+        let is_new_hour = self.hours.binary_search(&new.hour).is_err();
+        let is_unknown = is_new_boot && self.boots.len() < BOOTS_MIN
+            || is_new_hour && self.hours.len() < HOURS_MIN;
+        if !is_unknown {
+            return expected;
+        }
+        let least = 1.0 + CHANGE_PERCENT_UNKNOWN_BOOTS / 100.0;
+        Estimate {
+            low: expected.low.min(expected.value / least),
+            high: expected.high.max(expected.value * least),
+            ..expected
+        }
+    }
+
+    /// The same from the variances alone.
+    fn interval(&self, new: NewRun, level: f64) -> Estimate {
         let boot = self.boots.binary_search(&new.boot).ok();
         let hour = self.hours.binary_search(&new.hour).ok();
         let (value, of_effects) = self.solution.sum(boot, hour.map(|hour| 1 + hour));
@@ -197,7 +219,9 @@ impl History {
 
 /// Fewest boots that show how much boots differ.
 const BOOTS_MIN: usize = 4;
-/// With fewer, a change between two boots must be this large, in per cent.
+/// The same of hours of day.
+const HOURS_MIN: usize = 4;
+/// Below, a change between two boots must be this large, in per cent.
 const CHANGE_PERCENT_UNKNOWN_BOOTS: f64 = 5.0;
 /// Error in the position of a change, in runs.
 const PLACE_ERROR: usize = 4;
@@ -256,7 +280,7 @@ impl History {
             true => least.max(CHANGE_PERCENT_UNKNOWN_BOOTS),
             false => least,
         };
-        percent > least && self.judge(level, new, LEVEL) != AgainstHistory::Within
+        percent > least && !self.interval(new, LEVEL).contains(level)
     }
 }
 
@@ -617,8 +641,8 @@ mod tests {
         let history = History::of(&same).unwrap();
         assert_eq!(history.noise(), 0.0);
         let new = NewRun {
-            boot: 2,
-            hour: 6,
+            boot: 1,
+            hour: 5,
             runs: 1,
         };
         let expected = history.predict(new, 0.95);
@@ -643,6 +667,47 @@ mod tests {
         }
         // 95 % of 60 and 2.75 standard deviations.
         assert!(within >= 52, "{within} of 60");
+    }
+
+    #[test]
+    fn few_boots_do_not_show_how_much_a_new_one_may_differ() {
+        let runs = hourly(240, 8, |_| 1_000.0);
+        let ends = |boots: u64, boot| {
+            let mut runs = runs.clone();
+            for (number, run) in runs.iter_mut().enumerate() {
+                run.boot = number as u64 * boots / 240;
+            }
+            let history = History::of(&runs).unwrap();
+            let expected = history.predict(
+                NewRun {
+                    boot,
+                    hour: 3,
+                    runs: 6,
+                },
+                0.95,
+            );
+            [expected.low, expected.high].map(|end| libm::log(end / expected.value).abs())
+        };
+        // Six runs of a boot that is known scatter by 1 %.
+        assert!(ends(1, 0).into_iter().all(|half| half < 0.03));
+        for boots in 1..4 {
+            let least = libm::log(1.05) - 1e-9;
+            assert!(ends(boots, 99).into_iter().all(|half| half >= least));
+        }
+        assert!(ends(12, 99).into_iter().all(|half| half < 0.04));
+        // As little do runs at one hour of each day show of another hour.
+        let at_three = runs.iter().map(|run| HistoryRun { hour: 3, ..*run });
+        let daily: Vec<HistoryRun> = at_three.collect();
+        let of_hour = |hour| {
+            let new = NewRun {
+                boot: 0,
+                hour,
+                runs: 6,
+            };
+            let expected = History::of(&daily).unwrap().predict(new, 0.95);
+            expected.high / expected.value
+        };
+        assert!(of_hour(3) < 1.03 && of_hour(15) > 1.049);
     }
 
     #[test]

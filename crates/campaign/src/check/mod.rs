@@ -327,7 +327,7 @@ fn measure(
         ..permissions.clone()
     };
     let ready = open_targets(context, store, &work, &permissions)?;
-    let against = (baseline, own.as_ref());
+    let against = (baseline, own.as_mut());
     let outcome = run_on(context, store, options, against, &work, &ready, records);
     for target in ready.opened {
         target.finish_or_report(context);
@@ -339,7 +339,7 @@ fn run_on(
     context: &Context,
     store: &mut Store,
     options: &CheckOptions,
-    (baseline, own): (Option<&KeptBaseline>, Option<&Fitted>),
+    (baseline, own): (Option<&KeptBaseline>, Option<&mut Fitted>),
     work: &Work,
     ready: &Ready,
     records: &mut Vec<RunRecord>,
@@ -363,6 +363,9 @@ fn run_on(
     if exit_of(context, records) != Exit::Done {
         return Ok(());
     }
+    // The boot of a run is known once it is stored; until then it counts as a new one, whose
+    // interval is wider.
+    stored.learn_boots(store)?;
     let table = stored.with(|stored| own.compare(records, stored));
     // One run in twenty lies outside its interval by chance.
     let is_worse = |table: &ComparisonRecord| {

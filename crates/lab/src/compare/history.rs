@@ -5,6 +5,7 @@
 //! Pure: the caller supplies the stored runs and the boot in which each was made.
 
 use super::cells::{Cell, cells_for};
+use super::judge::resolution;
 use super::words::cell_words;
 use super::{CompareOptions, Side, compare};
 use crate::experiment::Metric;
@@ -236,6 +237,14 @@ impl LoadHistory {
             runs: values.len(),
         };
         let expected = self.history.predict(new, by.level);
+        // Equal runs, as on simulated arrays, do not show what another start would have given;
+        // both sides have the resolution of a run.
+        let reach = 2.0 * resolution(cell, by);
+        let expected = Estimate {
+            low: expected.low.min(expected.value * (1.0 - reach)),
+            high: expected.high.max(expected.value * (1.0 + reach)),
+            ..expected
+        };
         let percent = |of: f64| 100.0 * (value / of - 1.0);
         let interval = [percent(expected.high), percent(expected.low)];
         row.estimate_percent = Some(percent(expected.value));
@@ -405,6 +414,19 @@ mod tests {
         let [low, high] = lower.rows[0].interval_percent.expect("an interval");
         assert!(low < -10.0 && high < -5.0, "{low} {high}");
         assert_eq!(table(11_000.0).verdict, Verdict::Better);
+    }
+
+    #[test]
+    fn one_operation_more_or_less_is_no_difference() {
+        let equal: Vec<RunRecord> = (0..60).map(|number| run(number, 10_000.0, "6")).collect();
+        let verdict = |iops| {
+            let table = compared(&equal, &[run(60, iops, "6")]).expect("a table");
+            table.verdict
+        };
+        // Of 10,000 operations.
+        assert_eq!(verdict(9_999.0), Verdict::NoDifference);
+        assert_eq!(verdict(10_001.0), Verdict::NoDifference);
+        assert_eq!(verdict(9_990.0), Verdict::Worse);
     }
 
     #[test]

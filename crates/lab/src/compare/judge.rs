@@ -204,7 +204,7 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
 /// Relative resolution of a cell's value. A rate counts whole operations, and where a run
 /// begins and ends decides about one of them; the same goes for a mean. Any other latency has
 /// the resolution of its histogram bin. 0 if the source does not give the number of operations.
-fn resolution(cell: &Cell<'_>, options: CompareOptions) -> f64 {
+pub(super) fn resolution(cell: &Cell<'_>, options: CompareOptions) -> f64 {
     let is_binned = options.metric.latency_name().is_some();
     if is_binned && options.metric != Metric::LatencyMean {
         return LATENCY_BIN;

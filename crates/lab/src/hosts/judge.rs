@@ -54,7 +54,8 @@ pub(super) fn stragglers(rates: &[f64]) -> Vec<bool> {
 pub(super) fn mean_over_time(rates: &[f64]) -> Option<Estimate> {
     const LEVEL: f64 = 0.95;
     if rates.len() < BLOCKS_FROM {
-        return mean_interval(rates, LEVEL);
+        // However much few intervals differ, no rate is below 0.
+        return mean_interval(rates, LEVEL).map(|interval| interval.map(|rate| rate.max(0.0)));
     }
     let bootstrap = Bootstrap {
         block_length: Bootstrap::block_length_for(rates.len()),
@@ -135,6 +136,8 @@ mod tests {
         assert_eq!(mean_over_time(&[5.0]), None);
         let few = mean_over_time(&[5.0, 6.0, 7.0]).unwrap();
         assert!(few.low < 6.0 && 6.0 < few.high && few.value == 6.0);
+        let uneven = mean_over_time(&[300.0, 10.0, 5.0]).unwrap();
+        assert!(uneven.low == 0.0 && uneven.high > 500.0, "{uneven:?}");
         let many: Vec<f64> = (0..60).map(|k| 100.0 + f64::from(k % 7)).collect();
         let many = mean_over_time(&many).unwrap();
         assert!(many.contains(many.value) && many.width() < 3.0);

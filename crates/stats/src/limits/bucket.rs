@@ -220,7 +220,7 @@ pub fn fit_bucket(rates: &[f64], step: &RateStep, earlier: &[BurstUse]) -> Optio
         ),
         libm::hypot(BUCKET_ERROR_SHARE * value, unsure),
     );
-    let bucket = around(value, half);
+    let bucket = around(value, half).map(|held| held.max(0.0));
     Some(TokenBucket {
         burst_per_s: burst,
         sustained_per_s: sustained,
@@ -254,7 +254,7 @@ pub fn fit_refill(bucket: &TokenBucket, rates: &[f64], rest_s: f64) -> Option<Re
         .sum();
     let half = libm::hypot(STEP_ERROR_S * above, half_width(&sustained) * step_s as f64);
     Some(Refill {
-        per_s: around(taken, half).map(|refilled| refilled / rest_s),
+        per_s: around(taken, half).map(|refilled| refilled.max(0.0) / rest_s),
         rest_s,
     })
 }

@@ -111,6 +111,10 @@ fn the_variances_of_a_history_are_those_of_restricted_maximum_likelihood() {
         }
         close(found.mean, f[3][3], 1e-4, "mean");
         let last = runs.last().unwrap().boot;
+        let mut boots: Vec<u64> = runs.iter().map(|run| run.boot).collect();
+        boots.sort_unstable();
+        boots.dedup();
+        let boots = boots.len();
         for (number, (boot, hour)) in [(last, 3), (99, 3), (99, 99)].into_iter().enumerate() {
             let seen = found.predict(
                 NewRun {
@@ -122,10 +126,12 @@ fn the_variances_of_a_history_are_those_of_restricted_maximum_likelihood() {
             );
             let expected = &f[4 + number];
             close(seen.value, expected[0], 3e-4, "prediction");
-            let half = (expected[2] - expected[1]) / 2.0;
-            let off = (seen.low - expected[1])
-                .abs()
-                .max((seen.high - expected[2]).abs());
+            // Where few boots are known, a new one may differ by 5 % at least.
+            let least = if boot == 99 && boots < 4 { 1.05 } else { 1.0 };
+            let low = expected[1].min(expected[0] / least);
+            let high = expected[2].max(expected[0] * least);
+            let half = (high - low) / 2.0;
+            let off = (seen.low - low).abs().max((seen.high - high).abs());
             assert!(off <= 0.03 * half, "{seen:?} not {expected:?}");
         }
     });

@@ -369,7 +369,7 @@ fn found(
 }
 
 /// The percentile in milliseconds, and the nearest thresholds that it is certainly above
-/// and below. Only seconds from `from` on count for those.
+/// and below. Only seconds from `from` on count.
 fn percentile(
     required: &ProductRequirement,
     share_max: f64,
@@ -378,9 +378,10 @@ fn percentile(
 ) -> (Option<f64>, Option<f64>, Option<f64>) {
     let histogram = job.latencies(required.operations).histogram();
     let percent = 100.0 * (1.0 - share_max);
-    let measured = histogram
-        .percentile(percent)
-        .map(|ns| milliseconds(ns as f64));
+    let measured = histogram.percentile(percent).map(|ns| match from {
+        0 => milliseconds(ns as f64),
+        _ => milliseconds(since(job, share_max, from, ns)),
+    });
     let rule = ShareRule::new(share_max);
     let (mut low, mut high) = (None, None);
     for &threshold_ns in &job.thresholds_ns {
@@ -397,6 +398,32 @@ fn percentile(
     }
     let bound = |ns: Option<u64>| ns.map(|ns| milliseconds(ns as f64));
     (measured, bound(low), bound(high))
+}
+
+/// The percentile of the seconds from `from` on. Latencies are kept of all seconds together,
+/// whose percentile is `all_ns`; of a part it is known how many were beyond each threshold.
+/// So it is that of all if it lies between the right two thresholds, else their middle.
+fn since(job: &JobSeconds, share_max: f64, from: usize, all_ns: u64) -> f64 {
+    let holds = |threshold_ns: u64| {
+        let (mut due, mut beyond) = (0, 0);
+        for second in due_seconds(job, threshold_ns).iter().skip(from) {
+            due += second.due;
+            beyond += second.beyond;
+        }
+        beyond as f64 <= share_max * due as f64
+    };
+    let thresholds_ns = &job.thresholds_ns;
+    let place = thresholds_ns.partition_point(|one| !holds(*one));
+    let below = place.checked_sub(1).map(|below| thresholds_ns[below]);
+    let above = thresholds_ns.get(place).copied();
+    match (below, above) {
+        (Some(below), Some(above)) if all_ns <= below || all_ns > above => {
+            (below as f64 * above as f64).sqrt()
+        }
+        (Some(below), None) => all_ns.max(below) as f64,
+        (None, Some(above)) => all_ns.min(above) as f64,
+        _ => all_ns as f64,
+    }
 }
 
 /// Rounded to a microsecond.

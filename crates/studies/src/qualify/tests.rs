@@ -179,6 +179,27 @@ fn a_quiet_disk_is_met_at_minute_20_and_a_bad_one_missed_at_minute_3() {
 }
 
 #[test]
+fn after_a_change_the_percentile_is_that_of_the_part_that_is_judged() {
+    let mut study = study(ONE, QualifyDesign::Usual);
+    let mut runs = 0;
+    while let NextStep::Run(run) = study.next() {
+        runs += 1;
+        assert!(runs < 100, "it never ends");
+        // Three bad minutes of twenty: 0.75 % of all operations took 20 ms.
+        let disk = if runs <= 17 { GOOD } else { BAD };
+        study.completed(run.id, &record(&run, disk, Status::Complete));
+    }
+    assert_eq!((study.verdict(), study.seconds()), (Verdict::Missed, 1_200));
+    let judged = &study.judgements()[0];
+    let changed = judged.reason.contains("it changed after 1,020 s");
+    assert!(changed, "{judged:?}");
+    // Between two thresholds, 19 % apart.
+    let measured = judged.measured.unwrap();
+    assert!((20.0..23.8).contains(&measured), "{judged:?}");
+    assert!(judged.low.unwrap() < measured, "{judged:?}");
+}
+
+#[test]
 fn five_minutes_never_say_met_and_a_verdict_to_sign_rests_between() {
     let mut quick = study(ONE, QualifyDesign::Quick);
     assert_eq!(drive(&mut quick, GOOD), (5, 0));
