@@ -377,3 +377,45 @@ fn pauses_and_limits_of_diskspd_are_carried() {
     let parallel = more("using parallel async I/O");
     assert_eq!(row(&parallel.runs[0]).pattern(), None);
 }
+
+/// DiskSpd's text of a run that only writes: reads have no deviation of their latencies.
+fn only_writes(deviation: &str) -> String {
+    let text = crate::tools::DISKSPD_TEXT;
+    let (head, _) = text.split_once("Total IO").unwrap();
+    let head = head.replace("-w30", "-w100").replace(
+        "performing mix test (read/write ratio: 70/30)",
+        "performing write test",
+    );
+    let rows = |name: &str, numbers: &str| {
+        format!(
+            "{name}\nthread |       bytes     |     I/Os     |     MB/s   |  I/O per s |  AvgLat  | LatStdDev |  file\n     0 | {numbers} | E:\\bench\\t.dat (8192MB)\ntotal: {numbers}\n\n"
+        )
+    };
+    let written = "294912000 | 18000 | 9.38 | 600.00 | 11.333 | 7.000";
+    let tables = [
+        rows("Total IO", written),
+        rows(
+            "Read IO",
+            &format!("0 | 0 | 0.00 | 0.00 | 0.000 | {deviation}"),
+        ),
+        rows("Write IO", written),
+    ];
+    format!(
+        "{head}{}  %-ile |  Read (ms) | Write (ms) | Total (ms)\n----------------------------------------------\n    min |        N/A |      0.300 |      0.300\n   50th |        N/A |     10.000 |     10.000\n   99th |        N/A |     30.000 |     30.000\n    max |        N/A |     60.000 |     60.000\n",
+        tables.concat()
+    )
+}
+
+#[test]
+fn diskspd_prints_no_deviation_where_nothing_was_read() {
+    let file = read(&only_writes("N/A"));
+    let outcome = &file.runs[0].jobs[0].outcome;
+    assert_eq!(
+        (outcome.read.operations, outcome.write.operations),
+        (0, 18_000)
+    );
+    assert_eq!(outcome.write.latency_ns.unwrap().p50, 10_000_000);
+    // A row with operations has one.
+    let cut = only_writes("0.000").replace("| 11.333 | 7.000", "| 11.333 | N/A");
+    assert!(refused(&cut).contains("does not have a number"));
+}
