@@ -419,3 +419,15 @@ fn diskspd_prints_no_deviation_where_nothing_was_read() {
     let cut = only_writes("0.000").replace("| 11.333 | 7.000", "| 11.333 | N/A");
     assert!(refused(&cut).contains("does not have a number"));
 }
+
+#[test]
+fn terse_lines_whose_version_has_no_prefix_are_read() {
+    let line = TERSE.lines().next().unwrap();
+    let version = line.split(';').nth(1).unwrap();
+    for other in ["2.0.8", "fio 2.0.8"] {
+        let file = read(&line.replacen(version, other, 1));
+        assert_eq!(file.runs[0].jobs, read(line).runs[0].jobs, "{other}");
+        let imported = file.runs[0].imported.as_ref().unwrap();
+        assert_eq!(imported.tool_version.as_deref(), Some("2.0.8"));
+    }
+}
