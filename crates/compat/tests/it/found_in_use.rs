@@ -431,3 +431,18 @@ fn terse_lines_whose_version_has_no_prefix_are_read() {
         assert_eq!(imported.tool_version.as_deref(), Some("2.0.8"));
     }
 }
+
+#[test]
+fn text_behind_the_table_of_elbencho_is_skipped() {
+    let csv = include_str!("../data/elbencho.csv");
+    let file = read(&format!("A run:\n```\n{csv}\n```\n$ exit\n"));
+    let jobs =
+        |file: &ImportedFile| -> Vec<_> { file.runs.iter().map(|run| run.jobs.clone()).collect() };
+    assert_eq!(jobs(&file), jobs(&read(csv)));
+    assert!(says(
+        &file,
+        "is not a row of the table and is skipped: $ exit"
+    ));
+    // A row that was cut after its date is no text.
+    assert!(refused(&format!("{csv}\n2026-11-23T10:00:00\n")).contains("it is truncated"));
+}
