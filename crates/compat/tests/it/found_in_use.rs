@@ -446,3 +446,12 @@ fn text_behind_the_table_of_elbencho_is_skipped() {
     // A row that was cut after its date is no text.
     assert!(refused(&format!("{csv}\n2026-11-23T10:00:00\n")).contains("it is truncated"));
 }
+
+#[test]
+fn a_job_that_only_trims_has_no_rate() {
+    let text = "a: (g=0): rw=randtrim, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=4\nfio-3.28\nStarting 1 process\n\na: (groupid=0, jobs=1): err= 0: pid=77: Mon Nov 23 10:00:00 2026\n  trim: IOPS=1000, BW=4000KiB/s (4096kB/s)(39.1MiB/10000msec); 0 zone resets\n    clat (usec): min=7, max=2400, avg=36.01, stdev= 9.11\n  cpu          : usr=1.00%, sys=2.00%, ctx=1, majf=0, minf=0\n     issued rwts: total=0,0,10000,0 short=0,0,0,0 dropped=0,0,0,0\n\nRun status group 0 (all jobs):\n   TRIM: bw=4000KiB/s (4096kB/s), 4000KiB/s-4000KiB/s (4096kB/s-4096kB/s), io=39.1MiB (41.0MB), run=10000-10000msec\n";
+    let file = read(text);
+    let job = row(&file.runs[0]);
+    assert_eq!((job.iops(), job.mib_per_s()), (None, None));
+    assert!(says(&file, "its trims are left out"));
+}
