@@ -455,3 +455,26 @@ fn a_job_that_only_trims_has_no_rate() {
     assert_eq!((job.iops(), job.mib_per_s()), (None, None));
     assert!(says(&file, "its trims are left out"));
 }
+
+#[test]
+fn documents_that_other_programs_wrote_again_are_read() {
+    let jobs = |text: &str| -> Vec<_> {
+        let file = read(text);
+        file.runs.iter().map(|run| run.jobs.clone()).collect()
+    };
+    let (_, body) = FIO.split_once('{').unwrap();
+    // Sorted by name: an object with objects in it comes before the version.
+    let disks = "\"disk_util\": [{\"name\": \"sda\", \"more\": {\"util\": 9.5}}],";
+    let version = "\"fio version\"";
+    let sorted = format!("{{\n{disks}\n{body}");
+    assert!(sorted.find(disks) < sorted.find(version));
+    assert_eq!(jobs(&sorted), jobs(FIO));
+    // A brace in a text is none of the document.
+    let odd = format!("{{\n\"a\": \"}}\",\n{body}");
+    assert_eq!(jobs(&odd), jobs(FIO));
+    let mark = "\"total_ios\": ";
+    let (before, count) = FIO.split_once(mark).unwrap();
+    let digits = count.find(|sign: char| !sign.is_ascii_digit()).unwrap();
+    let (count, behind) = count.split_at(digits);
+    assert_eq!(jobs(&format!("{before}{mark}{count}.0{behind}")), jobs(FIO));
+}
