@@ -53,8 +53,8 @@ impl LineReader for CsvReader {
             }
             return;
         }
-        // A prompt or the end of a code block; a row begins with its date.
-        if cells.len() == 1 && !row.starts_with(|sign: char| sign.is_ascii_digit()) {
+        // A prompt, the end of a code block, text of another tool; a row begins with its date.
+        if !row.starts_with(|sign: char| sign.is_ascii_digit()) {
             let shown: String = row.chars().take(80).collect();
             return out.note(
                 line.number,

@@ -435,7 +435,9 @@ fn terse_lines_whose_version_has_no_prefix_are_read() {
 #[test]
 fn text_behind_the_table_of_elbencho_is_skipped() {
     let csv = include_str!("../data/elbencho.csv");
-    let file = read(&format!("A run:\n```\n{csv}\n```\n$ exit\n"));
+    let file = read(&format!(
+        "A run:\n```\n{csv}\n```\n$ exit\nDone, all of it.\n"
+    ));
     let jobs =
         |file: &ImportedFile| -> Vec<_> { file.runs.iter().map(|run| run.jobs.clone()).collect() };
     assert_eq!(jobs(&file), jobs(&read(csv)));
