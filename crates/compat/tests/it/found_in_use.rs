@@ -480,3 +480,30 @@ fn documents_that_other_programs_wrote_again_are_read() {
     let (count, behind) = count.split_at(digits);
     assert_eq!(jobs(&format!("{before}{mark}{count}.0{behind}")), jobs(FIO));
 }
+
+#[test]
+fn other_forms_of_fio_in_a_file_are_left_out_with_a_note() {
+    let normal = include_str!("../data/fio-normal.txt");
+    for (text, form, best, runs) in [
+        (
+            format!("{normal}\n{TERSE}"),
+            "fio terse output",
+            "fio normal output",
+            3,
+        ),
+        (
+            format!("{normal}\n{FIO}"),
+            "fio normal output",
+            "fio JSON",
+            read(FIO).runs.len(),
+        ),
+    ] {
+        let file = read(&text);
+        assert_eq!(file.runs.len(), runs, "{form}");
+        let note = format!("begins {form}, which is left out because {best} is in the same file");
+        assert!(says(&file, &note), "{:?}", file.notes);
+    }
+    for alone in [normal, TERSE, FIO] {
+        assert!(!says(&read(alone), "is in the same file"));
+    }
+}
