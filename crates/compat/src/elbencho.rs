@@ -53,6 +53,14 @@ impl LineReader for CsvReader {
             }
             return;
         }
+        // A prompt, the end of a code block, text of another tool; a row begins with its date.
+        if !row.starts_with(|sign: char| sign.is_ascii_digit()) {
+            let shown: String = row.chars().take(80).collect();
+            return out.note(
+                line.number,
+                format!("is not a row of the table and is skipped: {shown}"),
+            );
+        }
         if cells.len() != self.columns.len() {
             let (found, wanted) = (cells.len(), self.columns.len());
             let reason = format!("has {found} values for {wanted} columns: it is truncated");

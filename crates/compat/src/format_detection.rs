@@ -26,9 +26,10 @@ pub(crate) struct Start {
 /// Where results begin, in order. Only marks that are alone on their line count: a log may quote
 /// another tool.
 ///
-/// The first byte of a line limits which tools it can be from, so most lines take only a few
-/// nanoseconds.
-pub(crate) fn starts(text: &str, work: &Work<'_>) -> Vec<Start> {
+/// The first byte of a line says which tools it can be of, so most lines are looked at
+/// for a few nanoseconds only. What is not read because fio's results are there in a
+/// better form is added to `left_out`.
+pub(crate) fn starts(text: &str, work: &Work<'_>, left_out: &mut Vec<Start>) -> Vec<Start> {
     let mut scan = Scan::default();
     for line in lines(text) {
         if !work.visit(line.text.len() + 1) {
@@ -50,7 +51,13 @@ pub(crate) fn starts(text: &str, work: &Work<'_>) -> Vec<Start> {
         (Format::FioNormal, [Format::FioTerse, Format::FioTerse]),
     ] {
         if starts.iter().any(|start| start.format == best) {
-            starts.retain(|start| !others.contains(&start.format));
+            starts.retain(|start| {
+                let is_kept = !others.contains(&start.format);
+                if !is_kept {
+                    left_out.push(*start);
+                }
+                is_kept
+            });
         }
     }
     starts

@@ -519,6 +519,12 @@ fn targets(section: &Section, plan: &mut PlanText) -> Result<Vec<String>, String
                 section.line,
                 "fio would make its file in the current directory, and so does the plan",
             );
+            if options.count("numjobs").unwrap_or(1) > 1 {
+                plan.note(
+                    section.line,
+                    "each process of fio has a file of its own; here the threads of a job share one",
+                );
+            }
             Ok(vec![".".to_owned()])
         }
     }

@@ -26,8 +26,12 @@ pub(super) fn total_row(cells: &[&str], columns: usize) -> Option<TotalRow> {
     if cells.len() < columns.max(4) {
         return None;
     }
-    // The row's last cell must also be a number, though it is not used.
-    let whole = |cell: &&str| cell.trim_end_matches('%').parse::<f64>().is_ok();
+    // The row ends with a number, too, though it is not needed; without operations
+    // their latencies have no deviation.
+    let no_operations = cells[1] == "0";
+    let whole = |cell: &&str| {
+        cell.trim_end_matches('%').parse::<f64>().is_ok() || (no_operations && *cell == "N/A")
+    };
     if !cells[..columns.max(4)].iter().all(whole) {
         return None;
     }

@@ -93,7 +93,7 @@ fn next_document(
         return None;
     }
     let mark = text[from..].find(MARK)?;
-    let start = from + text[from..from + mark].rfind('{')?;
+    let start = from + opening_brace(&text[from..from + mark])?;
     let line = from_line + line_feeds(&text[from..start]);
     passed_over(&text[from..start], from_line, out);
     let end = json_end(text, start, out.work()).unwrap_or(text.len());
@@ -117,7 +117,28 @@ fn next_document(
     }
 }
 
-/// Imports the runs of a document, with the text before it and, for the last one, after it.
+/// The brace that is open where a text ends: programs that write a document again sort
+/// its names, and then whole objects stand before its version. Where braces do not
+/// match, as those in a name, the last one.
+fn opening_brace(text: &str) -> Option<usize> {
+    let mut closed = 0_usize;
+    let open = text.bytes().enumerate().rev().find(|(_, byte)| match byte {
+        b'}' => {
+            closed += 1;
+            false
+        }
+        b'{' if closed == 0 => true,
+        b'{' => {
+            closed -= 1;
+            false
+        }
+        _ => false,
+    });
+    open.map(|(at, _)| at).or_else(|| text.rfind('{'))
+}
+
+/// Takes the runs of a document over, with the text before it and, of the last one,
+/// behind it.
 fn take(found: &FioDocument, before: &str, behind: &str, out: &mut Out<'_>) {
     if let Err(reason) = must_be_readable(&found.value) {
         return out.refuse(found.line, reason, "nothing was imported");

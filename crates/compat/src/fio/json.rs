@@ -253,6 +253,10 @@ impl<'de> Visitor<'de> for ScalarVisitor {
 fn whole<'de, A: MapAccess<'de>>(map: &mut A, _: &Work<'_>) -> Result<Option<u64>, A::Error> {
     Ok(match map.next_value()? {
         Scalar::Whole(value) => Some(value),
+        // Programs without integers write counts as `1024.0`.
+        Scalar::Number(value) if value.fract() == 0.0 && (0.0..=9e15).contains(&value) => {
+            Some(value as u64)
+        }
         _ => None,
     })
 }

@@ -19,14 +19,19 @@ pub(super) fn outcome(job: &Job, absent: &mut Absent) -> Option<JobOutcome> {
         .operations
         .checked_add(outcome.write.operations)?;
     outcome.bytes = outcome.read.bytes.checked_add(outcome.write.bytes)?;
-    if operations(read).is_some() && operations(write).is_some() {
+    // A rate of 0 would say that a job which only trims did nothing.
+    let trims = job.trim.as_deref().and_then(|trim| trim.total_ios);
+    let only_trims = trims.unwrap_or(0) > 0 && outcome.operations == 0 && outcome.bytes == 0;
+    if operations(read).is_some() && operations(write).is_some() && !only_trims {
         absent.give("jobs.outcome.operations");
     }
     let rate = |of: &Side| of.iops.filter(|rate| *rate >= 0.0);
     outcome.iops = rate(read)? + rate(write)?;
     outcome.mib_per_s = (bandwidth(read)? + bandwidth(write)?) / 1_048_576.0;
-    absent.give_all("jobs.outcome", &["iops", "mib_per_s"]);
-    if !(read.is_rounded || write.is_rounded) {
+    if !only_trims {
+        absent.give_all("jobs.outcome", &["iops", "mib_per_s"]);
+    }
+    if !(read.is_rounded || write.is_rounded || only_trims) {
         absent.give("jobs.outcome.bytes");
     }
     let longest = job.longest_ms().and_then(|ms| ms.checked_mul(1_000_000));

@@ -26,7 +26,9 @@ const WAITING_MAX: usize = 1_024;
 pub(crate) fn is_terse(line: &str) -> bool {
     let line = line.trim();
     match line.as_bytes() {
-        [b'3'..=b'5', b';', ..] => line[2..].starts_with("fio-"),
+        // Before version 2.1 some builds called themselves `2.0.8` or `fio 2.0.8`.
+        [b'3', b';', b'1'..=b'2', b'.', ..] => line.split(';').count() > OF_SIDE,
+        [b'3'..=b'5', b';', ..] => line[2..].starts_with("fio-") || line[2..].starts_with("fio "),
         // Version 2 does not name its program.
         [b'2', b';', ..] => line.split(';').count() > OF_SIDE * 2,
         _ => false,
@@ -194,7 +196,7 @@ fn state_of(line: &str) -> Result<State, &'static str> {
     Ok(State {
         line: 0,
         content: 0,
-        version: named.then(|| cells[1].to_owned()),
+        version: named.then(|| cells[1].trim_start_matches("fio ").to_owned()),
         job,
         counts: [count(2)?, count(3)?, count(4)?],
     })

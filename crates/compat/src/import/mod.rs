@@ -167,7 +167,8 @@ impl<'a> Import<'a> {
         work.visit(self.bytes.len());
         let decoded = text::decode_parts(self.bytes, self.source_name)?;
         let mut text = &*decoded.text;
-        let mut all = starts(text, work);
+        let mut left_out = Vec::new();
+        let mut all = starts(text, work, &mut left_out);
         let bare;
         // Results may be quoted in mail and on pages; those of disk benchmarks are read as they
         // are.
@@ -179,12 +180,14 @@ impl<'a> Import<'a> {
             && let Some(found) = text::without_quotation(text)
         {
             bare = found;
-            let of_bare = starts(&bare, work);
+            let mut bare_left_out = Vec::new();
+            let of_bare = starts(&bare, work, &mut bare_left_out);
             if !of_bare.is_empty() {
-                (text, all) = (&bare, of_bare);
+                (text, all, left_out) = (&bare, of_bare, bare_left_out);
             }
         }
         let mut notes = self.of_file(&decoded);
+        notes.extend(other_form(&all, &left_out));
         let mut segments = segments(text, &all, |_| true);
         if self.whole_results
             && let Err(error) = self.read(text, &segments, work, &mut |_| {})
@@ -307,6 +310,20 @@ pub fn import_whole_results(bytes: &[u8], source_name: &str) -> Result<ImportedF
     Import::new(bytes, source_name).whole_results().all()
 }
 
+/// What is said where fio's results are there in several forms, of which one is read.
+fn other_form(read: &[Start], left_out: &[Start]) -> Option<Note> {
+    let first = left_out.first()?;
+    let is_best = |format: &Format| matches!(format, Format::FioJson | Format::FioNormal);
+    let best = read.iter().map(|start| start.format).find(is_best)?;
+    Some(Note {
+        line: Some(first.place.line),
+        message: format!(
+            "begins {}, which is left out because {best} is in the same file and says more of the same runs; import other runs from a file of their own",
+            first.format
+        ),
+    })
+}
+
 fn of_all(message: String) -> Note {
     Note {
         line: None,
@@ -410,7 +427,9 @@ impl Format {
 pub fn recognise(bytes: &[u8]) -> Option<Format> {
     let text = text::decode_parts(bytes, "").ok()?.text;
     let work = Work::new(bytes.len(), &|_| ControlFlow::Continue(()));
-    let first = starts(&text, &work).first().map(|start| start.format);
+    let first = starts(&text, &work, &mut Vec::new())
+        .first()
+        .map(|start| start.format);
     first.or_else(|| anywhere(&text, &work))
 }
 

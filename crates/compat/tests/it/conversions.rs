@@ -556,3 +556,17 @@ fn what_a_tool_would_not_do_itself_is_refused() {
         assert!(error.contains(reason), "{text}: {error}");
     }
 }
+
+#[test]
+fn processes_of_fio_without_a_filename_are_noted_to_have_files_of_their_own() {
+    let note = "has a file of its own";
+    for (options, is_noted) in [
+        ("numjobs=4", true),
+        ("numjobs=1", false),
+        ("numjobs=4\nfilename=/data/t.dat", false),
+    ] {
+        let text = format!("[a]\nrw=randread\nsize=1g\nruntime=5\n{options}\n");
+        let (_, notes) = plan(Tool::Fio, &text);
+        assert_eq!(notes.contains(note), is_noted, "{options}: {notes}");
+    }
+}

@@ -377,3 +377,133 @@ fn pauses_and_limits_of_diskspd_are_carried() {
     let parallel = more("using parallel async I/O");
     assert_eq!(row(&parallel.runs[0]).pattern(), None);
 }
+
+/// DiskSpd's text of a run that only writes: reads have no deviation of their latencies.
+fn only_writes(deviation: &str) -> String {
+    let text = crate::tools::DISKSPD_TEXT;
+    let (head, _) = text.split_once("Total IO").unwrap();
+    let head = head.replace("-w30", "-w100").replace(
+        "performing mix test (read/write ratio: 70/30)",
+        "performing write test",
+    );
+    let rows = |name: &str, numbers: &str| {
+        format!(
+            "{name}\nthread |       bytes     |     I/Os     |     MB/s   |  I/O per s |  AvgLat  | LatStdDev |  file\n     0 | {numbers} | E:\\bench\\t.dat (8192MB)\ntotal: {numbers}\n\n"
+        )
+    };
+    let written = "294912000 | 18000 | 9.38 | 600.00 | 11.333 | 7.000";
+    let tables = [
+        rows("Total IO", written),
+        rows(
+            "Read IO",
+            &format!("0 | 0 | 0.00 | 0.00 | 0.000 | {deviation}"),
+        ),
+        rows("Write IO", written),
+    ];
+    format!(
+        "{head}{}  %-ile |  Read (ms) | Write (ms) | Total (ms)\n----------------------------------------------\n    min |        N/A |      0.300 |      0.300\n   50th |        N/A |     10.000 |     10.000\n   99th |        N/A |     30.000 |     30.000\n    max |        N/A |     60.000 |     60.000\n",
+        tables.concat()
+    )
+}
+
+#[test]
+fn diskspd_prints_no_deviation_where_nothing_was_read() {
+    let file = read(&only_writes("N/A"));
+    let outcome = &file.runs[0].jobs[0].outcome;
+    assert_eq!(
+        (outcome.read.operations, outcome.write.operations),
+        (0, 18_000)
+    );
+    assert_eq!(outcome.write.latency_ns.unwrap().p50, 10_000_000);
+    // A row with operations has one.
+    let cut = only_writes("0.000").replace("| 11.333 | 7.000", "| 11.333 | N/A");
+    assert!(refused(&cut).contains("does not have a number"));
+}
+
+#[test]
+fn terse_lines_whose_version_has_no_prefix_are_read() {
+    let line = TERSE.lines().next().unwrap();
+    let version = line.split(';').nth(1).unwrap();
+    for other in ["2.0.8", "fio 2.0.8"] {
+        let file = read(&line.replacen(version, other, 1));
+        assert_eq!(file.runs[0].jobs, read(line).runs[0].jobs, "{other}");
+        let imported = file.runs[0].imported.as_ref().unwrap();
+        assert_eq!(imported.tool_version.as_deref(), Some("2.0.8"));
+    }
+}
+
+#[test]
+fn text_behind_the_table_of_elbencho_is_skipped() {
+    let csv = include_str!("../data/elbencho.csv");
+    let file = read(&format!(
+        "A run:\n```\n{csv}\n```\n$ exit\nDone, all of it.\n"
+    ));
+    let jobs =
+        |file: &ImportedFile| -> Vec<_> { file.runs.iter().map(|run| run.jobs.clone()).collect() };
+    assert_eq!(jobs(&file), jobs(&read(csv)));
+    assert!(says(
+        &file,
+        "is not a row of the table and is skipped: $ exit"
+    ));
+    // A row that was cut after its date is no text.
+    assert!(refused(&format!("{csv}\n2026-11-23T10:00:00\n")).contains("it is truncated"));
+}
+
+#[test]
+fn a_job_that_only_trims_has_no_rate() {
+    let text = "a: (g=0): rw=randtrim, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=4\nfio-3.28\nStarting 1 process\n\na: (groupid=0, jobs=1): err= 0: pid=77: Mon Nov 23 10:00:00 2026\n  trim: IOPS=1000, BW=4000KiB/s (4096kB/s)(39.1MiB/10000msec); 0 zone resets\n    clat (usec): min=7, max=2400, avg=36.01, stdev= 9.11\n  cpu          : usr=1.00%, sys=2.00%, ctx=1, majf=0, minf=0\n     issued rwts: total=0,0,10000,0 short=0,0,0,0 dropped=0,0,0,0\n\nRun status group 0 (all jobs):\n   TRIM: bw=4000KiB/s (4096kB/s), 4000KiB/s-4000KiB/s (4096kB/s-4096kB/s), io=39.1MiB (41.0MB), run=10000-10000msec\n";
+    let file = read(text);
+    let job = row(&file.runs[0]);
+    assert_eq!((job.iops(), job.mib_per_s()), (None, None));
+    assert!(says(&file, "its trims are left out"));
+}
+
+#[test]
+fn documents_that_other_programs_wrote_again_are_read() {
+    let jobs = |text: &str| -> Vec<_> {
+        let file = read(text);
+        file.runs.iter().map(|run| run.jobs.clone()).collect()
+    };
+    let (_, body) = FIO.split_once('{').unwrap();
+    // Sorted by name: an object with objects in it comes before the version.
+    let disks = "\"disk_util\": [{\"name\": \"sda\", \"more\": {\"util\": 9.5}}],";
+    let version = "\"fio version\"";
+    let sorted = format!("{{\n{disks}\n{body}");
+    assert!(sorted.find(disks) < sorted.find(version));
+    assert_eq!(jobs(&sorted), jobs(FIO));
+    // A brace in a text is none of the document.
+    let odd = format!("{{\n\"a\": \"}}\",\n{body}");
+    assert_eq!(jobs(&odd), jobs(FIO));
+    let mark = "\"total_ios\": ";
+    let (before, count) = FIO.split_once(mark).unwrap();
+    let digits = count.find(|sign: char| !sign.is_ascii_digit()).unwrap();
+    let (count, behind) = count.split_at(digits);
+    assert_eq!(jobs(&format!("{before}{mark}{count}.0{behind}")), jobs(FIO));
+}
+
+#[test]
+fn other_forms_of_fio_in_a_file_are_left_out_with_a_note() {
+    let normal = include_str!("../data/fio-normal.txt");
+    for (text, form, best, runs) in [
+        (
+            format!("{normal}\n{TERSE}"),
+            "fio terse output",
+            "fio normal output",
+            3,
+        ),
+        (
+            format!("{normal}\n{FIO}"),
+            "fio normal output",
+            "fio JSON",
+            read(FIO).runs.len(),
+        ),
+    ] {
+        let file = read(&text);
+        assert_eq!(file.runs.len(), runs, "{form}");
+        let note = format!("begins {form}, which is left out because {best} is in the same file");
+        assert!(says(&file, &note), "{:?}", file.notes);
+    }
+    for alone in [normal, TERSE, FIO] {
+        assert!(!says(&read(alone), "is in the same file"));
+    }
+}

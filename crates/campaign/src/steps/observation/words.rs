@@ -84,6 +84,8 @@ pub fn answer(document: &ObservationDocument) -> String {
                     format_share(waits)
                 ),
             };
+            // It begins a sentence here; the name of a process stays as it is.
+            let load = verdict.load.as_deref().unwrap_or("The load");
             return format!(
                 "latency of reads and writes did not rise. {load} issues one operation at a time: {meaning}.{}",
                 long_flushes(document, verdict)
