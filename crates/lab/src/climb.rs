@@ -163,9 +163,7 @@ impl Climbed {
 
 /// What the steps of a climb that count say about where to look. Void ones say nothing.
 pub(crate) fn aim_of_climb(kind: SeriesKind, slo: Slo, climbed: &[Climbed]) -> Option<Aim> {
-    let counting = climbed.iter().filter(|one| one.counts);
-    let rates: Vec<LadderStep> = counting.map(|one| one.rates.clone()).collect();
-    aim_of(kind, slo, &steps_of(climbed), bracketed(&rates))
+    aim_of(kind, slo, &steps_of(climbed))
 }
 
 /// The steps of a climb that count, by work in flight.

@@ -6,7 +6,7 @@ use crate::series::SeriesKind;
 use stripewise_results::AnswerPlace;
 use stripewise_stats::Slo;
 use stripewise_stats::{
-    CrossingAt, CurvePoint, PLATEAU_SHARE, Random, isotonic, isotonic_crossing, knee,
+    CrossingAt, CurvePoint, PLATEAU_SHARE, Random, isotonic, isotonic_crossing, knee, may_rise,
 };
 
 /// A crossing this many times above the plateau's load has nothing to do with how much
@@ -25,14 +25,14 @@ pub(crate) enum Aim {
     Level {
         load: Load,
         place: AnswerPlace,
-        /// The climb ended before throughput stopped rising: more load may give more.
+        /// More load may give more: see [`may_rise`].
         rising: bool,
     },
 }
 
 /// What a climb says about where to look. `steps` are its steps that count, by work in
-/// flight; `bracketed` says that later steps no longer gained. None without steps.
-pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step], bracketed: bool) -> Option<Aim> {
+/// flight. None without steps.
+pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step]) -> Option<Aim> {
     let level = |index: usize, place, rising| Aim::Level {
         load: steps[index].load,
         place,
@@ -48,6 +48,8 @@ pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step], bracketed: bool
         Some((u, libm::log(latency_ns as f64)))
     });
     let points: Vec<(f64, f64)> = known.collect();
+    let rates: Vec<f64> = steps.iter().map(|step| step.iops).collect();
+    let is_flat = !may_rise(&rates);
     let flat = flat_from(steps);
     // One step on from the first that gives as much as any: that one may owe it to luck.
     let beyond = (flat + 1).min(last);
@@ -58,10 +60,10 @@ pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step], bracketed: bool
                 None => level(flat, AnswerPlace::Highest, false),
             },
             // A stream may lose farther on what random I/O does not.
-            CrossingAt::Beyond if bracketed && kind.told_in_bytes() => {
+            CrossingAt::Beyond if is_flat && kind.told_in_bytes() => {
                 level(beyond, AnswerPlace::Plateau, false)
             }
-            CrossingAt::Beyond if bracketed => Aim::Plateau {
+            CrossingAt::Beyond if is_flat => Aim::Plateau {
                 loads: [flat, flat + 1, flat + 2].map(|index| steps[index.min(last)].load),
             },
             CrossingAt::Beyond => level(last, AnswerPlace::Plateau, true),
@@ -72,7 +74,7 @@ pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step], bracketed: bool
                 };
                 // A stream's latency grows with the depth alone: once the device gives what
                 // it can, where exactly the limit is crossed changes nothing.
-                match kind.told_in_bytes() && bracketed {
+                match kind.told_in_bytes() && is_flat {
                     true if clear(beyond) => level(beyond, AnswerPlace::Plateau, false),
                     true if clear(flat) => level(flat, AnswerPlace::Plateau, false),
                     _ => Aim::Crossing { in_flight },
