@@ -4,10 +4,11 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::terminal::Output;
-use crate::switches::hints;
+use crate::switches::{hints, is_negative};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde::Serialize;
 use std::error::Error;
+use std::num::{IntErrorKind, ParseIntError};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_units::{ParseError, nearest, typeset};
 
@@ -49,15 +50,41 @@ pub fn complain(
         output.print_clap(error);
         return Ok(Exit::Done);
     }
-    output.insist(&without_tips(&error.render().to_string()));
+    output.insist(&without_tips(&in_words(error)));
     if let Some(hint) = hint(error, words) {
         output.insist(&format!("hint: {hint}\n"));
     }
     Ok(Exit::Usage)
 }
 
-/// The parser's text without its own advice, and without the usage that it prints around
-/// a switch that it takes for the intended one: our hint replaces it, and is the only
+/// The parser's text; of a number that cannot be read the reason is in words that do not speak
+/// of digits and types.
+fn in_words(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    match (error.source(), number_trouble(error)) {
+        (Some(source), Some(why)) => text.replace(&source.to_string(), why),
+        _ => text,
+    }
+}
+
+/// What is wrong with a number: one place for all options that take one, whatever it counts.
+fn number_trouble(error: &clap::Error) -> Option<&'static str> {
+    let source = error.source()?;
+    match error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(typed)) if is_negative(typed) => {
+            return Some("it must not be negative");
+        }
+        _ => {}
+    }
+    let whole = source.downcast_ref::<ParseIntError>()?;
+    Some(match whole.kind() {
+        IntErrorKind::PosOverflow => "it is too large",
+        _ => "it is not a whole number",
+    })
+}
+
+/// The parser's text without its own advice, and without the usage that it makes up around
+/// a switch that it takes for the one that was meant: the hint stands for it, and is the only
 /// one.
 fn without_tips(text: &str) -> String {
     let advice = |line: &&str| {
@@ -127,5 +154,88 @@ fn hint_of(error: &clap::Error, words: &[String]) -> String {
     match hints::command_of(words).as_str() {
         "" => "`stripewise --help` lists the commands".to_owned(),
         command => format!("`stripewise {command} --help` explains every switch"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::switches::{Cli, parsed};
+    use clap::{Command, CommandFactory};
+
+    /// The error that the value of a switch is; none where only something else is missing.
+    fn refused(path: &[String], switch: &str, value: &str) -> Option<clap::Error> {
+        let words = std::iter::once("stripewise").chain(path.iter().map(String::as_str));
+        let words = words.chain([switch, value]).map(Into::into).collect();
+        let error = parsed(words, None).err()?;
+        match error.kind() {
+            ErrorKind::ValueValidation | ErrorKind::InvalidValue => Some(error),
+            ErrorKind::UnknownArgument | ErrorKind::TooManyValues => {
+                panic!("{path:?} {switch} {value}: {error}")
+            }
+            _ => None,
+        }
+    }
+
+    fn switches(command: &Command, path: &[String], found: &mut Vec<(Vec<String>, String)>) {
+        let valued = command.get_arguments();
+        let valued = valued.filter(|one| one.get_action().takes_values());
+        let names = valued.filter_map(clap::Arg::get_long);
+        found.extend(names.map(|name| (path.to_vec(), format!("--{name}"))));
+        for inner in command.get_subcommands() {
+            let path = [path, &[inner.get_name().to_owned()]].concat();
+            switches(inner, &path, found);
+        }
+    }
+
+    /// Of every switch that takes a time, a size, a rate or a count.
+    #[test]
+    fn a_negative_number_is_called_one_whatever_it_counts() {
+        let mut all = Vec::new();
+        switches(&Cli::command(), &[], &mut all);
+        let mut numbers = 0;
+        for (path, switch) in &all {
+            let is_refused = |value: &str| refused(path, switch, value).is_some();
+            let may_be_number = ["5", "20", "5s", "5M"]
+                .iter()
+                .any(|value| !is_refused(value));
+            if !may_be_number || !is_refused("x!") {
+                continue;
+            }
+            numbers += 1;
+            for value in ["-5", "-5s", "-0.5", "-.5"] {
+                let error = refused(path, switch, value);
+                let error = error.unwrap_or_else(|| panic!("{path:?} {switch} {value} is taken"));
+                let text = in_words(&error);
+                assert!(text.contains("it must not be negative"), "{path:?}: {text}");
+            }
+        }
+        assert!(numbers > 60, "{numbers} of {}", all.len());
+    }
+
+    #[test]
+    fn what_is_no_number_is_called_so() {
+        let said = |words: &[&str]| {
+            let path: Vec<String> = words[..1].iter().map(|word| (*word).to_owned()).collect();
+            in_words(&refused(&path, words[1], words[2]).expect("an error"))
+        };
+        for (words, why) in [
+            (
+                ["limits", "--price", "abc"],
+                "`abc` is not a number from 0 on",
+            ),
+            (
+                ["limits", "--price", "inf"],
+                "`inf` is not a number from 0 on",
+            ),
+            (["bench", "--seed", "abc"], "it is not a whole number"),
+            (["bench", "--seed", "1.5"], "it is not a whole number"),
+            (
+                ["bench", "--seed", "99999999999999999999"],
+                "it is too large",
+            ),
+        ] {
+            assert!(said(&words).contains(why), "{}", said(&words));
+        }
     }
 }

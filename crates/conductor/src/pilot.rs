@@ -72,8 +72,7 @@ pub fn pilot_before(
         cache_bytes: request.cache_size_bytes,
         ..PilotPlan::new(quick)
     };
-    let time_ns = if quick { QUICK_NS_MAX } else { THOROUGH_NS_MAX };
-    pilot_on(target, job, plan, Some(time_ns))
+    pilot_on(target, job, plan, Some(longest_ns(quick)))
 }
 
 /// The pilot of a job that writes to this target: on a real one by `plan`, within `time_ns`.
@@ -94,14 +93,20 @@ pub fn pilot_on(
     }
 }
 
-/// What pilots on a real target may write, as text for the plan.
+/// How long a pilot on a real target takes at most, where it is given no shorter time.
+#[must_use]
+pub fn longest_ns(quick: bool) -> u64 {
+    if quick { QUICK_NS_MAX } else { THOROUGH_NS_MAX }
+}
+
+/// What pilots on a real target may write, for the plan.
 #[must_use]
 pub fn announced(quick: bool, time_ns: Option<u64>) -> String {
-    let longest_ns = if quick { QUICK_NS_MAX } else { THOROUGH_NS_MAX };
+    let longest_ns = longest_ns(quick);
     format!(
         "Before each load that writes, writes go on until no cache absorbs them, for {} and {} at \
          most.",
-        format_duration(time_ns.unwrap_or(longest_ns)),
+        format_duration(time_ns.map_or(longest_ns, |time_ns| time_ns.min(longest_ns))),
         ByteSize(PilotPlan::bytes_max(quick))
     )
 }

@@ -111,7 +111,24 @@ pub fn longest_ns(plan: &SeriesPlan) -> u64 {
         .saturating_add(plan.pilot_ns)
 }
 
-/// A run that a series requests.
+/// The most that a series takes where time is not limited, with a pilot of this length: a
+/// crossing is looked for at two places, and the runs that something disturbed are made again.
+#[must_use]
+pub fn most_ns(plan: &SeriesPlan, pilot_ns: u64) -> u64 {
+    let more = match plan.kind {
+        SeriesKind::RandomRead | SeriesKind::RandomWrite => plan
+            .answer
+            .blocks
+            .saturating_add(1)
+            .saturating_mul(BLOCK_RUNS),
+        _ => 0,
+    };
+    u64::from(plan.runs().saturating_add(more))
+        .saturating_mul(plan.workload.length_ns())
+        .saturating_add(pilot_ns)
+}
+
+/// A run that a series asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesRun {
     /// Its workload.
@@ -146,9 +163,7 @@ impl Climbed {
 
 /// Derives from the valid steps of a climb where to look.
 pub(crate) fn aim_of_climb(kind: SeriesKind, slo: Slo, climbed: &[Climbed]) -> Option<Aim> {
-    let counting = climbed.iter().filter(|one| one.counts);
-    let rates: Vec<LadderStep> = counting.map(|one| one.rates.clone()).collect();
-    aim_of(kind, slo, &steps_of(climbed), bracketed(&rates))
+    aim_of(kind, slo, &steps_of(climbed))
 }
 
 /// The valid steps of a climb, by work in flight.
@@ -452,7 +467,8 @@ mod tests {
     use super::*;
     use crate::budget::{LadderOptions, plan_bench};
     use stripewise_results::{
-        EngineFacts, Interval, JobOutcome, JobRecord, LatencySummary, TargetFacts,
+        EngineFacts, Interval, JobOutcome, JobRecord, LatencySummary, Severity, TargetFacts,
+        Warning,
     };
 
     const STEP_NS: u64 = 1_600_000_000;
@@ -556,6 +572,33 @@ mod tests {
             ..record(&first)
         });
         assert_eq!((series.next(0), series.ended()), (None, Ended::Partial));
+    }
+
+    #[test]
+    fn no_series_makes_more_runs_than_the_most() {
+        let series = plan(SeriesKind::RandomRead, "p99<20ms");
+        let most = most_ns(&series, 7) - 7;
+        // Every answer lies far beyond where it was looked for, and all of it was disturbed.
+        let mut series = Series::new(series);
+        let mut taken_ns = 0;
+        while let Some(run) = series.next(0) {
+            let mut made = record(&run);
+            if run.answer_block.is_some() {
+                let latency = made.jobs[0].outcome.read.latency_ns.as_mut();
+                latency.expect("reads").p99 /= 64;
+                made.warnings.push(Warning {
+                    code: "paused".to_owned(),
+                    severity: Severity::Warning,
+                    message: "the process was stopped".to_owned(),
+                    short: String::new(),
+                    hint: "".into(),
+                });
+            }
+            series.completed(&made);
+            taken_ns += run.workload.length_ns();
+        }
+        assert!(taken_ns <= most, "{taken_ns} of {most}");
+        assert!(taken_ns > longest_ns(&plan(SeriesKind::RandomRead, "p99<20ms")) / 2);
     }
 
     #[test]

@@ -97,7 +97,8 @@ fn ladder(kind: SeriesKind, slo: Slo, ended: Ended, series: &SeriesRecord) -> St
     let Some(answer) = series.answered() else {
         return "nothing was measured.".to_owned();
     };
-    // Only a ladder that ran to its end has found the ceiling.
+    // Only a ladder that ran its course has found the ceiling, and not even that if its last
+    // step was the fastest.
     let highest = match ended {
         Ended::Ladder(_) | Ended::SingleStep => "the ceiling",
         Ended::TimeSpent => "the highest rate measured in the given time",
@@ -107,9 +108,12 @@ fn ladder(kind: SeriesKind, slo: Slo, ended: Ended, series: &SeriesRecord) -> St
     let is_one_run = series.answer.is_none();
     let top = match series.ceiling.map(|index| &series.steps[index]) {
         // One step is the whole ladder.
-        Some(only) if series.steps.len() == 1 => highest_words(kind, highest, only),
+        Some(only) if series.steps.len() == 1 => highest_words(kind, highest, only, None),
         _ => match series.ceiling_above() {
-            Some(step) => highest_words(kind, highest, step),
+            Some(step) => {
+                let bound = series.ceiling_bound.filter(|_| highest == "the ceiling");
+                highest_words(kind, highest, step, bound)
+            }
             None => "no step that counts was faster".to_owned(),
         },
     };
@@ -142,9 +146,15 @@ fn ladder(kind: SeriesKind, slo: Slo, ended: Ended, series: &SeriesRecord) -> St
 /// Suffix of a number from a single run.
 const ONE_RUN: &str = " (one run, no interval)";
 
-fn highest_words(kind: SeriesKind, highest: &str, step: &StepRecord) -> String {
+fn highest_words(
+    kind: SeriesKind,
+    highest: &str,
+    step: &StepRecord,
+    bound: Option<AnswerBound>,
+) -> String {
+    let bound = bound.map_or_else(String::new, |bound| format!("{} ", bound.words()));
     format!(
-        "{highest} is {} at {}",
+        "{highest} is {bound}{} at {}",
         throughput(kind, step),
         step.in_flight()
     )
@@ -181,8 +191,8 @@ fn within(kind: SeriesKind, slo: Slo, answer: &AnswerRecord, top: &str) -> Strin
             format!("{rate} at {limit} with {load} in flight; this is the maximum.")
         }
         (AnswerPlace::Plateau, Some(AnswerBound::AtLeast)) => format!(
-            "{rate} at {limit} with {load} in flight, where the ladder ended; throughput was \
-             still rising."
+            "{rate} at {limit} with {load} in flight, where the ladder ended; more in flight \
+             may give more."
         ),
         (AnswerPlace::Limit, Some(AnswerBound::AtLeast)) => {
             format!("{rate} at {limit}, which is still met with {load} in flight; {top}.")

@@ -190,6 +190,7 @@ mod tests {
             no_answer: None,
             within_limit: None,
             ceiling: Some(2),
+            ceiling_bound: None,
             answer: None,
             answer_runs: Vec::new(),
             sustained: None,

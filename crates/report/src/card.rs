@@ -7,12 +7,13 @@ use crate::answers::{
 use crate::chart::nines;
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
-use crate::sheets::{cautions, width_words};
+use crate::sheet::Judgement;
+use crate::sheets::{cautions, signed, width_words};
 use crate::warning_summary::Marks;
 use crate::words::{series_title, verdict_word};
 use stripewise_results::{
-    AnswerBound, AnswerPlace, AnswerRecord, Document, LatencySummary, RunRecord, SeriesAnswer,
-    SeriesRecord, Severity, StepRecord,
+    AnswerBound, AnswerPlace, AnswerRecord, Document, LatencySummary, RequirementRecord,
+    RequirementVerdict, SeriesAnswer, SeriesRecord, Severity, StepRecord,
 };
 use stripewise_stats::LatencyStatistic;
 use stripewise_units::{ByteSize, counted, format_duration, format_three_digits};
@@ -50,7 +51,7 @@ pub(crate) enum CardAnswer {
 /// The answer of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CardFigures {
-    /// `at least ` or empty.
+    /// `at least`, `at most` or nothing.
     pub(crate) bound: &'static str,
     pub(crate) amount: f64,
     /// The same as written everywhere else.
@@ -65,8 +66,9 @@ pub(crate) struct CardFigures {
     pub(crate) ceiling: Option<(f64, String)>,
     /// `p99` and `10.4 ms`; for a log `p50 durable; p99 6.4 ms` and `6.1 ms`.
     pub(crate) latency: Option<(String, String)>,
-    pub(crate) within: bool,
-    /// `within p99 < 5 ms`.
+    /// Of the latency limit and of what was required of this load.
+    pub(crate) judgement: Judgement,
+    /// `ok, p99 < 5 ms`, `missed p99 < 5 ms`, `MISSED: iops>=800`.
     pub(crate) verdict: String,
     /// Its results at other limits, if it misses its own.
     pub(crate) others: String,
@@ -90,7 +92,7 @@ pub(crate) fn card(material: &Material) -> Option<Card> {
     if named.is_empty() || named.len() > ROWS_MAX {
         return None;
     }
-    let rows = named.iter().map(|named| row(named, &document.runs));
+    let rows = named.iter().map(|named| row(named, document));
     Some(Card {
         rows: rows.collect(),
         cautions: required(document)
@@ -130,10 +132,10 @@ fn required(document: &Document) -> Option<String> {
     (!each.is_empty()).then(|| format!("Required: {}.", each.join(", ")))
 }
 
-fn row(named: &NamedSeries<'_>, runs: &[RunRecord]) -> CardRow {
+fn row(named: &NamedSeries<'_>, document: &Document) -> CardRow {
     let series = named.series;
     let first = series.steps.first();
-    let run = first.and_then(|step| runs.iter().find(|run| run.id == step.run));
+    let run = first.and_then(|step| document.runs.iter().find(|run| run.id == step.run));
     let block = run
         .and_then(|run| run.jobs.first())
         .map(|job| ByteSize(job.workload.block_size_bytes).to_string());
@@ -144,7 +146,10 @@ fn row(named: &NamedSeries<'_>, runs: &[RunRecord]) -> CardRow {
         .collect();
     let answer = match (&series.no_answer, series.answered()) {
         (Some(reason), _) => CardAnswer::Nothing(reason.clone()),
-        (None, Some(answer)) => CardAnswer::CardFigures(Box::new(found(series, &answer))),
+        (None, Some(answer)) => {
+            let required = required_of(series, document);
+            CardAnswer::CardFigures(Box::new(found(series, &answer, &required)))
+        }
         (None, None) => CardAnswer::Nothing("nothing was measured".to_owned()),
     };
     CardRow {
@@ -155,19 +160,47 @@ fn row(named: &NamedSeries<'_>, runs: &[RunRecord]) -> CardRow {
     }
 }
 
-fn found(series: &SeriesRecord, answer: &SeriesAnswer) -> CardFigures {
+/// What was required of this load: by its name, else by what decided.
+fn required_of<'a>(series: &SeriesRecord, document: &'a Document) -> Vec<&'a RequirementRecord> {
+    let is_named = |one: &RequirementRecord, series: &SeriesRecord| {
+        let rest = one.requirement.strip_prefix(series.name.as_str());
+        rest.is_some_and(|rest| rest.starts_with(' '))
+    };
+    let is_of_any = |one: &RequirementRecord| document.series.iter().any(|of| is_named(one, of));
+    let name = series.name.replace('-', " ");
+    let all = document.requirements.iter();
+    let of_series =
+        all.filter(|one| is_named(one, series) || !is_of_any(one) && one.of.starts_with(&name));
+    of_series.collect()
+}
+
+fn found(
+    series: &SeriesRecord,
+    answer: &SeriesAnswer,
+    required: &[&RequirementRecord],
+) -> CardFigures {
     let record = &answer.record;
     let in_bytes = series.is_in_bytes();
     let (amount, interval) = amounts(record, in_bytes);
     let runs = runs_of(record);
     let limit = limit_words(series);
     let load = format!("{} in flight", load_of(record));
+    let unmet = || required.iter().filter(|one| !one.met);
+    let words = unmet().map(|one| {
+        let text = one.requirement.trim_start_matches(series.name.as_str());
+        format!("{}: {}", verdict_word(one), text.trim_start())
+    });
+    let words: Vec<String> = words.collect();
+    let verdict = match (answer.is_within, record.at) {
+        (false, _) => format!("missed {limit}"),
+        _ if !words.is_empty() => words.join("; "),
+        // Between two steps, where the line crosses the limit.
+        (true, AnswerPlace::Limit) => format!("ok, at {limit}"),
+        (true, _) => format!("ok, {limit}"),
+    };
+    let misses_one = unmet().any(|one| one.verdict() == RequirementVerdict::Missed);
     CardFigures {
-        bound: match record.bound {
-            Some(AnswerBound::AtLeast) => "at least ",
-            Some(AnswerBound::AtMost) => "at most ",
-            None => "",
-        },
+        bound: record.bound.map_or("", AnswerBound::words),
         amount,
         amount_words: format_three_digits(amount),
         unit: unit(series),
@@ -182,13 +215,12 @@ fn found(series: &SeriesRecord, answer: &SeriesAnswer) -> CardFigures {
         },
         ceiling: ceiling(series, in_bytes),
         latency: latency(series, record),
-        within: answer.is_within,
-        verdict: match (answer.is_within, record.at) {
-            // Between two steps, where the curve crosses the limit.
-            (true, AnswerPlace::Limit) => format!("ok, at {limit}"),
-            (true, _) => format!("ok, {limit}"),
-            (false, _) => format!("missed {limit}"),
+        judgement: match unmet().count() {
+            _ if misses_one || !answer.is_within => Judgement::Bad,
+            0 => Judgement::Good,
+            _ => Judgement::Open,
         },
+        verdict,
         others: match place_of(answer) {
             Some(_) => at_all_limits(series),
             None => String::new(),
@@ -217,11 +249,16 @@ fn throughput(step: &StepRecord, in_bytes: bool) -> f64 {
 }
 
 fn ceiling(series: &SeriesRecord, in_bytes: bool) -> Option<(f64, String)> {
-    let step = series.ceiling_above()?;
-    let value = throughput(step, in_bytes);
-    let value_words = format_three_digits(value);
-    let words = format!("ceiling {value_words} at {}", step.in_flight());
-    Some((value, words))
+    let highest = series.highest()?;
+    let of_answer = series.answered()?.record.bound;
+    let value = match in_bytes {
+        true => highest.mib_per_s,
+        false => highest.iops,
+    };
+    let value_words = signed(highest.bound, &format_three_digits(value));
+    let words = format!("ceiling {value_words} at {}", highest.in_flight);
+    // What the row says as its answer already is not repeated.
+    (!highest.is_answer || highest.bound != of_answer).then_some((value, words))
 }
 
 /// The statistic that the limit judges; for a log, how long a commit waits.
@@ -322,15 +359,17 @@ impl Card {
                         "" => String::new(),
                         others => format!("; {others}"),
                     };
+                    let ceiling = found.ceiling.as_ref();
+                    let ceiling = ceiling.map(|(_, words)| format!("; {words}"));
                     format!(
-                        "{}{} {} ({}) with {}{}, {}{others}",
-                        found.bound,
-                        found.amount_words,
+                        "{} {} ({}) with {}{}, {}{}{others}",
+                        format!("{} {}", found.bound, found.amount_words).trim_start(),
                         found.unit,
                         found.interval_words,
                         found.load,
                         latency.unwrap_or_default(),
                         found.verdict,
+                        ceiling.unwrap_or_default(),
                     )
                 }
             };

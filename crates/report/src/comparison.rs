@@ -6,9 +6,7 @@
 //! come from the record; nothing is computed here.
 
 use crate::sheet::{Cell, Column, Judgement};
-use stripewise_results::{
-    AnswerBound, AnswerPlace, ComparisonGroup, ComparisonRecord, ComparisonRow, Verdict,
-};
+use stripewise_results::{AnswerPlace, ComparisonGroup, ComparisonRecord, ComparisonRow, Verdict};
 use stripewise_units::{ByteSize, format_count, format_duration};
 
 /// Maximum length of a side's name in a column heading; a longer one is given
@@ -401,11 +399,7 @@ fn side(row: &ComparisonRow, index: usize) -> Cell {
     let number = [row.a, row.b][index];
     let mut text = value(&row.metric, number);
     if let Some(answer) = row.answers.map(|both| both[index]) {
-        text = match answer.bound {
-            Some(AnswerBound::AtLeast) => format!("\u{2265} {text}"),
-            Some(AnswerBound::AtMost) => format!("\u{2264} {text}"),
-            None => text,
-        };
+        text = crate::sheets::signed(answer.bound, &text);
         text = match answer.beyond_limit {
             Some(place) => format!("{} {text}", beyond_word(place)),
             None => text,
@@ -507,7 +501,7 @@ fn percent_of(level: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stripewise_results::{ComparedAnswer, ComparisonGroup, SideRecord};
+    use stripewise_results::{AnswerBound, ComparedAnswer, ComparisonGroup, SideRecord};
 
     fn row(threads: u32, a: f64, b: f64, found: Option<[f64; 3]>) -> ComparisonRow {
         ComparisonRow {

@@ -432,6 +432,7 @@ mod tests {
             knee: None,
             within_limit: None,
             ceiling: None,
+            ceiling_bound: None,
             answer: None,
             answer_runs: Vec::new(),
             sustained: None,

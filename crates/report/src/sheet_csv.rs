@@ -8,7 +8,7 @@ use crate::sheet::{Cell, SheetTable};
 pub fn sheet_csv(table: &SheetTable) -> String {
     let headings = table.columns.iter().map(|column| csv_text(&column.heading));
     let cell = |cell: &Cell| match cell.value.filter(|_| cell.interval.is_none()) {
-        Some(value) => value.to_string(),
+        Some(value) => format!("{}{value}", sign_of(&cell.text)),
         None => csv_text(&cell.text),
     };
     let row = |row: &Vec<Cell>| row.iter().map(cell).collect::<Vec<_>>().join(",");
@@ -16,6 +16,15 @@ pub fn sheet_csv(table: &SheetTable) -> String {
     let lines = (!headings.is_empty()).then_some(headings).into_iter();
     let lines = lines.chain(table.rows.iter().map(row));
     lines.map(|line| line + "\n").collect()
+}
+
+/// What says that a number is a bound, in letters that every program reads.
+fn sign_of(text: &str) -> &'static str {
+    match text.chars().next() {
+        Some('\u{2265}') => ">=",
+        Some('\u{2264}') => "<=",
+        _ => "",
+    }
 }
 
 #[cfg(test)]
@@ -29,5 +38,8 @@ mod tests {
         let row = vec![Cell::from("=a,b"), Cell::exact("48,900", 48_931.5)];
         let table = SheetTable::new("Loads", columns, vec![row]);
         assert_eq!(sheet_csv(&table), "load,IOPS\n\"'=a,b\",48931.5\n");
+        let bound = vec![Cell::exact("\u{2265} 48,900", 48_931.5)];
+        let table = SheetTable::new("Loads", vec![Column::number("IOPS")], vec![bound]);
+        assert_eq!(sheet_csv(&table), "IOPS\n>=48931.5\n");
     }
 }

@@ -73,6 +73,7 @@ fn ladder() -> SeriesRecord {
         no_answer: None,
         within_limit: Some(4),
         ceiling: Some(6),
+        ceiling_bound: None,
         answer: None,
         answer_runs: Vec::new(),
         stopped: "more in flight no longer rises".to_owned(),

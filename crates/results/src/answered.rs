@@ -2,10 +2,7 @@
 //! page and a log line never mix two sets of runs.
 
 use crate::{AnswerBound, AnswerPlace, AnswerRecord, LatencySummary, SeriesRecord, StepRecord};
-use stripewise_stats::{LatencyStatistic, Slo};
-
-/// A rate above that of all smaller loads by this factor is a rise.
-const RISING: f64 = 1.03;
+use stripewise_stats::{LatencyStatistic, Slo, may_rise};
 
 /// Why this load was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +28,21 @@ pub struct SeriesAnswer {
     pub is_within: bool,
     /// Index into `steps` of the climb's step at that load, or of the last one within the limit.
     pub step: usize,
+}
+
+/// The highest rate of a ladder: its fastest step, or the answer if no step was faster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HighestRate {
+    /// Operations a second.
+    pub iops: f64,
+    /// MiB a second.
+    pub mib_per_s: f64,
+    /// Operations in flight there.
+    pub in_flight: u32,
+    /// Present where it is only a bound.
+    pub bound: Option<AnswerBound>,
+    /// It is the rate of the answer.
+    pub is_answer: bool,
 }
 
 impl SeriesRecord {
@@ -102,18 +114,38 @@ impl SeriesRecord {
         Some((load, judged))
     }
 
-    /// Whether throughput still rose by more than a thirtieth at the largest load measured: the
-    /// effect of more load is unknown.
+    /// Whether more in flight than the steps that count had may give more.
     #[must_use]
-    pub fn still_rises(&self) -> bool {
+    pub fn bound_of_ceiling(&self) -> Option<AnswerBound> {
         let counting = self.steps.iter().filter(|step| step.counts());
-        let mut by_load: Vec<&StepRecord> = counting.collect();
-        by_load.sort_by_key(|step| step.in_flight());
-        let Some((last, before)) = by_load.split_last() else {
-            return false;
+        let rates: Vec<f64> = counting.map(|step| step.iops).collect();
+        may_rise(&rates).then_some(AnswerBound::AtLeast)
+    }
+
+    /// The highest rate at any latency; none where there is one load only.
+    #[must_use]
+    pub fn highest(&self) -> Option<HighestRate> {
+        if self.steps.iter().filter(|step| step.counts()).count() < 2 {
+            return None;
+        }
+        let answer = self.answered()?.record;
+        let highest = match self.ceiling_above() {
+            Some(step) => HighestRate {
+                iops: step.iops,
+                mib_per_s: step.mib_per_s,
+                in_flight: step.in_flight(),
+                bound: self.ceiling_bound,
+                is_answer: step.iops == answer.iops,
+            },
+            None => HighestRate {
+                iops: answer.iops,
+                mib_per_s: answer.mib_per_s,
+                in_flight: answer.in_flight.round() as u32,
+                bound: self.ceiling_bound.or(answer.bound),
+                is_answer: true,
+            },
         };
-        let most = before.iter().map(|step| step.iops).fold(0.0, f64::max);
-        !before.is_empty() && last.iops > most * RISING
+        Some(highest)
     }
 
     fn answering_step(&self) -> Option<(AnswerReason, usize)> {
@@ -245,6 +277,7 @@ mod tests {
             name: "random-read".to_owned(),
             slo: "p99<5ms".to_owned(),
             ceiling: Some(steps.len() - 1),
+            ceiling_bound: None,
             steps,
             knee: None,
             partial: false,

@@ -32,7 +32,7 @@ pub use advice::{
     AdviceCell, AdviceRecord, CommandRecord, EffectRecord, FactorRecord, LayoutLevels,
     LayoutRecord, LimitRecord, MeasuredLayout, RecommendationRecord, VariationRecord,
 };
-pub use answered::{AnswerReason, SeriesAnswer};
+pub use answered::{AnswerReason, HighestRate, SeriesAnswer};
 pub use build::{DURABLE_NS_MIN, KindParts, OutcomeParts, P999_OPERATIONS_MIN};
 pub use comparison::{
     ComparedAnswer, ComparisonGroup, ComparisonRecord, ComparisonRow, DriftRecord,

@@ -32,8 +32,13 @@ pub struct SeriesRecord {
     /// Index into `steps` of the highest throughput.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<usize>,
-    /// The answer with its interval, from runs made for it after the climb. Absent if there were
-    /// too few of them: then only the steps of the ladder are known, one run each.
+    /// Present where that is only a bound: throughput still rose at the largest load, or fewer
+    /// than four steps count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling_bound: Option<AnswerBound>,
+    /// The answer with its interval, from runs made for it after the climb. Absent where
+    /// there were too few of them: then only the steps of the ladder are known, one run
+    /// each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<AnswerRecord>,
     /// The runs made for the answer, in the order they ran.
@@ -121,6 +126,26 @@ pub enum AnswerBound {
     AtMost,
 }
 
+impl AnswerBound {
+    /// `≥` or `≤`.
+    #[must_use]
+    pub fn sign(self) -> &'static str {
+        match self {
+            AnswerBound::AtLeast => "\u{2265}",
+            AnswerBound::AtMost => "\u{2264}",
+        }
+    }
+
+    /// `at least` or `at most`.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            AnswerBound::AtLeast => "at least",
+            AnswerBound::AtMost => "at most",
+        }
+    }
+}
+
 impl AnswerRecord {
     /// Half the interval's width over the rate; `None` without an interval.
     #[must_use]
@@ -138,8 +163,7 @@ impl AnswerRecord {
             false => (self.iops, self.iops_low, self.iops_high),
         };
         match (self.bound, low.zip(high)) {
-            (Some(AnswerBound::AtLeast), _) => format!("at least {} {unit}", format_iops(rate)),
-            (Some(AnswerBound::AtMost), _) => format!("at most {} {unit}", format_iops(rate)),
+            (Some(bound), _) => format!("{} {} {unit}", bound.words(), format_iops(rate)),
             (None, Some((low, high))) => format_rate_interval(rate, [low, high], unit),
             (None, None) => format!("{} {unit}", format_iops(rate)),
         }

@@ -104,7 +104,7 @@ impl Lane {
                 every: policy.every.max(1),
                 writes: 0,
                 owed: 0,
-                is_commit: policy.every <= 1 && job.workload.outstanding == 1,
+                is_commit: job.workload.has_commits(),
                 write_began_ns: 0,
             }),
         }

@@ -63,7 +63,7 @@ pub use isotonic::{CrossingAt, isotonic, isotonic_crossing};
 pub use knee::{
     CurvePoint, Knee, KneeBrackets, LadderStep, LoadBracket, PLATEAU_SHARE, knee, knee_brackets,
 };
-pub use ladder::bracketed;
+pub use ladder::{bracketed, may_rise};
 pub use limits::{
     Binding, BindingRates, BoundBy, BurstUse, Cap, Caps, Corners, Drift, LimitCell, LimitRates,
     Nature, NatureFound, REPETITIONS_MAX, REPETITIONS_MIN, RateStep, Refill, SCATTER_MAX,

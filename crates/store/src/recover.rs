@@ -1,7 +1,8 @@
 //! Finishes the runs of processes that died.
 //!
-//! Such a run has its skeleton and its intervals with latencies. Merged, those give correct counts
-//! and percentiles; what is unknown (CPU time, drain, the schedule of an open loop) is named in the
+//! What is known of such a run is its skeleton and its intervals with their
+//! latencies. Merged, those give true counts and percentiles; what is not known
+//! (processor time, drain, the schedule of an open loop, latencies of commits) is named in the
 //! record.
 
 use crate::columns;
@@ -107,20 +108,29 @@ fn rebuild(connection: &Connection, run_number: i64) -> rusqlite::Result<RunReco
         false => "",
     };
     record.status = Status::Partial;
-    record.partial_because = Some(if kept == 0 {
-        "its process ended before the first interval was stored".to_owned()
-    } else {
-        format!(
-            "its process ended before the run did; rebuilt from the intervals stored until then, \
-             without processor time, drain and arrivals{share}"
-        )
-    });
+    let because = because(&record.jobs, kept);
+    record.partial_because = Some(format!("{because}{share}"));
     Ok(record)
 }
 
-/// The outcome as far as intervals tell it. Where all operations have the job's block size,
-/// the bytes of a kind follow from its operations: only whole ones count. Else the intervals
-/// know the bytes of reads and writes together, and each kind gets a share by its operations.
+/// Why a rebuilt record is partial, and what it lacks.
+fn because(jobs: &[JobRecord], intervals: usize) -> String {
+    if intervals == 0 {
+        return "its process ended before the first interval was stored".to_owned();
+    }
+    // The sum of a write's latency and its sync's is in neither of their histograms.
+    let lacking = match jobs.iter().any(|job| job.workload.has_commits()) {
+        true => "processor time, drain, arrivals and latencies of commits",
+        false => "processor time, drain and arrivals",
+    };
+    format!(
+        "its process ended before the run did; rebuilt from the intervals stored until then, \
+         without {lacking}"
+    )
+}
+
+/// The outcome as far as intervals tell it. Bytes of a kind follow from its
+/// operations: only whole ones count, and all have the job's block size.
 fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> JobOutcome {
     let (Some(first), Some(last)) = (stored.first(), stored.last()) else {
         return JobOutcome::default();
@@ -200,4 +210,35 @@ fn has_one_size(job: &JobRecord) -> bool {
 fn share(bytes: u64, part: u64, all: u64) -> u64 {
     let share = u128::from(bytes) * u128::from(part) / u128::from(all.max(1));
     u64::try_from(share).unwrap_or(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_results::{EngineFacts, TargetFacts};
+    use stripewise_workload::{SyncCall, SyncPolicy, Workload};
+
+    #[test]
+    fn a_rebuilt_run_says_that_its_commits_are_not_known() {
+        let job = |every, outstanding| JobRecord {
+            name: "log".to_owned(),
+            target: TargetFacts::unknown(),
+            further_targets: Vec::new(),
+            workload: Workload {
+                outstanding,
+                sync: Some(SyncPolicy {
+                    every,
+                    call: SyncCall::default(),
+                }),
+                ..Workload::default()
+            },
+            engine: EngineFacts::default(),
+            outcome: JobOutcome::default(),
+            warnings: Vec::new(),
+        };
+        let said = |every, outstanding| because(&[job(every, outstanding)], 3);
+        assert!(said(1, 1).ends_with(" arrivals and latencies of commits"));
+        assert!(said(1, 2).ends_with(" drain and arrivals"));
+        assert!(said(2, 1).ends_with(" drain and arrivals"));
+    }
 }

@@ -113,7 +113,15 @@ impl Workload {
     /// STRIPE.
     pub const SEED: u64 = 0x5354_5249_5045;
 
-    /// [`operation_name`] for its shares.
+    /// Each thread waits for a write and the sync after it before it goes on: both together are
+    /// one commit.
+    #[must_use]
+    pub fn has_commits(&self) -> bool {
+        let is_each = self.sync.is_some_and(|policy| policy.every <= 1);
+        is_each && self.outstanding == 1
+    }
+
+    /// [`operation_name`] of its shares.
     #[must_use]
     pub fn operation_name(&self) -> String {
         operation_name(self.read_percent, self.discard_percent)

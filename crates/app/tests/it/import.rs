@@ -73,6 +73,27 @@ fn results_that_are_whole_are_taken_where_that_is_asked_for() {
     }
     desk.write("bad.txt", &broken);
     import(&desk, &["bad.txt", "--whole-results"]).failed(2, &["999.99"]);
+    // Beside others it is only skipped, wherever it is; what is not there was mistyped.
+    std::fs::create_dir(desk.path().join("more")).unwrap();
+    desk.write("more/bad.txt", &broken);
+    desk.write("more/notes.md", "nothing");
+    let other = GOOD.replace("812.50", "700.00").replace("6.34", "5.46");
+    desk.write("other.txt", &other);
+    let all = ["bad.txt", "more", "other.txt", "--whole-results"];
+    let taken = import(&desk, &[&all[..], &["--json"]].concat());
+    let document = taken.ended(1).json();
+    assert_eq!(document.at("imported").items().len(), 1);
+    let skipped = document.at("skipped").items();
+    let names: Vec<String> = skipped.iter().map(|one| one.at("source").text()).collect();
+    assert_eq!(names, ["bad.txt", "more/bad.txt"]);
+    let taken = import(&desk, &all).ended(1);
+    assert!(
+        taken.stdout.contains("2 files were skipped"),
+        "{}",
+        taken.stdout
+    );
+    assert!(taken.stderr.contains("999.99"), "{}", taken.stderr);
+    import(&desk, &["mistyped.txt", "other.txt", "--whole-results"]).failed(2, &["mistyped.txt"]);
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn what_cannot_be_measured_is_refused_before_anything_is() {
         (&["--step", "1ms"], "100 ms"),
         (&["--table", "missing.toml"], "missing.toml"),
         (&["--price", "0"], "not a price"),
-        (&["--price", "nan"], "not a price"),
+        (&["--price", "nan"], "is not a number"),
         (&["--burst", "1ms"], "1 m to 7 d"),
         (&["--burst", "400d"], "1 m to 7 d"),
     ] {

@@ -209,6 +209,7 @@ mod tests {
             no_answer: None,
             within_limit: None,
             ceiling: Some(0),
+            ceiling_bound: None,
             answer: None,
             answer_runs: Vec::new(),
             sustained: None,

@@ -19,7 +19,7 @@ use stripewise_conductor::measure::{PlacedJob, RunOptions, check_before, measure
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::observer::Progress;
 use stripewise_conductor::permissions::Permissions;
-use stripewise_conductor::pilot::announced;
+use stripewise_conductor::pilot::{announced, longest_ns};
 use stripewise_conductor::targets::{
     OpenTarget, judge_requirements, open_nothing, reads_instead, warn_of_one_pass,
 };
@@ -243,8 +243,13 @@ fn refuse_short(options: &BenchOptions, plan: &BenchPlan) -> Outcome<()> {
 
 /// Prints the expected duration before anything is done.
 fn announce(context: &Context, options: &BenchOptions, plan: &BenchPlan) {
-    let required = required::announced(options, plan);
-    if options.target.starts_with("sim:") {
+    let is_simulated = options.target.starts_with("sim:");
+    let limit_ns = match is_simulated {
+        true => options.time_ns,
+        false => limit_ns(options),
+    };
+    let required = required::announced(options, plan, limit_ns);
+    if is_simulated {
         // The ladders of a simulated array take seconds; these runs may take minutes.
         if !required.is_empty() {
             required.into_iter().for_each(|words| context.plan(words));
@@ -271,14 +276,14 @@ fn announce(context: &Context, options: &BenchOptions, plan: &BenchPlan) {
         context.plan(condition);
     }
     if plan_writes(plan) && options.engine != EngineName::Null {
-        context.plan(announced(!options.qualify, None));
+        context.plan(announced(!options.qualify, limit_ns));
     }
     for words in required {
         context.plan(words);
     }
     context.plan(format!(
         "Time: at most {} of measuring{filling}; {}",
-        format_duration(plan.budget_ns),
+        format_duration(most_ns(options, plan)),
         if options.qualify {
             "for a server that is not in use yet"
         } else {
@@ -287,8 +292,29 @@ fn announce(context: &Context, options: &BenchOptions, plan: &BenchPlan) {
     ));
 }
 
-/// The plan, or only its reading series if the target may not be written. Checked
-/// before the plan is announced, so that the announcement matches.
+/// The time for everything on a real disk, where it is limited.
+fn limit_ns(options: &BenchOptions) -> Option<u64> {
+    let quick = (!options.qualify).then_some(QUICK_TIME_NS);
+    options.time_ns.or(quick)
+}
+
+/// How long a bench measures a real disk at most: ladders and answers, pilots, and the runs at
+/// required rates, within the time for everything.
+fn most_ns(options: &BenchOptions, plan: &BenchPlan) -> u64 {
+    let series = plan.series.iter().map(|series| {
+        let pilot_ns = match series.kind.writes() && options.engine != EngineName::Null {
+            true => longest_ns(!options.qualify),
+            false => 0,
+        };
+        stripewise_lab::most_ns(series, pilot_ns)
+    });
+    let required_ns = required::longest_of_all_ns(options, plan);
+    let most_ns = series.fold(required_ns, u64::saturating_add);
+    limit_ns(options).map_or(most_ns, |limit_ns| limit_ns.min(most_ns))
+}
+
+/// The plan, or its reading series where the target may not be written: that is
+/// judged before the plan is announced, so that what is announced is what runs.
 fn possible(
     context: &Context,
     store: &Store,
@@ -418,9 +444,8 @@ fn run_series(options: &BenchOptions, plan: &BenchPlan, steps: &mut Steps<'_>) -
     let end_ns = if options.qualify || simulated {
         options.time_ns
     } else {
-        // Filling has used part of the total time.
-        let budget_ns = options.time_ns.unwrap_or(QUICK_TIME_NS);
-        Some(budget_ns.saturating_sub(steps.started_ns))
+        // What filling took is gone from the time for everything.
+        limit_ns(options).map(|limit_ns| limit_ns.saturating_sub(steps.started_ns))
     };
     steps.end_ns = end_ns;
     for (index, series) in plan.series.iter().enumerate() {

@@ -4,7 +4,7 @@ use super::{BenchOptions, Steps};
 use stripewise_conductor::failure::Outcome;
 use stripewise_conductor::keep::RunPlace;
 use stripewise_conductor::measure::{PlacedJob, RunOptions, pilot_with};
-use stripewise_conductor::pilot::pilot_on;
+use stripewise_conductor::pilot::{longest_ns, pilot_on};
 use stripewise_conductor::targets::living_arrays;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::ladder::Load;
@@ -81,20 +81,26 @@ impl Steps<'_> {
             cache_bytes: options.cache_size_bytes,
             ..PilotPlan::new(!options.qualify)
         };
-        pilot_on(target, &job, plan, self.pilot_time_ns(series))
+        pilot_on(target, &job, plan, Some(self.pilot_time_ns(series)))
     }
 
     /// Time for a pilot on a real target.
-    fn pilot_time_ns(&self, series: &SeriesPlan) -> Option<u64> {
+    fn pilot_time_ns(&self, series: &SeriesPlan) -> u64 {
         let elapsed_ns = self.elapsed();
-        let own_ns = series.deadline_ns?.saturating_sub(elapsed_ns);
-        let all_ns = self.end_ns?.saturating_sub(elapsed_ns);
+        let Some((deadline_ns, end_ns)) = series.deadline_ns.zip(self.end_ns) else {
+            return longest_ns(self.how.quick);
+        };
+        let own_ns = deadline_ns.saturating_sub(elapsed_ns);
+        let all_ns = end_ns.saturating_sub(elapsed_ns);
         // The first step always runs.
         let most_ns = all_ns.saturating_sub(series.workload.length_ns());
         match most_ns < LEAST_NS {
-            // A pilot that could not finish would only take time from the ladder.
-            true => Some(0),
-            false => Some((own_ns / SHARE).max(LEAST_NS).min(most_ns)),
+            // What could not be finished would only take time from the ladder.
+            true => 0,
+            false => (own_ns / SHARE)
+                .max(LEAST_NS)
+                .min(most_ns)
+                .min(longest_ns(self.how.quick)),
         }
     }
 

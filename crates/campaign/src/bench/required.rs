@@ -37,19 +37,46 @@ pub fn together<'a>(
     })
 }
 
-/// The runs that follow the ladders, announced before anything is done.
-pub(super) fn announced(options: &BenchOptions, plan: &BenchPlan) -> Vec<String> {
-    let longest_ns = pieces_s().iter().sum::<u64>() * SECOND_NS;
+/// How long the runs at one required rate take at most.
+fn longest_ns() -> u64 {
+    pieces_s()
+        .iter()
+        .map(|seconds| seconds * SECOND_NS + RAMP_NS)
+        .sum()
+}
+
+/// How long the runs at all required rates take at most.
+pub(super) fn longest_of_all_ns(options: &BenchOptions, plan: &BenchPlan) -> u64 {
     let all = together(options, plan).unwrap_or_default();
+    longest_ns().saturating_mul(all.len() as u64)
+}
+
+/// What is made after the ladders, before anything is done. `limit_ns`: the time for
+/// everything, where it is limited.
+pub(super) fn announced(
+    options: &BenchOptions,
+    plan: &BenchPlan,
+    limit_ns: Option<u64>,
+) -> Vec<String> {
+    let all = together(options, plan).unwrap_or_default();
+    let time = match limit_ns {
+        Some(limit_ns) if limit_ns <= longest_ns() => {
+            format!("in what they leave of {}", format_duration(limit_ns))
+        }
+        Some(limit_ns) => format!(
+            "for {} at most, if they leave that of {}",
+            format_duration(longest_ns()),
+            format_duration(limit_ns)
+        ),
+        None => format!("for {} at most", format_duration(longest_ns())),
+    };
     let words = all.iter().filter_map(|both| {
         let mut series = plan.series.iter();
         let series = series.find(|series| series.kind == both.kind)?;
         Some(format!(
-            "Required: {} at {} IOPS in the open loop, after the ladders, for {} at most, as far as \
-             --time allows",
+            "Required: {} at {} IOPS in the open loop, after the ladders, {time}",
             both.kind.name(),
             format_iops(both.rate(series.workload.block_size_bytes)),
-            format_duration(longest_ns),
         ))
     });
     words.collect()

@@ -12,7 +12,7 @@ use stripewise_lab::profiles::{ProfileRow, profile, profiles};
 use stripewise_stats::ExceedanceDesign;
 use stripewise_studies::PlacedJob;
 use stripewise_studies::headroom::{HeadroomLoad, LoadFacts, LoadTimeline, allowed_share};
-use stripewise_trace::closedness::INSENSITIVE;
+use stripewise_trace::closedness::{INSENSITIVE, LOST_SHARE_MAX};
 use stripewise_trace::replay::{Recording, run_length};
 use stripewise_units::{
     Kind, counted, format_bytes, format_count, format_duration, format_iops, nearest,
@@ -28,10 +28,7 @@ const RUN_NS: u64 = 10_000_000_000;
 /// If it is undecided whether the load waits, the maximum elasticity for an answer.
 const ELASTICITY_MAX: f64 = 0.5;
 
-/// A recording that lost a larger share is refused.
-const LOST_SHARE_MAX: f64 = 0.001;
-
-/// Number of bins in the chart of the recording over time.
+/// Of a picture of the recording over time.
 const TIMELINE_BINS: u64 = 240;
 
 /// Operations in flight of each job with a rate.

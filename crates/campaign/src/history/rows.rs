@@ -300,7 +300,12 @@ fn rate_of_ladder(ladder: &SeriesRecord) -> Option<(Rates, String)> {
         }
         None => {
             let step = &ladder.steps[ladder.ceiling?];
-            ((step.iops, step.mib_per_s), format!("{name} ceiling"))
+            let bound = ladder.ceiling_bound;
+            let bound = bound.map_or_else(String::new, |bound| format!(", {}", bound.words()));
+            (
+                (step.iops, step.mib_per_s),
+                format!("{name} ceiling{bound}"),
+            )
         }
     };
     let (iops, mib_per_s) = rates;

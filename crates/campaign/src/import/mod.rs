@@ -2,6 +2,7 @@
 
 use crate::steps::foreign::{Reading, interrupted};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use stripewise_compat::{Import, ReadFile, recognise};
@@ -25,6 +26,10 @@ pub struct ImportDocument {
     pub imported: Vec<String>,
     /// Ids that were.
     pub already_there: Vec<String>,
+    /// Files of which no result is whole, where that is asked for; not what else lies in
+    /// directories.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedFile>,
     /// All of their results.
     pub runs: Vec<RunRecord>,
     /// Results that are copies of others of these files.
@@ -45,10 +50,20 @@ pub struct FileLine {
     pub notes: Vec<String>,
 }
 
-/// Import parameters.
+/// A file that gave nothing.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub struct SkippedFile {
+    /// Its name.
+    pub source: String,
+    /// Why it cannot be read.
+    pub problem: String,
+}
+
+/// How files are imported.
 #[derive(Clone, Copy, Debug)]
 pub struct ImportOptions<'a> {
-    /// Skip incomplete results instead of importing none.
+    /// Leave out results that are not whole, and files without any that is, instead of keeping
+    /// none.
     pub whole: bool,
     /// A label for all of them.
     pub label: Option<&'a str>,
@@ -111,6 +126,8 @@ struct Intake<'a, 's> {
     seen: HashSet<String>,
     results: usize,
     document: ImportDocument,
+    /// Of the first file that was skipped.
+    failure: Option<Failure>,
 }
 
 impl<'a, 's> Intake<'a, 's> {
@@ -129,51 +146,97 @@ impl<'a, 's> Intake<'a, 's> {
                 schema_version: SCHEMA_VERSION,
                 ..ImportDocument::default()
             },
+            failure: None,
         }
     }
 
     fn all(mut self, sources: &[Source]) -> Outcome<ImportDocument> {
         sources.iter().try_for_each(|source| self.source(source))?;
-        Ok(self.document)
+        match self.failure.filter(|_| self.document.files.is_empty()) {
+            Some(failure) => Err(failure),
+            None => Ok(self.document),
+        }
     }
 
     fn source(&mut self, source: &Source) -> Outcome<()> {
         let (folder, files) = match source {
             Source::File(path) => {
-                let bytes = bytes_of(self.context, path)?;
-                return self.file(path, &bytes);
+                let bytes = bytes_of(self.context, path);
+                // A name that nothing has is a slip of the pen.
+                let is_there = path.exists();
+                let skips = is_there && self.options.whole;
+                return self.file_or_skip(path, bytes.map(Cow::Owned), skips);
             }
-            Source::Pipe(path, bytes) => return self.file(path, bytes),
+            Source::Pipe(path, bytes) => {
+                return self.file_or_skip(path, Ok(Cow::Borrowed(bytes)), self.options.whole);
+            }
             Source::Folder(folder, files) => (folder, files),
         };
-        let before = self.document.files.len();
+        let before = self.document.files.len() + self.document.skipped.len();
         for path in files {
-            let bytes = bytes_of(self.context, path)?;
-            // Ignore unrelated files; those of a known tool must be readable.
-            if (self.options.whole || recognise(&bytes).is_none())
-                && let Err(failure) = read(
-                    self.context,
-                    &path.as_text(),
-                    &bytes,
-                    self.options.whole,
-                    &mut |_| {},
-                )
-                && !matches!(failure.exit, Exit::Interrupted(_))
-            {
-                if self.saving.is_some() {
-                    self.context.note(format!("{}; skipped", failure.error));
+            let bytes = bytes_of(self.context, path);
+            // Whatever else lies there; what is of a known tool must be readable.
+            let is_other = bytes.as_ref().is_ok_and(|bytes| recognise(bytes).is_none());
+            match bytes {
+                Ok(bytes) if is_other => {
+                    if let Err(failure) = self.check(path, &bytes) {
+                        self.say_skipped(failure)?;
+                    } else {
+                        self.file(path, &bytes)?;
+                    }
                 }
-                continue;
+                bytes => self.file_or_skip(path, bytes.map(Cow::Owned), self.options.whole)?,
             }
-            self.file(path, &bytes)?;
         }
-        if self.document.files.len() == before {
+        if self.document.files.len() + self.document.skipped.len() == before {
             return Err(Failure::usage(
                 format!("{} holds no results of a known tool", folder.as_text()),
                 "name the files, or the directory that holds them",
             ));
         }
         Ok(())
+    }
+
+    /// Takes a file over; one that gives nothing is named and skipped, where it may be.
+    fn file_or_skip(
+        &mut self,
+        path: &Path,
+        bytes: Outcome<Cow<'_, [u8]>>,
+        skips: bool,
+    ) -> Outcome<()> {
+        if !skips {
+            return self.file(path, &bytes?);
+        }
+        let read = bytes.and_then(|bytes| self.check(path, &bytes).map(|()| bytes));
+        let failure = match read {
+            Ok(bytes) => return self.file(path, &bytes),
+            Err(failure) => failure,
+        };
+        self.document.skipped.push(SkippedFile {
+            source: path.as_text(),
+            problem: failure.error.to_string(),
+        });
+        let failure = self.say_skipped(failure)?;
+        self.failure.get_or_insert(failure);
+        Ok(())
+    }
+
+    /// Whether a file can be read, before anything of it is taken over.
+    fn check(&self, path: &Path, bytes: &[u8]) -> Outcome<()> {
+        let (whole, name) = (self.options.whole, path.as_text());
+        read(self.context, &name, bytes, whole, &mut |_| {}).map(drop)
+    }
+
+    /// Names what is skipped, once of the two times that files may be read. An interruption is
+    /// nothing to skip.
+    fn say_skipped(&self, failure: Failure) -> Outcome<Failure> {
+        if matches!(failure.exit, Exit::Interrupted(_)) {
+            return Err(failure);
+        }
+        if self.saving.is_some() {
+            self.context.note(format!("{}; skipped", failure.error));
+        }
+        Ok(failure)
     }
 
     fn file(&mut self, path: &Path, bytes: &[u8]) -> Outcome<()> {

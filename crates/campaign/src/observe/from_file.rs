@@ -17,7 +17,7 @@ use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome, no_thread};
 use stripewise_conductor::observer::Progress;
 use stripewise_trace::blame::WindowFacts;
-use stripewise_trace::files::{Columns, FileError, FileReport, TraceFile, open};
+use stripewise_trace::files::{Columns, FileError, FileReport, Format, TraceFile, open};
 use stripewise_units::{DeviceNumber, NameText, counted, format_count};
 
 /// Bytes per read, and number of chunks queued for parsing.
@@ -193,7 +193,7 @@ impl Reader<'_> {
             observed_s: observation.observed_ns as f64 / 1e9,
             lost_events: (pairing.losses > 0).then_some(lost),
             cut_short: self.cut_short(&report),
-            notes: notes(&report, capture, (lost, lost_share)),
+            notes: notes(&report, capture, self.trace.format(), (lost, lost_share)),
             ..ObservationDocument::default()
         };
         if is_coarse {
@@ -237,8 +237,28 @@ impl Reader<'_> {
     }
 }
 
-fn notes(report: &FileReport, capture: &Capture, (lost, lost_share): (u64, f64)) -> Vec<String> {
-    let remedy = "record again with a larger buffer (`trace-cmd record -b KIB`)";
+/// How whatever wrote a trace loses fewer events.
+fn remedy(format: Format) -> &'static str {
+    match format {
+        Format::TraceCmd => "record again with a larger buffer (`trace-cmd record -b KIB`)",
+        Format::Blktrace | Format::Blkparse => {
+            "record again with larger buffers (`blktrace -b KIB -n NUMBER`)"
+        }
+        Format::Stripewise => {
+            "observe again with a larger --buffer, or name a device or --pid, so that fewer events \
+             are recorded"
+        }
+        _ => "record again with more room for events",
+    }
+}
+
+fn notes(
+    report: &FileReport,
+    capture: &Capture,
+    format: Format,
+    (lost, lost_share): (u64, f64),
+) -> Vec<String> {
+    let remedy = remedy(format);
     let mut notes: Vec<String> = (words::of_loss(lost, lost_share, remedy).into_iter()).collect();
     if report.skipped > 0 {
         notes.push(format!(
@@ -390,4 +410,22 @@ fn file_failure(path: &Path, error: &FileError) -> Failure {
         error => error.hint(),
     };
     Failure::usage(format!("{}: {error}", path.as_text()), hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_remedy_for_lost_events_is_of_the_tool_that_recorded_them() {
+        for (format, tool) in [
+            (Format::TraceCmd, "`trace-cmd record -b KIB`"),
+            (Format::Blktrace, "`blktrace -b KIB"),
+            (Format::Blkparse, "`blktrace -b KIB"),
+            (Format::Stripewise, "--buffer"),
+        ] {
+            assert!(remedy(format).contains(tool), "{}", format.name());
+        }
+        assert!(!remedy(Format::MsrCambridge).contains('`'));
+    }
 }

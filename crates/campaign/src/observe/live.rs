@@ -26,6 +26,7 @@ use stripewise_machine::observe::Snapshot;
 use stripewise_machine::tracefs::{TraceError, TraceInstance, TraceRequest};
 use stripewise_trace::Operation;
 use stripewise_trace::blame::{ConfiguredLimit, DeviceBlame, WindowFacts};
+use stripewise_trace::closedness::share_of_lost;
 use stripewise_trace::observation::Moment;
 use stripewise_units::{ByteSize, DeviceNumber, Kind, format_bytes, format_count};
 
@@ -114,7 +115,19 @@ pub fn observe_live(context: &Context, options: &ObserveOptions) -> Outcome<Obse
     })
 }
 
-/// Refuses impossible observations before anything is recorded.
+/// How fewer events are lost than with this much room in the kernel.
+fn remedy(buffer_bytes: u64) -> String {
+    let fewer = "name a device or --pid, so that fewer events are recorded";
+    match buffer_bytes.saturating_mul(4).min(BUFFER_BYTES_MAX) {
+        more if more > buffer_bytes => format!(
+            "give the kernel more room with --buffer {}, or {fewer}",
+            ByteSize(more)
+        ),
+        _ => fewer.to_owned(),
+    }
+}
+
+/// What cannot be observed is refused before anything is recorded.
 fn check(options: &ObserveOptions, devices: usize) -> Outcome<()> {
     if options.duration_ns == 0 {
         return Err(Failure::usage(
@@ -328,17 +341,11 @@ impl Live<'_> {
     /// Notes on interpreting the numbers.
     fn notes(&self, lost: u64, lost_share: f64) -> Vec<String> {
         let mut notes = Vec::new();
-        let more = self
-            .options
-            .buffer_bytes
-            .saturating_mul(4)
-            .min(BUFFER_BYTES_MAX);
-        let remedy = format!(
-            "give the kernel more room with --buffer {}, or name a device or --pid, so that \
-             fewer events are recorded",
-            ByteSize(more)
-        );
-        notes.extend(words::of_loss(lost, lost_share, &remedy));
+        notes.extend(words::of_loss(
+            lost,
+            lost_share,
+            &remedy(self.options.buffer_bytes),
+        ));
         if self.capture.window.kept_share() < 1.0 {
             notes.push(format!(
                 "causes were judged by the quickest and slowest {:.0} % of the operations",
@@ -382,7 +389,7 @@ impl Live<'_> {
         let lost = self.instance.lost().events;
         let recorded = self.stream.recorded();
         let lost = lost + recorded.damaged + recorded.late_events;
-        let lost_share = lost as f64 / (recorded.events + lost).max(1) as f64;
+        let lost_share = share_of_lost(lost, recorded.events);
         let system = &self.system;
         let mut known: BTreeMap<DeviceNumber, String> = BTreeMap::new();
         let observation = std::mem::take(&mut self.capture.statistics).finish(Some(observed_ns));
@@ -452,4 +459,16 @@ fn limits_on(throttles: &[Throttle], device: DeviceNumber) -> Vec<ConfiguredLimi
         })
     });
     configured.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_larger_buffer_is_advised_than_there_can_be() {
+        assert!(remedy(128 << 20).contains("with --buffer 512M, or name a device"));
+        assert!(remedy(2 << 30).contains("with --buffer 4G, or name a device"));
+        assert!(remedy(BUFFER_BYTES_MAX).starts_with("name a device or --pid"));
+    }
 }

@@ -50,6 +50,17 @@ impl FastestRates {
         }
     }
 
+    /// Of two that went on beside each other.
+    #[must_use]
+    pub fn plus(self, other: FastestRates) -> FastestRates {
+        FastestRates {
+            read_bytes_per_s: self.read_bytes_per_s + other.read_bytes_per_s,
+            reads_per_s: self.reads_per_s + other.reads_per_s,
+            written_bytes_per_s: self.written_bytes_per_s + other.written_bytes_per_s,
+            writes_per_s: self.writes_per_s + other.writes_per_s,
+        }
+    }
+
     fn outcome(&self) -> JobOutcome {
         let kind = |operations: f64, bytes: f64| KindOutcome {
             operations: operations as u64,

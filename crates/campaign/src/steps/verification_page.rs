@@ -103,10 +103,8 @@ fn picture(document: &VerifyDocument) -> VerificationPicture {
         }
         VerifyVerdict::Faults | VerifyVerdict::Errors => Judgement::Bad,
     };
-    let first = document.targets.first();
-    let title = first.map(|target| target.model.as_ref().unwrap_or(&target.name));
     VerificationPicture {
-        title: title.cloned().unwrap_or_default(),
+        title: title(&document.targets),
         subtitle: subtitle(document),
         verdict: (verdict, word.to_owned()),
         sentence,
@@ -122,7 +120,23 @@ fn picture(document: &VerifyDocument) -> VerificationPicture {
     }
 }
 
-/// Mode, target, and date.
+/// Names in a title; more are only counted.
+const NAMES_MAX: usize = 3;
+
+/// The model of the only target, or its name; of several their names.
+fn title(targets: &[VerifiedTarget]) -> String {
+    if let [one] = targets {
+        return one.model.as_ref().unwrap_or(&one.name).clone();
+    }
+    let names = targets.iter().take(NAMES_MAX);
+    let names: Vec<&str> = names.map(|one| one.name.as_str()).collect();
+    match targets.len().saturating_sub(NAMES_MAX) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
+/// What was done, on what, and when.
 fn subtitle(document: &VerifyDocument) -> String {
     let targets = match &document.targets[..] {
         [one] => format!("{} \u{b7} {}", format_bytes(one.size_bytes), one.name),
@@ -528,4 +542,35 @@ fn csv(document: &VerifyDocument) -> String {
         ));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_results::TargetKind;
+
+    #[test]
+    fn a_heading_names_all_targets() {
+        let target = |name: &str| VerifiedTarget {
+            name: name.to_owned(),
+            path: None,
+            kind: TargetKind::Device,
+            size_bytes: 1 << 30,
+            sector_bytes: 512,
+            device: None,
+            model: Some("MZ7LH960".to_owned()),
+            partition_offset_bytes: None,
+            kept_at: None,
+            cache: Vec::new(),
+            changed: None,
+            finished: None,
+        };
+        let said = |names: &[&str]| {
+            let targets: Vec<VerifiedTarget> = names.iter().map(|name| target(name)).collect();
+            title(&targets)
+        };
+        assert_eq!(said(&["/dev/sdb"]), "MZ7LH960");
+        assert_eq!(said(&["/dev/sdb", "/dev/sdc"]), "/dev/sdb, /dev/sdc");
+        assert_eq!(said(&["a", "b", "c", "d", "e"]), "a, b, c and 2 more");
+    }
 }

@@ -5,7 +5,7 @@ use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::switches::import::Import;
-use stripewise_campaign::import::{ImportOptions, import as keep};
+use stripewise_campaign::import::{ImportDocument, ImportOptions, import as keep};
 use stripewise_report::{Sheet, imported_table};
 use stripewise_units::counted;
 
@@ -22,9 +22,14 @@ pub fn import(context: &Context, arguments: &Import) -> Outcome {
         },
     };
     let done = keep(context, &arguments.files, options)?;
+    // Files that were meant and gave nothing are news for a script.
+    let exit = match done.skipped.is_empty() {
+        true => Exit::Done,
+        false => Exit::Finding,
+    };
     if context.global.json {
         context.output.print_json(&done)?;
-        return Ok(Exit::Done);
+        return Ok(exit);
     }
     let files = done.files.iter().map(|file| {
         let results = counted(file.results, "result", "results");
@@ -41,7 +46,7 @@ pub fn import(context: &Context, arguments: &Import) -> Outcome {
         notes: more
             .into_iter()
             .chain(files)
-            .chain([summary(&done.imported, done.already_there.len())])
+            .chain([summary(&done)])
             .collect(),
         ..Sheet::default()
     };
@@ -57,11 +62,12 @@ pub fn import(context: &Context, arguments: &Import) -> Outcome {
         ));
     }
     context.output.print_lines(&context.sheet_text(&sheet));
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
-fn summary(new: &[String], already_there: usize) -> String {
-    let there = match already_there {
+fn summary(done: &ImportDocument) -> String {
+    let new = &done.imported[..];
+    let there = match done.already_there.len() {
         0 => String::new(),
         count => format!("; {} already there", counted(count, "was", "were")),
     };
@@ -70,8 +76,12 @@ fn summary(new: &[String], already_there: usize) -> String {
         [one] => format!("; `stripewise history show {one}` shows it"),
         [first, ..] => format!("; `stripewise history show {first}` shows the first"),
     };
+    let skipped = match done.skipped.len() {
+        0 => String::new(),
+        files => format!("; {} skipped", counted(files, "file was", "files were")),
+    };
     format!(
-        "{} saved{there}{shown}.",
+        "{} saved{there}{skipped}{shown}.",
         counted(new.len(), "result", "results")
     )
 }

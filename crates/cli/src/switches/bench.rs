@@ -13,7 +13,8 @@ use stripewise_units::{ByteSize, Nanoseconds};
 /// a ladder that doubles the queue depth until throughput no longer rises, and the log
 /// (sequential write, one outstanding, direct-sync). Runs around the load that answers
 /// follow, in random order, so that each answer has an interval. Quick mode takes two
-/// minutes and a half at most; `--thorough` takes hours and prints how many first.
+/// minutes and a half at most, with all that is required; `--thorough` takes hours and prints
+/// how many first. On a simulated array time is virtual, and only `--time` limits it.
 #[derive(Debug, Args)]
 pub struct Bench {
     /// A directory (a test file is made in it and removed), a file, a block device, or sim:NAME
@@ -64,7 +65,7 @@ pub struct Bench {
     /// A requirement to be met or missed: 'random-read iops>=20000', 'log p99<1ms'; may be given several times
     ///
     /// A rate and a latency of one series are judged together, by runs at that rate after the
-    /// ladders: up to 20 minutes more for each such series, as far as --time allows.
+    /// ladders, in what they leave of --time: up to 30 minutes for each such series.
     #[arg(long, value_name = "WHAT")]
     pub require: Vec<Requirement>,
     /// Label to store with the bench

@@ -34,7 +34,7 @@ pub struct Check {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub repeat: Option<u32>,
     /// Report losses up to this many percent, but do not count them as worse [default: 1, or as much as runs scatter]
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = super::number)]
     pub tolerate: Option<f64>,
     /// For a server in use: reads only, one outstanding, 50 a second
     #[arg(long)]

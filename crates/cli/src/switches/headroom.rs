@@ -33,7 +33,7 @@ pub struct Headroom {
     #[arg(long, value_name = "LIMIT")]
     pub slo: Option<Slo>,
     /// Operations per second of a profile, at random instants: the load as it is now
-    #[arg(long, value_name = "IOPS")]
+    #[arg(long, value_name = "IOPS", value_parser = super::number)]
     pub rate: Option<f64>,
     /// Length of a run [default: four times the longest bursts of the load, at least 10s]
     #[arg(long, value_name = "TIME")]

@@ -10,7 +10,7 @@ Reads output of SQLIO, DiskSpd's text and XML (-Rxml), fio's JSON (that of --cli
 and terse output, Iometer's CSV, vdbench's flatfile.html and summary.html, elbencho's CSV and \
 JSON, and the text of CrystalDiskMark and KDiskMark. What a result does not state stays empty. All \
 files are read before the first is kept: one that cannot be read stops everything, unless \
---whole-results is given.")]
+--whole-results is given; then it is named, and the exit code is 1.")]
 pub struct Import {
     /// Files of results, or directories of them with their subdirectories
     #[arg(required = true, value_name = "FILE")]

@@ -48,7 +48,7 @@ pub struct Limits {
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
     /// What the volume costs, in a unit of yours: prints the cost of 1,000 IOPS at the cap
-    #[arg(long, value_name = "AMOUNT")]
+    #[arg(long, value_name = "AMOUNT", value_parser = super::number)]
     pub price: Option<f64>,
     /// I/O engine: auto, uring, iocp or threads
     #[arg(long, value_name = "NAME", default_value = "auto")]

@@ -36,7 +36,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-use stripewise_units::{NameText, has_text, typeset};
+use stripewise_units::{NameText, ParseError, has_text, typeset};
 
 /// Find out what a disk can do, and whether it is laid out right.
 #[derive(Debug, Parser)]
@@ -148,7 +148,7 @@ pub fn parsed(
     columns: Option<usize>,
 ) -> Result<(Cli, hints::Words), clap::Error> {
     let pasted = pasted(&words);
-    let words = sqlio::arranged(words.into_iter());
+    let words = sqlio::arranged(with_negatives(words).into_iter());
     let mut command = match columns {
         Some(columns) => help::command().term_width(columns),
         None => help::command(),
@@ -172,6 +172,48 @@ fn pasted(words: &[OsString]) -> Option<String> {
     words
         .find(|word| typeset(word).is_some())
         .map(str::to_owned)
+}
+
+/// A negative number behind a switch is its value, which says what is wrong with it: taken for
+/// a switch it would only be called unknown.
+fn with_negatives(words: Vec<OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::with_capacity(words.len());
+    let mut are_names = false;
+    for word in words {
+        are_names |= word == "--";
+        let is_value = word.to_str().is_some_and(is_negative) && !are_names;
+        let before = joined.last_mut().filter(|before| {
+            let text = before.to_str();
+            is_value && text.is_some_and(|text| text.starts_with("--") && !text.contains('='))
+        });
+        match before {
+            Some(switch) => {
+                switch.push("=");
+                switch.push(word);
+            }
+            None => joined.push(word),
+        }
+    }
+    joined
+}
+
+/// `-5`, `-0.5s`, `-.5`.
+pub fn is_negative(word: &str) -> bool {
+    let behind = word.strip_prefix('-');
+    behind.is_some_and(|rest| {
+        let digits = rest.strip_prefix('.').unwrap_or(rest);
+        digits.starts_with(|letter: char| letter.is_ascii_digit())
+    })
+}
+
+/// A number that is not negative: `3`, `0.5`.
+pub fn number(text: &str) -> Result<f64, ParseError> {
+    let parsed = text.trim().parse::<f64>().ok();
+    let usable = parsed.filter(|number| number.is_finite() && *number >= 0.0);
+    usable.ok_or_else(|| {
+        let problem = "is not a number from 0 on";
+        ParseError::new(text, problem, "give a number such as 3 or 0.5")
+    })
 }
 
 impl Command {

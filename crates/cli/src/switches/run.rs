@@ -54,10 +54,10 @@ pub struct ReplayArguments {
     #[arg(long, value_name = "COLUMNS", requires = "trace")]
     pub columns: Option<String>,
     /// Replay the trace this many times faster
-    #[arg(long, value_name = "FACTOR", requires = "trace", default_value_t = 1.0)]
+    #[arg(long, value_name = "FACTOR", requires = "trace", default_value_t = 1.0, value_parser = super::number)]
     pub speed: f64,
     /// This many copies of the trace at once, each shifted in time at random
-    #[arg(long, value_name = "N", requires = "trace", default_value_t = 1.0)]
+    #[arg(long, value_name = "N", requires = "trace", default_value_t = 1.0, value_parser = super::number)]
     pub copies: f64,
     /// Cut pauses of the trace that are longer than this, at least 10s
     #[arg(long, value_name = "TIME", requires = "trace")]

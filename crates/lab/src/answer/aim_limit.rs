@@ -6,7 +6,7 @@ use crate::series::SeriesKind;
 use stripewise_results::AnswerPlace;
 use stripewise_stats::Slo;
 use stripewise_stats::{
-    CrossingAt, CurvePoint, PLATEAU_SHARE, Random, isotonic, isotonic_crossing, knee,
+    CrossingAt, CurvePoint, PLATEAU_SHARE, Random, isotonic, isotonic_crossing, knee, may_rise,
 };
 
 /// A crossing at more than this many times the plateau's load does not affect the rate of
@@ -25,14 +25,14 @@ pub(crate) enum Aim {
     Level {
         load: Load,
         place: AnswerPlace,
-        /// The climb ended before throughput stopped rising: more load may give more.
+        /// More load may give more: see [`may_rise`].
         rising: bool,
     },
 }
 
-/// Derives from a climb where to look. `steps` are its valid steps, by work in
-/// flight; `bracketed` means that later steps gained nothing. `None` without steps.
-pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step], bracketed: bool) -> Option<Aim> {
+/// What a climb says about where to look. `steps` are its steps that count, by work in
+/// flight. None without steps.
+pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step]) -> Option<Aim> {
     let level = |index: usize, place, rising| Aim::Level {
         load: steps[index].load,
         place,
@@ -48,6 +48,8 @@ pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step], bracketed: bool
         Some((u, libm::log(latency_ns as f64)))
     });
     let points: Vec<(f64, f64)> = known.collect();
+    let rates: Vec<f64> = steps.iter().map(|step| step.iops).collect();
+    let is_flat = !may_rise(&rates);
     let flat = flat_from(steps);
     // One step past the first that gives as much as any: that one may have been lucky.
     let beyond = (flat + 1).min(last);
@@ -57,11 +59,11 @@ pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step], bracketed: bool
                 Some(knee) => level(knee, AnswerPlace::Knee, false),
                 None => level(flat, AnswerPlace::Highest, false),
             },
-            // A stream may lose throughput farther on; random I/O does not.
-            CrossingAt::Beyond if bracketed && kind.told_in_bytes() => {
+            // A stream may lose farther on what random I/O does not.
+            CrossingAt::Beyond if is_flat && kind.told_in_bytes() => {
                 level(beyond, AnswerPlace::Plateau, false)
             }
-            CrossingAt::Beyond if bracketed => Aim::Plateau {
+            CrossingAt::Beyond if is_flat => Aim::Plateau {
                 loads: [flat, flat + 1, flat + 2].map(|index| steps[index.min(last)].load),
             },
             CrossingAt::Beyond => level(last, AnswerPlace::Plateau, true),
@@ -70,9 +72,9 @@ pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step], bracketed: bool
                 let clear = |index: usize| {
                     f64::from(steps[index].load.in_flight()) * CLEAR_OF_LIMIT <= in_flight
                 };
-                // A stream's latency grows with the depth alone: once the device is saturated,
-                // the exact crossing of the limit changes nothing.
-                match kind.told_in_bytes() && bracketed {
+                // A stream's latency grows with the depth alone: once the device gives what
+                // it can, where exactly the limit is crossed changes nothing.
+                match kind.told_in_bytes() && is_flat {
                     true if clear(beyond) => level(beyond, AnswerPlace::Plateau, false),
                     true if clear(flat) => level(flat, AnswerPlace::Plateau, false),
                     _ => Aim::Crossing { in_flight },

@@ -10,7 +10,8 @@ use crate::experiment::Metric;
 use crate::series::SeriesKind;
 use crate::summary::series_of;
 use stripewise_results::{
-    ComparisonGroup, ComparisonRecord, ComparisonRow, RunRecord, SeriesRecord, SideRecord, Verdict,
+    ComparedAnswer, ComparisonGroup, ComparisonRecord, ComparisonRow, RunRecord, SeriesRecord,
+    SideRecord, Verdict,
 };
 use stripewise_stats::difference_percent;
 
@@ -78,7 +79,14 @@ fn ceiling(pair: &Pair<'_>) -> Option<ComparisonRow> {
             _ => step.iops,
         })
     };
-    row(pair, metric.name(), rate(pair.a)?, rate(pair.b)?)
+    let of = |series: &SeriesRecord| ComparedAnswer {
+        bound: series.ceiling_bound,
+        beyond_limit: None,
+    };
+    Some(ComparisonRow {
+        answers: Some([of(pair.a), of(pair.b)]),
+        ..row(pair, metric.name(), rate(pair.a)?, rate(pair.b)?)?
+    })
 }
 
 /// Operations in flight at the knee of each curve.
@@ -209,6 +217,7 @@ mod tests {
             no_answer: None,
             within_limit: None,
             ceiling: Some(0),
+            ceiling_bound: None,
             answer: None,
             answer_runs: Vec::new(),
             sustained: None,

@@ -640,6 +640,7 @@ mod tests {
             no_answer: None,
             within_limit: None,
             ceiling: Some(1),
+            ceiling_bound: None,
             answer,
             answer_runs: Vec::new(),
             sustained: None,

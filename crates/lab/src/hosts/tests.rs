@@ -208,7 +208,22 @@ fn only_seconds_of_both_count_and_the_rest_is_counted_out() {
     );
 }
 
-/// A clock offset of 3 s is not skew if it was measured.
+/// What is known of whole runs only is not in the total, which says so.
+#[test]
+fn latencies_of_commits_are_named_where_they_are_missing() {
+    let said = |with_commits: bool| {
+        let mut host = steady("a", FROM, &[100; 6]);
+        let outcome = &mut host.run.jobs[0].outcome;
+        outcome.commit = with_commits.then(|| outcome.write.clone());
+        let merged = total(vec![host, steady("b", FROM, &[50; 6])]).unwrap();
+        assert_eq!(merged.run.jobs[0].outcome.commit, None);
+        let mut codes = merged.run.warnings.iter().map(|one| one.code.as_str());
+        codes.any(|code| code == "commits-not-merged")
+    };
+    assert!(said(true) && !said(false));
+}
+
+/// Clocks that differ by 3 s are no skew where that was measured.
 #[test]
 fn measured_clock_offsets_are_taken_out() {
     let mut ahead = steady("b", WallTime(FROM.ns() + 3 * S + 250_000), &[50; 6]);

@@ -282,6 +282,7 @@ fn findings(parts: &[&HostPart], names: &[String], merged: &MergedRecord) -> Vec
         hosts_differ(parts, names),
         start_skew(merged),
         left_out(merged),
+        commits(parts),
         clocks(parts, merged),
     ];
     found.into_iter().flatten().collect()
@@ -356,6 +357,20 @@ fn left_out(merged: &MergedRecord) -> Option<Warning> {
     );
     let hint = "start and stop the hosts together";
     warning("intervals-left-out", Severity::Note, message, hint)
+}
+
+/// They are known of whole runs only: what would count of them is not.
+fn commits(parts: &[&HostPart]) -> Option<Warning> {
+    let mut jobs = parts.iter().flat_map(|part| &part.run.jobs);
+    jobs.any(|job| job.outcome.commit.is_some()).then_some(())?;
+    let message = "latencies of commits (a write and its sync) are not in the total: they are not kept by the interval";
+    let hint = "read them in the records of the hosts";
+    warning(
+        "commits-not-merged",
+        Severity::Note,
+        message.to_owned(),
+        hint,
+    )
 }
 
 fn clocks(parts: &[&HostPart], merged: &MergedRecord) -> Option<Warning> {

@@ -104,6 +104,7 @@ pub fn summarise(
         knee: (kind.climbs() && lasts).then(|| knee(&rates)).flatten(),
         within_limit: within_limit.filter(|_| lasts),
         ceiling: ceiling.filter(|_| lasts),
+        ceiling_bound: None,
         answer: answer(kind, slo, records).filter(|_| lasts),
         answer_runs: for_answer
             .iter()
@@ -113,6 +114,9 @@ pub fn summarise(
         stopped: ended.words().to_owned(),
         sentence: String::new(),
     };
+    if kind.climbs() && series.ceiling.is_some() {
+        series.ceiling_bound = series.bound_of_ceiling();
+    }
     series.sentence = sentence::answer(kind, slo, ended, &series);
     Some(series)
 }

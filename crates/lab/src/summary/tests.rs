@@ -148,7 +148,7 @@ fn an_answer_above_all_steps_is_set_beside_no_lower_ceiling() {
     };
     let below = said(1_950.0);
     assert!(
-        below.ends_with("; the ceiling is 2,000 IOPS at 4."),
+        below.ends_with("; the ceiling is at least 2,000 IOPS at 4."),
         "{below}"
     );
     let above = said(2_050.0);

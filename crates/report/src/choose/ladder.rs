@@ -8,8 +8,11 @@ use crate::chart::{Annotation, Axis, Chart, Form, Panel, Point, Quantity, Scale,
 use crate::draw::PERCENTILES;
 use crate::identity::NamedSeries;
 use crate::number::rate;
+use crate::sheets::signed;
 use crate::words::{series_title, told_in_bytes};
-use stripewise_results::{AnswerPlace, KneeRecord, LatencySummary, SeriesRecord, StepRecord};
+use stripewise_results::{
+    AnswerBound, AnswerPlace, KneeRecord, LatencySummary, SeriesRecord, StepRecord,
+};
 use stripewise_stats::{LatencyStatistic, Slo};
 use stripewise_units::format_duration;
 
@@ -67,7 +70,10 @@ fn beside_each_other(ladders: &[&NamedSeries<'_>]) -> Chart {
     };
     let rings = ladders.iter().filter_map(|ladder| {
         let (x, y, label) = match answered(ladder.series, in_bytes) {
-            Some((x, y, _)) => (x, y, rate(y)),
+            Some((x, y, _)) => {
+                let bound = ladder.series.answer.and_then(|answer| answer.bound);
+                (x, y, signed(bound, &rate(y)))
+            }
             None => {
                 let step = &ladder.series.steps[ladder.series.within_limit?];
                 let y = throughput(step, in_bytes);
@@ -153,15 +159,17 @@ fn load(named: &NamedSeries<'_>) -> Chart {
         marked.push(knee_mark(knee));
     }
     let unit = if in_bytes { "MiB/s" } else { "IOPS" };
-    let ringed = |index: usize, word: &str| {
+    let ringed = |index: usize, word: &str, bound: Option<AnswerBound>| {
         let step = &ladder.steps[index];
         let value = throughput(step, in_bytes);
+        let amount = signed(bound, &rate(value));
         Annotation::AtPoint {
             x: in_flight(step),
             y: value,
-            label: format!("{word}: {} {unit}", rate(value)),
+            label: format!("{word}: {amount} {unit}"),
         }
     };
+    let bound = ladder.ceiling_bound;
     if let Some((x, y, words)) = answered(ladder, in_bytes) {
         let label = format!("answer: {words}");
         marked.push(Annotation::AtPoint { x, y, label });
@@ -174,11 +182,11 @@ fn load(named: &NamedSeries<'_>) -> Chart {
         .position(|step| Some(step.run.as_str()) == above);
     match (limit, ceiling) {
         (Some(limit), Some(ceiling)) if limit == ceiling => {
-            marked.push(ringed(limit, "limit and ceiling"))
+            marked.push(ringed(limit, "limit and ceiling", bound))
         }
         (limit, ceiling) => {
-            marked.extend(limit.map(|index| ringed(index, "limit")));
-            marked.extend(ceiling.map(|index| ringed(index, "ceiling")));
+            marked.extend(limit.map(|index| ringed(index, "limit", None)));
+            marked.extend(ceiling.map(|index| ringed(index, "ceiling", bound)));
         }
     }
     let top = Panel {
@@ -448,6 +456,7 @@ mod tests {
                 no_answer: None,
                 within_limit: None,
                 ceiling: Some(ceiling),
+                ceiling_bound: None,
                 answer: None,
                 answer_runs: Vec::new(),
                 sustained: None,

@@ -6,6 +6,7 @@ use super::palette::{CAUTION, FAINT, INK, MUTED, tone};
 use super::{Look, MARGIN, canvas_size, draw_foot, font};
 use crate::attribution::About;
 use crate::card::{Card, CardAnswer, CardFigures, CardRow, Curve};
+use crate::sheet::Judgement;
 
 const TITLE: f64 = 25.0;
 /// Distance between lines of a long title.
@@ -163,9 +164,8 @@ fn number(
     let room = columns.at(BAR_AT) - left - GAP;
     let mut x = left;
     if !found.bound.is_empty() {
-        let bound = found.bound.trim_end();
-        canvas.text((x, first + 10.0), bound, SMALL, MUTED, Anchor::Start);
-        x += font::width(bound, SMALL) + 6.0;
+        canvas.text((x, first + 10.0), found.bound, SMALL, MUTED, Anchor::Start);
+        x += font::width(found.bound, SMALL) + 6.0;
     }
     let text = &found.amount_words;
     canvas.text((x, first), text, NUMBER, INK, Anchor::Start);
@@ -202,7 +202,12 @@ fn bar(
     let longest = longest(card, in_bytes);
     let place = |value: f64| left + (right - left) * (value / longest).clamp(0.0, 1.0);
     let (top, bottom) = (first + 6.0, first + 22.0);
-    let tone_of = if in_bytes { 2 } else { 0 };
+    // Neither is the green of what is met nor the red of what is missed.
+    let tone_of = if in_bytes { 3 } else { 0 };
+    let colour = match found.judgement {
+        Judgement::Bad => CAUTION,
+        Judgement::Good | Judgement::Open => tone(tone_of),
+    };
     canvas.rectangle([(left, top), (right, bottom)], Colour::Raised, 1.0);
     if let Some((ceiling, _)) = &found.ceiling {
         canvas.rectangle(
@@ -213,7 +218,7 @@ fn bar(
     }
     // A rate stays visible next to a much larger one.
     let end = place(found.amount).max(left + 2.0);
-    canvas.rectangle([(left, top), (end, bottom)], tone(tone_of), 1.0);
+    canvas.rectangle([(left, top), (end, bottom)], colour, 1.0);
     let ends = found.interval.map(|ends| ends.map(place));
     // A bracket narrower than its own lines would be a blot.
     if let Some([low, high]) = ends.filter(|[low, high]| high - low >= 5.0) {
@@ -249,7 +254,7 @@ fn latency(
             words = format!("{more}: {words}");
         }
     }
-    let colour = if found.within { Colour::Good } else { CAUTION };
+    let colour = super::sheet::colour_of(found.judgement);
     small(canvas, (left, second), &words, colour, room);
 }
 

@@ -166,7 +166,7 @@ fn parts<'a>(sheet: &'a Sheet, about: &About, width: f64) -> Vec<Part<'a>> {
     parts
 }
 
-fn colour_of(judgement: Judgement) -> Colour {
+pub(super) fn colour_of(judgement: Judgement) -> Colour {
     match judgement {
         Judgement::Good => Colour::Good,
         Judgement::Bad => CAUTION,

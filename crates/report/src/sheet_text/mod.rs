@@ -217,7 +217,11 @@ pub(crate) fn table_text(table: &SheetTable, width: usize, paint: Paint<'_>) -> 
         text.push_str(&wrapped_at(&table.note, "  ", width));
     }
     if !shape.left_out.is_empty() {
-        let left_out = format!("  No room for: {}", shape.left_out.join(", "));
+        let left_out = format!(
+            "  No room for: {}; shown at a width of {}",
+            shape.left_out.join(", "),
+            shape.whole_width
+        );
         text.push_str(&wrapped_at(&left_out, "  ", width));
     }
     text
@@ -230,6 +234,8 @@ struct Shape {
     gap: usize,
     /// Headings of the omitted columns, in table order.
     left_out: Vec<String>,
+    /// Of a terminal that shows them too.
+    whole_width: usize,
 }
 
 impl Shape {
@@ -266,6 +272,11 @@ impl Shape {
         let gone = used.iter().filter(|at| !shown.contains(at));
         let gone = gone.filter_map(|at| table.columns.get(*at));
         shape.left_out = gone.map(|column| column.heading.clone()).collect();
+        let whole = Shape {
+            gap: 1,
+            ..Shape::with(table, &used)
+        };
+        shape.whole_width = whole.width();
         shape
     }
 
@@ -280,6 +291,7 @@ impl Shape {
             columns: shown.iter().map(|at| (*at, width(*at))).collect(),
             gap: GAP,
             left_out: Vec::new(),
+            whole_width: 0,
         }
     }
 

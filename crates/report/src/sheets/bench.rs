@@ -57,31 +57,31 @@ const NO_CEILING: &str = "-";
 /// In that column: the answer's rate is the highest.
 const IS_ANSWER: &str = "same";
 
-/// The highest rate of the ladder. It is a bound if the largest load was still the
-/// fastest.
+/// The highest rate of the ladder, with the sign of a bound.
 fn ceiling(series: &SeriesRecord, answer: &AnswerRecord) -> Cell {
-    let counting = series.steps.iter().filter(|step| step.counts());
-    if counting.count() < 2 {
+    let Some(highest) = series.highest() else {
         return NO_CEILING.into();
-    }
-    let above = series.ceiling_above();
-    let rate = above.map_or_else(
-        || of_series(series, answer.iops, answer.mib_per_s),
-        |step| of_series(series, step.iops, step.mib_per_s),
-    );
-    let text = format_three_digits(rate);
-    let is_bound = answer.bound == Some(AnswerBound::AtLeast) && above.is_none();
+    };
+    let rate = of_series(series, highest.iops, highest.mib_per_s);
+    let text = signed(highest.bound, &format_three_digits(rate));
     let of_answer = format_three_digits(of_series(series, answer.iops, answer.mib_per_s));
-    match series.still_rises() || is_bound {
-        true => Cell::exact(format!("\u{2265} {text}"), rate),
-        // Equal in all shown digits means the same.
-        false if text == of_answer => Cell::exact(IS_ANSWER, rate),
+    // What differs in no digit that is shown is the same, but a bound is never what is known.
+    match answer.bound.is_none() && text == of_answer {
+        true => Cell::exact(IS_ANSWER, rate),
         false => Cell::exact(text, rate),
     }
 }
 
-/// Explains the signs in the column. A column without any rate
-/// is left out.
+/// `≥ 48,900` of a bound.
+pub(crate) fn signed(bound: Option<AnswerBound>, text: &str) -> String {
+    bound.map_or_else(
+        || text.to_owned(),
+        |bound| format!("{} {text}", bound.sign()),
+    )
+}
+
+/// What the signs in the column mean, of those that it has. A column without any rate says
+/// nothing and is left out.
 fn ceiling_note(rows: &mut [Vec<Cell>], place: usize) -> String {
     let mut cells = rows.iter_mut().filter_map(|row| row.get_mut(place));
     let has = |cells: &[Vec<Cell>], of: &dyn Fn(&Cell) -> bool| {
@@ -99,8 +99,10 @@ fn ceiling_note(rows: &mut [Vec<Cell>], place: usize) -> String {
     if has(rows, &|cell| cell.text == IS_ANSWER) {
         note.push_str("; same: the answer's");
     }
-    if has(rows, &|cell| cell.text.starts_with('\u{2265}')) {
-        note.push_str("; \u{2265}: still rising");
+    if has(rows, &|cell| {
+        cell.text.starts_with(AnswerBound::AtLeast.sign())
+    }) {
+        note.push_str("; \u{2265}: more in flight may give more");
     }
     if has(rows, &|cell| cell.text == NO_CEILING) {
         note.push_str("; -: one load");
@@ -203,12 +205,8 @@ pub(crate) fn answer_words(series: &SeriesRecord, record: &AnswerRecord) -> Stri
 /// Rate, interval, judged latency and load of an answer.
 fn answer_cells(series: &SeriesRecord, record: &AnswerRecord) -> [Cell; 4] {
     let rate = of_series(series, record.iops, record.mib_per_s);
-    let bound = match record.bound {
-        Some(AnswerBound::AtLeast) => "\u{2265} ",
-        Some(AnswerBound::AtMost) => "\u{2264} ",
-        None => "",
-    };
-    let text = format!("{bound}{} {}", format_three_digits(rate), unit(series));
+    let text = format!("{} {}", format_three_digits(rate), unit(series));
+    let text = signed(record.bound, &text);
     let latency = judged_of_answer(series, record).map_or_else(Cell::default, |(name, value)| {
         // If a record lacks the judged statistic, the maximum is used instead.
         match record.latency_ns {

@@ -6,7 +6,9 @@ use super::{ladder, material, run};
 use stripewise_report::{
     About, Look, Material, Picture, SIZE, Theme, letters_without_font, pictures, png, svg_picture,
 };
-use stripewise_results::{DeviceFacts, FileSystemFacts, RunRecord, SeriesRecord};
+use stripewise_results::{
+    AnswerBound, DeviceFacts, FileSystemFacts, RequirementRecord, RunRecord, SeriesRecord,
+};
 
 const SCRIPT: &str = "</text><script>alert(1)</script>";
 
@@ -95,11 +97,16 @@ fn a_card_has_numbers_where_the_limit_is_missed_and_reasons_where_there_are_none
         name: "sequential-read".to_owned(),
         ..missed()
     };
-    let material = material(vec![known()], vec![missed(), void], Vec::new());
+    let rising = SeriesRecord {
+        ceiling_bound: Some(AnswerBound::AtLeast),
+        ..missed()
+    };
+    let material = material(vec![known()], vec![rising, void], Vec::new());
     let about = About::of(&material);
     let all = pictures(&material);
     let svg = drawn(&all[0], &about, &Look::default());
     for words in [
+        "ceiling \u{2265} 10,",
         ">9,810<",
         "16 in flight (knee)",
         "missed p99 &lt; 10 \u{b5}s",
@@ -111,6 +118,49 @@ fn a_card_has_numbers_where_the_limit_is_missed_and_reasons_where_there_are_none
         assert!(svg.contains(words), "{words}: {svg}");
     }
     assert!(!svg.contains(">\u{2013}<") && !svg.contains(">-<"));
+}
+
+/// A bar is in the colour of the verdict, beside its word; a load that only lacks what was
+/// required of it is not shown as good.
+#[test]
+fn a_missed_requirement_is_in_the_row_of_its_load() {
+    let mut material = material(vec![known()], vec![ladder()], Vec::new());
+    let bar = "fill=\"#b42318\"";
+    let card = |material: &Material| {
+        let about = About::of(material);
+        let svg = drawn(&pictures(material)[0], &about, &Look::default());
+        let mut rectangles = svg.split("<rect").filter_map(|one| one.split("/>").next());
+        (rectangles.any(|one| one.contains(bar)), svg)
+    };
+    let (is_red, svg) = card(&material);
+    assert!(!is_red && svg.contains(">ok, p99 &lt; 5 ms<"), "{svg}");
+    let required = |requirement: &str| RequirementRecord {
+        requirement: requirement.to_owned(),
+        measured: Some(9_812.0),
+        measured_words: "9,812 IOPS".to_owned(),
+        of: "random read at p99<5ms; one run".to_owned(),
+        repetitions: 0,
+        met: false,
+        interval: None,
+        undecided: false,
+    };
+    for text in ["random-read iops>=20000", "iops>=20000"] {
+        material.document.requirements = vec![required(text)];
+        let (is_red, svg) = card(&material);
+        assert!(is_red && svg.contains("MISSED: iops&gt;=20000"), "{svg}");
+    }
+    material.document.requirements = vec![required("random-write iops>=20000")];
+    material.document.series.push(SeriesRecord {
+        name: "random-write".to_owned(),
+        ..ladder()
+    });
+    let (_, svg) = card(&material);
+    let rows: Vec<&str> = svg.split("Random write").collect();
+    let [before, after] = &rows[rows.len() - 2..] else {
+        panic!("{svg}");
+    };
+    let word = ">MISSED: iops";
+    assert!(!before.contains(word) && after.contains(word), "{svg}");
 }
 
 #[test]

@@ -105,6 +105,7 @@ fn disks(slo: &str) -> SeriesRecord {
         }),
         within_limit: None,
         ceiling: Some(2),
+        ceiling_bound: None,
         answer: None,
         answer_runs: Vec::new(),
         stopped: "of it".to_owned(),
@@ -391,20 +392,24 @@ fn a_missed_limit_has_the_latency_of_the_smallest_load() {
 #[test]
 fn each_sign_in_the_column_of_ceilings_means_one_thing() {
     let of = |steps: Vec<StepRecord>| {
-        let series = SeriesRecord {
+        let mut series = SeriesRecord {
             ceiling: Some(steps.len() - 1),
+            ceiling_bound: None,
             within_limit: Some(steps.len() - 1),
             knee: None,
             steps,
             ..disks("p99<900ms")
         };
+        series.ceiling_bound = series.bound_of_ceiling();
         let text = terminal(&of_series(series), false);
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let rising = of(vec![step(1, 170.0, 12), step(8, 700.0, 19)]);
     assert!(rising.contains("8 \u{2265} 700 ok"), "{rising}");
-    assert!(rising.contains("; \u{2265}: still rising."), "{rising}");
-    let flat = of(vec![step(1, 700.0, 12), step(8, 700.0, 19)]);
+    let meaning = "; \u{2265}: more in flight may give more.";
+    assert!(rising.contains(meaning), "{rising}");
+    let loads = [1, 2, 4, 8];
+    let flat = of(loads.map(|load| step(load, 700.0, 12)).to_vec());
     assert!(flat.contains(" same ok"), "{flat}");
     assert!(flat.contains("; same: the answer's."), "{flat}");
     // No ceiling is known.
@@ -898,6 +903,7 @@ impl Dice {
             }),
             within_limit,
             ceiling,
+            ceiling_bound: None,
             answer: None,
             answer_runs: Vec::new(),
             sustained: None,

@@ -63,6 +63,26 @@ pub fn bracketed(steps: &[LadderStep]) -> bool {
     })
 }
 
+/// More load may give more than the last of these rates, which are by rising load: it is above
+/// all before it by more than a plateau's 3 %, or there are too few of them to tell. The one
+/// rule for whether a ladder has shown the highest rate; where the ladder may stop
+/// ([`bracketed`]) asks for more.
+///
+/// ```
+/// use stripewise_stats::may_rise;
+/// assert!(may_rise(&[100.0, 190.0, 300.0, 310.0]));
+/// assert!(!may_rise(&[100.0, 190.0, 300.0, 308.0]));
+/// assert!(may_rise(&[100.0, 100.0, 100.0]));
+/// ```
+#[must_use]
+pub fn may_rise(rates: &[f64]) -> bool {
+    let Some((last, before)) = rates.split_last().filter(|_| rates.len() >= STEPS_MIN) else {
+        return true;
+    };
+    let most = before.iter().copied().fold(0.0, f64::max);
+    PLATEAU_SHARE * last > most
+}
+
 /// Mean and its variance by batch means: batches of neighbours are nearly
 /// independent where single intervals are not.
 fn level_of(rates: &[f64]) -> Option<Level> {

@@ -39,6 +39,13 @@ pub const INSENSITIVE: f64 = 0.15;
 /// With a larger share of lost events there is no result: gaps look like waiting.
 pub const LOST_SHARE_MAX: f64 = 0.001;
 
+/// The share of events that were lost beside those that were seen: the one rule for what
+/// [`LOST_SHARE_MAX`] is held against, in verdicts, counts and recordings.
+#[must_use]
+pub fn share_of_lost(lost: u64, seen: u64) -> f64 {
+    lost as f64 / seen.saturating_add(lost).max(1) as f64
+}
+
 /// One operation of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {

@@ -26,6 +26,7 @@ pub use error::FileError;
 pub use stored::TraceWriter;
 pub use totals::{FileTotals, Snapshot, TotalsError, is_snapshot, totals};
 
+use crate::closedness::share_of_lost;
 use crate::event::Event;
 use crate::operation::Operation;
 use crate::order::InOrder;
@@ -122,8 +123,7 @@ impl FileReport {
     #[must_use]
     pub fn lost(&self) -> (u64, f64) {
         let lost = self.pairing.dropped.saturating_add(self.lost_events);
-        let seen = self.pairing.paired.saturating_add(lost);
-        (lost, lost as f64 / seen.max(1) as f64)
+        (lost, share_of_lost(lost, self.rows))
     }
 }
 

@@ -132,7 +132,9 @@ pub struct ObservedDevice {
     pub timeline: ObservedTimeline,
 }
 
-/// What a control group did by itself, without the groups inside it.
+/// What a control group did by itself, without the groups inside it: by its counters, which are
+/// read just before the first event is recorded and just after the last. They count a little
+/// longer than `observed_s`, and no lost event is missing in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GroupShare {
     /// The group, as a path inside its hierarchy.

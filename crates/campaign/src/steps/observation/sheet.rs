@@ -95,7 +95,7 @@ fn load(document: &ObservationDocument, device: &ObservedDevice) -> String {
             "{least}{} IOPS",
             format_iops(operations(device) as f64 / seconds)
         ),
-        format!("{:.1} MiB/s", bytes / seconds / MIB),
+        format!("{least}{:.1} MiB/s", bytes / seconds / MIB),
     ];
     if transfers > 0 {
         words.push(format!("{} reads", percent(device.reads, transfers)));

@@ -3,7 +3,7 @@
 use super::document::{BlameShare, BlameVerdict, ObservationDocument};
 use stripewise_report::Judgement;
 use stripewise_trace::blame::{CALM_SHARE_MIN, SLOW_MIN, SLOW_SHARE_MIN};
-use stripewise_trace::closedness::LOST_SHARE_MAX;
+use stripewise_trace::closedness::{LOST_SHARE_MAX, share_of_lost};
 use stripewise_trace::observation::Moment;
 use stripewise_units::{
     counted, format_count, format_duration, format_iops, format_mib_per_s, format_share,
@@ -42,10 +42,9 @@ pub fn of_loss(lost: u64, lost_share: f64, remedy: &str) -> Option<String> {
 
 /// Whether counts and rates are lower bounds: more was lost than they tolerate.
 pub fn is_least(document: &ObservationDocument) -> bool {
-    let lost = document.lost_events.unwrap_or(0) as f64;
     let source = &document.source;
-    let seen = source.events.or(source.rows).unwrap_or(0) as f64;
-    lost > LOST_SHARE_MAX * (seen + lost)
+    let seen = source.events.or(source.rows).unwrap_or(0);
+    share_of_lost(document.lost_events.unwrap_or(0), seen) > LOST_SHARE_MAX
 }
 
 /// The verdict that is shown: that of the busiest device with one.

@@ -5,7 +5,7 @@ use super::document::PhaseOutcome;
 use crate::steps::limit_watch::{FastestRates, LimitWatch};
 use crate::steps::medium::say_all;
 use stripewise_conductor::context::Context;
-use stripewise_results::{KindOutcome, Severity, Warning};
+use stripewise_results::{Severity, Warning};
 use stripewise_targets::Target;
 use stripewise_units::path_of;
 
@@ -66,23 +66,17 @@ fn beside_the_verdict(warning: Warning) -> Warning {
     }
 }
 
-/// The rates of the fastest phase, summed over these targets.
+/// The rates of the fastest phase, on these targets together: all begin at once, so that their
+/// device has the sum of their rates until the first of them is done.
 fn fastest(phases: &[PhaseOutcome], targets: &[u16]) -> FastestRates {
     let each = phases.iter().map(|phase| {
         let own = phase.by_target.iter();
         let own = own.filter(|one| targets.contains(&one.target));
-        let (mut read, mut write) = (KindOutcome::default(), KindOutcome::default());
-        let mut duration_ns = 0;
-        for one in own {
-            for (sum, part) in [(&mut read, &one.read), (&mut write, &one.write)] {
-                sum.operations += part.operations;
-                sum.bytes += part.bytes;
-            }
-            duration_ns = duration_ns.max(one.duration_ns);
-        }
         match phase.by_target.is_empty() {
             true => FastestRates::of(&phase.read, &phase.write, phase.duration_ns),
-            false => FastestRates::of(&read, &write, duration_ns),
+            false => own
+                .map(|one| FastestRates::of(&one.read, &one.write, one.duration_ns))
+                .fold(FastestRates::default(), FastestRates::plus),
         }
     });
     each.fold(FastestRates::default(), FastestRates::max)
@@ -92,6 +86,7 @@ fn fastest(phases: &[PhaseOutcome], targets: &[u16]) -> FastestRates {
 mod tests {
     use super::super::document::TargetOutcome;
     use super::*;
+    use stripewise_results::KindOutcome;
 
     #[test]
     fn the_rates_are_those_of_the_fastest_phase() {
@@ -142,6 +137,8 @@ mod tests {
         assert_eq!(writes_per_s(&[1]), 40.0);
         // Two on one device share its limit.
         assert_eq!(writes_per_s(&[1, 2]), 50.0);
+        // One that is done much sooner held the device at its own rate all the same.
+        assert_eq!(writes_per_s(&[0, 1]), 440.0);
     }
 
     #[test]

@@ -38,6 +38,7 @@ fn ladder(steps: &[(u32, f64, u64)], answer: Option<AnswerRecord>) -> SeriesReco
         no_answer: None,
         within_limit: None,
         ceiling: None,
+        ceiling_bound: None,
         answer,
         answer_runs: Vec::new(),
         sustained: None,
