@@ -94,6 +94,23 @@ fn a_burst_is_driven_to_its_end() {
 }
 
 #[test]
+fn a_burst_that_ends_while_writes_are_measured_is_named_and_no_cap_is() {
+    let desk = Desk::new();
+    // In the mix, and in the writes.
+    for (operations, seed) in [(140_000, 1), (140_000, 2), (165_000, 1), (165_000, 3)] {
+        let bucket = format!("sim:ebs-gp2-100?limit.burst_operations={operations}");
+        let found = desk
+            .run(&["limits", &bucket, "--seed", &seed.to_string(), "--json"])
+            .ended(1)
+            .json();
+        assert!(caps(&found).is_empty(), "{found:?}");
+        let refused = found.at("refused").text();
+        let why = "4K reads fell by 90 % while writes were measured, and stayed there";
+        assert!(refused.starts_with(why), "{bucket}, {seed}: {refused}");
+    }
+}
+
+#[test]
 fn a_burst_without_an_end_is_in_the_answer_and_the_document() {
     let desk = Desk::new();
     let all = ["limits", "sim:ebs-gp3", "--burst", "5m"];
