@@ -300,9 +300,14 @@ fn plan(asked: &HeadroomRequest, given: &GivenLoad, study: &Headroom) -> Vec<Str
             "The load's rate varies slowly: blocks of runs use the same parts of it".to_owned(),
         );
     }
-    if is_simulated {
-        lines.push(TIMES_ARE_SIMULATED.to_owned());
-    }
+    lines.push(match is_simulated {
+        true => TIMES_ARE_SIMULATED.to_owned(),
+        false => format!(
+            "More than the load as it is will be issued on {}: use an idle volume of the same type, not \
+             one that serves users",
+            asked.target
+        ),
+    });
     lines
 }
 
