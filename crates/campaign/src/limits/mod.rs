@@ -92,22 +92,8 @@ pub fn limits(
     let begun = (request.resume.as_deref())
         .map(|name| begun(context, &store, request, name))
         .transpose()?;
-    let [id, measured_at, host] = match &begun {
-        Some((document, _)) => {
-            [&document.id, &document.measured_at, &document.host].map(String::clone)
-        }
-        None => {
-            let now = context.timestamp();
-            [context.free_id(&store, &now)?, now, context.host().name]
-        }
-    };
-    let of_runs = Request {
-        engine: request.engine.clone(),
-        label: request.label.clone(),
-        load_by_number: false,
-        cache_by_name: false,
-        ..Request::default()
-    };
+    let [id, measured_at, host] = origin(context, &store, begun.as_ref())?;
+    let of_runs = of_runs(request);
     let setup = Setup {
         id: &id,
         target: &request.target,
@@ -164,6 +150,30 @@ pub fn limits(
         exit => exit,
     };
     Ok(Answered { found, exit })
+}
+
+/// Id, time and host: of what goes on as they were stored.
+fn origin(
+    context: &Context,
+    store: &Store,
+    begun: Option<&(LimitsDocument, LimitsStudy)>,
+) -> Outcome<[String; 3]> {
+    if let Some((document, _)) = begun {
+        return Ok([&document.id, &document.measured_at, &document.host].map(String::clone));
+    }
+    let now = context.timestamp();
+    Ok([context.free_id(store, &now)?, now, context.host().name])
+}
+
+/// What all runs have in common.
+fn of_runs(request: &LimitsRequest) -> Request {
+    Request {
+        engine: request.engine.clone(),
+        label: request.label.clone(),
+        load_by_number: false,
+        cache_by_name: false,
+        ..Request::default()
+    }
 }
 
 /// The study of this name, which has something left to measure, and what is stored of it.
