@@ -307,13 +307,13 @@ fn state(volume: &Volume, scatter: f64, said: &[Said], table: &mut Table) {
     let runs = said.iter().map(|one| one.repetitions).sum::<usize>() as f64 / said.len() as f64;
     table.state(&format!("{name}: runs of a cell"), runs, 1, Bound::None);
     let share = percent(limiter + device, said.len());
-    table.state(&format!("{name}: named, %"), share, 1, Bound::None);
+    table.state_share(&format!("{name}: named, %"), share, said.len(), Bound::None);
     match volume.family {
         Family::Limiter => {
             if limiter + device > 0 {
                 let right = percent(limiter, limiter + device);
                 let claim = format!("{name}: right of those, %");
-                table.state(&claim, right, 1, Bound::AtLeast(98.0));
+                table.state_share(&claim, right, limiter + device, Bound::AtLeast(98.0));
             }
             for (what, (known, share)) in [
                 ("IOPS", covered(said, |one| one.iops_covered)),
@@ -322,14 +322,14 @@ fn state(volume: &Volume, scatter: f64, said: &[Said], table: &mut Table) {
                 // A cap that is seldom visible has no meaningful share.
                 if known >= said.len() / 10 {
                     let claim = format!("{name}: cap on {what} covered, %");
-                    table.state(&claim, share, 1, Bound::AtLeast(95.0));
+                    table.state_share(&claim, share, known, Bound::AtLeast(95.0));
                 }
             }
         }
         Family::Device => {
             let claim = format!("{name}: called a limiter, %");
             let wrong = percent(limiter, said.len());
-            table.state(&claim, wrong, 1, Bound::AtMost(3.0));
+            table.state_share(&claim, wrong, said.len(), Bound::AtMost(3.0));
         }
         Family::Near => {}
     }
@@ -376,12 +376,9 @@ fn bindings(seed: u64, size: Size, table: &mut Table) -> Result<()> {
             Bound::None,
         );
         let right = 100.0 - percent(wrong, named);
-        table.state(
-            &format!("{name}: right of those, %"),
-            right,
-            1,
-            Bound::AtLeast(98.0),
-        );
+        // Loads of one trial have the same runs around them.
+        let claim = format!("{name}: right of those, %");
+        table.state_share(&claim, right, each.len(), Bound::AtLeast(98.0));
     }
     Ok(())
 }
@@ -501,30 +498,35 @@ fn buckets(seed: u64, size: Size, table: &mut Table) -> Result<()> {
         let found: Vec<Found> = found.into_iter().flatten().collect();
         let name = format!("limits, burst of {name}");
         let share = percent(found.len(), count);
-        table.state(&format!("{name}: found, %"), share, 1, Bound::AtLeast(98.0));
+        table.state_share(
+            &format!("{name}: found, %"),
+            share,
+            count,
+            Bound::AtLeast(98.0),
+        );
         let near = found.iter().filter(|one| one.error_percent <= 5.0).count();
         let share = percent(near, found.len());
-        table.state(
+        table.state_share(
             &format!("{name}: within 5 %, %"),
             share,
-            1,
+            found.len(),
             Bound::AtLeast(99.0),
         );
         let held = found.iter().filter(|one| one.covered).count();
         let share = percent(held, found.len());
-        table.state(
+        table.state_share(
             &format!("{name}: covered, %"),
             share,
-            1,
+            found.len(),
             Bound::AtLeast(95.0),
         );
         let refills: Vec<bool> = found.iter().filter_map(|one| one.refill_covered).collect();
         let held = refills.iter().filter(|held| **held).count();
         let share = percent(held, refills.len());
-        table.state(
+        table.state_share(
             &format!("{name}: refill covered, %"),
             share,
-            1,
+            refills.len(),
             Bound::AtLeast(95.0),
         );
     }

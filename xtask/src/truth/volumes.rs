@@ -150,7 +150,9 @@ fn state(volume: &Volume, documents: &[LimitsDocument], table: &mut Table) {
     let mut share = |claim: &str, holds: &[bool], bound| {
         let count = holds.iter().filter(|held| **held).count();
         let value = percent(count, holds.len());
-        table.state(&format!("{name}: {claim}, %"), value, 1, bound);
+        // Loads of one trial are not independent of each other.
+        let trials = holds.len().min(documents.len());
+        table.state_share(&format!("{name}: {claim}, %"), value, trials, bound);
     };
     let each = |of: &dyn Fn(&LimitsDocument) -> bool| documents.iter().map(of).collect::<Vec<_>>();
     let called = |limiter| {
@@ -224,7 +226,7 @@ fn bursts(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     let lasts_s = BUCKET / (BURST_IOPS - SUSTAINED_IOPS);
     let mut state = |claim: &str, count: usize, of: usize, bound| {
         let claim = format!("limits, sim: burst of gp2: {claim}, %");
-        table.state(&claim, percent(count, of), 1, bound);
+        table.state_share(&claim, percent(count, of), of, bound);
     };
     state("found", found.len(), documents.len(), Bound::AtLeast(98.0));
     let count = |holds: &dyn Fn(&stripewise_studies::limits::BurstFound) -> bool| {

@@ -128,7 +128,7 @@ fn what_is_no_load_is_refused_before_anything_is_measured() {
                 "--resume",
                 "x",
             ],
-            "no headroom x that can go on",
+            "no `headroom` of id x that can go on",
         ),
     ];
     for (arguments, says) in cases {

@@ -2,6 +2,7 @@
 
 use crate::support::machine::{append, skip_kernel};
 use crate::support::{Answer, Cgroup, Desk, Json, Loop, MIB, can_run, users_file};
+use rustix::process::Signal;
 
 /// Kind, whom it holds, and whether a limiter sets it, of each cap.
 fn caps(document: &Json) -> Vec<(String, String, Option<bool>)> {
@@ -94,6 +95,23 @@ fn a_burst_is_driven_to_its_end() {
 }
 
 #[test]
+fn a_burst_that_ends_while_writes_are_measured_is_named_and_no_cap_is() {
+    let desk = Desk::new();
+    // In the mix, and in the writes.
+    for (operations, seed) in [(140_000, 1), (140_000, 2), (165_000, 1), (165_000, 3)] {
+        let bucket = format!("sim:ebs-gp2-100?limit.burst_operations={operations}");
+        let found = desk
+            .run(&["limits", &bucket, "--seed", &seed.to_string(), "--json"])
+            .ended(1)
+            .json();
+        assert!(caps(&found).is_empty(), "{found:?}");
+        let refused = found.at("refused").text();
+        let why = "4K reads fell by 90 % while writes were measured, and stayed there";
+        assert!(refused.starts_with(why), "{bucket}, {seed}: {refused}");
+    }
+}
+
+#[test]
 fn a_burst_without_an_end_is_in_the_answer_and_the_document() {
     let desk = Desk::new();
     let all = ["limits", "sim:ebs-gp3", "--burst", "5m"];
@@ -120,6 +138,43 @@ fn a_drive_whose_reads_are_faster_behind_writes_keeps_its_cap() {
         .map(|(kind, _, limiter)| (kind, limiter))
         .collect();
     assert_eq!(kinds, [("bytes_per_s".to_owned(), None)]);
+}
+
+#[test]
+fn what_was_interrupted_goes_on_as_it_was_asked() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let interrupted = |arguments: &[&str]| {
+        let arguments = [&["limits"], arguments, &["--busy-ok", "--json"]].concat();
+        let mut running = desk.start(&arguments);
+        running.until("Measuring");
+        running.signal(Signal::INT);
+        running.wait().ended(130).json()
+    };
+    let first = interrupted(&[&volume, "--size", "256M", "--read-only", "--seed", "7"]);
+    assert!(first.at("partial").truth());
+    let id = first.at("id").text();
+    let shown = desk.run(&["history", "show", &id]).done().stdout;
+    assert!(shown.contains("stripewise limits --resume "), "{shown}");
+    let stored = desk.json(&["history", "show", &id]);
+    assert!(stored.maybe("study").is_none() && stored.maybe("asked").is_none());
+    for (differing, said) in [
+        (["--seed", "8"], "--seed was 7 and is 8"),
+        (["--size", "512M"], "--size was 256 MiB and is 512 MiB"),
+    ] {
+        desk.run(&[&["limits", "--resume", &id], &differing[..]].concat())
+            .failed(2, &[said, "hint:"]);
+    }
+    desk.run(&["limits", "sim:ebs-gp3", "--resume", &id])
+        .failed(2, &["and is sim:ebs-gp3"]);
+    let again = interrupted(&["--resume", &id]);
+    assert_eq!((again.at("id").text(), again.at("seed").count()), (id, 7));
+    assert!(again.at("duration_ns").count() >= first.at("duration_ns").count());
+    let whole = desk.json(&["limits", "sim:ebs-gp3"]).at("id").text();
+    desk.run(&["limits", "--resume", &whole])
+        .failed(2, &["is finished"]);
+    desk.run(&["limits", "--resume", "x"])
+        .failed(2, &["no `limits` of id x that can go on"]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod cap;
 mod load;
 
 use crate::steps::TIMES_ARE_SIMULATED;
+use crate::steps::going_on::{finished, none_to_go_on};
 pub use crate::steps::headroom::{HeadroomComparison, HeadroomRequest, compare_headrooms};
 use crate::steps::headroom::{KIND, StoredHeadroom};
 use crate::steps::recording::FileRecording;
@@ -48,7 +49,7 @@ pub struct Answered {
 pub fn asked_before(context: &Context, name: &str) -> Outcome<HeadroomRequest> {
     let store = context.open_store()?;
     let found = StoredHeadroom::find(&store, name)?;
-    found.ok_or_else(|| none_to_go_on(name))?.into_asked()
+    found.ok_or_else(|| none_to_go_on(KIND, name))?.into_asked()
 }
 
 /// Refuses a request that differs from the stored one.
@@ -56,24 +57,7 @@ pub fn asked_before(context: &Context, name: &str) -> Outcome<HeadroomRequest> {
 /// # Errors
 /// If they differ.
 pub fn refuse_differing(before: &HeadroomRequest, now: &HeadroomRequest) -> Outcome<()> {
-    let differing = now.differing_from(before);
-    match differing.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::usage(
-            format!(
-                "it cannot go on with different options: {}",
-                differing.join("; ")
-            ),
-            "use --resume alone; the other options are stored",
-        )),
-    }
-}
-
-fn none_to_go_on(name: &str) -> Failure {
-    Failure::usage(
-        format!("there is no headroom {name} that can go on"),
-        "give the id that `headroom` printed; `stripewise history` lists them",
-    )
+    now.refuse_differing(before)
 }
 
 /// Measures the headroom.
@@ -181,13 +165,10 @@ fn origin(
 fn begun(store: &Store, name: &str) -> Outcome<(HeadroomDocument, Headroom)> {
     let found = StoredHeadroom::find(store, name)?;
     let found = found.and_then(StoredHeadroom::into_study);
-    let (stored, study) = found.ok_or_else(|| none_to_go_on(name))?;
+    let (stored, study) = found.ok_or_else(|| none_to_go_on(KIND, name))?;
     match study.is_open() {
         true => Ok((stored, study)),
-        false => Err(Failure::usage(
-            format!("{} is finished", stored.id),
-            format!("`stripewise history show {}` prints it", stored.id),
-        )),
+        false => Err(finished(&stored.id)),
     }
 }
 
@@ -300,9 +281,14 @@ fn plan(asked: &HeadroomRequest, given: &GivenLoad, study: &Headroom) -> Vec<Str
             "The load's rate varies slowly: blocks of runs use the same parts of it".to_owned(),
         );
     }
-    if is_simulated {
-        lines.push(TIMES_ARE_SIMULATED.to_owned());
-    }
+    lines.push(match is_simulated {
+        true => TIMES_ARE_SIMULATED.to_owned(),
+        false => format!(
+            "More than the load as it is will be issued on {}: use an idle volume of the same type, not \
+             one that serves users",
+            asked.target
+        ),
+    });
     lines
 }
 

@@ -5,7 +5,7 @@ mod rows;
 
 use crate::steps::documents::{document, judge_as_asked};
 use crate::steps::headroom::{self, StoredHeadroom, json_of_series};
-use crate::steps::limits;
+use crate::steps::limits::{self, StoredLimits};
 use crate::steps::measured;
 pub use crate::steps::measured::Measurement;
 use crate::steps::observation::ObservationDocument;
@@ -286,12 +286,12 @@ impl KeptMeasurement {
     /// # Errors
     /// If it cannot be read.
     pub fn document(&self) -> Outcome<serde_json::Value> {
-        if self.kind == headroom::KIND {
-            let found = StoredHeadroom::of_stored(&self.json)?;
-            return serde_json::to_value(found.document)
-                .map_err(|error| Failure::of(Exit::Store, error));
-        }
-        serde_json::from_str(&self.json).map_err(|error| Failure::of(Exit::Store, error))
+        let value = match self.kind {
+            headroom::KIND => serde_json::to_value(StoredHeadroom::of_stored(&self.json)?.document),
+            limits::KIND => serde_json::to_value(StoredLimits::of_stored(&self.json)?.document),
+            _ => serde_json::from_str(&self.json),
+        };
+        value.map_err(|error| Failure::of(Exit::Store, error))
     }
 
     /// Its text, as its command printed it: the sheet, and the line of `-q`.
@@ -304,8 +304,8 @@ impl KeptMeasurement {
             return Ok((found.sheet(), found.line()));
         }
         if self.kind == limits::KIND {
-            let found = limits::of_stored(&self.json)?;
-            return Ok((limits::sheet(&found), limits::line(&found)));
+            let found = StoredLimits::of_stored(&self.json)?;
+            return Ok((found.sheet(), found.line()));
         }
         if self.kind == measured::OBSERVATION {
             let observed = ObservationDocument::of_stored(&self.json)?;

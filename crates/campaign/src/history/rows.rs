@@ -1,7 +1,7 @@
 //! The rows of a history, and the known fields of each run's jobs.
 
 use crate::steps::headroom::StoredHeadroom;
-use crate::steps::limits;
+use crate::steps::limits::StoredLimits;
 use crate::steps::qualification::{StoredQualification, StoredStudy};
 use crate::steps::stored_check::StoredCheck;
 use crate::steps::surface::mib;
@@ -229,7 +229,10 @@ fn study_answer(store: &Store, series: &str) -> Option<StudyAnswer> {
             status: status.to_owned(),
         });
     }
-    if let Ok(Some(found)) = limits::find(store, series) {
+    if let Ok(Some(StoredLimits {
+        document: found, ..
+    })) = StoredLimits::find(store, series)
+    {
         let of = |kind| found.caps.iter().find(|cap| cap.kind == kind);
         let operations = of(CapKind::Iops).map(|cap| format_iops(cap.per_s));
         let bytes = of(CapKind::BytesPerS);

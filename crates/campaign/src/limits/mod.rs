@@ -2,12 +2,13 @@
 
 mod control_group;
 
-pub use crate::steps::limits::{line, rendered, sheet};
+pub use crate::steps::limits::{Cloud, LimitsRequest, StoredLimits};
 
+use crate::steps::going_on::{finished, none_to_go_on};
 use crate::steps::limits::KIND;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use stripewise_conductor::conduct::{Conducted, Setup, conduct, needs, open};
-use stripewise_conductor::context::{Context, keep_or_report};
+use stripewise_conductor::context::{Context, keep_measured};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::input::read_text;
@@ -21,7 +22,7 @@ use stripewise_studies::limits::{
     CapKind, LimitsDocument, LimitsFacts, LimitsOptions, LimitsStudy, VolumeTable,
 };
 use stripewise_targets::Size;
-use stripewise_units::{NameText, format_bytes, format_duration, path_of};
+use stripewise_units::{NameText, WallTime, format_bytes, format_duration, path_of};
 use stripewise_workload::Request;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -47,46 +48,30 @@ const GP2_BURST: f64 = 3_000.0;
 const GP2_PER_GIB: f64 = 3.0;
 const GP2_MIN: f64 = 100.0;
 
-/// The provider whose volume types are compared with the caps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cloud {
-    /// The cloud identified by the machine's or the device's name.
-    Auto,
-    /// Amazon.
-    Aws,
-    /// Microsoft.
-    Azure,
-    /// Google.
-    Gcp,
-    /// No comparison.
-    None,
+/// What came of it.
+pub struct Answered {
+    /// What was found, as it is kept.
+    pub found: StoredLimits,
+    /// How to end.
+    pub exit: Exit,
 }
 
-/// Parameters of the measurement.
-#[derive(Clone, Debug)]
-pub struct LimitsRequest {
-    /// The target, as typed.
-    pub target: String,
-    /// Size of the test file, or bytes of the target to use.
-    pub size_bytes: Option<u64>,
-    /// Block size and depth of the user's own load.
-    pub load: Option<(u64, u32)>,
-    /// Measured time of one run; `None`: the default.
-    pub run_ns: Option<u64>,
-    /// Maximum time to drive a burst until it ends.
-    pub burst_ns_max: Option<u64>,
-    /// Nothing is written.
-    pub read_only: bool,
-    /// The provider whose volume types are compared with the caps.
-    pub cloud: Cloud,
-    /// A table of volume types that replaces the bundled one.
-    pub table: Option<PathBuf>,
-    /// Price of the target, in the user's unit.
-    pub price: Option<f64>,
-    /// Engine and label, common to all runs.
-    pub request: Request,
-    /// Seed of positions and order.
-    pub seed: u64,
+/// What was asked by the one of this name, which is to go on.
+///
+/// # Errors
+/// Where there is none, an earlier version stored it, or its target is another one from here.
+pub fn asked_before(context: &Context, name: &str) -> Outcome<LimitsRequest> {
+    let store = context.open_store()?;
+    let found = StoredLimits::find(&store, name)?;
+    found.ok_or_else(|| none_to_go_on(KIND, name))?.into_asked()
+}
+
+/// What is asked now, which may repeat what was asked before and nothing else.
+///
+/// # Errors
+/// Where it is something else.
+pub fn refuse_differing(before: &LimitsRequest, now: &LimitsRequest) -> Outcome<()> {
+    now.refuse_differing(before)
 }
 
 /// Measures the limits of a target.
@@ -97,24 +82,30 @@ pub fn limits(
     context: &Context,
     request: &LimitsRequest,
     permissions: &Permissions,
-) -> Outcome<(LimitsDocument, Exit)> {
+) -> Outcome<Answered> {
     check(request)?;
     let table = match &request.table {
-        Some(path) => read_table(context, path)?,
+        Some(path) => read_table(context, &path_of(path))?,
         None => VolumeTable::bundled(),
     };
     let mut store = context.open_store()?;
-    let measured_at = context.timestamp();
-    let id = context.free_id(&store, &measured_at)?;
+    let begun = (request.resume.as_deref())
+        .map(|name| begun(context, &store, request, name))
+        .transpose()?;
+    let [id, measured_at, host] = origin(context, &store, begun.as_ref())?;
+    let of_runs = of_runs(request);
     let setup = Setup {
         id: &id,
         target: &request.target,
         size: request.size_bytes.map_or(Size::Auto, Size::Exactly),
-        request: &request.request,
+        request: &of_runs,
         permissions,
         recordings: None,
     };
-    let mut study = possible(context, &store, request, &setup)?;
+    let mut study = match begun {
+        Some((_, study)) => study,
+        None => possible(context, &store, request, &setup)?,
+    };
     announce(context, request, &study);
     let targets = open(context, &mut store, &study, &setup)?;
     let target = &targets[0];
@@ -124,8 +115,18 @@ pub fn limits(
         id: id.clone(),
         target: request.target.clone(),
         measured_at,
-        host: context.host().name,
+        host,
         control_group: control_group::of(target),
+    };
+    let found = |study: &LimitsStudy| {
+        let named_by = cloud.as_deref().map(|cloud| (cloud, &table));
+        let document = named(request, named_by, study.document(&facts));
+        StoredLimits::of(study, document, request, context.timestamp())
+    };
+    // An interruption before its first run ends can be gone on from, too.
+    keep_measured(context, &mut store, KIND, &id, &found(&study))?;
+    let mut changed = |store: &mut Store, study: &LimitsStudy| {
+        keep_measured(context, store, KIND, &id, &found(study))
     };
     let Conducted { records, ended } = conduct(
         context,
@@ -133,27 +134,67 @@ pub fn limits(
         &mut study,
         targets,
         &setup,
-        // It cannot be resumed: only its result is stored.
-        &mut |_, _: &LimitsStudy| Ok(()),
+        &mut changed,
     );
-    let document = named(
-        request,
-        cloud.as_deref().map(|cloud| (cloud, table)),
-        study.document(&facts),
-    );
-    keep_or_report(context, &mut store, KIND, &id, &document);
+    let found = found(&study);
     if records.is_empty() {
         ended?;
     } else if let Err(failure) = ended {
         context.note_failure(&failure.error.to_string(), &failure);
-        return Ok((document, failure.exit));
+        let exit = failure.exit;
+        return Ok(Answered { found, exit });
     }
     let exit = match exit_of(context, &records) {
-        // Void values are a finding, as everywhere.
-        Exit::Done if document.refused.is_some() => Exit::Finding,
+        // Numbers that are void are a finding, as everywhere.
+        Exit::Done if found.document.refused.is_some() => Exit::Finding,
         exit => exit,
     };
-    Ok((document, exit))
+    Ok(Answered { found, exit })
+}
+
+/// Id, time and host: of what goes on as they were stored.
+fn origin(
+    context: &Context,
+    store: &Store,
+    begun: Option<&(LimitsDocument, LimitsStudy)>,
+) -> Outcome<[String; 3]> {
+    if let Some((document, _)) = begun {
+        return Ok([&document.id, &document.measured_at, &document.host].map(String::clone));
+    }
+    let now = context.timestamp();
+    Ok([context.free_id(store, &now)?, now, context.host().name])
+}
+
+/// What all runs have in common.
+fn of_runs(request: &LimitsRequest) -> Request {
+    Request {
+        engine: request.engine.clone(),
+        label: request.label.clone(),
+        load_by_number: false,
+        cache_by_name: false,
+        ..Request::default()
+    }
+}
+
+/// The study of this name, which has something left to measure, and what is stored of it.
+fn begun(
+    context: &Context,
+    store: &Store,
+    request: &LimitsRequest,
+    name: &str,
+) -> Outcome<(LimitsDocument, LimitsStudy)> {
+    let found = StoredLimits::find(store, name)?.and_then(StoredLimits::into_study);
+    let (document, mut study, stored_at) = found.ok_or_else(|| none_to_go_on(KIND, name))?;
+    if !study.is_open() {
+        return Err(finished(&document.id));
+    }
+    // A simulated array begins anew.
+    let pause_s = (!request.target.starts_with("sim:")).then(|| {
+        let stored_at: WallTime = stored_at.parse().unwrap_or_default();
+        context.wall().ns().saturating_sub(stored_at.ns()) as f64 / SECOND_NS as f64
+    });
+    study.resumed(pause_s);
+    Ok((document, study))
 }
 
 /// Refuses anything invalid without access to the target.
@@ -341,9 +382,7 @@ fn large_enough(request: &LimitsRequest, target: &OpenTarget) -> Outcome<()> {
 /// The name of a cloud; `None` if unknown, or not to be determined.
 fn cloud_of(context: &Context, cloud: Cloud, target: &OpenTarget) -> Option<String> {
     let name = match cloud {
-        Cloud::Aws => "aws",
-        Cloud::Azure => "azure",
-        Cloud::Gcp => "gcp",
+        Cloud::Aws | Cloud::Azure | Cloud::Gcp => cloud.name(),
         Cloud::None => return None,
         Cloud::Auto => {
             // This machine's cloud is irrelevant for a simulated volume.
@@ -384,7 +423,7 @@ fn read_table(context: &Context, path: &Path) -> Outcome<VolumeTable> {
 /// The document with matching volume types and the price.
 fn named(
     request: &LimitsRequest,
-    named_by: Option<(&str, VolumeTable)>,
+    named_by: Option<(&str, &VolumeTable)>,
     document: LimitsDocument,
 ) -> LimitsDocument {
     let iops = document.caps.iter().find(|cap| cap.kind == CapKind::Iops);

@@ -3,7 +3,7 @@
 use crate::steps::documents::{check_names, exit, judge, judge_as_asked, names_of};
 use crate::steps::headroom::StoredHeadroom;
 use crate::steps::layouts::stored_layouts::StoredLayouts;
-use crate::steps::limits;
+use crate::steps::limits::StoredLimits;
 use crate::steps::measured;
 use crate::steps::observation::ObservationDocument;
 use crate::steps::pages::{
@@ -137,12 +137,12 @@ fn of_measurement(
         if let Some(found) = found {
             return found.rendered(question.format, &question.picture).map(Some);
         }
-        let found = limits::find(store, name)?;
+        let found = StoredLimits::find(store, name)?;
         // Its table is one of runs.
         let is_answer = question.require.is_empty() && question.format != ReportFormat::Csv;
         return found
             .filter(|_| is_answer)
-            .map(|found| limits::rendered(&found, question.format, &question.picture))
+            .map(|found| found.rendered(question.format, &question.picture))
             .transpose();
     };
     if !question.require.is_empty() {

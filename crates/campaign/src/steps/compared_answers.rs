@@ -1,8 +1,9 @@
 //! Compares two answers of `limits`, or two qualifications, row by row.
 
+use super::limits::{self, StoredLimits};
 use super::pages::{PictureLook, Rendered, ReportFormat};
+use super::qualification;
 use super::render_sheet::StoredAnswer;
-use super::{limits, qualification};
 use serde::Serialize;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -118,8 +119,8 @@ pub fn compare_stored_answers(
 
 /// The answer of this id; `None` if it is something else, or the name of a file.
 fn stored(store: &Store, name: &str) -> Outcome<Option<Stored>> {
-    if let Some(document) = limits::find(store, name)? {
-        let sheet = limits::sheet(&document);
+    if let Some(found) = StoredLimits::find(store, name)? {
+        let (sheet, document) = (found.sheet(), &found.document);
         return Ok(Some(Stored {
             question: limits::KIND.to_owned(),
             rows: rows(&sheet, |[load, depth, iops, _, limit]| {

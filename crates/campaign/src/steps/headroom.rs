@@ -1,6 +1,7 @@
 //! A headroom as stored with its runs: shown again, drawn, and compared with
 //! another one.
 
+use super::going_on::{begun_by_an_earlier_version, refuse_differing};
 use super::measured::json_of_file;
 use super::pages::{PictureLook, Rendered, ReportFormat};
 use super::render_sheet::StoredAnswer;
@@ -81,11 +82,14 @@ impl Default for HeadroomRequest {
 }
 
 impl HeadroomRequest {
-    /// The options that differ from before, each with its old and new value.
-    pub(crate) fn differing_from(&self, before: &HeadroomRequest) -> Vec<String> {
+    /// Refuses options that are others than before.
+    ///
+    /// # Errors
+    /// Where one is another.
+    pub(crate) fn refuse_differing(&self, before: &HeadroomRequest) -> Outcome<()> {
         let texts = |one: &HeadroomRequest| {
             let duration = |ns: Option<u64>| ns.map(format_duration);
-            [
+            vec![
                 ("the target", Some(one.target.clone())),
                 ("--load", Some(one.load.clone())),
                 ("--columns", one.columns.clone()),
@@ -100,12 +104,7 @@ impl HeadroomRequest {
                 ("--label", one.label.clone()),
             ]
         };
-        let pairs = texts(before).into_iter().zip(texts(self));
-        let differing = pairs.filter(|(before, now)| before != now);
-        let text = |text: Option<String>| text.unwrap_or_else(|| "not given".to_owned());
-        differing
-            .map(|((name, was), (_, is))| format!("{name} was {} and is {}", text(was), text(is)))
-            .collect()
+        refuse_differing(texts(before), texts(self))
     }
 }
 
@@ -166,15 +165,8 @@ impl StoredHeadroom {
     /// # Errors
     /// If an earlier version stored it, or its target differs from here.
     pub(crate) fn into_asked(self) -> Outcome<HeadroomRequest> {
-        let asked = self.asked.ok_or_else(|| {
-            Failure::usage(
-                format!(
-                    "{} was begun by an earlier version, which did not keep what was asked",
-                    self.document.id
-                ),
-                "measure again",
-            )
-        })?;
+        let id = &self.document.id;
+        let asked = (self.asked).ok_or_else(|| begun_by_an_earlier_version(id))?;
         refuse_elsewhere(&asked.target, self.whole_target.as_deref())?;
         Ok(asked)
     }
@@ -582,7 +574,7 @@ mod tests {
         };
         let stored = serde_json::to_string(&before).expect("plain fields");
         let again: HeadroomRequest = serde_json::from_str(&stored).expect("the same");
-        assert!(again.differing_from(&before).is_empty());
+        assert!(again.refuse_differing(&before).is_ok());
         let other = HeadroomRequest {
             slo: "p99<9ms".parse().expect("a limit"),
             size_bytes: Some(1 << 30),
@@ -590,12 +582,12 @@ mod tests {
             resume: Some("id".to_owned()),
             ..again
         };
-        let differing = other.differing_from(&before);
-        let expected = [
-            "--slo was p99<5ms and is p99<9ms",
-            "--size was not given and is 1 GiB",
-        ];
-        assert_eq!(differing, expected);
+        let refused = other.refuse_differing(&before).expect_err("two options");
+        assert_eq!(
+            refused.error.to_string(),
+            "it cannot go on with different options: --slo was p99<5ms and is p99<9ms; \
+             --size was not given and is 1 GiB"
+        );
     }
 
     #[test]

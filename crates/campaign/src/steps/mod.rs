@@ -9,6 +9,7 @@ pub mod compared_answers;
 pub mod documents;
 pub mod experiment;
 pub mod foreign;
+pub mod going_on;
 pub mod headroom;
 pub mod layouts;
 pub mod levels;

@@ -6,59 +6,82 @@ use crate::show::context::Context;
 use crate::show::line::print_answer;
 use crate::show::page::{format_of_answer, name_the_rest};
 use crate::switches::limits::Limits;
-use stripewise_campaign::limits::{LimitsRequest, limits as measure, line, rendered, sheet};
+use stripewise_campaign::limits::{
+    LimitsRequest, asked_before, limits as measure, refuse_differing,
+};
 use stripewise_campaign::steps::pages::PictureLook;
-use stripewise_units::ByteSize;
-use stripewise_workload::Request;
+use stripewise_units::{ByteSize, NameText, Nanoseconds};
 
-/// Default block size of the user's own load if only its depth is given.
-const BLOCK_BYTES: u64 = 8 << 10;
-const OUTSTANDING: u32 = 32;
+/// The user's own load where only half of it is given.
+const LOAD: (u64, u32) = (8 << 10, 32);
 
 pub fn limits(context: &Context, arguments: &Limits) -> Outcome {
     for path in &arguments.output {
         format_of_answer(path)?;
         check_new(path)?;
     }
-    let load = match (arguments.block, arguments.outstanding) {
-        (None, None) => None,
-        (block, outstanding) => Some((
-            block.map_or(BLOCK_BYTES, ByteSize::bytes),
-            outstanding.unwrap_or(OUTSTANDING),
-        )),
-    };
-    let request = LimitsRequest {
-        target: arguments.target.clone(),
-        size_bytes: arguments.size.map(ByteSize::bytes),
-        load,
-        run_ns: arguments.step.map(|step| step.0),
-        burst_ns_max: arguments.burst.map(|burst| burst.0),
-        read_only: arguments.read_only,
-        cloud: arguments.cloud.into(),
-        table: arguments.table.clone(),
-        price: arguments.price,
-        request: Request {
-            engine: arguments.engine.to_string(),
-            label: arguments.label.clone(),
-            load_by_number: false,
-            cache_by_name: false,
-            ..Request::default()
-        },
-        seed: arguments.seed,
+    let request = match &arguments.resume {
+        Some(name) => resumed(context, name, arguments)?,
+        None => with(arguments, LimitsRequest::default()),
     };
     let permissions = arguments.safety.permissions();
-    let (document, exit) = measure(context, &request, &permissions)?;
+    let answered = measure(context, &request, &permissions)?;
+    let found = &answered.found;
     match context.global.json {
-        true => context.output.print_json(&document)?,
+        true => context.output.print_json(&found.document)?,
         false => {
-            let sheet = sheet(&document);
-            print_answer(context, || context.sheet_text(&sheet), || line(&document));
+            let sheet = found.sheet();
+            print_answer(context, || context.sheet_text(&sheet), || found.line());
         }
     }
     for path in &arguments.output {
-        let rendered = rendered(&document, format_of_answer(path)?, &PictureLook::default())?;
+        let rendered = found.rendered(format_of_answer(path)?, &PictureLook::default())?;
         name_the_rest(context, &rendered);
         write_new(path, &rendered.bytes)?;
     }
-    Ok(exit)
+    Ok(answered.exit)
+}
+
+/// As it was asked then; what is given again must be the same.
+fn resumed(context: &Context, name: &str, arguments: &Limits) -> Outcome<LimitsRequest> {
+    let before = asked_before(context, name)?;
+    let request = with(arguments, before.clone());
+    refuse_differing(&before, &request)?;
+    Ok(request)
+}
+
+/// What is given, and the rest as it is here.
+fn with(arguments: &Limits, rest: LimitsRequest) -> LimitsRequest {
+    let given = arguments;
+    let load = match (given.block, given.outstanding) {
+        (None, None) => rest.load,
+        (block, outstanding) => {
+            let (bytes, depth) = rest.load.unwrap_or(LOAD);
+            Some((
+                block.map_or(bytes, ByteSize::bytes),
+                outstanding.unwrap_or(depth),
+            ))
+        }
+    };
+    LimitsRequest {
+        target: given.target.clone().unwrap_or(rest.target),
+        size_bytes: given.size.map(ByteSize::bytes).or(rest.size_bytes),
+        load,
+        run_ns: given.step.map(Nanoseconds::ns).or(rest.run_ns),
+        burst_ns_max: given.burst.map(Nanoseconds::ns).or(rest.burst_ns_max),
+        read_only: given.read_only || rest.read_only,
+        cloud: given.cloud.map_or(rest.cloud, Into::into),
+        table: given
+            .table
+            .as_ref()
+            .map(|path| path.as_text())
+            .or(rest.table),
+        price: given.price.or(rest.price),
+        engine: given
+            .engine
+            .map_or(rest.engine, |engine| engine.to_string()),
+        label: given.label.clone().or(rest.label),
+        seed: given.seed.unwrap_or(rest.seed),
+        resume: given.resume.clone(),
+    }
 }

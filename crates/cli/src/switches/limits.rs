@@ -18,11 +18,12 @@ limiter sets them or the device, and which limit applies at which load. Devices 
 unless --destroy names them.\n\
 A cap is not named where the processor, a page cache, another load or too much scatter is in the way; the \
 reason is printed.\n\
-Exit code 1 where that is so, 3 where the target is too small.")]
+Exit code 1 where that is so, 3 where the target is too small. Ctrl-C keeps what is certain so far, \
+and --resume goes on.")]
 pub struct Limits {
-    /// A directory (a test file is made in it and removed), a file, a block device, or sim:NAME
-    #[arg(default_value = ".", value_parser = super::name_text())]
-    pub target: String,
+    /// A directory (a test file is made in it and removed), a file, a block device, or sim:NAME [default: .]
+    #[arg(value_parser = super::name_text())]
+    pub target: Option<String>,
     /// Size of the test file, or how much of the target to use
     #[arg(long, value_name = "SIZE")]
     pub size: Option<ByteSize>,
@@ -41,27 +42,30 @@ pub struct Limits {
     /// No writes (a test file is still made where the target is a directory)
     #[arg(long)]
     pub read_only: bool,
-    /// Compare the caps with this provider's volume types: auto (by the machine's and the device's names), aws, azure, gcp or none
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    pub cloud: CloudName,
+    /// Compare the caps with this provider's volume types: auto (by the machine's and the device's names), aws, azure, gcp or none [default: auto]
+    #[arg(long, value_name = "NAME")]
+    pub cloud: Option<CloudName>,
     /// A table of volume types to use in place of the one that comes with the program
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
     /// What the volume costs, in a unit of yours: prints the cost of 1,000 IOPS at the cap
     #[arg(long, value_name = "AMOUNT", value_parser = super::number)]
     pub price: Option<f64>,
-    /// I/O engine: auto, uring, iocp or threads
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    pub engine: EngineName,
+    /// I/O engine: auto, uring, iocp or threads [default: auto]
+    #[arg(long, value_name = "NAME")]
+    pub engine: Option<EngineName>,
     /// A few words that are stored with the runs
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
     /// Write a page (.html, .md), the picture (.svg, .png) or the document (.json) to a new file; may be given several times
     #[arg(long, short, value_name = "FILE")]
     pub output: Vec<PathBuf>,
-    /// Seed of the positions and the order
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
+    /// Seed of the positions and the order [default: 1]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Go on with one that was interrupted before its burst: its id; all else is as it was then
+    #[arg(long, value_name = "ID")]
+    pub resume: Option<String>,
     #[command(flatten)]
     pub safety: super::run::TargetSafety,
 }

@@ -1,6 +1,6 @@
 //! Caps on operations and bytes per second: Huber means of the flat cells.
 
-use super::cells::{BYTES_CELLS, IOPS_CELLS, LimitCell, LimitRates, huber};
+use super::cells::{AGAIN_RUNS, BYTES_CELLS, IOPS_CELLS, LimitCell, LimitRates, huber};
 use crate::robust::robust_mean_interval;
 use crate::sample::{Estimate, median};
 use serde::{Deserialize, Serialize};
@@ -56,8 +56,8 @@ pub struct Caps {
 pub struct Drift {
     /// (after - before) / before.
     pub change_share: f64,
-    /// Number of rounds before the change.
-    pub after_rounds: usize,
+    /// After so many rounds; `None`: behind the runs that write.
+    pub after_rounds: Option<usize>,
 }
 
 impl LimitRates {
@@ -79,7 +79,8 @@ impl LimitRates {
         };
         let drift = of(&IOPS_CELLS, &iops)
             .or_else(|| of(&IOPS_CELLS[..1], &iops))
-            .or_else(|| of(&BYTES_CELLS, &bytes_per_s));
+            .or_else(|| of(&BYTES_CELLS, &bytes_per_s))
+            .or_else(|| self.fall_behind_writes());
         Some(Caps {
             iops,
             bytes_per_s,
@@ -120,7 +121,36 @@ impl LimitRates {
         })
     }
 
-    /// The largest step of the cells' rates between two rounds, if relevant.
+    /// Writes or the mix are slower than a level of reads: a cap of their own, what they cost
+    /// the device, or a burst that ended meanwhile.
+    pub(super) fn writes_are_slower(&self) -> bool {
+        let Some((cap, tolerance)) = self
+            .caps()
+            .and_then(|caps| Some((caps.iops?, caps.tolerance)))
+        else {
+            return false;
+        };
+        let level = libm::log(cap.per_s.value);
+        let cells = [LimitCell::Mix, LimitCell::Writes].into_iter();
+        let mut means = cells.filter_map(|cell| self.log_mean(cell));
+        means.any(|mean| mean < level - tolerance)
+    }
+
+    /// What reads fell to while writes were measured, where the last runs behind these show it.
+    pub(super) fn fall_behind_writes(&self) -> Option<Drift> {
+        let again = self.logs(LimitCell::SmallAgain);
+        let last = again.len().checked_sub(AGAIN_RUNS)?;
+        let change = median(&again[last..])? - self.log_mean(LimitCell::Small)?;
+        let before = self.of(LimitCell::Small).len();
+        let count = 1.0 / AGAIN_RUNS as f64 + 1.0 / before as f64;
+        let error = self.scatter()?.run * libm::sqrt(count);
+        (-change > DRIFT_MIN.max(DRIFT_ERRORS * error)).then(|| Drift {
+            change_share: libm::expm1(change),
+            after_rounds: None,
+        })
+    }
+
+    /// The largest step of the cells' rates between two rounds, if one matters.
     fn drift(&self, cells: &[LimitCell], scatter: f64) -> Option<Drift> {
         let rounds = cells.iter().map(|cell| self.of(*cell).len()).min()?;
         let centred: Option<Vec<Vec<f64>>> = cells
@@ -153,7 +183,7 @@ impl LimitRates {
             if matters && most.is_none_or(|most| share.abs() > most.change_share.abs()) {
                 most = Some(Drift {
                     change_share: share,
-                    after_rounds: after,
+                    after_rounds: Some(after),
                 });
             }
         }

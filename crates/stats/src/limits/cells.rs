@@ -14,7 +14,16 @@ pub const REPETITIONS_MAX: usize = 24;
 /// Scatter of a cell's mean, relative, up to which a cap may be called a limiter.
 pub const SCATTER_MAX: f64 = 0.02;
 
-/// Minimum tolerance for equal cells, in logarithms.
+/// Where writes are still to come, reads are repeated until a mean scatters by this: a little
+/// less, as the runs that write are counted in afterwards.
+const SCATTER_OF_READS_MAX: f64 = 0.9 * SCATTER_MAX;
+/// Rounds of reads at most, whatever the runs come to: those that catch up are no repetitions.
+const ROUNDS_MAX: usize = REPETITIONS_MAX + REPETITIONS_MIN;
+/// Runs of [`LimitCell::SmallAgain`] by whose median reads are judged.
+pub(super) const AGAIN_RUNS: usize = 3;
+/// Fewer runs of a cell say nothing.
+const RUNS_MIN: usize = 3;
+/// Two cells never count as equal more strictly than this, in logarithms.
 const TOLERANCE_MIN: f64 = 0.04;
 /// Two cells are equal within this many standard errors of one.
 const TOLERANCE_ERRORS: f64 = 3.7;
@@ -54,6 +63,9 @@ pub enum LimitCell {
     SizeCorner,
     /// 4 KiB at the depth at which latency alone would reach the cap on operations.
     DepthCorner,
+    /// [`LimitCell::Small`] once more, behind the writes: it shows whether a level fell while
+    /// they were measured, and is no cell of the grid.
+    SmallAgain,
 }
 
 impl LimitCell {
@@ -101,6 +113,9 @@ pub struct LimitRates {
     rates: BTreeMap<LimitCell, Vec<f64>>,
     /// Loads of the corner cells, from [`LimitRates::choose_corners`].
     pub corners: Corners,
+    /// Runs that write have been planned: nothing but [`LimitCell::SmallAgain`] follows.
+    #[serde(default)]
+    reads_are_over: bool,
 }
 
 /// Scatter of runs within their cells.
@@ -151,33 +166,98 @@ impl LimitRates {
         }
     }
 
-    /// The cells of the next round, from round 0; `None` when there are enough runs. Corners are
-    /// chosen when all others have [`REPETITIONS_MIN`] runs and then catch up, with
-    /// [`LimitCell::Small`] included to verify that the cap is unchanged. If writing is not
-    /// possible, the writing cells are omitted.
+    /// The runs of the next round, beginning with round 0, in an order of their own where they
+    /// write; `None` when there are enough. Corners are chosen when all others have
+    /// [`REPETITIONS_MIN`] runs and then catch up, with [`LimitCell::Small`] among them to show
+    /// whether the cap is still the same. All runs that write come behind all reads, the mix
+    /// first: a cache goes on writing, flash goes on collecting garbage and a burst is spent
+    /// while what follows is measured. Where they are slower than a level of reads,
+    /// [`LimitCell::SmallAgain`] shows whether that level is still there.
     pub fn round(&mut self, number: usize, writes: bool) -> Option<Vec<LimitCell>> {
+        if self.reads_are_over {
+            return self.round_behind_writes(number);
+        }
         if number == REPETITIONS_MIN {
             self.choose_corners();
         }
         let mut corners = Vec::new();
         corners.extend(self.corners.block_size_bytes.map(|_| LimitCell::SizeCorner));
         corners.extend(self.corners.outstanding.map(|_| LimitCell::DepthCorner));
-        let fixed = LimitCell::FIXED.into_iter();
-        let fixed = fixed.filter(|cell| writes || !cell.writes());
+        let reads = LimitCell::FIXED.into_iter().filter(|cell| !cell.writes());
         if number < REPETITIONS_MIN {
-            return Some(fixed.collect());
+            return Some(reads.collect());
         }
         if number < 2 * REPETITIONS_MIN && !corners.is_empty() {
             corners.push(LimitCell::Small);
             return Some(corners);
         }
-        self.wants_more().then(|| fixed.chain(corners).collect())
+        let scatter_max = match writes {
+            true => SCATTER_OF_READS_MAX,
+            false => SCATTER_MAX,
+        };
+        if number < ROUNDS_MAX && self.wants_more(scatter_max) {
+            return Some(reads.chain(corners).collect());
+        }
+        self.reads_are_over = true;
+        writes.then(|| {
+            let each = [LimitCell::Mix, LimitCell::Writes].into_iter();
+            each.flat_map(|cell| vec![cell; self.repetitions().max(1)])
+                .collect()
+        })
     }
 
-    /// Fewest runs among cells with any.
+    /// Whether what comes next, if anything does, writes or follows runs that do.
+    #[must_use]
+    pub fn reads_are_over(&self) -> bool {
+        self.reads_are_over
+    }
+
+    /// Forgets all runs from the first that wrote on: they show what they do only one behind the
+    /// other, as a pause fills a bucket and empties a cache.
+    pub fn forget_writes(&mut self) {
+        self.rates
+            .retain(|cell, _| !cell.writes() && *cell != LimitCell::SmallAgain);
+        self.reads_are_over = false;
+    }
+
+    /// Reads behind the writes, until they are back at their level or enough were tried.
+    fn round_behind_writes(&self, number: usize) -> Option<Vec<LimitCell>> {
+        let runs = self.of(LimitCell::SmallAgain).len();
+        let missing = AGAIN_RUNS.saturating_sub(runs);
+        let is_wanted = match missing {
+            0 => runs < REPETITIONS_MAX && self.fall_behind_writes().is_some(),
+            _ => self.writes_are_slower(),
+        };
+        let is_wanted = is_wanted && number < ROUNDS_MAX + REPETITIONS_MAX;
+        is_wanted.then(|| vec![LimitCell::SmallAgain; missing.max(1)])
+    }
+
+    /// Logarithms of the rates of writes and of the mix, where enough of both were made: they
+    /// come last, and a measurement may be stopped before.
+    pub(super) fn write_and_mix(&self) -> Option<(f64, f64)> {
+        let cells = [LimitCell::Writes, LimitCell::Mix];
+        if cells.iter().any(|cell| self.of(*cell).len() < RUNS_MIN) {
+            return None;
+        }
+        let [write, mix] = cells.map(|cell| self.log_mean(cell));
+        write.zip(mix)
+    }
+
+    /// The cells of the grid that count.
+    fn grid(&self) -> impl Iterator<Item = LimitCell> + '_ {
+        let with_writes = self.write_and_mix().is_some();
+        let cells = self.rates.keys().copied();
+        cells.filter(move |cell| match cell {
+            LimitCell::SmallAgain => false,
+            _ => with_writes || !cell.writes(),
+        })
+    }
+
+    /// Runs that every cell has which counts.
     #[must_use]
     pub fn repetitions(&self) -> usize {
-        self.rates.values().map(Vec::len).min().unwrap_or(0)
+        let runs = self.grid().map(|cell| self.of(cell).len());
+        runs.min().unwrap_or(0)
     }
 
     /// Logarithms of a cell's rates.
@@ -234,15 +314,16 @@ impl LimitRates {
         self.corners.outstanding = in_reach.then(|| (libm::round(depth) as u32).clamp(2, DEPTH));
     }
 
-    /// Scatter of all runs about the median of their cell. `None` below three runs of some cell.
+    /// Scatter, from all runs about the median of their cell. `None` below [`RUNS_MIN`] runs
+    /// of some cell.
     pub(super) fn scatter(&self) -> Option<Scatter> {
         let repetitions = self.repetitions();
-        if repetitions < 3 {
+        if repetitions < RUNS_MIN {
             return None;
         }
         let mut residuals = Vec::new();
-        for cell in self.rates.keys() {
-            let logs = self.logs(*cell);
+        for cell in self.grid() {
+            let logs = self.logs(cell);
             let centre = median(&logs)?;
             residuals.extend(logs.iter().map(|log| (log - centre).abs()));
         }
@@ -255,21 +336,24 @@ impl LimitRates {
         })
     }
 
-    /// Whether more runs are needed before a cap may be called a limiter.
-    #[must_use]
-    pub fn wants_more(&self) -> bool {
+    /// Whether further runs are needed until a cell's mean scatters by this share at most.
+    pub(super) fn wants_more(&self, scatter_max: f64) -> bool {
         let repetitions = self.repetitions();
         if repetitions < REPETITIONS_MIN {
             return true;
         }
-        repetitions < REPETITIONS_MAX && !self.is_quiet()
+        repetitions < REPETITIONS_MAX && !self.scatters_up_to(scatter_max)
     }
 
     /// Whether the scatter is small enough to call a cap a limiter.
     pub(super) fn is_quiet(&self) -> bool {
+        self.scatters_up_to(SCATTER_MAX)
+    }
+
+    fn scatters_up_to(&self, scatter_max: f64) -> bool {
         let repetitions = libm::sqrt(self.repetitions() as f64);
         self.scatter()
-            .is_some_and(|scatter| scatter.run / repetitions <= SCATTER_MAX)
+            .is_some_and(|scatter| scatter.run / repetitions <= scatter_max)
     }
 }
 

@@ -107,10 +107,7 @@ impl LimitRates {
 
     /// Log odds from reads against writes and a mix.
     fn of_kinds(&self, read: f64, scatter: &Scatter) -> Option<f64> {
-        let (write, mix) = (
-            self.log_mean(LimitCell::Writes)?,
-            self.log_mean(LimitCell::Mix)?,
-        );
+        let (write, mix) = self.write_and_mix()?;
         let error = scatter.error;
         let narrow = hypot(1.4 * error, 0.015);
         let one = density(write - read, 0.0, narrow) * density(mix - read, 0.0, narrow);
@@ -133,12 +130,8 @@ impl LimitRates {
     }
 
     fn sharing(&self, scatter: &Scatter) -> Sharing {
-        let means = (
-            self.log_mean(LimitCell::Small),
-            self.log_mean(LimitCell::Writes),
-            self.log_mean(LimitCell::Mix),
-        );
-        let (Some(read), Some(write), Some(mix)) = means else {
+        let means = self.log_mean(LimitCell::Small).zip(self.write_and_mix());
+        let Some((read, (write, mix))) = means else {
             return Sharing::Untested;
         };
         let equal = |a: f64, b: f64| (a - b).abs() < scatter.tolerance;

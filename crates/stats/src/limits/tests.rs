@@ -87,7 +87,7 @@ fn a_sharp_shared_cap_is_a_limiter_and_its_interval_holds_it() {
         (found.nature, found.sharing),
         (Nature::Limiter, Sharing::Shared)
     );
-    assert!(!grid.wants_more());
+    assert!(!grid.wants_more(SCATTER_MAX));
 }
 
 #[test]
@@ -105,12 +105,12 @@ fn a_drive_has_no_limiter() {
 #[test]
 fn above_the_scatter_nothing_is_called_a_limiter() {
     let grid = GP3.grid(0.10, 6, 3);
-    assert!(grid.wants_more());
+    assert!(grid.wants_more(SCATTER_MAX));
     let found = grid.nature().unwrap();
     assert_eq!(found.nature, Nature::Undecided);
     let mut enough = GP3.grid(0.10, 24, 3);
     enough.corners = grid.corners;
-    assert!(!enough.wants_more(), "24 runs are the most");
+    assert!(!enough.wants_more(SCATTER_MAX), "24 runs are the most");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_cap_that_falls_within_the_grid_is_a_drift() {
         }
     }
     let drift = rates.caps().unwrap().drift.unwrap();
-    assert_eq!(drift.after_rounds, 5);
+    assert_eq!(drift.after_rounds, Some(5));
     assert!((drift.change_share + 0.667).abs() < 0.05, "{drift:?}");
 }
 
@@ -177,6 +177,97 @@ fn disturbed_runs_and_a_rise_without_a_cap_are_no_drift() {
         _ => 3_000.0,
     });
     assert!(moved.drift.unwrap().change_share > 0.0, "{moved:?}");
+}
+
+/// Rates of a volume of 3,000 IOPS, as rounds ask for them, with these of writes and of 4 KiB
+/// reads behind them, by run; and the kinds of the runs.
+fn rounds(writes: f64, again: fn(usize) -> f64, scatter: f64, seed: u64) -> (LimitRates, String) {
+    let mut random = Random::new(seed);
+    let mut rates = LimitRates::default();
+    let mut kinds = String::new();
+    let mut number = 0;
+    while let Some(cells) = rates.round(number, true) {
+        for cell in cells {
+            let (kind, rate) = match cell {
+                LimitCell::Mix => ('m', writes),
+                LimitCell::Writes => ('w', writes),
+                LimitCell::SmallAgain => ('a', again(rates.of(cell).len())),
+                _ => ('r', GP3.of(cell, &rates).unwrap()),
+            };
+            kinds.push(kind);
+            rates.add(cell, rate * libm::exp(scatter * random.normal()));
+        }
+        number += 1;
+    }
+    (rates, kinds)
+}
+
+#[test]
+fn all_reads_come_before_the_mix_and_that_before_the_writes() {
+    for (scatter, quiet_min) in [(0.0, 100), (0.05, 95), (0.08, 90), (0.2, 0)] {
+        let mut quiet = 0;
+        for seed in 0..100 {
+            let (rates, kinds) = rounds(3_000.0, |_| 3_000.0, scatter, seed);
+            let repetitions = rates.repetitions();
+            let behind = kinds.trim_start_matches('r').trim_end_matches('a');
+            let expected = ["m", "w"].map(|kind| kind.repeat(repetitions)).concat();
+            assert_eq!(behind, expected, "{scatter}, {seed}");
+            quiet += usize::from(rates.caps().unwrap().is_quiet);
+            match scatter {
+                0.0 => assert_eq!(repetitions, REPETITIONS_MIN),
+                0.2 => assert_eq!(repetitions, REPETITIONS_MAX),
+                _ => {}
+            }
+        }
+        // What the writes add to the scatter seldom undoes what the reads came to.
+        assert!(quiet >= quiet_min, "{scatter}: {quiet}");
+    }
+}
+
+#[test]
+fn reads_behind_slower_writes_show_whether_a_burst_ended() {
+    let of = |writes, again| {
+        let (rates, kinds) = rounds(writes, again, 0.0, 1);
+        let runs = kinds.len() - kinds.trim_end_matches('a').len();
+        assert_eq!(runs, rates.of(LimitCell::SmallAgain).len());
+        (rates.caps().unwrap().drift, runs)
+    };
+    // Writes as fast as reads leave nothing to ask.
+    assert_eq!(of(3_000.0, |_| 300.0), (None, 0));
+    // A cap of the writes' own, and a cache that is written back for ten runs.
+    assert_eq!(of(1_000.0, |_| 3_000.0), (None, 3));
+    let written_back = |run| if run < 10 { 500.0 } else { 3_000.0 };
+    assert_eq!(of(1_000.0, written_back), (None, 12));
+    // One disturbed run is no fall.
+    let disturbed = |run| if run == 1 { 1_500.0 } else { 3_000.0 };
+    assert_eq!(of(1_000.0, disturbed), (None, 3));
+    let (drift, runs) = of(300.0, |_| 300.0);
+    let drift = drift.expect("a burst that ended");
+    assert_eq!((drift.after_rounds, runs), (None, REPETITIONS_MAX));
+    assert!((drift.change_share + 0.9).abs() < 0.01, "{drift:?}");
+}
+
+#[test]
+fn rounds_end_where_no_run_has_a_rate() {
+    let mut rates = LimitRates::default();
+    let rounds = (0..1_000).take_while(|number| rates.round(*number, true).is_some());
+    assert!(rounds.count() < 100);
+    assert_eq!(rates.caps(), None);
+}
+
+#[test]
+fn writes_that_were_stopped_early_do_not_take_the_reads_along() {
+    let (whole, _) = rounds(3_000.0, |_| 3_000.0, 0.02, 1);
+    let mut stopped = LimitRates::default();
+    for cell in LimitCell::FIXED {
+        let runs = if cell.writes() { 2 } else { REPETITIONS_MIN };
+        for rate in &whole.of(cell)[..runs] {
+            stopped.add(cell, *rate);
+        }
+    }
+    let caps = stopped.caps().expect("of reads");
+    assert!(caps.iops.is_some() && caps.bytes_per_s.is_some());
+    assert_eq!(stopped.nature().unwrap().sharing, Sharing::Untested);
 }
 
 #[test]

@@ -206,6 +206,9 @@ fn an_answer_says_for_how_long_it_was_seen_to_hold() {
         sheet.answer
     );
     assert!(sheet.details.iter().any(|one| one.contains("burst credit")));
+    let note = "The factor is where a line through the short runs near it crosses 1.0 %, and the interval is \
+        that of the line: no single row is an end of it.";
+    assert_eq!(sheet.tables[0].note, note);
     let document = HeadroomDocument::of(&study, &Origin::default());
     assert_eq!(document.more_users.unwrap().held_for_s, Some(120.0));
     assert!(!document.resumable && !study.is_not_carried());
@@ -218,6 +221,7 @@ fn a_load_that_is_not_carried_at_any_factor_has_no_headroom() {
     let says = "More users: none, the limit is exceeded even at 0.05 times the load";
     assert!(sheet.answer.starts_with(says), "{}", sheet.answer);
     assert_eq!(sheet.verdict.unwrap().1, "The load is not carried");
+    assert!(sheet.tables[0].note.starts_with("Each known end is a row:"));
     assert!(none.is_not_carried());
     assert!(study(searched(0.6, 1, 0.0, 1.0), None).is_not_carried());
     assert!(!study(searched(1.0, 1, 0.0, 1.0), None).is_not_carried());
@@ -245,6 +249,8 @@ fn a_cap_is_the_answer_where_short_runs_spent_the_credit() {
             .answer
             .contains("at most 1.21 times the load, which is the known cap")
     );
+    // No row is where that comes from.
+    assert_eq!(study.sheet().tables[0].note, "");
     let document = HeadroomDocument::of(&study, &Origin::default());
     assert_eq!(
         document.more_users.unwrap().limited_by.as_deref(),

@@ -2,10 +2,11 @@
 
 use super::{
     Bound, CapNature, FACTORS, Found, Growth, Headroom, KnownCap, LoadRun, Purpose, Question,
+    allowed_share,
 };
 use std::collections::BTreeMap;
 use stripewise_report::{Judgement, Sheet, SheetTable, fidelity_text, format_factor};
-use stripewise_units::{format_bytes, format_count, format_duration, format_iops};
+use stripewise_units::{format_bytes, format_count, format_duration, format_iops, format_share};
 
 /// What an interval does not cover.
 const RECORDING_ALONE: &str =
@@ -139,7 +140,7 @@ pub(super) fn sheet(study: &Headroom) -> Sheet {
         answer,
         details: details(study),
         findings,
-        tables: study.questions().iter().map(curve).collect(),
+        tables: tables(study),
         charts: super::chart::charts(study),
         ..Sheet::default()
     }
@@ -237,4 +238,43 @@ fn curve(question: &Question) -> SheetTable {
         ["Factor", "Runs", "Operations", "Beyond the limit", ""],
         levels.values().map(row).collect(),
     )
+}
+
+/// A table for each question; what is the same of several is said below the first.
+fn tables(study: &Headroom) -> Vec<SheetTable> {
+    let mut tables: Vec<SheetTable> = Vec::new();
+    for question in study.questions() {
+        let note = bounds_text(study, question);
+        let is_said = tables.iter().any(|table| table.note == note);
+        let note = if is_said { String::new() } else { note };
+        tables.push(curve(question).with_note(note));
+    }
+    tables
+}
+
+/// Which rows the ends of the answer come from; empty where a known cap is the answer.
+fn bounds_text(study: &Headroom, question: &Question) -> String {
+    let found = question.search.found();
+    let found = found.filter(|found| study.answer(question) == Some(**found));
+    let (Some(found), Some(share)) = (found, allowed_share(&study.options().slo)) else {
+        return String::new();
+    };
+    let share = format_share(share);
+    let short = question.search.runs().iter();
+    let short = short.filter(|run| run.planned.purpose == Purpose::Fit);
+    let rows: Vec<f64> = short.map(|run| run.planned.factor).collect();
+    let is_row = |end: f64| rows.iter().any(|row| (end / row).ln().abs() < 1e-9);
+    if found.is_short_lived {
+        format!("The short runs allow more; the long runs at their lower end exceed {share}.")
+    } else if [found.low, found.high].into_iter().flatten().all(is_row) {
+        format!(
+            "Each known end is a row: below, the largest load surely under {share}; above, the \
+             smallest surely over it."
+        )
+    } else {
+        format!(
+            "The factor is where a line through the short runs near it crosses {share}, and the \
+             interval is that of the line: no single row is an end of it."
+        )
+    }
 }

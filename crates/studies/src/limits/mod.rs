@@ -1,8 +1,9 @@
 //! `limits`: which limit a volume has, what set it, and how long a burst lasts.
 //!
-//! Rounds over a grid of cells in random order, as [`LimitRates::round`] plans them; if a
-//! burst is to be measured, then pieces at the cap until the rate steps down, a rest, and pieces
-//! again. Whatever remains unknown after the last run is reported as such.
+//! Rounds over a grid of cells that read, in random order, then the runs that write, as
+//! [`LimitRates::round`] plans them; with a burst to be measured, then pieces at the cap until
+//! the rate steps down, a rest, and pieces again. What is not known after the last run is said
+//! so.
 
 mod burst;
 mod chart;
@@ -80,23 +81,7 @@ enum Planned {
     Deeper,
 }
 
-impl Planned {
-    fn writes(&self) -> bool {
-        matches!(self, Planned::Grid(cell) if cell.writes())
-    }
-}
-
-/// In order from the end: reads, then the mix, then writes, which fill a cache the most.
-fn in_order(mut planned: Vec<Planned>) -> Vec<Planned> {
-    planned.sort_by_key(|one| match one {
-        Planned::Grid(LimitCell::Writes) => 0,
-        Planned::Grid(LimitCell::Mix) => 1,
-        _ => 2,
-    });
-    planned
-}
-
-/// Something that prevents an answer, and how often it occurred.
+/// Something in the way of an answer, and how often it was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Obstacle {
     runs: u32,
@@ -122,10 +107,6 @@ pub struct LimitsStudy {
     binding: BindingRates,
     /// Remaining runs of this round, in reverse.
     round: Vec<Planned>,
-    /// Runs with writes from finished rounds: they come after all reads of the grid, because a
-    /// cache keeps writing while the next run is measured, for a minute on a disk.
-    #[serde(default)]
-    deferred: Vec<Planned>,
     round_number: usize,
     runs: u32,
     spent_ns: u64,
@@ -153,7 +134,6 @@ impl LimitsStudy {
             rates: LimitRates::default(),
             binding: BindingRates::default(),
             round: Vec::new(),
-            deferred: Vec::new(),
             round_number: 0,
             runs: 0,
             spent_ns: 0,
@@ -178,27 +158,25 @@ impl LimitsStudy {
     /// Plans the runs of the next round; none if the grid is done.
     fn plan_round(&mut self) {
         let number = self.round_number;
-        let cells = self.rates.round(number, self.options.writes);
-        let is_of_reads = |cells: &Vec<LimitCell>| !cells.iter().any(|cell| cell.writes());
-        if number >= REPETITIONS_MIN && !cells.as_ref().is_some_and(is_of_reads) {
-            self.round = in_order(std::mem::take(&mut self.deferred));
-        }
-        let Some(cells) = cells.filter(|_| self.round.is_empty()) else {
+        let Some(cells) = self.rates.round(number, self.options.writes) else {
             return;
         };
-        let is_catching_up = (REPETITIONS_MIN..2 * REPETITIONS_MIN).contains(&number);
+        // Those of the user's own load come in the same rounds as the grid.
+        let with_load = cells.contains(&LimitCell::Large);
+        let writes = cells.iter().any(|cell| cell.writes());
         let mut planned: Vec<Planned> = cells.into_iter().map(Planned::Grid).collect();
-        if let Some((bytes, _)) = self.options.load.filter(|_| !is_catching_up) {
+        if let Some((bytes, _)) = self.options.load.filter(|_| with_load) {
             planned.extend([Planned::Load, Planned::Larger, Planned::Deeper]);
             planned.extend((bytes / 2 >= 4096).then_some(Planned::Smaller));
         }
-        let mut random = Random::new(self.options.seed ^ ((number as u64 + 1) << 32));
-        random.shuffle(&mut planned);
-        if number < REPETITIONS_MIN {
-            let writes = planned.extract_if(.., |one| one.writes());
-            self.deferred.extend(writes);
+        match writes {
+            true => planned.reverse(),
+            false => {
+                let mut random = Random::new(self.options.seed ^ ((number as u64 + 1) << 32));
+                random.shuffle(&mut planned);
+            }
         }
-        self.round = in_order(planned);
+        self.round = planned;
         self.round_number += 1;
     }
 
@@ -287,7 +265,32 @@ impl LimitsStudy {
         self.burst = Some(Burst::new(unit, budget_ns, earlier.collect()));
     }
 
-    /// What voids the rates, if it affects at least a third of the runs.
+    /// It can go on after a pause. What was driven of a burst cannot: its bucket fills
+    /// meanwhile.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.burst.is_none() && self.next() != NextStep::Done
+    }
+
+    /// Goes on after a pause of so many seconds, in which a bucket fills; `None`: with a target
+    /// that begins anew. Runs that write are made again.
+    pub fn resumed(&mut self, pause_s: Option<f64>) {
+        if self.rates.reads_are_over() {
+            self.rates.forget_writes();
+            self.plan_round();
+        }
+        match pause_s {
+            None => self.used.clear(),
+            Some(seconds) => self.used.push(GridUse {
+                operations_per_s: 0.0,
+                units_per_s: 0.0,
+                bytes_per_s: 0.0,
+                seconds,
+            }),
+        }
+    }
+
+    /// What voids the rates, if anything does in a third of the runs or more.
     fn obstacle(&self) -> Option<&Obstacle> {
         let most = self.obstacles.values().max_by_key(|one| one.runs)?;
         (3 * most.runs >= self.runs.max(1)).then_some(most)
@@ -356,18 +359,28 @@ impl LimitsStudy {
         if self.round.is_empty() {
             return 0;
         }
+        if self.rates.reads_are_over() {
+            return self.round.len() as u64;
+        }
         let of_load = self.options.load.map_or(0, |_| 4);
-        let fixed = LimitCell::FIXED.len() + of_load;
-        let most = if self.round_number <= 2 * REPETITIONS_MIN {
-            // The number needed if runs scatter little.
+        let reads = LimitCell::FIXED.iter().filter(|cell| !cell.writes());
+        let reads = reads.count() + of_load;
+        let (of_reads, repetitions) = if self.round_number <= 2 * REPETITIONS_MIN {
+            // What it takes where runs scatter little.
             let rounds = REPETITIONS_MIN.saturating_sub(self.round_number);
             let corners =
                 (2 * REPETITIONS_MIN).saturating_sub(self.round_number.max(REPETITIONS_MIN));
-            rounds * fixed + 3 * corners
+            (rounds * reads + 3 * corners, REPETITIONS_MIN)
         } else {
-            REPETITIONS_MAX.saturating_sub(self.rates.repetitions() + 1) * (fixed + 2)
+            let rounds = REPETITIONS_MAX.saturating_sub(self.rates.repetitions() + 1);
+            (rounds * (reads + 2), REPETITIONS_MAX)
         };
-        (self.round.len() + self.deferred.len() + most) as u64
+        let of_writes = if self.options.writes {
+            2 * repetitions
+        } else {
+            0
+        };
+        (self.round.len() + of_reads + of_writes) as u64
     }
 }
 

@@ -184,10 +184,17 @@ fn no_burst(search: &BurstSearch, is_refused: bool) -> Option<String> {
     };
     let (rate, driven) = (text::rate(per_s, unit), text::seconds(search.driven_s));
     Some(match search.result {
-        BurstResult::NotEnded => format!(
-            "No burst ended within {driven} at {rate}; bursts shorter than {STEP_SECONDS} s are \
-             not detected."
-        ),
+        BurstResult::NotEnded => {
+            // Where the rate fell within the grid, the drive began with an empty bucket.
+            let before = match is_refused {
+                true => ", and one that ended before is not measured",
+                false => "",
+            };
+            format!(
+                "No burst ended within {driven} at {rate}; bursts shorter than {STEP_SECONDS} s are \
+                 not detected{before}."
+            )
+        }
         BurstResult::NotMeasured => format!(
             "After {driven} at {rate} the rate fell in a way that fits no burst: no rest was made \
              that would show whether it comes back."

@@ -184,21 +184,81 @@ fn caps_are_named_with_where_each_applies() {
 
 #[test]
 fn what_a_cache_writes_back_is_in_no_read() {
-    let mut study = LimitsStudy::new(options());
-    let mut volume = GP3;
-    let mut kinds = String::new();
-    let most = study.grid_runs_left();
+    for (scatter, seed) in [(0.0, 1), (0.0, 2), (0.12, 1), (0.12, 2)] {
+        let mut study = LimitsStudy::new(LimitsOptions { seed, ..options() });
+        let mut volume = Volume { scatter, ..GP3 };
+        let mut kinds = String::new();
+        let most = study.grid_runs_left();
+        while let NextStep::Run(run) = study.next() {
+            kinds.push(match run.jobs[0].workload.read_percent {
+                0 => 'w',
+                100 => 'r',
+                _ => 'm',
+            });
+            assert!(study.grid_runs_left() >= 1);
+            study.completed(run.id, &volume.record(&run, Vec::new()));
+        }
+        let behind = kinds.trim_start_matches('r');
+        let repetitions = behind.trim_end_matches('w').len();
+        let expected = ["m", "w"].map(|kind| kind.repeat(repetitions)).concat();
+        assert_eq!(behind, expected, "{scatter}, {seed}");
+        match scatter {
+            0.0 => assert_eq!((kinds.len() as u64, repetitions), (most, 6), "{kinds}"),
+            _ => assert!(repetitions > 6, "{kinds}"),
+        }
+    }
+}
+
+/// Makes all runs of a volume of 3,000 IOPS; `before` changes it before each run.
+fn changing(seed: u64, mut before: impl FnMut(&mut Volume, &Run)) -> LimitsDocument {
+    let mut study = LimitsStudy::new(LimitsOptions { seed, ..options() });
+    let mut volume = Volume {
+        sustained: 300.0,
+        ..GP3
+    };
     while let NextStep::Run(run) = study.next() {
-        kinds.push(match run.jobs[0].workload.read_percent {
-            0 => 'w',
-            100 => 'r',
-            _ => 'm',
-        });
-        assert!(study.grid_runs_left() >= 1);
+        before(&mut volume, &run);
         study.completed(run.id, &volume.record(&run, Vec::new()));
     }
-    assert_eq!(kinds.trim_start_matches('r'), "mmmmmmwwwwww");
-    assert_eq!(kinds.len() as u64, most, "{kinds}");
+    study.document(&LimitsFacts::default())
+}
+
+#[test]
+fn a_burst_that_ends_while_writes_are_measured_is_no_cap_of_writes() {
+    for seed in 1..=5 {
+        // With the mix, with the writes, and within them.
+        for (read_percent, runs_before) in [(50, 0), (0, 0), (0, 2)] {
+            let mut runs = 0;
+            let document = changing(seed, |volume, run| {
+                if run.jobs[0].workload.read_percent == read_percent {
+                    if runs == runs_before {
+                        volume.bucket = 0.0;
+                    }
+                    runs += 1;
+                }
+            });
+            assert!(document.caps.is_empty(), "{document:?}");
+            assert_eq!(
+                sheet(&document).answer,
+                "No cap is named: 4K reads fell by 90 % while writes were measured, and stayed there: a \
+                 burst ended, another load came, or the device is hot or still busy with the writes."
+            );
+        }
+        // A cap of the writes' own is one: reads are as they were.
+        let document = changing(seed, |volume, run| {
+            volume.iops = match run.jobs[0].workload.read_percent {
+                100 => 3_000.0,
+                50 => 2_000.0,
+                _ => 1_000.0,
+            };
+        });
+        assert_eq!(document.refused, None);
+        let caps: Vec<_> = document.caps.iter().map(|cap| cap.applies_to).collect();
+        assert_eq!(
+            caps,
+            [AppliesTo::Reads, AppliesTo::Writes, AppliesTo::Reads]
+        );
+    }
 }
 
 #[test]
@@ -510,6 +570,9 @@ fn a_study_that_ends_between_two_runs_is_partial() {
     assert!(document.partial);
     let note = "Interrupted after 62 runs: this is what is certain so far.";
     assert_eq!(document.notes.first().map(String::as_str), Some(note));
+    // All that reads is known by then.
+    let caps: Vec<_> = document.caps.iter().map(|cap| cap.applies_to).collect();
+    assert_eq!(caps, [AppliesTo::ReadsUntestedWrites; 2]);
 }
 
 /// The result of the search for the end of a burst.
@@ -552,6 +615,56 @@ fn a_burst_is_driven_to_its_end_and_its_refill_measured() {
     let none =
         "No burst ended within 30 min at 3,000 IOPS; bursts shorter than 20 s are not detected.";
     assert!(answer.ends_with(none), "{answer}");
+}
+
+#[test]
+fn a_pause_fills_the_bucket_and_ends_what_was_driven_of_a_burst() {
+    let mut volume = Volume {
+        bucket: 1_080_000.0,
+        sustained: 300.0,
+        ..GP3
+    };
+    let mut study = LimitsStudy::new(LimitsOptions {
+        burst_ns_max: Some(1_800_000_000_000),
+        ..options()
+    });
+    for _ in 0..40 {
+        let NextStep::Run(run) = study.next() else {
+            panic!("the grid is not over");
+        };
+        study.completed(run.id, &volume.record(&run, Vec::new()));
+    }
+    assert!(study.is_open());
+    let taken = 1_080_000.0 - volume.bucket;
+    let pause_s = 120.0;
+    assert!(taken > 300.0 * pause_s, "{taken}");
+    volume.bucket += 300.0 * pause_s;
+    study.resumed(Some(pause_s));
+    let mut again = study.clone();
+    drive(&mut study, &mut volume, &[]);
+    let burst = study.document(&LimitsFacts::default()).burst;
+    let burst = burst.expect("a burst");
+    assert!((burst.bucket / 1_080_000.0 - 1.0).abs() < 0.03, "{burst:?}");
+    // With a target that begins anew nothing was taken, and writes are made again.
+    again.resumed(None);
+    assert!(again.used.is_empty() && again.is_open());
+    let mut kinds = String::new();
+    while again.burst.is_none() {
+        let NextStep::Run(run) = again.next() else {
+            panic!("the grid is not over");
+        };
+        kinds.push(match run.jobs[0].workload.read_percent {
+            0 => 'w',
+            100 => 'r',
+            _ => 'm',
+        });
+        again.completed(run.id, &volume.record(&run, Vec::new()));
+        if kinds == "rrrrrrrrrrrrrrmmmmmmw" {
+            again.resumed(Some(10.0));
+        }
+    }
+    assert_eq!(kinds, "rrrrrrrrrrrrrrmmmmmmwmmmmmmwwwwww");
+    assert!(!again.is_open() && matches!(again.next(), NextStep::Run(_)));
 }
 
 #[test]
@@ -675,7 +788,7 @@ fn a_rate_that_moved_is_explained_by_where_it_went() {
     let of = |change_share| {
         text::drift(&stripewise_stats::Drift {
             change_share,
-            after_rounds: 6,
+            after_rounds: Some(6),
         })
     };
     assert_eq!(

@@ -19,6 +19,7 @@ pub(super) fn cell_name(cell: LimitCell) -> &'static str {
         LimitCell::Mix => "4K half and half at 64",
         LimitCell::SizeCorner => "reads at the corner in size",
         LimitCell::DepthCorner => "4K reads at the corner in depth",
+        LimitCell::SmallAgain => "4K reads at 64 behind the writes",
     }
 }
 
@@ -55,21 +56,22 @@ pub(super) fn limits(limits: &[Limit]) -> String {
 
 /// A rate that drifted while it was measured, and the cause.
 pub(super) fn drift(drift: &Drift) -> String {
-    let (moved, causes) = match drift.change_share < 0.0 {
-        true => (
-            "fell",
-            "a burst ended, another load came, or the device is hot",
+    let change = format!("{:.0} %", 100.0 * drift.change_share.abs());
+    let fell = drift.change_share < 0.0;
+    match drift.after_rounds {
+        None => format!(
+            "4K reads fell by {change} while writes were measured, and stayed there: a burst ended, \
+             another load came, or the device is hot or still busy with the writes"
         ),
-        false => (
-            "rose",
-            "another load ended, or earlier writes were still being processed",
+        Some(rounds) if fell => format!(
+            "the rate at the cap fell by {change} after {rounds} rounds: a burst ended, another \
+             load came, or the device is hot"
         ),
-    };
-    format!(
-        "the rate at the cap {moved} by {:.0} % after {} rounds: {causes}",
-        100.0 * drift.change_share.abs(),
-        drift.after_rounds
-    )
+        Some(rounds) => format!(
+            "the rate at the cap rose by {change} after {rounds} rounds: another load ended, or \
+             earlier writes were still being processed"
+        ),
+    }
 }
 
 /// Whole seconds below two minutes, else whole minutes.

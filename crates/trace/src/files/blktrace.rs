@@ -21,6 +21,8 @@ use stripewise_units::{DeviceNumber, SECTOR_SIZE_BYTES};
 const MAGIC: u32 = 0x0065_6174;
 /// A cgroup id precedes the payload.
 const WITH_CGROUP: u64 = 1 << 8;
+/// A command that a program passes through to the device: no blocks are read or written.
+const COMMAND: u64 = 1 << 9;
 const NOTIFY: u64 = 1 << 10;
 /// Most thread names stored.
 const NAMES_MAX: usize = 1 << 16;
@@ -140,6 +142,9 @@ impl Blktrace {
             if step == 0 && self.names.len() < NAMES_MAX {
                 self.names.insert(event.pid, Comm::new(following));
             }
+            return None;
+        }
+        if (action >> 16) & COMMAND != 0 {
             return None;
         }
         let step = match step {

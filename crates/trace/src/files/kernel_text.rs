@@ -31,16 +31,23 @@ pub(crate) fn blkparse(line: &str) -> Option<Option<Event>> {
     };
     let letters = RequestLetters::parse(words.next()?.as_bytes());
     let rest = after(line, 7);
-    let place = place(rest);
+    let number = rest.split_ascii_whitespace().next();
+    let number = number.and_then(|word| word.parse::<u64>().ok());
+    let is_completion = matches!(step, Step::Complete | Step::Requeue);
+    // Where no blocks are moved, a completion has a sector without a length, and what comes
+    // before it has none. Commands that a program passes through to the device are no
+    // operations: they have their bytes there, and their completions nothing.
+    let (sector, sectors) = match (place(rest), number) {
+        (Some(place), _) => place,
+        (None, Some(sector)) if is_completion => (sector, 0),
+        (None, None) if !is_completion => (NO_SECTOR, 0),
+        (None, _) => return Some(None),
+    };
     let (step, comm) = if action == "A" {
         (remap(rest)?, Comm::default())
     } else {
         (step, in_brackets(rest))
     };
-    // A flush has no sector, except in completions, which have one without a length.
-    let alone = || Some((rest.split_ascii_whitespace().next()?.parse().ok()?, 0));
-    let (sector, sectors) = place.or_else(alone).unwrap_or((NO_SECTOR, 0));
-    let is_completion = matches!(step, Step::Complete | Step::Requeue);
     Some(Some(Event {
         at_ns,
         step,

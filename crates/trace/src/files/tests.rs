@@ -248,6 +248,50 @@ fn blkparse_text() {
     assert_eq!((report.paired, report.unmatched_completions), (2, 0));
 }
 
+/// An inquiry of `smartctl`, as older and newer versions print it, beside a read whose
+/// completion has the time that `blkparse -t` prints, and a flush.
+#[test]
+fn commands_that_programs_pass_through_are_no_operations() {
+    for [issued, completed] in [
+        [
+            "36 (12 00 00 00 24 00 ..) [smartctl]",
+            "(12 00 00 00 24 00 ..) [0]",
+        ],
+        ["36 [smartctl]", "[0]"],
+        ["0 () [smartctl]", "() [0]"],
+    ] {
+        let text = format!(
+            "  8,0    1        1     0.000001000   697  D   R {issued}\n\
+            \x20 8,0    1        2     0.000002000   697  D   R 36 + 8 [cat]\n\
+            \x20 8,0    1        3     0.000003000    12  D  FN [kworker/1:1H]\n\
+            \x20 8,0    0        1     0.000101000     0  C   R {completed}\n\
+            \x20 8,0    0        2     0.000202000     0  C   R 36 + 8 (  200000) [0]\n\
+            \x20 8,0    0        3     0.000303000     0  C  FN 18446744073709551615 (  300000) [0]\n"
+        );
+        let (all, report) = read(text.as_bytes());
+        assert_eq!(
+            short(&all),
+            [
+                (2_000, Kind::Read, 36 * 512, 4_096, Some(200_000)),
+                (3_000, Kind::Sync, 0, 0, Some(300_000))
+            ],
+            "{issued}"
+        );
+        let pairing = report.pairing;
+        assert_eq!((pairing.paired, pairing.unmatched_completions), (2, 0));
+        assert_eq!((pairing.in_flight, report.skipped), (0, 0), "{issued}");
+    }
+    const COMMAND: u64 = 1 << 25;
+    let bytes: Vec<u8> = [(1, 7), (2, 8)]
+        .into_iter()
+        .flat_map(|(at, step)| {
+            blktrace_record(false, false, at, step | 1 << 16 | COMMAND, 0, b"\x12\0")
+        })
+        .collect();
+    let (all, report) = read(&bytes);
+    assert_eq!((all.len(), report.pairing.paired, report.cut), (0, 0, None));
+}
+
 #[test]
 fn trace_cmd_text_with_and_without_flags() {
     let plain = "cpus=2\n\

@@ -1,0 +1,57 @@
+//! What goes on from where it was interrupted: all options are as they were, and what is
+//! given again must be the same.
+
+use stripewise_conductor::failure::{Failure, Outcome};
+
+/// Options by their names, as they are printed; `None`: not given.
+pub type OptionTexts = Vec<(&'static str, Option<String>)>;
+
+/// Refuses options that are others than before; each is named with what it was and is.
+///
+/// # Errors
+/// Where one is another.
+pub fn refuse_differing(before: OptionTexts, now: OptionTexts) -> Outcome<()> {
+    let pairs = before.into_iter().zip(now);
+    let differing = pairs.filter(|(before, now)| before != now);
+    let text = |text: Option<String>| text.unwrap_or_else(|| "not given".to_owned());
+    let differing: Vec<String> = differing
+        .map(|((name, was), (_, is))| format!("{name} was {} and is {}", text(was), text(is)))
+        .collect();
+    match differing.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::usage(
+            format!(
+                "it cannot go on with different options: {}",
+                differing.join("; ")
+            ),
+            "use --resume alone; the other options are stored",
+        )),
+    }
+}
+
+/// Nothing of this kind and name can go on.
+#[must_use]
+pub fn none_to_go_on(kind: &str, name: &str) -> Failure {
+    Failure::usage(
+        format!("there is no `{kind}` of id {name} that can go on"),
+        format!("give the id that `{kind}` printed; `stripewise history` lists them"),
+    )
+}
+
+/// Nothing is left to measure.
+#[must_use]
+pub fn finished(id: &str) -> Failure {
+    Failure::usage(
+        format!("{id} is finished"),
+        format!("`stripewise history show {id}` prints it"),
+    )
+}
+
+/// It was stored without its options.
+#[must_use]
+pub fn begun_by_an_earlier_version(id: &str) -> Failure {
+    Failure::usage(
+        format!("{id} was begun by an earlier version, which did not keep what was asked"),
+        "measure again",
+    )
+}
