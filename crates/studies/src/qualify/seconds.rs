@@ -22,6 +22,10 @@ pub struct JobSeconds {
     pub(super) pieces: u64,
     /// Pieces that were void, by code.
     pub(super) void: BTreeMap<String, u64>,
+    /// Time that operations waited with their threads for a processor, where the machine had
+    /// none to spare, nanoseconds.
+    #[serde(default)]
+    pub(super) starved_ns: u64,
     pub(super) void_pieces: u64,
     pub(super) seconds: Vec<DueSecondRecord>,
     pub(super) own_lags: u64,
@@ -96,6 +100,14 @@ impl JobSeconds {
             let nothing = DueSecondRecord {
                 beyond: vec![0; due.thresholds_ns.len()],
                 ..DueSecondRecord::default()
+        if job.warnings.iter().any(|one| one.code == "cpu-bound") {
+            let waited = outcome.threads.iter().map(|thread| thread.cpu_wait_ns);
+            let each_ns = waited.fold(0, u64::saturating_add);
+            let with_it = u64::from(job.workload.outstanding.max(1));
+            self.starved_ns = self
+                .starved_ns
+                .saturating_add(each_ns.saturating_mul(with_it));
+        }
             };
             let counted = due
                 .seconds

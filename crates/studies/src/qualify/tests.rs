@@ -5,7 +5,7 @@ use crate::Origin;
 use crate::product::bundled;
 use stripewise_results::{
     DueRecord, DueSecondRecord, EngineFacts, JobOutcome, JobRecord, KindOutcome, Severity,
-    TargetFacts, Warning,
+    TargetFacts, ThreadOutcome, Warning,
 };
 use stripewise_stats::Histogram;
 use stripewise_units::Hint;
@@ -427,3 +427,45 @@ fn the_reason_of_a_rate_names_what_is_required() {
     let relation = serde_json::to_value(&document.requirements[0]).expect("plain fields");
     assert_eq!(relation["relation"], "at-least");
 }
+#[test]
+fn what_waited_for_a_processor_on_a_busy_machine_is_not_missed_by_the_disk() {
+    let mean = ONE.replace("\"p99\"\nbelow = \"10ms\"", "\"mean\"\nbelow = \"2ms\"");
+    // A minute has 300 operations beyond 10 ms, 3 s in all; its sum is 5.4 s beyond a mean of 2 ms.
+    for (text, code, wait_s, verdict) in [
+        (ONE, "cpu-bound", 2.0, Verdict::Void),
+        (ONE, "cpu-bound", 1.0, Verdict::Missed),
+        // The machine had a processor to spare: it was not other work.
+        (ONE, "other-load", 2.0, Verdict::Missed),
+        (&mean, "cpu-bound", 3.0, Verdict::Void),
+        (&mean, "cpu-bound", 2.0, Verdict::Missed),
+    ] {
+        let mut study = study(text, QualifyDesign::Usual);
+        while let NextStep::Run(run) = study.next() {
+            let mut record = record(&run, BAD, Status::Complete);
+            let job = &mut record.jobs[0];
+            job.outcome.threads = vec![ThreadOutcome {
+                cpu_wait_ns: (wait_s * 1e9) as u64,
+                ..ThreadOutcome::default()
+            }];
+            job.warnings.push(Warning {
+                code: code.to_owned(),
+                severity: Severity::Warning,
+                message: String::new(),
+                short: String::new(),
+                hint: Hint::default(),
+            });
+            study.completed(run.id, &record);
+        }
+        let judged = &study.judgements()[0];
+        assert_eq!(
+            judged.verdict, verdict,
+            "{code} {wait_s}: {}",
+            judged.reason
+        );
+        let says = judged
+            .reason
+            .contains("other work kept the processors busy");
+        assert_eq!(says, verdict == Verdict::Void, "{}", judged.reason);
+    }
+}
+
