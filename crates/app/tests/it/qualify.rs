@@ -166,6 +166,22 @@ fn what_cannot_be_judged_is_refused_before_the_first_byte() {
 }
 
 #[test]
+fn files_that_have_no_room_together_are_refused_before_the_first_is_filled() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let second = "[[file]]\nname = \"more\"\nsize = \"500T\"\n[[job]]\nname = \"more\"\n\
+                  file = \"more\"\noptions = { read = true }\n[[requirement]]";
+    let own = desk.write(
+        "own.toml",
+        &product("10ms").replace("[[requirement]]", second),
+    );
+    let words = ["qualify", &volume, "--for", &own, "--busy-ok"];
+    let says = ["no room", "the files of mine take 500.0 TiB in all"];
+    let refused = desk.run(&words).ended(3).warned(&says);
+    assert!(!refused.stderr.contains("Filling"), "{}", refused.stderr);
+}
+
+#[test]
 fn two_qualifications_are_compared_requirement_by_requirement() {
     let desk = Desk::new();
     let own = desk.write("own.toml", &product("1us"));
