@@ -288,6 +288,38 @@ fn commit_methods_are_compared_on_a_simulated_disk() {
 }
 
 #[test]
+fn a_database_has_its_own_commit_methods_beside_its_verdict() {
+    let desk = Desk::new();
+    let asked = ["qualify", "sim:disk-7k2", "--for", "postgresql", "--quick"];
+    let found = desk.run(&asked).done();
+    let plan = "Then 48 s: 4 ways of committing to 256 MiB of wal, for a table";
+    assert!(found.stderr.contains(plan), "{}", found.stderr);
+    for words in [
+        "Commits a second",
+        "wal_sync_method=open_datasync",
+        "8 in a group",
+    ] {
+        assert!(found.stdout.contains(words), "{words}: {}", found.stdout);
+    }
+    let stored = desk.json(&["qualify", "--resume", "last"]);
+    assert_eq!(stored.at("for").text(), "postgresql");
+    assert_eq!(stored.at("requirements").items().len(), 4);
+    let commit = stored.at("commit").items();
+    assert_eq!(commit.len(), 8);
+    let first = commit[2].at("in_product").text();
+    assert!(first.starts_with("wal_sync_method=fdatasync"), "{first}");
+    // Its runs are the minutes of the requirements.
+    let id = stored.at("id").text();
+    let shown = desk.run(&["history", "show", &id]).done().stdout;
+    assert!(!shown.contains("8 in a group, "), "{shown}");
+    let runs = shown
+        .lines()
+        .filter(|line| line.starts_with("Run "))
+        .count();
+    assert!(runs <= 5, "{runs} {shown}");
+}
+
+#[test]
 fn a_comparison_of_commit_methods_goes_on_where_it_was_interrupted() {
     let desk = Desk::new();
     let volume = desk.volume();

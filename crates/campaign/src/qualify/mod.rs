@@ -26,7 +26,7 @@ use stripewise_store::Store;
 use stripewise_studies::Study;
 use stripewise_studies::product::ProductError;
 use stripewise_studies::qualify::{Placement, Qualify, QualifyOptions, Verdict};
-use stripewise_targets::{ErrorKind, Size, TargetName};
+use stripewise_targets::{ErrorKind, HAS_OPERATION_FLAGS, Size, TargetName};
 use stripewise_units::{format_bytes, path_of};
 
 /// What a page of flash and of memory has: the least that is written to a device.
@@ -73,7 +73,8 @@ pub fn qualify(
         ends_at_miss: request.ends_at_miss,
     };
     let study = Qualify::new(&request.product.text, options)
-        .map_err(|error| product_failure(&request.product.name, &error))?;
+        .map_err(|error| product_failure(&request.product.name, &error))?
+        .with_commits(HAS_OPERATION_FLAGS);
     refuse_unfit(&request.target, &study)?;
     let mut store = context.open_store()?;
     let stored = StoredQualification::begun(
@@ -143,9 +144,13 @@ fn go(
     stored.is_busy_ok |= permissions.busy_ok;
     // An interruption before its first piece ends can be gone on from, too.
     stored.keep(context, store, study.to_json())?;
-    let mut changed =
-        |store: &mut Store, study: &Qualify| stored.keep(context, store, study.to_json());
+    let mut changed = |store: &mut Store, study: &Qualify| match study.is_at_pause() {
+        true => stored.keep(context, store, study.to_json()),
+        false => Ok(()),
+    };
     let conducted = conduct(context, store, &mut study, targets, &setup, &mut changed);
+    // A signal between two runs interrupts none of them.
+    stored.keep(context, store, study.to_json())?;
     let exit = match (study.verdict(), exit_of(context, &conducted.records)) {
         // What is missed stays missed, however it ended.
         (Verdict::Missed, _) => Exit::Finding,

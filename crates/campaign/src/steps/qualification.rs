@@ -11,9 +11,9 @@ use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
 use stripewise_report::{Caution, KeptFacts, Sheet, again, go_on_by};
-use stripewise_results::Severity;
+use stripewise_results::{RunRecord, Severity};
 use stripewise_store::Store;
-use stripewise_studies::commit::CommitStudy;
+use stripewise_studies::commit::{CommitStudy, PART};
 use stripewise_studies::qualify::{Qualify, QualifyDocument, Verdict};
 use stripewise_studies::{Origin, Study};
 use stripewise_workload::Request;
@@ -223,7 +223,7 @@ pub fn compared(
     exit: Exit,
     ended: Option<Failure>,
 ) -> Qualified {
-    let document = study.document(&stored.origin());
+    let document = QualifyDocument::of_commits(study, &stored.origin());
     let sheet = study.sheet();
     let line = format!("commit methods: {}", sheet.answer);
     finished(sheet, document, line, stored, (exit, ended))
@@ -278,6 +278,18 @@ pub fn exit_of_verdict(verdict: Verdict) -> Exit {
 }
 
 impl Qualified {
+    /// It compares commit methods and nothing else.
+    #[must_use]
+    pub fn is_commit_alone(&self) -> bool {
+        self.document.requirements.is_empty()
+    }
+
+    /// This run of it compares commit methods: a table has all of them.
+    #[must_use]
+    pub fn is_of_commits(run: &RunRecord) -> bool {
+        run.series_part.as_deref() == Some(PART)
+    }
+
     /// In one of the forms of a report.
     ///
     /// # Errors

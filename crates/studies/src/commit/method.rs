@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stripewise_workload::{CacheMode, SyncCall, SyncPolicy, Workload};
 
 /// A way of making a commit durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommitMethod {
     /// A write into the page cache, then `fsync`.
@@ -86,7 +86,7 @@ impl CommitMethod {
     }
 
     /// What of a workload makes it this method.
-    pub(super) fn workload(self) -> Workload {
+    pub(crate) fn workload(self) -> Workload {
         let sync = |call| Some(SyncPolicy { every: 1, call });
         let (cache, sync) = match self {
             CommitMethod::Fsync => (CacheMode::Buffered, sync(SyncCall::Fsync)),

@@ -13,17 +13,19 @@ macro_rules! product {
 }
 
 /// Their names and files, in the order of the alphabet.
-pub const BUNDLED: [(&str, &str); 14] = [
+pub const BUNDLED: [(&str, &str); 16] = [
     product!("appdynamics"),
     product!("cockroachdb"),
     product!("consul"),
     product!("etcd"),
     product!("exchange"),
     product!("gitaly"),
+    product!("mysql"),
     product!("openshift-etcd"),
     product!("oracle"),
     product!("postgresql"),
     product!("sap-hana"),
+    product!("sqlite"),
     product!("sqlserver"),
     product!("tikv"),
     product!("vault"),
