@@ -98,7 +98,7 @@ pub fn resume(context: &Context, name: &str, permissions: &Permissions) -> Outco
     let study = match stored.study()? {
         StoredStudy::Product(study) => *study,
         StoredStudy::Commit(study) => {
-            return commit::resume(context, &mut store, study, stored, permissions);
+            return commit::resume(context, &mut store, *study, stored, permissions);
         }
     };
     if study.options().design == QualifyDesign::Signed && permissions.busy_ok {

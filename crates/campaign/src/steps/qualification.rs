@@ -57,7 +57,7 @@ pub enum StoredStudy {
     /// Requirements of a product.
     Product(Box<Qualify>),
     /// Commit methods.
-    Commit(CommitStudy),
+    Commit(Box<CommitStudy>),
 }
 
 impl StoredQualification {
@@ -160,10 +160,12 @@ impl StoredQualification {
     /// Where the document is damaged.
     pub fn study(&self) -> Outcome<StoredStudy> {
         let study = match self.is_commit {
-            true => CommitStudy::from_json(&self.study).map(StoredStudy::Commit),
-            false => {
-                Qualify::from_json(&self.study).map(|study| StoredStudy::Product(Box::new(study)))
-            }
+            true => CommitStudy::from_json(&self.study)
+                .map(Box::new)
+                .map(StoredStudy::Commit),
+            false => Qualify::from_json(&self.study)
+                .map(Box::new)
+                .map(StoredStudy::Product),
         };
         study.map_err(|error| damaged(&self.id, &error))
     }
