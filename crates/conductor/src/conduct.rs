@@ -8,14 +8,15 @@ use crate::measure::{Recordings, RunOptions, measure_on};
 use crate::needs::Needs;
 use crate::observer::Progress;
 use crate::permissions::Permissions;
-use crate::targets::{OpenTarget, living_arrays, open_or_nothing};
+use crate::targets::{OpenTarget, intent, judge, living_arrays, open_or_nothing, target_failure};
 use std::rc::Rc;
 use std::time::Duration;
+use stripewise_io_engine::EngineName;
 use stripewise_results::RunRecord;
 use stripewise_runner::LivingArrays;
 use stripewise_store::Store;
 use stripewise_studies::{FileState, NextStep, PlacedJob, Run, Study, StudyFile};
-use stripewise_targets::{Size, Target};
+use stripewise_targets::{Intent, Size, Target};
 use stripewise_units::format_duration;
 use stripewise_workload::Request;
 
@@ -60,15 +61,20 @@ pub fn open(
 ) -> Outcome<Vec<OpenTarget>> {
     setup.permissions.refuse_idle(&[setup.target])?;
     let loads = study.loads();
-    let mut targets = Vec::new();
-    for (index, file) in study.files().iter().enumerate() {
+    let files = study.files();
+    let needs = files.iter().enumerate().map(|(index, file)| {
         let of_file = loads.iter().filter(|job| job.targets.contains(&index));
         let of_file: Vec<PlacedJob> = of_file.cloned().collect();
-        let needs = Needs {
+        Needs {
             filled_by_caller: file.state != FileState::Written,
             ..needs_of(&of_file, index, setup)
-        };
-        let mut target = open_or_nothing(context, store, setup.target, &needs, setup.permissions)?;
+        }
+    });
+    let needs: Vec<Needs> = needs.collect();
+    refuse_without_room(context, store, &needs, setup)?;
+    let mut targets = Vec::new();
+    for (file, needs) in files.iter().zip(&needs) {
+        let mut target = open_or_nothing(context, store, setup.target, needs, setup.permissions)?;
         if file.state != FileState::Written
             && let OpenTarget::Real { target } = &mut target
         {
@@ -79,7 +85,36 @@ pub fn open(
     Ok(targets)
 }
 
-/// What the loads of a study require of a target; each load is a run of its own.
+/// Several test files need room together: each by itself is judged only when those before it
+/// are made, and filled.
+fn refuse_without_room(
+    context: &Context,
+    store: &Store,
+    needs: &[Needs],
+    setup: &Setup<'_>,
+) -> Outcome<()> {
+    let bytes = |one: &Needs| match one.size {
+        Size::Exactly(bytes) => bytes,
+        Size::AtMost(_) | Size::Auto => 0,
+    };
+    let all_bytes = needs.iter().map(bytes).fold(0, u64::saturating_add);
+    let [first, _, ..] = needs else {
+        return Ok(());
+    };
+    if first.engine == EngineName::Null {
+        return Ok(());
+    }
+    let together = Intent {
+        size: Size::Exactly(all_bytes),
+        // Each is judged for that, too, which takes seconds.
+        busy_ok: true,
+        ..intent(first, setup.permissions)
+    };
+    let name = setup.target.parse().map_err(target_failure)?;
+    judge(context, store, &name, &together).map(|_| ())
+}
+
+/// What the loads of a study need: each is a run by itself.
 #[must_use]
 pub fn needs(loads: &[PlacedJob], setup: &Setup<'_>) -> Needs {
     needs_of(loads, 0, setup)

@@ -122,6 +122,9 @@ pub struct ThreadOutcome {
     pub cpu_user_ns: u64,
     /// Its CPU time in the kernel.
     pub cpu_system_ns: u64,
+    /// Ready to run, and no processor to be had; absent also where the system does not say.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cpu_wait_ns: u64,
 }
 
 /// A time that was cut out of a run because the program was not running.

@@ -41,6 +41,13 @@ pub enum FileState {
     Growing,
 }
 
+impl FileState {
+    /// A warning of this code says only that the file is in this state, which the study made.
+    pub(crate) fn is_warned_of_by(self, code: &str) -> bool {
+        self != FileState::Written && matches!(code, "sparse-file" | "never-written")
+    }
+}
+
 /// A file that a study uses. In a directory each is a test file of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StudyFile {

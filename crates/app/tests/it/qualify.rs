@@ -166,6 +166,22 @@ fn what_cannot_be_judged_is_refused_before_the_first_byte() {
 }
 
 #[test]
+fn files_that_have_no_room_together_are_refused_before_the_first_is_filled() {
+    let desk = Desk::new();
+    let volume = desk.volume();
+    let second = "[[file]]\nname = \"more\"\nsize = \"500T\"\n[[job]]\nname = \"more\"\n\
+                  file = \"more\"\noptions = { read = true }\n[[requirement]]";
+    let own = desk.write(
+        "own.toml",
+        &product("10ms").replace("[[requirement]]", second),
+    );
+    let words = ["qualify", &volume, "--for", &own, "--busy-ok"];
+    let says = ["no room", "the files of mine take 500.0 TiB in all"];
+    let refused = desk.run(&words).ended(3).warned(&says);
+    assert!(!refused.stderr.contains("Filling"), "{}", refused.stderr);
+}
+
+#[test]
 fn two_qualifications_are_compared_requirement_by_requirement() {
     let desk = Desk::new();
     let own = desk.write("own.toml", &product("1us"));
@@ -269,6 +285,38 @@ fn commit_methods_are_compared_on_a_simulated_disk() {
         rate(true),
         rate(false)
     );
+}
+
+#[test]
+fn a_database_has_its_own_commit_methods_beside_its_verdict() {
+    let desk = Desk::new();
+    let asked = ["qualify", "sim:disk-7k2", "--for", "postgresql", "--quick"];
+    let found = desk.run(&asked).done();
+    let plan = "Then 48 s: 4 ways of committing to 256 MiB of wal, for a table";
+    assert!(found.stderr.contains(plan), "{}", found.stderr);
+    for words in [
+        "Commits a second",
+        "wal_sync_method=open_datasync",
+        "8 in a group",
+    ] {
+        assert!(found.stdout.contains(words), "{words}: {}", found.stdout);
+    }
+    let stored = desk.json(&["qualify", "--resume", "last"]);
+    assert_eq!(stored.at("for").text(), "postgresql");
+    assert_eq!(stored.at("requirements").items().len(), 4);
+    let commit = stored.at("commit").items();
+    assert_eq!(commit.len(), 8);
+    let first = commit[2].at("in_product").text();
+    assert!(first.starts_with("wal_sync_method=fdatasync"), "{first}");
+    // Its runs are the minutes of the requirements.
+    let id = stored.at("id").text();
+    let shown = desk.run(&["history", "show", &id]).done().stdout;
+    assert!(!shown.contains("8 in a group, "), "{shown}");
+    let runs = shown
+        .lines()
+        .filter(|line| line.starts_with("Run "))
+        .count();
+    assert!(runs <= 5, "{runs} {shown}");
 }
 
 #[test]

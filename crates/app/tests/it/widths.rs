@@ -10,7 +10,7 @@ const LONG: &str = "sim:raid10-10k?offset=63s&stripe_unit=64K&disks=8&seed=12345
 
 /// Commands that measure, in an order in which each finds what it needs, then what shows what
 /// they made.
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 27] = [
     "run LONG --duration 1s --label before-the-change",
     "run LONG --duration 1s --label after-the-change --threads 1,2",
     "run LONG --duration 1s --repeat 6 --label six",
@@ -23,6 +23,7 @@ const COMMANDS: [&str; 26] = [
     "limits sim:raid10-10k",
     "headroom sim:raid10-10k --load postgresql --rate 60 --slo p99<50ms",
     "qualify LONG --for etcd --quick",
+    "qualify LONG --for postgresql --quick",
     "qualify LONG --commit",
     "lab run study:van-dyke-2009",
     "compare before-the-change six",

@@ -26,7 +26,7 @@ use stripewise_store::Store;
 use stripewise_studies::Study;
 use stripewise_studies::product::ProductError;
 use stripewise_studies::qualify::{Placement, Qualify, QualifyOptions, Verdict};
-use stripewise_targets::{ErrorKind, Size, TargetName};
+use stripewise_targets::{ErrorKind, HAS_OPERATION_FLAGS, Size, TargetName};
 use stripewise_units::{format_bytes, path_of};
 
 /// Page size of flash and memory: the smallest write to a device.
@@ -73,7 +73,8 @@ pub fn qualify(
         ends_at_miss: request.ends_at_miss,
     };
     let study = Qualify::new(&request.product.text, options)
-        .map_err(|error| product_failure(&request.product.name, &error))?;
+        .map_err(|error| product_failure(&request.product.name, &error))?
+        .with_commits(HAS_OPERATION_FLAGS);
     refuse_unfit(&request.target, &study)?;
     let mut store = context.open_store()?;
     let stored = StoredQualification::begun(
@@ -97,7 +98,7 @@ pub fn resume(context: &Context, name: &str, permissions: &Permissions) -> Outco
     let study = match stored.study()? {
         StoredStudy::Product(study) => *study,
         StoredStudy::Commit(study) => {
-            return commit::resume(context, &mut store, study, stored, permissions);
+            return commit::resume(context, &mut store, *study, stored, permissions);
         }
     };
     if study.options().design == QualifyDesign::Signed && permissions.busy_ok {
@@ -143,9 +144,13 @@ fn go(
     stored.is_busy_ok |= permissions.busy_ok;
     // An interruption before its first piece ends can be resumed, too.
     stored.keep(context, store, study.to_json())?;
-    let mut changed =
-        |store: &mut Store, study: &Qualify| stored.keep(context, store, study.to_json());
+    let mut changed = |store: &mut Store, study: &Qualify| match study.is_at_pause() {
+        true => stored.keep(context, store, study.to_json()),
+        false => Ok(()),
+    };
     let conducted = conduct(context, store, &mut study, targets, &setup, &mut changed);
+    // A signal between two runs interrupts none of them.
+    stored.keep(context, store, study.to_json())?;
     let exit = match (study.verdict(), exit_of(context, &conducted.records)) {
         // A missed requirement stays missed, however the run ended.
         (Verdict::Missed, _) => Exit::Finding,

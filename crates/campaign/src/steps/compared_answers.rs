@@ -135,7 +135,7 @@ fn stored(store: &Store, name: &str) -> Outcome<Option<Stored>> {
     let Some(found) = qualification::answered(store, name).ok().flatten() else {
         return Ok(None);
     };
-    if !found.document.commit.is_empty() {
+    if found.is_commit_alone() {
         return Err(Failure::usage(
             format!("{name} compares commit methods already"),
             format!("`stripewise history show {name}` prints its table"),

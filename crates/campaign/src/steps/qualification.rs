@@ -11,9 +11,9 @@ use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
 use stripewise_report::{Caution, KeptFacts, Sheet, again, go_on_by};
-use stripewise_results::Severity;
+use stripewise_results::{RunRecord, Severity};
 use stripewise_store::Store;
-use stripewise_studies::commit::CommitStudy;
+use stripewise_studies::commit::{CommitStudy, PART};
 use stripewise_studies::qualify::{Qualify, QualifyDocument, Verdict};
 use stripewise_studies::{Origin, Study};
 use stripewise_workload::Request;
@@ -57,7 +57,7 @@ pub enum StoredStudy {
     /// Requirements of a product.
     Product(Box<Qualify>),
     /// Commit methods.
-    Commit(CommitStudy),
+    Commit(Box<CommitStudy>),
 }
 
 impl StoredQualification {
@@ -160,10 +160,12 @@ impl StoredQualification {
     /// If the document is damaged.
     pub fn study(&self) -> Outcome<StoredStudy> {
         let study = match self.is_commit {
-            true => CommitStudy::from_json(&self.study).map(StoredStudy::Commit),
-            false => {
-                Qualify::from_json(&self.study).map(|study| StoredStudy::Product(Box::new(study)))
-            }
+            true => CommitStudy::from_json(&self.study)
+                .map(Box::new)
+                .map(StoredStudy::Commit),
+            false => Qualify::from_json(&self.study)
+                .map(Box::new)
+                .map(StoredStudy::Product),
         };
         study.map_err(|error| damaged(&self.id, &error))
     }
@@ -223,7 +225,7 @@ pub fn compared(
     exit: Exit,
     ended: Option<Failure>,
 ) -> Qualified {
-    let document = study.document(&stored.origin());
+    let document = QualifyDocument::of_commits(study, &stored.origin());
     let sheet = study.sheet();
     let line = format!("commit methods: {}", sheet.answer);
     finished(sheet, document, line, stored, (exit, ended))
@@ -278,7 +280,19 @@ pub fn exit_of_verdict(verdict: Verdict) -> Exit {
 }
 
 impl Qualified {
-    /// Renders it in a report format.
+    /// It compares commit methods and nothing else.
+    #[must_use]
+    pub fn is_commit_alone(&self) -> bool {
+        self.document.requirements.is_empty()
+    }
+
+    /// This run of it compares commit methods: a table has all of them.
+    #[must_use]
+    pub fn is_of_commits(run: &RunRecord) -> bool {
+        run.series_part.as_deref() == Some(PART)
+    }
+
+    /// In one of the forms of a report.
     ///
     /// # Errors
     /// If a picture cannot be drawn, or there is none of that name.

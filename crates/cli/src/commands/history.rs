@@ -12,6 +12,7 @@ use stripewise_campaign::history::{
     check, delete as forget, list as list_stored, measurement, qualification, runs_for_rows,
     salvage as save_readable, show as load, since,
 };
+use stripewise_campaign::qualify::Qualified;
 use stripewise_report::{RunsLook, Sheet, again, history_table, runs_origin, sheet_line};
 use stripewise_store::Filter;
 use stripewise_units::{NameText, counted};
@@ -107,13 +108,14 @@ fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
         [name] => qualification(context, name)?,
         _ => None,
     };
+    let is_verdict = verdict.is_some();
     if let Some(found) = verdict {
         if context.global.json {
             context.output.print_json(&found.document)?;
             return Ok(Exit::Done);
         }
         // A comparison of commit methods has hundreds of runs, all of which are in its table.
-        let is_all = !found.document.commit.is_empty();
+        let is_all = found.is_commit_alone();
         let line = qualify::line(&found);
         let whole = || match is_all {
             true => context.sheet_text(&with_origin(context, names, found.sheet)),
@@ -126,6 +128,9 @@ fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
         context.output.print_text("\n");
     }
     let mut document = load(context, names)?;
+    if is_verdict {
+        document.runs.retain(|run| !Qualified::is_of_commits(run));
+    }
     document.fill_percentiles(look.percentiles);
     if context.global.json {
         context.output.print_exact(&document.to_json());

@@ -11,7 +11,7 @@ use stripewise_io_engine::EngineName;
 The product's own load runs: up to 30 minutes, of which \"missed\" is possible from minute 3 and \
 \"met\" not before minute 20. --sign takes 90 minutes and is for a verdict that somebody signs; \
 --quick takes 5 and can only show that something is missed. Ctrl-C keeps what was measured, and \
---resume goes on with it.\n\
+--resume goes on with it. Databases have a table of their commit methods, which takes up to a minute more.\n\
 A directory is the usual target: the load's files are made in it and removed. Of a device only \
 reads are measured, unless --destroy names it.\n\
 Exit code 0 only where every requirement is met, or the product has none; 1 where one is missed, \

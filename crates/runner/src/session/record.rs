@@ -108,6 +108,7 @@ pub(super) fn threads(counts: &[ThreadCounts]) -> Vec<ThreadOutcome> {
         operations: counts.operations,
         cpu_user_ns: counts.cpu.user_ns,
         cpu_system_ns: counts.cpu.system_ns,
+        cpu_wait_ns: counts.cpu.waited_ns,
     };
     counts.iter().map(of_thread).collect()
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use stripewise_workload::{CacheMode, SyncCall, SyncPolicy, Workload};
 
-/// A method of making a commit durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A way of making a commit durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommitMethod {
     /// A write into the page cache, then `fsync`.
@@ -85,8 +85,8 @@ impl CommitMethod {
         matches!(self, CommitMethod::Fsync | CommitMethod::RwfDsync)
     }
 
-    /// The workload options that select this method.
-    pub(super) fn workload(self) -> Workload {
+    /// What of a workload makes it this method.
+    pub(crate) fn workload(self) -> Workload {
         let sync = |call| Some(SyncPolicy { every: 1, call });
         let (cache, sync) = match self {
             CommitMethod::Fsync => (CacheMode::Buffered, sync(SyncCall::Fsync)),

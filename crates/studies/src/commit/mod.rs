@@ -1,29 +1,33 @@
-//! Which method of making a commit durable is the fastest here: one small durable write at a
-//! time, repeated with each method, on files in each state, by one and by several
-//! committers, each of which syncs by itself or all of which share one write and sync (group
-//! commit). Runs of all cells follow each other in random order, block after block: changes
-//! over time, such as an interruption, affect all cells alike.
+//! Which way of making a commit durable is the fastest here: one small write, durable when
+//! it counts, over and over, in each way, on files in each state, by one and by several
+//! committers, of which each syncs for itself or all share one write and sync (group
+//! commit). Runs of all cells follow each other in random order, block after block: what
+//! changes from one time to another, as where it was interrupted, meets all cells alike.
+//! Of a product only its own ways are compared: [`CommitSection`].
 
+mod document;
 mod method;
+mod section;
 mod text;
 
+pub use document::{AtomicWrites, CommitRecord};
 pub use method::CommitMethod;
+pub use section::CommitSection;
 
 use crate::latencies::{Latencies, TOO_FAST};
-use crate::qualify::{
-    AtomicWrites, CommitRecord, QUALIFY_SCHEMA_VERSION, QualifyDocument, Verdict,
-};
-use crate::{FileState, NextStep, Origin, PlacedJob, Run, RunId, Study, StudyFile, StudyTime};
+use crate::{FileState, NextStep, PlacedJob, Run, RunId, Study, StudyFile, StudyTime};
 use serde::{Deserialize, Serialize};
-use stripewise_report::Sheet;
+use stripewise_report::{Caution, Sheet, SheetTable};
 use stripewise_results::{RunRecord, Status};
 use stripewise_stats::{Histogram, Random, mean_interval};
 use stripewise_workload::{CursorKind, Pattern, Workload, derived_seed};
 
-/// Size of one commit.
-const BLOCK_BYTES: u64 = 8_192;
-/// Size of each test file.
-const FILE_BYTES: u64 = 256 << 20;
+/// The part of a study that its runs are.
+pub const PART: &str = "commit";
+/// Of one commit.
+pub(crate) const BLOCK_BYTES: u64 = 8_192;
+/// Of each test file.
+pub(crate) const FILE_BYTES: u64 = 256 << 20;
 const RAMP_NS: u64 = 200_000_000;
 const RUN_NS: u64 = 1_000_000_000;
 /// Number of blocks, and so of runs per cell.
@@ -82,6 +86,9 @@ pub struct CommitStudy {
     /// Those of the device and the file system, known from the first run.
     atomic_writes: Option<AtomicWrites>,
     interrupted: bool,
+    /// Of a product: what it has of all this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    section: Option<CommitSection>,
 }
 
 impl CommitStudy {
@@ -93,7 +100,7 @@ impl CommitStudy {
         let methods = methods
             .filter(|method| has_files || !method.is_buffered())
             .filter(|method| is_linux || !method.is_of_linux());
-        let empty = CommitStudy {
+        CommitStudy {
             methods: methods.collect(),
             has_files,
             seed,
@@ -101,10 +108,26 @@ impl CommitStudy {
             cells: Vec::new(),
             atomic_writes: None,
             interrupted: false,
-        };
+            section: None,
+        }
+        .with_empty_cells()
+    }
+
+    /// The same of a product; none where no method of it is to be had.
+    #[must_use]
+    pub fn of_product(section: CommitSection, is_linux: bool, seed: u64) -> Option<CommitStudy> {
+        let mut study = CommitStudy::new(true, is_linux, seed);
+        study
+            .methods
+            .retain(|method| section.methods.contains_key(method));
+        study.section = Some(section);
+        (!study.methods.is_empty()).then(|| study.with_empty_cells())
+    }
+
+    fn with_empty_cells(self) -> CommitStudy {
         CommitStudy {
-            cells: vec![CellRuns::default(); empty.all_cells().len()],
-            ..empty
+            cells: vec![CellRuns::default(); self.all_cells().len()],
+            ..self
         }
     }
 
@@ -114,14 +137,16 @@ impl CommitStudy {
     /// If it is not a valid state.
     pub fn from_json(json: &str) -> Result<CommitStudy, String> {
         let study: CommitStudy = serde_json::from_str(json).map_err(|error| error.to_string())?;
-        let count = study.all_cells().len();
-        let is_sound = count > 0
-            && study.cells.len() == count
-            && study.done as usize <= count * BLOCKS as usize;
-        match is_sound {
+        match study.is_sound() {
             true => Ok(study),
             false => Err("its counts are not those of its methods".to_owned()),
         }
+    }
+
+    /// Its counts are those of its methods, as every stored state's are.
+    pub(crate) fn is_sound(&self) -> bool {
+        let count = self.all_cells().len();
+        count > 0 && self.cells.len() == count && self.done as usize <= count * BLOCKS as usize
     }
 
     /// The state, to be stored.
@@ -144,16 +169,29 @@ impl CommitStudy {
         self.atomic_writes.as_ref()
     }
 
-    /// The states of the files that are written; a device has one.
-    fn states(&self) -> &'static [FileState] {
-        match self.has_files {
-            true => &[
+    /// The files that are written; a device has one.
+    fn states(&self) -> &[FileState] {
+        match &self.section {
+            Some(section) => &section.states,
+            None if self.has_files => &[
                 FileState::Written,
                 FileState::Preallocated,
                 FileState::Growing,
             ],
-            false => &[FileState::Written],
+            None => &[FileState::Written],
         }
+    }
+
+    /// Numbers of those who commit at once, each for itself.
+    fn committers(&self) -> &[u32] {
+        let section = self.section.as_ref();
+        section.map_or(&COMMITTERS, |section| &section.committers)
+    }
+
+    /// Numbers of those who share a write and a sync.
+    fn groups(&self) -> &[u32] {
+        let section = self.section.as_ref();
+        section.map_or(&GROUPS, |section| &section.groups)
     }
 
     fn all_cells(&self) -> Vec<CommitCell> {
@@ -166,8 +204,9 @@ impl CommitStudy {
                     committers,
                     is_grouped,
                 };
-                cells.extend(COMMITTERS.map(|committers| cell(committers, false)));
-                cells.extend(GROUPS.map(|committers| cell(committers, true)));
+                let alone = self.committers().iter().map(|&count| cell(count, false));
+                let grouped = self.groups().iter().map(|&count| cell(count, true));
+                cells.extend(alone.chain(grouped));
             }
         }
         cells
@@ -186,29 +225,28 @@ impl CommitStudy {
     }
 
     fn load(&self, cell: CommitCell) -> PlacedJob {
-        let target = match cell.state {
-            _ if !self.has_files => 0,
-            FileState::Written => 0,
-            FileState::Preallocated => 1,
-            FileState::Growing => 2,
+        let [block_bytes, file_bytes] = match &self.section {
+            Some(section) => [section.block_bytes, section.file_bytes],
+            None => [BLOCK_BYTES, FILE_BYTES],
         };
+        let target = self.states().iter().position(|state| *state == cell.state);
         PlacedJob {
-            name: "commit".to_owned(),
+            name: PART.to_owned(),
             workload: Workload {
                 read_percent: 0,
                 pattern: Pattern::Sequential {
                     cursor: CursorKind::Own,
                 },
-                block_size_bytes: BLOCK_BYTES * u64::from(cell.commits_of_write()),
+                block_size_bytes: block_bytes * u64::from(cell.commits_of_write()),
                 threads: cell.committers / cell.commits_of_write(),
                 outstanding: 1,
                 duration_ns: RUN_NS,
                 ramp_ns: RAMP_NS,
-                size_bytes: Some(FILE_BYTES),
+                size_bytes: Some(file_bytes),
                 seed: derived_seed(self.seed, 1_000 + u64::from(self.done)),
                 ..cell.method.workload()
             },
-            targets: vec![target],
+            targets: vec![target.unwrap_or(0)],
         }
     }
 
@@ -217,32 +255,37 @@ impl CommitStudy {
     pub fn records(&self) -> Vec<CommitRecord> {
         let all = self.all_cells().into_iter().zip(&self.cells);
         let measured = all.filter(|(_, runs)| !runs.rates.is_empty());
-        measured.map(|(cell, runs)| runs.record(cell)).collect()
+        let record = |(cell, runs): (CommitCell, &CellRuns)| {
+            let section = self.section.as_ref();
+            let words = section.and_then(|section| section.methods.get(&cell.method));
+            runs.record(cell, words)
+        };
+        measured.map(record).collect()
     }
 
-    /// The document that `--json` prints.
-    #[must_use]
-    pub fn document(&self, origin: &Origin<'_>) -> QualifyDocument {
-        let cautions = self.sheet().cautions.into_iter();
-        QualifyDocument {
-            schema_version: QUALIFY_SCHEMA_VERSION,
-            id: origin.id.to_owned(),
-            target: origin.target.to_owned(),
-            started_at: origin.started_at.to_owned(),
-            host: origin.host.to_owned(),
-            product: "commit".to_owned(),
-            verdict: Verdict::NotJudged,
-            resumable: !self.is_whole(),
-            seconds: self.seconds(),
-            requirements: Vec::new(),
-            commit: self.records(),
-            atomic_writes: self.atomic_writes().cloned(),
-            warnings: cautions.map(|one| one.text).collect(),
-        }
+    /// What the records say, in tables.
+    pub(crate) fn tables(&self) -> Vec<SheetTable> {
+        text::tables(self)
     }
 
-    /// Seconds measured so far.
-    fn seconds(&self) -> u64 {
+    /// What must be read with them. `is_fast_known`: that syncs are faster than a medium is
+    /// said already.
+    pub(crate) fn cautions(&self, is_fast_known: bool) -> Vec<Caution> {
+        text::cautions(self, is_fast_known)
+    }
+
+    /// Its answer in a sentence.
+    pub(crate) fn answer(&self) -> String {
+        text::answer(self)
+    }
+
+    /// What it is going to do in `file`, before it does.
+    pub(crate) fn plan(&self, file: &str) -> String {
+        text::plan(self, file)
+    }
+
+    /// Seconds measured.
+    pub(crate) fn seconds(&self) -> u64 {
         u64::from(self.done) * RUN_NS / 1_000_000_000
     }
 
@@ -254,12 +297,13 @@ impl CommitStudy {
 }
 
 impl CellRuns {
-    fn record(&self, cell: CommitCell) -> CommitRecord {
+    fn record(&self, cell: CommitCell, words: Option<&String>) -> CommitRecord {
         let interval = mean_interval(&self.rates, 0.95);
         let mean = self.rates.iter().sum::<f64>() / self.rates.len().max(1) as f64;
         let p99 = self.p99();
         CommitRecord {
             method: cell.method.name().to_owned(),
+            in_product: words.cloned(),
             file: state_word(cell.state).to_owned(),
             committers: cell.committers,
             group_commit: cell.is_grouped,
@@ -298,13 +342,12 @@ impl CellRuns {
     }
 
     fn add(&mut self, record: &RunRecord, cell: CommitCell) {
-        let has_made_state = cell.state != FileState::Written;
         let Some(job) = record.jobs.first() else {
             return;
         };
         let codes = record.void_codes_of(job).into_iter();
         let codes: Vec<&str> = codes
-            .filter(|code| !has_made_state || !crate::qualify::is_made_state(code))
+            .filter(|code| !cell.state.is_warned_of_by(code))
             .collect();
         if !codes.is_empty() {
             self.void

@@ -1,12 +1,14 @@
 //! The comparison of commit methods as a sheet.
 
-use super::{BLOCKS, COMMITTERS, CommitMethod, CommitStudy, GROUPS};
+use super::{AtomicWrites, BLOCKS, CommitMethod, CommitRecord, CommitStudy};
+use crate::Study;
 use crate::latencies::free_syncs;
-use crate::qualify::{AtomicWrites, CommitRecord};
 use stripewise_report::{Caution, Cell, Column, Sheet, SheetTable};
 use stripewise_results::{AtomicWriteFacts, Severity};
 use stripewise_stats::median;
-use stripewise_units::{ByteSize, format_duration, format_rate_interval};
+use stripewise_units::{
+    ByteSize, counted, format_bytes, format_duration, format_rate_interval, plural,
+};
 
 /// Databases with pages of these sizes, and what protects those from tearing.
 const PAGES: [(u64, &str); 2] = [
@@ -15,29 +17,61 @@ const PAGES: [(u64, &str); 2] = [
 ];
 
 pub(super) fn sheet(study: &CommitStudy) -> Sheet {
-    let records = study.records();
-    let answer = match study.is_whole() {
-        true => answer(&records),
-        false => format!("{}; {}", stopped(study), answer(&records)),
-    };
-    let words = study.methods.iter().map(|method| words(*method));
-    let mut tables = vec![
-        rates(&records),
-        SheetTable::new("p99 of a commit", columns(), rows(&records, p99_cell)).as_detail(),
-        SheetTable::new(
-            "In the words of databases",
-            ["method", "is"],
-            words.collect(),
-        ),
-    ];
-    tables.extend(study.atomic_writes().map(atomic_table));
     Sheet {
         title: "Commit methods".to_owned(),
         subtitle: "8 KiB, durable before the next".to_owned(),
-        answer,
-        tables,
-        cautions: cautions(study),
+        answer: answer(study),
+        tables: tables(study),
+        cautions: cautions(study, false),
         ..Sheet::default()
+    }
+}
+
+/// What a product does in `file` after its load.
+pub(super) fn plan(study: &CommitStudy, file: &str) -> String {
+    let load = study.loads().into_iter().next();
+    let file_bytes = load.and_then(|load| load.workload.size_bytes).unwrap_or(0);
+    format!(
+        "Then {}: {} to {} of {file}, for a table that decides no requirement.",
+        format_duration(study.time().left_ns),
+        counted(
+            study.methods.len(),
+            "way of committing",
+            "ways of committing"
+        ),
+        format_bytes(file_bytes),
+    )
+}
+
+pub(super) fn tables(study: &CommitStudy) -> Vec<SheetTable> {
+    let records = study.records();
+    let of_p99 = rows(study, &records, p99_cell);
+    let mut tables = vec![
+        rates(study, &records),
+        SheetTable::new("p99 of a commit", columns(study), of_p99).as_detail(),
+    ];
+    if study.section.is_none() {
+        let words = study.methods.iter().map(|method| words(*method));
+        let title = "In the words of databases";
+        tables.push(SheetTable::new(title, ["method", "is"], words.collect()));
+    }
+    if !guards(study).is_empty() {
+        tables.extend(study.atomic_writes().map(atomic_table));
+    }
+    tables
+}
+
+/// Sizes of pages, and what guards them from being torn.
+fn guards(study: &CommitStudy) -> Vec<(u64, &str)> {
+    match &study.section {
+        None => PAGES.to_vec(),
+        Some(section) => {
+            let guard = section.guard.as_ref();
+            guard
+                .map(|(page, guard)| (*page, guard.as_str()))
+                .into_iter()
+                .collect()
+        }
     }
 }
 
@@ -50,7 +84,7 @@ fn stopped(study: &CommitStudy) -> String {
     format!("Stopped after {} of {all} runs", study.done)
 }
 
-fn cautions(study: &CommitStudy) -> Vec<Caution> {
+pub(super) fn cautions(study: &CommitStudy, is_fast_known: bool) -> Vec<Caution> {
     let caution = |severity, text: &str| Caution::own(severity, text, "");
     let mut codes: Vec<&String> = study.cells.iter().flat_map(|cell| &cell.void).collect();
     codes.sort_unstable();
@@ -60,51 +94,54 @@ fn cautions(study: &CommitStudy) -> Vec<Caution> {
         .map(|code| caution(Severity::Void, &format!("runs left out as void: {code}")))
         .collect();
     let too_fast = study.cells.iter().find_map(|cell| cell.too_fast.first());
-    cautions.extend(too_fast.map(|text| caution(Severity::Warning, text)));
     let medians_ns = study.cells.iter().filter_map(|cell| {
         let medians: Vec<f64> = cell.medians_ns.iter().map(|&ns| ns as f64).collect();
         median(&medians).map(|ns| ns.round() as u64)
     });
-    cautions.extend(free_syncs(
-        "commits of the fastest method",
-        medians_ns.min(),
-    ));
-    cautions.push(caution(
-        Severity::Note,
-        "in a group one write holds the commits of all, and one sync makes them durable",
-    ));
-    cautions.push(caution(Severity::Note, &torn_pages(study.atomic_writes())));
+    if !is_fast_known {
+        cautions.extend(too_fast.map(|text| caution(Severity::Warning, text)));
+        cautions.extend(free_syncs(
+            "commits of the fastest method",
+            medians_ns.min(),
+        ));
+    }
+    if !study.groups().is_empty() {
+        cautions.push(caution(
+            Severity::Note,
+            "in a group one write holds the commits of all, and one sync makes them durable",
+        ));
+    }
+    let guards = guards(study);
+    if !guards.is_empty() {
+        let torn = torn_pages(study.atomic_writes(), &guards);
+        cautions.push(caution(Severity::Note, &torn));
+    }
     cautions
 }
 
-/// What becomes unnecessary if pages cannot be torn, and what must be verified first.
-fn torn_pages(atomic: Option<&AtomicWrites>) -> String {
-    let unit_max = atomic.and_then(AtomicWrites::unit_max_bytes);
+/// What could go where pages cannot be torn, and what has to be shown first.
+fn torn_pages(atomic: Option<&AtomicWrites>, guards: &[(u64, &str)]) -> String {
+    let named = |unit_max: u64| {
+        let guards = guards.iter().filter(|(page, _)| *page <= unit_max);
+        let names: Vec<&str> = guards.map(|(_, guard)| *guard).collect();
+        names.join(" and ")
+    };
+    let all = named(u64::MAX);
+    let stay = format!("{all} {} on", plural(guards.len(), "stays", "stay"));
     let to_show = "that flushes reach the medium, only `verify --power-cut` shows";
-    match unit_max {
-        Some(0) => format!(
-            "there are no atomic writes of a page here: {} and {} stay on; {to_show}",
-            PAGES[0].1, PAGES[1].1
-        ),
-        None => format!(
-            "whether writes of a page are atomic here is not known: {} and {} stay on; {to_show}",
-            PAGES[0].1, PAGES[1].1
-        ),
+    match atomic.and_then(AtomicWrites::unit_max_bytes) {
+        Some(0) => format!("there are no atomic writes of a page here: {stay}; {to_show}"),
+        None => {
+            format!("whether writes of a page are atomic here is not known: {stay}; {to_show}")
+        }
         Some(unit_max) => {
-            let could_go = PAGES.iter().filter(|(page, _)| *page <= unit_max);
-            let could_go: Vec<&str> = could_go.map(|(_, guard)| *guard).collect();
-            match could_go.as_slice() {
-                [] => format!(
-                    "atomic writes up to {} hold no page: {} and {} stay on; {to_show}",
-                    ByteSize(unit_max),
-                    PAGES[0].1,
-                    PAGES[1].1
-                ),
-                guards => format!(
-                    "atomic writes up to {}: {} could go where the database writes its pages with \
-                     RWF_ATOMIC; {to_show}",
-                    ByteSize(unit_max),
-                    guards.join(" and ")
+            let size = ByteSize(unit_max);
+            let could_go = named(unit_max);
+            match could_go.is_empty() {
+                true => format!("atomic writes up to {size} hold no page: {stay}; {to_show}"),
+                false => format!(
+                    "atomic writes up to {size}: {could_go} could go where the database writes \
+                     its pages with RWF_ATOMIC; {to_show}"
                 ),
             }
         }
@@ -142,8 +179,17 @@ fn atomic_table(atomic: &AtomicWrites) -> SheetTable {
     SheetTable::new("Atomic writes", ["of", "sizes"], rows)
 }
 
-/// The fastest method for one committer, as far as intervals separate them.
-fn answer(records: &[CommitRecord]) -> String {
+/// Which is the fastest for one committer, as far as intervals tell them apart; of what was
+/// stopped first how far it came.
+pub(super) fn answer(study: &CommitStudy) -> String {
+    let answer = fastest(study, &study.records());
+    match study.is_whole() {
+        true => answer,
+        false => format!("{}; {answer}", stopped(study)),
+    }
+}
+
+fn fastest(study: &CommitStudy, records: &[CommitRecord]) -> String {
     let of_one = || records.iter().filter(|one| one.committers == 1);
     let best = of_one().max_by(|a, b| a.commits_per_s.total_cmp(&b.commits_per_s));
     let Some(best) = best else {
@@ -153,13 +199,19 @@ fn answer(records: &[CommitRecord]) -> String {
         return "too few runs to tell the ways apart".to_owned();
     };
     let alike = of_one().filter(|one| one.commits_per_s_high.is_none_or(|high| high >= low));
-    let named = format!("{} on a file that is {}", best.method, best.file);
+    let method = best.in_product.as_ref().unwrap_or(&best.method);
+    let named = match (&study.section, study.states().len()) {
+        // All are on the one file that the product has.
+        (Some(_), 1) => method.clone(),
+        _ => format!("{method} on a file that is {}", best.file),
+    };
+    let rate = rate_text(best);
     match alike.count() {
-        1 => format!("one committer is fastest with {named}: {}", rate_text(best)),
+        _ if of_one().count() == 1 => format!("one committer with {named}: {rate}"),
+        1 => format!("one committer is fastest with {named}: {rate}"),
         alike => format!(
             "for one committer {alike} ways are alike as far as their intervals tell, {named} \
-             among them: {}",
-            rate_text(best)
+             among them: {rate}"
         ),
     }
 }
@@ -195,51 +247,68 @@ fn p99_cell(record: &CommitRecord) -> Cell {
     }
 }
 
-/// Rates, with the latency for one committer.
-fn rates(records: &[CommitRecord]) -> SheetTable {
-    let mut rates = rows(records, rate_cell);
-    for (row, p99s) in rates.iter_mut().zip(rows(records, p99_cell)) {
-        // After the method and the file.
+/// With the latency of the fewest committers beside the rates.
+fn rates(study: &CommitStudy, records: &[CommitRecord]) -> SheetTable {
+    let mut rates = rows(study, records, rate_cell);
+    for (row, p99s) in rates.iter_mut().zip(rows(study, records, p99_cell)) {
+        // Behind the method and the file.
         row.extend(p99s.into_iter().nth(2));
     }
-    let columns = columns()
+    let p99 = format!("p99 of {}", study.committers()[0]);
+    // Before groups where there are few; of all methods the rates are the answer.
+    let order = if study.section.is_some() { 1 } else { 3 };
+    let columns = columns(study)
         .into_iter()
-        .chain([Column::number("p99 of 1").dropped(3)]);
+        .chain([Column::number(&p99).dropped(order)]);
     SheetTable::new("Commits a second", columns, rates)
 }
 
-fn columns() -> [Column; 7] {
-    [
-        Column::text("method"),
-        Column::text("file"),
-        Column::number("1 at once"),
-        Column::number("8").dropped_late(2),
-        Column::number("64").dropped_late(1),
-        Column::number("8 in a group").dropped(2),
-        Column::number("64 in a group").dropped(1),
-    ]
+fn columns(study: &CommitStudy) -> Vec<Column> {
+    let (committers, groups) = (study.committers(), study.groups());
+    // A narrow terminal drops the largest numbers first.
+    let alone = committers
+        .iter()
+        .enumerate()
+        .map(|(index, count)| match index {
+            0 => Column::number(&format!("{count} at once")),
+            _ => Column::number(&count.to_string()).dropped_late((committers.len() - index) as u8),
+        });
+    let base = usize::from(study.section.is_some());
+    let grouped = groups.iter().enumerate().map(|(index, count)| {
+        let order = base + groups.len() - index;
+        Column::number(&format!("{count} in a group")).dropped(order as u8)
+    });
+    [Column::text("method"), Column::text("file")]
+        .into_iter()
+        .chain(alone)
+        .chain(grouped)
+        .collect()
 }
 
-/// A row per method and state, a cell per number of committers.
-fn rows(records: &[CommitRecord], cell: fn(&CommitRecord) -> Cell) -> Vec<Vec<Cell>> {
-    let mut kinds: Vec<(&str, &str)> = Vec::new();
+/// A row for each method and state, a cell for each number of committers.
+fn rows(
+    study: &CommitStudy,
+    records: &[CommitRecord],
+    cell: fn(&CommitRecord) -> Cell,
+) -> Vec<Vec<Cell>> {
+    let mut kinds: Vec<&CommitRecord> = Vec::new();
+    let is_same = |a: &CommitRecord, b: &CommitRecord| (&a.method, &a.file) == (&b.method, &b.file);
     for one in records {
-        let kind = (one.method.as_str(), one.file.as_str());
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
+        if !kinds.iter().any(|kind| is_same(kind, one)) {
+            kinds.push(one);
         }
     }
-    let row = |(method, file): (&str, &str)| {
+    let row = |kind: &CommitRecord| {
         let of = |committers: u32, group_commit: bool| {
-            let found = records.iter().find(|one| {
-                (one.method.as_str(), one.file.as_str()) == (method, file)
-                    && (one.committers, one.group_commit) == (committers, group_commit)
-            });
+            let mut of_kind = records.iter().filter(|one| is_same(one, kind));
+            let found = of_kind
+                .find(|one| (one.committers, one.group_commit) == (committers, group_commit));
             found.map_or_else(|| Cell::from("-"), cell)
         };
-        let mut row = vec![Cell::from(method), Cell::from(file)];
-        row.extend(COMMITTERS.map(|committers| of(committers, false)));
-        row.extend(GROUPS.map(|committers| of(committers, true)));
+        let method = kind.in_product.as_ref().unwrap_or(&kind.method);
+        let mut row = vec![Cell::from(method.clone()), Cell::from(kind.file.clone())];
+        row.extend(study.committers().iter().map(|&count| of(count, false)));
+        row.extend(study.groups().iter().map(|&count| of(count, true)));
         row
     };
     kinds.into_iter().map(row).collect()

@@ -12,18 +12,20 @@ macro_rules! product {
     };
 }
 
-/// Names and files in alphabetical order.
-pub const BUNDLED: [(&str, &str); 14] = [
+/// Their names and files, in the order of the alphabet.
+pub const BUNDLED: [(&str, &str); 16] = [
     product!("appdynamics"),
     product!("cockroachdb"),
     product!("consul"),
     product!("etcd"),
     product!("exchange"),
     product!("gitaly"),
+    product!("mysql"),
     product!("openshift-etcd"),
     product!("oracle"),
     product!("postgresql"),
     product!("sap-hana"),
+    product!("sqlite"),
     product!("sqlserver"),
     product!("tikv"),
     product!("vault"),

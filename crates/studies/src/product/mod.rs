@@ -29,14 +29,27 @@
 //! date = "2026-11-26"
 //! quotation = "..."
 //! confidence = "vendor-documentation"
+//!
+//! [commit]                     # ways of committing that are compared after the load
+//! files = ["wal"]              # each in another state
+//! block = "8K"                 # of one commit: 8K is the default
+//! committers = [1]             # at once, each for itself; [1] is the default
+//! groups = [8]                 # of which one writes and syncs for all
+//! page = "8K"                  # a page of the database, and what guards it from being torn
+//! guard = "full_page_writes"
+//!
+//! [commit.methods]             # fsync fdatasync dsync rwf-dsync direct-fdatasync direct-dsync
+//! fdatasync = "wal_sync_method=fdatasync"
 //! ```
 
 mod bundled;
+mod commit;
 mod limit;
 #[cfg(test)]
 mod tests;
 
 pub use bundled::{BUNDLED, bundled};
+pub use commit::ProductCommit;
 pub use limit::{Limit, Metric, Relation};
 
 use crate::FileState;
@@ -251,6 +264,9 @@ pub struct OtherSource {
     pub date: String,
     /// The quoted text.
     pub quotation: String,
+    /// How much it weighs.
+    #[serde(default)]
+    pub confidence: Option<Confidence>,
 }
 
 #[derive(Deserialize)]
@@ -268,6 +284,7 @@ struct ProductText {
     requirement: Vec<RequirementText>,
     #[serde(default)]
     other: Vec<OtherSource>,
+    commit: Option<commit::CommitText>,
 }
 
 /// A product.
@@ -287,6 +304,8 @@ pub struct Product {
     pub requirements: Vec<ProductRequirement>,
     /// Sources that contradict the applied ones.
     pub others: Vec<OtherSource>,
+    /// Its ways of committing, where it has any to compare.
+    pub commit: Option<ProductCommit>,
 }
 
 impl Product {
@@ -348,7 +367,9 @@ impl std::str::FromStr for Product {
         let requirements = text.requirement.iter().map(|one| requirement(one, &jobs));
         let requirements = requirements.collect::<Result<Vec<_>, _>>()?;
         same_operations(&requirements, &jobs)?;
+        let commit = text.commit.map(|commit| commit.read(&text.file));
         Ok(Product {
+            commit: commit.transpose()?,
             name: text.name,
             about: text.about,
             notes: text.notes,

@@ -2,6 +2,14 @@
 
 use super::*;
 
+/// `2026-11-27`
+fn is_day(text: &str) -> bool {
+    let is_digits = |part: &str| part.chars().all(|c| c.is_ascii_digit());
+    let parts: Vec<&str> = text.split('-').collect();
+    let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+    lengths == [4, 2, 2] && parts.into_iter().all(is_digits)
+}
+
 #[test]
 fn every_bundled_product_reads_and_every_threshold_has_its_source() {
     let mut before = "";
@@ -20,7 +28,7 @@ fn every_bundled_product_reads_and_every_threshold_has_its_source() {
         {
             let source = &one.source;
             assert!(source.url.starts_with("https://"), "{name} {}", one.name);
-            assert!(source.date.len() == 10, "{name} {}: date", one.name);
+            assert!(is_day(&source.date), "{name} {}: date", one.name);
             assert!(
                 source.quotation.len() > 10,
                 "{name} {}: quotation",
@@ -34,7 +42,15 @@ fn every_bundled_product_reads_and_every_threshold_has_its_source() {
             );
         }
         for other in &product.others {
-            assert!(other.url.starts_with("https://") && !other.quotation.is_empty());
+            let of = format!("{name}: {}", other.says);
+            assert!(other.url.starts_with("https://"), "{of}");
+            assert!(is_day(&other.date), "{of}: date");
+            assert!(other.quotation.len() > 10, "{of}: quotation");
+            assert!(
+                other.confidence.is_some_and(|one| one != Confidence::Own),
+                "{of}"
+            );
+            assert!(!other.says.is_empty() && !other.source.is_empty(), "{name}");
         }
     }
 }
@@ -116,4 +132,35 @@ fn mistakes_are_named() {
         .parse::<Product>()
         .unwrap_err();
     assert!(error.to_string().contains("needs a name, a job"), "{error}");
+}
+
+#[test]
+fn mistakes_among_commit_methods_are_named() {
+    let text = format!(
+        "{SMALL}[commit]\nfiles = [\"data\"]\ngroups = [8]\npage = \"8K\"\n\
+         guard = \"pages\"\n[commit.methods]\nfdatasync = \"sync=data\"\n"
+    );
+    let commit = text.parse::<Product>().expect("it is sound").commit;
+    let section = commit.expect("it has one").section;
+    assert_eq!((section.block_bytes, section.file_bytes), (8_192, 64 << 20));
+    assert_eq!(section.guard, Some((8_192, "pages".to_owned())));
+    let cases = [
+        ("[\"data\"]", "[\"log\"]", "no file `log`"),
+        ("[\"data\"]", "[\"data\", \"data\"]", "in another state"),
+        ("[\"data\"]", "[]", "in another state"),
+        ("groups = [8]", "groups = [64, 8]", "in ascending order"),
+        ("groups = [8]", "groups = [1]", "in ascending order"),
+        ("groups = [8]", "committers = []", "in ascending order"),
+        ("groups = [8]", "committers = [65]", "up to 64"),
+        ("page = \"8K\"\n", "", "belong together"),
+        ("guard = \"pages\"\n", "", "belong together"),
+        ("fdatasync =", "fdatasink =", "fdatasink"),
+        ("\"sync=data\"", "\"\"", "on one line"),
+        ("groups = [8]", "block = \"0\"", "sync=data"),
+    ];
+    for (from, to, expected) in cases {
+        let text = text.replacen(from, to, 1);
+        let error = text.parse::<Product>().expect_err(to);
+        assert!(error.to_string().contains(expected), "{to}: {error}");
+    }
 }

@@ -1,10 +1,10 @@
 //! What `qualify --json` prints.
 
 use super::{Qualify, Verdict};
-use crate::Origin;
+use crate::commit::{AtomicWrites, CommitRecord, CommitStudy};
 use crate::product::{Confidence, Relation};
-use serde::{Deserialize, Serialize};
-use stripewise_results::{AtomicWriteFacts, TargetFacts};
+use crate::{Origin, Study};
+use serde::Serialize;
 
 /// Version of the document.
 pub const QUALIFY_SCHEMA_VERSION: u32 = 1;
@@ -79,70 +79,6 @@ pub struct RequirementRecord {
     pub reason: String,
 }
 
-/// A commit method.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
-pub struct CommitRecord {
-    /// `fdatasync`, `O_DSYNC`...
-    pub method: String,
-    /// `preallocated`, `growing` or `overwritten`.
-    pub file: String,
-    /// How many commit at once.
-    pub committers: u32,
-    /// One write and sync make the commits of all durable; else each syncs for itself.
-    pub group_commit: bool,
-    /// Commits a second.
-    pub commits_per_s: f64,
-    /// Its interval at 95 %.
-    pub commits_per_s_low: Option<f64>,
-    /// See `commits_per_s_low`.
-    pub commits_per_s_high: Option<f64>,
-    /// Of one commit; null of fewer than a thousand.
-    pub latency_ns_p99: Option<u64>,
-    /// Its interval at 95 %, over the runs.
-    pub latency_ns_p99_low: Option<u64>,
-    /// See `latency_ns_p99_low`.
-    pub latency_ns_p99_high: Option<u64>,
-}
-
-/// What the kernel says of writes that a loss of power does not tear; null where it does not.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct AtomicWrites {
-    /// Name of the device.
-    pub device_name: Option<String>,
-    /// Of the device (its queue in sysfs).
-    pub device: Option<AtomicWriteFacts>,
-    /// Kind of the file system.
-    pub file_system_name: Option<String>,
-    /// Of a file on it (`statx`).
-    pub file_system: Option<AtomicWriteFacts>,
-}
-
-impl AtomicWrites {
-    /// Those of a real target; `None` for a simulated one.
-    #[must_use]
-    pub fn of(target: &TargetFacts) -> Option<AtomicWrites> {
-        let (device, file_system) = (target.device.as_ref(), target.file_system.as_ref());
-        (device.is_some() || file_system.is_some()).then(|| AtomicWrites {
-            device_name: device.map(|device| device.name.clone()),
-            device: device.and_then(|device| device.atomic_writes),
-            file_system_name: file_system.map(|one| one.kind.clone()),
-            file_system: file_system.and_then(|one| one.atomic_writes),
-        })
-    }
-
-    /// The largest write that is never torn along the whole path; 0 if there is none, `None`
-    /// if that is unknown.
-    #[must_use]
-    pub fn unit_max_bytes(&self) -> Option<u64> {
-        let device = self.device?.unit_max_bytes;
-        match &self.file_system_name {
-            None => Some(device),
-            // The kernel reports nothing for a file that has none.
-            Some(_) => Some(device.min(self.file_system.map_or(0, |one| one.unit_max_bytes))),
-        }
-    }
-}
-
 impl QualifyDocument {
     /// The document of a study so far.
     #[must_use]
@@ -176,9 +112,32 @@ impl QualifyDocument {
             resumable: study.is_open(),
             seconds: study.seconds(),
             requirements: requirements.collect(),
-            commit: Vec::new(),
-            atomic_writes: None,
+            commit: study.commits().map_or_else(Vec::new, CommitStudy::records),
+            atomic_writes: study
+                .commits()
+                .and_then(|commits| commits.atomic_writes().cloned()),
             warnings: warnings(study),
+        }
+    }
+
+    /// Of a comparison of commit methods by itself.
+    #[must_use]
+    pub fn of_commits(study: &CommitStudy, origin: &Origin<'_>) -> QualifyDocument {
+        let cautions = study.sheet().cautions.into_iter();
+        QualifyDocument {
+            schema_version: QUALIFY_SCHEMA_VERSION,
+            id: origin.id.to_owned(),
+            target: origin.target.to_owned(),
+            started_at: origin.started_at.to_owned(),
+            host: origin.host.to_owned(),
+            product: "commit".to_owned(),
+            verdict: Verdict::NotJudged,
+            resumable: !study.is_whole(),
+            seconds: study.seconds(),
+            requirements: Vec::new(),
+            commit: study.records(),
+            atomic_writes: study.atomic_writes().cloned(),
+            warnings: cautions.map(|one| one.text).collect(),
         }
     }
 }

@@ -21,10 +21,12 @@ const VOID_SHARE_MAX: f64 = 0.1;
 const VOID_PIECES_MIN: u64 = 10;
 /// Warnings of a processor that held the program back, and so affect a latency.
 const LATENCY_HELD_BACK: &[&str] = &["cpu-quota"];
-/// A merely busy processor affects a rate, but not the tenths of seconds that latency limits
-/// are about.
+/// One that is merely busy takes a rate; of a latency it is known how long was waited for it.
 const RATE_HELD_BACK: &[&str] = &["cpu-quota", "cpu-bound"];
-/// Ratio of consecutive thresholds on which bounds of a percentile are found.
+/// A wait for a processor explains a miss from this share of the limit on, of each operation
+/// beyond it.
+const WAITED_SHARE_MIN: f64 = 0.5;
+/// Bounds of a percentile are found on thresholds that are so many times the one before.
 const STEP: f64 = 1.189_207_115;
 /// Thresholds on each side of the limit: a factor of 8.
 const STEPS: i32 = 12;
@@ -154,7 +156,8 @@ pub(super) fn judge(study: &Qualify, index: usize, phase: &Phase) -> Judgement {
         Metric::Iops | Metric::MibPerS => rate(study, required, job),
         _ => latency(study, required, job),
     };
-    in_design(study, held_back(judged, required, job), seconds)
+    let judged = held_back(judged, required, job);
+    in_design(study, starved(judged, required, job), seconds)
 }
 
 /// Whether this many of all pieces void the result.
@@ -192,7 +195,42 @@ fn held_back(judged: Judgement, required: &ProductRequirement, job: &JobSeconds)
     }
 }
 
-/// The quick design ends early and never concludes "met".
+/// Where other work left the program no processor, a wait for one may be what took so long:
+/// nothing is missed by as much as that explains.
+fn starved(judged: Judgement, required: &ProductRequirement, job: &JobSeconds) -> Judgement {
+    let Some(limit) = required.limit.filter(|_| required.metric.is_latency()) else {
+        return judged;
+    };
+    let late_ns = match required.metric {
+        Metric::Mean => {
+            let (due, sum_s) = sums(job).into_iter().fold((0, 0.0), |(due, sum), second| {
+                (due + second.0, sum + second.1)
+            });
+            sum_s * 1e9 - limit.value * 1e6 * due as f64
+        }
+        _ => {
+            let due = due_seconds(job, limit.threshold_ns());
+            let beyond: u64 = due.iter().map(|second| second.beyond).sum();
+            limit.value * 1e6 * beyond as f64
+        }
+    };
+    let is_explained = job.starved_ns as f64 >= WAITED_SHARE_MIN * late_ns;
+    if judged.verdict != Verdict::Missed || !is_explained {
+        return judged;
+    }
+    Judgement {
+        verdict: Verdict::Void,
+        reason: format!(
+            "{}; other work kept the processors busy, and operations waited {} in all for one, \
+             which may be why",
+            judged.reason,
+            format_duration(job.starved_ns)
+        ),
+        ..judged
+    }
+}
+
+/// The quick design ends early and never says "met".
 fn in_design(study: &Qualify, judged: Judgement, seconds: u64) -> Judgement {
     if study.options.design != QualifyDesign::Quick {
         return judged;

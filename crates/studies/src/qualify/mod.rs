@@ -4,6 +4,7 @@
 //! The rules are those of [`stripewise_stats::Qualification`]. The state keeps counts by
 //! the second, so it can be stored after each piece and resumed.
 
+mod commits;
 mod document;
 mod judge;
 mod placement;
@@ -12,14 +13,12 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 
-pub use document::{
-    AtomicWrites, CommitRecord, QUALIFY_SCHEMA_VERSION, QualifyDocument, RequirementRecord,
-};
+pub use document::{QUALIFY_SCHEMA_VERSION, QualifyDocument, RequirementRecord};
 pub use judge::{Judgement, Verdict};
 pub use placement::Placement;
 pub use seconds::JobSeconds;
-pub(crate) use seconds::is_made_state;
 
+use crate::commit::CommitStudy;
 use crate::product::{Metric, Product, ProductError};
 use crate::{FileState, NextStep, PlacedJob, Run, RunId, Study, StudyFile, StudyTime};
 use serde::{Deserialize, Serialize};
@@ -102,6 +101,9 @@ struct State {
     rested: bool,
     /// The last piece was interrupted.
     interrupted: bool,
+    /// Commit methods of the product, compared when its requirements are judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    commits: Option<CommitStudy>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -195,6 +197,9 @@ impl Qualify {
             && phases
                 .iter()
                 .all(|one| one.jobs.len() == product.jobs.len());
+        let commits = stored.state.commits.as_ref();
+        let fits =
+            fits && commits.is_none_or(|commits| commits.is_sound() && product.commit.is_some());
         if !fits {
             return Err("its counts are not those of its product".to_owned());
         }
@@ -261,6 +266,11 @@ impl Qualify {
     /// It was interrupted, and can be resumed.
     #[must_use]
     pub fn is_open(&self) -> bool {
+        self.is_judging() || self.open_commits().is_some()
+    }
+
+    /// A requirement may still come to another verdict.
+    fn is_judging(&self) -> bool {
         self.next_phase().is_some()
     }
 
@@ -305,7 +315,7 @@ impl Qualify {
 
     /// The next phase: the one with the fewest seconds of those that need more.
     fn next_phase(&self) -> Option<usize> {
-        if self.options.ends_at_miss && self.verdict() == Verdict::Missed {
+        if self.is_cut_short() {
             return None;
         }
         let phases = 0..self.state.phases.len();
@@ -382,7 +392,8 @@ impl Qualify {
 impl Study for Qualify {
     fn loads(&self) -> Vec<PlacedJob> {
         let phases = 0..self.state.phases.len();
-        phases.flat_map(|phase| self.phase_jobs(phase)).collect()
+        let jobs = phases.flat_map(|phase| self.phase_jobs(phase));
+        jobs.chain(self.commit_loads()).collect()
     }
 
     fn files(&self) -> Vec<StudyFile> {
@@ -395,7 +406,10 @@ impl Study for Qualify {
 
     fn next(&self) -> NextStep {
         let Some(phase) = self.next_phase() else {
-            return NextStep::Done;
+            return match self.next_commit() {
+                Some(run) => NextStep::Run(Box::new(run)),
+                None => NextStep::Done,
+            };
         };
         match self.rest_ns() {
             Some(length_ns) if !self.state.rested => NextStep::Rest {
@@ -407,8 +421,11 @@ impl Study for Qualify {
     }
 
     fn completed(&mut self, run: RunId, record: &RunRecord) {
-        let Some(phase) = self.next_phase().filter(|_| run.0 == self.state.runs) else {
+        if run.0 != self.state.runs {
             return;
+        }
+        let Some(phase) = self.next_phase() else {
+            return self.commit_completed(record);
         };
         let jobs = self.runs_of(phase);
         let measured = &mut self.state.phases[phase];
@@ -447,13 +464,14 @@ impl Study for Qualify {
                     None => left + left.div_ceil(PIECE_S),
                 }
             });
-        let left_s: u64 = match self.is_open() {
+        let left_s: u64 = match self.is_judging() {
             true => left.sum(),
             false => 0,
         };
+        let commits = self.commit_time();
         StudyTime {
-            spent_ns: self.state.spent_ns,
-            left_ns: left_s * SECOND_NS,
+            spent_ns: self.state.spent_ns.saturating_add(commits.spent_ns),
+            left_ns: left_s * SECOND_NS + commits.left_ns,
         }
     }
 

@@ -25,17 +25,27 @@ impl Placement {
     #[must_use]
     pub fn place(&self, product: &Product, job: usize) -> (Workload, usize) {
         let own = &product.jobs[job];
+        self.place_in(product, own.file, own.workload.clone())
+    }
+
+    /// The same of any load on the file of this index.
+    pub(super) fn place_in(
+        &self,
+        product: &Product,
+        file: usize,
+        workload: Workload,
+    ) -> (Workload, usize) {
         if !self.is_one_target {
-            return (own.workload.clone(), own.file);
+            return (workload, file);
         }
-        let before = product.files[..own.file].iter();
+        let before = product.files[..file].iter();
         let before: u64 = before
             .map(|file| file.size_bytes().next_multiple_of(FILE_ALIGNMENT_BYTES))
             .sum();
-        let base_offset_bytes = own.workload.base_offset_bytes.saturating_add(before);
+        let base_offset_bytes = workload.base_offset_bytes.saturating_add(before);
         let workload = Workload {
             base_offset_bytes,
-            ..own.workload.clone()
+            ..workload
         };
         (self.without_file_system(workload), 0)
     }

@@ -10,10 +10,7 @@ use stripewise_results::{
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Warnings about a state that the study itself made.
-const MADE: [&str; 2] = ["sparse-file", "never-written"];
-
-/// Counts of a job over all pieces, in order.
+/// What was counted of a job, all pieces one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobSeconds {
     /// Latency thresholds of the counts, in nanoseconds.
@@ -25,6 +22,10 @@ pub struct JobSeconds {
     pub(super) void_pieces: u64,
     pub(super) seconds: Vec<DueSecondRecord>,
     pub(super) own_lags: u64,
+    /// Time that operations waited with their threads for a processor, where the machine had
+    /// none to spare, nanoseconds.
+    #[serde(default)]
+    pub(super) starved_ns: u64,
     pub(super) errors: u64,
     syncs: Latencies,
     transfers: Latencies,
@@ -45,11 +46,6 @@ pub(super) struct PieceWarning {
     pub(super) text: String,
 }
 
-/// Whether a warning of this code is about a file state that a study makes itself.
-pub(crate) fn is_made_state(code: &str) -> bool {
-    MADE.contains(&code)
-}
-
 /// Whole seconds of the measured window.
 pub(super) fn whole_seconds(outcome: &JobOutcome) -> u64 {
     // Virtual and real windows may end some microseconds early.
@@ -59,7 +55,7 @@ pub(super) fn whole_seconds(outcome: &JobOutcome) -> u64 {
 impl JobSeconds {
     /// Adds a piece.
     pub(super) fn add(&mut self, run: &RunRecord, job: &JobRecord, state: FileState) {
-        let is_expected = |code: &str| state != FileState::Written && is_made_state(code);
+        let is_expected = |code: &str| state.is_warned_of_by(code);
         let codes = run.void_codes_of(job);
         let codes: Vec<&str> = codes
             .into_iter()
@@ -103,6 +99,14 @@ impl JobSeconds {
                 .cloned()
                 .chain(std::iter::repeat(nothing));
             self.seconds.extend(counted.take(seconds));
+        }
+        if job.warnings.iter().any(|one| one.code == "cpu-bound") {
+            let waited = outcome.threads.iter().map(|thread| thread.cpu_wait_ns);
+            let each_ns = waited.fold(0, u64::saturating_add);
+            let with_it = u64::from(job.workload.outstanding.max(1));
+            self.starved_ns = self
+                .starved_ns
+                .saturating_add(each_ns.saturating_mul(with_it));
         }
         self.syncs.add(outcome.sync.as_ref());
         for kind in [

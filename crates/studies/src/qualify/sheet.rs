@@ -3,8 +3,9 @@
 
 use super::judge::operations_word;
 use super::{Judgement, Qualify, QualifyDesign, Verdict};
-use crate::latencies::free_syncs;
-use crate::product::ProductRequirement;
+use crate::commit::CommitStudy;
+use crate::latencies::{TOO_FAST, free_syncs};
+use crate::product::{Confidence, ProductRequirement};
 use std::collections::BTreeMap;
 use stripewise_report::{Caution, Cell, Column, Sheet, SheetTable};
 use stripewise_results::Severity;
@@ -20,15 +21,17 @@ pub(super) fn sheet(study: &Qualify) -> Sheet {
         verdict: Some((judgement(verdict), capitalised(&study.verdict_words()))),
         answer: answer(study),
         details: details(study),
-        tables: vec![
-            requirements(study),
-            sources(study),
-            others(study),
-            load(study),
-        ],
+        tables: tables(study),
         cautions: cautions(study),
         ..Sheet::default()
     }
+}
+
+fn tables(study: &Qualify) -> Vec<SheetTable> {
+    let mut tables = vec![requirements(study)];
+    tables.extend(study.commits().map_or_else(Vec::new, CommitStudy::tables));
+    tables.extend([sources(study), others(study), load(study)]);
+    tables
 }
 
 const fn judgement(verdict: Verdict) -> stripewise_report::Judgement {
@@ -50,7 +53,7 @@ fn answer(study: &Qualify) -> String {
     let time = format_duration(study.seconds() * 1_000_000_000);
     let after = match (study.seconds(), verdict) {
         (0, _) => String::new(),
-        _ if study.is_open() => String::new(),
+        _ if study.is_judging() => String::new(),
         (_, Verdict::NotJudged) => format!("; the table has what {time} of measuring showed"),
         _ => format!(", after {time} of measuring"),
     };
@@ -67,10 +70,13 @@ fn answer(study: &Qualify) -> String {
     format!("{words}{after}")
 }
 
-/// The reason for each verdict, and what a miss means.
+/// Why each verdict is what it is, and what a miss means; which way of committing is fastest.
 fn details(study: &Qualify) -> Vec<String> {
     let all = study.product().requirements.iter().zip(study.judgements());
+    let commits = study.shown_commits();
+    let commits = commits.map(|commits| format!("Commit methods: {}.", commits.answer()));
     all.filter_map(|(one, judged)| detail(one, judged))
+        .chain(commits)
         .collect()
 }
 
@@ -110,6 +116,13 @@ pub(super) fn cautions(study: &Qualify) -> Vec<Caution> {
         let text = "no file system here: what its journal would write is not measured";
         cautions.push(caution(Severity::Note, text.to_owned()));
     }
+    for other in &study.product().others {
+        let text = format!(
+            "another source, not applied: {} ({})",
+            other.says, other.source
+        );
+        cautions.push(caution(Severity::Note, text));
+    }
     for (job, counts) in study.jobs() {
         if counts.errors > 0 {
             let failed = counted(counts.errors as usize, "operation", "operations");
@@ -120,8 +133,19 @@ pub(super) fn cautions(study: &Qualify) -> Vec<Caution> {
     let medians_ns = study
         .jobs()
         .filter_map(|(_, counts)| counts.sync_median_ns());
-    cautions.extend(free_syncs("syncs after a write", medians_ns.min()));
+    let free = free_syncs("syncs after a write", medians_ns.min());
+    let mut jobs = study.jobs();
+    let is_fast_known =
+        free.is_some() || jobs.any(|(_, counts)| counts.warnings.contains_key(TOO_FAST));
+    cautions.extend(free);
     cautions.extend(warnings(study));
+    if let Some(commits) = study.shown_commits() {
+        let of_commits = commits.cautions(is_fast_known).into_iter();
+        cautions.extend(of_commits.map(|one| Caution {
+            of: "commit methods".to_owned(),
+            ..one
+        }));
+    }
     cautions.sort_by_key(|one| std::cmp::Reverse(one.severity));
     cautions
 }
@@ -200,10 +224,7 @@ fn measured_text(required: &ProductRequirement, judged: &Judgement) -> String {
 fn sources(study: &Qualify) -> SheetTable {
     let all = study.product().requirements.iter();
     let rows = all.filter(|one| !one.source.url.is_empty()).map(|one| {
-        let confidence = one
-            .source
-            .confidence
-            .map_or("", |confidence| confidence.words());
+        let confidence = one.source.confidence.map_or("", Confidence::words);
         vec![
             one.name.clone(),
             one.source.quotation.clone(),
@@ -228,11 +249,19 @@ fn others(study: &Qualify) -> SheetTable {
             other.quotation.clone(),
             other.url.clone(),
             other.date.clone(),
+            other.confidence.map_or("", Confidence::words).to_owned(),
         ]
     });
     SheetTable::new(
         "Sources that say something else, not applied",
-        ["says", "source", "quotation", "where", "read on"],
+        [
+            "says",
+            "source",
+            "quotation",
+            "where",
+            "read on",
+            "what it is",
+        ],
         others.collect(),
     )
     .as_detail()
@@ -281,6 +310,7 @@ impl Qualify {
                 self.product().jobs[required.job].name,
             ));
         }
+        lines.extend(self.commit_plan());
         lines
     }
 
@@ -303,7 +333,7 @@ impl Qualify {
         let [done, most] = [self.seconds(), most.unwrap_or(0)]
             .map(|seconds| format_duration(seconds * 1_000_000_000));
         let words = format!("stopped after {done} of at most {most} of measuring");
-        self.is_open().then_some(words)
+        self.is_judging().then_some(words)
     }
 
     /// The answer in one line, for cron.

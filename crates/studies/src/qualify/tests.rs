@@ -5,7 +5,7 @@ use crate::Origin;
 use crate::product::bundled;
 use stripewise_results::{
     DueRecord, DueSecondRecord, EngineFacts, JobOutcome, JobRecord, KindOutcome, Severity,
-    TargetFacts, Warning,
+    TargetFacts, ThreadOutcome, Warning,
 };
 use stripewise_stats::Histogram;
 use stripewise_units::Hint;
@@ -62,7 +62,9 @@ const BAD: Disk = Disk {
 
 fn record(run: &Run, disk: Disk, status: Status) -> RunRecord {
     let job = |(index, job): (usize, &PlacedJob)| {
-        let thresholds_ns = run.counting[index].thresholds_ns.clone();
+        // Runs of commit methods count nothing by the second.
+        let counting = run.counting.get(index).cloned().unwrap_or_default();
+        let thresholds_ns = counting.thresholds_ns;
         let slow_ns = 10 * disk.usual_ns;
         let beyond = |threshold: &u64| match *threshold {
             limit if limit < disk.usual_ns => 100,
@@ -97,6 +99,7 @@ fn record(run: &Run, disk: Disk, status: Status) -> RunRecord {
             outcome: JobOutcome {
                 duration_ns: seconds * SECOND_NS,
                 sync: Some(kind.clone()),
+                commit: Some(kind.clone()),
                 write: kind,
                 due: counted,
                 ..JobOutcome::default()
@@ -286,7 +289,7 @@ fn on_one_target_files_lie_behind_each_other_in_whole_pages() {
     assert_eq!((wal.block_size_bytes, wal.base_offset_bytes), (4_096, 0));
     assert_eq!((backend.base_offset_bytes, target), (1 << 30, 0));
     assert_eq!(wal.cache, stripewise_workload::CacheMode::Direct);
-    assert_eq!(Placement::size_bytes(&product), (1 << 30) + (256 << 20));
+    assert_eq!(Placement::size_bytes(&product), (1 << 30) + (512 << 20));
 }
 
 #[test]
@@ -387,6 +390,146 @@ fn limits_per_processor_are_multiplied_and_a_maximum_is_never_plainly_met() {
     assert!(details.contains("so it is rarer than once in"), "{details}");
 }
 
+const COMMITS: &str = r#"
+[commit]
+files = ["log"]
+groups = [8]
+[commit.methods]
+fdatasync = "sync=data"
+dsync = "sync=open"
+"#;
+
+fn with_commits(options: QualifyOptions) -> Qualify {
+    let study = Qualify::new(&format!("{ONE}{COMMITS}"), options);
+    study.expect("the product is sound").with_commits(true)
+}
+
+#[test]
+fn commit_methods_follow_the_verdict_and_leave_it_alone() {
+    let mut study = with_commits(options(QualifyDesign::Usual));
+    assert_eq!(
+        study.plan().last().expect("the last line"),
+        "Then 24 s: 2 ways of committing to 64 MiB of log, for a table that decides no \
+         requirement."
+    );
+    // Two methods by one and by a group of 8, five times each.
+    assert_eq!(drive(&mut study, GOOD), (20 + 20, 0));
+    assert_eq!((study.verdict(), study.seconds()), (Verdict::Met, 1_200));
+    assert_eq!((study.time().left_ns, study.is_open()), (0, false));
+    let document = QualifyDocument::of(&study, &Origin::default());
+    let cells = document.commit.iter().map(|one| {
+        assert_eq!(one.file, "growing");
+        (one.in_product.as_deref().unwrap_or(""), one.committers)
+    });
+    let cells: Vec<_> = cells.collect();
+    let all = ["sync=data", "sync=open"].map(|words| [(words, 1), (words, 8)]);
+    assert_eq!(cells, all.concat());
+    let sheet = study.sheet();
+    let titles = sheet.tables.iter().map(|table| table.title.as_str());
+    let titles: Vec<&str> = titles.take(2).collect();
+    assert_eq!(titles, ["Requirements", "Commits a second"]);
+    let said = sheet.details.last().expect("what is the fastest");
+    assert!(said.starts_with("Commit methods: for one"), "{said}");
+}
+
+#[test]
+fn what_was_stopped_among_commit_methods_is_judged_and_goes_on() {
+    let mut study = with_commits(options(QualifyDesign::Usual));
+    let next = |study: &Qualify| match study.next() {
+        NextStep::Run(run) => run,
+        other => panic!("{other:?}"),
+    };
+    while study.is_judging() {
+        let run = next(&study);
+        study.completed(run.id, &record(&run, GOOD, Status::Complete));
+    }
+    let run = next(&study);
+    let job = &run.jobs[0];
+    assert_eq!((run.part.as_str(), &job.targets[..]), ("commit", &[0][..]));
+    study.completed(run.id, &record(&run, GOOD, Status::Partial));
+    assert!(study.is_open() && study.is_at_pause());
+    assert!(study.line().starts_with("one: met ("), "{}", study.line());
+    let details = study.sheet().details;
+    let said = "Commit methods: Stopped after 0 of 20 runs; nothing was measured.";
+    assert_eq!(details.last().expect("how far it came"), said);
+    let stored = study.to_json().expect("plain fields");
+    let mut resumed = Qualify::from_json(&stored).expect("it was stored");
+    assert_eq!(resumed.next(), study.next());
+    assert_eq!(drive(&mut resumed, GOOD), (20, 0));
+    // A state whose product has no such methods is damaged.
+    let mut stored: serde_json::Value = serde_json::from_str(&stored).expect("it is JSON");
+    stored["product"] = ONE.into();
+    assert!(Qualify::from_json(&stored.to_string()).is_err());
+}
+
+#[test]
+fn commit_methods_are_left_out_after_a_miss_that_ends_all_and_where_nothing_may_be_written() {
+    let mut fast = with_commits(QualifyOptions {
+        ends_at_miss: true,
+        ..options(QualifyDesign::Usual)
+    });
+    assert_eq!(drive(&mut fast, BAD), (3, 0));
+    assert!(!fast.is_open());
+    let details = fast.sheet().details.join(" ");
+    assert!(!details.contains("Commit methods"), "{details}");
+    let mut placement = Placement {
+        is_one_target: true,
+        sector_bytes: 4_096,
+        reads_only: true,
+    };
+    let placed = |placement| QualifyOptions {
+        placement,
+        ..options(QualifyDesign::Usual)
+    };
+    assert!(with_commits(placed(placement)).commits().is_none());
+    // On a device the log lies behind the data, and its way of committing is direct.
+    placement.reads_only = false;
+    let (_, oracle) = crate::product::BUNDLED
+        .iter()
+        .find(|(name, _)| *name == "oracle")
+        .expect("it is bundled");
+    let oracle = Qualify::new(oracle, placed(placement)).expect("it is bundled");
+    let loads = oracle.with_commits(true).loads();
+    let last = loads.last().expect("a commit");
+    assert_eq!(last.workload.base_offset_bytes, 4 << 30);
+    assert_eq!(
+        (&last.targets[..], last.name.as_str()),
+        (&[0][..], "commit")
+    );
+    let is_direct =
+        |job: &PlacedJob| job.workload.cache == stripewise_workload::CacheMode::DirectSync;
+    assert!(
+        loads
+            .iter()
+            .filter(|job| job.name == "commit")
+            .all(is_direct)
+    );
+}
+
+#[test]
+fn databases_compare_their_commit_methods_within_a_minute() {
+    let mut names = Vec::new();
+    for (name, text) in crate::product::BUNDLED {
+        let without = study(text, QualifyDesign::Usual);
+        let study = study(text, QualifyDesign::Usual).with_commits(true);
+        let more_ns = study.time().left_ns - without.time().left_ns;
+        assert!(more_ns <= 60 * SECOND_NS, "{name}: {more_ns}");
+        names.extend(study.commits().map(|_| name));
+        for job in study.loads() {
+            stripewise_workload::check(&job.workload).expect(name);
+        }
+    }
+    let databases = [
+        "etcd",
+        "mysql",
+        "oracle",
+        "postgresql",
+        "sqlite",
+        "sqlserver",
+    ];
+    assert_eq!(names, databases);
+}
+
 /// A disk that misses, in pieces of which `held` have a warning about the processor.
 fn missed_beside(text: &str, code: &str, held: u32) -> Judgement {
     let mut study = study(text, QualifyDesign::Usual);
@@ -428,6 +571,48 @@ fn what_the_processor_held_back_is_not_missed_by_the_disk() {
                 assert!(judged.reason.contains(words), "{}", judged.reason);
             }
         }
+    }
+}
+
+#[test]
+fn what_waited_for_a_processor_on_a_busy_machine_is_not_missed_by_the_disk() {
+    let mean = ONE.replace("\"p99\"\nbelow = \"10ms\"", "\"mean\"\nbelow = \"2ms\"");
+    // A minute has 300 operations beyond 10 ms, 3 s in all; its sum is 5.4 s beyond a mean of 2 ms.
+    for (text, code, wait_s, verdict) in [
+        (ONE, "cpu-bound", 2.0, Verdict::Void),
+        (ONE, "cpu-bound", 1.0, Verdict::Missed),
+        // The machine had a processor to spare: it was not other work.
+        (ONE, "other-load", 2.0, Verdict::Missed),
+        (&mean, "cpu-bound", 3.0, Verdict::Void),
+        (&mean, "cpu-bound", 2.0, Verdict::Missed),
+    ] {
+        let mut study = study(text, QualifyDesign::Usual);
+        while let NextStep::Run(run) = study.next() {
+            let mut record = record(&run, BAD, Status::Complete);
+            let job = &mut record.jobs[0];
+            job.outcome.threads = vec![ThreadOutcome {
+                cpu_wait_ns: (wait_s * 1e9) as u64,
+                ..ThreadOutcome::default()
+            }];
+            job.warnings.push(Warning {
+                code: code.to_owned(),
+                severity: Severity::Warning,
+                message: String::new(),
+                short: String::new(),
+                hint: Hint::default(),
+            });
+            study.completed(run.id, &record);
+        }
+        let judged = &study.judgements()[0];
+        assert_eq!(
+            judged.verdict, verdict,
+            "{code} {wait_s}: {}",
+            judged.reason
+        );
+        let says = judged
+            .reason
+            .contains("other work kept the processors busy");
+        assert_eq!(says, verdict == Verdict::Void, "{}", judged.reason);
     }
 }
 
