@@ -1,6 +1,6 @@
 //! Caps on operations and bytes per second: Huber means of the flat cells.
 
-use super::cells::{AGAIN_RUNS, BYTES_CELLS, IOPS_CELLS, LimitCell, LimitRates, huber};
+use super::cells::{AGAIN_RUNS, BYTES_CELLS, LimitCell, LimitRates, huber};
 use crate::robust::robust_mean_interval;
 use crate::sample::{Estimate, median};
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,8 @@ impl LimitRates {
     #[must_use]
     pub fn caps(&self) -> Option<Caps> {
         let scatter = self.scatter()?;
-        let iops = self.level(&IOPS_CELLS, scatter.tolerance, |_| 1.0);
+        let of_iops = self.iops_cells();
+        let iops = self.level(of_iops, scatter.tolerance, |_| 1.0);
         let bytes_per_s = self.level(&BYTES_CELLS, scatter.tolerance, |bytes| bytes as f64);
         let either = self.levels().is_some_and(|(iops, bytes)| {
             let meet = libm::exp(bytes - iops) / ACCOUNTING_UNIT_BYTES;
@@ -77,8 +78,8 @@ impl LimitRates {
             let drift = self.drift(cells, scatter.run);
             drift.filter(|drift| cap.is_some() || drift.change_share < 0.0)
         };
-        let drift = of(&IOPS_CELLS, &iops)
-            .or_else(|| of(&IOPS_CELLS[..1], &iops))
+        let drift = of(of_iops, &iops)
+            .or_else(|| of(&of_iops[..1], &iops))
             .or_else(|| of(&BYTES_CELLS, &bytes_per_s))
             .or_else(|| self.fall_behind_writes());
         Some(Caps {

@@ -65,14 +65,17 @@ impl LimitRates {
         caps.iops?;
         let read = self.log_mean(LimitCell::Small)?;
         let levels = self.levels()?;
-        let mut odds = self.of_size_corner(levels, &scatter).unwrap_or(0.0)
+        let of_size_corner = self.of_size_corner(levels, &scatter);
+        // Nothing else then shows that the rate does not depend on the size.
+        let is_shown = of_size_corner.is_some() || self.bytes_hold_medium() != Some(true);
+        let mut odds = of_size_corner.unwrap_or(0.0)
             + self.of_depth_corner(levels, &scatter).unwrap_or(0.0)
             + self.of_kinds(read, &scatter).unwrap_or(0.0)
             + self.of_flatness(read, &scatter).unwrap_or(0.0);
         // Beyond this the exponential function saturates.
         odds = odds.clamp(-500.0, 500.0);
         let limiter_probability = 1.0 / (1.0 + libm::exp(-odds));
-        let nature = if !caps.is_quiet {
+        let nature = if !caps.is_quiet || !is_shown {
             Nature::Undecided
         } else if limiter_probability >= LIMITER_MIN {
             Nature::Limiter
@@ -119,8 +122,11 @@ impl LimitRates {
         Some(libm::log((0.6 * one + 0.4 * each) / device))
     }
 
-    /// Log odds from 16 KiB against 4 KiB.
+    /// Log odds from 16 KiB against 4 KiB, unless the cap on bytes holds the former.
     fn of_flatness(&self, read: f64, scatter: &Scatter) -> Option<f64> {
+        if self.bytes_hold_medium()? {
+            return None;
+        }
         let change = self.log_mean(LimitCell::Medium)? - read;
         let error = 1.41 * scatter.error;
         let limiter = density(change, 0.0, hypot(error, 0.01));
