@@ -107,7 +107,7 @@ pub(crate) fn rows_of_subjects(group: &[&ComparisonRecord]) -> Vec<Vec<Cell>> {
             cells.extend([
                 short_sides(record)[1].into(),
                 side(row, 1),
-                Cell::exact(two_decimals(row.difference_percent), row.difference_percent),
+                difference(row),
                 interval(row),
                 judged(row),
             ]);
@@ -192,7 +192,7 @@ pub(crate) fn cells_of(
             only(shown.blocks, || row.blocks.to_string()).into(),
             side(row, 0),
             side(row, 1),
-            Cell::exact(two_decimals(row.difference_percent), row.difference_percent),
+            difference(row),
             only(shown.published, || printed.clone().unwrap_or_default()).into(),
             interval(row),
         ]);
@@ -332,12 +332,18 @@ fn cell_words(row: &ComparisonRow) -> Vec<String> {
 }
 
 fn three(row: &ComparisonRow) -> [Cell; 3] {
-    let difference = row.difference_percent;
-    [
-        side(row, 0),
-        side(row, 1),
-        Cell::exact(two_decimals(difference), difference),
-    ]
+    [side(row, 0), side(row, 1), difference(row)]
+}
+
+/// The difference, with a sign before what is only the least or the most of it.
+fn difference(row: &ComparisonRow) -> Cell {
+    let (sign, percent) = match row.bounds_percent {
+        None => ("", row.difference_percent),
+        Some([Some(least), None]) => ("\u{2265} ", least),
+        Some([None, Some(most)]) => ("\u{2264} ", most),
+        Some(_) => return Cell::default(),
+    };
+    Cell::exact(format!("{sign}{}", two_decimals(percent)), percent)
 }
 
 fn same_cell(one: &ComparisonRow, other: &ComparisonRow) -> bool {
@@ -489,7 +495,10 @@ fn verdict_alone(row: &ComparisonRow) -> String {
         (Verdict::Mixed, _) => "mixed".to_owned(),
         (Verdict::NoDifference, Some(most)) => format!("none >{} %", rounded_up(most)),
         (Verdict::NoDifference, None) => "none found".to_owned(),
-        (Verdict::Undecided, _) => "undecided".to_owned(),
+        (Verdict::Undecided, _) => match row.undecided_because() {
+            Some(why) => format!("undecided: {why}"),
+            None => "undecided".to_owned(),
+        },
     }
 }
 
@@ -520,6 +529,7 @@ mod tests {
             a,
             b,
             difference_percent: (b - a) / a * 100.0,
+            bounds_percent: None,
             estimate_percent: found.map(|f| f[0]),
             interval_percent: found.map(|f| [f[1], f[2]]),
             p_value: found.map(|_| 0.002),
@@ -598,8 +608,12 @@ mod tests {
                 beyond_limit: Some(AnswerPlace::Knee),
             },
         ]);
+        rows[0].bounds_percent = Some([None, Some(-99.83)]);
         let text = text(record(rows, ["then", "now"]));
-        assert!(text.contains("\u{2265} 427,054  knee 741.40"), "{text}");
+        assert!(
+            text.contains("\u{2265} 427,054  knee 741.40  \u{2264} -99.83"),
+            "{text}"
+        );
         let words: Vec<&str> = text.split_whitespace().collect();
         let legend = "Where the limit is missed, knee: the rate at the knee. \u{2265} and";
         assert!(words.join(" ").contains(legend), "{text}");

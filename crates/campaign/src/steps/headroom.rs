@@ -18,7 +18,7 @@ use stripewise_studies::Origin;
 use stripewise_studies::headroom::{
     Bound, GrowthDocument, HEADROOM_SCHEMA_VERSION, Headroom, HeadroomDocument,
 };
-use stripewise_units::{format_bytes, format_duration};
+use stripewise_units::{ByteSize, Nanoseconds};
 use stripewise_workload::Workload;
 
 /// Under which documents are stored.
@@ -84,7 +84,8 @@ impl HeadroomRequest {
     /// The options that are others than before, each with what it was and is.
     pub(crate) fn differing_from(&self, before: &HeadroomRequest) -> Vec<String> {
         let texts = |one: &HeadroomRequest| {
-            let duration = |ns: Option<u64>| ns.map(format_duration);
+            // As they were typed: rounded, two of them may look the same.
+            let duration = |ns: Option<u64>| ns.map(|ns| Nanoseconds(ns).to_string());
             [
                 ("the target", Some(one.target.clone())),
                 ("--load", Some(one.load.clone())),
@@ -93,7 +94,7 @@ impl HeadroomRequest {
                 ("--rate", one.rate.map(|rate| rate.to_string())),
                 ("--run", duration(one.run_ns)),
                 ("--confirm", duration(Some(one.confirm_ns))),
-                ("--size", one.size_bytes.map(format_bytes)),
+                ("--size", one.size_bytes.map(|bytes| ByteSize(bytes).to_string())),
                 ("--cache", Some(one.base.cache.to_string())),
                 ("--engine", Some(one.engine.clone())),
                 ("--seed", Some(one.base.seed.to_string())),
@@ -586,6 +587,7 @@ mod tests {
         let other = HeadroomRequest {
             slo: "p99<9ms".parse().expect("a limit"),
             size_bytes: Some(1 << 30),
+            confirm_ns: before.confirm_ns + 1_000_000,
             // Goes on with the one that was asked.
             resume: Some("id".to_owned()),
             ..again
@@ -593,7 +595,8 @@ mod tests {
         let differing = other.differing_from(&before);
         let expected = [
             "--slo was p99<5ms and is p99<9ms",
-            "--size was not given and is 1 GiB",
+            "--confirm was 2m and is 120.001s",
+            "--size was not given and is 1G",
         ];
         assert_eq!(differing, expected);
     }

@@ -10,7 +10,9 @@ use crate::difference::in_words;
 use crate::sheet::{Judgement, Sheet, SheetTable};
 use crate::warning_summary::Marks;
 use crate::words::{gravest_first, requirement_line, verdict_on};
-use stripewise_results::{ComparisonRecord, Document, RequirementRecord, RunRecord, Verdict};
+use stripewise_results::{
+    ComparisonRecord, ComparisonRow, Document, RequirementRecord, RunRecord, Verdict,
+};
 use stripewise_units::{capitalised, counted};
 
 /// The sheet of comparisons, with the warnings of `runs` that were made for them. Sentences and
@@ -147,7 +149,9 @@ pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable>
         return of_subjects(records);
     }
     let all: Vec<&ComparisonRecord> = records.iter().collect();
-    let has_verdicts = first.rows.iter().any(|row| row.interval_percent.is_some());
+    let has_ends =
+        |row: &ComparisonRow| row.interval_percent.is_some() || row.bounds_percent.is_some();
+    let has_verdicts = first.rows.iter().any(has_ends);
     let mut tables: Vec<SheetTable> = Vec::new();
     let mut at = 0;
     while let Some(record) = records.get(at) {
@@ -184,7 +188,7 @@ pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable>
         let has_interval = record
             .rows
             .iter()
-            .any(|row| row.interval_percent.is_some() || !row.void.is_empty());
+            .any(|row| has_ends(row) || !row.void.is_empty());
         table.is_detail = has_verdicts && !has_interval;
         tables.push(table);
         at += 1 + usize::from(twin.is_some());

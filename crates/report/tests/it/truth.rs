@@ -255,6 +255,7 @@ fn a_report_shows_the_metric_of_its_experiment_and_which_way_is_better() {
             a: 29e6,
             b: 114e6,
             difference_percent: 293.0,
+            bounds_percent: None,
             estimate_percent: None,
             interval_percent: None,
             p_value: None,
