@@ -67,7 +67,7 @@ pub use draw::{
 pub use faults::{FAULTS_SHOWN_MAX, classes_text, faults_text, verification_text};
 pub use history::{HistoryRow, history_table};
 pub use imported::imported_table;
-pub use line::{document_line, experiment_line, one_line};
+pub use line::{compared_line, document_line, experiment_line, one_line};
 pub use markdown::markdown;
 pub use material::{LatencyInterval, LatencyOverTime, Material};
 pub use page::{html, page_policy, sheet_page};

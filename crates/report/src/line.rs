@@ -6,6 +6,8 @@
 use crate::answers::{limit_words, place_of};
 use crate::faults::verification_text;
 use crate::number::{latency, rate};
+use crate::sheet_text::sheet_line;
+use crate::sheets::comparison_sheet;
 use crate::repetitions::groups_of;
 use crate::validity::cautions;
 use crate::words::{requirement_line, series_title};
@@ -80,6 +82,23 @@ pub fn experiment_line(records: &[ComparisonRecord]) -> String {
         }
     }
     one_line(&said.join(" "))
+}
+
+/// A comparison in a line: what against what and by how much, then what is said of it.
+#[must_use]
+pub fn compared_line(records: &[ComparisonRecord]) -> String {
+    let mut sheet = comparison_sheet(records, &[], false);
+    let rest = match (sheet.details.is_empty(), records.len()) {
+        (false, _) => sheet.details.join(" "),
+        // The only row is in the answer.
+        (true, 1) => String::new(),
+        // Answers of benches, each with its sentence.
+        (true, _) => experiment_line(records),
+    };
+    if sheet.details.is_empty() && !rest.is_empty() {
+        sheet.answer.clear();
+    }
+    joined(&[sheet_line(&sheet), rest].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>())
 }
 
 /// `random read: 48,200 IOPS ±8 % at p99 < 5 ms`.

@@ -543,8 +543,12 @@ function pageCompare() {
   metric.addEventListener('change', load);
   load();
 }
-// What the interval is about, where there is one: the estimate, else the plain difference.
-function differenceOf(r) { return r.estimate_percent === undefined || r.estimate_percent === null ? r.difference_percent : r.estimate_percent; }
+// What the interval is about, where there is one: the estimate, else the plain difference; of bounds the
+// end that is known, which may be none.
+function differenceOf(r) {
+  if (r.bounds_percent) return r.bounds_percent[0] === null ? r.bounds_percent[1] : r.bounds_percent[0];
+  return r.estimate_percent === undefined || r.estimate_percent === null ? r.difference_percent : r.estimate_percent;
+}
 var VERDICTS = { better: 'better', worse: 'worse', 'no-difference': 'no difference', undecided: 'undecided', mixed: 'mixed' };
 function comparison(to, c) {
   (c.sentences || []).forEach(function (s) { add(to, 'p', {}, s); });
@@ -569,6 +573,7 @@ function comparison(to, c) {
 var DIFFERENCE_MAX = 100;
 function deltaCell(cell, r, widest) {
   cell.classList.add('bars');
+  if (differenceOf(r) === null) return;
   var svg = draw(cell, 'svg', { viewBox: '-50 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }), all = Math.min(widest, DIFFERENCE_MAX);
   var place = function (v) { return Math.max(-1, Math.min(1, v / all)) * 48; }, x = place(differenceOf(r)), tone = r.verdict === 'better' ? 'better' : r.verdict === 'worse' ? 'worse' : 'same';
   var piece = function (from, to) { draw(svg, 'rect', { x: Math.min(from, to), y: 2, width: Math.max(Math.abs(to - from), 0.5), height: 8, class: tone }); };
@@ -576,7 +581,8 @@ function deltaCell(cell, r, widest) {
   draw(svg, 'line', { x1: 0, x2: 0, y1: 0, y2: 12, class: 'zero' });
   if (r.interval_percent) draw(svg, 'line', { x1: place(r.interval_percent[0]), x2: place(r.interval_percent[1]), y1: 6, y2: 6, class: 'zero' });
   var sign = function (v) { return Math.abs(v) < 0.05 ? '0.0' : (v < 0 ? '\u2212' : '+') + Math.abs(v).toFixed(1); };
-  cell.appendChild(document.createTextNode(sign(differenceOf(r)) + ' %' + (r.interval_percent ? ' (' + sign(r.interval_percent[0]) + ' to ' + sign(r.interval_percent[1]) + ')' : '')));
+  var end = r.bounds_percent ? (r.bounds_percent[0] === null ? '\u2264 ' : '\u2265 ') : '';
+  cell.appendChild(document.createTextNode(end + sign(differenceOf(r)) + ' %' + (r.interval_percent ? ' (' + sign(r.interval_percent[0]) + ' to ' + sign(r.interval_percent[1]) + ')' : '')));
 }
 
 // ---- this machine ----
