@@ -621,6 +621,43 @@ mod tests {
     }
 
     #[test]
+    fn an_undecided_row_says_why() {
+        let of = |found: Option<[f64; 2]>, beyond: [bool; 2]| {
+            let found = found.map(|[low, high]| [(low + high) / 2.0, low, high]);
+            let side = |is_beyond: bool| ComparedAnswer {
+                bound: None,
+                beyond_limit: is_beyond.then_some(AnswerPlace::Knee),
+            };
+            verdict(&ComparisonRow {
+                verdict: Verdict::Undecided,
+                answers: Some(beyond.map(side)),
+                ..row(1, 100.0, 110.0, found)
+            })
+        };
+        for (found, beyond, word) in [
+            (None, [false, false], "undecided: too few runs"),
+            (
+                Some([-50.0, 90.0]),
+                [false, false],
+                "undecided: interval too wide",
+            ),
+            (Some([1.0, 9.0]), [false, false], "undecided: may be chance"),
+            (Some([1.0, 9.0]), [false, true], "undecided: over the limit"),
+            (Some([-9.0, -1.0]), [false, true], "undecided: may be chance"),
+            (Some([-9.0, -1.0]), [true, false], "undecided: over the limit"),
+        ] {
+            assert_eq!(of(found, beyond), word, "{found:?} {beyond:?}");
+        }
+        let bound = ComparisonRow {
+            verdict: Verdict::Undecided,
+            bounds_percent: Some([None, None]),
+            ..row(1, 100.0, 110.0, None)
+        };
+        assert_eq!(verdict(&bound), "undecided: only bounds");
+        assert_eq!(difference(&bound).text, "");
+    }
+
+    #[test]
     fn repetitions_show_intervals_and_verdicts_within_a_hundred_columns() {
         let rows = vec![
             row(1, 123_400.45, 138_000.0, Some([-11.9, -13.8, -10.15])),
