@@ -407,13 +407,14 @@ function pageHistory() {
     Promise.all([ask('/api/runs?' + of), ask('/api/measurements?' + of)]).then(function (both) { measured = both[1]; clear(box); list(both[0]); measurements(box, measured); say(''); }).catch(trouble);
     ask('/api/trends?' + query({ target: target.value })).then(function (lines) { clear(below); trends(below, lines[0]); }).catch(trouble);
   }
+  function statusOf(g) { return g.tool || (g.status === 'complete' && g.verdict) || g.status; }
   function list(runs) {
     var groups = [], by = {};
     runs.forEach(function (run) {
       var id = run.series || run.id, g = by[id];
       if (!g) { g = by[id] = { id: id, runs: 0, warnings: 0, loads: {}, parts: {} }; groups.push(g); }
       g.runs++; g.warnings += run.warnings; g.label = run.label || g.label; g.started = run.started_at; g.host = run.host;
-      g.status = g.status === 'running' ? g.status : run.status; g.tool = run.tool;
+      g.status = g.status === 'running' ? g.status : run.status; g.tool = run.tool; g.verdict = run.verdict;
       run.jobs.forEach(function (job) {
         g.target = job.target;
         var load = (run.series_part === 'log' ? 'log ' : '') + loadWords(job) + ', ' + grouped(job.threads * job.outstanding) + ' in flight';
@@ -458,10 +459,10 @@ function pageHistory() {
       { name: 'Runs', n: true, value: function (g) { return g.runs; } },
       { name: 'Warnings', n: true, value: function (g) { return g.warnings; } },
       { name: 'Host', value: function (g) { return g.host; } },
-      { name: 'Status', value: function (g) { return g.tool || g.status; } }
+      { name: 'Status', value: statusOf }
     ].filter(function (column) {
       if (column.name === 'Host') return groups.some(function (g) { return g.host !== groups[0].host; });
-      return column.name !== 'Status' || groups.some(function (g) { return g.tool || g.status !== 'complete'; });
+      return column.name !== 'Status' || groups.some(function (g) { return statusOf(g) !== 'complete'; });
     }), groups);
     add(box, 'p', { class: 'muted' }, 'IOPS and p99 of ' + chosen + '; of several runs the median. ' + scale.words);
   }
