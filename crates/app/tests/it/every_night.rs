@@ -45,23 +45,23 @@ fn a_quiet_run_is_a_line_of_what_it_measured() {
         "4",
     ];
     let one = line(&desk, 0, &run);
-    is(&desk, &one, "random read 8K 1x4: ", " µs");
+    is(&desk, &one, "sim:sata-ssd: random read 8K 1x4: ", " µs");
     assert!(one.contains(" IOPS, p99 "), "{one}");
 
     let repeated = line(&desk, 0, &[&run[..], &["--repeat", "6"]].concat());
-    is(&desk, &repeated, "random read 8K 1x4: ", " µs");
+    is(&desk, &repeated, "sim:sata-ssd: random read 8K 1x4: ", " µs");
     assert!(repeated.contains(", median of 6 runs, p99 "), "{repeated}");
 
     let mixed = ["--read-percent", "70", "--block", "4K,8K"];
     let mixed = line(&desk, 0, &[&run[..], &mixed].concat());
-    is(&desk, &mixed, "random 70 % read 4K 1x4: ", " ms");
+    is(&desk, &mixed, "sim:sata-ssd: random 70 % read 4K 1x4: ", " ms");
     assert!(mixed.contains("; random 70 % read 8K 1x4: "), "{mixed}");
     assert!(mixed.contains(", p99 of reads "), "{mixed}");
 
     // Of a large grid some, and how many there are besides.
     let blocks = ["--block", "1K,2K,4K,8K,16K,32K,64K,128K,256K,512K"];
     let grid = line(&desk, 0, &[&run[..], &blocks].concat());
-    is(&desk, &grid, "random read 1K 1x4: ", "; and 2 more");
+    is(&desk, &grid, "sim:sata-ssd: random read 1K 1x4: ", "; and 2 more");
 }
 
 #[test]
@@ -190,6 +190,7 @@ fn a_quiet_verification_is_its_verdict() {
     ];
     let verdict = line(&desk, 0, &verify);
     assert!(verdict.starts_with("PASSED: no fault in "), "{verdict}");
+    assert!(verdict.contains(&format!(" (on {volume}")), "{verdict}");
 
     let run = [
         "run",

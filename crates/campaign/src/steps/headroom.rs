@@ -204,7 +204,11 @@ impl StoredHeadroom {
     pub fn line(&self) -> String {
         let document = &self.document;
         let answer = sheet_line(&self.sheet());
-        marked(&format!("{}: {answer}", document.target), &document.id)
+        let limit = match document.slo.parse::<Slo>() {
+            Ok(slo) => slo.describe(),
+            Err(_) => document.slo.clone(),
+        };
+        marked(&format!("{} at {limit}: {answer}", document.target), &document.id)
     }
 
     /// What the document alone says.

@@ -41,7 +41,12 @@ pub fn sheet(document: &LimitsDocument) -> Sheet {
 /// The answer in a line, and the id under which it is stored.
 #[must_use]
 pub fn line(document: &LimitsDocument) -> String {
-    marked(&sheet_line(&sheet(document)), &document.id)
+    let line = sheet_line(&sheet(document));
+    // The volume that `--cloud` found is a finding beside the answer.
+    match document.names.is_empty() {
+        true => marked(&line, &document.id),
+        false => marked(&format!("{line} As {}.", document.names.join("; or ")), &document.id),
+    }
 }
 
 /// The answer in one of the forms of a report.
@@ -81,6 +86,7 @@ mod tests {
             id: "20261127-111110-dhqk".to_owned(),
             target: "sim:raid10-10k".to_owned(),
             refused: Some("rates scatter".to_owned()),
+            names: vec!["a gp3 of 3,000 IOPS and 125 MiB/s".to_owned()],
             ..LimitsDocument::default()
         };
         let json = serde_json::to_string(&document).expect("JSON");
@@ -91,7 +97,9 @@ mod tests {
         assert!(text.ends_with(again), "{text}");
         let line = line(&document);
         assert!(
-            line.starts_with("sim:raid10-10k: ") && line.ends_with("-dhqk]"),
+            line.starts_with("sim:raid10-10k: ")
+                && line.contains(". As a gp3 of 3,000 IOPS and 125 MiB/s. [")
+                && line.ends_with("-dhqk]"),
             "{line}"
         );
         let look = PictureLook::default();
