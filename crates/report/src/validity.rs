@@ -98,7 +98,8 @@ fn stopped(document: &Document) -> Option<String> {
         .collect();
     if let Some(names) = listed(&series) {
         return Some(format!(
-            "Stopped before {} end: {names}. Series planned after that, if any, were not run.",
+            "Stopped before {} end: {names}. Series planned after that, if any, were not run; others are \
+             whole. To go on, run it again with --series.",
             plural(series.len(), "its", "their")
         ));
     }

@@ -1,6 +1,7 @@
 //! What the system's counters tell without the kernel's events: how many operations and
 //! bytes, not how long each took or whose it was.
 
+use super::watched::whole_devices;
 use super::{ObserveOptions, Observed};
 use crate::steps::observation::groups::GroupWatch;
 use crate::steps::observation::{
@@ -74,17 +75,6 @@ pub fn observe_counters(
         model: None,
         trace: None,
     })
-}
-
-/// All but partitions, which count what their disks count.
-fn whole_devices(system: &System) -> Vec<DeviceNumber> {
-    let numbers = system.devices().into_iter();
-    let is_whole = |number: &DeviceNumber| {
-        system
-            .device(*number)
-            .is_ok_and(|device| device.partition.is_none())
-    };
-    numbers.filter(is_whole).collect()
 }
 
 fn wait(context: &Context, duration_ns: u64) {
