@@ -451,7 +451,37 @@ pub(crate) fn legend<'a>(rows: impl Iterator<Item = &'a ComparisonRow> + Clone) 
     if all().any(|answer| answer.bound.is_some()) {
         said.push("\u{2265} and \u{2264}: at least and at most.".to_owned());
     }
+    said.extend(undecided(rows));
     said.join(" ")
+}
+
+/// Rows of one reason that are named; more are counted.
+const NAMED_MAX: usize = 2;
+
+/// `Undecided: too few runs (3 rows); over the limit (write log 8K).` None where no row is, or
+/// where none has a verdict and sentences say why.
+fn undecided<'a>(rows: impl Iterator<Item = &'a ComparisonRow> + Clone) -> Option<String> {
+    let is_decided =
+        |row: &ComparisonRow| row.verdict != Verdict::Undecided || row.answers.is_some();
+    if !rows.clone().any(is_decided) {
+        return None;
+    }
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for row in rows {
+        let Some(why) = row.undecided_because() else {
+            continue;
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, loads)) => loads.push(load_words(row)),
+            None => reasons.push((why, vec![load_words(row)])),
+        }
+    }
+    let words = |(why, loads): &(&str, Vec<String>)| match loads.len() {
+        0..=NAMED_MAX => format!("{why} ({})", loads.join(", ")),
+        many => format!("{why} ({many} rows)"),
+    };
+    let words: Vec<String> = reasons.iter().map(words).collect();
+    (!words.is_empty()).then(|| format!("Undecided: {}.", words.join("; ")))
 }
 
 /// Two decimals, and never a minus before zero.
@@ -495,10 +525,7 @@ fn verdict_alone(row: &ComparisonRow) -> String {
         (Verdict::Mixed, _) => "mixed".to_owned(),
         (Verdict::NoDifference, Some(most)) => format!("none >{} %", rounded_up(most)),
         (Verdict::NoDifference, None) => "none found".to_owned(),
-        (Verdict::Undecided, _) => match row.undecided_because() {
-            Some(why) => format!("undecided: {why}"),
-            None => "undecided".to_owned(),
-        },
+        (Verdict::Undecided, _) => "undecided".to_owned(),
     }
 }
 
@@ -628,33 +655,36 @@ mod tests {
                 bound: None,
                 beyond_limit: is_beyond.then_some(AnswerPlace::Knee),
             };
-            verdict(&ComparisonRow {
+            ComparisonRow {
                 verdict: Verdict::Undecided,
                 answers: Some(beyond.map(side)),
                 ..row(1, 100.0, 110.0, found)
-            })
+            }
         };
-        for (found, beyond, word) in [
-            (None, [false, false], "undecided: too few runs"),
-            (
-                Some([-50.0, 90.0]),
-                [false, false],
-                "undecided: interval too wide",
-            ),
-            (Some([1.0, 9.0]), [false, false], "undecided: may be chance"),
-            (Some([1.0, 9.0]), [false, true], "undecided: over the limit"),
-            (Some([-9.0, -1.0]), [false, true], "undecided: may be chance"),
-            (Some([-9.0, -1.0]), [true, false], "undecided: over the limit"),
+        let neither = [false, false];
+        for (found, beyond, why) in [
+            (None, neither, "too few runs"),
+            (Some([-50.0, 90.0]), neither, "interval too wide"),
+            (Some([1.0, 9.0]), neither, "may be chance"),
+            (Some([1.0, 9.0]), [false, true], "over the limit"),
+            (Some([-9.0, -1.0]), [false, true], "may be chance"),
+            (Some([-9.0, -1.0]), [true, false], "over the limit"),
         ] {
-            assert_eq!(of(found, beyond), word, "{found:?} {beyond:?}");
+            let row = of(found, beyond);
+            assert_eq!(row.undecided_because(), Some(why), "{row:?}");
         }
         let bound = ComparisonRow {
-            verdict: Verdict::Undecided,
             bounds_percent: Some([None, None]),
-            ..row(1, 100.0, 110.0, None)
+            ..of(None, neither)
         };
-        assert_eq!(verdict(&bound), "undecided: only bounds");
         assert_eq!(difference(&bound).text, "");
+        let few = of(None, neither);
+        let rows = [bound, few.clone(), few.clone(), few];
+        let words = "Undecided: only bounds (read random 8K 1x4); too few runs (3 rows).";
+        assert_eq!(undecided(rows.iter()).as_deref(), Some(words));
+        assert!(legend(rows.iter()).ends_with(words));
+        // Of a published table the sentences say it.
+        assert_eq!(undecided([row(1, 1.0, 2.0, None)].iter()), None);
     }
 
     #[test]

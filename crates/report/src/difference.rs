@@ -52,7 +52,10 @@ fn amount(row: &ComparisonRow) -> String {
     match row.bounds_percent {
         None => of(row.percent()),
         Some(_) if !row.is_open() => format!("at least {}", of(row.percent())),
-        Some([None, None]) => format!("any difference of {} is possible", metric_words(&row.metric)),
+        Some([None, None]) => format!(
+            "any difference of {} is possible",
+            metric_words(&row.metric)
+        ),
         Some(ends) => {
             let ends = ends.into_iter().flatten();
             let ends: Vec<String> = ends.map(|end| format!("at most {}", of(end))).collect();
@@ -90,7 +93,10 @@ fn of_one(row: &ComparisonRow, level: f64) -> String {
                 Some(why) => format!("; {why}"),
                 None => String::new(),
             };
-            format!("{:.0} % interval {low:.2} to {high:.2} %{why}", level * 100.0)
+            format!(
+                "{:.0} % interval {low:.2} to {high:.2} %{why}",
+                level * 100.0
+            )
         }
         None if row.bounds_percent.is_some() => "no interval: an answer is a bound".to_owned(),
         None => "no interval: too few runs".to_owned(),
@@ -186,7 +192,7 @@ mod tests {
         for (rows, words) in [
             (
                 vec![row("iops", -9.64, Some([-11.27, -8.7]))],
-                "9.64 % fewer IOPS (95 % interval 8.70 to 11.27 %)",
+                "9.64 % fewer IOPS (95 % interval 8.70 to 11.27 %; may be chance)",
             ),
             (
                 vec![row("latency_ns_p99", 40.0, None)],

@@ -6,9 +6,9 @@
 use crate::answers::{limit_words, place_of};
 use crate::faults::verification_text;
 use crate::number::{latency, rate};
+use crate::repetitions::groups_of;
 use crate::sheet_text::{sheet_line, warning_names};
 use crate::sheets::comparison_sheet;
-use crate::repetitions::groups_of;
 use crate::validity::cautions;
 use crate::words::{requirement_line, series_title};
 use stripewise_results::{
@@ -207,7 +207,9 @@ fn of_group(group: &[(&RunRecord, &JobRecord)]) -> String {
 /// are no news.
 fn warnings(runs: &[RunRecord]) -> Option<String> {
     let all = crate::warnings::collected(runs);
-    let grave = all.iter().filter(|(one, _)| one.severity == Severity::Warning);
+    let grave = all
+        .iter()
+        .filter(|(one, _)| one.severity == Severity::Warning);
     warning_names(grave.map(|(warning, _)| warning.code.as_str()))
 }
 

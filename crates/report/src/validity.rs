@@ -246,7 +246,7 @@ mod tests {
                 "VOID in part: the numbers of 1 of 2 runs (Random read, /dev/loop0) are not the \
                  disk's (zero-data).",
                 "Stopped before its end: Random read, /dev/loop0. Series planned after that, \
-                 if any, were not run.",
+                 if any, were not run; others are whole. To go on, run it again with --series.",
             ]
         );
     }

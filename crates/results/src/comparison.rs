@@ -141,8 +141,9 @@ impl ComparisonRow {
     /// An answer is a bound, and which side is more does not follow: the row has no one number.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.bounds_percent
-            .is_some_and(|[least, most]| !(least > Some(0.0) || most.is_some_and(|most| most < 0.0)))
+        self.bounds_percent.is_some_and(|[least, most]| {
+            !(least > Some(0.0) || most.is_some_and(|most| most < 0.0))
+        })
     }
 
     /// Why the row is undecided, in short; none where it is not, or its numbers are void.
@@ -151,7 +152,9 @@ impl ComparisonRow {
         if self.verdict != Verdict::Undecided || !self.void.is_empty() {
             return None;
         }
-        let beyond = self.answers.map(|both| both.map(|one| one.beyond_limit.is_some()));
+        let beyond = self
+            .answers
+            .map(|both| both.map(|one| one.beyond_limit.is_some()));
         // Less of what is beyond the limit is worse all the same.
         let is_over = match (beyond, self.interval_percent) {
             (Some([true, false]), Some([low, _])) => low <= 0.0,

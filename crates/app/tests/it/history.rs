@@ -137,7 +137,10 @@ fn what_was_required_is_met_or_missed_in_the_list() {
     let words: Vec<&str> = words.collect();
     // Nothing was required of the newest.
     assert_eq!(words[1..], ["missed", "missed", "met", "met"], "{listed}");
-    assert!(words[0].parse::<f64>().is_ok() || words[0].contains(','), "{listed}");
+    assert!(
+        words[0].parse::<f64>().is_ok() || words[0].contains(','),
+        "{listed}"
+    );
     let document = desk.json(&["history"]);
     let runs = document.at("history").items();
     let verdict = |run: &Json| run.maybe("verdict").map(|verdict| verdict.text());
@@ -146,7 +149,10 @@ fn what_was_required_is_met_or_missed_in_the_list() {
     let mut verdicts: Vec<Option<String>> = of_series.map(verdict).collect();
     verdicts.dedup();
     let expected = ["missed", "met"].map(|word| Some(word.to_owned()));
-    assert_eq!(verdicts, expected, "of a series each run has that of the series");
+    assert_eq!(
+        verdicts, expected,
+        "of a series each run has that of the series"
+    );
 }
 
 #[test]

@@ -69,8 +69,11 @@ fn the_caps_of_volumes_are_named_and_those_of_a_disk_are_none() {
     let own = desk.json(&["limits", "sim:raid10-10k", "--block", "8K"]);
     let more = desk.run(&["compare", &ids[0], &own.at("id").text()]);
     let more = more.done().stdout;
-    assert!(more.contains("Cap of IOPS: A 3,000 IOPS"), "{more}");
-    assert!(more.contains("only in A") && more.contains("only in B"), "{more}");
+    assert!(more.contains("Cap of IOPS: 3,000 IOPS"), "{more}");
+    assert!(
+        more.contains("only in A") && more.contains("only in B"),
+        "{more}"
+    );
     let text = desk.run(&["compare", &ids[0], &ids[1]]).done().stdout;
     let rows = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(

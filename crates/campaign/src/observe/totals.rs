@@ -13,7 +13,7 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::observer::Progress;
-use stripewise_disk_inspect::{Inspect, System};
+use stripewise_disk_inspect::System;
 use stripewise_machine::observe::{Counters, DeviceCounters, Snapshot};
 use stripewise_machine::tracefs::TraceError;
 use stripewise_units::DeviceNumber;

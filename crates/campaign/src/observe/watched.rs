@@ -66,7 +66,9 @@ pub fn names_of(target: Option<&str>) -> Outcome<String> {
         true => whole_devices(&system),
         false => watched.iter().map(|one| one.number).collect(),
     };
-    let devices = numbers.into_iter().filter_map(|number| system.device(number).ok());
+    let devices = numbers
+        .into_iter()
+        .filter_map(|number| system.device(number).ok());
     // Loop devices and the like that have nothing behind them are no disks.
     let devices = devices.filter(|device| device.size_bytes > 0);
     Ok(listed(devices.map(|device| device.name).collect()))

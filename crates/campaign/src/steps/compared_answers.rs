@@ -213,7 +213,10 @@ fn commits(one: &CommitRecord) -> (String, AnswerValue) {
         text,
         verdict: String::new(),
     };
-    (format!("{}, {} file, {committers}", one.method, one.file), value)
+    (
+        format!("{}, {} file, {committers}", one.method, one.file),
+        value,
+    )
 }
 
 fn side(id: &str, target: &str, sheet: &Sheet) -> AnswerSide {
@@ -283,31 +286,29 @@ impl AnswerComparison {
         let (caps, rest): (Vec<&AnswerRow>, Vec<&AnswerRow>) =
             self.rows.iter().partition(|row| row.is_cap());
         let mut parts: Vec<String> = caps.into_iter().map(AnswerRow::words).collect();
-        let judged = rest.iter().filter(|row| row.is_in_both() && row.is_judged());
-        let (all, changed) = (judged.clone().count(), judged.filter(|row| row.is_changed()));
-        parts.push(match (all, changed.count()) {
+        let judged = rest
+            .iter()
+            .filter(|row| row.is_in_both() && row.is_judged());
+        let (all, changed) = (
+            judged.clone().count(),
+            judged.filter(|row| row.is_changed()),
+        );
+        parts.extend(match (all, changed.count()) {
             _ if !self.rows.iter().any(AnswerRow::is_in_both) => {
-                "they measured nothing in common".to_owned()
+                Some("they measured nothing in common".to_owned())
             }
-            (0, _) => {
-                let moved = rest.iter().filter_map(|row| Some(row.change()?.0));
-                let changes: Vec<f64> = moved.collect();
-                let least = changes.iter().copied().fold(f64::INFINITY, f64::min);
-                let most = changes.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                let rows = counted(changes.len(), "row", "rows");
-                format!("from {least:+.1} to {most:+.1} % in {rows}")
-            }
-            (_, 0) => "no verdict differs".to_owned(),
-            (all, some) => format!(
+            (0, _) => range(&rest),
+            (_, 0) => Some("no verdict differs".to_owned()),
+            (all, some) => Some(format!(
                 "{some} of {} {}",
                 counted(all, "verdict", "verdicts"),
                 plural(some, "differs", "differ")
-            ),
+            )),
         });
         let alone = rest.iter().filter(|row| !row.is_in_both()).count();
         if alone > 0 && alone < rest.len() {
             let words = counted(alone, "row is", "rows are");
-            parts.push(format!("{words} only in one of both"));
+            parts.push(format!("{words} in only one"));
         }
         capitalised(&parts.join("; "))
     }
@@ -319,7 +320,7 @@ impl AnswerComparison {
         let rows = self.rows.iter().filter(|row| !row.is_cap());
         let rows: Vec<String> = rows.map(AnswerRow::words).collect();
         format!(
-            "A is {}, B is {}: {}: {}",
+            "A is {}, B is {}: {}; {}",
             side(&self.a),
             side(&self.b),
             self.answer(),
@@ -352,6 +353,16 @@ impl AnswerComparison {
 
 /// From here on a change is written as a factor.
 const MANY_PERCENT: f64 = 900.0;
+
+/// How far rows moved that have no verdicts; none where they have no values.
+fn range(rows: &[&AnswerRow]) -> Option<String> {
+    let moved = rows.iter().filter_map(|row| Some(row.change()?.0));
+    let changes: Vec<f64> = moved.collect();
+    let least = changes.iter().copied().reduce(f64::min)?;
+    let most = changes.iter().copied().reduce(f64::max)?;
+    let rows = counted(changes.len(), "row", "rows");
+    Some(format!("from {least:+.1} to {most:+.1} % in {rows}"))
+}
 
 impl AnswerRow {
     fn is_cap(&self) -> bool {
@@ -386,16 +397,19 @@ impl AnswerRow {
 
     /// `fsync: A 1 ms (met), B 1.5 ms (missed), +50.0 %`.
     fn words(&self) -> String {
+        let only = self.only_in();
         let of = |letter: &str, side: &Option<AnswerValue>| {
             let side = side.as_ref()?;
+            // Behind the value of one alone stands whose it is.
+            let letter = if only.is_some() { "" } else { letter };
             Some(match side.verdict.is_empty() {
-                true => format!("{letter} {}", side.text),
-                false => format!("{letter} {} ({})", side.text, side.verdict),
+                true => format!("{letter}{}", side.text),
+                false => format!("{letter}{} ({})", side.text, side.verdict),
             })
         };
         let change = self.change().map(|(_, text)| text);
-        let only = self.only_in().map(str::to_owned);
-        let parts = [of("A", &self.a), of("B", &self.b), change, only];
+        let only = only.map(str::to_owned);
+        let parts = [of("A ", &self.a), of("B ", &self.b), change, only];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         format!("{}: {}", self.name, parts.join(", "))
     }
@@ -485,7 +499,7 @@ mod tests {
         let sheet = compared.sheet();
         assert_eq!(
             sheet.answer,
-            "1 of 2 verdicts differs; 1 row is only in one of both"
+            "1 of 2 verdicts differs; 1 row is in only one"
         );
         let texts = [
             sheet_text(&sheet, 100),
@@ -493,15 +507,21 @@ mod tests {
             sheet_page(&sheet, &|_| String::new()),
         ];
         for text in texts {
-            for word in ["Change", "+50.0 %", "A met, B missed", "not measured", "only in B"] {
+            for word in [
+                "Change",
+                "+50.0 %",
+                "A met, B missed",
+                "not measured",
+                "only in B",
+            ] {
                 assert!(text.contains(word), "{word}: {text}");
             }
         }
         let line = compared.line();
         for words in [
             "A is a on sim:nvme, B is b on sim:disk-7k2: 1 of 2 verdicts differs; ",
-            ": fsync: A 1 ms (met), B 1.5 ms (missed), +50.0 %; commit: ",
-            "sync: B 2 ns (met), only in B",
+            "; fsync: A 1 ms (met), B 1.5 ms (missed), +50.0 %; commit: ",
+            "sync: 2 ns (met), only in B",
         ] {
             assert!(line.contains(words), "{words}: {line}");
         }

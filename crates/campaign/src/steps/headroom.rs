@@ -94,7 +94,10 @@ impl HeadroomRequest {
                 ("--rate", one.rate.map(|rate| rate.to_string())),
                 ("--run", duration(one.run_ns)),
                 ("--confirm", duration(Some(one.confirm_ns))),
-                ("--size", one.size_bytes.map(|bytes| ByteSize(bytes).to_string())),
+                (
+                    "--size",
+                    one.size_bytes.map(|bytes| ByteSize(bytes).to_string()),
+                ),
                 ("--cache", Some(one.base.cache.to_string())),
                 ("--engine", Some(one.engine.clone())),
                 ("--seed", Some(one.base.seed.to_string())),
@@ -208,7 +211,10 @@ impl StoredHeadroom {
             Ok(slo) => slo.describe(),
             Err(_) => document.slo.clone(),
         };
-        marked(&format!("{} at {limit}: {answer}", document.target), &document.id)
+        marked(
+            &format!("{} at {limit}: {answer}", document.target),
+            &document.id,
+        )
     }
 
     /// What the document alone says.
@@ -666,6 +672,10 @@ mod tests {
             "B carries at most 1/2,000 times what A does"
         );
         let nothing = answer(None, 0.0, Some(0.0));
-        assert!(row("faster", b, nothing).sentence().starts_with("cannot be compared"));
+        assert!(
+            row("faster", b, nothing)
+                .sentence()
+                .starts_with("cannot be compared")
+        );
     }
 }

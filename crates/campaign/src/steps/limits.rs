@@ -45,7 +45,10 @@ pub fn line(document: &LimitsDocument) -> String {
     // The volume that `--cloud` found is a finding beside the answer.
     match document.names.is_empty() {
         true => marked(&line, &document.id),
-        false => marked(&format!("{line} As {}.", document.names.join("; or ")), &document.id),
+        false => marked(
+            &format!("{line} As {}.", document.names.join("; or ")),
+            &document.id,
+        ),
     }
 }
 

@@ -46,7 +46,7 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
     // Sentences on the answers of benches are of a row each, and say what the rows say.
     let is_of_benches = records.iter().take(1).any(|record| {
         let mut rows = record.rows.iter();
-        records.len() > 1 && rows.all(|row| row.threads.is_none() && row.interval_percent.is_some())
+        records.len() > 1 && rows.all(|row| row.threads.is_none() && has_ends(row))
     });
     for record in records.iter().filter(|_| !is_of_benches) {
         for sentence in record
@@ -118,6 +118,11 @@ fn add_new(lines: &mut Vec<String>, line: String) {
     }
 }
 
+/// The difference has an end at least.
+fn has_ends(row: &ComparisonRow) -> bool {
+    row.interval_percent.is_some() || row.bounds_percent.is_some()
+}
+
 /// What is held against what.
 fn subjects(records: &[ComparisonRecord]) -> String {
     let names = |of: fn(&ComparisonRecord) -> &str| {
@@ -149,8 +154,6 @@ pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable>
         return of_subjects(records);
     }
     let all: Vec<&ComparisonRecord> = records.iter().collect();
-    let has_ends =
-        |row: &ComparisonRow| row.interval_percent.is_some() || row.bounds_percent.is_some();
     let has_verdicts = first.rows.iter().any(has_ends);
     let mut tables: Vec<SheetTable> = Vec::new();
     let mut at = 0;

@@ -416,7 +416,10 @@ fn sums(job: &JobSeconds) -> Vec<(u64, f64)> {
 fn too_few(study: &Qualify, seconds: u64, wanted: u64) -> Judgement {
     let reason = match wanted > seconds {
         true => format!("only {seconds} of the {wanted} seconds that it takes were measured"),
-        false => format!("only {} were measured", counted(seconds as usize, "second", "seconds")),
+        false => format!(
+            "only {} were measured",
+            counted(seconds as usize, "second", "seconds")
+        ),
     };
     Judgement {
         seconds_wanted: wanted,

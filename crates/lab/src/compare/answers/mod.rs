@@ -286,7 +286,9 @@ fn record(
             true => "all answers".to_owned(),
             false => format!("the {tested} answers with intervals"),
         };
-        notes.push(format!("Verdicts are corrected for {which} together (Holm)."));
+        notes.push(format!(
+            "Verdicts are corrected for {which} together (Holm)."
+        ));
     }
     notes.push(
         "Each answer's interval covers how the runs of its own bench differ; other changes \
@@ -358,10 +360,16 @@ fn sentence(both: &Both<'_>, name_of_b: &str) -> String {
             format!("the difference is between {low:.2} and {high:.2} %: {undecided}")
         }
         (_, None, Verdict::Better) => {
-            format!("{name_of_b} gives at least {:.2} % more: better", row.percent())
+            format!(
+                "{name_of_b} gives at least {:.2} % more: better",
+                row.percent()
+            )
         }
         (_, None, Verdict::Worse) => {
-            format!("{name_of_b} gives at least {:.2} % less: worse", -row.percent())
+            format!(
+                "{name_of_b} gives at least {:.2} % less: worse",
+                -row.percent()
+            )
         }
         _ => match row.bounds_percent.and_then(most_change) {
             Some(most) => format!("{name_of_b} gives {most}: {undecided}"),
