@@ -105,7 +105,7 @@ pub(crate) fn rows_of_subjects(group: &[&ComparisonRecord]) -> Vec<Vec<Cell>> {
             cells.extend([
                 short_sides(record)[1].into(),
                 side(row, 1),
-                Cell::exact(two_decimals(row.difference_percent), row.difference_percent),
+                difference(row),
                 interval(row),
                 judged(row),
             ]);
@@ -190,7 +190,7 @@ pub(crate) fn cells_of(
             only(shown.blocks, || row.blocks.to_string()).into(),
             side(row, 0),
             side(row, 1),
-            Cell::exact(two_decimals(row.difference_percent), row.difference_percent),
+            difference(row),
             only(shown.published, || printed.clone().unwrap_or_default()).into(),
             interval(row),
         ]);
@@ -330,12 +330,18 @@ fn cell_words(row: &ComparisonRow) -> Vec<String> {
 }
 
 fn three(row: &ComparisonRow) -> [Cell; 3] {
-    let difference = row.difference_percent;
-    [
-        side(row, 0),
-        side(row, 1),
-        Cell::exact(two_decimals(difference), difference),
-    ]
+    [side(row, 0), side(row, 1), difference(row)]
+}
+
+/// The difference, with a sign before what is only the least or the most of it.
+fn difference(row: &ComparisonRow) -> Cell {
+    let (sign, percent) = match row.bounds_percent {
+        None => ("", row.difference_percent),
+        Some([Some(least), None]) => ("\u{2265} ", least),
+        Some([None, Some(most)]) => ("\u{2264} ", most),
+        Some(_) => return Cell::default(),
+    };
+    Cell::exact(format!("{sign}{}", two_decimals(percent)), percent)
 }
 
 fn same_cell(one: &ComparisonRow, other: &ComparisonRow) -> bool {
@@ -439,10 +445,40 @@ pub(crate) fn legend<'a>(rows: impl Iterator<Item = &'a ComparisonRow> + Clone) 
     if all().any(|answer| answer.bound.is_some()) {
         said.push("\u{2265} and \u{2264}: at least and at most.".to_owned());
     }
+    said.extend(undecided(rows));
     said.join(" ")
 }
 
-/// Two decimals, without a minus sign before zero.
+/// Rows of one reason that are named; more are counted.
+const NAMED_MAX: usize = 2;
+
+/// `Undecided: too few runs (3 rows); over the limit (write log 8K).` None where no row is, or
+/// where none has a verdict and sentences say why.
+fn undecided<'a>(rows: impl Iterator<Item = &'a ComparisonRow> + Clone) -> Option<String> {
+    let is_decided =
+        |row: &ComparisonRow| row.verdict != Verdict::Undecided || row.answers.is_some();
+    if !rows.clone().any(is_decided) {
+        return None;
+    }
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for row in rows {
+        let Some(why) = row.undecided_because() else {
+            continue;
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, loads)) => loads.push(load_words(row)),
+            None => reasons.push((why, vec![load_words(row)])),
+        }
+    }
+    let words = |(why, loads): &(&str, Vec<String>)| match loads.len() {
+        0..=NAMED_MAX => format!("{why} ({})", loads.join(", ")),
+        many => format!("{why} ({many} rows)"),
+    };
+    let words: Vec<String> = reasons.iter().map(words).collect();
+    (!words.is_empty()).then(|| format!("Undecided: {}.", words.join("; ")))
+}
+
+/// Two decimals, and never a minus before zero.
 fn two_decimals(value: f64) -> String {
     let text = format!("{value:.2}");
     if text == "-0.00" {
@@ -514,6 +550,7 @@ mod tests {
             a,
             b,
             difference_percent: (b - a) / a * 100.0,
+            bounds_percent: None,
             estimate_percent: found.map(|f| f[0]),
             interval_percent: found.map(|f| [f[1], f[2]]),
             p_value: found.map(|_| 0.002),
@@ -592,12 +629,56 @@ mod tests {
                 beyond_limit: Some(AnswerPlace::Knee),
             },
         ]);
+        rows[0].bounds_percent = Some([None, Some(-99.83)]);
         let text = text(record(rows, ["then", "now"]));
-        assert!(text.contains("\u{2265} 427,054  knee 741.40"), "{text}");
+        assert!(
+            text.contains("\u{2265} 427,054  knee 741.40  \u{2264} -99.83"),
+            "{text}"
+        );
         let words: Vec<&str> = text.split_whitespace().collect();
         let legend = "Where the limit is missed, knee: the rate at the knee. \u{2265} and";
         assert!(words.join(" ").contains(legend), "{text}");
         assert!(!text.contains("peak"), "{text}");
+    }
+
+    #[test]
+    fn an_undecided_row_says_why() {
+        let of = |found: Option<[f64; 2]>, beyond: [bool; 2]| {
+            let found = found.map(|[low, high]| [(low + high) / 2.0, low, high]);
+            let side = |is_beyond: bool| ComparedAnswer {
+                bound: None,
+                beyond_limit: is_beyond.then_some(AnswerPlace::Knee),
+            };
+            ComparisonRow {
+                verdict: Verdict::Undecided,
+                answers: Some(beyond.map(side)),
+                ..row(1, 100.0, 110.0, found)
+            }
+        };
+        let neither = [false, false];
+        for (found, beyond, why) in [
+            (None, neither, "too few runs"),
+            (Some([-50.0, 90.0]), neither, "interval too wide"),
+            (Some([1.0, 9.0]), neither, "may be chance"),
+            (Some([1.0, 9.0]), [false, true], "over the limit"),
+            (Some([-9.0, -1.0]), [false, true], "may be chance"),
+            (Some([-9.0, -1.0]), [true, false], "over the limit"),
+        ] {
+            let row = of(found, beyond);
+            assert_eq!(row.undecided_because(), Some(why), "{row:?}");
+        }
+        let bound = ComparisonRow {
+            bounds_percent: Some([None, None]),
+            ..of(None, neither)
+        };
+        assert_eq!(difference(&bound).text, "");
+        let few = of(None, neither);
+        let rows = [bound, few.clone(), few.clone(), few];
+        let words = "Undecided: only bounds (read random 8K 1x4); too few runs (3 rows).";
+        assert_eq!(undecided(rows.iter()).as_deref(), Some(words));
+        assert!(legend(rows.iter()).ends_with(words));
+        // Of a published table the sentences say it.
+        assert_eq!(undecided([row(1, 1.0, 2.0, None)].iter()), None);
     }
 
     #[test]

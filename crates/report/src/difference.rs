@@ -21,28 +21,57 @@ pub(crate) fn in_words(records: &[ComparisonRecord]) -> Option<String> {
     let found: Vec<&ComparisonRow> = rows.iter().filter(is_found).copied().collect();
     let is_one_metric = rows.iter().all(|row| row.metric == first.metric);
     let has_one_subject = records.iter().all(|one| one.b.name == records[0].b.name);
+    let is_bound = |row: &&&ComparisonRow| row.bounds_percent.is_some();
+    let bounds = rows.iter().filter(is_bound).count();
     match (found.len(), is_one_metric) {
-        (1.., _) if found.len() < rows.len() && has_one_subject => Some(of_found(&found)),
+        (1.., _) if (found.len() < rows.len() || bounds > 0) && has_one_subject => {
+            Some(of_found(&found))
+        }
+        // A bound is in no range.
+        (0, true) if has_one_subject && bounds > 0 => {
+            let rest: Vec<&ComparisonRow> = rows
+                .iter()
+                .filter(|row| row.bounds_percent.is_none())
+                .copied()
+                .collect();
+            let left_out = counted(bounds, "row has only bounds", "rows have only bounds");
+            Some(match rest.as_slice() {
+                [] => left_out,
+                [one] => format!("{}; {left_out}", amount(one)),
+                rest => format!("{}; {left_out}", of_several(rest, &first.metric)),
+            })
+        }
         (_, true) if has_one_subject => Some(of_several(&rows, &first.metric)),
         _ => None,
+    }
+}
+
+/// `10.15 % fewer IOPS`; where an answer is a bound, what is certain: `at least 10.15 % fewer IOPS`.
+fn amount(row: &ComparisonRow) -> String {
+    let of = |percent: f64| format!("{:.2} % {}", percent.abs(), direction(&row.metric, percent));
+    match row.bounds_percent {
+        None => of(row.percent()),
+        Some(_) if !row.is_open() => format!("at least {}", of(row.percent())),
+        Some([None, None]) => format!(
+            "any difference of {} is possible",
+            metric_words(&row.metric)
+        ),
+        Some(ends) => {
+            let ends = ends.into_iter().flatten();
+            let ends: Vec<String> = ends.map(|end| format!("at most {}", of(end))).collect();
+            ends.join(", ")
+        }
     }
 }
 
 /// `random read: 10.15 % fewer IOPS; random write: 9.27 % fewer IOPS`.
 fn of_found(found: &[&ComparisonRow]) -> String {
     let one = |row: &&ComparisonRow| {
-        let percent = row.percent();
         let load = match (row.threads, row.outstanding) {
             (Some(threads), Some(outstanding)) => format!(" {threads}x{outstanding}"),
             _ => String::new(),
         };
-        format!(
-            "{} {}{load}: {:.2} % {}",
-            row.pattern,
-            row.operation,
-            percent.abs(),
-            direction(&row.metric, percent)
-        )
+        format!("{} {}{load}: {}", row.pattern, row.operation, amount(row))
     };
     let mut parts: Vec<String> = found.iter().take(ROWS_MAX).map(one).collect();
     if let Some(more @ 1..) = found.len().checked_sub(ROWS_MAX) {
@@ -60,15 +89,19 @@ fn of_one(row: &ComparisonRow, level: f64) -> String {
             } else {
                 [low, high]
             };
-            format!("{:.0} % interval {low:.2} to {high:.2} %", level * 100.0)
+            let why = match row.undecided_because() {
+                Some(why) => format!("; {why}"),
+                None => String::new(),
+            };
+            format!(
+                "{:.0} % interval {low:.2} to {high:.2} %{why}",
+                level * 100.0
+            )
         }
+        None if row.bounds_percent.is_some() => "no interval: an answer is a bound".to_owned(),
         None => "no interval: too few runs".to_owned(),
     };
-    format!(
-        "{:.2} % {} ({interval})",
-        percent.abs(),
-        direction(&row.metric, percent)
-    )
+    format!("{} ({interval})", amount(row))
 }
 
 /// `2.10 to 47.11 % more IOPS in all 36 rows`.
@@ -120,6 +153,7 @@ mod tests {
             a: 100.0,
             b: 100.0 + percent,
             difference_percent: percent,
+            bounds_percent: None,
             estimate_percent: interval.map(|_| percent),
             interval_percent: interval,
             p_value: None,
@@ -158,7 +192,7 @@ mod tests {
         for (rows, words) in [
             (
                 vec![row("iops", -9.64, Some([-11.27, -8.7]))],
-                "9.64 % fewer IOPS (95 % interval 8.70 to 11.27 %)",
+                "9.64 % fewer IOPS (95 % interval 8.70 to 11.27 %; may be chance)",
             ),
             (
                 vec![row("latency_ns_p99", 40.0, None)],
@@ -185,6 +219,7 @@ mod tests {
     #[test]
     fn an_estimate_without_an_interval_is_in_no_table_and_so_in_no_line() {
         let few = |percent: f64| ComparisonRow {
+            bounds_percent: None,
             estimate_percent: Some(percent + 1.0),
             ..row("iops", percent, None)
         };
@@ -192,6 +227,46 @@ mod tests {
         assert_eq!(said(vec![few(10.0)]).as_deref(), Some(words));
         let words = "10.00 to 12.00 % more IOPS in all 2 rows";
         assert_eq!(said(vec![few(10.0), few(12.0)]).as_deref(), Some(words));
+    }
+
+    /// The headline has the number of the sentence and of the column: what is certain.
+    #[test]
+    fn of_a_bound_what_is_certain_is_said() {
+        let bound = |bounds: [Option<f64>; 2], verdict: Verdict| {
+            let certain = bounds.into_iter().flatten().next().unwrap_or(12.0);
+            ComparisonRow {
+                bounds_percent: Some(bounds),
+                verdict,
+                ..row("iops", certain, None)
+            }
+        };
+        let better = || bound([Some(718.18), None], Verdict::Better);
+        let open = || bound([None, None], Verdict::Undecided);
+        for (rows, words) in [
+            (
+                vec![better()],
+                "at least 718.18 % more IOPS (no interval: an answer is a bound)",
+            ),
+            (
+                vec![bound([None, Some(-87.78)], Verdict::Worse)],
+                "at least 87.78 % fewer IOPS (no interval: an answer is a bound)",
+            ),
+            (
+                vec![bound([None, Some(5.56)], Verdict::Undecided)],
+                "at most 5.56 % more IOPS (no interval: an answer is a bound)",
+            ),
+            (
+                vec![better(), row("iops", 3.0, Some([-1.0, 7.0]))],
+                "random read: at least 718.18 % more IOPS",
+            ),
+            (
+                vec![open(), row("iops", 3.0, None), row("iops", 4.0, None)],
+                "3.00 to 4.00 % more IOPS in all 2 rows; 1 row has only bounds",
+            ),
+            (vec![open(), open()], "2 rows have only bounds"),
+        ] {
+            assert_eq!(said(rows).as_deref(), Some(words));
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub struct HistoryRow {
     pub iops: Option<f64>,
     /// Replaces `iops` if the unit is another one: `2,532 MiB/s`.
     pub amount: String,
-    /// `partial`, `VOID`, or empty.
+    /// `partial`, `VOID`, what became of requirements, or nothing.
     pub status: String,
     /// The user's label.
     pub label: String,
@@ -45,7 +45,7 @@ pub fn history_table(rows: &[HistoryRow]) -> SheetTable {
             ("", Some(iops)) => Cell::exact(rate(iops), iops),
             (amount, _) => amount.into(),
         };
-        let is_void = row.status.contains("VOID");
+        let is_bad = row.status.contains("VOID") || row.status == "missed";
         vec![
             Cell::from(row.id.as_str()),
             if is_of_id { "" } else { row.date.as_str() }.into(),
@@ -53,7 +53,7 @@ pub fn history_table(rows: &[HistoryRow]) -> SheetTable {
             row.target.as_str().into(),
             row.what.as_str().into(),
             amount,
-            match is_void {
+            match is_bad {
                 true => Cell::judged(row.status.as_str(), Judgement::Bad),
                 false => row.status.as_str().into(),
             },

@@ -67,7 +67,7 @@ pub use draw::{
 pub use faults::{FAULTS_SHOWN_MAX, classes_text, faults_text, verification_text};
 pub use history::{HistoryRow, history_table};
 pub use imported::imported_table;
-pub use line::{document_line, experiment_line, one_line};
+pub use line::{compared_line, document_line, experiment_line, one_line};
 pub use markdown::markdown;
 pub use material::{LatencyInterval, LatencyOverTime, Material};
 pub use page::{html, page_policy, sheet_page};
@@ -78,7 +78,7 @@ pub use sheet::{Caution, Cell, Column, Judgement, Sheet, SheetTable, again, agai
 pub use sheet_csv::sheet_csv;
 pub use sheet_markdown::sheet_markdown;
 pub use sheet_text::{
-    Emphasis, Paint, marked, sheet_line, sheet_text, sheet_text_painted, wrapped_at,
+    Emphasis, Paint, marked, sheet_line, sheet_text, sheet_text_painted, with_warnings, wrapped_at,
 };
 pub use sheets::{
     RunsLook, checked_sheet, comparison_sheet, partial_lines, runs_origin, runs_sheet,

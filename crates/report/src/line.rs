@@ -7,6 +7,8 @@ use crate::answers::{limit_words, place_of};
 use crate::faults::verification_text;
 use crate::number::{latency, rate};
 use crate::repetitions::groups_of;
+use crate::sheet_text::{sheet_line, warning_names};
+use crate::sheets::comparison_sheet;
 use crate::validity::cautions;
 use crate::words::{requirement_line, series_title};
 use stripewise_results::{
@@ -28,15 +30,24 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Runs or benches in a line: `random read 8K 1x16: 742 IOPS, p99 111 ms`.
+/// Runs or benches in a line: `/data: random read 8K 1x16: 742 IOPS, p99 111 ms`.
 #[must_use]
 pub fn document_line(document: &Document) -> String {
     let mut parts = cautions(document);
     let unmet = document.requirements.iter().filter(|one| !one.met);
     parts.extend(unmet.map(|one| one_line(&requirement_line(one))));
-    match document.series.is_empty() {
-        true => parts.extend(of_runs(&document.runs)),
-        false => parts.extend(document.series.iter().map(of_series)),
+    let measured = match document.series.is_empty() {
+        true => of_runs(&document.runs),
+        false => of_all_series(document),
+    };
+    // A target is named before what was measured on it.
+    let mut named = "";
+    for (target, part) in &measured {
+        parts.push(match target.as_str() {
+            target if target == named || target.is_empty() => part.clone(),
+            target => format!("{target}: {part}"),
+        });
+        named = target;
     }
     let failed = document.runs.iter().flat_map(|run| &run.jobs);
     let failed: u64 = failed.map(|job| job.outcome.failures()).sum();
@@ -82,6 +93,36 @@ pub fn experiment_line(records: &[ComparisonRecord]) -> String {
     one_line(&said.join(" "))
 }
 
+/// A comparison in a line: what against what and by how much, then what is said of it.
+#[must_use]
+pub fn compared_line(records: &[ComparisonRecord]) -> String {
+    let mut sheet = comparison_sheet(records, &[], false);
+    let rest = match (sheet.details.is_empty(), records.len()) {
+        (false, _) => sheet.details.join(" "),
+        // The only row is in the answer.
+        (true, 1) => String::new(),
+        // Answers of benches, each with its sentence.
+        (true, _) => experiment_line(records),
+    };
+    if sheet.details.is_empty() && !rest.is_empty() {
+        sheet.answer.clear();
+    }
+    let parts = [sheet_line(&sheet), rest].into_iter();
+    joined(&parts.filter(|part| !part.is_empty()).collect::<Vec<_>>())
+}
+
+/// A part for each series, with its target.
+fn of_all_series(document: &Document) -> Vec<(String, String)> {
+    let of = |series: &SeriesRecord| {
+        let is_its = |run: &&RunRecord| run.series.as_deref() == Some(series.id.as_str());
+        let run = document.runs.iter().find(is_its);
+        let target = run.and_then(|run| run.jobs.first());
+        let target = target.map(JobRecord::target_names).unwrap_or_default();
+        (target, of_series(series))
+    };
+    document.series.iter().map(of).collect()
+}
+
 /// `random read: 48,200 IOPS ±8 % at p99 < 5 ms`.
 fn of_series(series: &SeriesRecord) -> String {
     let name = series_title(&series.name).to_lowercase();
@@ -103,13 +144,15 @@ fn of_series(series: &SeriesRecord) -> String {
     format!("{name}: {amount}{at}")
 }
 
-/// A part for each workload, combining its repetitions.
-fn of_runs(runs: &[RunRecord]) -> Vec<String> {
+/// A part for each workload, its repetitions together, with its target.
+fn of_runs(runs: &[RunRecord]) -> Vec<(String, String)> {
     let groups = groups_of(runs);
     let shown = groups.iter().take(WORKLOADS_MAX);
-    let mut parts: Vec<String> = shown.map(|group| of_group(group)).collect();
+    let part = |group: &Vec<(&RunRecord, &JobRecord)>| (group[0].1.target_names(), of_group(group));
+    let mut parts: Vec<(String, String)> = shown.map(part).collect();
     if let Some(more @ 1..) = groups.len().checked_sub(WORKLOADS_MAX) {
-        parts.push(format!("and {}", counted(more, "more", "more")));
+        let words = format!("and {}", counted(more, "more", "more"));
+        parts.push((String::new(), words));
     }
     parts
 }
@@ -163,18 +206,11 @@ fn of_group(group: &[(&RunRecord, &JobRecord)]) -> String {
 /// `warnings: cpu-bound, other-load`. Void ones come first in the line already, and notes
 /// are omitted.
 fn warnings(runs: &[RunRecord]) -> Option<String> {
-    let mut codes: Vec<&str> = Vec::new();
-    for (warning, _) in crate::warnings::collected(runs) {
-        if warning.severity == Severity::Warning && !codes.contains(&warning.code.as_str()) {
-            codes.push(&warning.code);
-        }
-    }
-    let word = match codes.len() {
-        0 => return None,
-        1 => "warning",
-        _ => "warnings",
-    };
-    Some(format!("{word}: {}", codes.join(", ")))
+    let all = crate::warnings::collected(runs);
+    let grave = all
+        .iter()
+        .filter(|(one, _)| one.severity == Severity::Warning);
+    warning_names(grave.map(|(warning, _)| warning.code.as_str()))
 }
 
 #[cfg(test)]

@@ -98,7 +98,8 @@ fn stopped(document: &Document) -> Option<String> {
         .collect();
     if let Some(names) = listed(&series) {
         return Some(format!(
-            "Stopped before {} end: {names}. Series planned after that, if any, were not run.",
+            "Stopped before {} end: {names}. Series planned after that, if any, were not run; others are \
+             whole. To go on, run it again with --series.",
             plural(series.len(), "its", "their")
         ));
     }
@@ -246,7 +247,7 @@ mod tests {
                 "VOID in part: the numbers of 1 of 2 runs (Random read, /dev/loop0) are not the \
                  disk's (zero-data).",
                 "Stopped before its end: Random read, /dev/loop0. Series planned after that, \
-                 if any, were not run.",
+                 if any, were not run; others are whole. To go on, run it again with --series.",
             ]
         );
     }

@@ -92,6 +92,7 @@ fn comparison() -> ComparisonRecord {
         a: 400.0,
         b: 400.0 * (1.0 + percent / 100.0),
         difference_percent: percent,
+        bounds_percent: None,
         estimate_percent: Some(percent),
         interval_percent: Some([percent - half, percent + half]),
         p_value: Some(0.002),

@@ -78,9 +78,14 @@ pub struct ComparisonRow {
     pub a: f64,
     /// B, likewise.
     pub b: f64,
-    /// The usual column: (B - A) / A * 100 of the two values above.
+    /// The classic column: (B - A) / A * 100 of the two values above; where one is a bound and
+    /// the other lies beyond it, the least difference.
     pub difference_percent: f64,
-    /// Hodges-Lehmann estimate over blocks, only with repetitions.
+    /// The least and the most that the difference can be, where an answer is a bound; null where
+    /// nothing limits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds_percent: Option<[Option<f64>; 2]>,
+    /// Hodges-Lehmann estimate over blocks, with repetitions only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate_percent: Option<f64>,
     /// Its interval, low and high; absent with too few blocks.
@@ -130,6 +135,39 @@ impl ComparisonRow {
     pub fn percent(&self) -> f64 {
         let estimate = self.interval_percent.and(self.estimate_percent);
         estimate.unwrap_or(self.difference_percent)
+    }
+
+    /// An answer is a bound, and which side is more does not follow: the row has no one number.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.bounds_percent.is_some_and(|[least, most]| {
+            !(least > Some(0.0) || most.is_some_and(|most| most < 0.0))
+        })
+    }
+
+    /// Why the row is undecided, in short; none where it is not, or its numbers are void.
+    #[must_use]
+    pub fn undecided_because(&self) -> Option<&'static str> {
+        if self.verdict != Verdict::Undecided || !self.void.is_empty() {
+            return None;
+        }
+        let beyond = self
+            .answers
+            .map(|both| both.map(|one| one.beyond_limit.is_some()));
+        // Less of what is beyond the limit is worse all the same.
+        let is_over = match (beyond, self.interval_percent) {
+            (Some([true, false]), Some([low, _])) => low <= 0.0,
+            (Some([false, true]), Some([_, high])) => high >= 0.0,
+            (Some([a, b]), None) => a != b,
+            _ => false,
+        };
+        Some(match (is_over, self.interval_percent) {
+            (true, _) => "over the limit",
+            (_, None) if self.bounds_percent.is_some() => "only bounds",
+            (_, None) => "too few runs",
+            (_, Some([low, high])) if low <= 0.0 && 0.0 <= high => "interval too wide",
+            _ => "may be chance",
+        })
     }
 }
 
@@ -184,7 +222,8 @@ impl ComparisonGroup {
     #[must_use]
     pub fn of_rows(rows: &[ComparisonRow]) -> Vec<ComparisonGroup> {
         let mut kinds: Vec<(String, &str, Vec<f64>)> = Vec::new();
-        for row in rows {
+        // A mean of bounds is none.
+        for row in rows.iter().filter(|row| row.bounds_percent.is_none()) {
             let name = format!("{} {}", row.pattern, row.operation);
             let difference = row.difference_percent;
             match kinds.iter_mut().find(|(known, ..)| *known == name) {

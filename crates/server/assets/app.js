@@ -407,13 +407,14 @@ function pageHistory() {
     Promise.all([ask('/api/runs?' + of), ask('/api/measurements?' + of)]).then(function (both) { measured = both[1]; clear(box); list(both[0]); measurements(box, measured); say(''); }).catch(trouble);
     ask('/api/trends?' + query({ target: target.value })).then(function (lines) { clear(below); trends(below, lines[0]); }).catch(trouble);
   }
+  function statusOf(g) { return g.tool || (g.status === 'complete' && g.verdict) || g.status; }
   function list(runs) {
     var groups = [], by = {};
     runs.forEach(function (run) {
       var id = run.series || run.id, g = by[id];
       if (!g) { g = by[id] = { id: id, runs: 0, warnings: 0, loads: {}, parts: {} }; groups.push(g); }
       g.runs++; g.warnings += run.warnings; g.label = run.label || g.label; g.started = run.started_at; g.host = run.host;
-      g.status = g.status === 'running' ? g.status : run.status; g.tool = run.tool;
+      g.status = g.status === 'running' ? g.status : run.status; g.tool = run.tool; g.verdict = run.verdict;
       run.jobs.forEach(function (job) {
         g.target = job.target;
         var load = (run.series_part === 'log' ? 'log ' : '') + loadWords(job) + ', ' + grouped(job.threads * job.outstanding) + ' in flight';
@@ -458,10 +459,10 @@ function pageHistory() {
       { name: 'Runs', n: true, value: function (g) { return g.runs; } },
       { name: 'Warnings', n: true, value: function (g) { return g.warnings; } },
       { name: 'Host', value: function (g) { return g.host; } },
-      { name: 'Status', value: function (g) { return g.tool || g.status; } }
+      { name: 'Status', value: statusOf }
     ].filter(function (column) {
       if (column.name === 'Host') return groups.some(function (g) { return g.host !== groups[0].host; });
-      return column.name !== 'Status' || groups.some(function (g) { return g.tool || g.status !== 'complete'; });
+      return column.name !== 'Status' || groups.some(function (g) { return statusOf(g) !== 'complete'; });
     }), groups);
     add(box, 'p', { class: 'muted' }, 'IOPS and p99 of ' + chosen + '; of several runs the median. ' + scale.words);
   }
@@ -543,8 +544,12 @@ function pageCompare() {
   metric.addEventListener('change', load);
   load();
 }
-// What the interval is about, where there is one: the estimate, else the plain difference.
-function differenceOf(r) { return r.estimate_percent === undefined || r.estimate_percent === null ? r.difference_percent : r.estimate_percent; }
+// What the interval is about, where there is one: the estimate, else the plain difference; of bounds the
+// end that is known, which may be none.
+function differenceOf(r) {
+  if (r.bounds_percent) return r.bounds_percent[0] === null ? r.bounds_percent[1] : r.bounds_percent[0];
+  return r.estimate_percent === undefined || r.estimate_percent === null ? r.difference_percent : r.estimate_percent;
+}
 var VERDICTS = { better: 'better', worse: 'worse', 'no-difference': 'no difference', undecided: 'undecided', mixed: 'mixed' };
 function comparison(to, c) {
   (c.sentences || []).forEach(function (s) { add(to, 'p', {}, s); });
@@ -569,6 +574,7 @@ function comparison(to, c) {
 var DIFFERENCE_MAX = 100;
 function deltaCell(cell, r, widest) {
   cell.classList.add('bars');
+  if (differenceOf(r) === null) return;
   var svg = draw(cell, 'svg', { viewBox: '-50 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }), all = Math.min(widest, DIFFERENCE_MAX);
   var place = function (v) { return Math.max(-1, Math.min(1, v / all)) * 48; }, x = place(differenceOf(r)), tone = r.verdict === 'better' ? 'better' : r.verdict === 'worse' ? 'worse' : 'same';
   var piece = function (from, to) { draw(svg, 'rect', { x: Math.min(from, to), y: 2, width: Math.max(Math.abs(to - from), 0.5), height: 8, class: tone }); };
@@ -576,7 +582,8 @@ function deltaCell(cell, r, widest) {
   draw(svg, 'line', { x1: 0, x2: 0, y1: 0, y2: 12, class: 'zero' });
   if (r.interval_percent) draw(svg, 'line', { x1: place(r.interval_percent[0]), x2: place(r.interval_percent[1]), y1: 6, y2: 6, class: 'zero' });
   var sign = function (v) { return Math.abs(v) < 0.05 ? '0.0' : (v < 0 ? '\u2212' : '+') + Math.abs(v).toFixed(1); };
-  cell.appendChild(document.createTextNode(sign(differenceOf(r)) + ' %' + (r.interval_percent ? ' (' + sign(r.interval_percent[0]) + ' to ' + sign(r.interval_percent[1]) + ')' : '')));
+  var end = r.bounds_percent ? (r.bounds_percent[0] === null ? '\u2264 ' : '\u2265 ') : '';
+  cell.appendChild(document.createTextNode(end + sign(differenceOf(r)) + ' %' + (r.interval_percent ? ' (' + sign(r.interval_percent[0]) + ' to ' + sign(r.interval_percent[1]) + ')' : '')));
 }
 
 // ---- this machine ----

@@ -203,6 +203,19 @@ impl Store {
         })
     }
 
+    /// Whether the request of a run names requirements: found without reading its record, and
+    /// `false` where that cannot be read.
+    #[must_use]
+    pub fn has_requirements(&self, id: &str) -> bool {
+        let found = self.connection.query_row(
+            "SELECT instr(json, '\"requirements\":[\"') FROM records JOIN runs USING (run_number) \
+             WHERE id = ?1",
+            [id],
+            |row| row.get::<_, i64>(0),
+        );
+        found.is_ok_and(|place| place > 0)
+    }
+
     /// All latencies of a run, an entry per job.
     ///
     /// # Errors

@@ -51,7 +51,10 @@ pub(crate) fn free_syncs(what: &str, median_ns: Option<u64>) -> Option<Caution> 
          `verify --power-cut` shows which",
         format_duration(median_ns)
     );
-    Some(Caution::own(Severity::Warning, text, ""))
+    Some(Caution {
+        code: TOO_FAST.to_owned(),
+        ..Caution::own(Severity::Warning, text, "")
+    })
 }
 
 #[cfg(test)]

@@ -45,23 +45,38 @@ fn a_quiet_run_is_a_line_of_what_it_measured() {
         "4",
     ];
     let one = line(&desk, 0, &run);
-    is(&desk, &one, "random read 8K 1x4: ", " µs");
+    is(&desk, &one, "sim:sata-ssd: random read 8K 1x4: ", " µs");
     assert!(one.contains(" IOPS, p99 "), "{one}");
 
     let repeated = line(&desk, 0, &[&run[..], &["--repeat", "6"]].concat());
-    is(&desk, &repeated, "random read 8K 1x4: ", " µs");
+    is(
+        &desk,
+        &repeated,
+        "sim:sata-ssd: random read 8K 1x4: ",
+        " µs",
+    );
     assert!(repeated.contains(", median of 6 runs, p99 "), "{repeated}");
 
     let mixed = ["--read-percent", "70", "--block", "4K,8K"];
     let mixed = line(&desk, 0, &[&run[..], &mixed].concat());
-    is(&desk, &mixed, "random 70 % read 4K 1x4: ", " ms");
+    is(
+        &desk,
+        &mixed,
+        "sim:sata-ssd: random 70 % read 4K 1x4: ",
+        " ms",
+    );
     assert!(mixed.contains("; random 70 % read 8K 1x4: "), "{mixed}");
     assert!(mixed.contains(", p99 of reads "), "{mixed}");
 
     // Of a large grid some, and how many there are besides.
     let blocks = ["--block", "1K,2K,4K,8K,16K,32K,64K,128K,256K,512K"];
     let grid = line(&desk, 0, &[&run[..], &blocks].concat());
-    is(&desk, &grid, "random read 1K 1x4: ", "; and 2 more");
+    is(
+        &desk,
+        &grid,
+        "sim:sata-ssd: random read 1K 1x4: ",
+        "; and 2 more",
+    );
 }
 
 #[test]
@@ -114,7 +129,12 @@ fn a_quiet_bench_is_a_line_of_its_answers() {
     let desk = Desk::new();
     let bench = ["bench", "sim:raid10-10k", "--series", "random-read,log"];
     let answers = line(&desk, 0, &bench);
-    is(&desk, &answers, "random read: ", ", over p99 < 5 ms");
+    is(
+        &desk,
+        &answers,
+        "sim:raid10-10k: random read: ",
+        ", over p99 < 5 ms",
+    );
     assert!(answers.contains(" IOPS \u{b1}"), "{answers}");
     assert!(answers.contains(", over p99 < 5 ms; log: "), "{answers}");
 
@@ -123,7 +143,7 @@ fn a_quiet_bench_is_a_line_of_its_answers() {
     is(
         &desk,
         &like,
-        "sequential read 1M 1x8: ",
+        "sim:sata-ssd: sequential read 1M 1x8: ",
         "; warning: not-steady",
     );
     assert!(like.contains("; random write 4K 1x32: "), "{like}");
@@ -190,6 +210,7 @@ fn a_quiet_verification_is_its_verdict() {
     ];
     let verdict = line(&desk, 0, &verify);
     assert!(verdict.starts_with("PASSED: no fault in "), "{verdict}");
+    assert!(verdict.contains(&format!(" (on {volume}")), "{verdict}");
 
     let run = [
         "run",
@@ -285,9 +306,9 @@ fn the_lines_for_cron_do_what_the_page_says() {
     let log = std::fs::read_to_string(&log).expect("the log");
     let last = log.lines().next_back().expect("a line");
     // What lies below temporary files may make it void, which is said first.
-    let words = "random read 8K 1x1: ";
+    let words = format!("{volume}: random read 8K 1x1: ");
     assert!(
-        last.starts_with(words) || last.contains(&format!("; {words}")),
+        last.starts_with(&words) || last.contains(&format!("; {words}")),
         "{log}"
     );
 }

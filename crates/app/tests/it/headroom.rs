@@ -355,6 +355,9 @@ fn a_profile_has_headroom_at_a_rate_or_in_users() {
     // A mail says of what it is, and how it is shown again.
     let line = desk.run(&[&closed[..], &["-q"]].concat()).done().stdout;
     let id = desk.json(&["history"]).at("history.0.series").text();
-    assert!(line.starts_with("sim:raid10-10k: Headroom of "), "{line}");
+    assert!(
+        line.starts_with("sim:raid10-10k at p99 < 2 s: Headroom of "),
+        "{line}"
+    );
     assert!(line.ends_with(&format!(" [{id}]\n")), "{line}");
 }

@@ -1,7 +1,7 @@
 //! What is stored and how it is found again.
 
 use crate::support::shared::bench_of_a_drive;
-use crate::support::{Answer, Desk, names};
+use crate::support::{Answer, Desk, Json, names};
 
 /// `history show` prints the bytes that the command printed.
 fn check_shown_again(desk: &Desk, printed: &str, ids: &[&str]) {
@@ -117,6 +117,42 @@ fn history_lists_the_newest_first_and_no_more_than_asked() {
     let listed = desk.run(&["history"]).done();
     let position = |label: &str| listed.stdout.find(label).expect("listed");
     assert!(position("three") < position("one"));
+}
+
+#[test]
+fn what_was_required_is_met_or_missed_in_the_list() {
+    let desk = Desk::new();
+    for (requirement, code) in [("iops>=1", 0), ("iops>=99000000", 1)] {
+        let run = ["run", "sim:nvme", "--duration", "10ms"];
+        desk.run(&[&run[..], &["--require", requirement]].concat())
+            .ended(code);
+        let bench = ["bench", "sim:nvme", "--series", "log", "--no-report"];
+        let more = ["--step", "1s", "--require", requirement];
+        desk.run(&[&bench[..], &more].concat()).ended(code);
+    }
+    desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    let listed = desk.run(&["history"]).done().stdout;
+    let rows = listed.lines().filter(|line| line.contains("sim:nvme"));
+    let words = rows.map(|row| row.split_whitespace().last().unwrap_or_default());
+    let words: Vec<&str> = words.collect();
+    // Nothing was required of the newest.
+    assert_eq!(words[1..], ["missed", "missed", "met", "met"], "{listed}");
+    assert!(
+        words[0].parse::<f64>().is_ok() || words[0].contains(','),
+        "{listed}"
+    );
+    let document = desk.json(&["history"]);
+    let runs = document.at("history").items();
+    let verdict = |run: &Json| run.maybe("verdict").map(|verdict| verdict.text());
+    assert_eq!(verdict(&runs[0]), None);
+    let of_series = runs.iter().filter(|run| !run.at("series").is_null());
+    let mut verdicts: Vec<Option<String>> = of_series.map(verdict).collect();
+    verdicts.dedup();
+    let expected = ["missed", "met"].map(|word| Some(word.to_owned()));
+    assert_eq!(
+        verdicts, expected,
+        "of a series each run has that of the series"
+    );
 }
 
 #[test]

@@ -83,13 +83,15 @@ fn a_quiet_run_that_was_interrupted_says_so_first_in_its_line() {
     until_measured(&desk, &mut running, 1);
     running.signal(Signal::INT);
     let answer = running.wait().ended(130);
-    let says = "Stopped before its end: the numbers are of what ran before that; random read 8K ";
+    let says = "Stopped before its end: the numbers are of what ran before that; ";
     // Only that the numbers are void, by what lies below temporary files, is said before.
     let line = match answer.stdout.strip_prefix("VOID: ") {
         Some(void) => void.split_once("; ").expect("words behind it").1,
         None => &answer.stdout,
     };
     assert!(line.starts_with(says), "{}", answer.stdout);
+    let measured = format!("{volume}: random read 8K ");
+    assert!(line.contains(&measured), "{measured}: {line}");
     assert_eq!(answer.stdout.lines().count(), 1, "{}", answer.stdout);
 }
 

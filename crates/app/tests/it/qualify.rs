@@ -260,6 +260,14 @@ fn commit_methods_are_compared_on_a_simulated_disk() {
     let shown = desk.run(&["history", "show", &id]).done().stdout;
     assert!(shown.contains("Commits a second"), "{shown}");
     assert!(shown.lines().count() < 40, "{shown}");
+    let compared = desk.json(&["compare", &id, &id]);
+    assert_eq!(compared.at("question").text(), "commit methods");
+    let rows = compared.at("rows").items();
+    assert_eq!(rows.len(), 10);
+    let name = "O_DIRECT+fdatasync, overwritten file, 64 in a group";
+    assert!(rows.iter().any(|row| row.at("name").text() == name));
+    let table = desk.run(&["compare", &id, &id]).done().stdout;
+    assert!(table.contains("From +0.0 to +0.0 % in 10 rows"), "{table}");
     desk.run(&["qualify", "sim:disk-7k2", "--commit", "--quick"])
         .failed(2, &["'--commit' cannot be used with '--quick'"]);
     assert_eq!(found.at("verdict").text(), "not-judged");

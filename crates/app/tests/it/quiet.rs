@@ -3,7 +3,7 @@
 use crate::support::Desk;
 
 /// Commands that answer, in an order in which each finds what it needs; lists stay lists.
-const ANSWERS: [&str; 20] = [
+const ANSWERS: [&str; 23] = [
     "run sim:raid10-10k --duration 1s",
     "run sim:nvme --duration 10ms --threads 1,2",
     "bench sim:nvme --series random-read --step 1s --no-report",
@@ -20,8 +20,11 @@ const ANSWERS: [&str; 20] = [
     "baseline set last-run",
     "qualify sim:raid10-10k --for etcd --quick",
     "history show last",
-    "limits sim:ebs-gp3",
+    "limits sim:ebs-gp3 --cloud aws",
     "history show last",
+    "compare last last",
+    "headroom sim:raid10-10k --load postgresql --rate 60 --slo p99<50ms --confirm 10s",
+    "compare last last",
     "doctor .",
     "lab clean",
 ];
@@ -44,6 +47,19 @@ fn a_quiet_answer_is_one_line() {
             "{line}: {}",
             answer.stdout
         );
+        // Who sees only this line has to know what it is about.
+        let said = &answer.stdout;
+        if ["run", "bench", "headroom", "limits", "qualify"].contains(&words[0]) {
+            assert!(said.contains(words[1]), "{line}: {said}");
+        }
+        for (command, named) in [
+            ("headroom", " at p99 < 50 ms: "),
+            ("limits", " As a gp3 of 3,000 IOPS and 125 MiB/s"),
+            ("compare last", " on sim:"),
+        ] {
+            let is_named = !line.starts_with(command) || said.contains(named);
+            assert!(is_named, "{line}: {said}");
+        }
         let is_empty = answer.stdout.trim().is_empty();
         assert!(!is_empty, "{line} prints an empty line");
     }

@@ -64,6 +64,17 @@ fn the_caps_of_volumes_are_named_and_those_of_a_disk_are_none() {
     assert!((small.at("a.value").number() - 3_000.0).abs() < 30.0);
     assert_eq!(small.at("a.verdict").text(), "IOPS");
     assert_eq!(small.at("b.verdict").text(), "undecided");
+    // The caps lead, also those that one of both has alone; a load of the user is in no other.
+    assert_eq!(rows[0].at("name").text(), "cap of IOPS");
+    assert!(rows[0].at("b").is_null());
+    let own = desk.json(&["limits", "sim:raid10-10k", "--block", "8K"]);
+    let more = desk.run(&["compare", &ids[0], &own.at("id").text()]);
+    let more = more.done().stdout;
+    assert!(more.contains("Cap of IOPS: 3,000 IOPS"), "{more}");
+    assert!(
+        more.contains("only in A") && more.contains("only in B"),
+        "{more}"
+    );
     let text = desk.run(&["compare", &ids[0], &ids[1]]).done().stdout;
     let rows = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(

@@ -3,7 +3,7 @@
 mod measurements;
 mod rows;
 
-use crate::steps::documents::{document, judge_as_asked};
+use crate::steps::documents::{document, judge_as_asked, verdicts_as_asked};
 use crate::steps::headroom::{self, StoredHeadroom, json_of_series};
 use crate::steps::limits::{self, StoredLimits};
 use crate::steps::measured;
@@ -103,7 +103,12 @@ impl History {
     /// As `--json` prints it.
     #[must_use]
     pub fn document(&self) -> HistoryDocument<'_> {
-        listed(&self.runs, &self.measurements)
+        let runs = self.runs.iter().map(|(run, _)| run);
+        let verdicts = match &self.store {
+            Some(store) => verdicts_as_asked(store, runs),
+            None => Vec::new(),
+        };
+        listed(&self.runs, &verdicts, &self.measurements)
     }
 }
 
@@ -182,6 +187,9 @@ struct ListedRun<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tool: Option<&'a str>,
     warnings: u64,
+    /// What became of `--require`, of a series as a whole: `met`, `missed` or `undecided`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'static str>,
     jobs: Vec<ListedJob<'a>>,
 }
 
@@ -208,11 +216,13 @@ fn is_zero(percent: &u8) -> bool {
 
 fn listed<'a>(
     runs: &'a [(RunSummary, Said)],
+    verdicts: &[Option<&'static str>],
     measurements: &'a [Measurement],
 ) -> HistoryDocument<'a> {
     let history = runs
         .iter()
-        .map(|(run, said)| ListedRun {
+        .zip(verdicts)
+        .map(|((run, said), verdict)| ListedRun {
             id: &run.id,
             started_at: &run.started_at,
             status: run.status,
@@ -222,6 +232,7 @@ fn listed<'a>(
             host: &run.host,
             tool: run.tool.as_deref(),
             warnings: run.warnings,
+            verdict: *verdict,
             jobs: run
                 .jobs
                 .iter()

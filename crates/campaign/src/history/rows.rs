@@ -1,5 +1,6 @@
 //! The rows of a history, and the known fields of each run's jobs.
 
+use crate::steps::documents::verdict_as_asked;
 use crate::steps::headroom::StoredHeadroom;
 use crate::steps::limits::StoredLimits;
 use crate::steps::qualification::{StoredQualification, StoredStudy};
@@ -97,10 +98,11 @@ pub fn rows(
             let void = record
                 .as_ref()
                 .is_some_and(|one| !one.void_codes().is_empty());
-            let row = HistoryRow {
+            let mut row = HistoryRow {
                 status: status(run.status == Status::Partial, void, run.status),
                 ..row(run, record.as_ref(), said)
             };
+            add_verdict(store, run, &mut row);
             rows.push((begun(run), row));
             continue;
         };
@@ -196,10 +198,20 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> H
             row.status = answer.status;
         }
     }
+    add_verdict(store, newest, &mut row);
     row
 }
 
-/// The answer of a study.
+/// What became of `--require`, where nothing graver is to be said.
+fn add_verdict(store: &Store, run: &RunSummary, row: &mut HistoryRow) {
+    if row.status.is_empty()
+        && let Some(verdict) = verdict_as_asked(store, run)
+    {
+        verdict.word().clone_into(&mut row.status);
+    }
+}
+
+/// What a study came to.
 struct StudyAnswer {
     /// Nothing remains to be measured, even if single runs failed.
     is_whole: bool,

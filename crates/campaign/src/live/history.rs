@@ -1,6 +1,7 @@
 //! The stored runs as a list for pages and programs.
 
 use super::{View, store};
+use crate::steps::documents::verdicts_as_asked;
 use crate::steps::measured::{self, Measurement};
 use serde::Serialize;
 use stripewise_conductor::context::store_failure;
@@ -33,6 +34,9 @@ pub struct Entry {
     pub tool: Option<String>,
     /// Warnings of the run and of its jobs.
     pub warnings: u64,
+    /// What became of `--require`, of a series as a whole: `met`, `missed` or `undecided`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<&'static str>,
     /// Its jobs.
     pub jobs: Vec<EntryJob>,
 }
@@ -118,7 +122,9 @@ pub fn history(view: &View, query: &Query) -> Outcome<Vec<Entry>> {
         return Ok(Vec::new());
     };
     let listing = store.list_readable(&filter(query)).map_err(store_failure)?;
-    Ok(listing.runs.into_iter().map(entry).collect())
+    let verdicts = verdicts_as_asked(&store, &listing.runs);
+    let runs = listing.runs.into_iter().zip(verdicts);
+    Ok(runs.map(|(run, verdict)| entry(run, verdict)).collect())
 }
 
 /// Profiles, fills and verifications that match the query, newest first; they
@@ -150,7 +156,7 @@ pub(super) fn is_zero(percent: &u8) -> bool {
     *percent == 0
 }
 
-fn entry(run: RunSummary) -> Entry {
+fn entry(run: RunSummary, verdict: Option<&'static str>) -> Entry {
     let jobs = run.jobs.into_iter().map(|job| EntryJob {
         name: job.name,
         target: job.target,
@@ -178,5 +184,6 @@ fn entry(run: RunSummary) -> Entry {
         host: run.host,
         tool: run.tool,
         warnings: run.warnings,
+        verdict,
     }
 }

@@ -171,6 +171,12 @@ pub fn observe(context: &Context, options: &ObserveOptions) -> Outcome<Ended> {
         None => live::observe_live(context, options)?,
     };
     let document = &mut observed.document;
+    if document.devices.is_empty() && options.from.is_empty() && !options.is_anonymous {
+        let names = watched::names_of(options.target.as_deref())?;
+        document
+            .notes
+            .push(format!("Nothing was done to: {names}."));
+    }
     document.schema_version = SCHEMA_VERSION;
     document.id = context.new_id(&document.started_at);
     document.host = context.host().name;

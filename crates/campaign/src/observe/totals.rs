@@ -1,6 +1,7 @@
 //! Results from the system's counters without the kernel's events: numbers of operations and
 //! bytes, but neither their latencies nor their processes.
 
+use super::watched::whole_devices;
 use super::{ObserveOptions, Observed};
 use crate::steps::observation::groups::GroupWatch;
 use crate::steps::observation::{
@@ -12,7 +13,7 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::observer::Progress;
-use stripewise_disk_inspect::{Inspect, System};
+use stripewise_disk_inspect::System;
 use stripewise_machine::observe::{Counters, DeviceCounters, Snapshot};
 use stripewise_machine::tracefs::TraceError;
 use stripewise_units::DeviceNumber;
@@ -74,17 +75,6 @@ pub fn observe_counters(
         model: None,
         trace: None,
     })
-}
-
-/// All except partitions, which their disks include.
-fn whole_devices(system: &System) -> Vec<DeviceNumber> {
-    let numbers = system.devices().into_iter();
-    let is_whole = |number: &DeviceNumber| {
-        system
-            .device(*number)
-            .is_ok_and(|device| device.partition.is_none())
-    };
-    numbers.filter(is_whole).collect()
 }
 
 fn wait(context: &Context, duration_ns: u64) {

@@ -21,6 +21,12 @@ pub fn watched(target: Option<&str>) -> Outcome<Vec<Watched>> {
     let Some(target) = target else {
         return Ok(Vec::new());
     };
+    if target.starts_with("sim:") {
+        return Err(Failure::usage(
+            format!("{target} is simulated: no kernel sees its I/O"),
+            "name a device or a path of this machine; `stripewise run` measures simulated arrays",
+        ));
+    }
     let system = System::live();
     let devices = match system.device_named(target) {
         Ok(device) => vec![device],
@@ -49,8 +55,47 @@ pub fn watched(target: Option<&str>) -> Outcome<Vec<Watched>> {
     Ok(all)
 }
 
-/// The devices that carry out operations sent to this one: layers of md and device mapper pass
-/// them on, and so do partitions.
+/// Names that are listed; more are counted.
+const NAMED_MAX: usize = 8;
+
+/// Which devices those are: `sda, sdb and 3 more`.
+pub fn names_of(target: Option<&str>) -> Outcome<String> {
+    let system = System::live();
+    let watched = watched(target)?;
+    let numbers: Vec<DeviceNumber> = match watched.is_empty() {
+        true => whole_devices(&system),
+        false => watched.iter().map(|one| one.number).collect(),
+    };
+    let devices = numbers
+        .into_iter()
+        .filter_map(|number| system.device(number).ok());
+    // Loop devices and the like that have nothing behind them are no disks.
+    let devices = devices.filter(|device| device.size_bytes > 0);
+    Ok(listed(devices.map(|device| device.name).collect()))
+}
+
+fn listed(mut names: Vec<String>) -> String {
+    let more = names.len().saturating_sub(NAMED_MAX);
+    names.truncate(NAMED_MAX);
+    match more {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
+/// All but partitions, which count what their disks count.
+pub fn whole_devices(system: &System) -> Vec<DeviceNumber> {
+    let numbers = system.devices().into_iter();
+    let is_whole = |number: &DeviceNumber| {
+        system
+            .device(*number)
+            .is_ok_and(|device| device.partition.is_none())
+    };
+    numbers.filter(is_whole).collect()
+}
+
+/// The devices that carry out what is sent to this one: layers of md and device mapper hand
+/// on what they get, and so do partitions.
 fn carriers(device: &BlockDevice, range: Option<(u64, u64)>, all: &mut Vec<Watched>) {
     let hands_on = matches!(
         device.kind,
@@ -87,6 +132,16 @@ mod tests {
             below,
             ..BlockDevice::default()
         }
+    }
+
+    #[test]
+    fn a_simulated_array_is_refused_and_many_devices_are_counted() {
+        let refused = watched(Some("sim:nvme")).expect_err("no kernel sees it");
+        assert_eq!(refused.exit, Exit::Usage);
+        assert!(refused.to_string().contains("simulated"), "{refused}");
+        let names = |count: usize| listed((0..count).map(|k| format!("sd{k}")).collect());
+        assert_eq!(names(2), "sd0, sd1");
+        assert!(names(11).ends_with("sd7 and 3 more"));
     }
 
     #[test]

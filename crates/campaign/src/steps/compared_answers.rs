@@ -1,4 +1,5 @@
-//! Compares two answers of `limits`, or two qualifications, row by row.
+//! Two answers of `limits`, two qualifications, or two tables of commit methods, held against
+//! each other row by row.
 
 use super::limits::{self, StoredLimits};
 use super::pages::{PictureLook, Rendered, ReportFormat};
@@ -7,24 +8,28 @@ use super::render_sheet::StoredAnswer;
 use serde::Serialize;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{Cell, Column, KeptFacts, Sheet, SheetTable, sheet_line};
+use stripewise_report::{Cell, Column, KeptFacts, Sheet, SheetTable};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_stats::difference_percent;
 use stripewise_store::Store;
-use stripewise_units::{counted, format_three_digits, plural};
+use stripewise_studies::limits::{AppliesTo, CapFound, CapKind, cap_text};
+use stripewise_studies::qualify::CommitRecord;
+use stripewise_units::{
+    capitalised, counted, format_iops, format_rate_interval, format_three_digits, plural,
+};
 
 /// Two answers to one question.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct AnswerComparison {
     /// Of this document.
     pub schema_version: u32,
-    /// What was asked: `limits`, or the name of a product.
+    /// What was asked: `limits`, `commit methods`, or the name of a product.
     pub question: String,
     /// The reference.
     pub a: AnswerSide,
     /// What is held against it.
     pub b: AnswerSide,
-    /// What both measured, a load or a requirement each.
+    /// What either measured: a cap, a load, a requirement or a commit method each.
     pub rows: Vec<AnswerRow>,
 }
 
@@ -39,15 +44,15 @@ pub struct AnswerSide {
     pub answer: String,
 }
 
-/// A load or a requirement.
+/// A cap, a load, a requirement or a commit method.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct AnswerRow {
     /// Which.
     pub name: String,
-    /// Of A.
-    pub a: AnswerValue,
+    /// Of A; null where it has none.
+    pub a: Option<AnswerValue>,
     /// Of B.
-    pub b: AnswerValue,
+    pub b: Option<AnswerValue>,
 }
 
 /// What was measured of it.
@@ -57,7 +62,7 @@ pub struct AnswerValue {
     pub value: Option<f64>,
     /// For people, with unit and interval.
     pub text: String,
-    /// The limit that applies, or the verdict.
+    /// The limit that applies, or the verdict; empty of what has none.
     pub verdict: String,
 }
 
@@ -103,16 +108,28 @@ pub fn compare_stored_answers(
             "compare two answers to one question",
         ));
     }
-    let in_b = |name: &str| of_b.rows.iter().find(|(other, _)| other == name);
-    let rows = of_a.rows.into_iter().filter_map(|(name, a)| {
-        let b = in_b(&name)?.1.clone();
-        Some(AnswerRow { name, a, b })
-    });
+    let mut left = of_b.rows;
+    let mut rows: Vec<AnswerRow> = Vec::new();
+    for (name, a) in of_a.rows {
+        let other = left.iter().position(|(other, _)| *other == name);
+        rows.push(AnswerRow {
+            b: other.map(|at| left.remove(at).1),
+            a: Some(a),
+            name,
+        });
+    }
+    rows.extend(left.into_iter().map(|(name, b)| AnswerRow {
+        name,
+        a: None,
+        b: Some(b),
+    }));
+    // Caps lead, also those that B alone has.
+    rows.sort_by_key(|row| !row.is_cap());
     Ok(Some(AnswerComparison {
         schema_version: SCHEMA_VERSION,
         question: of_a.question,
         a: of_a.side,
-        rows: rows.collect(),
+        rows,
         b: of_b.side,
     }))
 }
@@ -121,13 +138,15 @@ pub fn compare_stored_answers(
 fn stored(store: &Store, name: &str) -> Outcome<Option<Stored>> {
     if let Some(found) = StoredLimits::find(store, name)? {
         let (sheet, document) = (found.sheet(), &found.document);
+        let mut all: Vec<(String, AnswerValue)> = document.caps.iter().map(cap).collect();
+        all.extend(rows(&sheet, |[load, depth, iops, _, limit]| {
+            let rate = format!("{} IOPS", iops.text);
+            let name = format!("{}, {} in flight", load.text, depth.text);
+            (name, iops.value, rate, limit.text.clone())
+        }));
         return Ok(Some(Stored {
             question: limits::KIND.to_owned(),
-            rows: rows(&sheet, |[load, depth, iops, _, limit]| {
-                let rate = format!("{} IOPS", iops.text);
-                let name = format!("{}, {} in flight", load.text, depth.text);
-                (name, iops.value, rate, limit.text.clone())
-            }),
+            rows: all,
             side: side(&document.id, &document.target, &sheet),
         }));
     }
@@ -136,10 +155,11 @@ fn stored(store: &Store, name: &str) -> Outcome<Option<Stored>> {
         return Ok(None);
     };
     if found.is_commit_alone() {
-        return Err(Failure::usage(
-            format!("{name} compares commit methods already"),
-            format!("`stripewise history show {name}` prints its table"),
-        ));
+        return Ok(Some(Stored {
+            question: "commit methods".to_owned(),
+            rows: found.document.commit.iter().map(commits).collect(),
+            side: side(&found.document.id, &found.document.target, &found.sheet),
+        }));
     }
     Ok(Some(Stored {
         question: found.document.product.clone(),
@@ -150,6 +170,54 @@ fn stored(store: &Store, name: &str) -> Outcome<Option<Stored>> {
         }),
         side: side(&found.document.id, &found.document.target, &found.sheet),
     }))
+}
+
+/// How rows of caps begin, which no load does.
+const CAP: &str = "cap of ";
+
+fn cap(cap: &CapFound) -> (String, AnswerValue) {
+    let of = match cap.kind {
+        CapKind::Iops => "IOPS",
+        CapKind::BytesPerS => "bandwidth",
+    };
+    let value = AnswerValue {
+        value: Some(cap.per_s),
+        text: cap_text(cap),
+        verdict: match cap.limiter {
+            Some(true) => "a limiter",
+            Some(false) => "the device",
+            None => "undecided: limiter or device",
+        }
+        .to_owned(),
+    };
+    let kinds = match cap.applies_to {
+        AppliesTo::Reads => ", reads",
+        AppliesTo::Writes => ", writes",
+        AppliesTo::Both | AppliesTo::ReadsUntestedWrites => "",
+    };
+    (format!("{CAP}{of}{kinds}"), value)
+}
+
+fn commits(one: &CommitRecord) -> (String, AnswerValue) {
+    let committers = match (one.committers, one.group_commit) {
+        (1, _) => "1 committer".to_owned(),
+        (several, true) => format!("{several} in a group"),
+        (several, false) => format!("{several} committers"),
+    };
+    let unit = "commits/s";
+    let text = match one.commits_per_s_low.zip(one.commits_per_s_high) {
+        Some((low, high)) => format_rate_interval(one.commits_per_s, [low, high], unit),
+        None => format!("{} {unit}", format_iops(one.commits_per_s)),
+    };
+    let value = AnswerValue {
+        value: Some(one.commits_per_s),
+        text,
+        verdict: String::new(),
+    };
+    (
+        format!("{}, {} file, {committers}", one.method, one.file),
+        value,
+    )
 }
 
 fn side(id: &str, target: &str, sheet: &Sheet) -> AnswerSide {
@@ -203,34 +271,62 @@ impl AnswerComparison {
             Column::text("Verdict"),
         ];
         let rows = self.rows.iter().map(AnswerRow::cells).collect();
-        let changed = self.rows.iter().filter(|row| row.is_changed()).count();
         Sheet {
             title: format!("{} against {}", self.b.target, self.a.target),
             subtitle: self.question.clone(),
-            answer: match (self.rows.len(), changed) {
-                (0, _) => "They measured nothing in common".to_owned(),
-                (_, 0) => "No verdict differs".to_owned(),
-                (all, some) => format!(
-                    "{some} of {} {}",
-                    counted(all, "verdict", "verdicts"),
-                    plural(some, "differs", "differ")
-                ),
-            },
+            answer: self.answer(),
             details: vec![side("A", &self.a), side("B", &self.b)],
             tables: vec![SheetTable::new("", columns, rows)],
             ..Sheet::default()
         }
     }
 
-    /// The same in one line.
+    /// The caps, which decide most; then what became of the verdicts, or of the rates where
+    /// there are none.
+    fn answer(&self) -> String {
+        let (caps, rest): (Vec<&AnswerRow>, Vec<&AnswerRow>) =
+            self.rows.iter().partition(|row| row.is_cap());
+        let mut parts: Vec<String> = caps.into_iter().map(AnswerRow::words).collect();
+        let judged = rest
+            .iter()
+            .filter(|row| row.is_in_both() && row.is_judged());
+        let (all, changed) = (
+            judged.clone().count(),
+            judged.filter(|row| row.is_changed()),
+        );
+        parts.extend(match (all, changed.count()) {
+            _ if !self.rows.iter().any(AnswerRow::is_in_both) => {
+                Some("they measured nothing in common".to_owned())
+            }
+            (0, _) => range(&rest),
+            (_, 0) => Some("no verdict differs".to_owned()),
+            (all, some) => Some(format!(
+                "{some} of {} {}",
+                counted(all, "verdict", "verdicts"),
+                plural(some, "differs", "differ")
+            )),
+        });
+        let alone = rest.iter().filter(|row| !row.is_in_both()).count();
+        if alone > 0 && alone < rest.len() {
+            let words = counted(alone, "row is", "rows are");
+            parts.push(format!("{words} in only one"));
+        }
+        capitalised(&parts.join("; "))
+    }
+
+    /// The same in a line, with what A and B are.
     #[must_use]
     pub fn line(&self) -> String {
-        let row = |row: &AnswerRow| {
-            let of = |value: &AnswerValue| format!("{}, {}", value.text, value.verdict);
-            format!("{}: A {}; B {}", row.name, of(&row.a), of(&row.b))
-        };
-        let rows: Vec<String> = self.rows.iter().map(row).collect();
-        format!("{}: {}", sheet_line(&self.sheet()), rows.join("; "))
+        let side = |side: &AnswerSide| format!("{} on {}", side.id, side.target);
+        let rows = self.rows.iter().filter(|row| !row.is_cap());
+        let rows: Vec<String> = rows.map(AnswerRow::words).collect();
+        format!(
+            "A is {}, B is {}: {}; {}",
+            side(&self.a),
+            side(&self.b),
+            self.answer(),
+            rows.join("; ")
+        )
     }
 
     /// Renders it in a report format.
@@ -259,29 +355,94 @@ impl AnswerComparison {
 /// From here on, a change is written as a factor.
 const MANY_PERCENT: f64 = 900.0;
 
+/// How far rows moved that have no verdicts; none where they have no values.
+fn range(rows: &[&AnswerRow]) -> Option<String> {
+    let moved = rows.iter().filter_map(|row| Some(row.change()?.0));
+    let changes: Vec<f64> = moved.collect();
+    let least = changes.iter().copied().reduce(f64::min)?;
+    let most = changes.iter().copied().reduce(f64::max)?;
+    let rows = counted(changes.len(), "row", "rows");
+    Some(format!("from {least:+.1} to {most:+.1} % in {rows}"))
+}
+
 impl AnswerRow {
+    fn is_cap(&self) -> bool {
+        self.name.starts_with(CAP)
+    }
+
+    fn is_in_both(&self) -> bool {
+        self.a.is_some() && self.b.is_some()
+    }
+
+    fn is_judged(&self) -> bool {
+        let mut sides = [&self.a, &self.b].into_iter().flatten();
+        sides.any(|one| !one.verdict.is_empty())
+    }
+
+    /// Of a row that both have.
     fn is_changed(&self) -> bool {
-        self.a.verdict != self.b.verdict
+        let both = self.a.as_ref().zip(self.b.as_ref());
+        both.is_some_and(|(a, b)| a.verdict != b.verdict)
+    }
+
+    /// In percent, and as a text.
+    fn change(&self) -> Option<(f64, String)> {
+        let (a, b) = (self.a.as_ref()?.value?, self.b.as_ref()?.value?);
+        let percent = difference_percent(a, b)?;
+        let text = match percent < MANY_PERCENT {
+            true => format!("{percent:+.1} %"),
+            false => format!("{} times", format_three_digits(b / a)),
+        };
+        Some((percent, text))
+    }
+
+    /// `fsync: A 1 ms (met), B 1.5 ms (missed), +50.0 %`.
+    fn words(&self) -> String {
+        let only = self.only_in();
+        let of = |letter: &str, side: &Option<AnswerValue>| {
+            let side = side.as_ref()?;
+            // Behind the value of one alone stands whose it is.
+            let letter = if only.is_some() { "" } else { letter };
+            Some(match side.verdict.is_empty() {
+                true => format!("{letter}{}", side.text),
+                false => format!("{letter}{} ({})", side.text, side.verdict),
+            })
+        };
+        let change = self.change().map(|(_, text)| text);
+        let only = only.map(str::to_owned);
+        let parts = [of("A ", &self.a), of("B ", &self.b), change, only];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        format!("{}: {}", self.name, parts.join(", "))
+    }
+
+    fn only_in(&self) -> Option<&'static str> {
+        match (&self.a, &self.b) {
+            (Some(_), None) => Some("only in A"),
+            (None, Some(_)) => Some("only in B"),
+            _ => None,
+        }
     }
 
     /// The quantity, both values, the change, and the verdict or both verdicts.
     fn cells(&self) -> Vec<Cell> {
-        let value = |of: &AnswerValue| match of.value {
-            Some(value) => Cell::exact(of.text.clone(), value),
-            None => Cell::from(of.text.clone()),
+        let value = |of: &Option<AnswerValue>| match of {
+            Some(AnswerValue {
+                value: Some(value),
+                text,
+                ..
+            }) => Cell::exact(text.clone(), *value),
+            Some(of) => Cell::from(of.text.clone()),
+            None => Cell::from("-"),
         };
-        let both = self.a.value.zip(self.b.value);
-        let change = both.and_then(|(a, b)| {
-            let percent = difference_percent(a, b)?;
-            let text = match percent < MANY_PERCENT {
-                true => format!("{percent:+.1} %"),
-                false => format!("{} times", format_three_digits(b / a)),
-            };
-            Some(Cell::exact(text, percent))
-        });
-        let verdict = match self.is_changed() {
-            true => format!("A {}, B {}", self.a.verdict, self.b.verdict),
-            false => self.b.verdict.clone(),
+        let change = self
+            .change()
+            .map(|(percent, text)| Cell::exact(text, percent));
+        let verdict = match (&self.a, &self.b) {
+            (Some(a), Some(b)) if a.verdict != b.verdict => {
+                format!("A {}, B {}", a.verdict, b.verdict)
+            }
+            (Some(_), Some(b)) => b.verdict.clone(),
+            _ => self.only_in().unwrap_or_default().to_owned(),
         };
         vec![
             Cell::from(self.name.clone()),
@@ -321,32 +482,81 @@ mod tests {
             rows: vec![
                 AnswerRow {
                     name: "fsync".to_owned(),
-                    a: value(Some(1_000.0), "1 ms", "met"),
-                    b: value(Some(1_500.0), "1.5 ms", "missed"),
+                    a: Some(value(Some(1_000.0), "1 ms", "met")),
+                    b: Some(value(Some(1_500.0), "1.5 ms", "missed")),
                 },
                 AnswerRow {
                     name: "commit".to_owned(),
-                    a: value(None, "not measured", "undecided"),
-                    b: value(Some(1.0), "1 ns", "undecided"),
+                    a: Some(value(None, "not measured", "undecided")),
+                    b: Some(value(Some(1.0), "1 ns", "undecided")),
+                },
+                AnswerRow {
+                    name: "sync".to_owned(),
+                    a: None,
+                    b: Some(value(Some(2.0), "2 ns", "met")),
                 },
             ],
         };
         let sheet = compared.sheet();
-        assert_eq!(sheet.answer, "1 of 2 verdicts differs");
+        assert_eq!(
+            sheet.answer,
+            "1 of 2 verdicts differs; 1 row is in only one"
+        );
         let texts = [
             sheet_text(&sheet, 100),
             sheet_markdown(&sheet),
             sheet_page(&sheet, &|_| String::new()),
         ];
         for text in texts {
-            for word in ["Change", "+50.0 %", "A met, B missed", "not measured"] {
+            for word in [
+                "Change",
+                "+50.0 %",
+                "A met, B missed",
+                "not measured",
+                "only in B",
+            ] {
                 assert!(text.contains(word), "{word}: {text}");
             }
         }
         let line = compared.line();
-        assert!(
-            line.starts_with("sim:disk-7k2 against sim:nvme: 1 of 2 verdicts differs: fsync: A"),
-            "{line}"
+        for words in [
+            "A is a on sim:nvme, B is b on sim:disk-7k2: 1 of 2 verdicts differs; ",
+            "; fsync: A 1 ms (met), B 1.5 ms (missed), +50.0 %; commit: ",
+            "sync: 2 ns (met), only in B",
+        ] {
+            assert!(line.contains(words), "{words}: {line}");
+        }
+    }
+
+    /// Caps come first, and rows without verdicts say how far they moved.
+    #[test]
+    fn the_answer_is_what_matters_most() {
+        let side = || AnswerSide {
+            id: "a".to_owned(),
+            target: "sim:nvme".to_owned(),
+            answer: String::new(),
+        };
+        let row = |name: &str, a: f64, b: f64| AnswerRow {
+            name: name.to_owned(),
+            a: Some(value(Some(a), &a.to_string(), "")),
+            b: Some(value(Some(b), &b.to_string(), "")),
+        };
+        let mut compared = AnswerComparison {
+            schema_version: SCHEMA_VERSION,
+            question: "limits".to_owned(),
+            a: side(),
+            b: side(),
+            rows: vec![
+                row("cap of IOPS", 3000.0, 6000.0),
+                row("4K reads", 100.0, 150.0),
+                row("8K reads", 100.0, 90.0),
+            ],
+        };
+        assert_eq!(
+            compared.answer(),
+            "Cap of IOPS: A 3000, B 6000, +100.0 %; from -10.0 to +50.0 % in 2 rows"
         );
+        compared.rows.remove(0);
+        assert_eq!(compared.answer(), "From -10.0 to +50.0 % in 2 rows");
     }
 }

@@ -3,12 +3,16 @@
 //! original output.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::compare::{Requirement, required_together};
 use stripewise_lab::{SeriesKind, series_of};
-use stripewise_results::{Document, JobRow, RequirementRecord, RunRecord, SeriesRecord};
+use stripewise_results::{
+    Document, JobRow, RequirementRecord, RequirementVerdict, RunRecord, SeriesRecord,
+};
 use stripewise_runner::trust::Code;
+use stripewise_store::{Filter, RunSummary, Store};
 
 /// The document of runs, with summaries of the series that they belong to.
 #[must_use]
@@ -145,9 +149,48 @@ pub fn judge_as_asked(document: &mut Document) {
     }
 }
 
-/// Runs at which latencies are judged: for a ladder, only the step that is its answer,
-/// since steps beyond it show the effect of too much load; if none is within the limit,
-/// the step with the least load. Runs outside ladders all count.
+/// What became of what was required of a run, or of the runs of a series, when they were
+/// made; none where nothing was.
+#[must_use]
+pub fn verdict_as_asked(store: &Store, run: &RunSummary) -> Option<RequirementVerdict> {
+    if !store.has_requirements(&run.id) {
+        return None;
+    }
+    let ids = match &run.series {
+        None => vec![run.id.clone()],
+        Some(series) => {
+            let filter = Filter {
+                series: Some(series.clone()),
+                ..Filter::default()
+            };
+            let runs = store.list_readable(&filter).ok()?.runs.into_iter();
+            runs.rev().map(|run| run.id).collect()
+        }
+    };
+    let records = ids.iter().filter_map(|id| store.load(id).ok());
+    let mut document = document(records.collect());
+    judge_as_asked(&mut document);
+    RequirementVerdict::of_all(&document.requirements)
+}
+
+/// The same of each of several runs, as a word: of those of one series that of the series.
+#[must_use]
+pub fn verdicts_as_asked<'a>(
+    store: &Store,
+    runs: impl IntoIterator<Item = &'a RunSummary>,
+) -> Vec<Option<&'static str>> {
+    let mut of_series: BTreeMap<&str, Option<&'static str>> = BTreeMap::new();
+    let word = |run: &RunSummary| verdict_as_asked(store, run).map(RequirementVerdict::word);
+    let runs = runs.into_iter().map(|run| match run.series.as_deref() {
+        None => word(run),
+        Some(series) => *of_series.entry(series).or_insert_with(|| word(run)),
+    });
+    runs.collect()
+}
+
+/// Runs at which latencies are judged: of a ladder only the step that is its answer,
+/// as the steps beyond show what too much load costs; without one within the limit,
+/// the step with the least load. Runs of no ladder all count.
 fn at_answers(series: &[SeriesRecord], runs: &[RunRecord]) -> Vec<RunRecord> {
     let answers: Vec<&str> = series.iter().flat_map(answers).collect();
     let is_step = |id: &str| {

@@ -19,7 +19,7 @@ use stripewise_studies::Origin;
 use stripewise_studies::headroom::{
     Bound, GrowthDocument, HEADROOM_SCHEMA_VERSION, Headroom, HeadroomDocument,
 };
-use stripewise_units::{format_bytes, format_duration};
+use stripewise_units::{ByteSize, Nanoseconds, format_count};
 use stripewise_workload::Workload;
 
 /// Kind of its documents in the store.
@@ -88,7 +88,8 @@ impl HeadroomRequest {
     /// Where one is another.
     pub(crate) fn refuse_differing(&self, before: &HeadroomRequest) -> Outcome<()> {
         let texts = |one: &HeadroomRequest| {
-            let duration = |ns: Option<u64>| ns.map(format_duration);
+            // As they were typed: rounded, two of them may look the same.
+            let duration = |ns: Option<u64>| ns.map(|ns| Nanoseconds(ns).to_string());
             vec![
                 ("the target", Some(one.target.clone())),
                 ("--load", Some(one.load.clone())),
@@ -97,7 +98,10 @@ impl HeadroomRequest {
                 ("--rate", one.rate.map(|rate| rate.to_string())),
                 ("--run", duration(one.run_ns)),
                 ("--confirm", duration(Some(one.confirm_ns))),
-                ("--size", one.size_bytes.map(format_bytes)),
+                (
+                    "--size",
+                    one.size_bytes.map(|bytes| ByteSize(bytes).to_string()),
+                ),
                 ("--cache", Some(one.base.cache.to_string())),
                 ("--engine", Some(one.engine.clone())),
                 ("--seed", Some(one.base.seed.to_string())),
@@ -195,7 +199,14 @@ impl StoredHeadroom {
     pub fn line(&self) -> String {
         let document = &self.document;
         let answer = sheet_line(&self.sheet());
-        marked(&format!("{}: {answer}", document.target), &document.id)
+        let limit = match document.slo.parse::<Slo>() {
+            Ok(slo) => slo.describe(),
+            Err(_) => document.slo.clone(),
+        };
+        marked(
+            &format!("{} at {limit}: {answer}", document.target),
+            &document.id,
+        )
     }
 
     /// The sheet from the document alone.
@@ -339,6 +350,10 @@ pub struct ComparedGrowth {
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
+    /// Whether `a` is known, or one end of it.
+    pub a_bound: Bound,
+    /// Of B.
+    pub b_bound: Bound,
 }
 
 /// A factor with its interval.
@@ -347,17 +362,22 @@ struct Answer {
     factor: f64,
     low: Option<f64>,
     high: Option<f64>,
-    is_at: bool,
+    bound: Bound,
 }
 
 impl Answer {
-    fn of(growth: &GrowthDocument) -> Answer {
+    /// An open end is none.
+    fn new(factor: f64, [low, high]: [Option<f64>; 2], bound: Bound) -> Answer {
         Answer {
-            factor: growth.factor,
-            low: growth.low,
-            high: growth.high,
-            is_at: growth.low.is_some() && growth.high.is_some(),
+            factor,
+            low: low.filter(|_| bound != Bound::AtMost),
+            high: high.filter(|_| bound != Bound::AtLeast),
+            bound,
         }
+    }
+
+    fn of(growth: &GrowthDocument) -> Answer {
+        Answer::new(growth.factor, [growth.low, growth.high], growth.bound)
     }
 }
 
@@ -424,12 +444,8 @@ fn compared(a: &HeadroomDocument, b: &HeadroomDocument) -> Outcome<HeadroomCompa
         }),
         grown("users who wait", |one| {
             let closed = one.closed.as_ref()?;
-            Some(Answer {
-                factor: closed.users?,
-                low: closed.low,
-                high: closed.high,
-                is_at: closed.bound == Some(Bound::At),
-            })
+            let ends = [closed.low, closed.high];
+            Some(Answer::new(closed.users?, ends, closed.bound?))
         }),
     ];
     let side = |one: &HeadroomDocument| HeadroomSide {
@@ -449,7 +465,7 @@ fn compared(a: &HeadroomDocument, b: &HeadroomDocument) -> Outcome<HeadroomCompa
 /// The ratio of two independent answers: distances to the ends add up as squares, on the
 /// logarithmic scale on which they were found. For open answers, only the ends are divided.
 fn row(growth: &str, a: Answer, b: Answer) -> ComparedGrowth {
-    let ends = |one: Answer| one.low.zip(one.high).filter(|_| one.is_at);
+    let ends = |one: Answer| one.low.zip(one.high);
     let (times, low, high) = match (ends(a), ends(b)) {
         (Some((a_low, a_high)), Some((b_low, b_high))) => {
             let times = b.factor / a.factor;
@@ -460,7 +476,7 @@ fn row(growth: &str, a: Answer, b: Answer) -> ComparedGrowth {
         }
         _ => {
             let ratio = |b: Option<f64>, a: Option<f64>| {
-                let both = b.zip(a).filter(|(_, a)| *a > 0.0);
+                let both = b.zip(a).filter(|(b, a)| *a > 0.0 && *b > 0.0);
                 both.map(|(b, a)| b / a)
             };
             (None, ratio(b.low, a.high), ratio(b.high, a.low))
@@ -473,6 +489,16 @@ fn row(growth: &str, a: Answer, b: Answer) -> ComparedGrowth {
         times,
         low,
         high,
+        a_bound: a.bound,
+        b_bound: b.bound,
+    }
+}
+
+/// `2.63`; of what two decimals cannot tell from nothing `1/2,000`.
+fn format_ratio(ratio: f64) -> String {
+    match ratio < 0.01 {
+        true => format!("1/{}", format_count((1.0 / ratio).round() as u64)),
+        false => format_factor(ratio),
     }
 }
 
@@ -498,7 +524,7 @@ impl ComparedGrowth {
     fn sentence(&self) -> String {
         let is_different = self.low > Some(1.0) || self.high.is_some_and(|high| high < 1.0);
         let ends = [self.times, self.low, self.high];
-        match ends.map(|end| end.map(format_factor)) {
+        match ends.map(|end| end.map(format_ratio)) {
             [Some(times), Some(low), Some(high)] => {
                 let word = match is_different {
                     false => "; not told apart",
@@ -509,7 +535,21 @@ impl ComparedGrowth {
             [_, Some(low), None] => format!("B carries at least {low} times what A does"),
             [_, None, Some(high)] => format!("B carries at most {high} times what A does"),
             [_, Some(low), Some(high)] => format!("B carries {low} to {high} times what A does"),
-            [_, None, None] => "both are open, and nothing is said".to_owned(),
+            [_, None, None] => {
+                let side = |factor: f64, bound: Bound| {
+                    let word = match bound {
+                        Bound::At => "about",
+                        Bound::AtLeast => "at least",
+                        Bound::AtMost => "at most",
+                    };
+                    format!("{word} {}", format_factor(factor))
+                };
+                format!(
+                    "cannot be compared: A carries {}, B {}",
+                    side(self.a, self.a_bound),
+                    side(self.b, self.b_bound)
+                )
+            }
         }
     }
 }
@@ -519,12 +559,12 @@ mod tests {
     use super::*;
 
     fn answer(low: Option<f64>, factor: f64, high: Option<f64>) -> Answer {
-        Answer {
-            factor,
-            low,
-            high,
-            is_at: low.is_some() && high.is_some(),
-        }
+        let bound = match (low, high) {
+            (Some(_), None) => Bound::AtLeast,
+            (None, _) => Bound::AtMost,
+            _ => Bound::At,
+        };
+        Answer::new(factor, [low, high], bound)
     }
 
     #[test]
@@ -578,15 +618,18 @@ mod tests {
         let other = HeadroomRequest {
             slo: "p99<9ms".parse().expect("a limit"),
             size_bytes: Some(1 << 30),
-            // Resumes the one requested.
+            confirm_ns: before.confirm_ns + 1_000_000,
+            // Goes on with the one that was asked.
             resume: Some("id".to_owned()),
             ..again
         };
-        let refused = other.refuse_differing(&before).expect_err("two options");
+        let refused = other
+            .refuse_differing(&before)
+            .expect_err("three options");
         assert_eq!(
             refused.error.to_string(),
             "it cannot go on with different options: --slo was p99<5ms and is p99<9ms; \
-             --size was not given and is 1 GiB"
+             --confirm was 2m and is 120.001s; --size was not given and is 1G"
         );
     }
 
@@ -609,6 +652,23 @@ mod tests {
             row("faster", b, a).sentence(),
             "B carries at most 0.10 times what A does"
         );
-        assert!(row("faster", b, b).sentence().contains("nothing is said"));
+        assert_eq!(
+            row("faster", b, b).sentence(),
+            "cannot be compared: A carries at least 20.00, B at least 20.00"
+        );
+        // An upper end of a lower bound is none, and no ratio is rounded to nothing.
+        let capped = Answer::new(20.0, [Some(20.0), Some(40.0)], Bound::AtLeast);
+        assert_eq!(row("faster", a, capped).high, None);
+        let none = answer(None, 0.01, Some(0.01));
+        assert_eq!(
+            row("faster", b, none).sentence(),
+            "B carries at most 1/2,000 times what A does"
+        );
+        let nothing = answer(None, 0.0, Some(0.0));
+        assert!(
+            row("faster", b, nothing)
+                .sentence()
+                .starts_with("cannot be compared")
+        );
     }
 }

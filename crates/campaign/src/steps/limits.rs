@@ -222,7 +222,12 @@ impl StoredLimits {
     /// The answer in a line, and the id under which it is stored.
     #[must_use]
     pub fn line(&self) -> String {
-        marked(&sheet_line(&self.sheet()), &self.document.id)
+        let mut line = sheet_line(&self.sheet());
+        // The volume that `--cloud` found is a finding beside the answer.
+        if !self.document.names.is_empty() {
+            line = format!("{line} As {}.", self.document.names.join("; or "));
+        }
+        marked(&line, &self.document.id)
     }
 
     /// The answer in one of the forms of a report.
@@ -261,6 +266,7 @@ mod tests {
             id: "20261127-111110-dhqk".to_owned(),
             target: "sim:raid10-10k".to_owned(),
             refused: Some("rates scatter".to_owned()),
+            names: vec!["a gp3 of 3,000 IOPS and 125 MiB/s".to_owned()],
             ..LimitsDocument::default()
         };
         let json = serde_json::to_string(&document).expect("JSON");
@@ -271,7 +277,9 @@ mod tests {
         assert!(text.ends_with(again), "{text}");
         let line = stored.line();
         assert!(
-            line.starts_with("sim:raid10-10k: ") && line.ends_with("-dhqk]"),
+            line.starts_with("sim:raid10-10k: ")
+                && line.contains(". As a gp3 of 3,000 IOPS and 125 MiB/s. [")
+                && line.ends_with("-dhqk]"),
             "{line}"
         );
         let look = PictureLook::default();

@@ -10,7 +10,7 @@ use stripewise_conductor::context::{Context, keep_measured, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
-use stripewise_report::{Caution, KeptFacts, Sheet, again, go_on_by};
+use stripewise_report::{Caution, KeptFacts, Sheet, again, go_on_by, with_warnings};
 use stripewise_results::{RunRecord, Severity};
 use stripewise_store::Store;
 use stripewise_studies::commit::{CommitStudy, PART};
@@ -245,6 +245,7 @@ fn finished(
         let caution = Caution::own(Severity::Warning, text, "");
         sheet.cautions.push(caution);
     }
+    let line = with_warnings(line, &sheet.cautions);
     Qualified {
         sheet: on_target(sheet, &document),
         line,

@@ -5,7 +5,7 @@ use crate::support::{Desk, run_in, series_of, with};
 use std::sync::OnceLock;
 use stripewise_campaign::compare::{CompareQuestion, Comparison, compare};
 use stripewise_campaign::{Context, Exit, Failure};
-use stripewise_report::{comparison_sheet, html, sheet_text};
+use stripewise_report::{compared_line, comparison_sheet, html, sheet_text};
 use stripewise_results::{ComparisonRecord, ComparisonRow, Verdict};
 use stripewise_workload::{Request, Workload};
 
@@ -279,12 +279,25 @@ fn single_runs_have_a_difference_and_nobody_can_say_more() {
     for target in [MISALIGNED, ALIGNED] {
         run_in(&context, reads(target, &[8], 1, 1));
     }
-    let text = shown(&compared(&context, &asked("last~1", &["last"]), Exit::Done));
+    let records = compared(&context, &asked("last~1", &["last"]), Exit::Done);
+    let text = shown(&records);
     assert!(
         text.contains("One run on each side: this may be chance."),
         "{text}"
     );
     assert!(!text.contains("estimate"), "{text}");
+    // In a line, too: which sides, and how much of a difference it is that may be chance.
+    let line = compared_line(&records);
+    for words in [
+        &*records[0].a.name,
+        &*records[0].b.name,
+        "Undecided: ",
+        " IOPS (no interval: too few runs)",
+        "may be chance",
+    ] {
+        assert!(line.contains(words), "{words}: {line}");
+    }
+    assert_eq!(line.lines().count(), 1);
 }
 
 #[test]

@@ -18,8 +18,7 @@ use stripewise_campaign::headroom::compare_headrooms;
 use stripewise_campaign::observe::compare_observations;
 use stripewise_campaign::profile::{compare_profiles, comparison_text};
 use stripewise_campaign::steps::pages::PictureLook;
-use stripewise_report::{comparison_sheet, experiment_line, one_line};
-use stripewise_results::ComparisonRecord;
+use stripewise_report::{compared_line, comparison_sheet, one_line};
 
 pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
     refuse_existing(arguments.report.as_deref())?;
@@ -57,11 +56,7 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
         print_answer(
             context,
             || context.sheet_text(&sheet),
-            || match experiment_line(&compared.records) {
-                // Published tables have no verdict.
-                line if line.is_empty() => sentences(&compared.records),
-                line => line,
-            },
+            || compared_line(&compared.records),
         );
     }
     let exit = compared.exit();
@@ -108,19 +103,13 @@ fn plain(
     if context.global.json {
         context.output.print_json(document)?;
     } else {
-        print_answer(context, || context.output.shown(&text), || findings(&text));
+        print_answer(context, || context.output.shown(&text), || in_line(&text));
     }
     Ok(Exit::Done)
 }
 
-fn sentences(records: &[ComparisonRecord]) -> String {
-    let all = records.iter().flat_map(|record| &record.sentences);
-    all.map(String::as_str).collect::<Vec<_>>().join(" ")
-}
-
-/// The findings, indented below the names of both sides.
-fn findings(text: &str) -> String {
-    let lines = text.lines().filter(|line| line.starts_with("  "));
-    let lines: Vec<String> = lines.map(one_line).collect();
+/// All of it: which side is A and which B, and what was found.
+fn in_line(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(one_line).collect();
     lines.join("; ")
 }

@@ -179,6 +179,7 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
         a: middle_a,
         b: middle_b,
         difference_percent: difference_percent(middle_a, middle_b)?,
+        bounds_percent: None,
         estimate_percent: found.estimate,
         interval_percent: found.interval.map(|interval| [interval.low, interval.high]),
         p_value: found.p_value,

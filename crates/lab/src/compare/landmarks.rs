@@ -106,6 +106,7 @@ fn row(pair: &Pair<'_>, metric: &str, a: f64, b: f64) -> Option<ComparisonRow> {
         a,
         b,
         difference_percent: difference_percent(a, b)?,
+        bounds_percent: None,
         estimate_percent: None,
         interval_percent: None,
         p_value: None,

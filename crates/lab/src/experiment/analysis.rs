@@ -139,6 +139,7 @@ fn record_row(plan: &ExperimentPlan, row: &Row, verdict: Verdict) -> ComparisonR
         a,
         b,
         difference_percent: difference_percent(a, b).unwrap_or(0.0),
+        bounds_percent: None,
         estimate_percent: comparison.map(|comparison| comparison.difference_percent),
         interval_percent: comparison
             .and_then(|comparison| comparison.interval_percent)

@@ -42,7 +42,7 @@ fn forest(comparisons: &[ComparisonRecord], metric: &str) -> Option<Chart> {
     let rows: Vec<(&ComparisonRecord, &ComparisonRow)> = comparisons
         .iter()
         .flat_map(|comparison| comparison.rows.iter().map(move |row| (comparison, row)))
-        .filter(|(_, row)| row.metric == metric)
+        .filter(|(_, row)| row.metric == metric && !row.is_open())
         .collect();
     if !(2..=ROWS_MAX).contains(&rows.len()) {
         return None;
@@ -112,7 +112,11 @@ fn forest_names(
         .zip(loads)
         .map(|((comparison, row), load)| {
             let side = several.then_some(comparison.b.name.as_str());
-            row_name(side.unwrap_or_default(), &kind(row), load)
+            let name = row_name(side.unwrap_or_default(), &kind(row), load);
+            match row.bounds_percent {
+                Some(_) => format!("{name}, at least"),
+                None => name,
+            }
         })
         .collect();
     // Answers and ceilings of one bench are about the same loads.
@@ -153,7 +157,8 @@ fn each(comparisons: &[ComparisonRecord]) -> Vec<Chart> {
     comparisons
         .iter()
         .flat_map(|comparison| {
-            let metrics = distinct(comparison.rows.iter().map(|row| row.metric.as_str()));
+            let rows = comparison.rows.iter().filter(|row| !row.is_open());
+            let metrics = distinct(rows.map(|row| row.metric.as_str()));
             metrics
                 .into_iter()
                 .filter(|metric| !is_single(comparison, metric))
@@ -179,7 +184,7 @@ fn chart(comparison: &ComparisonRecord, metric: &str) -> Chart {
     let rows: Vec<&ComparisonRow> = comparison
         .rows
         .iter()
-        .filter(|row| row.metric == metric)
+        .filter(|row| row.metric == metric && !row.is_open())
         .collect();
     let kinds = distinct(rows.iter().map(|row| kind(row)));
     let (title, labels) = labels(&rows);
@@ -301,6 +306,10 @@ fn summary(comparison: &ComparisonRecord, metric: &str) -> String {
             "Whiskers are {:.0} % intervals; of pale bars the interval includes 0.",
             comparison.level * 100.0
         ));
+    }
+    let mut rows = comparison.rows.iter();
+    if rows.any(|row| row.metric == metric && row.bounds_percent.is_some()) {
+        words.push("Of bounds the least difference is drawn, if there is one.".to_owned());
     }
     if let Some(drift) = &comparison.drift {
         words.push(format!(

@@ -70,7 +70,7 @@ pub(crate) fn draw(sheet: &Sheet, about: &About, look: &Look) -> Canvas {
 
 /// All of it as text.
 pub(crate) fn description(sheet: &Sheet) -> String {
-    let mut words = vec![crate::sheet_line(sheet)];
+    let mut words = vec![crate::sheet_text::sheet_words(sheet)];
     words.extend(sheet.details.iter().cloned());
     words.extend(sheet.cautions.iter().map(Caution::line));
     words.join(". ")

@@ -59,9 +59,15 @@ pub fn marked(line: &str, id: &str) -> String {
     format!("{line} [{id}]")
 }
 
-/// The answer in one line, for cron and logs: `TITLE: VERDICT: answer`, or the findings.
+/// The answer in one line, for cron and logs: `TITLE: VERDICT: answer`, or what was found; then
+/// the names of warnings.
 #[must_use]
 pub fn sheet_line(sheet: &Sheet) -> String {
+    with_warnings(sheet_words(sheet), &sheet.cautions)
+}
+
+/// The same without the names of warnings.
+pub(crate) fn sheet_words(sheet: &Sheet) -> String {
     let verdict = sheet.verdict.as_ref().map(|(_, word)| word.clone());
     let mut parts: Vec<String> = [sheet.title.clone()].into_iter().chain(verdict).collect();
     let findings = sheet.findings.iter();
@@ -74,6 +80,35 @@ pub fn sheet_line(sheet: &Sheet) -> String {
     });
     parts.retain(|part| !part.is_empty());
     parts.join(": ")
+}
+
+/// A line with the names of what makes its numbers not what they seem: `...; warnings:
+/// cpu-bound, other-load`.
+#[must_use]
+pub fn with_warnings(line: String, cautions: &[Caution]) -> String {
+    let grave = cautions
+        .iter()
+        .filter(|one| one.severity >= Severity::Warning);
+    match warning_names(grave.map(|one| one.code.as_str())) {
+        Some(names) => format!("{}; {names}", line.strip_suffix('.').unwrap_or(&line)),
+        None => line,
+    }
+}
+
+/// `warnings: cpu-bound, other-load`; none where there is no name.
+pub(crate) fn warning_names<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let mut codes: Vec<&str> = Vec::new();
+    for code in names.filter(|code| !code.is_empty()) {
+        if !codes.contains(&code) {
+            codes.push(code);
+        }
+    }
+    let word = match codes.len() {
+        0 => return None,
+        1 => "warning",
+        _ => "warnings",
+    };
+    Some(format!("{word}: {}", codes.join(", ")))
 }
 
 fn title(sheet: &Sheet, width: usize, paint: Paint<'_>) -> String {

@@ -185,7 +185,24 @@ fn a_line_has_the_answer_or_what_was_found() {
         ("stripe unit".to_owned(), "64K".to_owned()),
         (String::new(), "(by reads)".to_owned()),
     ];
-    assert_eq!(sheet_line(&sheet), "/data: stripe unit 64K; (by reads)");
+    let cpu_bound = "/data: stripe unit 64K; (by reads); warning: cpu-bound";
+    assert_eq!(sheet_line(&sheet), cpu_bound);
+    let named = |severity, code: &str| Caution {
+        code: code.to_owned(),
+        ..Caution::own(severity, "a text", "")
+    };
+    sheet.cautions = vec![
+        named(Severity::Warning, "durable-too-fast"),
+        named(Severity::Warning, "durable-too-fast"),
+        named(Severity::Note, "few-for-p999"),
+        Caution::own(Severity::Warning, "without a name", ""),
+    ];
+    let line = sheet_line(&sheet);
+    assert!(
+        line.ends_with("(by reads); warning: durable-too-fast"),
+        "{line}"
+    );
+    sheet.cautions.clear();
     sheet.verdict = Some((Judgement::Bad, "Faults".to_owned()));
     sheet.answer = "1 torn".to_owned();
     assert_eq!(sheet_line(&sheet), "/data: Faults: 1 torn");

@@ -10,7 +10,9 @@ use crate::difference::in_words;
 use crate::sheet::{Judgement, Sheet, SheetTable};
 use crate::warning_summary::Marks;
 use crate::words::{gravest_first, requirement_line, verdict_on};
-use stripewise_results::{ComparisonRecord, Document, RequirementRecord, RunRecord, Verdict};
+use stripewise_results::{
+    ComparisonRecord, ComparisonRow, Document, RequirementRecord, RunRecord, Verdict,
+};
 use stripewise_units::{capitalised, counted};
 
 /// The sheet of comparisons, with the warnings of `runs` that were made for them. Sentences and
@@ -44,7 +46,7 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
     // Sentences on the answers of benches are about one row each, and repeat it.
     let is_of_benches = records.iter().take(1).any(|record| {
         let mut rows = record.rows.iter();
-        records.len() > 1 && rows.all(|row| row.threads.is_none() && row.interval_percent.is_some())
+        records.len() > 1 && rows.all(|row| row.threads.is_none() && has_ends(row))
     });
     for record in records.iter().filter(|_| !is_of_benches) {
         for sentence in record
@@ -116,7 +118,12 @@ fn add_new(lines: &mut Vec<String>, line: String) {
     }
 }
 
-/// The compared subjects.
+/// The difference has an end at least.
+fn has_ends(row: &ComparisonRow) -> bool {
+    row.interval_percent.is_some() || row.bounds_percent.is_some()
+}
+
+/// What is held against what.
 fn subjects(records: &[ComparisonRecord]) -> String {
     let names = |of: fn(&ComparisonRecord) -> &str| {
         let mut names: Vec<&str> = Vec::new();
@@ -147,7 +154,7 @@ pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable>
         return of_subjects(records);
     }
     let all: Vec<&ComparisonRecord> = records.iter().collect();
-    let has_verdicts = first.rows.iter().any(|row| row.interval_percent.is_some());
+    let has_verdicts = first.rows.iter().any(has_ends);
     let mut tables: Vec<SheetTable> = Vec::new();
     let mut at = 0;
     while let Some(record) = records.get(at) {
@@ -184,7 +191,7 @@ pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable>
         let has_interval = record
             .rows
             .iter()
-            .any(|row| row.interval_percent.is_some() || !row.void.is_empty());
+            .any(|row| has_ends(row) || !row.void.is_empty());
         table.is_detail = has_verdicts && !has_interval;
         tables.push(table);
         at += 1 + usize::from(twin.is_some());

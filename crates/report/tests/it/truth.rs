@@ -256,6 +256,7 @@ fn a_report_shows_the_metric_of_its_experiment_and_which_way_is_better() {
             a: 29e6,
             b: 114e6,
             difference_percent: 293.0,
+            bounds_percent: None,
             estimate_percent: None,
             interval_percent: None,
             p_value: None,
@@ -281,12 +282,8 @@ fn a_report_shows_the_metric_of_its_experiment_and_which_way_is_better() {
     assert_eq!(levels.panels[0].y.title, "p99 latency (lower is better)");
     assert_eq!(levels.panels[0].series[1].points[0].y, 114e6);
     let difference = chart(&all, "difference-latency-ns-p99");
-    assert!(
-        difference.panels[0]
-            .y
-            .title
-            .contains("p99 latency (lower is better)")
-    );
+    let title = &difference.panels[0].y.title;
+    assert!(title.contains("p99 latency (lower is better)"), "{title}");
     let drift = chart(&all, "baseline-drift");
     assert!(drift.panels[0].y.title.starts_with("p99 latency"));
 }

@@ -166,7 +166,15 @@ impl LatencyJudgement {
     #[must_use]
     pub fn reason(&self, beyond: &str) -> String {
         let words = match &self.found {
-            None => return "too few seconds were measured".to_owned(),
+            None => {
+                return match self.until_seconds {
+                    Some(until) => format!(
+                        "only {} of the {until} seconds that it takes were measured",
+                        self.seconds
+                    ),
+                    None => "too few seconds were measured".to_owned(),
+                };
+            }
             Some(LatencyFinding::Share { share_max, outcome }) => {
                 share_words(*share_max, outcome, beyond)
             }

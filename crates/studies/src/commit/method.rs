@@ -39,7 +39,7 @@ impl CommitMethod {
             CommitMethod::Fdatasync => "fdatasync",
             CommitMethod::Dsync => "O_DSYNC",
             CommitMethod::RwfDsync => "RWF_DSYNC",
-            CommitMethod::DirectFdatasync => "O_DIRECT, fdatasync",
+            CommitMethod::DirectFdatasync => "O_DIRECT+fdatasync",
             CommitMethod::DirectDsync => "O_DIRECT|O_DSYNC",
         }
     }

@@ -96,7 +96,7 @@ fn every_method_is_measured_on_a_file_of_each_state_and_a_device_without_a_page_
     let elsewhere = [
         "fdatasync",
         "O_DSYNC",
-        "O_DIRECT, fdatasync",
+        "O_DIRECT+fdatasync",
         "O_DIRECT|O_DSYNC",
     ];
     assert_eq!(names, elsewhere);

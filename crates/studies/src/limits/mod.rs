@@ -25,6 +25,7 @@ pub use document::{
 };
 pub use names::VolumeTable;
 pub use show::sheet;
+pub use text::cap as cap_text;
 
 use crate::{NextStep, PlacedJob, Run, RunId, Study, StudyTime};
 use burst::{Burst, BurstNext};

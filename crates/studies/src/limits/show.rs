@@ -325,5 +325,13 @@ fn loads(document: &LimitsDocument) -> SheetTable {
         ]
     };
     let rows = document.applies.iter().map(row).collect();
-    SheetTable::new("Which limit applies", columns, rows)
+    let mut limits = document.applies.iter().flat_map(|one| &one.limits);
+    let note = match limits.any(|limit| *limit == super::Limit::Undecided) {
+        true => {
+            "undecided: the load reaches no cap that is known to be one, and how its rate depends on \
+             size and depth does not tell."
+        }
+        false => "",
+    };
+    SheetTable::new("Which limit applies", columns, rows).with_note(note)
 }

@@ -477,12 +477,19 @@ fn sums(job: &JobSeconds) -> Vec<(u64, f64)> {
         .collect()
 }
 
-/// No verdict before the next check.
-fn too_few(study: &Qualify, wanted: u64) -> Judgement {
+/// Nothing can be said before the next look.
+fn too_few(study: &Qualify, seconds: u64, wanted: u64) -> Judgement {
+    let reason = match wanted > seconds {
+        true => format!("only {seconds} of the {wanted} seconds that it takes were measured"),
+        false => format!(
+            "only {} were measured",
+            counted(seconds as usize, "second", "seconds")
+        ),
+    };
     Judgement {
         seconds_wanted: wanted,
         seconds_most: seconds_most(study),
-        ..Judgement::undecided("too few seconds were measured")
+        ..Judgement::undecided(reason)
     }
 }
 
@@ -505,7 +512,7 @@ fn rate(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Jud
     let wanted = next_look(study, seconds, least_s);
     let limit = study.limit_value(required);
     let Some(found) = judge_rate(&rates(required, job)) else {
-        return too_few(study, wanted);
+        return too_few(study, seconds, wanted);
     };
     let verdict = match seconds >= least_s {
         true if found.is_met(limit) => Verdict::Met,

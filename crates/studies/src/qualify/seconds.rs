@@ -5,7 +5,7 @@ use crate::latencies::{Latencies, TOO_FAST};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stripewise_results::{
-    CountedOperations, DueSecondRecord, JobOutcome, JobRecord, RunRecord, Severity,
+    CountedOperations, DueSecondRecord, JobOutcome, JobRecord, RunRecord, Severity, Warning,
 };
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -46,6 +46,13 @@ pub(super) struct PieceWarning {
     pub(super) text: String,
 }
 
+/// A minute has too few operations for a percentile of its own, which nobody requires: a
+/// verdict covers all minutes, and reports how many it takes.
+fn is_of_a_minute(warning: &Warning) -> bool {
+    let is_of_few = ["few-operations", "few-for-p999"].contains(&warning.code.as_str());
+    is_of_few && warning.severity != Severity::Void
+}
+
 /// Whole seconds of the measured window.
 pub(super) fn whole_seconds(outcome: &JobOutcome) -> u64 {
     // Virtual and real windows may end some microseconds early.
@@ -62,7 +69,7 @@ impl JobSeconds {
             .filter(|code| !is_expected(code))
             .collect();
         for warning in job.warnings.iter().chain(&run.warnings) {
-            if is_expected(&warning.code) {
+            if is_expected(&warning.code) || is_of_a_minute(warning) {
                 continue;
             }
             let of_code = self.warnings.entry(warning.code.clone());

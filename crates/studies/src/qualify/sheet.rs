@@ -158,13 +158,15 @@ fn warnings(study: &Qualify) -> Vec<Caution> {
             let of_code = by_code.entry(code);
             let of_code = of_code.or_insert((warning.severity, &warning.text, Vec::new()));
             of_code.0 = of_code.0.max(warning.severity);
-            of_code.2.push(format!("{job} {}", warning.pieces));
+            let minutes = counted(warning.pieces as usize, "minute", "minutes");
+            of_code.2.push(format!("in {minutes} of load {job}"));
         }
     }
-    let caution = |(severity, text, jobs): (Severity, &str, Vec<String>)| {
-        Caution::own(severity, text, format!("minutes: {}", jobs.join(", ")))
+    let caution = |(code, (severity, text, jobs)): (&str, (Severity, &str, Vec<String>))| Caution {
+        code: code.to_owned(),
+        ..Caution::own(severity, text, jobs.join(", "))
     };
-    by_code.into_values().map(caution).collect()
+    by_code.into_iter().map(caution).collect()
 }
 
 /// The assumed load.

@@ -574,6 +574,34 @@ fn what_the_processor_held_back_is_not_missed_by_the_disk() {
     }
 }
 
+/// A warning says of which load it is and in how many of its minutes, and has its name; that
+/// one minute has few operations is said of none.
+#[test]
+fn warnings_of_minutes_name_their_load() {
+    let mut study = study(ONE, QualifyDesign::Quick);
+    while let NextStep::Run(run) = study.next() {
+        let mut record = record(&run, GOOD, Status::Complete);
+        let of = |code: &str, severity| Warning {
+            code: code.to_owned(),
+            severity,
+            message: "as it is".to_owned(),
+            short: String::new(),
+            hint: Hint::default(),
+        };
+        record.jobs[0].warnings = vec![
+            of("other-load", Severity::Warning),
+            of("few-for-p999", Severity::Note),
+        ];
+        study.completed(run.id, &record);
+    }
+    let cautions = study.sheet().cautions;
+    let found = cautions.iter().filter(|one| !one.code.is_empty());
+    let found: Vec<(&str, &str)> = found.map(|one| (&*one.code, &*one.of)).collect();
+    let job = &study.product().jobs[0].name;
+    let of = format!("in 5 minutes of load {job}");
+    assert_eq!(found, [("other-load", of.as_str())], "{cautions:?}");
+}
+
 #[test]
 fn what_waited_for_a_processor_on_a_busy_machine_is_not_missed_by_the_disk() {
     let mean = ONE.replace("\"p99\"\nbelow = \"10ms\"", "\"mean\"\nbelow = \"2ms\"");

@@ -65,7 +65,7 @@ Again  stripewise history show [END]  (--explain)
         r"
 exit 0
 --- stdout
-random write 4K 1x1: 14,992 IOPS, p99 1.55 ms; random write 4K 1x32: 15,379 IOPS, p99 39.7 ms; random write 64K 1x1: 987 IOPS, p99 2.29 ms; random write 64K 1x32: 987 IOPS, p99 68.4 ms [[ID]]
+sim:sata-ssd: random write 4K 1x1: 14,992 IOPS, p99 1.55 ms; random write 4K 1x32: 15,379 IOPS, p99 39.7 ms; random write 64K 1x1: 987 IOPS, p99 2.29 ms; random write 64K 1x32: 987 IOPS, p99 68.4 ms [[ID]]
 ",
     ),
 ];
@@ -159,7 +159,7 @@ Again  stripewise history show [END]  (--ladders, --explain)
         r"
 exit 0
 --- stdout
-log: 3,820 writes/s ±0.2 % [[ID]]
+sim:sata-ssd: log: 3,820 writes/s ±0.2 % [[ID]]
 ",
     ),
     (

@@ -25,7 +25,7 @@ pub use document::{
 };
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{KeptFacts, Sheet};
+use stripewise_report::{KeptFacts, Sheet, with_warnings};
 
 impl ObservationDocument {
     /// Parses a stored document.
@@ -52,7 +52,8 @@ impl ObservationDocument {
             Some((_, word)) => format!("{word}: "),
             None => load.unwrap_or_default(),
         };
-        format!("{}: {word}{}", sheet.title, sheet.answer)
+        let line = format!("{}: {word}{}", sheet.title, sheet.answer);
+        with_warnings(line, &sheet.cautions)
     }
 
     /// The exit code: an identified cause is a finding, and so are values

@@ -22,6 +22,12 @@ pub fn sheet(document: &ObservationDocument) -> Sheet {
         }
         _ => "kernel events".to_owned(),
     };
+    let mut observed = format_duration((document.observed_s * 1e9) as u64);
+    // Of an idle machine the answer says what was observed.
+    if !document.devices.is_empty() {
+        let devices = counted(document.devices.len(), "device", "devices");
+        observed.push_str(&format!(" of {devices}"));
+    }
     let mut details = document.notes.clone();
     details.extend(
         document
@@ -31,11 +37,7 @@ pub fn sheet(document: &ObservationDocument) -> Sheet {
     );
     Sheet {
         title: document.target.name.clone(),
-        subtitle: format!(
-            "{} of {} \u{b7} {source} \u{b7} {day}",
-            format_duration((document.observed_s * 1e9) as u64),
-            counted(document.devices.len(), "device", "devices"),
-        ),
+        subtitle: format!("{observed} \u{b7} {source} \u{b7} {day}"),
         verdict: words::verdict(document),
         answer: words::answer(document),
         details,

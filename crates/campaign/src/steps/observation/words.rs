@@ -57,7 +57,12 @@ pub fn first(document: &ObservationDocument) -> Option<&BlameVerdict> {
 pub fn answer(document: &ObservationDocument) -> String {
     let Some(verdict) = first(document) else {
         return match document.devices.is_empty() {
-            true => "no operation was seen.".to_owned(),
+            true if document.source.kind == "file" => "no operation was seen.".to_owned(),
+            true => format!(
+                "no I/O was seen on {} in {}.",
+                document.target.name,
+                format_duration((document.observed_s * 1e9) as u64)
+            ),
             false if document.source.kind == "counters" => {
                 "only totals are known, so nothing is said of slow operations.".to_owned()
             }
@@ -346,6 +351,19 @@ mod tests {
         let few = of(29, 100, 5_000_000);
         assert!(few.contains(": fewer than the 30 from"), "{few}");
         assert!(!few.contains("flush"), "{few}");
+    }
+
+    #[test]
+    fn of_an_idle_machine_is_said_where_and_how_long_nothing_was_done() {
+        let mut idle = ObservationDocument {
+            observed_s: 10.0,
+            ..ObservationDocument::default()
+        };
+        idle.target.name = "all devices".to_owned();
+        idle.source.kind = "kernel".to_owned();
+        assert_eq!(answer(&idle), "no I/O was seen on all devices in 10 s.");
+        let sheet = idle.sheet();
+        assert!(!sheet.subtitle.contains("0 devices"), "{}", sheet.subtitle);
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub use shared::{mib, took, void};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_report::{
-    Caution, Judgement, Sheet, SheetTable, SurfacePicture, again, surface_svg,
+    Caution, Judgement, Sheet, SheetTable, SurfacePicture, again, surface_svg, with_warnings,
 };
 use stripewise_results::{TargetFacts, Warning};
 use stripewise_units::format_bytes;
@@ -92,7 +92,8 @@ impl MeasuredSurface {
     pub fn line(&self) -> String {
         let target = self.target();
         let size = format_bytes(target.size_bytes);
-        format!("{} ({size}): {}", target.name, self.answer())
+        let line = format!("{} ({size}): {}", target.name, self.answer());
+        with_warnings(line, &Caution::of_all(self.warnings()))
     }
 
     fn target(&self) -> &TargetFacts {

@@ -76,9 +76,13 @@ pub(crate) fn phase_name(phase: &PhaseOutcome) -> &'static str {
 #[must_use]
 pub fn verdict(document: &VerifyDocument) -> String {
     let id = &document.id;
+    let names = document.targets.iter().map(|target| target.name.as_str());
+    let on = names.collect::<Vec<_>>().join(", ");
     match judged(document) {
-        (POWER_STAYED, why) => format!("{POWER_STAYED}: {why}. Saved as {id}; {JUDGED_LATER}."),
-        (word, why) => format!("{}: {why}. Saved as {id}.", word.to_uppercase()),
+        (POWER_STAYED, why) => {
+            format!("{POWER_STAYED}: {why} (on {on}). Saved as {id}; {JUDGED_LATER}.")
+        }
+        (word, why) => format!("{}: {why} (on {on}). Saved as {id}.", word.to_uppercase()),
     }
 }
 

@@ -131,6 +131,7 @@ fn row<'a>(a: &'a Answered<'a>, b: &'a Answered<'a>, options: CompareOptions) ->
         .zip(estimate(&of_b))
         .and_then(|(a, b)| ratio(&a, &b));
     let interval = found.map(|found| found.difference_percent);
+    let bounds = found.is_none().then(|| bounds_percent(&of_a, &of_b));
     let row = ComparisonRow {
         operation: if a.kind.writes() { "write" } else { "read" }.to_owned(),
         pattern: a.kind.pattern().to_owned(),
@@ -140,7 +141,12 @@ fn row<'a>(a: &'a Answered<'a>, b: &'a Answered<'a>, options: CompareOptions) ->
         metric: metric.name().to_owned(),
         a: value_a,
         b: value_b,
-        difference_percent: difference_percent(value_a, value_b)?,
+        difference_percent: match bounds {
+            Some([Some(least), _]) if least > 0.0 => least,
+            Some([_, Some(most)]) if most < 0.0 => most,
+            _ => difference_percent(value_a, value_b)?,
+        },
+        bounds_percent: bounds,
         estimate_percent: interval.map(|interval| interval.value),
         interval_percent: interval.map(|interval| [interval.low, interval.high]),
         p_value: found.map(|found| found.p_value),
@@ -180,13 +186,22 @@ fn possible(answer: &AnswerRecord) -> [f64; 2] {
     }
 }
 
-/// The verdict if a bound and an interval, or two bounds, exclude each other.
-fn excluded(a: &AnswerRecord, b: &AnswerRecord) -> Verdict {
+/// The least and the most that B can differ from A by; none where nothing limits it.
+fn bounds_percent(a: &AnswerRecord, b: &AnswerRecord) -> [Option<f64>; 2] {
     let [a, b] = [a, b].map(possible);
-    match () {
-        () if b[0] > a[1] => Verdict::Better,
-        () if b[1] < a[0] => Verdict::Worse,
-        () => Verdict::Undecided,
+    let end = |from: f64, to: f64| {
+        let percent = difference_percent(from, to)?;
+        (percent.is_finite() && percent > -100.0).then_some(percent)
+    };
+    [end(a[1], b[0]), end(a[0], b[1])]
+}
+
+/// Where a bound and an interval, or two bounds, exclude each other.
+fn excluded(row: &ComparisonRow) -> Verdict {
+    match (row.is_open(), row.difference_percent > 0.0) {
+        (true, _) => Verdict::Undecided,
+        (_, true) => Verdict::Better,
+        (_, false) => Verdict::Worse,
     }
 }
 
@@ -199,7 +214,7 @@ fn correct(rows: &mut [Both<'_>], level: f64) {
         let adjusted = row.p_value.and_then(|_| corrected.next());
         let estimate = row.estimate_percent.unwrap_or(0.0);
         row.verdict = match (adjusted, row.interval_percent) {
-            (None, _) => excluded(&both.a.answer, &both.b.answer),
+            (None, _) => excluded(row),
             (Some(p), _) if p <= 1.0 - level && estimate > 0.0 => Verdict::Better,
             (Some(p), _) if p <= 1.0 - level => Verdict::Worse,
             (_, Some(ends @ [low, high])) if low <= 0.0 && 0.0 <= high && is_useful(ends) => {
@@ -220,15 +235,12 @@ fn correct(rows: &mut [Both<'_>], level: f64) {
     }
 }
 
-/// `at least 718 % more`: the least change consistent with a bound and an interval.
-fn least_change(a: &AnswerRecord, b: &AnswerRecord) -> Option<String> {
-    let [a, b] = [a, b].map(possible);
-    let percent = match b[0] > a[1] {
-        true => difference_percent(a[1], b[0])?,
-        false => difference_percent(a[0], b[1])?,
-    };
-    let direction = if percent > 0.0 { "more" } else { "less" };
-    Some(format!("at least {:.2} % {direction}", percent.abs()))
+/// `at most 5.56 % more`, of which nothing follows; none where any difference is possible.
+fn most_change(bounds: [Option<f64>; 2]) -> Option<String> {
+    let ends = bounds.into_iter().zip(["less", "more"]);
+    let ends = ends.filter_map(|(end, word)| Some(format!("at most {:.2} % {word}", end?.abs())));
+    let ends: Vec<String> = ends.collect();
+    (!ends.is_empty()).then(|| ends.join(" and "))
 }
 
 /// `Random read: A has at least 54,900 IOPS (a bound), so the difference has no interval.`
@@ -267,8 +279,16 @@ fn record(
     options: CompareOptions,
 ) -> ComparisonRecord {
     let judged: Vec<ComparisonRow> = rows.iter().map(|both| both.row.clone()).collect();
-    if judged.len() > 1 {
-        notes.push("Verdicts are corrected for all answers together (Holm).".to_owned());
+    // What follows from a bound has no p-value to correct.
+    let tested = judged.iter().filter(|row| row.p_value.is_some()).count();
+    if tested > 1 {
+        let which = match tested == judged.len() {
+            true => "all answers".to_owned(),
+            false => format!("the {tested} answers with intervals"),
+        };
+        notes.push(format!(
+            "Verdicts are corrected for {which} together (Holm)."
+        ));
     }
     notes.push(
         "Each answer's interval covers how the runs of its own bench differ; other changes \
@@ -322,7 +342,8 @@ fn sentence(both: &Both<'_>, name_of_b: &str) -> String {
         }
     };
     let row = &both.row;
-    let least = least_change(&both.a.answer, &both.b.answer);
+    let because = row.undecided_because().unwrap_or_default();
+    let undecided = format!("undecided ({because})");
     let change = match (row.estimate_percent, row.interval_percent, row.verdict) {
         (Some(estimate), Some([low, high]), Verdict::Better) => {
             format!("{name_of_b} gives {estimate:.2} % ({low:.2} to {high:.2} %) more: better")
@@ -336,17 +357,24 @@ fn sentence(both: &Both<'_>, name_of_b: &str) -> String {
             format!("no difference larger than {most} % was found")
         }
         (_, Some([low, high]), _) => {
-            format!("the difference is between {low:.2} and {high:.2} %: undecided")
+            format!("the difference is between {low:.2} and {high:.2} %: {undecided}")
         }
-        (_, None, Verdict::Better | Verdict::Worse) => {
-            let word = if row.verdict == Verdict::Better {
-                "better"
-            } else {
-                "worse"
-            };
-            format!("{name_of_b} gives {}: {word}", least.unwrap_or_default())
+        (_, None, Verdict::Better) => {
+            format!(
+                "{name_of_b} gives at least {:.2} % more: better",
+                row.percent()
+            )
         }
-        _ => "undecided".to_owned(),
+        (_, None, Verdict::Worse) => {
+            format!(
+                "{name_of_b} gives at least {:.2} % less: worse",
+                -row.percent()
+            )
+        }
+        _ => match row.bounds_percent.and_then(most_change) {
+            Some(most) => format!("{name_of_b} gives {most}: {undecided}"),
+            None => undecided,
+        },
     };
     format!(
         "{}: {} against {}; {change}.",

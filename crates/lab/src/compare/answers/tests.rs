@@ -139,44 +139,73 @@ fn a_bound_and_an_interval_that_exclude_each_other_are_different() {
     let interval = |low, high| answer(None, [low, high]);
     let at_least = |rate| answer(Some(AtLeast), [rate, rate]);
     let at_most = |rate| answer(Some(AtMost), [rate, rate]);
-    for (a, b, verdict, least) in [
+    for (a, b, verdict, bounds) in [
         (
             interval(1_000.0, 1_100.0),
             at_least(9_000.0),
             Verdict::Better,
-            "at least 718.18 % more",
+            [Some(718.18), None],
         ),
         (
             at_least(9_000.0),
             interval(1_000.0, 1_100.0),
             Verdict::Worse,
-            "at least 87.78 % less",
+            [None, Some(-87.78)],
         ),
         (
             at_least(9_000.0),
             at_most(900.0),
             Verdict::Worse,
-            "at least 90.00 % less",
+            [None, Some(-90.0)],
         ),
         (
             at_most(900.0),
             interval(850.0, 950.0),
             Verdict::Undecided,
-            "",
+            [Some(-5.56), None],
         ),
         (
             at_least(900.0),
             interval(850.0, 950.0),
             Verdict::Undecided,
-            "",
+            [None, Some(5.56)],
         ),
-        (at_least(900.0), at_least(9_000.0), Verdict::Undecided, ""),
+        (
+            at_least(900.0),
+            at_least(9_000.0),
+            Verdict::Undecided,
+            [None, None],
+        ),
     ] {
-        assert_eq!(excluded(&a, &b), verdict, "{a:?} {b:?}");
-        if verdict != Verdict::Undecided {
-            assert_eq!(least_change(&a, &b).as_deref(), Some(least));
-        }
+        let row = compared_row(a, b);
+        assert_eq!(excluded(&row), verdict, "{row:?}");
+        let ends = row.bounds_percent.expect("bounds");
+        let rounded = ends.map(|end| end.map(|end| (end * 100.0).round() / 100.0));
+        assert_eq!(rounded, bounds, "{row:?}");
     }
+    assert_eq!(
+        most_change([None, Some(5.56)]).as_deref(),
+        Some("at most 5.56 % more")
+    );
+    assert_eq!(most_change([None, None]), None);
+}
+
+/// The row of two answers of a log.
+fn compared_row(a: AnswerRecord, b: AnswerRecord) -> ComparisonRow {
+    let runs = log("a", 1_000.0, "p99<5ms");
+    let series = series_of(&runs);
+    let of = |answer: AnswerRecord| Answered {
+        kind: SeriesKind::Log,
+        series: &series[0],
+        answer,
+        compared: ComparedAnswer {
+            bound: answer.bound,
+            beyond_limit: None,
+        },
+        block_size_bytes: 8192,
+    };
+    let (a, b) = (of(a), of(b));
+    row(&a, &b, CompareOptions::default()).expect("a row").row
 }
 
 /// A side's rate beyond a limit that the other side meets is not better for being higher.
@@ -198,7 +227,8 @@ fn an_answer_beyond_its_limit_is_marked_and_never_better() {
         (of_a.beyond_limit, of_b.beyond_limit),
         (None, Some(AnswerPlace::Only))
     );
-    assert!(more.sentences[0].contains("over the limit"), "{more:?}");
+    let said = &more.sentences[0];
+    assert!(said.ends_with(": undecided (over the limit)."), "{said}");
     let less = against(meets(), slow("b", 9_000.0)).expect("answers");
     assert_eq!(less.verdict, Verdict::Worse);
     let both = against(slow("c", 10_000.0), slow("b", 12_000.0)).expect("answers");
