@@ -7,8 +7,9 @@ use crate::answers::{
 use crate::chart::nines;
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
+use crate::number::signed;
 use crate::sheet::Judgement;
-use crate::sheets::{cautions, signed, width_words};
+use crate::sheets::{cautions, width_words};
 use crate::warning_summary::Marks;
 use crate::words::{series_title, verdict_word};
 use stripewise_results::{

@@ -405,7 +405,7 @@ fn side(row: &ComparisonRow, index: usize) -> Cell {
     let number = [row.a, row.b][index];
     let mut text = value(&row.metric, number);
     if let Some(answer) = row.answers.map(|both| both[index]) {
-        text = crate::sheets::signed(answer.bound, &text);
+        text = crate::number::signed(answer.bound, &text);
         text = match answer.beyond_limit {
             Some(place) => format!("{} {text}", beyond_word(place)),
             None => text,

@@ -1,6 +1,6 @@
 //! Numbers as tables show them.
 
-use stripewise_results::{LatencySummary, RunRecord};
+use stripewise_results::{AnswerBound, LatencySummary, RunRecord};
 use stripewise_units::{ByteSize, format_count, format_duration};
 
 /// `9,800`; below 100 with one decimal, since 12.4 and 12 IOPS differ
@@ -58,4 +58,12 @@ pub(crate) fn latency_cells(latency_ns: Option<&LatencySummary>) -> [String; 5] 
             .map_or_else(|| "n<10,000".to_owned(), format_duration),
         latency(Some(summary.max)),
     ]
+}
+
+/// `≥ 48,900` of a bound.
+pub(crate) fn signed(bound: Option<AnswerBound>, text: &str) -> String {
+    bound.map_or_else(
+        || text.to_owned(),
+        |bound| format!("{} {text}", bound.sign()),
+    )
 }

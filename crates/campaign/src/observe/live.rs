@@ -341,11 +341,8 @@ impl Live<'_> {
     /// Notes on interpreting the numbers.
     fn notes(&self, lost: u64, lost_share: f64) -> Vec<String> {
         let mut notes = Vec::new();
-        notes.extend(words::of_loss(
-            lost,
-            lost_share,
-            &remedy(self.options.buffer_bytes),
-        ));
+        let remedy = remedy(self.options.buffer_bytes);
+        notes.extend(words::of_loss(lost, lost_share, &remedy));
         if self.capture.window.kept_share() < 1.0 {
             notes.push(format!(
                 "causes were judged by the quickest and slowest {:.0} % of the operations",

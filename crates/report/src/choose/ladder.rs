@@ -7,8 +7,7 @@ use crate::answers::answer_amount;
 use crate::chart::{Annotation, Axis, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::draw::PERCENTILES;
 use crate::identity::NamedSeries;
-use crate::number::rate;
-use crate::sheets::signed;
+use crate::number::{rate, signed};
 use crate::words::{series_title, told_in_bytes};
 use stripewise_results::{
     AnswerBound, AnswerPlace, KneeRecord, LatencySummary, SeriesRecord, StepRecord,

@@ -4,6 +4,7 @@ use super::columns::load_columns;
 use crate::answers::{judged_of_answer, limit_words, load_of, place_of, unit};
 use crate::bench::{answer_line, step_row};
 use crate::identity::{NamedSeries, named_series};
+use crate::number::signed;
 use crate::sheet::{Cell, Column, Judgement, SheetTable};
 use crate::warning_summary::Marks;
 use crate::words::series_title;
@@ -70,14 +71,6 @@ fn ceiling(series: &SeriesRecord, answer: &AnswerRecord) -> Cell {
         true => Cell::exact(IS_ANSWER, rate),
         false => Cell::exact(text, rate),
     }
-}
-
-/// `≥ 48,900` of a bound.
-pub(crate) fn signed(bound: Option<AnswerBound>, text: &str) -> String {
-    bound.map_or_else(
-        || text.to_owned(),
-        |bound| format!("{} {text}", bound.sign()),
-    )
 }
 
 /// What the signs in the column mean, of those that it has. A column without any rate says

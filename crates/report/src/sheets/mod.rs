@@ -8,7 +8,7 @@ mod comparison;
 mod runs;
 mod title;
 
-pub(crate) use bench::{answer_words, answers_table, ladder_table, signed, width_words};
+pub(crate) use bench::{answer_words, answers_table, ladder_table, width_words};
 pub(crate) use cautions::{cautions, single_runs};
 pub(crate) use comparison::comparison_tables;
 pub use comparison::{checked_sheet, comparison_sheet};
