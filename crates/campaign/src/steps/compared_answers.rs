@@ -12,8 +12,8 @@ use stripewise_report::{Cell, Column, KeptFacts, Sheet, SheetTable};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_stats::difference_percent;
 use stripewise_store::Store;
-use stripewise_studies::limits::{AppliesTo, CapFound, CapKind, cap_text};
 use stripewise_studies::commit::CommitRecord;
+use stripewise_studies::limits::{AppliesTo, CapFound, CapKind, cap_text};
 use stripewise_units::{
     capitalised, counted, format_iops, format_rate_interval, format_three_digits, plural,
 };

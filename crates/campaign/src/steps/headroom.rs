@@ -623,9 +623,7 @@ mod tests {
             resume: Some("id".to_owned()),
             ..again
         };
-        let refused = other
-            .refuse_differing(&before)
-            .expect_err("three options");
+        let refused = other.refuse_differing(&before).expect_err("three options");
         assert_eq!(
             refused.error.to_string(),
             "it cannot go on with different options: --slo was p99<5ms and is p99<9ms; \

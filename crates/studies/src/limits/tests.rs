@@ -182,6 +182,29 @@ fn caps_are_named_with_where_each_applies() {
     assert!(!document.partial && document.refused.is_none());
 }
 
+/// Blocks of 16 KiB are bandwidth-bound there, and say nothing against a cap on operations.
+#[test]
+fn caps_that_meet_below_16_kib_are_both_named() {
+    for iops in [16_000.0, 12_000.0, 9_000.0] {
+        let volume = Volume {
+            iops,
+            sustained: iops,
+            ..GP3
+        };
+        let document = measured(options(), volume, &[]);
+        let caps: Vec<_> = document.caps.iter().map(|cap| cap.limiter).collect();
+        assert_eq!(caps, [Some(true), Some(true)], "{iops}");
+        let found = &document.caps[0];
+        assert!(
+            found.per_s_low <= iops && iops <= found.per_s_high,
+            "{iops}"
+        );
+        let of_medium = (document.applies.iter()).find(|one| one.block_size_bytes == 16 << 10);
+        let limits = &of_medium.expect("16K").limits;
+        assert!(limits.contains(&Limit::Bandwidth), "{iops}: {limits:?}");
+    }
+}
+
 #[test]
 fn what_a_cache_writes_back_is_in_no_read() {
     for (scatter, seed) in [(0.0, 1), (0.0, 2), (0.12, 1), (0.12, 2)] {
