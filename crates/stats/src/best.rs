@@ -194,9 +194,9 @@ impl Passes {
         self.means.iter().enumerate().map(of_mean).collect()
     }
 
-    /// Minimum half width, in spreads, of a difference of two alternatives with few passes: t of (n
-    /// - 1)(k - 1) degrees at 1 - (1 - level) / 2k, times sqrt(2 / n); 0 if only the bootstrap is
-    /// used.
+    /// Minimum half width, in spreads, of a difference of two alternatives with few passes: t of
+    /// (n - 1)(k - 1) degrees at 1 - (1 - level) / 2k, times sqrt(2 / n); 0 if only the bootstrap
+    /// is used.
     fn student_half(&self, level: f64) -> f64 {
         let (n, k) = (self.residuals.len(), self.means.len());
         if n >= BOOTSTRAP_PASSES {

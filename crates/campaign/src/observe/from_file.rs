@@ -1,7 +1,7 @@
 //! Observes a trace in a file.
 
-use super::capture::{Capture, ModelInTheMaking};
 use super::{ObserveOptions, Observed};
+use crate::steps::observation::capture::{Capture, ModelInTheMaking};
 use crate::steps::observation::result::{Names, blamed, closedness, devices};
 use crate::steps::observation::{ObservationDocument, ObservationSource, ObservedTarget, words};
 use std::cell::Cell;

@@ -3,10 +3,10 @@
 //! Nothing is written meanwhile: pages are read from the kernel's buffers, accumulated, and
 //! discarded.
 
-use super::capture::{Capture, ModelInTheMaking};
 use super::events::{EventStream, ORDER_NS};
 use super::watched::{Watched, watched};
 use super::{ObserveOptions, Observed, totals};
+use crate::steps::observation::capture::{Capture, ModelInTheMaking};
 use crate::steps::observation::files::FileCounts;
 use crate::steps::observation::groups::GroupWatch;
 use crate::steps::observation::known_files::KnownFiles;

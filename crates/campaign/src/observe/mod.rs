@@ -4,7 +4,6 @@
 //! the same way. Nothing is written to a device while it is observed: storing comes
 //! last.
 
-mod capture;
 mod events;
 mod from_file;
 mod live;

@@ -1,7 +1,7 @@
 //! Read parallelism.
 //!
-//! Random reads collide on units that process one at a time. A batch of n reads on m units takes f
-//! + r L: the fixed cost of a read, and its cost on its unit times the time L of the last one,
+//! Random reads collide on units that process one at a time. A batch of n reads on m units takes
+//! f + r L: the fixed cost of a read, and its cost on its unit times the time L of the last one,
 //! counted in reads. L(n, m, w) comes from a simulation: reads that start at intervals of w
 //! (processor, link), on random units, with the variation of single reads. For each m and w the two
 //! terms are fitted by least squares; m is where the residual is least, its interval that of fits

@@ -2,6 +2,7 @@
 //! and its rendering as text, tables, picture and page. Made by `observe`, shown
 //! again by `history` and `report`.
 
+pub mod capture;
 mod chart;
 pub mod compare;
 mod document;

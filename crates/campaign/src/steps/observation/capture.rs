@@ -1,6 +1,6 @@
 //! The accumulators of one pass over operations, each with bounded memory.
 
-use crate::steps::observation::files::FileCounts;
+use super::files::FileCounts;
 use stripewise_trace::Operation;
 use stripewise_trace::blame::BlameWindow;
 use stripewise_trace::closedness::{LoadClosedness, TaskSpans};
