@@ -64,7 +64,7 @@ fn what_a_check_found_is_told_in_text_and_as_a_document() {
         .run(&[&["check", MISALIGNED], &more[..]].concat())
         .ended(1);
     for words in [
-        "The loss is tolerated: it may be no larger than 20 %.",
+        "The loss is tolerated: it is not certainly above 20 %.",
         "offset: 64K then, 31.5K now",
         "MISSED: iops>=1000000:",
         "(random read, 8K, 8 threads of 4; median of 6 runs)",
@@ -89,7 +89,7 @@ fn what_a_check_found_is_told_in_text_and_as_a_document() {
     let shown = desk.run(&["history", "show", "last"]).ended(0);
     said(
         &shown,
-        "The loss is tolerated: it may be no larger than 20 %.",
+        "The loss is tolerated: it is not certainly above 20 %.",
     );
     said(&shown, "MISSED: iops>=1000000:");
     for words in [

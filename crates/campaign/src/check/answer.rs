@@ -147,7 +147,7 @@ impl Answer {
     pub(super) fn add(&mut self, mut comparison: ComparisonRecord) {
         if self.tolerates(&comparison) {
             let tolerated = format!(
-                "The loss is tolerated: it may be no larger than {} %.",
+                "The loss is tolerated: it is not certainly above {} %.",
                 rounded(self.tolerate)
             );
             comparison.sentences.insert(0, tolerated);

@@ -209,7 +209,7 @@ fn a_loss_is_found_and_a_gain_is_no_failure() {
     };
     says(
         &checked(&context, &tolerant, Exit::Done),
-        "The loss is tolerated: it may be no larger than 20 %.",
+        "The loss is tolerated: it is not certainly above 20 %.",
     );
     let faster = at("sim:raid10-10k?offset=64K&rpm=15000");
     let faster = checked(&context, &faster, Exit::Done);
