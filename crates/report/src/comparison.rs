@@ -455,8 +455,11 @@ const NAMED_MAX: usize = 2;
 /// `Undecided: too few runs (3 rows); over the limit (write log 8K).` None where no row is, or
 /// where none has a verdict and sentences say why.
 fn undecided<'a>(rows: impl Iterator<Item = &'a ComparisonRow> + Clone) -> Option<String> {
-    let is_decided =
-        |row: &ComparisonRow| row.verdict != Verdict::Undecided || row.answers.is_some();
+    // Ceilings have signs of bounds, and are not judged.
+    let is_decided = |row: &ComparisonRow| {
+        let has_ends = row.interval_percent.is_some() || row.bounds_percent.is_some();
+        row.verdict != Verdict::Undecided || (row.answers.is_some() && has_ends)
+    };
     if !rows.clone().any(is_decided) {
         return None;
     }

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{Response, StatusCode};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use stripewise_campaign::live::{Cursor, Entry, Now, Query, history, now};
+use stripewise_campaign::live::{Cursor, Entry, Now, Query, last_runs, now};
 
 /// Maximum number of stored runs searched for last results.
 const RUNS_MAX: u32 = 200;
@@ -20,7 +20,7 @@ pub(crate) async fn metrics(State(shared): App) -> Response<Body> {
             limit: Some(RUNS_MAX),
             ..Query::default()
         };
-        Ok((now(&view, &Cursor::default())?, history(&view, &query)?))
+        Ok((now(&view, &Cursor::default())?, last_runs(&view, &query)?))
     });
     match read.await {
         Ok((now, runs)) => answer(

@@ -129,8 +129,9 @@ fn because(jobs: &[JobRecord], intervals: usize) -> String {
     )
 }
 
-/// The outcome as far as intervals tell it. Bytes of a kind follow from its
-/// operations: only whole ones count, and all have the job's block size.
+/// The outcome as far as intervals tell it. Where all operations have the job's block size,
+/// the bytes of a kind follow from its operations: only whole ones count. Otherwise intervals
+/// know the bytes of reads and writes together, and each kind gets a share by its operations.
 fn outcome_of(job: &JobRecord, stored: Vec<StoredInterval>) -> JobOutcome {
     let (Some(first), Some(last)) = (stored.first(), stored.last()) else {
         return JobOutcome::default();

@@ -51,7 +51,7 @@ pub struct AnswerDocument<'a> {
     verdict: Option<Verdict>,
     /// A loss up to so many per cent does not count.
     tolerate_percent: f64,
-    /// It is worse, and the loss may be no larger than what is tolerated.
+    /// It is worse, and the loss is not certainly above what is tolerated.
     tolerated: bool,
     comparisons: &'a [ComparisonRecord],
     requirements: &'a [RequirementRecord],

@@ -256,7 +256,7 @@ fn study_answer(store: &Store, series: &str) -> Option<StudyAnswer> {
             (None, None) => ("no cap".to_owned(), String::new()),
         };
         return Some(StudyAnswer {
-            is_whole: false,
+            is_whole: !found.partial,
             what,
             amount,
             status: match (found.refused.is_some(), found.partial) {

@@ -127,6 +127,19 @@ pub fn history(view: &View, query: &Query) -> Outcome<Vec<Entry>> {
     Ok(runs.map(|(run, verdict)| entry(run, verdict)).collect())
 }
 
+/// The same without verdicts, for which whole runs must be read.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn last_runs(view: &View, query: &Query) -> Outcome<Vec<Entry>> {
+    let Some(store) = store(view)? else {
+        return Ok(Vec::new());
+    };
+    let listing = store.list_readable(&filter(query)).map_err(store_failure)?;
+    let runs = listing.runs.into_iter();
+    Ok(runs.map(|run| entry(run, None)).collect())
+}
+
 /// Profiles, fills and verifications that match the query, newest first; they
 /// have no runs.
 ///

@@ -11,7 +11,7 @@ mod sim_preview;
 mod trend;
 
 pub use cursor::Cursor;
-pub use history::{Entry, EntryJob, Query, history, measurements};
+pub use history::{Entry, EntryJob, Query, history, last_runs, measurements};
 pub use messages::{AllowedTarget, Done, LoginPath, Refused, Started, StartedHere, Wish};
 pub use now::{
     HostNow, IntervalNow, JobNow, KindNow, Now, PartNow, RunBefore, RunNow, StepNow, WarningNow,

@@ -319,14 +319,10 @@ impl AnswerComparison {
     pub fn line(&self) -> String {
         let side = |side: &AnswerSide| format!("{} on {}", side.id, side.target);
         let rows = self.rows.iter().filter(|row| !row.is_cap());
-        let rows: Vec<String> = rows.map(AnswerRow::words).collect();
-        format!(
-            "A is {}, B is {}: {}; {}",
-            side(&self.a),
-            side(&self.b),
-            self.answer(),
-            rows.join("; ")
-        )
+        let mut parts = vec![self.answer()];
+        parts.extend(rows.map(AnswerRow::words));
+        let answer = parts.join("; ");
+        format!("A is {}, B is {}: {answer}", side(&self.a), side(&self.b))
     }
 
     /// Renders it in a report format.

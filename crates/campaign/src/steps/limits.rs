@@ -12,7 +12,7 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_report::{KeptFacts, Sheet, again, go_on_by, marked, sheet_line};
 use stripewise_store::Store;
 use stripewise_studies::limits::{LimitsDocument, LimitsStudy};
-use stripewise_units::{format_bytes, format_duration};
+use stripewise_units::{ByteSize, Nanoseconds};
 
 /// Kind of its documents in the store.
 pub const KIND: &str = "limits";
@@ -107,12 +107,14 @@ impl LimitsRequest {
     /// Where one is another.
     pub(crate) fn refuse_differing(&self, before: &LimitsRequest) -> Outcome<()> {
         let texts = |one: &LimitsRequest| -> OptionTexts {
-            let duration = |ns: Option<u64>| ns.map(format_duration);
+            // As they were typed: rounded, two of them may look the same.
+            let duration = |ns: Option<u64>| ns.map(|ns| Nanoseconds(ns).to_string());
+            let bytes = |bytes: Option<u64>| bytes.map(|bytes| ByteSize(bytes).to_string());
             let given = |is_given: bool| is_given.then(|| "given".to_owned());
             vec![
                 ("the target", Some(one.target.clone())),
-                ("--size", one.size_bytes.map(format_bytes)),
-                ("--block", one.load.map(|(bytes, _)| format_bytes(bytes))),
+                ("--size", bytes(one.size_bytes)),
+                ("--block", bytes(one.load.map(|(bytes, _)| bytes))),
                 (
                     "--outstanding",
                     one.load.map(|(_, depth)| depth.to_string()),
@@ -334,7 +336,7 @@ mod tests {
         let refused = other.refuse_differing(&asked).expect_err("two options");
         assert_eq!(
             refused.error.to_string(),
-            "it cannot go on with different options: --block was 8 KiB and is 16 KiB; --read-only was \
+            "it cannot go on with different options: --block was 8K and is 16K; --read-only was \
              not given and is given"
         );
     }

@@ -28,6 +28,9 @@ pub struct JobSeconds {
     pub(super) starved_ns: u64,
     pub(super) errors: u64,
     syncs: Latencies,
+    /// Writes and their syncs together.
+    #[serde(default)]
+    pub(super) commits: Latencies,
     transfers: Latencies,
     /// Bytes of an operation.
     pub(super) block_bytes: u64,
@@ -116,6 +119,7 @@ impl JobSeconds {
                 .saturating_add(each_ns.saturating_mul(with_it));
         }
         self.syncs.add(outcome.sync.as_ref());
+        self.commits.add(outcome.commit.as_ref());
         for kind in [
             Some(&outcome.read),
             Some(&outcome.write),
