@@ -171,7 +171,7 @@ fn what_was_interrupted_goes_on_as_it_was_asked() {
     assert!(stored.maybe("study").is_none() && stored.maybe("asked").is_none());
     for (differing, said) in [
         (["--seed", "8"], "--seed was 7 and is 8"),
-        (["--size", "512M"], "--size was 256 MiB and is 512 MiB"),
+        (["--size", "512M"], "--size was 256M and is 512M"),
     ] {
         desk.run(&[&["limits", "--resume", &id], &differing[..]].concat())
             .failed(2, &[said, "hint:"]);
