@@ -5,8 +5,11 @@
 //! in the articles, so that tables can be laid side by side. All values shown
 //! come from the record; nothing is computed here.
 
+use crate::number::signed;
 use crate::sheet::{Cell, Column, Judgement};
-use stripewise_results::{AnswerPlace, ComparisonGroup, ComparisonRecord, ComparisonRow, Verdict};
+use stripewise_results::{
+    AnswerBound, AnswerPlace, ComparisonGroup, ComparisonRecord, ComparisonRow, Verdict,
+};
 use stripewise_units::{ByteSize, format_count, format_duration};
 
 /// Maximum length of a side's name in a column heading; a longer one is given
@@ -335,13 +338,13 @@ fn three(row: &ComparisonRow) -> [Cell; 3] {
 
 /// The difference, with a sign before what is only the least or the most of it.
 fn difference(row: &ComparisonRow) -> Cell {
-    let (sign, percent) = match row.bounds_percent {
-        None => ("", row.difference_percent),
-        Some([Some(least), None]) => ("\u{2265} ", least),
-        Some([None, Some(most)]) => ("\u{2264} ", most),
+    let (bound, percent) = match row.bounds_percent {
+        None => (None, row.difference_percent),
+        Some([Some(least), None]) => (Some(AnswerBound::AtLeast), least),
+        Some([None, Some(most)]) => (Some(AnswerBound::AtMost), most),
         Some(_) => return Cell::default(),
     };
-    Cell::exact(format!("{sign}{}", two_decimals(percent)), percent)
+    Cell::exact(signed(bound, &two_decimals(percent)), percent)
 }
 
 fn same_cell(one: &ComparisonRow, other: &ComparisonRow) -> bool {
@@ -405,7 +408,7 @@ fn side(row: &ComparisonRow, index: usize) -> Cell {
     let number = [row.a, row.b][index];
     let mut text = value(&row.metric, number);
     if let Some(answer) = row.answers.map(|both| both[index]) {
-        text = crate::number::signed(answer.bound, &text);
+        text = signed(answer.bound, &text);
         text = match answer.beyond_limit {
             Some(place) => format!("{} {text}", beyond_word(place)),
             None => text,
@@ -540,7 +543,7 @@ fn percent_of(level: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stripewise_results::{AnswerBound, ComparedAnswer, ComparisonGroup, SideRecord};
+    use stripewise_results::{ComparedAnswer, ComparisonGroup, SideRecord};
 
     fn row(threads: u32, a: f64, b: f64, found: Option<[f64; 3]>) -> ComparisonRow {
         ComparisonRow {

@@ -131,8 +131,9 @@ impl Store {
     /// The failure of the store.
     pub fn has_document(&self, kind: &str, name: &str) -> Result<bool> {
         let sql = "SELECT EXISTS (SELECT 1 FROM documents WHERE kind = ?1 AND name = ?2)";
-        self.connection
-            .query_row(sql, (kind, name), |row| row.get(0))
+        let found = self.connection.prepare_cached(sql);
+        found
+            .and_then(|mut statement| statement.query_row((kind, name), |row| row.get(0)))
             .map_err(|error| self.sqlite_error("look for a document", error))
     }
 

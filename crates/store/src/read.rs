@@ -207,13 +207,13 @@ impl Store {
     /// `false` where that cannot be read.
     #[must_use]
     pub fn has_requirements(&self, id: &str) -> bool {
-        let found = self.connection.query_row(
-            "SELECT instr(json, '\"requirements\":[\"') FROM records JOIN runs USING (run_number) \
-             WHERE id = ?1",
-            [id],
-            |row| row.get::<_, i64>(0),
-        );
-        found.is_ok_and(|place| place > 0)
+        const NAMED: &str = "SELECT instr(json, '\"requirements\":[\"') FROM records \
+             JOIN runs USING (run_number) WHERE id = ?1";
+        let mut place = self.connection.prepare_cached(NAMED).ok();
+        let place = place
+            .as_mut()
+            .map(|statement| statement.query_row([id], |row| row.get(0)));
+        place.is_some_and(|place: rusqlite::Result<i64>| place.is_ok_and(|place| place > 0))
     }
 
     /// All latencies of a run, an entry per job.

@@ -42,6 +42,22 @@ pub fn counted(count: usize, one: &str, several: &str) -> String {
     )
 }
 
+/// The first `most` names of a list, and the number of the others.
+///
+/// ```
+/// assert_eq!(stripewise_units::listed(&["sda", "sdb"], 2), "sda, sdb");
+/// assert_eq!(stripewise_units::listed(&["sda", "sdb", "sdc"], 2), "sda, sdb and 1 more");
+/// ```
+#[must_use]
+pub fn listed(names: &[impl AsRef<str>], most: usize) -> String {
+    let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
+    let shown = shown.join(", ");
+    match names.len().saturating_sub(most) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 /// Capitalises the first letter, as at the start of a sentence.
 ///
 /// ```

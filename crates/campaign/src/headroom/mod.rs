@@ -4,10 +4,10 @@ mod cap;
 mod load;
 
 use crate::steps::TIMES_ARE_SIMULATED;
-use crate::steps::going_on::{finished, none_to_go_on};
 pub use crate::steps::headroom::{HeadroomComparison, HeadroomRequest, compare_headrooms};
 use crate::steps::headroom::{KIND, StoredHeadroom};
 use crate::steps::recording::FileRecording;
+use crate::steps::resuming::{finished, nothing_to_resume};
 use cap::known_cap;
 use load::{GivenLoad, given_load};
 use std::rc::Rc;
@@ -49,7 +49,9 @@ pub struct Answered {
 pub fn asked_before(context: &Context, name: &str) -> Outcome<HeadroomRequest> {
     let store = context.open_store()?;
     let found = StoredHeadroom::find(&store, name)?;
-    found.ok_or_else(|| none_to_go_on(KIND, name))?.into_asked()
+    found
+        .ok_or_else(|| nothing_to_resume(KIND, name))?
+        .into_asked()
 }
 
 /// Refuses a request that differs from the stored one.
@@ -165,7 +167,7 @@ fn origin(
 fn begun(store: &Store, name: &str) -> Outcome<(HeadroomDocument, Headroom)> {
     let found = StoredHeadroom::find(store, name)?;
     let found = found.and_then(StoredHeadroom::into_study);
-    let (stored, study) = found.ok_or_else(|| none_to_go_on(KIND, name))?;
+    let (stored, study) = found.ok_or_else(|| nothing_to_resume(KIND, name))?;
     match study.is_open() {
         true => Ok((stored, study)),
         false => Err(finished(&stored.id)),

@@ -4,8 +4,8 @@ mod control_group;
 
 pub use crate::steps::limits::{Cloud, LimitsRequest, StoredLimits};
 
-use crate::steps::going_on::{finished, none_to_go_on};
 use crate::steps::limits::KIND;
+use crate::steps::resuming::{finished, nothing_to_resume};
 use std::path::Path;
 use stripewise_conductor::conduct::{Conducted, Setup, conduct, needs, open};
 use stripewise_conductor::context::{Context, keep_measured};
@@ -63,7 +63,9 @@ pub struct Answered {
 pub fn asked_before(context: &Context, name: &str) -> Outcome<LimitsRequest> {
     let store = context.open_store()?;
     let found = StoredLimits::find(&store, name)?;
-    found.ok_or_else(|| none_to_go_on(KIND, name))?.into_asked()
+    found
+        .ok_or_else(|| nothing_to_resume(KIND, name))?
+        .into_asked()
 }
 
 /// What is asked now, which may repeat what was asked before and nothing else.
@@ -184,7 +186,7 @@ fn begun(
     name: &str,
 ) -> Outcome<(LimitsDocument, LimitsStudy)> {
     let found = StoredLimits::find(store, name)?.and_then(StoredLimits::into_study);
-    let (document, mut study, stored_at) = found.ok_or_else(|| none_to_go_on(KIND, name))?;
+    let (document, mut study, stored_at) = found.ok_or_else(|| nothing_to_resume(KIND, name))?;
     if !study.is_open() {
         return Err(finished(&document.id));
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use stripewise_conductor::context::store_failure;
 use stripewise_conductor::failure::Outcome;
 use stripewise_results::Status;
-use stripewise_store::{Filter, RunSummary};
+use stripewise_store::{Filter, RunSummary, Store};
 
 /// A run of the list.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
@@ -118,13 +118,7 @@ impl Entry {
 /// # Errors
 /// If the store cannot be read.
 pub fn history(view: &View, query: &Query) -> Outcome<Vec<Entry>> {
-    let Some(store) = store(view)? else {
-        return Ok(Vec::new());
-    };
-    let listing = store.list_readable(&filter(query)).map_err(store_failure)?;
-    let verdicts = verdicts_as_asked(&store, &listing.runs);
-    let runs = listing.runs.into_iter().zip(verdicts);
-    Ok(runs.map(|(run, verdict)| entry(run, verdict)).collect())
+    entries(view, query, |store, runs| verdicts_as_asked(store, runs))
 }
 
 /// The same without verdicts, for which whole runs must be read.
@@ -132,12 +126,21 @@ pub fn history(view: &View, query: &Query) -> Outcome<Vec<Entry>> {
 /// # Errors
 /// If the store cannot be read.
 pub fn last_runs(view: &View, query: &Query) -> Outcome<Vec<Entry>> {
+    entries(view, query, |_, runs| vec![None; runs.len()])
+}
+
+fn entries(
+    view: &View,
+    query: &Query,
+    verdicts: impl Fn(&Store, &[RunSummary]) -> Vec<Option<&'static str>>,
+) -> Outcome<Vec<Entry>> {
     let Some(store) = store(view)? else {
         return Ok(Vec::new());
     };
     let listing = store.list_readable(&filter(query)).map_err(store_failure)?;
-    let runs = listing.runs.into_iter();
-    Ok(runs.map(|run| entry(run, None)).collect())
+    let verdicts = verdicts(&store, &listing.runs);
+    let runs = listing.runs.into_iter().zip(verdicts);
+    Ok(runs.map(|(run, verdict)| entry(run, verdict)).collect())
 }
 
 /// Profiles, fills and verifications that match the query, newest first; they

@@ -107,7 +107,7 @@ pub fn observe_live(context: &Context, options: &ObserveOptions) -> Outcome<Obse
         overhead_percent: Some(100.0 * used_ns as f64 / observed_ns.max(1) as f64),
         ..live.document(observed_ns)
     };
-    groups.tell(&mut document.devices, options.is_anonymous);
+    groups.add_to(&mut document.devices, options.is_anonymous);
     Ok(Observed {
         document,
         model: live.capture.finish_model(),

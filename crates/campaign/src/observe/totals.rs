@@ -54,7 +54,7 @@ pub fn observe_counters(
     let devices = pairs.filter_map(|(before, after)| device(before, after, elapsed_ns));
     let mut devices: Vec<ObservedDevice> = devices.collect();
     devices.sort_by_key(|one| u64::MAX - one.reads - one.writes - one.flushes);
-    groups.tell(&mut devices, options.is_anonymous);
+    groups.add_to(&mut devices, options.is_anonymous);
     let document = ObservationDocument {
         target: ObservedTarget {
             name: options.shown_target(),

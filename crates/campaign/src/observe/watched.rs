@@ -4,7 +4,7 @@ use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
 use stripewise_disk_inspect::{Inspect, System};
-use stripewise_units::{DeviceNumber, path_of};
+use stripewise_units::{DeviceNumber, listed, path_of};
 
 /// An observed device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,16 +71,8 @@ pub fn names_of(target: Option<&str>) -> Outcome<String> {
         .filter_map(|number| system.device(number).ok());
     // Loop devices and the like that have nothing behind them are no disks.
     let devices = devices.filter(|device| device.size_bytes > 0);
-    Ok(listed(devices.map(|device| device.name).collect()))
-}
-
-fn listed(mut names: Vec<String>) -> String {
-    let more = names.len().saturating_sub(NAMED_MAX);
-    names.truncate(NAMED_MAX);
-    match more {
-        0 => names.join(", "),
-        more => format!("{} and {more} more", names.join(", ")),
-    }
+    let names: Vec<String> = devices.map(|device| device.name).collect();
+    Ok(listed(&names, NAMED_MAX))
 }
 
 /// All but partitions, which count what their disks count.
@@ -139,7 +131,10 @@ mod tests {
         let refused = watched(Some("sim:nvme")).expect_err("no kernel sees it");
         assert_eq!(refused.exit, Exit::Usage);
         assert!(refused.to_string().contains("simulated"), "{refused}");
-        let names = |count: usize| listed((0..count).map(|k| format!("sd{k}")).collect());
+        let names = |count: usize| {
+            let all: Vec<String> = (0..count).map(|k| format!("sd{k}")).collect();
+            listed(&all, NAMED_MAX)
+        };
         assert_eq!(names(2), "sd0, sd1");
         assert!(names(11).ends_with("sd7 and 3 more"));
     }

@@ -108,9 +108,7 @@ fn go(
     };
     let conducted = conduct(context, store, &mut study, targets, &setup, &mut changed);
     // A signal between two runs interrupts neither of them.
-    if let Err(failure) = stored.keep(context, store, study.to_json()) {
-        context.note_late_failure(&failure);
-    }
+    stored.keep_or_report(context, store, study.to_json());
     let exit = exit_of(context, &conducted.records);
     Ok(compared(&study, &stored, exit, conducted.ended.err()))
 }

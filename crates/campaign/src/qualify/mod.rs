@@ -150,9 +150,7 @@ fn go(
     };
     let conducted = conduct(context, store, &mut study, targets, &setup, &mut changed);
     // A signal between two runs interrupts none of them.
-    if let Err(failure) = stored.keep(context, store, study.to_json()) {
-        context.note_late_failure(&failure);
-    }
+    stored.keep_or_report(context, store, study.to_json());
     let exit = match (study.verdict(), exit_of(context, &conducted.records)) {
         // A missed requirement stays missed, however the run ended.
         (Verdict::Missed, _) => Exit::Finding,

@@ -1,10 +1,10 @@
 //! A headroom as stored with its runs: shown again, drawn, and compared with
 //! another one.
 
-use super::going_on::{begun_by_an_earlier_version, refuse_differing};
 use super::measured::json_of_file;
 use super::pages::{PictureLook, Rendered, ReportFormat};
 use super::render_sheet::StoredAnswer;
+use super::resuming::{begun_by_an_earlier_version, refuse_differing};
 use super::typed_target::{refuse_elsewhere, whole_target};
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::{Context, store_failure};

@@ -1,10 +1,10 @@
 //! An answer of `limits` as the store keeps it beside its runs: shown again, drawn, and gone
 //! on with.
 
-use super::going_on::{OptionTexts, begun_by_an_earlier_version, refuse_differing};
 use super::headroom::json_of_series;
 use super::pages::{PictureLook, Rendered, ReportFormat};
 use super::render_sheet::StoredAnswer;
+use super::resuming::{OptionTexts, begun_by_an_earlier_version, refuse_differing};
 use super::typed_target::{refuse_elsewhere, whole_target};
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::exit::Exit;

@@ -111,6 +111,18 @@ impl StoredQualification {
         keep_measured(context, store, KIND, &self.id, self)
     }
 
+    /// Stores it at the end; what was measured is shown even if the store rejects it.
+    pub fn keep_or_report(
+        &mut self,
+        context: &Context,
+        store: &mut Store,
+        study: Result<String, serde_json::Error>,
+    ) {
+        if let Err(failure) = self.keep(context, store, study) {
+            context.note_late_failure(&failure);
+        }
+    }
+
     /// The qualification of this id or its beginning; `last`: the newest.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ use stripewise_results::KindOutcome;
 use stripewise_results::faults::FaultRecord;
 use stripewise_units::{
     capitalised, counted, format_bytes, format_count, format_duration, format_iops,
-    format_mib_per_s,
+    format_mib_per_s, listed,
 };
 
 /// The name of its picture.
@@ -128,12 +128,8 @@ fn title(targets: &[VerifiedTarget]) -> String {
     if let [one] = targets {
         return one.model.as_ref().unwrap_or(&one.name).clone();
     }
-    let names = targets.iter().take(NAMES_MAX);
-    let names: Vec<&str> = names.map(|one| one.name.as_str()).collect();
-    match targets.len().saturating_sub(NAMES_MAX) {
-        0 => names.join(", "),
-        more => format!("{} and {more} more", names.join(", ")),
-    }
+    let names: Vec<&str> = targets.iter().map(|one| one.name.as_str()).collect();
+    listed(&names, NAMES_MAX)
 }
 
 /// What was done, on what, and when.

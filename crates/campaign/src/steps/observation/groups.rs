@@ -32,7 +32,7 @@ pub struct GroupsSince {
 
 impl GroupsSince {
     /// Adds the groups' shares to each device.
-    pub fn tell(&self, devices: &mut [ObservedDevice], is_anonymous: bool) {
+    pub fn add_to(&self, devices: &mut [ObservedDevice], is_anonymous: bool) {
         for device in devices {
             let number = device.number.as_deref().and_then(|text| text.parse().ok());
             let own = |all: &[GroupIo]| -> Vec<GroupIo> {

@@ -1,15 +1,15 @@
-//! What goes on from where it was interrupted: all options are as they were, and what is
-//! given again must be the same.
+//! Resuming an interrupted measurement: all options are stored, and those given again must be
+//! the same.
 
 use stripewise_conductor::failure::{Failure, Outcome};
 
 /// Options by their names, as they are printed; `None`: not given.
 pub type OptionTexts = Vec<(&'static str, Option<String>)>;
 
-/// Refuses options that are others than before; each is named with what it was and is.
+/// Refuses options that differ from the stored ones; each is named with both values.
 ///
 /// # Errors
-/// Where one is another.
+/// If one differs.
 pub fn refuse_differing(before: OptionTexts, now: OptionTexts) -> Outcome<()> {
     let pairs = before.into_iter().zip(now);
     let differing = pairs.filter(|(before, now)| before != now);
@@ -31,7 +31,7 @@ pub fn refuse_differing(before: OptionTexts, now: OptionTexts) -> Outcome<()> {
 
 /// Nothing of this kind and name can go on.
 #[must_use]
-pub fn none_to_go_on(kind: &str, name: &str) -> Failure {
+pub fn nothing_to_resume(kind: &str, name: &str) -> Failure {
     Failure::usage(
         format!("there is no `{kind}` of id {name} that can go on"),
         format!("give the id that `{kind}` printed; `stripewise history` lists them"),
