@@ -315,8 +315,8 @@ fn the_list_says_what_studies_came_to_and_a_bench_with_requirements_is_one() {
     let require = ["--require", "random-read iops>=800"];
     let together = ["--require", "random-read p99<15ms"];
     let series = ["--series", "random-read"];
-    desk.run(&[&["bench", "sim:nvme"][..], &series, &require, &together].concat());
-    desk.run(&["qualify", "sim:nvme", "--for", "etcd"]).done();
+    desk.run(&[&["bench", "sim:raid10-10k"][..], &series, &require, &together].concat());
+    desk.run(&["qualify", "sim:disk-7k2", "--for", "etcd"]);
     let limits = desk.run(&["limits", "sim:ebs-gp3"]).done().stdout;
     // The command that shows it again has the end of its id.
     let again = limits.lines().find(|line| line.starts_with("Again "));
@@ -338,9 +338,9 @@ fn the_list_says_what_studies_came_to_and_a_bench_with_requirements_is_one() {
         })
         .collect();
     assert_eq!(rows[0], "limits sim:ebs-gp3 caps, 125.0 MiB/s 3,000");
-    assert_eq!(rows[1], "qualify sim:nvme etcd met");
+    assert_eq!(rows[1], "qualify sim:disk-7k2 etcd missed");
     assert!(
-        rows[2].starts_with("bench sim:nvme random-read "),
+        rows[2].starts_with("bench sim:raid10-10k random-read "),
         "{listed}"
     );
 }

@@ -179,13 +179,21 @@ fn a_probe_that_reaches_a_limit_is_void_and_is_not_kept() {
     for what in [&["stripe", "--accept"][..], &["flash"]] {
         let device = &capped.device.device;
         let how = [device, "--time", "2s", "--busy-ok", "--json"];
-        let answer = capped.run(&[&["probe"], what, &how].concat()).ended(1);
+        let answer = capped.run(&[&["probe"], what, &how].concat());
         let document = answer.json();
+        check_has(&document, "io-throttled");
         let warnings = document.at("warnings").items();
         let is_void = |one: &Json| {
             one.at("code").text() == "io-throttled" && one.at("severity").text() == "void"
         };
-        assert!(warnings.iter().any(is_void), "{}", document.json());
+        if !warnings.iter().any(is_void) {
+            // With one read in flight, a busy processor may keep the probe from the limit.
+            let seconds = document.at("duration_ns").number() / 1e9;
+            let reads = document.at("reads").number();
+            assert!(reads < 0.95 * 20.0 * seconds, "{}", document.json());
+            continue;
+        }
+        let answer = answer.ended(1);
         let kept = answer.stderr.contains("so nothing was accepted");
         assert_eq!(kept, what.contains(&"--accept"), "{}", answer.stderr);
     }

@@ -94,7 +94,7 @@ pub fn io_throttled(evidence: &Evidence) -> Option<Warning> {
             "the control group sets the limit, not the disk",
         )
     } else {
-        (Severity::Note, "it was not reached")
+        (Severity::Note, "on average it was not reached")
     };
     let message = format!(
         "control group {} limits {device} to {limit}, {} of it used: {what}",
