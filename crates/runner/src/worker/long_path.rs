@@ -2,6 +2,7 @@
 //! so that the short path stays short.
 
 use super::{NO_RESULT, Slot, Worker};
+use crate::due::DueCounts;
 use crate::errors::{ErrorCount, Failure};
 use crate::lane::{Lane, Offer};
 use crate::recorder::UNMEASURED;
@@ -71,15 +72,49 @@ impl Worker {
     pub(super) fn last_word(&self) -> DrainCounts {
         let mut drain = self.drain.clone();
         if drain.due.is_counted() {
-            let is_free = |number: usize| self.free.iter().any(|&free| free as usize == number);
             let window = self.judged_window();
-            for (number, slot) in self.slots.iter().enumerate() {
-                if drain.due.counts(slot.kind) && !is_free(number) {
-                    drain.due.add(slot.start_ns & !UNMEASURED, None, window);
+            for slot in self.in_flight() {
+                if drain.due.counts(slot.kind) {
+                    drain.due.add(slot.due_ns(), None, window);
                 }
+            }
+            if drain.due.counts(Kind::Sync) {
+                self.count_open_commits(&mut drain.due);
             }
         }
         drain
+    }
+
+    /// Operations in flight, on the long path.
+    fn in_flight(&self) -> impl Iterator<Item = &Slot> {
+        let is_free = |number: usize| self.free.iter().any(|&free| free as usize == number);
+        let slots = self.slots.iter().enumerate();
+        let in_flight = slots.filter(move |(number, _)| !is_free(*number));
+        in_flight.map(|(_, slot)| slot)
+    }
+
+    /// Commits whose sync was never issued: what they would have taken is unknown, so they count
+    /// only if a write of theirs never completed, or by the stop they were beyond every threshold.
+    fn count_open_commits(&self, due: &mut DueCounts) {
+        let window = self.judged_window();
+        let lanes = std::iter::once(&self.first).chain(&self.others);
+        for (number, lane) in lanes.enumerate().filter(|(_, lane)| lane.has_commits()) {
+            let is_written = |slot: &&Slot| slot.kind == Kind::Write;
+            let of_lane = |slot: &&Slot| usize::from(slot.lane) == number;
+            let written = self.in_flight().filter(is_written).find(of_lane);
+            match (lane.open_commit(), written) {
+                (Some(commit), None) => {
+                    let began_ns = commit.began_ns & !UNMEASURED;
+                    let seen_until_ns = commit.written_ns.max(window.1);
+                    if due.is_beyond_all(seen_until_ns.saturating_sub(began_ns)) {
+                        due.add(began_ns, None, window);
+                    }
+                }
+                (Some(commit), Some(_)) => due.add(commit.began_ns & !UNMEASURED, None, window),
+                (None, Some(write)) => due.add(write.due_ns(), None, window),
+                (None, None) => {}
+            }
+        }
     }
 
     /// Bytes of the operation in this slot.
@@ -138,12 +173,22 @@ impl Worker {
                     if let Some(intended_ns) = intended_ns {
                         self.issued(intended_ns, now_ns);
                     }
-                    if kind != Kind::Sync {
-                        self.remaining -= 1;
-                        if let Some(think) = &mut self.think {
-                            think.issued();
-                        }
+                    self.remaining -= 1;
+                    if let Some(think) = &mut self.think {
+                        think.issued();
                     }
+                    return (Answer::Operation, u64::from(slot));
+                }
+                Offer::Sync { commit_ns } => {
+                    self.free.pop();
+                    self.slots[slot as usize] = Slot {
+                        start_ns: now_ns,
+                        issued_ns: commit_ns,
+                        offset_bytes: 0,
+                        next_free: 0,
+                        lane,
+                        kind: Kind::Sync,
+                    };
                     return (Answer::Operation, u64::from(slot));
                 }
                 Offer::Full => {}
@@ -196,8 +241,9 @@ impl Worker {
                 self.full_until_ns = at_ns;
             }
             let window = self.judged_window();
-            let latency_ns = whole.then_some(latency_ns);
-            self.drain.due.add(slot.start_ns, latency_ns, window);
+            let due_ns = slot.due_ns();
+            let latency_ns = whole.then(|| at_ns.saturating_sub(due_ns));
+            self.drain.due.add(due_ns, latency_ns, window);
         }
         if self.simple {
             self.slots[number as usize].next_free = self.short_free;
@@ -208,10 +254,10 @@ impl Worker {
         if let Some(replay) = &mut self.replay {
             replay.completed(number, at_ns);
         }
-        let mut commit_began_ns = None;
         if self.lanes_count {
             let start_ns = slot.start_ns | mark;
-            commit_began_ns = self.lane(slot.lane).completed(slot.kind, whole, start_ns);
+            let lane = self.lane(slot.lane);
+            lane.completed(slot.kind, whole, start_ns, at_ns);
         }
         let all_done =
             self.think.is_some() && self.free.len() == self.slots.len() && !self.owes_sync();
@@ -232,10 +278,10 @@ impl Worker {
             if self.mixed {
                 kind.add_bytes(length_bytes);
             }
-            if let Some(began_ns) = commit_began_ns {
-                let commit_ns = at_ns.saturating_sub(began_ns & !UNMEASURED);
+            if slot.is_commit() {
+                let commit_ns = at_ns.saturating_sub(slot.due_ns());
                 let commits = &mut self.recorder.commits;
-                commits.record(commit_ns | mark | began_ns & UNMEASURED);
+                commits.record(commit_ns | mark | slot.issued_ns & UNMEASURED);
             }
             if let Some(sum_ns) = &mut self.recorder.from_issue_ns_sum
                 && slot.kind != Kind::Sync

@@ -20,7 +20,7 @@
 //! [[requirement]]              # without a limit it is measured and not judged
 //! name = "wal-fsync-p99"
 //! job = "wal"
-//! operations = "syncs"         # or "transfers" (the default): reads and writes
+//! operations = "commits"         # or "transfers" (the default): reads and writes
 //! metric = "p99"               # p50 p90 p95 p99 p999 mean max iops mib-per-s
 //! below = "10ms"               # or at-most; of rates at-least
 //! miss = "What a miss means, in the product's words."
@@ -442,6 +442,21 @@ fn read_job(job: &JobText, files: &[ProductFile]) -> Result<ProductJob, ProductE
     })
 }
 
+/// Refuses a job without commits: says what is wrong, and what to do.
+fn has_commits(job: &ProductJob) -> Result<(), (&'static str, &'static str)> {
+    match &job.workload {
+        workload if workload.has_commits() => Ok(()),
+        workload if workload.sync.is_some() && workload.writes() => Err((
+            "itself waits within a commit",
+            "sync after each write, or leave out rate, and pause after a whole commit",
+        )),
+        _ => Err((
+            "has no commits",
+            "give it writes and sync = \"fdatasync\", or leave out operations = \"commits\"",
+        )),
+    }
+}
+
 fn requirement(
     text: &RequirementText,
     jobs: &[ProductJob],
@@ -453,11 +468,10 @@ fn requirement(
         &text.job,
         jobs.iter().map(|job| job.name.as_str()),
     )?;
-    if text.operations == CountedOperations::Syncs && jobs[job].workload.sync.is_none() {
-        return Err(ProductError::new(
-            format!("{of}: job `{}` has no syncs", text.job),
-            "give the job sync = \"fdatasync\", or leave out operations = \"syncs\"",
-        ));
+    if text.operations == CountedOperations::Commits {
+        has_commits(&jobs[job]).map_err(|(problem, hint)| {
+            ProductError::new(format!("{of}: job `{}` {problem}", text.job), hint)
+        })?;
     }
     let limits = [
         (Relation::Below, &text.below),

@@ -158,39 +158,7 @@ pub(super) fn judge(study: &Qualify, index: usize, phase: &Phase) -> Judgement {
     };
     let judged = held_back(judged, required, job);
     let judged = starved(judged, required, job);
-    in_design(study, of_commits(study, judged, required, job), seconds)
-}
-
-/// Where there is no file system, a write is on its way to the medium before its sync begins, and
-/// the sync's latency leaves that out: what the two together do not meet is not met.
-fn of_commits(
-    study: &Qualify,
-    judged: Judgement,
-    required: &ProductRequirement,
-    job: &JobSeconds,
-) -> Judgement {
-    let is_of_syncs = required.operations == CountedOperations::Syncs;
-    let has_file_system = study.options.placement.sector_bytes == 0;
-    if judged.verdict != Verdict::Met || !is_of_syncs || has_file_system {
-        return judged;
-    }
-    let commits = job.commits.histogram();
-    let limit = required.limit.filter(|_| required.metric.is_latency());
-    let share_max = required.metric.share_max();
-    let together = share_max.and_then(|share| commits.percentile(100.0 * (1.0 - share)));
-    match limit.zip(together) {
-        Some((limit, together_ns)) if together_ns >= limit.threshold_ns() => Judgement {
-            verdict: Verdict::Undecided,
-            reason: format!(
-                "{}; but a write and its sync together took {}, and there is no file system here \
-                 whose sync would hold both",
-                judged.reason,
-                format_duration(together_ns)
-            ),
-            ..judged
-        },
-        _ => judged,
-    }
+    in_design(study, judged, seconds)
 }
 
 /// Whether this many of all pieces void the result.
@@ -614,7 +582,7 @@ impl Qualify {
 /// Operations of a job that a requirement counts.
 pub(super) const fn operations_word(operations: CountedOperations) -> &'static str {
     match operations {
-        CountedOperations::Syncs => "syncs",
+        CountedOperations::Commits => "commits",
         CountedOperations::Transfers => "operations",
     }
 }

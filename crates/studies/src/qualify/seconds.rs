@@ -28,9 +28,8 @@ pub struct JobSeconds {
     pub(super) starved_ns: u64,
     pub(super) errors: u64,
     syncs: Latencies,
-    /// Writes and their syncs together.
     #[serde(default)]
-    pub(super) commits: Latencies,
+    commits: Latencies,
     transfers: Latencies,
     /// Bytes of an operation.
     pub(super) block_bytes: u64,
@@ -140,7 +139,7 @@ impl JobSeconds {
     /// Latencies of these operations.
     pub(super) fn latencies(&self, operations: CountedOperations) -> &Latencies {
         match operations {
-            CountedOperations::Syncs => &self.syncs,
+            CountedOperations::Commits => &self.commits,
             CountedOperations::Transfers => &self.transfers,
         }
     }
