@@ -544,14 +544,14 @@ fn rate_reason(
     (seconds, least_s): (u64, u64),
 ) -> String {
     let time = |seconds: u64| format_duration(seconds * 1_000_000_000);
-    let text = |rate: f64| required.metric.value_text(rate);
+    let text = |rate: f64| required.metric.value_text_beside(rate, limit);
     let words = format!(
         "over {} the mean is {} ({} to {}), and at least {} are required",
         time(seconds),
         text(found.rate),
         text(found.low),
         text(found.high),
-        text(limit)
+        required.metric.limit_text(limit)
     );
     match verdict {
         Verdict::Undecided if seconds < least_s => {

@@ -184,7 +184,7 @@ fn requirements(study: &Qualify) -> SheetTable {
             Cell::from(limit_text(study, one)),
             Cell {
                 value: judged.measured,
-                ..Cell::from(measured_text(one, judged))
+                ..Cell::from(measured_text(study, one, judged))
             },
             Cell::judged(judged.verdict.word(), judgement(judged.verdict)),
             Cell::from(one.source.name.clone()),
@@ -209,11 +209,14 @@ fn limit_text(study: &Qualify, required: &ProductRequirement) -> String {
 }
 
 /// `3.20 ms (2.97-3.54 ms)`.
-fn measured_text(required: &ProductRequirement, judged: &Judgement) -> String {
+fn measured_text(study: &Qualify, required: &ProductRequirement, judged: &Judgement) -> String {
     let Some(measured) = judged.measured else {
         return "-".to_owned();
     };
-    let text = |value: f64| required.metric.value_text(value);
+    let text = |value: f64| match required.limit {
+        Some(_) => (required.metric).value_text_beside(value, study.limit_value(required)),
+        None => required.metric.value_text(value),
+    };
     let interval = match (judged.low, judged.high) {
         (Some(low), Some(high)) => format!(" ({} to {})", text(low), text(high)),
         (None, Some(high)) => format!(" (below {})", text(high)),
@@ -343,7 +346,7 @@ impl Qualify {
     pub fn line(&self) -> String {
         let all = self.product().requirements.iter().zip(self.judgements());
         let words = all.map(|(one, judged)| {
-            let measured = format!("{} {}", one.name, measured_text(one, judged));
+            let measured = format!("{} {}", one.name, measured_text(self, one, judged));
             match judged.verdict {
                 // Then the whole is not judged, either.
                 Verdict::NotJudged => measured,
