@@ -312,11 +312,15 @@ impl Requirement {
             1 => "one run".to_owned(),
             runs => format!("{runs} runs"),
         };
+        let next = match met || missed {
+            true => "",
+            false => "; longer runs would tell: bench --thorough",
+        };
         Some(RequirementRecord {
             requirement: self.text.clone(),
             measured: Some(rate(&record)),
             measured_words: record.words_beside(in_bytes, self.value),
-            of: format!("{}{place}; {runs}", series.name.replace('-', " ")),
+            of: format!("{}{place}; {runs}{next}", series.name.replace('-', " ")),
             repetitions: 0,
             met,
             interval: low.zip(high).map(|(low, high)| [low, high]),
@@ -684,7 +688,8 @@ mod tests {
         ] {
             let found = judged(text).expect("an answer");
             assert_eq!((found.met, found.undecided), (met, undecided), "{text}");
-            assert!(found.of.ends_with("at p99<5ms; 20 runs"), "{}", found.of);
+            assert!(found.of.contains("at p99<5ms; 20 runs"), "{}", found.of);
+            assert_eq!(found.of.contains("--thorough"), undecided, "{}", found.of);
         }
         // None is named, or a latency is required.
         for text in ["log iops>=1", "random-read p99<5ms"] {

@@ -76,8 +76,40 @@ fn details(study: &Qualify) -> Vec<String> {
     let commits = study.shown_commits();
     let commits = commits.map(|commits| format!("Commit methods: {}.", commits.answer()));
     all.filter_map(|(one, judged)| detail(one, judged))
+        .chain(next_steps(study))
         .chain(commits)
         .collect()
+}
+
+/// What decides the undecided requirements.
+fn next_steps(study: &Qualify) -> Vec<String> {
+    let is_unwritten = |one: &ProductRequirement| {
+        study.reads_only() && study.product().jobs[one.job].workload.writes()
+    };
+    let all = study.product().requirements.iter().zip(study.judgements());
+    let undecided = all.filter(|(_, judged)| judged.verdict == Verdict::Undecided);
+    let (unwritten, open): (Vec<_>, Vec<_>) = undecided.partition(|(one, _)| is_unwritten(one));
+    let of_open = match study.options().design {
+        _ if study.is_judging() => "To decide it, go on with --resume.".to_owned(),
+        _ if study.is_cut_short() => "To decide the others, leave out --fail-fast.".to_owned(),
+        QualifyDesign::Quick => format!(
+            "To decide it, run it without --quick: up to {} of measuring.",
+            format_duration(QualifyDesign::Usual.seconds_max() * 1_000_000_000)
+        ),
+        QualifyDesign::Usual => "To decide it, run it with --sign, which spreads its minutes over an \
+             hour and a half. Near a limit it may stay undecided: a plan should take that as missed."
+            .to_owned(),
+        QualifyDesign::Signed => {
+            "Near a limit no run of this length decides: a plan should take it as missed.".to_owned()
+        }
+    };
+    let of_unwritten = "To judge what writes, name a directory, or allow writes (--destroy NAME of \
+                        a device, --overwrite of a file).";
+    let steps = [
+        (!open.is_empty()).then_some(of_open),
+        (!unwritten.is_empty()).then(|| of_unwritten.to_owned()),
+    ];
+    steps.into_iter().flatten().collect()
 }
 
 fn detail(required: &ProductRequirement, judged: &Judgement) -> Option<String> {

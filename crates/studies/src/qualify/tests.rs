@@ -149,6 +149,10 @@ fn what_was_stopped_says_so_first() {
     let (_, words) = study.sheet().verdict.expect("there is one");
     assert_eq!(words, format!("S{}, undecided so far", &stopped[1..]));
     assert_eq!(study.sheet().answer, "1 of 1 requirement");
+    assert_eq!(
+        study.sheet().details[1],
+        "To decide it, go on with --resume."
+    );
     let line = study.line();
     assert!(
         line.starts_with(&format!("one: {stopped}, undecided so far (")),
@@ -228,6 +232,8 @@ fn five_minutes_never_say_met_and_a_verdict_to_sign_rests_between() {
     assert_eq!(drive(&mut quick, GOOD), (5, 0));
     assert_eq!(quick.verdict(), Verdict::Undecided);
     assert!(!quick.is_open());
+    let next = "To decide it, run it without --quick: up to 30 m of measuring.";
+    assert_eq!(quick.sheet().details[1], next);
     let mut quick = study(ONE, QualifyDesign::Quick);
     drive(&mut quick, BAD);
     assert_eq!(quick.verdict(), Verdict::Missed);
@@ -332,6 +338,12 @@ fn a_target_that_is_only_read_judges_reads_alone() {
     // 100 reads a second are below 8,000; the writes were not measured.
     let verdicts: Vec<Verdict> = study.judgements().iter().map(|one| one.verdict).collect();
     assert_eq!(verdicts, [Verdict::Missed, Verdict::Undecided]);
+    let details = study.sheet().details.join("\n");
+    assert!(
+        details.contains("To judge what writes, name a directory"),
+        "{details}"
+    );
+    assert!(!details.contains("--sign"), "{details}");
 }
 
 #[test]
@@ -575,7 +587,7 @@ fn missed_beside(text: &str, code: &str, held: u32) -> Judgement {
 fn what_the_processor_held_back_is_not_missed_by_the_disk() {
     let rate = ONE
         .replace("p99\"\nbelow = \"10ms\"", "iops\"\nat-least = \"500\"")
-        .replace("operations = \"syncs\"\n", "");
+        .replace("operations = \"commits\"\n", "");
     for (text, code, held, verdict) in [
         (ONE, "cpu-quota", 0, Verdict::Missed),
         (ONE, "cpu-quota", u32::MAX, Verdict::Void),

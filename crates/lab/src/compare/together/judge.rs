@@ -323,9 +323,16 @@ fn by_runs(rate: f64, required: &Requirement, runs: &[&RunRecord]) -> Option<Jud
         return Some(undecided(why));
     }
     let judged = judged(limit_of(required)?, &seconds);
+    let next = match (judged.verdict, judged.until_seconds) {
+        (QualifyVerdict::Undecided, Some(_)) => "; more --time would tell",
+        (QualifyVerdict::Undecided, None) => {
+            "; near a limit no run of this length decides: a plan should take it as missed"
+        }
+        _ => "",
+    };
     Some(Judged {
         verdict: judged.verdict,
-        words: judged.reason(&required.beyond_words()),
+        words: format!("{}{next}", judged.reason(&required.beyond_words())),
     })
 }
 
