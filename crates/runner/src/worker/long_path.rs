@@ -2,7 +2,6 @@
 //! so that the short path stays short.
 
 use super::{NO_RESULT, Slot, Worker};
-use crate::due::DueCounts;
 use crate::errors::{ErrorCount, Failure};
 use crate::lane::{Lane, Offer};
 use crate::recorder::UNMEASURED;
@@ -68,18 +67,26 @@ impl Worker {
         (self.times.measure_from_ns, self.times.stop_at_ns)
     }
 
-    /// Counts known once the run is over: operations still in flight did not complete.
-    pub(super) fn last_word(&self) -> DrainCounts {
+    /// Counts known once the run is over, at `now_ns`. What an operation in flight would have
+    /// taken is unknown, as of a commit whose sync was not issued: they count only if they are
+    /// beyond every threshold by now.
+    pub(super) fn last_word(&self, now_ns: u64) -> DrainCounts {
         let mut drain = self.drain.clone();
         if drain.due.is_counted() {
             let window = self.judged_window();
+            let mut unfinished = |due_ns: u64, until_ns: u64| {
+                let due = &mut drain.due;
+                if due.is_beyond_all(until_ns.saturating_sub(due_ns)) {
+                    due.add(due_ns, None, window);
+                }
+            };
             for slot in self.in_flight() {
-                if drain.due.counts(slot.kind) {
-                    drain.due.add(slot.due_ns(), None, window);
+                if self.drain.due.counts(slot.kind) {
+                    unfinished(slot.due_ns(), now_ns);
                 }
             }
-            if drain.due.counts(Kind::Sync) {
-                self.count_open_commits(&mut drain.due);
+            if self.drain.due.counts(Kind::Sync) {
+                self.open_commits(now_ns, unfinished);
             }
         }
         drain
@@ -93,25 +100,24 @@ impl Worker {
         in_flight.map(|(_, slot)| slot)
     }
 
-    /// Commits whose sync was never issued: what they would have taken is unknown, so they count
-    /// only if a write of theirs never completed, or by the stop they were beyond every threshold.
-    fn count_open_commits(&self, due: &mut DueCounts) {
-        let window = self.judged_window();
+    /// Passes on when each commit began whose sync was not issued, and until when it is known to
+    /// have taken: with a write in flight until now, otherwise until the last one, or the stop.
+    fn open_commits(&self, now_ns: u64, mut unfinished: impl FnMut(u64, u64)) {
+        let stop_at_ns = self.times.stop_at_ns;
         let lanes = std::iter::once(&self.first).chain(&self.others);
         for (number, lane) in lanes.enumerate().filter(|(_, lane)| lane.has_commits()) {
-            let is_written = |slot: &&Slot| slot.kind == Kind::Write;
+            let is_write = |slot: &&Slot| slot.kind == Kind::Write;
             let of_lane = |slot: &&Slot| usize::from(slot.lane) == number;
-            let written = self.in_flight().filter(is_written).find(of_lane);
-            match (lane.open_commit(), written) {
-                (Some(commit), None) => {
-                    let began_ns = commit.began_ns & !UNMEASURED;
-                    let seen_until_ns = commit.written_ns.max(window.1);
-                    if due.is_beyond_all(seen_until_ns.saturating_sub(began_ns)) {
-                        due.add(began_ns, None, window);
-                    }
+            let write = self.in_flight().filter(is_write).find(of_lane);
+            match (lane.open_commit(), write) {
+                (Some(commit), write) => {
+                    let until_ns = match write {
+                        Some(_) => now_ns,
+                        None => commit.written_ns.max(stop_at_ns),
+                    };
+                    unfinished(commit.began_ns & !UNMEASURED, until_ns);
                 }
-                (Some(commit), Some(_)) => due.add(commit.began_ns & !UNMEASURED, None, window),
-                (None, Some(write)) => due.add(write.due_ns(), None, window),
+                (None, Some(write)) => unfinished(write.due_ns(), now_ns),
                 (None, None) => {}
             }
         }

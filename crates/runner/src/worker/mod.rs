@@ -357,9 +357,9 @@ impl Worker {
         self.spares.push(recorder);
     }
 
-    /// Operations completed after the stop, so far.
-    pub(crate) fn drain(&self) -> DrainCounts {
-        self.last_word()
+    /// Operations completed after the stop, up to `now_ns`.
+    pub(crate) fn drain(&self, now_ns: u64) -> DrainCounts {
+        self.last_word(now_ns)
     }
 
     fn lane(&mut self, lane: u16) -> &mut Lane {

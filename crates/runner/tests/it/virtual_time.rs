@@ -173,6 +173,31 @@ fn a_commit_that_the_stop_cut_off_counts_only_if_it_is_late_already() {
 }
 
 #[test]
+fn what_never_completed_is_late_only_by_what_was_waited_for_it() {
+    for (threshold_ns, counted) in [(5 * MS, (900, 1)), (5 * SECOND, (899, 0))] {
+        let mut job = simulated_job(workload(), 0);
+        job.plan.counting = Counting::transfers(vec![threshold_ns]);
+        // A read of 1 ms that is issued at 899 ms, and waited for until 2 s.
+        let silent = Scripted {
+            stall: 900 * MS..100 * SECOND,
+            ..Scripted::new(MS)
+        };
+        let plan = RunPlan {
+            drain_limit_ns: SECOND,
+            ..plan(SECOND)
+        };
+        let (mut arrays, none) = ([silent], AtomicU8::new(0));
+        let totals = virtual_time::run(&[job], &mut arrays, &plan, &mut AsPlanned, &mut (), &none);
+        let totals = totals.expect("the plan is sound");
+        let drain = &totals.jobs[0].drain;
+        assert_eq!(drain.abandoned, 1);
+        let record = drain.due.record().expect("it is counted");
+        let second = &record.seconds[0];
+        assert_eq!((second.due, second.beyond[0]), counted, "{threshold_ns}");
+    }
+}
+
+#[test]
 fn operations_of_several_sizes_are_counted_with_their_own_bytes() {
     for outstanding in [1, 16] {
         let workload = Workload {
