@@ -27,6 +27,9 @@ pub struct JobSeconds {
     #[serde(default)]
     pub(super) starved_ns: u64,
     pub(super) errors: u64,
+    /// The longest latency of what completed after the stop, which no histogram has.
+    #[serde(default)]
+    pub(super) drained_max_ns: u64,
     syncs: Latencies,
     #[serde(default)]
     commits: Latencies,
@@ -117,6 +120,7 @@ impl JobSeconds {
                 .starved_ns
                 .saturating_add(each_ns.saturating_mul(with_it));
         }
+        self.drained_max_ns = self.drained_max_ns.max(outcome.drain.latency_ns_max);
         self.syncs.add(outcome.sync.as_ref());
         self.commits.add(outcome.commit.as_ref());
         for kind in [

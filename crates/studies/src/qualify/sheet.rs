@@ -5,7 +5,7 @@ use super::judge::operations_word;
 use super::{Judgement, Qualify, QualifyDesign, Verdict};
 use crate::commit::CommitStudy;
 use crate::latencies::{TOO_FAST, free_syncs};
-use crate::product::{Confidence, ProductRequirement};
+use crate::product::{Confidence, Metric, ProductRequirement};
 use std::collections::BTreeMap;
 use stripewise_report::{Caution, Cell, Column, Sheet, SheetTable};
 use stripewise_results::Severity;
@@ -252,7 +252,8 @@ fn measured_text(study: &Qualify, required: &ProductRequirement, judged: &Judgem
     let interval = match (judged.low, judged.high) {
         (Some(low), Some(high)) => format!(" ({} to {})", text(low), text(high)),
         (None, Some(high)) => format!(" (below {})", text(high)),
-        (Some(low), None) if low < measured => format!(" (above {})", text(low)),
+        // The longest is its own lower end.
+        (Some(low), None) if required.metric != Metric::Max => format!(" (above {})", text(low)),
         _ => String::new(),
     };
     format!("{}{interval}", text(measured))

@@ -185,22 +185,69 @@ fn a_quiet_disk_is_met_at_minute_20_and_a_bad_one_missed_at_minute_3() {
     assert!(details[0].contains("it is slow"), "{details:?}");
 }
 
+/// One requirement after runs that are changed in this way.
+fn after(text: &str, change: impl Fn(&mut JobOutcome)) -> Qualify {
+    let mut study = study(text, QualifyDesign::Usual);
+    let mut runs = 0;
+    while let NextStep::Run(run) = study.next() {
+        runs += 1;
+        assert!(runs < 100, "it never ends");
+        let mut made = record(&run, GOOD, Status::Complete);
+        change(&mut made.jobs[0].outcome);
+        study.completed(run.id, &made);
+    }
+    study
+}
+
+/// What never completed has no latency, but was due; what completed after the stop is in no
+/// histogram.
+#[test]
+fn what_is_measured_is_not_better_than_what_was_counted() {
+    let silent = after(ONE, |outcome| {
+        for second in outcome.due.iter_mut().flat_map(|due| &mut due.seconds) {
+            second.beyond.fill(50);
+        }
+    });
+    let judged = &silent.judgements()[0];
+    // The highest threshold.
+    assert!((judged.measured.unwrap() - 80.0).abs() < 0.1, "{judged:?}");
+    let line = silent.line();
+    assert!(line.contains("p99 80 ms (above 80 ms) missed"), "{line}");
+
+    let max = ONE.replace("p99\"\nbelow", "max\"\nat-most");
+    let late = after(&max, |outcome| {
+        if let Some(due) = &mut outcome.due {
+            due.seconds[0].beyond.fill(1);
+        }
+        outcome.drain.latency_ns_max = 30_000_000;
+    });
+    let judged = &late.judgements()[0];
+    assert_eq!(judged.verdict, Verdict::Missed);
+    assert!((judged.measured.unwrap() - 30.0).abs() < 0.1, "{judged:?}");
+}
+
+#[test]
+fn what_failed_is_no_rate() {
+    let rate = ONE.replace("p99\"\nbelow = \"10ms\"", "iops\"\nat-least = \"95\"");
+    for (failures, verdict) in [(0, Verdict::Met), (600, Verdict::Missed)] {
+        let study = after(&rate, |outcome| outcome.errors.total = failures);
+        assert_eq!(study.verdict(), verdict, "{:?}", study.judgements());
+    }
+}
+
 /// A write is on its way to the medium before its sync begins.
 #[test]
 fn what_is_measured_of_a_commit_is_not_its_sync_alone() {
-    let mut study = study(ONE, QualifyDesign::Usual);
-    while let NextStep::Run(run) = study.next() {
-        let mut record = record(&run, GOOD, Status::Complete);
+    let study = after(ONE, |outcome| {
         let mut histogram = Histogram::default();
-        histogram.record_n(5_000_000, 6_000);
-        record.jobs[0].outcome.commit = Some(KindOutcome {
+        histogram.record_n(100_000, 6_000);
+        outcome.sync = Some(KindOutcome {
             histogram: Some(histogram),
             ..KindOutcome::default()
         });
-        study.completed(run.id, &record);
-    }
+    });
     let measured = study.judgements()[0].measured.expect("it was measured");
-    assert!((measured - 5.0).abs() < 0.01, "{measured}");
+    assert!((measured - 2.0).abs() < 0.01, "{measured}");
     let plan = study.plan().join("\n");
     assert!(plan.contains("p99 < 10 ms of commits of log"), "{plan}");
 }
