@@ -443,8 +443,12 @@ fn read_job(job: &JobText, files: &[ProductFile]) -> Result<ProductJob, ProductE
 }
 
 /// Refuses a job without commits: says what is wrong, and what to do.
-fn has_commits(job: &ProductJob) -> Result<(), (&'static str, &'static str)> {
+fn has_commits(job: &ProductJob, metric: Metric) -> Result<(), (&'static str, &'static str)> {
     match &job.workload {
+        _ if metric == Metric::MibPerS => Err((
+            "has no bytes of commits",
+            "take metric = \"iops\", or leave out operations = \"commits\"",
+        )),
         workload if workload.has_commits() => Ok(()),
         workload if workload.sync.is_some() && workload.writes() => Err((
             "itself waits within a commit",
@@ -469,7 +473,7 @@ fn requirement(
         jobs.iter().map(|job| job.name.as_str()),
     )?;
     if text.operations == CountedOperations::Commits {
-        has_commits(&jobs[job]).map_err(|(problem, hint)| {
+        has_commits(&jobs[job], text.metric).map_err(|(problem, hint)| {
             ProductError::new(format!("{of}: job `{}` {problem}", text.job), hint)
         })?;
     }

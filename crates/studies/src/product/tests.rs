@@ -128,6 +128,11 @@ fn mistakes_are_named() {
             "write = true, sync = \"fdatasync:8\", rate = 50 }\n[[requirement]]\noperations = \"commits\"",
             "itself waits within a commit",
         ),
+        (
+            "metric = \"p99\"\nbelow = \"10ms\"",
+            "metric = \"mib-per-s\"\noperations = \"commits\"\nat-least = \"1\"",
+            "no bytes of commits",
+        ),
         ("size = \"64M\"", "size = \"64X\"", "64X"),
         ("name = \"latency\"", "name = \"\"", "not empty"),
     ];

@@ -334,7 +334,7 @@ impl Qualify {
         let each = match phases {
             1 => String::new(),
             phases => format!(
-                "; {} one after the other",
+                "; {} take turns, each for as long",
                 counted(phases as usize, "load", "loads")
             ),
         };
