@@ -88,7 +88,7 @@ fn next_steps(study: &Qualify) -> Vec<String> {
     };
     let all = study.product().requirements.iter().zip(study.judgements());
     let undecided = all.filter(|(_, judged)| judged.verdict == Verdict::Undecided);
-    let (unwritten, open): (Vec<_>, Vec<_>) = undecided.partition(|(one, _)| is_unwritten(one));
+    let (unwritten, open): (Vec<_>, Vec<_>) = undecided.partition(|&(one, _)| is_unwritten(one));
     let of_open = match study.options().design {
         _ if study.is_judging() => "To decide it, go on with --resume.".to_owned(),
         _ if study.is_cut_short() => "To decide the others, leave out --fail-fast.".to_owned(),
