@@ -30,6 +30,8 @@ pub enum Metric {
     Max,
     /// Operations a second.
     Iops,
+    /// Commits a second.
+    CommitsPerS,
     /// MiB a second.
     MibPerS,
 }
@@ -47,6 +49,7 @@ impl Metric {
             Metric::Mean => "mean",
             Metric::Max => "max",
             Metric::Iops => "iops",
+            Metric::CommitsPerS => "commits-per-s",
             Metric::MibPerS => "mib-per-s",
         }
     }
@@ -56,8 +59,7 @@ impl Metric {
     pub const fn words(self) -> &'static str {
         match self {
             Metric::P999 => "p99.9",
-            Metric::Iops => "IOPS",
-            Metric::MibPerS => "MiB/s",
+            Metric::Iops | Metric::CommitsPerS | Metric::MibPerS => self.unit(),
             other => other.name(),
         }
     }
@@ -71,14 +73,15 @@ impl Metric {
             Metric::P95 => Some(0.05),
             Metric::P99 => Some(0.01),
             Metric::P999 => Some(0.001),
-            Metric::Mean | Metric::Max | Metric::Iops | Metric::MibPerS => None,
+            Metric::Mean | Metric::Max => None,
+            Metric::Iops | Metric::CommitsPerS | Metric::MibPerS => None,
         }
     }
 
     /// Whether it is a latency.
     #[must_use]
     pub const fn is_latency(self) -> bool {
-        !matches!(self, Metric::Iops | Metric::MibPerS)
+        !matches!(self, Metric::Iops | Metric::CommitsPerS | Metric::MibPerS)
     }
 
     /// The unit of its values.
@@ -86,6 +89,7 @@ impl Metric {
     pub const fn unit(self) -> &'static str {
         match self {
             Metric::Iops => "IOPS",
+            Metric::CommitsPerS => "commits/s",
             Metric::MibPerS => "MiB/s",
             _ => "ms",
         }
@@ -95,7 +99,9 @@ impl Metric {
     #[must_use]
     pub fn value_text(self, value: f64) -> String {
         match self {
-            Metric::Iops => format!("{} IOPS", format_iops(value)),
+            Metric::Iops | Metric::CommitsPerS => {
+                format!("{} {}", format_iops(value), self.unit())
+            }
             Metric::MibPerS => format_mib_per_s(value),
             _ => format_duration(nanoseconds(value)),
         }
@@ -105,7 +111,9 @@ impl Metric {
     #[must_use]
     pub fn value_text_beside(self, value: f64, limit: f64) -> String {
         match self {
-            Metric::Iops => format!("{} IOPS", format_iops_beside(value, limit)),
+            Metric::Iops | Metric::CommitsPerS => {
+                format!("{} {}", format_iops_beside(value, limit), self.unit())
+            }
             Metric::MibPerS => format_mib_per_s_beside(value, limit),
             _ => format_duration_beside(nanoseconds(value), nanoseconds(limit)),
         }

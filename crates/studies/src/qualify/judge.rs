@@ -153,8 +153,8 @@ pub(super) fn judge(study: &Qualify, index: usize, phase: &Phase) -> Judgement {
     let seconds = job.seconds.len() as u64;
     let judged = match required.metric {
         _ if required.limit.is_none() => unjudged(required, job),
-        Metric::Iops | Metric::MibPerS => rate(study, required, job),
-        _ => latency(study, required, job),
+        metric if metric.is_latency() => latency(study, required, job),
+        _ => rate(study, required, job),
     };
     let judged = held_back(judged, required, job);
     let judged = starved(judged, required, job);

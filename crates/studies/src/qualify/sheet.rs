@@ -139,8 +139,8 @@ pub(super) fn cautions(study: &Qualify) -> Vec<Caution> {
             ),
         ));
     }
-    let is_missed = study.verdict() == Verdict::Missed;
-    if study.options().design == QualifyDesign::Usual && !is_missed {
+    let is_met = study.verdict() == Verdict::Met;
+    if study.options().design == QualifyDesign::Usual && is_met {
         let text = "it holds for these minutes: --sign spreads them over an hour and a half";
         cautions.push(caution(Severity::Note, text.to_owned()));
     }

@@ -232,6 +232,8 @@ fn what_failed_is_no_rate() {
     for (failures, verdict) in [(0, Verdict::Met), (600, Verdict::Missed)] {
         let study = after(&rate, |outcome| outcome.errors.total = failures);
         assert_eq!(study.verdict(), verdict, "{:?}", study.judgements());
+        // Neither write nor sync alone is an operation that is counted.
+        assert!(study.line().contains(" commits/s "), "{}", study.line());
     }
 }
 
