@@ -118,12 +118,8 @@ fn what_must_be_known_first_stands_first_in_a_quiet_line() {
         "--busy-ok",
     ];
     let void = line(&desk, 0, &void);
-    is(
-        &desk,
-        &void,
-        "VOID: these numbers are not the disk's (null-engine",
-        "",
-    );
+    let says = format!("{file}: VOID: these numbers are not the disk's (null-engine");
+    is(&desk, &void, &says, "");
 }
 
 #[test]
