@@ -78,7 +78,8 @@ pub use sheet::{Caution, Cell, Column, Judgement, Sheet, SheetTable, again, agai
 pub use sheet_csv::sheet_csv;
 pub use sheet_markdown::sheet_markdown;
 pub use sheet_text::{
-    Emphasis, Paint, marked, sheet_line, sheet_text, sheet_text_painted, with_warnings, wrapped_at,
+    Emphasis, Paint, marked, marked_to_go_on, sheet_line, sheet_text, sheet_text_painted,
+    with_warnings, wrapped_at,
 };
 pub use sheets::{
     RunsLook, checked_sheet, comparison_sheet, partial_lines, runs_origin, runs_sheet,

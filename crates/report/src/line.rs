@@ -1,7 +1,7 @@
 //! Answers in one line, for `-q`, cron mails and logs.
 //!
-//! Reservations come first: void numbers, missed requirements,
-//! stopped runs. Then the numbers; warnings by code at the end.
+//! The target comes first, if there is one; then whether its requirements are met, and reservations:
+//! void numbers, stopped runs. Then the numbers; warnings by code at the end.
 
 use crate::answers::{limit_words, place_of};
 use crate::faults::verification_text;
@@ -10,7 +10,7 @@ use crate::repetitions::groups_of;
 use crate::sheet_text::{sheet_line, warning_names};
 use crate::sheets::comparison_sheet;
 use crate::validity::cautions;
-use crate::words::{requirement_line, series_title};
+use crate::words::{required_words, series_title};
 use stripewise_results::{
     AnswerReason, ComparisonRecord, Document, JobRecord, JobRow, OperationKind, RunRecord,
     SeriesRecord, Severity,
@@ -33,15 +33,15 @@ pub fn one_line(text: &str) -> String {
 /// Runs or benches in a line: `/data: random read 8K 1x16: 742 IOPS, p99 111 ms`.
 #[must_use]
 pub fn document_line(document: &Document) -> String {
-    let mut parts = cautions(document);
-    let unmet = document.requirements.iter().filter(|one| !one.met);
-    parts.extend(unmet.map(|one| one_line(&requirement_line(one))));
+    let mut parts: Vec<String> = required_words(&document.requirements).into_iter().collect();
+    parts.extend(cautions(document));
     let measured = match document.series.is_empty() {
         true => of_runs(&document.runs),
         false => of_all_series(document),
     };
-    // A target is named before what was measured on it.
-    let mut named = "";
+    // One of several targets is named before what was measured on it.
+    let only = only_target(&measured);
+    let mut named = only;
     for (target, part) in &measured {
         parts.push(match target.as_str() {
             target if target == named || target.is_empty() => part.clone(),
@@ -63,7 +63,21 @@ pub fn document_line(document: &Document) -> String {
         text.trim_end().lines().last().map(str::to_owned)
     }));
     parts.extend(warnings(&document.runs));
-    joined(&parts)
+    match only {
+        "" => joined(&parts),
+        target => one_line(&format!("{target}: {}", joined(&parts))),
+    }
+}
+
+/// The target of all; empty if there are several.
+fn only_target(measured: &[(String, String)]) -> &str {
+    let targets = measured.iter().map(|(target, _)| target.as_str());
+    let mut targets = targets.filter(|target| !target.is_empty());
+    let first = targets.next().unwrap_or_default();
+    match targets.all(|target| target == first) {
+        true => first,
+        false => "",
+    }
 }
 
 /// Joins parts with semicolons. A sentence loses its full stop if more follows.

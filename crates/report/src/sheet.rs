@@ -50,8 +50,11 @@ pub fn again_by(command: impl Into<String>) -> (String, String) {
 /// The pointer to the command that resumes an interrupted measurement.
 #[must_use]
 pub fn go_on_by(command: impl Into<String>) -> (String, String) {
-    ("Go on".to_owned(), command.into())
+    (GO_ON.to_owned(), command.into())
 }
+
+/// The name of that pointer.
+pub(crate) const GO_ON: &str = "Go on";
 
 /// Judgement of a verdict or a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,7 +42,7 @@ pub struct OutcomeParts {
     pub write: KindParts,
     /// Explicit syncs, if requested.
     pub sync: Option<KindParts>,
-    /// Writes, each with the sync after it.
+    /// Commits.
     pub commit: Option<KindParts>,
     /// Discards, if there were any.
     pub discard: Option<KindParts>,

@@ -9,8 +9,9 @@ pub enum CountedOperations {
     /// Reads, writes and discards; in an open loop all arrivals, including those never issued.
     #[default]
     Transfers,
-    /// Explicit syncs.
-    Syncs,
+    /// Commits: an explicit sync with the writes since the one before.
+    #[serde(alias = "syncs")]
+    Commits,
 }
 
 /// A job's operations are counted for every second in which they were due. Without thresholds

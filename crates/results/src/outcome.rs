@@ -61,8 +61,8 @@ pub struct JobOutcome {
     /// Explicit syncs, if requested; not part of `operations`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<KindOutcome>,
-    /// Writes, each with the sync after it, if a thread waits for both before the next: latency is
-    /// from the start of the write to the end of the sync.
+    /// Commits, if the load does not wait on purpose within them: latency is from the start of the
+    /// first write since the last sync to the end of the sync.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<KindOutcome>,
     /// Discards, if there were any; their bytes are those discarded.

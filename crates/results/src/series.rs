@@ -2,7 +2,9 @@
 
 use crate::{LatencySummary, SustainedRecord};
 use serde::{Deserialize, Serialize};
-use stripewise_units::{format_iops, format_rate_interval};
+use stripewise_units::{
+    format_iops, format_iops_beside, format_rate_interval, format_rate_interval_beside,
+};
 
 /// One ladder, summarised. Everything here follows from the runs it names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -158,15 +160,35 @@ impl AnswerRecord {
     /// says so.
     #[must_use]
     pub fn words(&self, in_bytes: bool, unit: &str) -> String {
+        let (rate, ends) = self.rate(in_bytes);
+        match (self.bound, ends) {
+            (Some(bound), _) => format!("{} {} {unit}", bound.words(), format_iops(rate)),
+            (None, Some(ends)) => format_rate_interval(rate, ends, unit),
+            (None, None) => format!("{} {unit}", format_iops(rate)),
+        }
+    }
+
+    /// The same beside a rate that is required, in MiB/s if `in_bytes`: no number looks to be on
+    /// the other side of it.
+    #[must_use]
+    pub fn words_beside(&self, in_bytes: bool, required: f64) -> String {
+        let (rate, ends) = self.rate(in_bytes);
+        let unit = if in_bytes { "MiB/s" } else { "IOPS" };
+        let text = format_iops_beside(rate, required);
+        match (self.bound, ends) {
+            (Some(bound), _) => format!("{} {text} {unit}", bound.words()),
+            (None, Some(ends)) => format_rate_interval_beside(rate, ends, unit, required),
+            (None, None) => format!("{text} {unit}"),
+        }
+    }
+
+    /// IOPS or MiB/s, with the ends of the interval.
+    fn rate(&self, in_bytes: bool) -> (f64, Option<[f64; 2]>) {
         let (rate, low, high) = match in_bytes {
             true => (self.mib_per_s, self.mib_per_s_low, self.mib_per_s_high),
             false => (self.iops, self.iops_low, self.iops_high),
         };
-        match (self.bound, low.zip(high)) {
-            (Some(bound), _) => format!("{} {} {unit}", bound.words(), format_iops(rate)),
-            (None, Some((low, high))) => format_rate_interval(rate, [low, high], unit),
-            (None, None) => format!("{} {unit}", format_iops(rate)),
-        }
+        (rate, low.zip(high).map(|(low, high)| [low, high]))
     }
 }
 

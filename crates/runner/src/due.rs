@@ -1,7 +1,7 @@
 //! Outcome of operations by the second in which they were due, for judging latency requirements. In
-//! an open loop all arrivals count; in a closed loop issued operations, in the second of issue. An
-//! operation that is late, failed, was never issued or never completed exceeds every threshold;
-//! seconds are never joined.
+//! an open loop all arrivals count; in a closed loop issued operations, in the second of issue, and
+//! commits, in that of their first write. An operation that is late, failed, was never issued or
+//! never completed exceeds every threshold; seconds are never joined.
 
 use stripewise_io_engine::Kind;
 use stripewise_results::{CountedOperations, Counting, DueRecord, DueSecondRecord};
@@ -46,10 +46,16 @@ impl DueCounts {
         !self.counting.thresholds_ns.is_empty()
     }
 
-    /// Whether operations of this kind are counted.
+    /// Whether operations of this kind are counted: of syncs, the commits that they end.
     pub(crate) fn counts(&self, kind: Kind) -> bool {
         let is_sync = kind == Kind::Sync;
-        self.is_counted() && is_sync == (self.counting.operations == CountedOperations::Syncs)
+        self.is_counted() && is_sync == (self.counting.operations == CountedOperations::Commits)
+    }
+
+    /// Whether a latency exceeds every threshold.
+    pub(crate) fn is_beyond_all(&self, latency_ns: u64) -> bool {
+        let last_ns = self.counting.thresholds_ns.last();
+        last_ns.is_some_and(|last_ns| *last_ns < latency_ns)
     }
 
     /// Adds an operation due at `due_ns` with its latency, or none if it did not complete.
@@ -172,7 +178,7 @@ mod tests {
     #[test]
     fn what_a_closed_loop_issued_counts_up_to_the_stop() {
         let counting = Counting {
-            operations: CountedOperations::Syncs,
+            operations: CountedOperations::Commits,
             thresholds_ns: vec![10],
             lag_ns_max: 1,
         };

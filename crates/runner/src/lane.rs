@@ -3,8 +3,9 @@
 //! A lane knows how many operations it may have in flight, when the next one is due (open loop),
 //! and when a sync is owed. Slots and latencies belong to the worker.
 
+use crate::pauses::Gap;
 use crate::plan::JobPlan;
-use crate::recorder::UNMEASURED;
+use crate::recorder::{NO_COMMIT, UNMEASURED};
 use stripewise_io_engine::Kind;
 use stripewise_workload::{ArrivalSchedule, DataSource, Stream, Streams, derived_seed};
 
@@ -14,10 +15,11 @@ pub(crate) enum Offer {
     Operation {
         kind: Kind,
         offset_bytes: u64,
-        /// 0 for a sync.
         length_bytes: u32,
         intended_ns: Option<u64>,
     },
+    /// A sync, and when the commit that it ends began, marked as in a slot; or [`NO_COMMIT`].
+    Sync { commit_ns: u64 },
     /// As many in flight as requested.
     Full,
     /// Nothing is due before this time.
@@ -70,10 +72,39 @@ struct Syncs {
     writes: u32,
     /// Due and not issued yet.
     owed: u32,
-    /// Each write waits for its sync, and the next write for both: together they are a commit.
-    is_commit: bool,
-    /// When the last complete write began, [`UNMEASURED`] as in a slot.
-    write_began_ns: u64,
+    /// Writes and the sync that follows them are a commit.
+    has_commits: bool,
+    /// The commit in progress: writes completed since the last sync was issued.
+    commit: Option<OpenCommit>,
+}
+
+/// A commit whose sync is not issued yet.
+#[derive(Clone, Copy)]
+pub(crate) struct OpenCommit {
+    /// When its first write began, [`UNMEASURED`] as in a slot.
+    pub(crate) began_ns: u64,
+    /// When the latest of its writes completed.
+    pub(crate) written_ns: u64,
+}
+
+impl Syncs {
+    /// A write that began at `start_ns` is complete.
+    fn wrote(&mut self, start_ns: u64, at_ns: u64) {
+        self.writes += 1;
+        if self.writes == self.every {
+            self.writes = 0;
+            self.owed += 1;
+        }
+        if self.has_commits {
+            let before_ns = self.commit.map_or(start_ns, |commit| commit.began_ns);
+            let mark = (before_ns | start_ns) & UNMEASURED;
+            let first_ns = (before_ns & !UNMEASURED).min(start_ns & !UNMEASURED);
+            self.commit = Some(OpenCommit {
+                began_ns: first_ns | mark,
+                written_ns: at_ns,
+            });
+        }
+    }
 }
 
 /// The operations of one thread on one file.
@@ -104,8 +135,8 @@ impl Lane {
                 every: policy.every.max(1),
                 writes: 0,
                 owed: 0,
-                is_commit: job.workload.has_commits(),
-                write_began_ns: 0,
+                has_commits: job.workload.has_commits(),
+                commit: None,
             }),
         }
     }
@@ -129,16 +160,32 @@ impl Lane {
         }
     }
 
-    /// The program was paused for `by_ns`: due times are moved by that much, and a commit in
-    /// progress has no latency.
-    pub(crate) fn move_arrivals(&mut self, by_ns: u64) {
+    /// The program was paused, as is known at `at_ns`: due times are moved by as much, and a
+    /// commit in progress has no latency.
+    pub(crate) fn cut_out(&mut self, gap: Gap, at_ns: u64) {
         if let Some(arrivals) = &mut self.arrivals {
+            let by_ns = gap.length_ns();
             arrivals.origin_ns = arrivals.origin_ns.saturating_add(by_ns);
             arrivals.next_ns = arrivals.next_ns.saturating_add(by_ns);
         }
-        if let Some(syncs) = &mut self.syncs {
-            syncs.write_began_ns |= UNMEASURED;
+        let commit = self.syncs.as_mut().and_then(|syncs| syncs.commit.as_mut());
+        if let Some(commit) = commit {
+            let began_ns = commit.began_ns & !UNMEASURED;
+            if began_ns < gap.to_ns {
+                commit.began_ns = gap.moved(began_ns, at_ns) | UNMEASURED;
+            }
+            commit.written_ns = gap.moved(commit.written_ns, at_ns);
         }
+    }
+
+    /// Whether its writes and the sync that follows them are a commit.
+    pub(crate) fn has_commits(&self) -> bool {
+        self.syncs.as_ref().is_some_and(|syncs| syncs.has_commits)
+    }
+
+    /// The commit whose sync is not issued yet.
+    pub(crate) fn open_commit(&self) -> Option<OpenCommit> {
+        self.syncs.as_ref()?.commit
     }
 
     /// Whether a sync is due but not issued.
@@ -156,11 +203,9 @@ impl Lane {
         {
             syncs.owed -= 1;
             self.in_flight += 1;
-            return Offer::Operation {
-                kind: Kind::Sync,
-                offset_bytes: 0,
-                length_bytes: 0,
-                intended_ns: None,
+            let commit = syncs.commit.take();
+            return Offer::Sync {
+                commit_ns: commit.map_or(NO_COMMIT, |commit| commit.began_ns),
             };
         }
         if only_syncs {
@@ -184,20 +229,15 @@ impl Lane {
         }
     }
 
-    /// An operation of this lane, begun at `start_ns`, has ended. If it is the sync that ends a
-    /// commit: returns when the commit began, with its mark.
-    pub(crate) fn completed(&mut self, kind: Kind, whole: bool, start_ns: u64) -> Option<u64> {
+    /// An operation of this lane, begun at `start_ns` (marked as in a slot), ended at `at_ns`.
+    pub(crate) fn completed(&mut self, kind: Kind, whole: bool, start_ns: u64, at_ns: u64) {
         self.in_flight -= 1;
-        let syncs = self.syncs.as_mut().filter(|_| whole)?;
-        if kind == Kind::Write {
-            syncs.write_began_ns = start_ns;
-            syncs.writes += 1;
-            if syncs.writes == syncs.every {
-                syncs.writes = 0;
-                syncs.owed += 1;
-            }
+        if let Some(syncs) = &mut self.syncs
+            && whole
+            && kind == Kind::Write
+        {
+            syncs.wrote(start_ns, at_ns);
         }
-        (syncs.is_commit && kind == Kind::Sync).then_some(syncs.write_began_ns)
     }
 
     /// Drops all arrivals due before `until_ns` and counts those due from `from_ns` on: they will

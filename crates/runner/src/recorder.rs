@@ -17,6 +17,10 @@ use stripewise_stats::Histogram;
 /// start time. No bucket is that high, so the mark is checked only for an unusual latency.
 pub(crate) const UNMEASURED: u64 = 1 << 63;
 
+/// Instead of the time at which a commit began: the sync makes no write durable that none before
+/// it did. Later than any time, also without its mark.
+pub(crate) const NO_COMMIT: u64 = u64::MAX;
+
 /// Buckets of one octave.
 const OCTAVE: usize = 512;
 
@@ -162,7 +166,7 @@ impl KindRecorder {
 pub(crate) struct Recorder {
     /// By kind.
     pub(crate) kinds: [KindRecorder; 4],
-    /// Writes, each with the sync after it, if a lane waits for both.
+    /// Commits: from the start of the first write since the last sync to the end of the sync.
     pub(crate) commits: KindRecorder,
     /// Open loop only: sum of completion minus issue, excluding syncs.
     pub(crate) from_issue_ns_sum: Option<u64>,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-use stripewise_units::{Nanoseconds, ParseError, format_duration};
+use stripewise_units::{Nanoseconds, ParseError, format_duration_exact};
 
 const HINT: &str = "a latency limit is one of mean, p50, p90, p95, p99, p99.9 or max, then < or <=, then a time: 'p99<5ms' (in quotes, as the shell takes < for itself; p99:5ms means p99<=5ms)";
 
@@ -92,7 +92,7 @@ impl Slo {
     #[must_use]
     pub fn describe(&self) -> String {
         let relation = if self.inclusive { "<=" } else { "<" };
-        let limit = format_duration(self.limit_ns);
+        let limit = format_duration_exact(self.limit_ns);
         format!("{} {relation} {limit}", self.percentile)
     }
 }

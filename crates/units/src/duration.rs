@@ -4,6 +4,7 @@
 
 use crate::ParseError;
 use crate::decimal::{Decimal, Inexact, exact, point, rounded};
+use crate::numbers::more_digits;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -154,14 +155,57 @@ fn unit(suffix: &str) -> Option<u64> {
 /// ```
 #[must_use]
 pub fn format_duration(ns: u64) -> String {
-    for (name, unit, below_ns) in [
-        ("ns", 1, US),
-        ("µs", US, MS),
-        ("ms", MS, S),
-        ("s", S, MINUTE),
-    ] {
+    let unit = UNITS.iter().find(|(_, _, below_ns)| ns < *below_ns);
+    match unit {
+        Some((name, unit, _)) if ns.is_multiple_of(*unit) => format!("{} {name}", ns / unit),
+        _ => duration_digits(ns, 0),
+    }
+}
+
+/// [`format_duration`] of a time that a bound judges: with as many more digits as it takes to tell
+/// on which side of the bound it lies.
+///
+/// ```
+/// use stripewise_units::format_duration_beside;
+/// assert_eq!(format_duration_beside(9_996_000, 10_000_000), "9.996 ms");
+/// assert_eq!(format_duration_beside(9_996_000, 25_000_000), "10.0 ms");
+/// ```
+#[must_use]
+pub fn format_duration_beside(ns: u64, bound_ns: u64) -> String {
+    match more_digits(ns, bound_ns, duration_digits) {
+        0 => format_duration(ns),
+        more => duration_digits(ns, more),
+    }
+}
+
+/// A limit: [`format_duration`] with all of its digits, below a minute.
+///
+/// ```
+/// use stripewise_units::format_duration_exact;
+/// assert_eq!(format_duration_exact(12_345_000), "12.345 ms");
+/// assert_eq!(format_duration_exact(10_000_000), "10 ms");
+/// ```
+#[must_use]
+pub fn format_duration_exact(ns: u64) -> String {
+    let unit = UNITS.iter().find(|(_, _, below_ns)| ns < *below_ns);
+    // A billionth of the largest unit is exact.
+    unit.and_then(|(name, unit, _)| Some(format!("{} {name}", exact(ns, *unit, 9)?)))
+        .unwrap_or_else(|| format_duration(ns))
+}
+
+/// Units with their length and where the next one begins, in nanoseconds.
+const UNITS: [(&str, u64, u64); 4] = [
+    ("ns", 1, US),
+    ("µs", US, MS),
+    ("ms", MS, S),
+    ("s", S, MINUTE),
+];
+
+/// With three significant digits and `more`, also where it is a whole number of its unit.
+fn duration_digits(ns: u64, more: usize) -> String {
+    for (name, unit, below_ns) in UNITS {
         if ns < below_ns
-            && let Some(number) = significant(ns, unit, below_ns / unit)
+            && let Some(number) = significant(ns, unit, below_ns / unit, more)
         {
             return format!("{number} {name}");
         }
@@ -183,14 +227,12 @@ pub fn format_duration(ns: u64) -> String {
     unreachable!("days take everything")
 }
 
-/// Three significant digits of `ns` / `unit`; `None` if that rounds up to `limit`, where the next
-/// unit begins.
-fn significant(ns: u64, unit: u64, limit: u64) -> Option<String> {
-    if ns.is_multiple_of(unit) {
-        return Some((ns / unit).to_string());
-    }
+/// Three significant digits of `ns` / `unit`, and `more`; `None` if that rounds up to `limit`,
+/// where the next unit begins.
+fn significant(ns: u64, unit: u64, limit: u64, more: usize) -> Option<String> {
     let limit = u128::from(limit);
-    for (below, decimals) in [(10, 2), (100, 1), (1000, 0)] {
+    let more = u32::try_from(more).unwrap_or_default();
+    for (below, decimals) in [(10, 2 + more), (100, 1 + more), (1000, more)] {
         let scale = 10_u128.pow(decimals);
         let scaled = rounded(ns, unit, decimals);
         if scaled < limit.min(below) * scale {

@@ -39,7 +39,7 @@ use other as platform;
 
 pub use bytes::{ByteSize, SECTOR_SIZE_BYTES, format_bytes};
 pub use device_number::DeviceNumber;
-pub use duration::{Nanoseconds, format_duration};
+pub use duration::{Nanoseconds, format_duration, format_duration_beside, format_duration_exact};
 pub use error::ParseError;
 pub use hint::Hint;
 pub use kind::Kind;
@@ -48,8 +48,9 @@ pub use list::{CpuList, List, ListItem, parse_count};
 pub use names::{NameText, has_text, name_of, path_of, quoted, shell_word};
 pub use nearest::nearest;
 pub use numbers::{
-    capitalised, counted, format_count, format_iops, format_mib_per_s, format_rate_interval,
-    format_share, format_three_digits, listed, plural,
+    beside, capitalised, counted, format_count, format_iops, format_iops_beside, format_mib_per_s,
+    format_mib_per_s_beside, format_rate_interval, format_rate_interval_beside, format_share,
+    format_three_digits, listed, plural,
 };
 pub use percentile::Percentile;
 /// Selects the text for the system that the program was built for, as remedies have other names on

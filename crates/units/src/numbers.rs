@@ -81,18 +81,65 @@ pub fn capitalised(text: &str) -> String {
 /// ```
 #[must_use]
 pub fn format_iops(iops: f64) -> String {
+    iops_digits(iops, 0)
+}
+
+/// [`format_iops`] with `more` digits.
+fn iops_digits(iops: f64, more: usize) -> String {
     if !iops.is_finite() || iops < 0.0 {
         return "n/a".to_owned();
     }
     // Decided after rounding, so that 99.96 is `100` and not `100.0`.
-    for (below, decimals) in [(10.0, 2), (100.0, 1)] {
+    for (below, decimals) in [(10.0, 2 + more), (100.0, 1 + more)] {
         let text = format!("{iops:.decimals$}");
         if text.parse::<f64>().is_ok_and(|rounded| rounded < below) {
             return text;
         }
     }
-    // The cast saturates; rates beyond 2^64 do not occur.
-    format_count(iops.round() as u64)
+    let text = format!("{iops:.more$}");
+    match text.split_once('.') {
+        Some((whole, fraction)) => {
+            // Rates beyond 2^64 do not occur.
+            let whole = format_count(whole.parse().unwrap_or(u64::MAX));
+            format!("{whole}.{fraction}")
+        }
+        // The cast saturates.
+        None => format_count(iops.round() as u64),
+    }
+}
+
+/// Digits beyond the usual ones, at most.
+const MORE_DIGITS_MAX: usize = 6;
+
+/// How many more digits than usual it takes to tell a value from the bound that judges it: rounded
+/// to fewer, both look the same. `text` takes their number; 0 if no number is enough.
+pub(crate) fn more_digits<T: Copy>(value: T, bound: T, text: impl Fn(T, usize) -> String) -> usize {
+    let differ = |more: &usize| text(value, *more) != text(bound, *more);
+    (0..=MORE_DIGITS_MAX).find(differ).unwrap_or(0)
+}
+
+/// A value beside the bound that judges it: rounded as usual, or less, so that it shows on which
+/// side of the bound it lies. `text` has as many more digits than usual as it is given.
+///
+/// ```
+/// let percent = |value: f64, more: usize| format!("{value:.*} %", 1 + more);
+/// assert_eq!(stripewise_units::beside(4.96, 4.0, percent), "5.0 %");
+/// assert_eq!(stripewise_units::beside(4.96, 5.0, percent), "4.96 %");
+/// ```
+#[must_use]
+pub fn beside(value: f64, bound: f64, text: impl Fn(f64, usize) -> String) -> String {
+    text(value, more_digits(value, bound, &text))
+}
+
+/// [`format_iops`] of a rate that a bound judges.
+///
+/// ```
+/// assert_eq!(stripewise_units::format_iops_beside(776.8, 777.0), "776.8");
+/// assert_eq!(stripewise_units::format_iops_beside(774.2, 777.0), "774");
+/// ```
+#[must_use]
+pub fn format_iops_beside(iops: f64, bound: f64) -> String {
+    beside(iops, bound, iops_digits)
 }
 
 /// A rate in three significant digits, for summaries: `48,900`, `875`, `60.2`, `0.25`; `n/a` if it
@@ -126,23 +173,46 @@ pub fn format_three_digits(rate: f64) -> String {
 /// assert_eq!(format_rate_interval(98.46, [98.1, 98.8], "IOPS"), "98.5 IOPS (98.1-98.8)");
 /// ```
 #[must_use]
-pub fn format_rate_interval(rate: f64, [low, high]: [f64; 2], unit: &str) -> String {
+pub fn format_rate_interval(rate: f64, ends: [f64; 2], unit: &str) -> String {
+    rate_interval(rate, ends, unit, None)
+}
+
+/// [`format_rate_interval`] of a rate that a bound judges.
+///
+/// ```
+/// use stripewise_units::format_rate_interval_beside;
+/// let text = format_rate_interval_beside(671.2, [565.8, 776.4], "IOPS", 777.0);
+/// assert_eq!(text, "670 IOPS (570-776)");
+/// ```
+#[must_use]
+pub fn format_rate_interval_beside(rate: f64, ends: [f64; 2], unit: &str, bound: f64) -> String {
+    rate_interval(rate, ends, unit, Some(bound))
+}
+
+fn rate_interval(rate: f64, [low, high]: [f64; 2], unit: &str, bound: Option<f64>) -> String {
     let tenth = (high - low) / 20.0;
-    let text = |value: f64| format_iops(rounded_to(value, tenth));
+    let digits = |value: f64, more: usize| rate_digits(value, tenth, more);
+    let text = |value: f64| match bound {
+        Some(bound) => beside(value, bound, digits),
+        None => digits(value, 0),
+    };
     format!("{} {unit} ({}-{})", text(rate), text(low), text(high))
 }
 
-/// Rounds to the power of ten at or below `step`, if that is at least 10.
-fn rounded_to(value: f64, step: f64) -> f64 {
-    let mut power = 1.0;
+/// Rounds to the power of ten at or below `step`, if that is at least 10; with `more` digits.
+fn rate_digits(value: f64, step: f64, more: usize) -> String {
+    let (mut power, mut left) = (1.0, more);
     // No more iterations than a double has powers of ten.
     while step.is_finite() && power * 10.0 <= step {
         power *= 10.0;
     }
-    if power > 1.0 {
-        (value / power).round() * power
-    } else {
-        value
+    while power > 1.0 && left > 0 {
+        power /= 10.0;
+        left -= 1;
+    }
+    match power > 1.0 {
+        true => format_iops((value / power).round() * power),
+        false => iops_digits(value, left),
     }
 }
 
@@ -153,14 +223,29 @@ fn rounded_to(value: f64, step: f64) -> f64 {
 /// ```
 #[must_use]
 pub fn format_mib_per_s(mib_per_s: f64) -> String {
+    mib_digits(mib_per_s, 0)
+}
+
+/// [`format_mib_per_s`] of a rate that a bound judges.
+///
+/// ```
+/// assert_eq!(stripewise_units::format_mib_per_s_beside(238.37, 238.4), "238.37 MiB/s");
+/// ```
+#[must_use]
+pub fn format_mib_per_s_beside(mib_per_s: f64, bound: f64) -> String {
+    beside(mib_per_s, bound, mib_digits)
+}
+
+/// [`format_mib_per_s`] with `more` digits.
+fn mib_digits(mib_per_s: f64, more: usize) -> String {
     if !mib_per_s.is_finite() || mib_per_s < 0.0 {
         return "n/a".to_owned();
     }
-    let fine = format!("{mib_per_s:.2}");
+    let fine = format!("{mib_per_s:.*}", 2 + more);
     if fine.parse::<f64>().is_ok_and(|rounded| rounded < 10.0) {
         return format!("{fine} MiB/s");
     }
-    format!("{mib_per_s:.1} MiB/s")
+    format!("{mib_per_s:.*} MiB/s", 1 + more)
 }
 
 /// A share between 0 and 1 in per cent: `3.0 %`, `0.4 %`, `<0.1 %`; `? %` if it is not a number.

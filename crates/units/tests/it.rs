@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 use stripewise_units::{
-    ByteSize, CpuList, List, Nanoseconds, format_bytes, format_count, format_duration, format_iops,
-    format_mib_per_s,
+    ByteSize, CpuList, List, Nanoseconds, format_bytes, format_count, format_duration,
+    format_duration_beside, format_iops, format_iops_beside, format_mib_per_s,
 };
 
 fn fixed_seed() -> Config {
@@ -323,6 +323,27 @@ proptest! {
     #[test]
     fn a_printed_time_parses_to_itself(ns in interesting()) {
         prop_assert_eq!(Nanoseconds(ns).to_string().parse(), Ok(Nanoseconds(ns)));
+    }
+
+    #[test]
+    fn beside_its_bound_a_number_is_on_the_side_where_it_lies(
+        value in 1.0..100_000.0_f64,
+        change in -0.01..0.01_f64,
+    ) {
+        // Closer ones are rounded to the same: a millionth is enough of any measurement.
+        prop_assume!(change.abs() > 1e-6);
+        let bound = value * (1.0 + change);
+        let text = format_iops_beside(value, bound).replace(',', "");
+        let shown: f64 = text.parse().expect("a number");
+        prop_assert_eq!(shown < bound, value < bound, "{} beside {}", text, bound);
+        let ns = (value * 1e6) as u64;
+        let bound_ns = (bound * 1e6) as u64;
+        let text = format_duration_beside(ns, bound_ns);
+        // From a minute on whole seconds are shown.
+        if let Some(number) = text.strip_suffix(" s").filter(|_| !text.contains('m')) {
+            let shown_s: f64 = number.parse().expect("a number");
+            prop_assert_eq!(shown_s < bound_ns as f64 / 1e9, ns < bound_ns, "{}", text);
+        }
     }
 
     #[test]

@@ -113,12 +113,17 @@ impl Workload {
     /// STRIPE.
     pub const SEED: u64 = 0x5354_5249_5045;
 
-    /// Each thread waits for a write and the sync after it before it goes on: both together are
-    /// one commit.
+    /// Writes and the sync that follows them are a commit, whose latency is the target's: the load
+    /// itself makes no write of a commit wait, neither for its arrival nor for the end of a pause.
     #[must_use]
     pub fn has_commits(&self) -> bool {
-        let is_each = self.sync.is_some_and(|policy| policy.every <= 1);
-        is_each && self.outstanding == 1
+        let Some(policy) = self.sync.filter(|_| self.writes()) else {
+            return false;
+        };
+        let writes_only = self.read_percent == 0 && self.discard_percent == 0;
+        let is_within =
+            |think: ThinkTime| !writes_only || !think.every.is_multiple_of(policy.every);
+        policy.every <= 1 || self.rate.is_none() && !self.think_time.is_some_and(is_within)
     }
 
     /// [`operation_name`] of its shares.

@@ -246,6 +246,9 @@ fn what_was_interrupted_is_stored_and_goes_on() {
     let again = interrupted(&desk, &["--resume", &id]);
     assert_eq!(again.at("id").text(), id);
     assert!(again.at("seconds").count() >= first.at("seconds").count());
+    let line = desk.run(&["history", "show", &id, "-q"]).done().stdout;
+    let go_on = format!("; go on: stripewise qualify --resume {id} [{id}]");
+    assert!(line.trim_end().ends_with(&go_on), "{line}");
 }
 
 #[test]

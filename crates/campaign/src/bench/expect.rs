@@ -12,7 +12,7 @@ use stripewise_io_engine::EngineName;
 use stripewise_lab::{Ended, SeriesKind};
 use stripewise_results::{AnswerRecord, Document, RequirementRecord, SeriesRecord};
 use stripewise_store::Store;
-use stripewise_units::{format_duration, format_iops};
+use stripewise_units::{format_duration_beside, format_iops_beside};
 
 /// Slower by more than this factor is missed; faster by more only gets a remark.
 const FACTOR: f64 = 2.0;
@@ -90,10 +90,11 @@ fn requirement(
             _ => (ceiling(kind, expected), ceiling(kind, measured)),
         },
     };
-    let words = |value: f64| match kind {
-        SeriesKind::Log => format_duration(value.round() as u64),
-        kind if kind.told_in_bytes() => format!("{} MiB/s", format_iops(value)),
-        _ => format!("{} IOPS", format_iops(value)),
+    // Beside what it is compared with.
+    let words = |value: f64, other: f64| match kind {
+        SeriesKind::Log => format_duration_beside(value.round() as u64, other.round() as u64),
+        kind if kind.told_in_bytes() => format!("{} MiB/s", format_iops_beside(value, other)),
+        _ => format!("{} IOPS", format_iops_beside(value, other)),
     };
     let (Some(wanted), Some(found)) = (wanted, found) else {
         return RequirementRecord {
@@ -112,9 +113,9 @@ fn requirement(
         SeriesKind::Log => wanted.value / found.value,
         _ => found.value / wanted.value,
     };
-    let relation = match kind {
-        SeriesKind::Log => format!("<={}", words(wanted.value * FACTOR)),
-        _ => format!(">={}", words(wanted.value / FACTOR)),
+    let (sign, bound) = match kind {
+        SeriesKind::Log => ("<=", wanted.value * FACTOR),
+        _ => (">=", wanted.value / FACTOR),
     };
     let verdict = match ratio {
         ratio if ratio < 1.0 / FACTOR => "slower than this kind of storage",
@@ -125,12 +126,17 @@ fn requirement(
     // A ladder that was cut short has not shown the maximum.
     let is_cut = found.what == "ceiling" && measured.stopped == Ended::TimeSpent.words();
     RequirementRecord {
-        requirement: format!("{} {}{relation}", expected.name, wanted.what),
+        requirement: format!(
+            "{} {}{sign}{}",
+            expected.name,
+            wanted.what,
+            words(bound, found.value)
+        ),
         measured: Some(found.value),
         measured_words: format!(
             "{} where {name} gives {}; {verdict}",
-            words(found.value),
-            words(wanted.value)
+            words(found.value, bound),
+            words(wanted.value, bound)
         ),
         of: String::new(),
         repetitions: 0,

@@ -11,7 +11,7 @@ use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_report::{
-    Judgement, KeptFacts, Sheet, again, format_factor, go_on_by, marked, sheet_line,
+    Judgement, KeptFacts, Sheet, again, format_factor, go_on_by, marked_to_go_on, sheet_line,
 };
 use stripewise_stats::{LatencyStatistic, Slo};
 use stripewise_store::Store;
@@ -198,14 +198,16 @@ impl StoredHeadroom {
     #[must_use]
     pub fn line(&self) -> String {
         let document = &self.document;
-        let answer = sheet_line(&self.sheet());
+        let sheet = self.sheet();
+        let answer = sheet_line(&sheet);
         let limit = match document.slo.parse::<Slo>() {
             Ok(slo) => slo.describe(),
             Err(_) => document.slo.clone(),
         };
-        marked(
+        marked_to_go_on(
             &format!("{} at {limit}: {answer}", document.target),
             &document.id,
+            &sheet.pointers,
         )
     }
 

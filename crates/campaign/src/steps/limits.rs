@@ -9,7 +9,7 @@ use super::typed_target::{refuse_elsewhere, whole_target};
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{KeptFacts, Sheet, again, go_on_by, marked, sheet_line};
+use stripewise_report::{KeptFacts, Sheet, again, go_on_by, marked_to_go_on, sheet_line};
 use stripewise_store::Store;
 use stripewise_studies::limits::{LimitsDocument, LimitsStudy};
 use stripewise_units::{ByteSize, Nanoseconds};
@@ -224,12 +224,13 @@ impl StoredLimits {
     /// The answer in a line, and the id under which it is stored.
     #[must_use]
     pub fn line(&self) -> String {
-        let mut line = sheet_line(&self.sheet());
+        let sheet = self.sheet();
+        let mut line = sheet_line(&sheet);
         // The volume that `--cloud` found is a finding beside the answer.
         if !self.document.names.is_empty() {
             line = format!("{line} As {}.", self.document.names.join("; or "));
         }
-        marked(&line, &self.document.id)
+        marked_to_go_on(&line, &self.document.id, &sheet.pointers)
     }
 
     /// The answer in one of the forms of a report.

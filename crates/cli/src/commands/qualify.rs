@@ -4,7 +4,7 @@ use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::output::{check_new, write_new};
 use crate::show::context::Context;
-use crate::show::line::{marked, print_answer};
+use crate::show::line::{marked_to_go_on, print_answer};
 use crate::show::page::{format_of_answer, name_the_rest};
 use crate::switches::qualify::Qualify;
 use stripewise_campaign::qualify::{
@@ -72,7 +72,7 @@ fn request(context: &Context, arguments: &Qualify) -> Outcome<QualifyRequest> {
 pub(super) fn line(qualified: &Qualified) -> String {
     let document = &qualified.document;
     let line = format!("{}: {}", document.target, qualified.line);
-    marked(&line, &document.id)
+    marked_to_go_on(&line, &document.id, &qualified.sheet.pointers)
 }
 
 fn show(context: &Context, qualified: &Qualified) -> Outcome<()> {

@@ -3,7 +3,7 @@
 use crate::failure::Outcome;
 use crate::output::write_new;
 use crate::show::context::Context;
-use crate::show::line::{marked, print_answer};
+use crate::show::line::{marked_to_go_on, print_answer};
 use crate::show::page::say_written;
 use std::path::Path;
 use stripewise_campaign::steps::layouts::stored_layouts::{FoundLayouts, StoredLayouts};
@@ -23,7 +23,7 @@ pub fn show(context: &Context, kept: &StoredLayouts, report: Option<&Path>) -> O
             sheet.pointers = pointers(context, kept, &record);
             context.sheet_text(&sheet)
         };
-        print_answer(context, whole, || line(kept, &record));
+        print_answer(context, whole, || line(context, kept, &record));
     }
     if let Some(path) = report {
         write(context, kept, &record, path)?;
@@ -32,7 +32,7 @@ pub fn show(context: &Context, kept: &StoredLayouts, report: Option<&Path>) -> O
 }
 
 /// The choice and its gain: the first sentences are the most important.
-fn line(kept: &StoredLayouts, record: &AdviceRecord) -> String {
+fn line(context: &Context, kept: &StoredLayouts, record: &AdviceRecord) -> String {
     let first: Vec<&str> = record
         .sentences
         .iter()
@@ -43,7 +43,8 @@ fn line(kept: &StoredLayouts, record: &AdviceRecord) -> String {
         Status::Partial => "partial: ",
         _ => "",
     };
-    marked(&format!("{partial}{}", first.join(" ")), &kept.id)
+    let line = format!("{partial}{}", first.join(" "));
+    marked_to_go_on(&line, &kept.id, &pointers(context, kept, record))
 }
 
 /// The commands that show it again or continue it, and the commands that make the layout.

@@ -4,7 +4,7 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::line::{marked, print_answer};
+use crate::show::line::{marked_to_go_on, print_answer};
 use crate::switches::hints::word_warnings;
 use stripewise_campaign::steps::experiment::answer::Answer;
 use stripewise_campaign::steps::experiment::session::ExperimentSession;
@@ -31,20 +31,21 @@ fn print(context: &Context, answer: &Answer) -> Outcome {
     if context.global.json {
         context.output.print_json(&answer.document())?;
     } else {
-        print_answer(context, || text(context, answer), || line(answer));
+        print_answer(context, || text(context, answer), || line(context, answer));
     }
     Ok(answer.exit(context))
 }
 
-fn line(answer: &Answer) -> String {
+fn line(context: &Context, answer: &Answer) -> String {
     let found = experiment_line(&answer.comparisons);
     let partial = match answer.kept.ended {
         Some(ended) if ended.finished() => "",
         _ => "partial: ",
     };
+    let line = format!("{partial}{found}");
     match answer.is_kept {
-        true => marked(&format!("{partial}{found}"), &answer.kept.id),
-        false => format!("{partial}{found}"),
+        true => marked_to_go_on(&line, &answer.kept.id, &pointers(context, answer)),
+        false => line,
     }
 }
 

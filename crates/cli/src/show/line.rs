@@ -1,8 +1,8 @@
 //! With `-q`, an answer is one line on stdout, for cron mails and logs.
 
 use crate::show::context::Context;
-pub use stripewise_report::marked;
 use stripewise_report::{Sheet, document_line, one_line, sheet_line};
+pub use stripewise_report::{marked, marked_to_go_on};
 use stripewise_results::{Document, RunRecord};
 use stripewise_store::Store;
 

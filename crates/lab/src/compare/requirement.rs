@@ -23,7 +23,9 @@ use stripewise_results::{
     Status,
 };
 use stripewise_stats::median;
-use stripewise_units::{Nanoseconds, ParseError, format_count, format_duration};
+use stripewise_units::{
+    Nanoseconds, ParseError, format_duration_beside, format_iops_beside, format_mib_per_s_beside,
+};
 
 const HINT: &str = "a requirement is [name] metric op value: 'read_iops>=20000', 'log p99<1ms', 'mib_per_s>500'; metrics are iops, mib_per_s, mean, p50, p90, p95, p99, p99.9, max, each also with read_ or write_ before it (in quotes, as the shell takes < and > for itself)";
 
@@ -310,11 +312,15 @@ impl Requirement {
             1 => "one run".to_owned(),
             runs => format!("{runs} runs"),
         };
+        let next = match met || missed {
+            true => "",
+            false => "; longer runs would tell: bench --thorough",
+        };
         Some(RequirementRecord {
             requirement: self.text.clone(),
             measured: Some(rate(&record)),
-            measured_words: record.words(in_bytes, if in_bytes { "MiB/s" } else { "IOPS" }),
-            of: format!("{}{place}; {runs}", series.name.replace('-', " ")),
+            measured_words: record.words_beside(in_bytes, self.value),
+            of: format!("{}{place}; {runs}{next}", series.name.replace('-', " ")),
             repetitions: 0,
             met,
             interval: low.zip(high).map(|(low, high)| [low, high]),
@@ -357,10 +363,11 @@ impl Requirement {
 
     fn words(&self, value: f64) -> String {
         match self.quantity {
-            Quantity::Iops if value < 100.0 => format!("{value:.1} IOPS"),
-            Quantity::Iops => format!("{} IOPS", format_count(value.round() as u64)),
-            Quantity::MibPerS => format!("{value:.1} MiB/s"),
-            Quantity::Latency(_) => format_duration(value.round() as u64),
+            Quantity::Iops => format!("{} IOPS", format_iops_beside(value, self.value)),
+            Quantity::MibPerS => format_mib_per_s_beside(value, self.value),
+            Quantity::Latency(_) => {
+                format_duration_beside(value.round() as u64, self.value.round() as u64)
+            }
         }
     }
 
@@ -442,6 +449,21 @@ mod tests {
             if let Err(error) = checked {
                 assert!(error.hint().contains("random-read, log"), "{error}");
             }
+        }
+    }
+
+    #[test]
+    fn a_value_never_looks_to_be_on_the_other_side_of_what_is_required() {
+        for (text, value, words) in [
+            ("iops>=777", 774.0, "774 IOPS"),
+            ("iops>=777", 776.8, "776.8 IOPS"),
+            ("iops>=777", 777.0, "777 IOPS"),
+            ("mib_per_s>=238.4", 238.37, "238.37 MiB/s"),
+            ("p99<10ms", 9_996_000.0, "9.996 ms"),
+            ("p99<10ms", 10_000_000.0, "10 ms"),
+            ("p99<10ms", 12_004_000.0, "12.0 ms"),
+        ] {
+            assert_eq!(parsed(text).words(value), words, "{text}");
         }
     }
 
@@ -666,7 +688,8 @@ mod tests {
         ] {
             let found = judged(text).expect("an answer");
             assert_eq!((found.met, found.undecided), (met, undecided), "{text}");
-            assert!(found.of.ends_with("at p99<5ms; 20 runs"), "{}", found.of);
+            assert!(found.of.contains("at p99<5ms; 20 runs"), "{}", found.of);
+            assert_eq!(found.of.contains("--thorough"), undecided, "{}", found.of);
         }
         // None is named, or a latency is required.
         for text in ["log iops>=1", "random-read p99<5ms"] {

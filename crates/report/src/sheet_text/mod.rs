@@ -3,7 +3,7 @@
 //! their middle. A number is never cut: if its column does not fit, a column is left out, and
 //! if only one is left, the line is longer.
 
-use crate::sheet::{Caution, Cell, Judgement, Sheet, SheetTable};
+use crate::sheet::{Caution, Cell, GO_ON, Judgement, Sheet, SheetTable};
 use stripewise_results::Severity;
 use stripewise_units::capitalised;
 use unicode_width::UnicodeWidthStr;
@@ -57,6 +57,19 @@ pub fn sheet_text_painted(sheet: &Sheet, width: usize, paint: Paint<'_>) -> Stri
 #[must_use]
 pub fn marked(line: &str, id: &str) -> String {
     format!("{line} [{id}]")
+}
+
+/// The same, with the command that goes on, where one of these pointers names it: whoever sees
+/// only the line knows how.
+#[must_use]
+pub fn marked_to_go_on(line: &str, id: &str, pointers: &[(String, String)]) -> String {
+    match pointers.iter().find(|(name, _)| name == GO_ON) {
+        Some((_, command)) => {
+            let line = line.strip_suffix('.').unwrap_or(line);
+            marked(&format!("{line}; go on: {command}"), id)
+        }
+        None => marked(line, id),
+    }
 }
 
 /// The answer in one line, for cron and logs: `TITLE: VERDICT: answer`, or what was found; then

@@ -179,6 +179,21 @@ fn verdicts_cells_and_marks_are_set_off() {
 }
 
 #[test]
+fn a_line_of_what_was_stopped_says_how_to_go_on() {
+    let go_on = |command: &str| vec![crate::go_on_by(command)];
+    assert_eq!(
+        marked_to_go_on(
+            "Half of it.",
+            "1a2b",
+            &go_on("stripewise limits --resume 1a2b")
+        ),
+        "Half of it; go on: stripewise limits --resume 1a2b [1a2b]"
+    );
+    let again = [crate::again("1a2b")];
+    assert_eq!(marked_to_go_on("All.", "1a2b", &again), "All. [1a2b]");
+}
+
+#[test]
 fn a_line_has_the_answer_or_what_was_found() {
     let mut sheet = bench();
     sheet.findings = vec![

@@ -171,8 +171,13 @@ impl<'a, A: Simulate> Simulation<'a, A> {
             self.complete();
             self.arrive();
         }
+        // Unless it was cut short, nothing more completes before the limit.
+        let waited_until_ns = match interrupt.load(Ordering::Relaxed) {
+            0 | 1 => self.drain_limit_ns().max(self.now_ns),
+            _ => self.now_ns,
+        };
         for (index, node) in self.nodes.iter().enumerate() {
-            let mut drain = node.worker.drain();
+            let mut drain = node.worker.drain(waited_until_ns);
             drain.abandoned = u64::from(node.in_flight);
             self.collector.done(index, drain);
         }

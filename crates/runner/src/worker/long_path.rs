@@ -67,19 +67,60 @@ impl Worker {
         (self.times.measure_from_ns, self.times.stop_at_ns)
     }
 
-    /// Counts known once the run is over: operations still in flight did not complete.
-    pub(super) fn last_word(&self) -> DrainCounts {
+    /// Counts known once the run is over, at `now_ns`. What an operation in flight would have
+    /// taken is unknown, as of a commit whose sync was not issued: they count only if they are
+    /// beyond every threshold by now.
+    pub(super) fn last_word(&self, now_ns: u64) -> DrainCounts {
         let mut drain = self.drain.clone();
         if drain.due.is_counted() {
-            let is_free = |number: usize| self.free.iter().any(|&free| free as usize == number);
             let window = self.judged_window();
-            for (number, slot) in self.slots.iter().enumerate() {
-                if drain.due.counts(slot.kind) && !is_free(number) {
-                    drain.due.add(slot.start_ns & !UNMEASURED, None, window);
+            let mut unfinished = |due_ns: u64, until_ns: u64| {
+                let due = &mut drain.due;
+                if due.is_beyond_all(until_ns.saturating_sub(due_ns)) {
+                    due.add(due_ns, None, window);
                 }
+            };
+            for slot in self.in_flight() {
+                if self.drain.due.counts(slot.kind) {
+                    unfinished(slot.due_ns(), now_ns);
+                }
+            }
+            if self.drain.due.counts(Kind::Sync) {
+                self.open_commits(now_ns, unfinished);
             }
         }
         drain
+    }
+
+    /// Operations in flight, on the long path.
+    fn in_flight(&self) -> impl Iterator<Item = &Slot> {
+        let is_free = |number: usize| self.free.iter().any(|&free| free as usize == number);
+        let slots = self.slots.iter().enumerate();
+        let in_flight = slots.filter(move |(number, _)| !is_free(*number));
+        in_flight.map(|(_, slot)| slot)
+    }
+
+    /// Passes on when each commit began whose sync was not issued, and until when it is known to
+    /// have taken: with a write in flight until now, otherwise until the last one, or the stop.
+    fn open_commits(&self, now_ns: u64, mut unfinished: impl FnMut(u64, u64)) {
+        let stop_at_ns = self.times.stop_at_ns;
+        let lanes = std::iter::once(&self.first).chain(&self.others);
+        for (number, lane) in lanes.enumerate().filter(|(_, lane)| lane.has_commits()) {
+            let is_write = |slot: &&Slot| slot.kind == Kind::Write;
+            let of_lane = |slot: &&Slot| usize::from(slot.lane) == number;
+            let write = self.in_flight().filter(is_write).find(of_lane);
+            match (lane.open_commit(), write) {
+                (Some(commit), write) => {
+                    let until_ns = match write {
+                        Some(_) => now_ns,
+                        None => commit.written_ns.max(stop_at_ns),
+                    };
+                    unfinished(commit.began_ns & !UNMEASURED, until_ns);
+                }
+                (None, Some(write)) => unfinished(write.due_ns(), now_ns),
+                (None, None) => {}
+            }
+        }
     }
 
     /// Bytes of the operation in this slot.
@@ -138,12 +179,22 @@ impl Worker {
                     if let Some(intended_ns) = intended_ns {
                         self.issued(intended_ns, now_ns);
                     }
-                    if kind != Kind::Sync {
-                        self.remaining -= 1;
-                        if let Some(think) = &mut self.think {
-                            think.issued();
-                        }
+                    self.remaining -= 1;
+                    if let Some(think) = &mut self.think {
+                        think.issued();
                     }
+                    return (Answer::Operation, u64::from(slot));
+                }
+                Offer::Sync { commit_ns } => {
+                    self.free.pop();
+                    self.slots[slot as usize] = Slot {
+                        start_ns: now_ns,
+                        issued_ns: commit_ns,
+                        offset_bytes: 0,
+                        next_free: 0,
+                        lane,
+                        kind: Kind::Sync,
+                    };
                     return (Answer::Operation, u64::from(slot));
                 }
                 Offer::Full => {}
@@ -196,8 +247,9 @@ impl Worker {
                 self.full_until_ns = at_ns;
             }
             let window = self.judged_window();
-            let latency_ns = whole.then_some(latency_ns);
-            self.drain.due.add(slot.start_ns, latency_ns, window);
+            let due_ns = slot.due_ns();
+            let latency_ns = whole.then(|| at_ns.saturating_sub(due_ns));
+            self.drain.due.add(due_ns, latency_ns, window);
         }
         if self.simple {
             self.slots[number as usize].next_free = self.short_free;
@@ -208,10 +260,10 @@ impl Worker {
         if let Some(replay) = &mut self.replay {
             replay.completed(number, at_ns);
         }
-        let mut commit_began_ns = None;
         if self.lanes_count {
             let start_ns = slot.start_ns | mark;
-            commit_began_ns = self.lane(slot.lane).completed(slot.kind, whole, start_ns);
+            let lane = self.lane(slot.lane);
+            lane.completed(slot.kind, whole, start_ns, at_ns);
         }
         let all_done =
             self.think.is_some() && self.free.len() == self.slots.len() && !self.owes_sync();
@@ -232,10 +284,10 @@ impl Worker {
             if self.mixed {
                 kind.add_bytes(length_bytes);
             }
-            if let Some(began_ns) = commit_began_ns {
-                let commit_ns = at_ns.saturating_sub(began_ns & !UNMEASURED);
+            if slot.is_commit() {
+                let commit_ns = at_ns.saturating_sub(slot.due_ns());
                 let commits = &mut self.recorder.commits;
-                commits.record(commit_ns | mark | began_ns & UNMEASURED);
+                commits.record(commit_ns | mark | slot.issued_ns & UNMEASURED);
             }
             if let Some(sum_ns) = &mut self.recorder.from_issue_ns_sum
                 && slot.kind != Kind::Sync

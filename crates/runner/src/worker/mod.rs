@@ -19,7 +19,7 @@ mod tests;
 use crate::lane::Lane;
 use crate::pauses::{BEAT_NS, Gap, LATE_NS};
 use crate::plan::{JobPlan, RunPlan};
-use crate::recorder::{Recorder, UNMEASURED};
+use crate::recorder::{NO_COMMIT, Recorder, UNMEASURED};
 use crate::replay::Replay;
 use crate::summary::{CpuTimes, DrainCounts};
 use crate::think::Think;
@@ -41,7 +41,8 @@ struct Slot {
     /// Latency counts from here. With [`UNMEASURED`] once the program was paused while the
     /// operation was in flight.
     start_ns: u64,
-    /// When it was issued; for reads only on the long path.
+    /// When it was issued; for reads only on the long path. Of a sync: when the commit that it ends
+    /// began, marked as `start_ns`, or [`NO_COMMIT`].
     issued_ns: u64,
     offset_bytes: u64,
     /// While free, on the short path: the next free slot. In flight, on the long path: the
@@ -49,6 +50,22 @@ struct Slot {
     next_free: u32,
     lane: u16,
     kind: Kind,
+}
+
+impl Slot {
+    /// When it was due, without its mark: a sync, when the commit that it ends began.
+    fn due_ns(&self) -> u64 {
+        let due_ns = match self.kind {
+            Kind::Sync => self.issued_ns,
+            Kind::Read | Kind::Write | Kind::Discard => self.start_ns,
+        };
+        due_ns & !UNMEASURED
+    }
+
+    /// Whether it is a sync that ends a commit.
+    fn is_commit(&self) -> bool {
+        self.kind == Kind::Sync && self.issued_ns != NO_COMMIT
+    }
 }
 
 /// A closed interval being sent to the coordinator.
@@ -340,9 +357,9 @@ impl Worker {
         self.spares.push(recorder);
     }
 
-    /// Operations completed after the stop, so far.
-    pub(crate) fn drain(&self) -> DrainCounts {
-        self.last_word()
+    /// Operations completed after the stop, up to `now_ns`.
+    pub(crate) fn drain(&self, now_ns: u64) -> DrainCounts {
+        self.last_word(now_ns)
     }
 
     fn lane(&mut self, lane: u16) -> &mut Lane {
@@ -410,7 +427,8 @@ impl Worker {
             if start_ns < gap.to_ns {
                 slot.start_ns = gap.moved(start_ns, at_ns) | UNMEASURED;
             }
-            slot.issued_ns = gap.moved(slot.issued_ns, at_ns);
+            let mark = slot.issued_ns & UNMEASURED;
+            slot.issued_ns = gap.moved(slot.issued_ns ^ mark, at_ns) | mark;
         }
         if let Some(think) = &mut self.think {
             think.cut_out(gap);
@@ -418,9 +436,9 @@ impl Worker {
         if let Some(replay) = &mut self.replay {
             replay.move_arrivals(by_ns);
         }
-        self.first.move_arrivals(by_ns);
+        self.first.cut_out(gap, at_ns);
         for lane in &mut self.others {
-            lane.move_arrivals(by_ns);
+            lane.cut_out(gap, at_ns);
         }
     }
 

@@ -2,7 +2,9 @@
 
 use super::long_path::Answer;
 use super::{Slot, Worker};
+use crate::recorder::NO_COMMIT;
 use crate::replay::Offer;
+use stripewise_io_engine::Kind;
 
 impl Worker {
     /// What to issue at `now_ns` in this free slot.
@@ -26,7 +28,10 @@ impl Worker {
         self.free.pop();
         self.slots[slot as usize] = Slot {
             start_ns: due_ns,
-            issued_ns: now_ns,
+            issued_ns: match operation.kind {
+                Kind::Sync => NO_COMMIT,
+                Kind::Read | Kind::Write | Kind::Discard => now_ns,
+            },
             offset_bytes: operation.offset_bytes,
             next_free: operation.length_bytes,
             lane: 0,

@@ -262,7 +262,7 @@ fn a_pause_at_the_stop_is_not_in_the_drain() {
         worker.advance(back_ns);
         beats(&mut worker, back_ns, back_ns + 100 * MS);
         done(&mut worker, slot, back_ns + 100 * MS, 4096);
-        let drain = worker.drain();
+        let drain = worker.drain(u64::MAX);
         assert_eq!(drain.operations, 1, "{stopped_at_ns}");
         let latency_ns = stopped_at_ns - 900 * MS + 100 * MS;
         // The last sign of life may lie a beat before the pause.
@@ -331,7 +331,7 @@ fn failures_after_the_stop_are_counted_with_the_first_of_them() {
     for (slot, result) in slots.into_iter().zip([4096, -5, 512]) {
         done(&mut worker, slot, 1_010 * MS, result);
     }
-    let drain = worker.drain();
+    let drain = worker.drain(u64::MAX);
     assert_eq!((drain.operations, drain.errors), (3, 2));
     let first = drain.first_error.expect("the first is kept");
     assert_eq!(first.failure, crate::Failure::Os(5));

@@ -5,6 +5,7 @@ use crate::common::*;
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::Fifo;
 use stripewise_io_engine::Kind;
+use stripewise_results::{CountedOperations, Counting};
 use stripewise_runner::drive::virtual_time;
 use stripewise_runner::{AsPlanned, Error, RunPlan, StopReason};
 use stripewise_workload::{SyncPolicy, ThinkTime, Workload};
@@ -98,27 +99,101 @@ fn an_owed_sync_is_done_before_the_pause() {
     assert!(counts.kind(Kind::Sync).latency_ns.max() < Some(10 * MS));
 }
 
+/// Writes with a sync after every so many.
+fn committing(outstanding: u32, every: u32) -> Workload {
+    Workload {
+        read_percent: 0,
+        outstanding,
+        sync: Some(SyncPolicy::fdatasync(every)),
+        ..workload()
+    }
+}
+
 #[test]
-fn a_commit_takes_as_long_as_its_write_and_its_sync() {
-    for (outstanding, every, is_commit) in [(1, 1, true), (2, 1, false), (1, 2, false)] {
-        let workload = Workload {
-            read_percent: 0,
-            outstanding,
-            sync: Some(SyncPolicy::fdatasync(every)),
-            ..workload()
-        };
+fn a_commit_lasts_from_its_first_write_to_the_end_of_its_sync() {
+    let think_time = Some(ThinkTime {
+        pause_ns: 10 * MS,
+        every: 8,
+    });
+    let after_each = Workload {
+        think_time,
+        ..committing(1, 8)
+    };
+    // With two outstanding a request waits for the one before it.
+    for (workload, shortest_ns, longest_ns) in [
+        (committing(1, 1), 200_000, 200_000),
+        (committing(1, 8), 900_000, 900_000),
+        (after_each, 900_000, 900_000),
+        (committing(2, 1), 300_000, 400_000),
+    ] {
         let totals = simulate(workload, Fifo::new(1 << 30, 100_000), &plan(SECOND));
         let counts = &totals.jobs[0].counts;
         let commits = &counts.commits;
-        let expected = match is_commit {
-            true => counts.kind(Kind::Sync).operations,
-            false => 0,
+        assert_eq!(commits.operations, counts.kind(Kind::Sync).operations);
+        assert_eq!(commits.latency_ns.min(), Some(shortest_ns));
+        assert_eq!(commits.latency_ns.max(), Some(longest_ns));
+    }
+    // Here a commit would wait for its own load.
+    let paused = Workload {
+        think_time,
+        ..committing(1, 16)
+    };
+    let totals = simulate(paused, Fifo::new(1 << 30, 100_000), &plan(SECOND));
+    let counts = &totals.jobs[0].counts;
+    assert!(counts.kind(Kind::Sync).operations > 0);
+    assert_eq!(counts.commits.operations, 0);
+}
+
+#[test]
+fn a_commit_that_the_stop_cut_off_counts_only_if_it_is_late_already() {
+    // Two writes and a sync take 300 us. The last write of the second ends with it, 100 us after
+    // its commit began.
+    for (thresholds_ns, due, beyond) in [
+        (vec![250_000, 350_000], 3_333, vec![3_333, 0]),
+        (vec![300_000], 3_333, vec![0]),
+        (vec![50_000], 3_334, vec![3_334]),
+    ] {
+        let mut job = simulated_job(committing(1, 2), 0);
+        job.plan.counting = Counting {
+            operations: CountedOperations::Commits,
+            thresholds_ns,
+            lag_ns_max: 0,
         };
-        assert_eq!(commits.operations, expected, "{outstanding} {every}");
-        if is_commit {
-            assert_eq!(commits.latency_ns.min(), Some(200_000));
-            assert_eq!(commits.latency_ns.max(), Some(200_000));
-        }
+        let mut arrays = [Fifo::new(1 << 30, 100_000)];
+        let (plan, none) = (plan(SECOND), AtomicU8::new(0));
+        let totals = virtual_time::run(&[job], &mut arrays, &plan, &mut AsPlanned, &mut (), &none);
+        let totals = totals.expect("the plan is sound");
+        let record = totals.jobs[0].drain.due.record().expect("it is counted");
+        assert_eq!(record.seconds.len(), 1);
+        assert_eq!(
+            (record.seconds[0].due, &record.seconds[0].beyond),
+            (due, &beyond)
+        );
+    }
+}
+
+#[test]
+fn what_never_completed_is_late_only_by_what_was_waited_for_it() {
+    for (threshold_ns, counted) in [(5 * MS, (900, 1)), (5 * SECOND, (899, 0))] {
+        let mut job = simulated_job(workload(), 0);
+        job.plan.counting = Counting::transfers(vec![threshold_ns]);
+        // A read of 1 ms that is issued at 899 ms, and waited for until 2 s.
+        let silent = Scripted {
+            stall: 900 * MS..100 * SECOND,
+            ..Scripted::new(MS)
+        };
+        let plan = RunPlan {
+            drain_limit_ns: SECOND,
+            ..plan(SECOND)
+        };
+        let (mut arrays, none) = ([silent], AtomicU8::new(0));
+        let totals = virtual_time::run(&[job], &mut arrays, &plan, &mut AsPlanned, &mut (), &none);
+        let totals = totals.expect("the plan is sound");
+        let drain = &totals.jobs[0].drain;
+        assert_eq!(drain.abandoned, 1);
+        let record = drain.due.record().expect("it is counted");
+        let second = &record.seconds[0];
+        assert_eq!((second.due, second.beyond[0]), counted, "{threshold_ns}");
     }
 }
 

@@ -5,7 +5,7 @@ use super::mean::{MaxJudgement, MeanJudgement, judge_max, judge_mean};
 use super::sequence::{Design, Look, Qualification, QualifyOutcome, QualifyStep, QualifyVerdict};
 use super::share::{DueSecond, ShareRule};
 use super::{ONE_SIDE, STALL_S};
-use stripewise_units::{counted, format_count, format_duration};
+use stripewise_units::{beside, counted, format_count, format_duration, format_duration_beside};
 
 /// A latency limit, for which each second has counted the operations beyond it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +54,8 @@ pub enum LatencyFinding {
     Mean {
         /// The mean found.
         judgement: MeanJudgement,
+        /// What it must be below, seconds.
+        limit_s: f64,
         /// Number of leading seconds it is based on: if a look decided, those it saw.
         seconds: usize,
     },
@@ -126,6 +128,7 @@ fn of_mean(limit_s: f64, design: Design, seconds: &[LatencySecond]) -> LatencyJu
             seconds: seconds.len(),
             found: Some(LatencyFinding::Mean {
                 judgement: found,
+                limit_s,
                 seconds: judged,
             }),
         },
@@ -135,6 +138,7 @@ fn of_mean(limit_s: f64, design: Design, seconds: &[LatencySecond]) -> LatencyJu
             seconds: seconds.len(),
             found: judge_mean(&sums, limit_s, STALL_S).map(|judgement| LatencyFinding::Mean {
                 judgement,
+                limit_s,
                 seconds: seconds.len(),
             }),
         },
@@ -178,16 +182,21 @@ impl LatencyJudgement {
             Some(LatencyFinding::Share { share_max, outcome }) => {
                 share_words(*share_max, outcome, beyond)
             }
-            Some(LatencyFinding::Mean { judgement, seconds }) => {
+            Some(LatencyFinding::Mean {
+                judgement,
+                limit_s,
+                seconds,
+            }) => {
+                let text =
+                    |mean_s| format_duration_beside(nanoseconds(mean_s), nanoseconds(*limit_s));
                 let of = match *seconds < self.seconds {
                     true => format!(" of the first {seconds} s, which decided,"),
                     false => String::new(),
                 };
-                let mean = format_duration(nanoseconds(judgement.mean));
+                let mean = text(judgement.mean);
                 match self.verdict {
                     QualifyVerdict::Undecided => {
-                        let [low, high] = [judgement.low, judgement.high]
-                            .map(|end| format_duration(nanoseconds(end)));
+                        let [low, high] = [judgement.low, judgement.high].map(text);
                         format!(
                             "the mean is {mean} ({low} to {high}, stalls that were not seen included){}",
                             why_undecided(judgement.p_met, judgement.p_missed)
@@ -231,7 +240,8 @@ fn share_words(share_max: f64, outcome: &QualifyOutcome, beyond: &str) -> String
     let Some(found) = &outcome.judgement else {
         return "too few seconds were measured".to_owned();
     };
-    let percent = |share: f64| format!("{:.2}", share * 100.0);
+    let digits = |percent: f64, more: usize| format!("{percent:.*}", 2 + more);
+    let percent = |share: f64| beside(share * 100.0, share_max * 100.0, digits);
     let mut words = format!(
         "{} % ({}-{}) {beyond}, and {} % may",
         percent(found.share.value),

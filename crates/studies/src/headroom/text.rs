@@ -6,7 +6,9 @@ use super::{
 };
 use std::collections::BTreeMap;
 use stripewise_report::{Judgement, Sheet, SheetTable, fidelity_text, format_factor};
-use stripewise_units::{format_bytes, format_count, format_duration, format_iops, format_share};
+use stripewise_units::{
+    format_bytes, format_count, format_duration, format_duration_exact, format_iops, format_share,
+};
 
 /// What an interval does not cover.
 const RECORDING_ALONE: &str =
@@ -73,7 +75,7 @@ fn sentence(study: &Headroom, question: &Question) -> String {
             return text;
         }
         Some(kind) => {
-            let limit = format_duration(slo.limit_ns);
+            let limit = format_duration_exact(slo.limit_ns);
             text += &format!("; {kind} reach {limit} first");
         }
         None => {}

@@ -329,7 +329,7 @@ fn loads(document: &LimitsDocument) -> SheetTable {
     let note = match limits.any(|limit| *limit == super::Limit::Undecided) {
         true => {
             "undecided: the load reaches no cap that is known to be one, and how its rate depends on \
-             size and depth does not tell."
+             size and depth does not tell; longer runs may (--step 10s)."
         }
         false => "",
     };

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use stripewise_units::{Nanoseconds, format_count, format_duration, format_iops, format_mib_per_s};
+use stripewise_units::{
+    Nanoseconds, format_count, format_duration, format_duration_beside, format_duration_exact,
+    format_iops, format_iops_beside, format_mib_per_s, format_mib_per_s_beside,
+};
 
 pub(super) const HINT: &str =
     "latencies have below or at-most with a duration (10ms), rates at-least with a number";
@@ -27,6 +30,8 @@ pub enum Metric {
     Max,
     /// Operations a second.
     Iops,
+    /// Commits a second.
+    CommitsPerS,
     /// MiB a second.
     MibPerS,
 }
@@ -44,6 +49,7 @@ impl Metric {
             Metric::Mean => "mean",
             Metric::Max => "max",
             Metric::Iops => "iops",
+            Metric::CommitsPerS => "commits-per-s",
             Metric::MibPerS => "mib-per-s",
         }
     }
@@ -53,8 +59,7 @@ impl Metric {
     pub const fn words(self) -> &'static str {
         match self {
             Metric::P999 => "p99.9",
-            Metric::Iops => "IOPS",
-            Metric::MibPerS => "MiB/s",
+            Metric::Iops | Metric::CommitsPerS | Metric::MibPerS => self.unit(),
             other => other.name(),
         }
     }
@@ -68,14 +73,15 @@ impl Metric {
             Metric::P95 => Some(0.05),
             Metric::P99 => Some(0.01),
             Metric::P999 => Some(0.001),
-            Metric::Mean | Metric::Max | Metric::Iops | Metric::MibPerS => None,
+            Metric::Mean | Metric::Max => None,
+            Metric::Iops | Metric::CommitsPerS | Metric::MibPerS => None,
         }
     }
 
     /// Whether it is a latency.
     #[must_use]
     pub const fn is_latency(self) -> bool {
-        !matches!(self, Metric::Iops | Metric::MibPerS)
+        !matches!(self, Metric::Iops | Metric::CommitsPerS | Metric::MibPerS)
     }
 
     /// The unit of its values.
@@ -83,6 +89,7 @@ impl Metric {
     pub const fn unit(self) -> &'static str {
         match self {
             Metric::Iops => "IOPS",
+            Metric::CommitsPerS => "commits/s",
             Metric::MibPerS => "MiB/s",
             _ => "ms",
         }
@@ -92,11 +99,38 @@ impl Metric {
     #[must_use]
     pub fn value_text(self, value: f64) -> String {
         match self {
-            Metric::Iops => format!("{} IOPS", format_iops(value)),
+            Metric::Iops | Metric::CommitsPerS => {
+                format!("{} {}", format_iops(value), self.unit())
+            }
             Metric::MibPerS => format_mib_per_s(value),
-            _ => format_duration((value * 1e6).round() as u64),
+            _ => format_duration(nanoseconds(value)),
         }
     }
+
+    /// The same beside a limit: never looks to be on the other side of it.
+    #[must_use]
+    pub fn value_text_beside(self, value: f64, limit: f64) -> String {
+        match self {
+            Metric::Iops | Metric::CommitsPerS => {
+                format!("{} {}", format_iops_beside(value, limit), self.unit())
+            }
+            Metric::MibPerS => format_mib_per_s_beside(value, limit),
+            _ => format_duration_beside(nanoseconds(value), nanoseconds(limit)),
+        }
+    }
+
+    /// A limit with its unit, as published: not rounded like a measurement.
+    #[must_use]
+    pub fn limit_text(self, limit: f64) -> String {
+        match self.is_latency() && limit >= 1_000.0 {
+            true => format!("{} s", plain(limit / 1_000.0)),
+            false => format!("{} {}", plain(limit), self.unit()),
+        }
+    }
+}
+
+fn nanoseconds(milliseconds: f64) -> u64 {
+    (milliseconds * 1e6).round() as u64
 }
 
 /// On which side of the limit it must be.
@@ -143,7 +177,7 @@ impl Limit {
     /// The latency threshold of an operation, in nanoseconds.
     #[must_use]
     pub fn threshold_ns(&self) -> u64 {
-        let limit_ns = (self.value * 1e6).round() as u64;
+        let limit_ns = nanoseconds(self.value);
         match self.relation {
             Relation::Below => limit_ns.saturating_sub(1),
             Relation::AtMost | Relation::AtLeast => limit_ns,
@@ -153,7 +187,7 @@ impl Limit {
     /// Describes an operation that exceeds a latency limit: `took 10 ms or longer`.
     #[must_use]
     pub fn beyond_words(&self) -> String {
-        let limit = format_duration((self.value * 1e6).round() as u64);
+        let limit = format_duration_exact(nanoseconds(self.value));
         match self.relation {
             Relation::Below => format!("took {limit} or longer"),
             Relation::AtMost | Relation::AtLeast => format!("took longer than {limit}"),
@@ -163,13 +197,10 @@ impl Limit {
     /// `p99 < 10 ms`, `>= 500 IOPS`: as published, not rounded like a measurement.
     #[must_use]
     pub fn text(&self, metric: Metric) -> String {
-        let (relation, value) = (self.relation, self.value);
+        let (relation, limit) = (self.relation, metric.limit_text(self.value));
         match metric.is_latency() {
-            false => format!("{relation} {} {}", plain(value), metric.unit()),
-            true if value >= 1_000.0 => {
-                format!("{} {relation} {} s", metric.words(), plain(value / 1_000.0))
-            }
-            true => format!("{} {relation} {} ms", metric.words(), plain(value)),
+            false => format!("{relation} {limit}"),
+            true => format!("{} {relation} {limit}", metric.words()),
         }
     }
 }

@@ -20,8 +20,8 @@
 //! [[requirement]]              # without a limit it is measured and not judged
 //! name = "wal-fsync-p99"
 //! job = "wal"
-//! operations = "syncs"         # or "transfers" (the default): reads and writes
-//! metric = "p99"               # p50 p90 p95 p99 p999 mean max iops mib-per-s
+//! operations = "commits"         # or "transfers" (the default): reads and writes
+//! metric = "p99"               # p50 p90 p95 p99 p999 mean max iops commits-per-s mib-per-s
 //! below = "10ms"               # or at-most; of rates at-least
 //! miss = "What a miss means, in the product's words."
 //! source = "etcd FAQ"
@@ -442,6 +442,25 @@ fn read_job(job: &JobText, files: &[ProductFile]) -> Result<ProductJob, ProductE
     })
 }
 
+/// Refuses a job without commits: says what is wrong, and what to do.
+fn has_commits(job: &ProductJob, metric: Metric) -> Result<(), (&'static str, &'static str)> {
+    match &job.workload {
+        _ if metric == Metric::MibPerS => Err((
+            "has no bytes of commits",
+            "take metric = \"commits-per-s\", or leave out operations = \"commits\"",
+        )),
+        workload if workload.has_commits() => Ok(()),
+        workload if workload.sync.is_some() && workload.writes() => Err((
+            "itself waits within a commit",
+            "sync after each write, or leave out rate, and pause after a whole commit",
+        )),
+        _ => Err((
+            "has no commits",
+            "give it writes and sync = \"fdatasync\", or leave out operations = \"commits\"",
+        )),
+    }
+}
+
 fn requirement(
     text: &RequirementText,
     jobs: &[ProductJob],
@@ -453,11 +472,16 @@ fn requirement(
         &text.job,
         jobs.iter().map(|job| job.name.as_str()),
     )?;
-    if text.operations == CountedOperations::Syncs && jobs[job].workload.sync.is_none() {
-        return Err(ProductError::new(
-            format!("{of}: job `{}` has no syncs", text.job),
-            "give the job sync = \"fdatasync\", or leave out operations = \"syncs\"",
-        ));
+    let (operations, metric) = match (text.operations, text.metric) {
+        (CountedOperations::Commits, Metric::Iops) | (_, Metric::CommitsPerS) => {
+            (CountedOperations::Commits, Metric::CommitsPerS)
+        }
+        as_written => as_written,
+    };
+    if operations == CountedOperations::Commits {
+        has_commits(&jobs[job], metric).map_err(|(problem, hint)| {
+            ProductError::new(format!("{of}: job `{}` {problem}", text.job), hint)
+        })?;
     }
     let limits = [
         (Relation::Below, &text.below),
@@ -475,14 +499,14 @@ fn requirement(
         ));
     }
     let limit = limit
-        .map(|(relation, value)| Limit::of(text.metric, relation, value))
+        .map(|(relation, value)| Limit::of(metric, relation, value))
         .transpose()
         .map_err(|problem| ProductError::new(format!("{of}: {problem}"), limit::HINT))?;
     Ok(ProductRequirement {
         name: text.name.clone(),
         job,
-        operations: text.operations,
-        metric: text.metric,
+        operations,
+        metric,
         limit,
         per_processor: text.per_processor,
         miss: text.miss.clone(),

@@ -118,7 +118,21 @@ fn mistakes_are_named() {
         ("outstanding = 4", "outstanding = 0", "outstanding"),
         ("block = \"8K\"", "blok = \"8K\"", "blok"),
         ("about = \"a test\"", "abuot = \"a test\"", "abuot"),
-        ("below =", "operations = \"syncs\"\nbelow =", "has no syncs"),
+        (
+            "below =",
+            "operations = \"commits\"\nbelow =",
+            "has no commits",
+        ),
+        (
+            "read = true, block = \"8K\", outstanding = 4 }\n[[requirement]]",
+            "write = true, sync = \"fdatasync:8\", rate = 50 }\n[[requirement]]\noperations = \"commits\"",
+            "itself waits within a commit",
+        ),
+        (
+            "metric = \"p99\"\nbelow = \"10ms\"",
+            "metric = \"mib-per-s\"\noperations = \"commits\"\nat-least = \"1\"",
+            "no bytes of commits",
+        ),
         ("size = \"64M\"", "size = \"64X\"", "64X"),
         ("name = \"latency\"", "name = \"\"", "not empty"),
     ];

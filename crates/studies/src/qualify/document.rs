@@ -53,7 +53,7 @@ pub struct RequirementRecord {
     pub threshold: Option<f64>,
     /// On which side of the threshold it must be; null where there is none.
     pub relation: Option<Relation>,
-    /// `ms`, `IOPS` or `MiB/s`.
+    /// `ms`, `IOPS`, `commits/s` or `MiB/s`.
     pub unit: String,
     /// In short.
     pub source: String,

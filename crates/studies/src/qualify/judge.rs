@@ -5,9 +5,9 @@ use crate::product::{Metric, ProductRequirement};
 use serde::{Deserialize, Serialize};
 use stripewise_results::{CountedOperations, Counting};
 use stripewise_stats::{
-    DueSecond, LatencyFinding, LatencyJudgement, LatencyLimit, LatencySecond, OpenLoop,
-    QualifyVerdict, RateJudgement, STALL_S, ShareRule, judge_latency, judge_mean, judge_rate,
-    judge_share,
+    DueSecond, LatencyFinding, LatencyJudgement, LatencyLimit, LatencySecond, MaxJudgement,
+    OpenLoop, QualifyVerdict, RateJudgement, STALL_S, ShareRule, judge_latency, judge_mean,
+    judge_rate, judge_share,
 };
 use stripewise_units::{counted, format_count, format_duration};
 
@@ -153,44 +153,12 @@ pub(super) fn judge(study: &Qualify, index: usize, phase: &Phase) -> Judgement {
     let seconds = job.seconds.len() as u64;
     let judged = match required.metric {
         _ if required.limit.is_none() => unjudged(required, job),
-        Metric::Iops | Metric::MibPerS => rate(study, required, job),
-        _ => latency(study, required, job),
+        metric if metric.is_latency() => latency(study, required, job),
+        _ => rate(study, required, job),
     };
     let judged = held_back(judged, required, job);
     let judged = starved(judged, required, job);
-    in_design(study, of_commits(study, judged, required, job), seconds)
-}
-
-/// Where there is no file system, a write is on its way to the medium before its sync begins, and
-/// the sync's latency leaves that out: what the two together do not meet is not met.
-fn of_commits(
-    study: &Qualify,
-    judged: Judgement,
-    required: &ProductRequirement,
-    job: &JobSeconds,
-) -> Judgement {
-    let is_of_syncs = required.operations == CountedOperations::Syncs;
-    let has_file_system = study.options.placement.sector_bytes == 0;
-    if judged.verdict != Verdict::Met || !is_of_syncs || has_file_system {
-        return judged;
-    }
-    let commits = job.commits.histogram();
-    let limit = required.limit.filter(|_| required.metric.is_latency());
-    let share_max = required.metric.share_max();
-    let together = share_max.and_then(|share| commits.percentile(100.0 * (1.0 - share)));
-    match limit.zip(together) {
-        Some((limit, together_ns)) if together_ns >= limit.threshold_ns() => Judgement {
-            verdict: Verdict::Undecided,
-            reason: format!(
-                "{}; but a write and its sync together took {}, and there is no file system here \
-                 whose sync would hold both",
-                judged.reason,
-                format_duration(together_ns)
-            ),
-            ..judged
-        },
-        _ => judged,
-    }
+    in_design(study, judged, seconds)
 }
 
 /// Whether this many of all pieces void the result.
@@ -433,8 +401,16 @@ fn found(
                 [judgement.mean, judgement.low, judgement.high].map(|mean_s| Some(mean_s * 1e3));
             (mean, low, high)
         }
-        Some(LatencyFinding::Max(_)) => {
-            let longest = milliseconds(job.latencies(required.operations).max_ns as f64);
+        Some(LatencyFinding::Max(found)) => {
+            let seen_ns = job.latencies(required.operations).max_ns;
+            let limit_ns = required.limit.map_or(0, |limit| limit.threshold_ns());
+            let longest_ns = match found {
+                MaxJudgement::Missed { .. } if seen_ns <= limit_ns => {
+                    seen_ns.max(job.drained_max_ns)
+                }
+                _ => seen_ns,
+            };
+            let longest = milliseconds(longest_ns as f64);
             (Some(longest), Some(longest), None)
         }
     }
@@ -450,10 +426,8 @@ fn percentile(
 ) -> (Option<f64>, Option<f64>, Option<f64>) {
     let histogram = job.latencies(required.operations).histogram();
     let percent = 100.0 * (1.0 - share_max);
-    let measured = histogram.percentile(percent).map(|ns| match from {
-        0 => milliseconds(ns as f64),
-        _ => milliseconds(since(job, share_max, from, ns)),
-    });
+    let measured = histogram.percentile(percent);
+    let measured = measured.map(|ns| milliseconds(counted_percentile(job, share_max, from, ns)));
     let rule = ShareRule::new(share_max);
     let (mut low, mut high) = (None, None);
     for &threshold_ns in &job.thresholds_ns {
@@ -472,10 +446,14 @@ fn percentile(
     (measured, bound(low), bound(high))
 }
 
-/// The percentile of the seconds from `from` on. Latencies are kept of all seconds together,
-/// whose percentile is `all_ns`; of a part it is known how many were beyond each threshold.
-/// So it is that of all if it lies between the right two thresholds, else their middle.
-fn since(job: &JobSeconds, share_max: f64, from: usize, all_ns: u64) -> f64 {
+/// The percentile of what was due in the seconds from `from` on. Latencies are kept of all that
+/// completed, whose percentile is `all_ns`; of a part, and of what never completed, it is known
+/// how many were beyond each threshold. So it is that of all if it lies between the right two
+/// thresholds, else the nearer of them, or of a part their middle.
+fn counted_percentile(job: &JobSeconds, share_max: f64, from: usize, all_ns: u64) -> f64 {
+    if job.seconds.iter().skip(from).all(|second| second.due == 0) {
+        return all_ns as f64;
+    }
     let holds = |threshold_ns: u64| {
         let (mut due, mut beyond) = (0, 0);
         for second in due_seconds(job, threshold_ns).iter().skip(from) {
@@ -488,13 +466,14 @@ fn since(job: &JobSeconds, share_max: f64, from: usize, all_ns: u64) -> f64 {
     let place = thresholds_ns.partition_point(|one| !holds(*one));
     let below = place.checked_sub(1).map(|below| thresholds_ns[below]);
     let above = thresholds_ns.get(place).copied();
+    let nearest_ns = all_ns
+        .max(below.unwrap_or(0))
+        .min(above.unwrap_or(u64::MAX));
     match (below, above) {
-        (Some(below), Some(above)) if all_ns <= below || all_ns > above => {
+        (Some(below), Some(above)) if from > 0 && (all_ns <= below || all_ns > above) => {
             (below as f64 * above as f64).sqrt()
         }
-        (Some(below), None) => all_ns.max(below) as f64,
-        (None, Some(above)) => all_ns.min(above) as f64,
-        _ => all_ns as f64,
+        _ => nearest_ns as f64,
     }
 }
 
@@ -527,14 +506,16 @@ fn too_few(study: &Qualify, seconds: u64, wanted: u64) -> Judgement {
     }
 }
 
-/// IOPS or MiB/s of each second.
+/// IOPS or MiB/s of each second. What failed was due, but is no rate: every second has its share.
 fn rates(required: &ProductRequirement, job: &JobSeconds) -> Vec<f64> {
     let of_each = match required.metric {
         Metric::MibPerS => job.block_bytes as f64 / 1_048_576.0,
         _ => 1.0,
     };
+    let failed = job.errors as f64 / job.seconds.len().max(1) as f64;
     let seconds = job.seconds.iter();
-    seconds.map(|second| second.due as f64 * of_each).collect()
+    let rates = seconds.map(|second| (second.due as f64 - failed).max(0.0) * of_each);
+    rates.collect()
 }
 
 fn rate(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Judgement {
@@ -576,14 +557,14 @@ fn rate_reason(
     (seconds, least_s): (u64, u64),
 ) -> String {
     let time = |seconds: u64| format_duration(seconds * 1_000_000_000);
-    let text = |rate: f64| required.metric.value_text(rate);
+    let text = |rate: f64| required.metric.value_text_beside(rate, limit);
     let words = format!(
         "over {} the mean is {} ({} to {}), and at least {} are required",
         time(seconds),
         text(found.rate),
         text(found.low),
         text(found.high),
-        text(limit)
+        required.metric.limit_text(limit)
     );
     match verdict {
         Verdict::Undecided if seconds < least_s => {
@@ -614,7 +595,7 @@ impl Qualify {
 /// Operations of a job that a requirement counts.
 pub(super) const fn operations_word(operations: CountedOperations) -> &'static str {
     match operations {
-        CountedOperations::Syncs => "syncs",
+        CountedOperations::Commits => "commits",
         CountedOperations::Transfers => "operations",
     }
 }

@@ -154,14 +154,13 @@ impl Qualify {
             };
             let limit = self.limit_value(required);
             if limit > most {
-                let text = |rate| required.metric.value_text(rate);
                 return Err(ProductError::new(
                     format!(
                         "{} requires at least {} of job {}, which is held to {}",
                         required.name,
-                        text(limit),
+                        required.metric.limit_text(limit),
                         job.name,
-                        text(most)
+                        required.metric.value_text_beside(most, limit)
                     ),
                     "raise the rate of the job, or leave it out",
                 ));

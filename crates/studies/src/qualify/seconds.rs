@@ -27,10 +27,12 @@ pub struct JobSeconds {
     #[serde(default)]
     pub(super) starved_ns: u64,
     pub(super) errors: u64,
-    syncs: Latencies,
-    /// Writes and their syncs together.
+    /// The longest latency of what completed after the stop, which no histogram has.
     #[serde(default)]
-    pub(super) commits: Latencies,
+    pub(super) drained_max_ns: u64,
+    syncs: Latencies,
+    #[serde(default)]
+    commits: Latencies,
     transfers: Latencies,
     /// Bytes of an operation.
     pub(super) block_bytes: u64,
@@ -118,6 +120,7 @@ impl JobSeconds {
                 .starved_ns
                 .saturating_add(each_ns.saturating_mul(with_it));
         }
+        self.drained_max_ns = self.drained_max_ns.max(outcome.drain.latency_ns_max);
         self.syncs.add(outcome.sync.as_ref());
         self.commits.add(outcome.commit.as_ref());
         for kind in [
@@ -140,7 +143,7 @@ impl JobSeconds {
     /// Latencies of these operations.
     pub(super) fn latencies(&self, operations: CountedOperations) -> &Latencies {
         match operations {
-            CountedOperations::Syncs => &self.syncs,
+            CountedOperations::Commits => &self.commits,
             CountedOperations::Transfers => &self.transfers,
         }
     }

@@ -5,7 +5,7 @@ use super::judge::operations_word;
 use super::{Judgement, Qualify, QualifyDesign, Verdict};
 use crate::commit::CommitStudy;
 use crate::latencies::{TOO_FAST, free_syncs};
-use crate::product::{Confidence, ProductRequirement};
+use crate::product::{Confidence, Metric, ProductRequirement};
 use std::collections::BTreeMap;
 use stripewise_report::{Caution, Cell, Column, Sheet, SheetTable};
 use stripewise_results::Severity;
@@ -76,8 +76,40 @@ fn details(study: &Qualify) -> Vec<String> {
     let commits = study.shown_commits();
     let commits = commits.map(|commits| format!("Commit methods: {}.", commits.answer()));
     all.filter_map(|(one, judged)| detail(one, judged))
+        .chain(next_steps(study))
         .chain(commits)
         .collect()
+}
+
+/// What decides the undecided requirements.
+fn next_steps(study: &Qualify) -> Vec<String> {
+    let is_unwritten = |one: &ProductRequirement| {
+        study.reads_only() && study.product().jobs[one.job].workload.writes()
+    };
+    let all = study.product().requirements.iter().zip(study.judgements());
+    let undecided = all.filter(|(_, judged)| judged.verdict == Verdict::Undecided);
+    let (unwritten, open): (Vec<_>, Vec<_>) = undecided.partition(|&(one, _)| is_unwritten(one));
+    let of_open = match study.options().design {
+        _ if study.is_judging() => "To decide it, go on with --resume.".to_owned(),
+        _ if study.is_cut_short() => "To decide the others, leave out --fail-fast.".to_owned(),
+        QualifyDesign::Quick => format!(
+            "To decide it, run it without --quick: up to {} of measuring.",
+            format_duration(QualifyDesign::Usual.seconds_max() * 1_000_000_000)
+        ),
+        QualifyDesign::Usual => "To decide it, run it with --sign, which spreads its minutes over an \
+             hour and a half. Near a limit it may stay undecided: a plan should take that as missed."
+            .to_owned(),
+        QualifyDesign::Signed => {
+            "Near a limit no run of this length decides: a plan should take it as missed.".to_owned()
+        }
+    };
+    let of_unwritten = "To judge what writes, name a directory, or allow writes (--destroy NAME of \
+                        a device, --overwrite of a file).";
+    let steps = [
+        (!open.is_empty()).then_some(of_open),
+        (!unwritten.is_empty()).then(|| of_unwritten.to_owned()),
+    ];
+    steps.into_iter().flatten().collect()
 }
 
 fn detail(required: &ProductRequirement, judged: &Judgement) -> Option<String> {
@@ -107,8 +139,8 @@ pub(super) fn cautions(study: &Qualify) -> Vec<Caution> {
             ),
         ));
     }
-    let is_missed = study.verdict() == Verdict::Missed;
-    if study.options().design == QualifyDesign::Usual && !is_missed {
+    let is_met = study.verdict() == Verdict::Met;
+    if study.options().design == QualifyDesign::Usual && is_met {
         let text = "it holds for these minutes: --sign spreads them over an hour and a half";
         cautions.push(caution(Severity::Note, text.to_owned()));
     }
@@ -184,7 +216,7 @@ fn requirements(study: &Qualify) -> SheetTable {
             Cell::from(limit_text(study, one)),
             Cell {
                 value: judged.measured,
-                ..Cell::from(measured_text(one, judged))
+                ..Cell::from(measured_text(study, one, judged))
             },
             Cell::judged(judged.verdict.word(), judgement(judged.verdict)),
             Cell::from(one.source.name.clone()),
@@ -209,15 +241,19 @@ fn limit_text(study: &Qualify, required: &ProductRequirement) -> String {
 }
 
 /// `3.20 ms (2.97-3.54 ms)`.
-fn measured_text(required: &ProductRequirement, judged: &Judgement) -> String {
+fn measured_text(study: &Qualify, required: &ProductRequirement, judged: &Judgement) -> String {
     let Some(measured) = judged.measured else {
         return "-".to_owned();
     };
-    let text = |value: f64| required.metric.value_text(value);
+    let text = |value: f64| match required.limit {
+        Some(_) => (required.metric).value_text_beside(value, study.limit_value(required)),
+        None => required.metric.value_text(value),
+    };
     let interval = match (judged.low, judged.high) {
         (Some(low), Some(high)) => format!(" ({} to {})", text(low), text(high)),
         (None, Some(high)) => format!(" (below {})", text(high)),
-        (Some(low), None) if low < measured => format!(" (above {})", text(low)),
+        // The longest is its own lower end.
+        (Some(low), None) if required.metric != Metric::Max => format!(" (above {})", text(low)),
         _ => String::new(),
     };
     format!("{}{interval}", text(measured))
@@ -298,7 +334,7 @@ impl Qualify {
         let each = match phases {
             1 => String::new(),
             phases => format!(
-                "; {} one after the other",
+                "; {} take turns, each for as long",
                 counted(phases as usize, "load", "loads")
             ),
         };
@@ -343,7 +379,7 @@ impl Qualify {
     pub fn line(&self) -> String {
         let all = self.product().requirements.iter().zip(self.judgements());
         let words = all.map(|(one, judged)| {
-            let measured = format!("{} {}", one.name, measured_text(one, judged));
+            let measured = format!("{} {}", one.name, measured_text(self, one, judged));
             match judged.verdict {
                 // Then the whole is not judged, either.
                 Verdict::NotJudged => measured,

@@ -24,7 +24,7 @@ options = { write = true, sequential = true, block = "2300", cache = "buffered",
 [[requirement]]
 name = "p99"
 job = "log"
-operations = "syncs"
+operations = "commits"
 metric = "p99"
 below = "10ms"
 miss = "it is slow"
@@ -149,6 +149,10 @@ fn what_was_stopped_says_so_first() {
     let (_, words) = study.sheet().verdict.expect("there is one");
     assert_eq!(words, format!("S{}, undecided so far", &stopped[1..]));
     assert_eq!(study.sheet().answer, "1 of 1 requirement");
+    assert_eq!(
+        study.sheet().details[1],
+        "To decide it, go on with --resume."
+    );
     let line = study.line();
     assert!(
         line.starts_with(&format!("one: {stopped}, undecided so far (")),
@@ -181,42 +185,73 @@ fn a_quiet_disk_is_met_at_minute_20_and_a_bad_one_missed_at_minute_3() {
     assert!(details[0].contains("it is slow"), "{details:?}");
 }
 
-/// There a write is on its way to the medium before its sync begins.
-#[test]
-fn without_a_file_system_a_commit_takes_as_long_as_its_write_and_its_sync() {
-    for (sector_bytes, verdict) in [(0, Verdict::Met), (4_096, Verdict::Undecided)] {
-        let placement = Placement {
-            sector_bytes,
-            ..Placement::default()
-        };
-        let options = QualifyOptions {
-            placement,
-            ..options(QualifyDesign::Usual)
-        };
-        let mut study = Qualify::new(ONE, options).expect("the product is sound");
-        loop {
-            match study.next() {
-                NextStep::Run(run) => {
-                    let mut record = record(&run, GOOD, Status::Complete);
-                    for job in &mut record.jobs {
-                        let mut histogram = Histogram::default();
-                        histogram.record_n(30_000_000, 100);
-                        job.outcome.commit = Some(KindOutcome {
-                            histogram: Some(histogram),
-                            ..KindOutcome::default()
-                        });
-                    }
-                    study.completed(run.id, &record);
-                }
-                NextStep::Rest { .. } => study.rested(),
-                NextStep::Done => break,
-            }
-        }
-        assert_eq!(study.verdict(), verdict, "{:?}", study.judgements());
-        let says = "a write and its sync together took 30";
-        let is_said = study.judgements()[0].reason.contains(says);
-        assert_eq!(is_said, sector_bytes > 0, "{:?}", study.judgements());
+/// One requirement after runs that are changed in this way.
+fn after(text: &str, change: impl Fn(&mut JobOutcome)) -> Qualify {
+    let mut study = study(text, QualifyDesign::Usual);
+    let mut runs = 0;
+    while let NextStep::Run(run) = study.next() {
+        runs += 1;
+        assert!(runs < 100, "it never ends");
+        let mut made = record(&run, GOOD, Status::Complete);
+        change(&mut made.jobs[0].outcome);
+        study.completed(run.id, &made);
     }
+    study
+}
+
+/// What never completed has no latency, but was due; what completed after the stop is in no
+/// histogram.
+#[test]
+fn what_is_measured_is_not_better_than_what_was_counted() {
+    let silent = after(ONE, |outcome| {
+        for second in outcome.due.iter_mut().flat_map(|due| &mut due.seconds) {
+            second.beyond.fill(50);
+        }
+    });
+    let judged = &silent.judgements()[0];
+    // The highest threshold.
+    assert!((judged.measured.unwrap() - 80.0).abs() < 0.1, "{judged:?}");
+    let line = silent.line();
+    assert!(line.contains("p99 80 ms (above 80 ms) missed"), "{line}");
+
+    let max = ONE.replace("p99\"\nbelow", "max\"\nat-most");
+    let late = after(&max, |outcome| {
+        if let Some(due) = &mut outcome.due {
+            due.seconds[0].beyond.fill(1);
+        }
+        outcome.drain.latency_ns_max = 30_000_000;
+    });
+    let judged = &late.judgements()[0];
+    assert_eq!(judged.verdict, Verdict::Missed);
+    assert!((judged.measured.unwrap() - 30.0).abs() < 0.1, "{judged:?}");
+}
+
+#[test]
+fn what_failed_is_no_rate() {
+    let rate = ONE.replace("p99\"\nbelow = \"10ms\"", "iops\"\nat-least = \"95\"");
+    for (failures, verdict) in [(0, Verdict::Met), (600, Verdict::Missed)] {
+        let study = after(&rate, |outcome| outcome.errors.total = failures);
+        assert_eq!(study.verdict(), verdict, "{:?}", study.judgements());
+        // Neither write nor sync alone is an operation that is counted.
+        assert!(study.line().contains(" commits/s "), "{}", study.line());
+    }
+}
+
+/// A write is on its way to the medium before its sync begins.
+#[test]
+fn what_is_measured_of_a_commit_is_not_its_sync_alone() {
+    let study = after(ONE, |outcome| {
+        let mut histogram = Histogram::default();
+        histogram.record_n(100_000, 6_000);
+        outcome.sync = Some(KindOutcome {
+            histogram: Some(histogram),
+            ..KindOutcome::default()
+        });
+    });
+    let measured = study.judgements()[0].measured.expect("it was measured");
+    assert!((measured - 2.0).abs() < 0.01, "{measured}");
+    let plan = study.plan().join("\n");
+    assert!(plan.contains("p99 < 10 ms of commits of log"), "{plan}");
 }
 
 #[test]
@@ -246,6 +281,8 @@ fn five_minutes_never_say_met_and_a_verdict_to_sign_rests_between() {
     assert_eq!(drive(&mut quick, GOOD), (5, 0));
     assert_eq!(quick.verdict(), Verdict::Undecided);
     assert!(!quick.is_open());
+    let next = "To decide it, run it without --quick: up to 30 m of measuring.";
+    assert_eq!(quick.sheet().details[1], next);
     let mut quick = study(ONE, QualifyDesign::Quick);
     drive(&mut quick, BAD);
     assert_eq!(quick.verdict(), Verdict::Missed);
@@ -350,6 +387,12 @@ fn a_target_that_is_only_read_judges_reads_alone() {
     // 100 reads a second are below 8,000; the writes were not measured.
     let verdicts: Vec<Verdict> = study.judgements().iter().map(|one| one.verdict).collect();
     assert_eq!(verdicts, [Verdict::Missed, Verdict::Undecided]);
+    let details = study.sheet().details.join("\n");
+    assert!(
+        details.contains("To judge what writes, name a directory"),
+        "{details}"
+    );
+    assert!(!details.contains("--sign"), "{details}");
 }
 
 #[test]
@@ -593,7 +636,7 @@ fn missed_beside(text: &str, code: &str, held: u32) -> Judgement {
 fn what_the_processor_held_back_is_not_missed_by_the_disk() {
     let rate = ONE
         .replace("p99\"\nbelow = \"10ms\"", "iops\"\nat-least = \"500\"")
-        .replace("operations = \"syncs\"\n", "");
+        .replace("operations = \"commits\"\n", "");
     for (text, code, held, verdict) in [
         (ONE, "cpu-quota", 0, Verdict::Missed),
         (ONE, "cpu-quota", u32::MAX, Verdict::Void),

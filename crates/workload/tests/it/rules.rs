@@ -31,6 +31,63 @@ fn refused(result: Result<impl std::fmt::Debug, WorkloadError>, start: &str) {
 }
 
 #[test]
+fn writes_and_their_sync_are_a_commit_unless_the_load_itself_waits_within_it() {
+    let every = |every: u32| Workload {
+        read_percent: 0,
+        sync: Some(SyncPolicy::fdatasync(every)),
+        ..Workload::default()
+    };
+    let rate = Some(Rate {
+        iops: 100.0,
+        arrivals: Arrivals::Fixed,
+    });
+    let think = |every: u32| {
+        Some(ThinkTime {
+            pause_ns: 1_000,
+            every,
+        })
+    };
+    for (workload, is_commit) in [
+        (Workload::default(), false),
+        (every(1), true),
+        (every(8), true),
+        (Workload { rate, ..every(1) }, true),
+        (Workload { rate, ..every(8) }, false),
+        (
+            Workload {
+                think_time: think(16),
+                ..every(8)
+            },
+            true,
+        ),
+        (
+            Workload {
+                think_time: think(12),
+                ..every(8)
+            },
+            false,
+        ),
+        (
+            Workload {
+                think_time: think(8),
+                read_percent: 50,
+                ..every(8)
+            },
+            false,
+        ),
+        (
+            Workload {
+                read_percent: 100,
+                ..every(1)
+            },
+            false,
+        ),
+    ] {
+        assert_eq!(workload.has_commits(), is_commit, "{workload:?}");
+    }
+}
+
+#[test]
 fn limits_are_allowed_and_what_lies_beyond_is_refused() {
     let good: [fn(&mut Workload); 10] = [
         |w| w.block_size_bytes = 512,

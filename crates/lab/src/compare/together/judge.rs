@@ -11,7 +11,9 @@ use stripewise_stats::{
     LatencyStatistic, OpenLoop, QualifyVerdict, STALL_S, Slo, closed_ladder, isotonic,
     judge_latency,
 };
-use stripewise_units::{format_count, format_duration, format_iops, quoted};
+use stripewise_units::{
+    format_count, format_duration_beside, format_iops, format_iops_beside, quoted,
+};
 
 /// A verdict and its reason.
 struct Judged {
@@ -173,14 +175,14 @@ pub(super) fn by_ladder(
         ClosedLadder::Missed => plateau.map(|plateau| {
             format!(
                 "the ladder gives {} IOPS at most",
-                format_iops(plateau.high)
+                format_iops_beside(plateau.high, rate)
             )
         }),
         // Too slow below the rate means no faster at it.
         ClosedLadder::NotWorthTrying => below.map(|(step, latency_ns)| {
             format!(
                 "{statistic} is {} at {} IOPS already, with {} in flight",
-                format_duration(latency_ns.round() as u64),
+                format_duration_beside(latency_ns.round() as u64, required.value.round() as u64),
                 format_iops(step.iops),
                 step.in_flight()
             )
@@ -321,9 +323,16 @@ fn by_runs(rate: f64, required: &Requirement, runs: &[&RunRecord]) -> Option<Jud
         return Some(undecided(why));
     }
     let judged = judged(limit_of(required)?, &seconds);
+    let next = match (judged.verdict, judged.until_seconds) {
+        (QualifyVerdict::Undecided, Some(_)) => "; more --time would tell",
+        (QualifyVerdict::Undecided, None) => {
+            "; near a limit no run of this length decides: a plan should take it as missed"
+        }
+        _ => "",
+    };
     Some(Judged {
         verdict: judged.verdict,
-        words: judged.reason(&required.beyond_words()),
+        words: format!("{}{next}", judged.reason(&required.beyond_words())),
     })
 }
 

@@ -20,7 +20,7 @@ use super::requirement::{Kind, Quantity, Relation};
 use crate::series::SeriesKind;
 use stripewise_results::{AT_RATE, RequirementRecord, RunRecord, SeriesRecord};
 use stripewise_stats::{Design, OpenLoop};
-use stripewise_units::format_duration;
+use stripewise_units::format_duration_exact;
 
 /// The part name of runs at the required rate of a series.
 #[must_use]
@@ -114,7 +114,7 @@ impl Requirement {
 
     /// Describes an operation that exceeds the latency: `took longer than 5 ms`.
     fn beyond_words(&self) -> String {
-        let limit = format_duration(self.value as u64);
+        let limit = format_duration_exact(self.value as u64);
         match self.relation {
             Relation::Below => format!("took {limit} or longer"),
             _ => format!("took longer than {limit}"),

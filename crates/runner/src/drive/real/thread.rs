@@ -126,7 +126,7 @@ impl<L: Load> WorkerThread<L> {
         let failure = self.drive(&mut engine).err();
         self.load.worker_mut().finish();
         self.exchange(u64::MAX);
-        let mut drain = self.load.worker().drain();
+        let mut drain = self.load.worker().drain(engine.now_ns());
         // Operations in flight have already had the drain limit.
         drain.abandoned += u64::from(engine.close(0).operations);
         self.in_flight.store(0, Ordering::Relaxed);
