@@ -20,6 +20,7 @@ mod format_detection;
 mod import;
 mod imported_id;
 mod iometer;
+mod jobs_read;
 mod json_text;
 mod out;
 pub mod sqlio;

@@ -12,9 +12,9 @@ use super::job_text::{Form, JobText, SIDES};
 use super::json::JOBS_MAX;
 use super::printed::{Printed, bytes};
 use super::read::document;
-use crate::LineProblem;
 use crate::out::{LineReader, Out};
 use crate::text::{Line, fingerprint, fingerprint_on, squeezed};
+use crate::{Format, LineProblem};
 use std::collections::{BTreeMap, HashMap};
 
 /// The summary over several hosts.
@@ -299,7 +299,8 @@ impl Output {
         match self.value() {
             Ok(value) => {
                 let signal = self.signal.as_deref();
-                document(&value, self.content, self.line, signal, out);
+                let form = Format::FioNormal;
+                document(&value, self.content, self.line, form, signal, out);
             }
             Err(problem) => out.problem(problem.line, problem.reason),
         }

@@ -8,6 +8,7 @@
 use super::documents::COMPLETION_LATENCIES;
 use super::job::{Document, Job, Latencies, PERCENTS, Side, percent_at};
 use super::read::document;
+use crate::Format;
 use crate::out::{LineReader, Out};
 use crate::text::{Line, fingerprint};
 
@@ -112,7 +113,8 @@ impl Reader {
                 jobs: Some(vec![state.job]),
                 ..Document::default()
             };
-            document(&value, state.content, state.line, None, out);
+            let form = Format::FioTerse;
+            document(&value, state.content, state.line, form, None, out);
         }
     }
 }

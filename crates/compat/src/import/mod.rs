@@ -1,6 +1,9 @@
 //! Imports other tools' results as records, detecting the tool.
 
-use crate::format_detection::{Segment, Start, alone, anywhere, segments, starts};
+use crate::format_detection::{
+    Segment, Start, alone, anywhere, are_several_forms, segments, starts,
+};
+use crate::jobs_read::JobsRead;
 use crate::out::{Out, read_lines};
 use crate::text::Part;
 use crate::unsupported_formats::known_elsewhere;
@@ -58,6 +61,18 @@ impl fmt::Display for Format {
             Format::CrystalDiskMark => "CrystalDiskMark text",
             Format::KDiskMark => "KDiskMark text",
         })
+    }
+}
+
+impl Format {
+    /// Of fio's forms, the number of those that say more; `None` for other tools.
+    pub(crate) const fn form_of_fio(self) -> Option<u8> {
+        match self {
+            Format::FioJson => Some(0),
+            Format::FioNormal => Some(1),
+            Format::FioTerse => Some(2),
+            _ => None,
+        }
     }
 }
 
@@ -167,8 +182,7 @@ impl<'a> Import<'a> {
         work.visit(self.bytes.len());
         let decoded = text::decode_parts(self.bytes, self.source_name)?;
         let mut text = &*decoded.text;
-        let mut left_out = Vec::new();
-        let mut all = starts(text, work, &mut left_out);
+        let mut all = starts(text, work);
         let bare;
         // Results may be quoted in mail and on pages; those of disk benchmarks are read as they
         // are.
@@ -180,14 +194,12 @@ impl<'a> Import<'a> {
             && let Some(found) = text::without_quotation(text)
         {
             bare = found;
-            let mut bare_left_out = Vec::new();
-            let of_bare = starts(&bare, work, &mut bare_left_out);
+            let of_bare = starts(&bare, work);
             if !of_bare.is_empty() {
-                (text, all, left_out) = (&bare, of_bare, bare_left_out);
+                (text, all) = (&bare, of_bare);
             }
         }
         let mut notes = self.of_file(&decoded);
-        notes.extend(other_form(&all, &left_out));
         let mut segments = segments(text, &all, |_| true);
         if self.whole_results
             && let Err(error) = self.read(text, &segments, work, &mut |_| {})
@@ -246,6 +258,9 @@ impl<'a> Import<'a> {
             }
             segments => segments,
         };
+        if are_several_forms(segments.iter().map(|segment| segment.format)) {
+            out.jobs = Some(JobsRead::default());
+        }
         let mut said = Vec::new();
         for segment in segments {
             let before = out.results();
@@ -257,7 +272,7 @@ impl<'a> Import<'a> {
         let mut notes = out.into_notes();
         if said.len() > 1 {
             let message = format!(
-                "results of several tools are in this file: {}",
+                "results in several formats are in this file: {}",
                 said.join(", ")
             );
             notes.insert(0, of_all(message));
@@ -308,20 +323,6 @@ pub fn import(bytes: &[u8], source_name: &str) -> Result<ImportedFile, Error> {
 /// If the tool is unknown, or no result is complete.
 pub fn import_whole_results(bytes: &[u8], source_name: &str) -> Result<ImportedFile, Error> {
     Import::new(bytes, source_name).whole_results().all()
-}
-
-/// What is said where fio's results are there in several forms, of which one is read.
-fn other_form(read: &[Start], left_out: &[Start]) -> Option<Note> {
-    let first = left_out.first()?;
-    let is_best = |format: &Format| matches!(format, Format::FioJson | Format::FioNormal);
-    let best = read.iter().map(|start| start.format).find(is_best)?;
-    Some(Note {
-        line: Some(first.place.line),
-        message: format!(
-            "begins {}, which is left out because {best} is in the same file and says more of the same runs; import other runs from a file of their own",
-            first.format
-        ),
-    })
 }
 
 fn of_all(message: String) -> Note {
@@ -427,9 +428,10 @@ impl Format {
 pub fn recognise(bytes: &[u8]) -> Option<Format> {
     let text = text::decode_parts(bytes, "").ok()?.text;
     let work = Work::new(bytes.len(), &|_| ControlFlow::Continue(()));
-    let first = starts(&text, &work, &mut Vec::new())
+    let starts = starts(&text, &work);
+    let first = segments(&text, &starts, |_| true)
         .first()
-        .map(|start| start.format);
+        .map(|segment| segment.format);
     first.or_else(|| anywhere(&text, &work))
 }
 

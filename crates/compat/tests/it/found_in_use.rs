@@ -2,7 +2,7 @@
 //! each made here.
 
 use crate::tools::FIO;
-use stripewise_compat::{ImportedFile, import};
+use stripewise_compat::{Format, ImportedFile, import, import_whole_results};
 use stripewise_results::{JobRow, RunRecord};
 use stripewise_workload::{SyncCall, SyncPolicy, ThinkTime};
 
@@ -482,28 +482,72 @@ fn documents_that_other_programs_wrote_again_are_read() {
 }
 
 #[test]
-fn other_forms_of_fio_in_a_file_are_left_out_with_a_note() {
+fn a_run_that_fio_printed_in_several_forms_is_one_result() {
     let normal = include_str!("../data/fio-normal.txt");
-    for (text, form, best, runs) in [
-        (
-            format!("{normal}\n{TERSE}"),
-            "fio terse output",
-            "fio normal output",
-            3,
-        ),
-        (
-            format!("{normal}\n{FIO}"),
-            "fio normal output",
-            "fio JSON",
-            read(FIO).runs.len(),
-        ),
+    let json = include_str!("../data/fio-same-run.json");
+    let of = |text: &str| -> Vec<_> {
+        let file = read(text);
+        file.runs.iter().map(|run| run.jobs.clone()).collect()
+    };
+    // As fio prints `json,normal`: the headers, the JSON, the jobs.
+    let (headers, jobs) = normal.split_at(normal.find("mixed: (groupid").unwrap());
+    let both = format!("{headers}{json}\n{jobs}");
+    for text in [
+        both.clone(),
+        format!("{normal}\n{json}"),
+        format!("{json}\n{normal}"),
+    ] {
+        assert_eq!(of(&text), of(json), "{text}");
+        assert!(says(&read(&text), "3 jobs in fio normal output, from line"));
+    }
+    assert!(says(&read(&both), "fio JSON in this file says more"));
+    // Terse lines come first of all.
+    let same = include_str!("../data/fio-terse-3.json");
+    let file = read(&format!("{TERSE}{same}"));
+    assert_eq!(
+        (file.format, file.runs.len()),
+        (Format::FioJson, of(same).len())
+    );
+    assert!(says(&file, "3 jobs in fio terse output, from line 1 on"));
+    let file = import_whole_results(both.as_bytes(), "x").unwrap();
+    assert_eq!(file.runs.len(), of(json).len());
+    for alone in [normal, TERSE, json] {
+        assert!(!says(&read(alone), "says more of the same"));
+    }
+}
+
+#[test]
+fn other_runs_are_read_in_whatever_form_fio_printed_them() {
+    let normal = include_str!("../data/fio-normal.txt");
+    let count = |text: &str| read(text).runs.len();
+    for (text, forms) in [
+        (format!("{normal}\n{FIO}"), [normal, FIO]),
+        (format!("{TERSE}{FIO}"), [TERSE, FIO]),
+        (format!("{TERSE}{normal}"), [TERSE, normal]),
     ] {
         let file = read(&text);
-        assert_eq!(file.runs.len(), runs, "{form}");
-        let note = format!("begins {form}, which is left out because {best} is in the same file");
-        assert!(says(&file, &note), "{:?}", file.notes);
+        assert_eq!(file.runs.len(), count(forms[0]) + count(forms[1]));
+        assert!(says(&file, "results in several formats are in this file"));
+        assert!(!says(&file, "says more of the same"));
     }
-    for alone in [normal, TERSE, FIO] {
-        assert!(!says(&read(alone), "is in the same file"));
-    }
+    // Headers above terse lines are those of the jobs below.
+    let (headers, jobs) = normal.split_at(normal.find("mixed: (groupid").unwrap());
+    let file = read(&format!("{headers}{TERSE}{jobs}"));
+    assert_eq!(file.runs[0].jobs, read(normal).runs[0].jobs);
+}
+
+#[test]
+fn snapshots_in_two_forms_are_those_of_one_run() {
+    let normal = include_str!("../data/fio-normal.txt");
+    let json = include_str!("../data/fio-same-run.json");
+    let (headers, jobs) = normal.split_at(normal.find("mixed: (groupid").unwrap());
+    let earlier = |text: &str| {
+        let text = text.replace("2004", "1002").replace("3985", "1992");
+        text.replace("32645120", "16318464")
+            .replace("31.1MiB", "15.6MiB")
+    };
+    let both = format!("{headers}{}{}{json}\n{jobs}", earlier(json), earlier(jobs));
+    let file = read(&both);
+    assert_eq!(file.runs.len(), 3, "{:?}", file.notes);
+    assert!(says(&file, "1 earlier snapshot of a run is left out"));
 }
