@@ -60,6 +60,22 @@ impl Error {
         }
     }
 
+    /// The same of a text in which this line is the first without the prefix that a log put before
+    /// most others.
+    pub(crate) fn of_log(self, line: u64) -> Self {
+        if self.interruption {
+            return self;
+        }
+        Error {
+            problem: format!(
+                "cannot be read: a log put a time or a name before most lines, but not before line {line}"
+            ),
+            lines: Vec::new(),
+            hint: "give what the tool printed, without the log's prefixes, as `journalctl -o cat`, and `docker logs` or `kubectl logs` without --timestamps and --prefix, print it".to_owned(),
+            ..self
+        }
+    }
+
     /// Whether the caller's [`crate::Watch`] stopped reading; the source itself is not at fault.
     #[must_use]
     pub fn is_interruption(&self) -> bool {

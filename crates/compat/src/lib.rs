@@ -22,6 +22,7 @@ mod imported_id;
 mod iometer;
 mod jobs_read;
 mod json_text;
+mod log_prefix;
 mod out;
 pub mod sqlio;
 mod text;

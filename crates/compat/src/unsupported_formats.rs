@@ -13,6 +13,12 @@ pub(crate) fn known_elsewhere(text: &str) -> Option<(&'static str, &'static str)
             "give it to `stripewise compare`, `report` or `check` as it is; documents are not imported",
         ));
     }
+    if text.starts_with("{\"log\":\"") {
+        return Some((
+            "is a container's log with its lines in JSON",
+            "give what `docker logs` prints of it",
+        ));
+    }
     let mut lines = lines(text).take(LINES_MAX);
     lines.find_map(|line| of_line(&line))
 }

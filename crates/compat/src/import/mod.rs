@@ -4,6 +4,7 @@ use crate::format_detection::{
     Segment, Start, alone, anywhere, are_several_forms, segments, starts,
 };
 use crate::jobs_read::JobsRead;
+use crate::log_prefix::{Logged, without_prefix};
 use crate::out::{Out, read_lines};
 use crate::text::Part;
 use crate::unsupported_formats::known_elsewhere;
@@ -183,29 +184,53 @@ impl<'a> Import<'a> {
         let decoded = text::decode_parts(self.bytes, self.source_name)?;
         let mut text = &*decoded.text;
         let mut all = starts(text, work);
-        let bare;
         // Results may be quoted in mail and on pages; those of disk benchmarks are read as they
         // are.
         let is_bare = |start: &Start| {
             let is_mark = matches!(start.format, Format::CrystalDiskMark | Format::KDiskMark);
             is_mark || !text[start.place.at..].starts_with('>')
         };
-        if !all.first().is_some_and(is_bare)
-            && let Some(found) = text::without_quotation(text)
-        {
-            bare = found;
-            let of_bare = starts(&bare, work);
-            if !of_bare.is_empty() {
-                (text, all) = (&bare, of_bare);
+        let logged = without_prefix(text);
+        let quoted;
+        let bare = match &logged {
+            Some(Logged::Whole(bare)) => Some(bare.as_str()),
+            _ if !all.first().is_some_and(is_bare) => {
+                quoted = text::without_quotation(text);
+                quoted.as_deref()
+            }
+            _ => None,
+        };
+        let mut notes = self.of_file(&decoded);
+        if let Some(bare) = bare {
+            let of_bare = starts(bare, work);
+            if !of_bare.is_empty() || all.is_empty() {
+                (text, all) = (bare, of_bare);
+                if let Some(Logged::Whole(_)) = logged {
+                    notes.push(of_all(OF_LOG.to_owned()));
+                }
             }
         }
-        let mut notes = self.of_file(&decoded);
-        let mut segments = segments(text, &all, |_| true);
+        let read = self.each_in(text, &all, notes, work, take);
+        read.map_err(|error| match logged {
+            Some(Logged::Partly(line)) => error.of_log(line),
+            _ => error,
+        })
+    }
+
+    fn each_in(
+        &self,
+        text: &str,
+        all: &[Start],
+        mut notes: Vec<Note>,
+        work: &Work<'_>,
+        take: &mut dyn FnMut(RunRecord),
+    ) -> Result<ReadFile, Error> {
+        let mut segments = segments(text, all, |_| true);
         if self.whole_results
             && let Err(error) = self.read(text, &segments, work, &mut |_| {})
         {
             segments = self
-                .whole_segments(text, &all, work, &mut notes)
+                .whole_segments(text, all, work, &mut notes)
                 .ok_or(error)?;
         }
         let (format, mut of_reading) = self.read(text, &segments, work, take)?;
@@ -324,6 +349,9 @@ pub fn import(bytes: &[u8], source_name: &str) -> Result<ImportedFile, Error> {
 pub fn import_whole_results(bytes: &[u8], source_name: &str) -> Result<ImportedFile, Error> {
     Import::new(bytes, source_name).whole_results().all()
 }
+
+const OF_LOG: &str =
+    "what a log puts before each line (a time, or the name of a container) is left out";
 
 fn of_all(message: String) -> Note {
     Note {

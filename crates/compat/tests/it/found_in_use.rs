@@ -332,6 +332,58 @@ fn results_of_any_tool_are_read_where_they_are_quoted() {
 }
 
 #[test]
+fn results_of_any_tool_are_read_from_logs() {
+    let jobs =
+        |file: &ImportedFile| -> Vec<_> { file.runs.iter().map(|run| run.jobs.clone()).collect() };
+    for text in [
+        include_str!("../data/sqlio-plain.txt"),
+        include_str!("../data/diskspd.txt"),
+        include_str!("../data/diskspd.xml"),
+        include_str!("../data/fio-normal.txt"),
+        TERSE,
+        FIO,
+        include_str!("../data/iometer.csv"),
+        FLATFILE,
+        include_str!("../data/elbencho.csv"),
+        CRYSTAL,
+    ] {
+        for prefix in [
+            "2026-11-28T08:00:00.5Z ",
+            "2026-11-28T08:00:00.123456789Z stdout F ",
+            "Nov 28 08:00:00 db1 bench[1234]: ",
+            "[pod/bench-x7/bench] ",
+            "bench-1  | ",
+            "[08:00:00] ",
+        ] {
+            let logged: String = text
+                .lines()
+                .map(|line| format!("{prefix}{line}\r\n"))
+                .collect();
+            let file = read(&logged);
+            assert_eq!(jobs(&file), jobs(&read(text)), "{logged}");
+            assert!(says(&file, "what a log puts before each line"));
+        }
+    }
+    let logged: String = FIO
+        .lines()
+        .map(|line| format!("2026-11-28 08:00:00 {line}\n"))
+        .collect();
+    let error = refused(&format!("{logged}and more\n"));
+    let line = FIO.lines().count() + 1;
+    assert!(
+        error.contains(&format!("not before line {line}")),
+        "{error}"
+    );
+    let error = refused("{\"log\":\"{\\n\",\"stream\":\"stdout\"}\n");
+    assert!(error.contains("a container's log"), "{error}");
+    // vdbench itself prints the time of day.
+    assert!(!says(
+        &read(include_str!("../data/vdbench-summary.html")),
+        "what a log"
+    ));
+}
+
+#[test]
 fn texts_of_disk_marks_are_read_where_they_are_quoted_or_embedded() {
     for text in [CRYSTAL, KDISK] {
         let alone = read(text);
