@@ -14,6 +14,7 @@ mod kernel_text;
 mod names;
 mod number;
 mod stored;
+mod text;
 mod totals;
 mod vscsi;
 
@@ -24,6 +25,7 @@ pub use columns::Columns;
 pub use compression::Compression;
 pub use error::FileError;
 pub use stored::TraceWriter;
+pub use text::decoded;
 pub use totals::{FileTotals, Snapshot, TotalsError, is_snapshot, totals};
 
 use crate::closedness::share_of_lost;
@@ -202,7 +204,7 @@ fn recognise(head: &[u8]) -> Result<(Format, Parser), FileError> {
     if vscsi::is_oracle_general(head) {
         return Err(FileError::OracleGeneral);
     }
-    let text = String::from_utf8_lossy(head);
+    let text = String::from_utf8_lossy(text::without_padding(head));
     let lines: Vec<&str> = text.lines().map(str::trim).take(LINES_LOOKED_AT).collect();
     if lines.first() == Some(&stored::HEADER) {
         return Ok((Format::Stripewise, Parser::Stored));

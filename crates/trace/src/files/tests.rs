@@ -510,6 +510,44 @@ fn rows_out_of_order_are_put_in_order_and_clocks_that_go_back_are_no_panic() {
     assert_eq!(all, [3, 5, 9, 1, 40, 41]);
 }
 
+/// What Windows, and a crash, make of a text.
+#[test]
+fn every_text_is_read_in_every_encoding() {
+    let blkparse = "  8,0    1        2     0.000001000   697  Q   W 2048 + 8 [dd]\n\
+                    \x20 8,0    0        1     0.001009000     0  C   W 2048 + 8 [0]\n";
+    let trace_cmd = "   dd-12  [001]  10.000000: block_rq_issue:    8,0 R 4096 () 2048 + 8 [dd]\n\
+                     \x20  <idle>-0  [001]  10.000100: block_rq_complete: 8,0 R () 2048 + 8 [0]\n";
+    for text in [
+        MSR,
+        "device_id,opcode,offset,length,timestamp\n0,R,126703661056,4096,1577808000000046\n",
+        "1538323200,12910952,128,0,1063\n1538323201,6338688,8,1,1627\n",
+        "fio version 2 iolog\nf read 0 512\nf wait 9 0\nf write 512 512\n",
+        "fio version 3 iolog\n2 f add\n878 f write 0 16384\n",
+        "stripewise trace 1\n1 R 0 512 0 1 - - - 5 - sda 1 a\n",
+        blkparse,
+        trace_cmd,
+    ] {
+        let plain = read(text.as_bytes());
+        assert!(!plain.0.is_empty(), "{text}");
+        let windows = text.replace('\n', "\r\n");
+        let wide = |mark: &str, bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            let text = format!("{mark}{windows}");
+            text.encode_utf16().flat_map(bytes).collect()
+        };
+        for other in [
+            windows.clone().into_bytes(),
+            format!("\u{feff}{text}").into_bytes(),
+            wide("\u{feff}", u16::to_le_bytes),
+            wide("\u{feff}", u16::to_be_bytes),
+            wide("", u16::to_le_bytes),
+            [text.as_bytes(), &[0; 1 << 17]].concat(),
+            gzip(&wide("\u{feff}", u16::to_le_bytes)),
+        ] {
+            assert_eq!(read(&other), plain, "{text}");
+        }
+    }
+}
+
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Level::fast());
     encoder.write_all(bytes).unwrap();
@@ -668,4 +706,8 @@ fn counters_of_postgresql_before_and_after_18() {
     let broken = old.replace("100,12.5", "many,12.5");
     let error = totals(&broken).unwrap_err();
     assert!(error.to_string().contains("line 2: `reads`"), "{error}");
+    // As SQL Server Management Studio saves it.
+    let wide = std::iter::once(0xfeff).chain(old.encode_utf16());
+    let wide: Vec<u8> = wide.flat_map(u16::to_le_bytes).collect();
+    assert_eq!(totals(&decoded(&wide)), totals(old));
 }
