@@ -35,6 +35,7 @@ use crate::order::InOrder;
 use crate::pairing::{Pairer, PairingReport};
 use crate::tasks::Tasks;
 use blktrace::Blktrace;
+use columns::Rows;
 use compression::unpacked;
 use input::{Input, Line};
 use iolog::Iolog;
@@ -134,7 +135,7 @@ enum Parser {
     Text(fn(&str) -> Option<Option<Event>>),
     Iolog(Iolog),
     Stored,
-    Rows(Columns),
+    Rows(Rows),
     Vscsi(Vscsi),
 }
 
@@ -175,7 +176,7 @@ pub fn open<'a>(
         return Err(FileError::Empty);
     }
     let (format, parser) = match columns {
-        Some(columns) => (Format::Columns, Parser::Rows(columns.clone())),
+        Some(columns) => (Format::Columns, Parser::Rows(Rows::new(columns.clone()))),
         None => recognise(&head)?,
     };
     Ok(TraceFile {
@@ -247,15 +248,14 @@ fn recognise_rows(lines: &[&str]) -> Result<(Format, Parser), FileError> {
             let is_row = columns.row(line, &mut DeviceNames::default()).is_some();
             is_row && line.split(',').count() == count
         };
-        let rows: Vec<&&str> = lines.iter().filter(|line| !line.is_empty()).collect();
-        let body = if rows.first().is_some_and(|first| fits(first)) {
-            &rows[..]
-        } else {
-            rows.get(1..).unwrap_or_default()
-        };
+        let filled = lines.iter().copied().filter(|line| !line.is_empty());
+        let rows: Vec<&str> = filled.collect();
+        let heading = rows.first().copied().filter(|first| !fits(first));
+        let rows = rows.into_iter().filter(|row| Some(*row) != heading);
+        let body: Vec<&str> = rows.collect();
         let whole = &body[..body.len().saturating_sub(1).max(1).min(body.len())];
         if !whole.is_empty() && whole.iter().all(|line| fits(line)) {
-            return Ok((format, Parser::Rows(columns)));
+            return Ok((format, Parser::Rows(Rows::new(columns))));
         }
     }
     Err(FileError::Unknown)
@@ -316,6 +316,7 @@ impl TraceFile<'_> {
                 Some(line) => {
                     let either = with_text(&line, |line| match kernel_text::lost(line) {
                         Some(events) => Some(Some(Item::Lost(events))),
+                        None if kernel_text::is_about_the_trace(line) => Some(None),
                         None => Some(parse(line)?.map(Item::Event)),
                     });
                     item_of(either, |item| item)
@@ -337,12 +338,11 @@ impl TraceFile<'_> {
                     item_of(parsed, Item::Operation)
                 }
             },
-            Parser::Rows(columns) => match self.input.line()? {
+            Parser::Rows(rows) => match self.input.line()? {
                 None => return Ok(false),
                 Some(line) => {
-                    let devices = &mut self.devices;
-                    let parse = |line: &str| Some(Some(columns.row(line, devices)?));
-                    item_of(with_text(&line, parse), Item::Operation)
+                    let parsed = with_text(&line, |line| rows.line(line, &mut self.devices));
+                    item_of(parsed, Item::Operation)
                 }
             },
         };
