@@ -30,6 +30,7 @@ pub struct Error {
     lines: Vec<LineProblem>,
     hint: String,
     interruption: bool,
+    no_tool: bool,
 }
 
 impl Error {
@@ -45,7 +46,22 @@ impl Error {
             lines: Vec::new(),
             hint: hint.into(),
             interruption: false,
+            no_tool: false,
         }
+    }
+
+    /// The same, of what no known tool wrote.
+    pub(crate) fn of_no_tool(self) -> Self {
+        Error {
+            no_tool: true,
+            ..self
+        }
+    }
+
+    /// Whether no known tool wrote the source: no result begins in it.
+    #[must_use]
+    pub fn is_of_no_tool(&self) -> bool {
+        self.no_tool
     }
 
     /// The caller requested a stop.

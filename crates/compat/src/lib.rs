@@ -33,9 +33,7 @@ mod work;
 
 pub use error::{Error, LineProblem};
 pub use fio::FioExport;
-pub use import::{
-    Format, Import, ImportedFile, Note, ReadFile, import, import_whole_results, recognise,
-};
+pub use import::{Format, Import, ImportedFile, Note, ReadFile, import, import_whole_results};
 pub use work::{Progress, Watch};
 
 pub mod dataset;

@@ -118,7 +118,7 @@ fn next_document<'a>(
             out.refuse(
                 line + (error.line() as u64).saturating_sub(1),
                 format!("is not complete JSON of fio: {error}"),
-                "fio must end by itself for its JSON to be complete; nothing was imported",
+                "fio must end by itself for its JSON to be complete",
             );
             None
         }
@@ -148,7 +148,7 @@ fn opening_brace(text: &str) -> Option<usize> {
 /// Takes the runs of a document over.
 fn take(found: &FioDocument<'_>, out: &mut Out<'_>) {
     if let Err(reason) = must_be_readable(&found.value) {
-        return out.refuse(found.line, reason, "nothing was imported");
+        return out.refuse(found.line, reason, "give JSON of fio 2, 3 or 4");
     }
     let FioDocument {
         value,

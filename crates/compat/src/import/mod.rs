@@ -111,7 +111,7 @@ pub struct ImportedFile {
 ///
 /// The number of passes over the text is fixed, whatever it contains: one to decode it, one to find
 /// which tool wrote which part, one to parse it. Records are returned one by one, so that beyond
-/// the file, memory use is that of its largest result.
+/// the file, memory use is that of its largest result; with [`Import::whole_results`], of all.
 #[derive(Clone, Copy)]
 pub struct Import<'a> {
     bytes: &'a [u8],
@@ -171,7 +171,7 @@ impl<'a> Import<'a> {
     }
 
     /// Passes on the records one by one, in file order. If this returns an error, those already
-    /// passed on are void.
+    /// passed on are void; with [`Import::whole_results`] none were.
     ///
     /// # Errors
     /// As [`Import::all`].
@@ -181,7 +181,8 @@ impl<'a> Import<'a> {
 
     fn each_of(&self, work: &Work<'_>, take: &mut dyn FnMut(RunRecord)) -> Result<ReadFile, Error> {
         work.visit(self.bytes.len());
-        let decoded = text::decode_parts(self.bytes, self.source_name)?;
+        let decoded = text::decode_parts(self.bytes, self.source_name);
+        let decoded = decoded.map_err(Error::of_no_tool)?;
         let mut text = &*decoded.text;
         let mut all = starts(text, work);
         // Results may be quoted in mail and on pages; those of disk benchmarks are read as they
@@ -225,15 +226,25 @@ impl<'a> Import<'a> {
         work: &Work<'_>,
         take: &mut dyn FnMut(RunRecord),
     ) -> Result<ReadFile, Error> {
-        let mut segments = segments(text, all, |_| true);
-        if self.whole_results
-            && let Err(error) = self.read(text, &segments, work, &mut |_| {})
-        {
-            segments = self
-                .whole_segments(text, all, work, &mut notes)
-                .ok_or(error)?;
-        }
-        let (format, mut of_reading) = self.read(text, &segments, work, take)?;
+        let segments = segments(text, all, |_| true);
+        let (format, mut of_reading) = if self.whole_results {
+            // Kept until all can be read: nothing is passed on in vain.
+            let mut runs = Vec::new();
+            let read = self.read(text, &segments, work, &mut |run| runs.push(run));
+            let read = match read {
+                Ok(read) => read,
+                Err(error) => {
+                    runs.clear();
+                    let whole = self.whole_segments(text, all, work, &mut notes);
+                    let whole = whole.ok_or(error)?;
+                    self.read(text, &whole, work, &mut |run| runs.push(run))?
+                }
+            };
+            runs.into_iter().for_each(take);
+            read
+        } else {
+            self.read(text, &segments, work, take)?
+        };
         notes.append(&mut of_reading);
         Ok(ReadFile { format, notes })
     }
@@ -315,7 +326,7 @@ impl<'a> Import<'a> {
                 "was not written by a known tool",
                 "give results of SQLIO, DiskSpd, fio, Iometer, vdbench, elbencho, CrystalDiskMark or KDiskMark",
             ));
-            Error::new(self.source_name, problem, hint)
+            Error::new(self.source_name, problem, hint).of_no_tool()
         })
     }
 
@@ -393,52 +404,52 @@ impl Format {
     pub(crate) const fn words(self) -> Words {
         let [bad_hint, none, none_hint] = match self {
             Format::Sqlio => [
-                "fix these lines, or remove the results that they belong to from the file; nothing was imported",
+                "fix these lines, or remove the results that they belong to from the file",
                 "contains no result of SQLIO",
                 "a result begins with a line `sqlio v1.5.SG`",
             ],
             Format::DiskspdText => [
-                "fix these lines, or remove the results that they belong to from the file; nothing was imported",
+                "fix these lines, or remove the results that they belong to from the file",
                 "contains no result of DiskSpd",
                 "a result has a heading `Results` with tables below; -Rxml is read, too",
             ],
             Format::DiskspdXml => [
-                "nothing was imported; remove the document that it belongs to from the file",
+                "remove the document that it belongs to from the file",
                 "contains no result of DiskSpd",
                 "make it with `diskspd -Rxml`",
             ],
             Format::FioJson => [
-                "give fio's output as it was written; nothing was imported",
+                "give fio's output as it was written",
                 "contains no result of fio",
                 "make it with `fio --output-format=json`",
             ],
             Format::FioNormal => [
-                "give fio's output as it was written, or its JSON (--output-format=json); nothing was imported",
+                "give fio's output as it was written, or its JSON (--output-format=json)",
                 "contains no result of fio",
                 "make it with `fio --output-format=json`",
             ],
             Format::FioTerse => [
-                "give fio's lines as they were written; nothing was imported",
+                "give fio's lines as they were written",
                 "contains no result of fio",
                 "make it with `fio --output-format=json`, which has more detail",
             ],
             Format::IometerCsv => [
-                "give Iometer's file of results as it was written; nothing was imported",
+                "give Iometer's file of results as it was written",
                 "contains no result of Iometer",
                 "a table of results has a row that begins with `ALL,All,`",
             ],
             Format::VdbenchFlatfile | Format::VdbenchSummary => [
-                "give vdbench's file as it was written; nothing was imported",
+                "give vdbench's file as it was written",
                 "contains no average of a vdbench run",
                 "an average has `avg_` in its column of intervals; a run that was stopped has none",
             ],
             Format::ElbenchoCsv | Format::ElbenchoJson => [
-                "give elbencho's file as it was written; nothing was imported",
+                "give elbencho's file as it was written",
                 "contains no phase of elbencho that reads or writes",
                 "phases that read or write are READ, WRITE and RWMIX",
             ],
             Format::CrystalDiskMark | Format::KDiskMark => [
-                "give the text as the program saved it (File, Save); nothing was imported",
+                "give the text as the program saved it (File, Save)",
                 "contains no test result",
                 "save the text once the tests have run",
             ],
@@ -449,18 +460,6 @@ impl Format {
             none_hint,
         }
     }
-}
-
-/// The tool that wrote these bytes, if recognised: [`import`] applies, but may still fail.
-#[must_use]
-pub fn recognise(bytes: &[u8]) -> Option<Format> {
-    let text = text::decode_parts(bytes, "").ok()?.text;
-    let work = Work::new(bytes.len(), &|_| ControlFlow::Continue(()));
-    let starts = starts(&text, &work);
-    let first = segments(&text, &starts, |_| true)
-        .first()
-        .map(|segment| segment.format);
-    first.or_else(|| anywhere(&text, &work))
 }
 
 #[cfg(test)]

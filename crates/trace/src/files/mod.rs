@@ -254,7 +254,7 @@ fn recognise_rows(lines: &[&str]) -> Result<(Format, Parser), FileError> {
         let rows = rows.into_iter().filter(|row| Some(*row) != heading);
         let body: Vec<&str> = rows.collect();
         let whole = &body[..body.len().saturating_sub(1).max(1).min(body.len())];
-        if !whole.is_empty() && whole.iter().all(|line| fits(line)) {
+        if !whole.is_empty() && whole.iter().all(fits) {
             return Ok((format, Parser::Rows(Rows::new(columns))));
         }
     }
