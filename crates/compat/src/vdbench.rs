@@ -163,6 +163,7 @@ impl Reader {
             open.columns = pairs
                 .map(|(above, below)| format!("{above} {below}"))
                 .collect();
+            self.columns.clone_from(&open.columns);
             return;
         }
         if is_time_of_day(first) && words.len() > 10 {
@@ -172,10 +173,14 @@ impl Reader {
 
     fn summary_row(&mut self, line: u64, text: &str, words: &[&str], out: &mut Out<'_>) {
         let Some(open) = &mut self.open else { return };
+        let range = words[1].strip_prefix("avg_");
+        // totals.html, in which runs have no intervals, has a heading above the first of them.
+        if open.columns.is_empty() && range.is_some() && open.last_interval == 0 {
+            open.columns.clone_from(&self.columns);
+        }
         if open.columns.is_empty() {
             return out.problem(line, "is a row without a heading above it");
         }
-        let range = words[1].strip_prefix("avg_");
         let interval: Option<u64> = match range {
             Some(range) => range
                 .split_once('-')

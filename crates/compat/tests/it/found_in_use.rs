@@ -281,6 +281,35 @@ fn a_flatfile_without_time_stamps_is_one() {
 }
 
 /// Averages of a file system workload, as vdbench writes them.
+#[test]
+fn totals_of_vdbench_have_one_heading() {
+    let summary = include_str!("../data/vdbench-summary.html");
+    let mut headings = 0;
+    let is_of_totals = |line: &&str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let is_interval = words.len() > 10 && words[1].parse::<u64>().is_ok();
+        let is_heading = words.get(3) == Some(&"interval") || words.first() == Some(&"rate");
+        headings += usize::from(is_heading);
+        !is_interval && (!is_heading || headings <= 2)
+    };
+    let lines = summary.lines().filter(is_of_totals);
+    let totals: String = lines.map(|line| format!("{line}\n")).collect();
+    assert_eq!(totals.matches("interval").count(), 1, "{totals}");
+    let jobs = |text: &str| -> Vec<_> {
+        let file = read(text);
+        file.runs.iter().map(|run| run.jobs.clone()).collect()
+    };
+    assert_eq!(jobs(&totals), jobs(summary));
+}
+
+#[test]
+fn underscores_that_markdown_escapes_are_underscores() {
+    let text = include_str!("../data/sqlio-plain.txt");
+    let escaped = text.replace("_Latency", "\\_Latency");
+    assert_ne!(text, escaped);
+    assert_eq!(read(&escaped).runs[0].jobs, read(text).runs[0].jobs);
+}
+
 fn of_files(heading: &str, average: &str) -> String {
     format!(
         "<pre>\n tod Run Interval reqrate rate resp MB/sec {heading}\n15:56:56.542 rd1 avg_2-50 {average}\n"

@@ -54,6 +54,11 @@ fn results_that_are_not_read_are_refused_by_the_name_of_what_they_are() {
             "compare",
         ),
         ("hello\n", "not written by a known tool", "SQLIO, DiskSpd"),
+        (
+            "# Notes\nRun vdbench, elbencho or Iometer.\n",
+            "not written by a known tool",
+            "SQLIO, DiskSpd",
+        ),
     ] {
         let error = import(text.as_bytes(), "x.txt").unwrap_err();
         assert!(error.to_string().contains(problem), "{problem}: {error}");

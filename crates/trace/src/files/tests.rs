@@ -339,7 +339,11 @@ fn trace_cmd_text_with_and_without_flags() {
     let flags = plain
         .replace("[001]  ", "[001] d..2. ")
         .replace("[000]  ", "[000] d.h1. ");
-    for text in [plain, &flags] {
+    let processes = flags
+        .replace("my-prog-1234 ", "my-prog-1234 (   1234)")
+        .replace("<idle>-0 ", "<idle>-0 (-------)");
+    assert_ne!(processes, flags);
+    for text in [plain, &flags, &processes] {
         let mut file = open(text.as_bytes(), None).unwrap();
         assert_eq!(file.format(), Format::TraceCmd);
         let all: Vec<Operation> = file.by_ref().collect();
