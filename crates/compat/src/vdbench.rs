@@ -174,6 +174,14 @@ impl Reader {
     fn summary_row(&mut self, line: u64, text: &str, words: &[&str], out: &mut Out<'_>) {
         let Some(open) = &mut self.open else { return };
         let range = words[1].strip_prefix("avg_");
+        let interval: Option<u64> = match range {
+            Some(range) => range
+                .split_once('-')
+                .and_then(|(_, last)| last.parse().ok()),
+            None => words[1].parse().ok(),
+        };
+        // Messages have a time, too.
+        let Some(interval) = interval else { return };
         // totals.html, in which runs have no intervals, has a heading above the first of them.
         if open.columns.is_empty() && range.is_some() && open.last_interval == 0 {
             open.columns.clone_from(&self.columns);
@@ -181,13 +189,6 @@ impl Reader {
         if open.columns.is_empty() {
             return out.problem(line, "is a row without a heading above it");
         }
-        let interval: Option<u64> = match range {
-            Some(range) => range
-                .split_once('-')
-                .and_then(|(_, last)| last.parse().ok()),
-            None => words[1].parse().ok(),
-        };
-        let Some(interval) = interval else { return };
         // Interval rows may have trailing columns of other reports.
         if words.len() < open.columns.len() + 2 {
             return out.problem(line, "has fewer values than its heading: it is truncated");

@@ -300,6 +300,11 @@ fn totals_of_vdbench_have_one_heading() {
         file.runs.iter().map(|run| run.jobs.clone()).collect()
     };
     assert_eq!(jobs(&totals), jobs(summary));
+    // On its standard output vdbench says more of a run.
+    let message = "10:20:00.553 This triggers end of run inspite of possibly some workloads that are still running.";
+    let said = summary.replace("\nMar 02, 2026", &format!("\n{message}\n\nMar 02, 2026"));
+    assert_ne!(said, summary);
+    assert_eq!(jobs(&said), jobs(summary));
 }
 
 #[test]
