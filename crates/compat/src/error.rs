@@ -87,7 +87,7 @@ impl Error {
                 "cannot be read: a log put a time or a name before most lines, but not before line {line}"
             ),
             lines: Vec::new(),
-            hint: "give what the tool printed, without the log's prefixes, as `journalctl -o cat`, and `docker logs` or `kubectl logs` without --timestamps and --prefix, print it".to_owned(),
+            hint: "give what the tool itself printed, without the log's prefixes, as `journalctl -o cat` and `docker logs` do".to_owned(),
             ..self
         }
     }

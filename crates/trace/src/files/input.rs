@@ -114,7 +114,10 @@ fn beginning(mut bytes: Bytes<'_>) -> io::Result<(Vec<u8>, Bytes<'_>)> {
     match ended {
         Ok(_) => Ok((head, bytes)),
         Err(error) if head.is_empty() => Err(error),
-        Err(error) => Ok((head, Box::new(Broken(Some(error))))),
+        Err(error) => {
+            let rest: Bytes<'_> = Box::new(Broken(Some(error)));
+            Ok((head, rest))
+        }
     }
 }
 

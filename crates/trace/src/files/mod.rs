@@ -314,10 +314,12 @@ impl TraceFile<'_> {
             Parser::Text(parse) => match self.input.line()? {
                 None => return Ok(false),
                 Some(line) => {
-                    let either = with_text(&line, |line| match kernel_text::lost(line) {
-                        Some(events) => Some(Some(Item::Lost(events))),
-                        None if kernel_text::is_about_the_trace(line) => Some(None),
-                        None => Some(parse(line)?.map(Item::Event)),
+                    let either = with_text(&line, |line| {
+                        match (kernel_text::lost(line), parse(line)) {
+                            (Some(events), _) => Some(Some(Item::Lost(events))),
+                            (None, Some(event)) => Some(event.map(Item::Event)),
+                            (None, None) => kernel_text::is_about_the_trace(line).then_some(None),
+                        }
                     });
                     item_of(either, |item| item)
                 }
