@@ -314,14 +314,8 @@ impl TraceFile<'_> {
             Parser::Text(parse) => match self.input.line()? {
                 None => return Ok(false),
                 Some(line) => {
-                    let either = with_text(&line, |line| {
-                        match (kernel_text::lost(line), parse(line)) {
-                            (Some(events), _) => Some(Some(Item::Lost(events))),
-                            (None, Some(event)) => Some(event.map(Item::Event)),
-                            (None, None) => kernel_text::is_about_the_trace(line).then_some(None),
-                        }
-                    });
-                    item_of(either, |item| item)
+                    let parsed = with_text(&line, |line| text_item(line, *parse));
+                    item_of(parsed, |item| item)
                 }
             },
             Parser::Stored => match self.input.line()? {
@@ -463,6 +457,15 @@ fn reason_of(error: &io::Error) -> String {
             "the file ends within a row, or within what is packed".into()
         }
         _ => format!("the file is damaged: {error}"),
+    }
+}
+
+/// A line of the kernel's events.
+fn text_item(line: &str, parse: fn(&str) -> Option<Option<Event>>) -> Option<Option<Item>> {
+    match (kernel_text::lost(line), parse(line)) {
+        (Some(events), _) => Some(Some(Item::Lost(events))),
+        (None, Some(event)) => Some(event.map(Item::Event)),
+        (None, None) => kernel_text::is_about_the_trace(line).then_some(None),
     }
 }
 
