@@ -149,6 +149,7 @@ impl LineReader for Reader {
             self.open.content = fingerprint_on(self.open.content, words);
             self.open.content = fingerprint_on(self.open.content, "\n");
             if let Err(reason) = job.line(words) {
+                job.is_refused = true;
                 out.problem(line.number, reason);
             }
         } else if JobText::is_part(words) {
@@ -296,6 +297,10 @@ impl Output {
     }
 
     fn give(&self, out: &mut Out<'_>) {
+        // What else is missing follows from that line.
+        if self.jobs.iter().any(|job| job.is_refused) {
+            return;
+        }
         match self.value() {
             Ok(value) => {
                 let signal = self.signal.as_deref();

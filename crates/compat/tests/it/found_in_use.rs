@@ -603,6 +603,34 @@ fn a_run_that_fio_printed_in_several_forms_is_one_result() {
 }
 
 #[test]
+fn sums_and_bits_of_normal_output_are_read() {
+    let normal = include_str!("../data/fio-normal.txt");
+    let jobs = |text: &str| -> Vec<_> {
+        let file = read(text);
+        file.runs.iter().map(|run| run.jobs.clone()).collect()
+    };
+    let end = "  lat (usec)   : 4=18.62%";
+    let sum = "  mixed: IOPS=0, BW=0 (0)(0B/161msec)\n    clat (nsec): min=1, max=2, avg=1.50, stdev=0.10\n";
+    let both = normal.replacen(end, &format!("{sum}{end}"), 1);
+    assert_ne!(both, normal);
+    assert_eq!(jobs(&both), jobs(normal));
+    // With `unit_base=1`.
+    let bits = normal.replacen("BW=26.1MiB/s (27.4MB/s)", "BW=219Mbit/s (209Mibit/s)", 1);
+    assert_ne!(bits, normal);
+    assert_eq!(jobs(&bits), jobs(normal));
+    // Without reads and writes only the sum is named as the reason.
+    let first = normal.find("  read: IOPS").unwrap();
+    let only = format!(
+        "{}{sum}{}",
+        &normal[..first],
+        &normal[normal.find(end).unwrap()..]
+    );
+    let error = refused(&only);
+    assert!(error.contains("adds up reads and writes"), "{error}");
+    assert!(!error.contains("is missing"), "{error}");
+}
+
+#[test]
 fn other_runs_are_read_in_whatever_form_fio_printed_them() {
     let normal = include_str!("../data/fio-normal.txt");
     let count = |text: &str| read(text).runs.len();
