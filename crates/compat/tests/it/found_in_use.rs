@@ -438,6 +438,16 @@ fn texts_of_disk_marks_are_read_where_they_are_quoted_or_embedded() {
 }
 
 #[test]
+fn diskspd_for_linux_is_refused_by_its_name() {
+    let text = include_str!("../data/diskspd.txt");
+    let linux = text.replace("Results for timespan 1:", "Results for job 1:");
+    assert_ne!(linux, text);
+    let error = refused(&linux.replace("actual test time:", "test time:"));
+    assert!(error.contains("of DiskSpd for Linux"), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+}
+
+#[test]
 fn old_disk_marks_are_refused_by_their_version() {
     let text = "CrystalDiskMark 6.0.0 x64 (C) 2007-2017 hiyohiyo\n\n   Sequential Read (Q= 32,T= 1) :   104.858 MB/s\n";
     let error = refused(text);
