@@ -103,7 +103,8 @@ mod tests {
         assert_eq!(of(job(None, 9_000_000, None)), None);
         assert_eq!(of(job(None, 8_192_000, Some(300_000.0))), None);
         // The same form again is a copy, or another run, never another form.
-        assert_eq!(read.other_form(&[json.clone()], Format::FioJson), None);
+        let same = std::slice::from_ref(&json);
+        assert_eq!(read.other_form(same, Format::FioJson), None);
         let mut other = json.clone();
         other.name = "writes".to_owned();
         assert_eq!(read.other_form(&[json, other], Format::FioTerse), None);
