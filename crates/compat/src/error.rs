@@ -30,6 +30,7 @@ pub struct Error {
     lines: Vec<LineProblem>,
     hint: String,
     interruption: bool,
+    no_tool: bool,
 }
 
 impl Error {
@@ -45,7 +46,22 @@ impl Error {
             lines: Vec::new(),
             hint: hint.into(),
             interruption: false,
+            no_tool: false,
         }
+    }
+
+    /// The same, of what no known tool wrote.
+    pub(crate) fn of_no_tool(self) -> Self {
+        Error {
+            no_tool: true,
+            ..self
+        }
+    }
+
+    /// Whether no known tool wrote the source: no result begins in it.
+    #[must_use]
+    pub fn is_of_no_tool(&self) -> bool {
+        self.no_tool
     }
 
     /// The caller requested a stop.
@@ -57,6 +73,22 @@ impl Error {
                 "was not read to its end: interrupted",
                 "nothing was imported; start again to read it",
             )
+        }
+    }
+
+    /// The same of a text in which this line is the first without the prefix that a log put before
+    /// most others.
+    pub(crate) fn of_log(self, line: u64) -> Self {
+        if self.interruption {
+            return self;
+        }
+        Error {
+            problem: format!(
+                "cannot be read: a log put a time or a name before most lines, but not before line {line}"
+            ),
+            lines: Vec::new(),
+            hint: "give what the tool itself printed, without the log's prefixes, as `journalctl -o cat` and `docker logs` do".to_owned(),
+            ..self
         }
     }
 

@@ -21,15 +21,16 @@ pub(crate) struct Place {
 pub(crate) struct Start {
     pub(crate) place: Place,
     pub(crate) format: Format,
+    /// Where earlier lines of it begin, and end.
+    head: Option<(Place, usize)>,
 }
 
 /// Where results begin, in order. Only marks that are alone on their line count: a log may quote
 /// another tool.
 ///
 /// The first byte of a line says which tools it can be of, so most lines are looked at
-/// for a few nanoseconds only. What is not read because fio's results are there in a
-/// better form is added to `left_out`.
-pub(crate) fn starts(text: &str, work: &Work<'_>, left_out: &mut Vec<Start>) -> Vec<Start> {
+/// for a few nanoseconds only.
+pub(crate) fn starts(text: &str, work: &Work<'_>) -> Vec<Start> {
     let mut scan = Scan::default();
     for line in lines(text) {
         if !work.visit(line.text.len() + 1) {
@@ -45,21 +46,6 @@ pub(crate) fn starts(text: &str, work: &Work<'_>, left_out: &mut Vec<Start>) -> 
     let mut starts = scan.starts;
     starts.sort_by_key(|start| start.place);
     starts.dedup();
-    // fio can print several formats of one run; the JSON has most.
-    for (best, others) in [
-        (Format::FioJson, [Format::FioNormal, Format::FioTerse]),
-        (Format::FioNormal, [Format::FioTerse, Format::FioTerse]),
-    ] {
-        if starts.iter().any(|start| start.format == best) {
-            starts.retain(|start| {
-                let is_kept = !others.contains(&start.format);
-                if !is_kept {
-                    left_out.push(*start);
-                }
-                is_kept
-            });
-        }
-    }
     starts
 }
 
@@ -94,9 +80,16 @@ impl Scan {
                 Format::IometerCsv => self.iometer,
                 _ => None,
             };
+            let place = place.unwrap_or(here);
+            // What fio says above its JSON.
+            let head = self.fio.filter(|first| {
+                let is_next = self.starts.last().is_none_or(|last| last.place < *first);
+                format == Format::FioJson && !self.fio_jobs && is_next
+            });
             self.starts.push(Start {
-                place: place.unwrap_or(here),
+                place,
                 format,
+                head: head.map(|first| (first, place.at)),
             });
         }
         if text.as_bytes().contains(&b'(') {
@@ -132,16 +125,27 @@ impl Scan {
             self.fio = None;
             self.fio_jobs = false;
         }
-        if header || job {
-            let first = *self.fio.get_or_insert(here);
-            if job && !self.fio_jobs {
-                self.starts.push(Start {
-                    place: first,
-                    format: Format::FioNormal,
-                });
-            }
-            self.fio_jobs |= job;
+        if !header && !job {
+            return;
         }
+        let first = *self.fio.get_or_insert(here);
+        if !job {
+            return;
+        }
+        // Terse lines and JSON of the same run stand between its header and its jobs.
+        let others = self.starts.iter().rev();
+        let others =
+            others.take_while(|start| start.place > first && start.format != Format::FioNormal);
+        let others_at = others.map(|start| start.place.at).min();
+        if others_at.is_some() || !self.fio_jobs {
+            let head = others_at.filter(|_| !self.fio_jobs);
+            self.starts.push(Start {
+                place: others_at.map_or(first, |_| here),
+                format: Format::FioNormal,
+                head: head.map(|end| (first, end)),
+            });
+        }
+        self.fio_jobs = true;
     }
 
     /// Remembers lines that a later mark may belong to.
@@ -201,7 +205,14 @@ fn sqlio_at(text: &str) -> Option<usize> {
     })
 }
 
-/// Adjacent results of one tool.
+/// Whether results of fio are there in more than one form.
+pub(crate) fn are_several_forms(formats: impl Iterator<Item = Format>) -> bool {
+    let mut forms = formats.filter_map(Format::form_of_fio);
+    let first = forms.next();
+    forms.any(|form| Some(form) != first)
+}
+
+/// Adjacent results of one tool; of fio all in one form, where there are several forms.
 #[derive(Clone, Debug)]
 pub(crate) struct Segment<'a> {
     pub(crate) format: Format,
@@ -211,17 +222,20 @@ pub(crate) struct Segment<'a> {
 }
 
 /// The results that begin at those of `starts` that `is_wanted`, by number, plus the text before
-/// the first of all. Consecutive parts are merged.
+/// the first of all. Consecutive parts are merged. fio can print a run in several forms: then the
+/// one that says most comes first.
 pub(crate) fn segments<'a>(
     text: &'a str,
     starts: &[Start],
     is_wanted: impl Fn(usize) -> bool,
 ) -> Vec<Segment<'a>> {
     let mut segments: Vec<Segment<'a>> = Vec::new();
-    for (number, start) in starts.iter().enumerate() {
-        if !is_wanted(number) {
-            continue;
-        }
+    let mut numbers: Vec<usize> = (0..starts.len()).filter(|at| is_wanted(*at)).collect();
+    if are_several_forms(starts.iter().map(|start| start.format)) {
+        numbers.sort_by_key(|at| starts[*at].format.form_of_fio().unwrap_or(0));
+    }
+    for number in numbers {
+        let start = &starts[number];
         let is_first = segments.is_empty();
         if segments
             .last()
@@ -240,20 +254,19 @@ pub(crate) fn segments<'a>(
             let whole = Place { at: 0, line: 1 };
             segment.add(text, whole, starts[0].place.at);
         }
-        segment.add(text, start.place, end_of(text, starts, number));
+        segment.add_result(text, starts, number);
     }
     segments
 }
 
 /// The result that begins at one of `starts`, by number.
 pub(crate) fn alone<'a>(text: &'a str, starts: &[Start], number: usize) -> Segment<'a> {
-    let Start { place, format } = starts[number];
     let mut segment = Segment {
-        format,
+        format: starts[number].format,
         parts: Vec::new(),
         end: 0,
     };
-    segment.add(text, place, end_of(text, starts, number));
+    segment.add_result(text, starts, number);
     segment
 }
 
@@ -271,6 +284,15 @@ impl<'a> Segment<'a> {
             parts: vec![Part { text, first_line }],
             end: text.len(),
         }
+    }
+
+    /// Adds the result that begins at one of `starts`.
+    fn add_result(&mut self, text: &'a str, starts: &[Start], number: usize) {
+        let Start { place, head, .. } = starts[number];
+        if let Some((from, end)) = head.filter(|(from, _)| from.at >= self.end) {
+            self.add(text, from, end);
+        }
+        self.add(text, place, end_of(text, starts, number));
     }
 
     /// Adds the text from a line to a byte offset.

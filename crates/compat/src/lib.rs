@@ -20,7 +20,9 @@ mod format_detection;
 mod import;
 mod imported_id;
 mod iometer;
+mod jobs_read;
 mod json_text;
+mod log_prefix;
 mod out;
 pub mod sqlio;
 mod text;
@@ -31,9 +33,7 @@ mod work;
 
 pub use error::{Error, LineProblem};
 pub use fio::FioExport;
-pub use import::{
-    Format, Import, ImportedFile, Note, ReadFile, import, import_whole_results, recognise,
-};
+pub use import::{Format, Import, ImportedFile, Note, ReadFile, import, import_whole_results};
 pub use work::{Progress, Watch};
 
 pub mod dataset;

@@ -1,10 +1,12 @@
 //! Output of an import: records one by one, notes, and lines that could not be read.
 
+use crate::jobs_read::{JobFacts, JobsRead};
 use crate::text::{Line, Part};
 use crate::work::Work;
 use crate::{Error, Format, LineProblem, Note};
 use std::collections::HashSet;
 use stripewise_results::RunRecord;
+use stripewise_units::counted;
 
 /// Problems collected before giving up.
 const PROBLEMS_MAX: usize = 100;
@@ -44,6 +46,18 @@ pub(crate) struct Out<'a> {
     /// Ids of the results, to drop duplicates.
     seen: HashSet<String>,
     copies: usize,
+    /// Jobs of fio, where a file has several forms of its output.
+    pub(crate) jobs: Option<JobsRead>,
+    /// Results that were read in another form.
+    repeats: Vec<Repeats>,
+}
+
+/// Results in a form of fio that were read in another one.
+struct Repeats {
+    form: Format,
+    other: Format,
+    first_line: u64,
+    jobs: usize,
 }
 
 impl<'a> Out<'a> {
@@ -63,7 +77,32 @@ impl<'a> Out<'a> {
             results: 0,
             seen: HashSet::new(),
             copies: 0,
+            jobs: None,
+            repeats: Vec::new(),
         }
+    }
+
+    /// Whether a result of fio whose jobs are these was read in another form; otherwise remembers
+    /// them.
+    pub(crate) fn is_repeat(&mut self, facts: Vec<JobFacts>, form: Format, line: u64) -> bool {
+        let Some(jobs) = &mut self.jobs else {
+            return false;
+        };
+        let Some(other) = jobs.other_form(&facts, form) else {
+            jobs.add(facts, form);
+            return false;
+        };
+        let is_known = |known: &Repeats| known.form == form && known.other == other;
+        match self.repeats.iter().position(is_known) {
+            Some(at) => self.repeats[at].jobs += facts.len(),
+            None => self.repeats.push(Repeats {
+                form,
+                other,
+                first_line: line,
+                jobs: facts.len(),
+            }),
+        }
+        true
     }
 
     /// Counts this many bytes as visited; returns whether to continue.
@@ -145,7 +184,8 @@ impl<'a> Out<'a> {
             problems.sort_by_key(|problem| problem.line);
             return Err(Error::of_lines(self.source, problems, words.bad_hint));
         }
-        if self.results == results_before {
+        let are_repeats = self.repeats.iter().any(|known| known.form == format);
+        if self.results == results_before && !are_repeats {
             // Left-out results explain why nothing remains.
             let why = self.notes.iter().rev().find_map(|note| {
                 let line = note.line?;
@@ -173,6 +213,15 @@ impl<'a> Out<'a> {
         match self.line_notes.saturating_sub(NOTES_MAX) {
             0 => {}
             more => say(format!("{more} more notes about lines are not listed")),
+        }
+        for repeats in self.repeats {
+            say(format!(
+                "{} in {}, from line {} on, left out: {} in this file says more of the same",
+                counted(repeats.jobs, "job", "jobs"),
+                repeats.form,
+                repeats.first_line,
+                repeats.other
+            ));
         }
         match self.copies {
             0 => {}

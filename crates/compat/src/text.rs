@@ -26,6 +26,14 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], source_name: &str) -> Result<Cow<'a, s
         [0xfe, 0xff, rest @ ..] => Cow::Owned(wide(rest, u16::from_be_bytes)),
         _ => narrow(bytes),
     };
+    // A crash leaves zeros behind the last line.
+    let text = match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim_end_matches('\0')),
+        Cow::Owned(mut text) => {
+            text.truncate(text.trim_end_matches('\0').len());
+            Cow::Owned(text)
+        }
+    };
     if text.trim().is_empty() {
         let hint = "was the tool's output really sent there?";
         return refuse("is empty", hint);
@@ -333,6 +341,8 @@ mod tests {
         ];
         for bytes in cases {
             assert_eq!(decode(&bytes, "x").unwrap(), text, "{bytes:x?}");
+            let padded = [&bytes[..], &[0; 64]].concat();
+            assert_eq!(decode(&padded, "x").unwrap(), text, "{bytes:x?}");
         }
     }
 

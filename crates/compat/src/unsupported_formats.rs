@@ -13,6 +13,12 @@ pub(crate) fn known_elsewhere(text: &str) -> Option<(&'static str, &'static str)
             "give it to `stripewise compare`, `report` or `check` as it is; documents are not imported",
         ));
     }
+    if text.starts_with("{\"log\":\"") {
+        return Some((
+            "is a container's log with its lines in JSON",
+            "give what `docker logs` prints of it",
+        ));
+    }
     let mut lines = lines(text).take(LINES_MAX);
     lines.find_map(|line| of_line(&line))
 }
@@ -33,23 +39,27 @@ fn of_line(line: &Line<'_>) -> Option<(&'static str, &'static str)> {
             "run fio with --output-format=json, and import that",
         ));
     }
-    if has("Vdbench") || has("vdbench") || has("MB/sec mb/sec") {
+    let is_vdbench = begins("Vdbench ") && (has("report, created") || has("logfile"));
+    if is_vdbench || has("Vdbench distribution:") || has("MB/sec mb/sec") {
         return Some((
             "is output of vdbench without an average in it",
             "give flatfile.html or summary.html in its output folder",
         ));
     }
-    if has("elbencho") || begins("OPERATION RESULT TYPE") {
+    if begins("OPERATION RESULT TYPE") {
         return Some((
             "is elbencho's printed output, which is not supported",
             "run it with --csvfile or --jsonfile, and import that",
         ));
     }
-    if has("Iometer")
-        || begins("'Access specifications")
-        || begins("'Time Stamp")
-        || begins("'Test Type")
-    {
+    let of_iometer = [
+        "'TEST SETUP",
+        "'ACCESS SPEC",
+        "'Access spec",
+        "'Time Stamp",
+        "'Test Type",
+    ];
+    if of_iometer.iter().any(|words| begins(words)) {
         return Some((
             "is a file of Iometer without results in it",
             "give its results.csv; a configuration (.icf) has no results",

@@ -163,6 +163,7 @@ impl Reader {
             open.columns = pairs
                 .map(|(above, below)| format!("{above} {below}"))
                 .collect();
+            self.columns.clone_from(&open.columns);
             return;
         }
         if is_time_of_day(first) && words.len() > 10 {
@@ -172,9 +173,6 @@ impl Reader {
 
     fn summary_row(&mut self, line: u64, text: &str, words: &[&str], out: &mut Out<'_>) {
         let Some(open) = &mut self.open else { return };
-        if open.columns.is_empty() {
-            return out.problem(line, "is a row without a heading above it");
-        }
         let range = words[1].strip_prefix("avg_");
         let interval: Option<u64> = match range {
             Some(range) => range
@@ -182,7 +180,15 @@ impl Reader {
                 .and_then(|(_, last)| last.parse().ok()),
             None => words[1].parse().ok(),
         };
+        // Messages have a time, too.
         let Some(interval) = interval else { return };
+        // totals.html, in which runs have no intervals, has a heading above the first of them.
+        if open.columns.is_empty() && range.is_some() && open.last_interval == 0 {
+            open.columns.clone_from(&self.columns);
+        }
+        if open.columns.is_empty() {
+            return out.problem(line, "is a row without a heading above it");
+        }
         // Interval rows may have trailing columns of other reports.
         if words.len() < open.columns.len() + 2 {
             return out.problem(line, "has fewer values than its heading: it is truncated");

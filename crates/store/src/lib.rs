@@ -58,5 +58,5 @@ pub use types::{
     Filter, IntervalHistograms, JobSummary, Listing, MadeFile, RunSummary, StoredHistograms,
     StoredInterval, Unreadable,
 };
-pub use write::Saving;
+pub use write::{Saving, save_each_in_new};
 pub use writer::{RunWriter, WhenFull};

@@ -6,6 +6,7 @@ use crate::owner::Owner;
 use crate::packed;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Connection, Row, Transaction, params};
+use std::borrow::Cow;
 use stripewise_results::{Imported, JobRecord, KindOutcome, RunRecord};
 use stripewise_stats::Histogram;
 
@@ -161,11 +162,11 @@ fn store_final(
     run_number: i64,
     record: &RunRecord,
 ) -> rusqlite::Result<()> {
-    let mut kept = record.clone();
-    for (job_index, job) in kept.jobs.iter_mut().enumerate() {
-        let intervals = &mut job.outcome.intervals;
+    let mut kept = Cow::Borrowed(record);
+    for (job_index, job) in record.jobs.iter().enumerate() {
+        let intervals = &job.outcome.intervals;
         match packed::pack(transaction, run_number, job_index, intervals) {
-            Ok(true) => intervals.clear(),
+            Ok(true) => kept.to_mut().jobs[job_index].outcome.intervals.clear(),
             Ok(false) => {}
             // Unreadable rows stay as they are: the record has its own. Some errors end the
             // transaction, and with it what follows.

@@ -34,7 +34,9 @@ const UNUSED_PAGES_MIN: i64 = 256;
 /// Collects records for a store, see [`Store::save_each`].
 pub struct Saving<'a> {
     gathered: &'a Transaction<'a>,
-    store: &'a Store,
+    /// `None`: there is none yet.
+    store: Option<&'a Store>,
+    owner: &'a Owner,
     failure: Option<rusqlite::Error>,
 }
 
@@ -52,11 +54,71 @@ impl Saving<'_> {
     }
 
     fn gather(&self, record: &RunRecord) -> rusqlite::Result<bool> {
-        let mut there = self.store.connection.prepare_cached(IS_THERE)?;
-        if there.exists([&record.id])? {
-            return Ok(false);
+        if let Some(store) = self.store {
+            let mut there = store.connection.prepare_cached(IS_THERE)?;
+            if there.exists([&record.id])? {
+                return Ok(false);
+            }
         }
-        Ok(insert_without_sums(self.gathered, record, &self.store.owner)?.is_some())
+        Ok(insert_without_sums(self.gathered, record, self.owner)?.is_some())
+    }
+}
+
+/// As [`Store::save_each`] into a new store, which `open` makes once `give` has succeeded.
+///
+/// # Errors
+/// As [`Store::save_each`].
+pub fn save_each_in_new<T, E>(
+    owner: &Owner,
+    open: impl FnOnce() -> std::result::Result<Store, E>,
+    give: impl FnOnce(&mut Saving<'_>) -> std::result::Result<T, E>,
+) -> Result<std::result::Result<T, E>> {
+    let mut gathered = temporary()?;
+    let gathered = gathered.transaction().map_err(of_temporary)?;
+    let given = gather(&gathered, None, owner, give)?;
+    match given.and_then(|given| Ok((given, open()?))) {
+        Ok((given, mut store)) => store.keep(&gathered).map(|()| Ok(given)),
+        Err(error) => Ok(Err(error)),
+    }
+}
+
+/// A database that SQLite deletes on close.
+fn temporary() -> Result<Connection> {
+    // SQLite puts an unnamed database in a place for temporary files.
+    let mut gathered = Connection::open("").map_err(of_temporary)?;
+    // It ends with this process: no flush or rollback is needed.
+    prepare(&gathered, Duration::ZERO).map_err(of_temporary)?;
+    gathered
+        .pragma_update_and_check(None, "journal_mode", "OFF", |_| Ok(()))
+        .and_then(|()| gathered.pragma_update(None, "synchronous", "OFF"))
+        .map_err(of_temporary)?;
+    schema::migrate(&mut gathered, Path::new(TEMPORARY))?;
+    Ok(gathered)
+}
+
+const TEMPORARY: &str = "a temporary database (in SQLITE_TMPDIR, TMPDIR or /var/tmp)";
+
+fn of_temporary(error: rusqlite::Error) -> Error {
+    Error::from_sqlite(Path::new(TEMPORARY), "gather runs", error)
+}
+
+/// Gathers what `give` passes on.
+fn gather<T, E>(
+    gathered: &Transaction<'_>,
+    store: Option<&Store>,
+    owner: &Owner,
+    give: impl FnOnce(&mut Saving<'_>) -> std::result::Result<T, E>,
+) -> Result<std::result::Result<T, E>> {
+    let mut saving = Saving {
+        gathered,
+        store,
+        owner,
+        failure: None,
+    };
+    let given = give(&mut saving);
+    match saving.failure {
+        Some(failure) => Err(of_temporary(failure)),
+        None => Ok(given),
     }
 }
 
@@ -264,37 +326,23 @@ impl Store {
         &mut self,
         give: impl FnOnce(&mut Saving<'_>) -> std::result::Result<T, E>,
     ) -> Result<std::result::Result<T, E>> {
-        let place = Path::new("a temporary database (in SQLITE_TMPDIR, TMPDIR or /var/tmp)");
-        let sqlite = |error| Error::from_sqlite(place, "gather runs", error);
-        // SQLite puts an unnamed database there, and deletes it on close.
-        let mut gathered = Connection::open("").map_err(sqlite)?;
-        // It ends with this process: no flush or rollback is needed.
-        prepare(&gathered, Duration::ZERO).map_err(sqlite)?;
-        gathered
-            .pragma_update_and_check(None, "journal_mode", "OFF", |_| Ok(()))
-            .and_then(|()| gathered.pragma_update(None, "synchronous", "OFF"))
-            .map_err(sqlite)?;
-        schema::migrate(&mut gathered, &self.path)?;
-        let gathered = gathered.transaction().map_err(sqlite)?;
-        let mut saving = Saving {
-            gathered: &gathered,
-            store: self,
-            failure: None,
-        };
-        let given = give(&mut saving);
-        if let Some(failure) = saving.failure {
-            return Err(sqlite(failure));
-        }
+        let mut gathered = temporary()?;
+        let gathered = gathered.transaction().map_err(of_temporary)?;
+        let given = gather(&gathered, Some(&*self), &self.owner, give)?;
         if given.is_ok() {
-            self.write("save runs", |transaction, _| {
-                let mut numbers = gathered.prepare("SELECT run_number FROM runs ORDER BY 1")?;
-                for number in numbers.query_map((), |row| row.get(0))? {
-                    copy_run(&gathered, transaction, number?)?;
-                }
-                Ok(Commit(()))
-            })?;
+            self.keep(&gathered)?;
         }
         Ok(given)
+    }
+
+    fn keep(&mut self, gathered: &Transaction<'_>) -> Result<()> {
+        self.write("save runs", |transaction, _| {
+            let mut numbers = gathered.prepare("SELECT run_number FROM runs ORDER BY 1")?;
+            for number in numbers.query_map((), |row| row.get(0))? {
+                copy_run(gathered, transaction, number?)?;
+            }
+            Ok(Commit(()))
+        })
     }
 
     /// Deletes runs by their full ids, all or none, and frees the space.

@@ -2,17 +2,16 @@
 
 use crate::steps::foreign::{Reading, interrupted};
 use serde::Serialize;
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use stripewise_compat::{Import, ReadFile, recognise};
+use stripewise_compat::{Error, Import, ReadFile};
 use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::input::{RESULTS_BYTES_MAX, read as read_input};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
-use stripewise_store::Saving;
-use stripewise_units::NameText;
+use stripewise_store::{Owner, Saving, save_each_in_new};
+use stripewise_units::{NameText, counted};
 
 const UNREADABLE: &str = "check the name, and the permission to read it";
 
@@ -35,6 +34,9 @@ pub struct ImportDocument {
     /// Results that are copies of others of these files.
     #[serde(skip)]
     pub copies: usize,
+    /// What became of each file, a line for each.
+    #[serde(skip)]
+    pub outcomes: Vec<String>,
 }
 
 /// A file that was read.
@@ -72,7 +74,8 @@ pub struct ImportOptions<'a> {
 }
 
 /// Reads files, and directories of them, and stores their results. Memory holds one file
-/// and one of its results; others can write to the store until all are read.
+/// and one of its results, or all of its results where only whole ones are kept; others can
+/// write to the store until all are read.
 ///
 /// # Errors
 /// If one of them cannot be read; then nothing is stored.
@@ -81,61 +84,34 @@ pub fn import(
     paths: &[PathBuf],
     options: ImportOptions<'_>,
 ) -> Outcome<ImportDocument> {
-    let sources = sources(context, paths)?;
+    let give = |saving: &mut Saving<'_>| Intake::new(context, options, saving).all(paths);
     // Only imported results create a store, not refused ones.
-    if !context.store_is_there()? {
-        Intake::new(context, options, None).all(&sources)?;
-    }
-    let mut store = context.open_store()?;
-    let kept = store.save_each(|saving| Intake::new(context, options, Some(saving)).all(&sources));
-    kept.map_err(store_failure)?
-}
-
-/// A named source.
-enum Source {
-    File(PathBuf),
-    /// A pipe, whose bytes can be read only once.
-    Pipe(PathBuf, Vec<u8>),
-    Folder(PathBuf, Vec<PathBuf>),
-}
-
-fn sources(context: &Context, paths: &[PathBuf]) -> Outcome<Vec<Source>> {
-    let of = |path: &PathBuf| {
-        let path = path.clone();
-        if path.is_dir() {
-            let mut files = Vec::new();
-            files_below(&path, 0, &mut files)?;
-            return Ok(Source::Folder(path, files));
+    let kept = match context.store_is_there()? {
+        true => context.open_store()?.save_each(give),
+        false => {
+            let owner = Owner::of_this_process(&context.host().name);
+            save_each_in_new(&owner, || context.open_store(), give)
         }
-        // Files may be read twice.
-        if path.exists() && !path.is_file() {
-            let bytes = bytes_of(context, &path)?;
-            return Ok(Source::Pipe(path, bytes));
-        }
-        Ok(Source::File(path))
     };
-    paths.iter().map(of).collect()
+    kept.map_err(store_failure)?
 }
 
 /// Takes over results as they are read.
 struct Intake<'a, 's> {
     context: &'a Context,
     options: ImportOptions<'a>,
-    /// `None`: only check whether all can be read.
-    saving: Option<&'a mut Saving<'s>>,
+    saving: &'a mut Saving<'s>,
     seen: HashSet<String>,
     results: usize,
     document: ImportDocument,
-    /// Of the first file that was skipped.
+    /// Of the first file that was refused.
     failure: Option<Failure>,
+    /// A file that was refused keeps the others from being stored.
+    is_void: bool,
 }
 
 impl<'a, 's> Intake<'a, 's> {
-    fn new(
-        context: &'a Context,
-        options: ImportOptions<'a>,
-        saving: Option<&'a mut Saving<'s>>,
-    ) -> Self {
+    fn new(context: &'a Context, options: ImportOptions<'a>, saving: &'a mut Saving<'s>) -> Self {
         Intake {
             context,
             options,
@@ -147,123 +123,124 @@ impl<'a, 's> Intake<'a, 's> {
                 ..ImportDocument::default()
             },
             failure: None,
+            is_void: false,
         }
     }
 
-    fn all(mut self, sources: &[Source]) -> Outcome<ImportDocument> {
-        sources.iter().try_for_each(|source| self.source(source))?;
-        match self.failure.filter(|_| self.document.files.is_empty()) {
-            Some(failure) => Err(failure),
+    fn all(mut self, paths: &[PathBuf]) -> Outcome<ImportDocument> {
+        paths.iter().try_for_each(|path| self.source(path))?;
+        let is_void = self.is_void || self.document.files.is_empty();
+        match self.failure.filter(|_| is_void) {
+            Some(failure) => Err(refusal(&self.document, failure)),
             None => Ok(self.document),
         }
     }
 
-    fn source(&mut self, source: &Source) -> Outcome<()> {
-        let (folder, files) = match source {
-            Source::File(path) => {
-                let bytes = bytes_of(self.context, path);
-                // A name that nothing has is a slip of the pen.
-                let is_there = path.exists();
-                let skips = is_there && self.options.whole;
-                return self.file_or_skip(path, bytes.map(Cow::Owned), skips);
-            }
-            Source::Pipe(path, bytes) => {
-                return self.file_or_skip(path, Ok(Cow::Borrowed(bytes)), self.options.whole);
-            }
-            Source::Folder(folder, files) => (folder, files),
-        };
-        let before = self.document.files.len() + self.document.skipped.len();
-        for path in files {
-            let bytes = bytes_of(self.context, path);
-            // Whatever else lies there; what is of a known tool must be readable.
-            let is_other = bytes.as_ref().is_ok_and(|bytes| recognise(bytes).is_none());
-            match bytes {
-                Ok(bytes) if is_other => {
-                    if let Err(failure) = self.check(path, &bytes) {
-                        self.say_skipped(failure)?;
-                    } else {
-                        self.file(path, &bytes)?;
-                    }
-                }
-                bytes => self.file_or_skip(path, bytes.map(Cow::Owned), self.options.whole)?,
-            }
+    /// Takes over a file, or what is of a known tool in a directory.
+    fn source(&mut self, path: &Path) -> Outcome<()> {
+        if !path.is_dir() {
+            return self.file(path, false);
         }
-        if self.document.files.len() + self.document.skipped.len() == before {
-            return Err(Failure::usage(
-                format!("{} holds no results of a known tool", folder.as_text()),
+        let mut files = Vec::new();
+        files_below(path, 0, &mut files)?;
+        let before = self.document.outcomes.len();
+        files.iter().try_for_each(|file| self.file(file, true))?;
+        if self.document.outcomes.len() == before {
+            let failure = Failure::usage(
+                format!("{} holds no results of a known tool", path.as_text()),
                 "name the files, or the directory that holds them",
-            ));
+            );
+            return self.refuse(path, failure);
         }
         Ok(())
     }
 
-    /// Takes a file over; one that gives nothing is named and skipped, where it may be.
-    fn file_or_skip(
-        &mut self,
-        path: &Path,
-        bytes: Outcome<Cow<'_, [u8]>>,
-        skips: bool,
-    ) -> Outcome<()> {
-        if !skips {
-            return self.file(path, &bytes?);
-        }
-        let read = bytes.and_then(|bytes| self.check(path, &bytes).map(|()| bytes));
-        let failure = match read {
-            Ok(bytes) => return self.file(path, &bytes),
-            Err(failure) => failure,
+    /// Takes a file over. Other things may lie in a directory; what is of a known tool must be
+    /// readable there, too.
+    fn file(&mut self, path: &Path, is_of_folder: bool) -> Outcome<()> {
+        let name = path.as_text();
+        let bytes = match read_input(self.context, path, RESULTS_BYTES_MAX, UNREADABLE) {
+            Ok(bytes) => bytes,
+            Err(failure) => return self.refuse(path, failure),
         };
-        self.document.skipped.push(SkippedFile {
-            source: path.as_text(),
-            problem: failure.error.to_string(),
-        });
-        let failure = self.say_skipped(failure)?;
-        self.failure.get_or_insert(failure);
-        Ok(())
+        let before = self.results;
+        let error = match self.read(&name, &bytes)? {
+            Ok(read) => {
+                let results = self.results - before;
+                let line = counted(results, "result", "results");
+                let outcome = format!("{name}: {}, {line}", read.format);
+                self.document.outcomes.push(outcome);
+                self.document.files.push(FileLine {
+                    source: name,
+                    format: read.format.to_string(),
+                    results,
+                    notes: read.notes.iter().map(ToString::to_string).collect(),
+                });
+                return Ok(());
+            }
+            Err(error) => error,
+        };
+        if is_of_folder && error.is_of_no_tool() {
+            self.context.note(format!("{error}; skipped"));
+            return Ok(());
+        }
+        let hint = match error.lines() {
+            [_, ..] if !self.options.whole => {
+                format!("{}; --whole-results imports the others", error.hint())
+            }
+            _ => error.hint().to_owned(),
+        };
+        self.refuse(path, Failure::usage(error.to_string(), hint))
     }
 
-    /// Whether a file can be read, before anything of it is taken over.
-    fn check(&self, path: &Path, bytes: &[u8]) -> Outcome<()> {
-        let (whole, name) = (self.options.whole, path.as_text());
-        read(self.context, &name, bytes, whole, &mut |_| {}).map(drop)
+    /// Passes on the results of a file one by one; only an interruption is a failure.
+    fn read(&mut self, name: &str, bytes: &[u8]) -> Outcome<Result<ReadFile, Error>> {
+        let context = self.context;
+        let reading = Reading::new(context, name);
+        let watch = |progress| reading.hear(progress);
+        let mut file = Import::new(bytes, name).watched(&watch);
+        if self.options.whole {
+            file = file.whole_results();
+        }
+        match file.each(&mut |run| self.result(run)) {
+            Err(error) if error.is_interruption() => Err(interrupted(context, name)),
+            read => Ok(read),
+        }
     }
 
-    /// Names what is skipped, once of the two times that files may be read. An interruption is
-    /// nothing to skip.
-    fn say_skipped(&self, failure: Failure) -> Outcome<Failure> {
+    /// Remembers a file that gives nothing.
+    fn refuse(&mut self, path: &Path, failure: Failure) -> Outcome<()> {
         if matches!(failure.exit, Exit::Interrupted(_)) {
             return Err(failure);
         }
-        if self.saving.is_some() {
-            self.context.note(format!("{}; skipped", failure.error));
+        // A name that nothing has is a slip of the pen.
+        self.is_void |= !self.options.whole || !path.exists();
+        let problem = failure.error.to_string();
+        let mut outcome = problem.replace("\n  ", "; ");
+        if !self.is_void {
+            outcome.push_str("; skipped");
         }
-        Ok(failure)
-    }
-
-    fn file(&mut self, path: &Path, bytes: &[u8]) -> Outcome<()> {
-        let (context, whole, name) = (self.context, self.options.whole, path.as_text());
-        let before = self.results;
-        let read = read(context, &name, bytes, whole, &mut |run| self.result(run))?;
-        self.document.files.push(FileLine {
-            source: name,
-            format: read.format.to_string(),
-            results: self.results - before,
-            notes: read.notes.iter().map(ToString::to_string).collect(),
+        self.document.outcomes.push(outcome);
+        self.document.skipped.push(SkippedFile {
+            source: path.as_text(),
+            problem,
         });
+        self.failure.get_or_insert(failure);
         Ok(())
     }
 
     fn result(&mut self, mut run: RunRecord) {
         self.results += 1;
-        let Some(saving) = &mut self.saving else {
+        if self.is_void {
             return;
-        };
+        }
         // The same file twice, or a copy of it, has the same results.
         if !self.seen.insert(run.id.clone()) {
             self.document.copies += 1;
             return;
         }
         run.label = self.options.label.map(str::to_owned);
-        let ids = match saving.save(&run) {
+        let ids = match self.saving.save(&run) {
             true => &mut self.document.imported,
             false => &mut self.document.already_there,
         };
@@ -274,32 +251,21 @@ impl<'a, 's> Intake<'a, 's> {
     }
 }
 
-/// Passes on the results of a file one by one.
-fn read(
-    context: &Context,
-    name: &str,
-    bytes: &[u8],
-    whole: bool,
-    take: &mut dyn FnMut(RunRecord),
-) -> Outcome<ReadFile> {
-    let reading = Reading::new(context, name);
-    let watch = |progress| reading.hear(progress);
-    let file = Import::new(bytes, name).watched(&watch);
-    let file = match whole {
-        true => file.whole_results(),
-        false => file,
+/// The failure for all files, whose first one this is, with a line for each.
+fn refusal(document: &ImportDocument, first: Failure) -> Failure {
+    let problem = match &document.outcomes[..] {
+        [_] => first.error.to_string(),
+        all => format!(
+            "{} of {} cannot be read\n  {}",
+            document.skipped.len(),
+            counted(all.len(), "file", "files"),
+            all.join("\n  ")
+        ),
     };
-    file.each(take).map_err(|error| {
-        if error.is_interruption() {
-            return interrupted(context, name);
-        }
-        let hint = match error.lines() {
-            [] => error.hint().to_owned(),
-            _ if whole => error.hint().to_owned(),
-            _ => format!("{}; --whole-results imports the others", error.hint()),
-        };
-        Failure::usage(error.to_string(), hint)
-    })
+    Failure {
+        error: format!("nothing was stored: {problem}").into(),
+        ..first
+    }
 }
 
 /// Maximum depth of directories: deeper ones are a loop, or not results.
@@ -333,10 +299,6 @@ fn files_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Outcome
         }
     }
     Ok(())
-}
-
-fn bytes_of(context: &Context, path: &Path) -> Outcome<Vec<u8>> {
-    read_input(context, path, RESULTS_BYTES_MAX, UNREADABLE)
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {

@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_trace::files::{FileTotals, Snapshot, is_snapshot, totals};
+use stripewise_trace::files::{FileTotals, Snapshot, decoded, is_snapshot, totals};
 use stripewise_units::NameText;
 
 /// Maximum size of a snapshot, which has a row for each file of a server.
@@ -96,7 +96,7 @@ fn begins_as_snapshot(path: &Path) -> bool {
     head.is_some_and(|file| {
         let mut bytes = Vec::new();
         let read = file.take(HEAD_BYTES).read_to_end(&mut bytes);
-        read.is_ok() && is_snapshot(&String::from_utf8_lossy(&bytes))
+        read.is_ok() && is_snapshot(&decoded(&bytes))
     })
 }
 
@@ -115,7 +115,7 @@ fn read(path: &Path) -> Outcome<Snapshot> {
     if bytes.len() as u64 > BYTES_MAX {
         return Err(cannot("it is longer than 64 MiB".to_owned()));
     }
-    totals(&String::from_utf8_lossy(&bytes))
+    totals(&decoded(&bytes))
         .map_err(|error| Failure::usage(format!("{}: {error}", path.as_text()), error.hint()))
 }
 

@@ -6,7 +6,7 @@ use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::switches::import::Import;
 use stripewise_campaign::import::{ImportDocument, ImportOptions, import as keep};
-use stripewise_report::{Sheet, imported_table};
+use stripewise_report::{Sheet, imported_table, one_line};
 use stripewise_units::counted;
 
 /// Maximum rows of the table; no one reads more, and all are in the store.
@@ -31,10 +31,12 @@ pub fn import(context: &Context, arguments: &Import) -> Outcome {
         context.output.print_json(&done)?;
         return Ok(exit);
     }
-    let files = done.files.iter().map(|file| {
-        let results = counted(file.results, "result", "results");
-        format!("{}: {}, {results}", file.source, file.format)
-    });
+    let lines = done.outcomes.iter().cloned().chain([summary(&done)]);
+    if context.global.quiet {
+        let lines: String = lines.map(|line| one_line(&line) + "\n").collect();
+        context.output.print_lines(&lines);
+        return Ok(exit);
+    }
     let all = done.imported.len() + done.already_there.len();
     let more = all.saturating_sub(done.runs.len());
     let more = (more > 0).then(|| {
@@ -43,19 +45,15 @@ pub fn import(context: &Context, arguments: &Import) -> Outcome {
     });
     let sheet = Sheet {
         tables: vec![imported_table(&done.runs)],
-        notes: more
-            .into_iter()
-            .chain(files)
-            .chain([summary(&done)])
-            .collect(),
+        notes: more.into_iter().chain(lines).collect(),
         ..Sheet::default()
     };
-    for file in done.files.iter().filter(|_| !context.global.quiet) {
+    for file in &done.files {
         for text in &file.notes {
             context.output.note(format!("{}: {text}", file.source));
         }
     }
-    if done.copies > 0 && !context.global.quiet {
+    if done.copies > 0 {
         context.output.note(format!(
             "{} a copy of another one of these files",
             counted(done.copies, "result is", "results are")

@@ -124,6 +124,13 @@ impl LineReader for Reader {
             }
             return;
         }
+        if words.starts_with("Results for job ") {
+            (self.part, self.open) = (Part::Outside, None);
+            return out.problem(
+                line.number,
+                "begins results of DiskSpd for Linux, whose tables are others and are not read",
+            );
+        }
         if words.starts_with("Results") && words.ends_with(':') {
             return self.begin_result(line.number, out);
         }

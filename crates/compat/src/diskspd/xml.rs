@@ -13,7 +13,7 @@ use crate::time::from_slashes;
 use std::borrow::Cow;
 
 const MARK: &str = "<Results>";
-const HINT: &str = "nothing was imported; remove the document that it belongs to from the file";
+const HINT: &str = "remove the document that it belongs to from the file";
 
 /// Reads the documents of a text.
 pub(crate) fn read_xml(parts: &[Part<'_>], out: &mut Out<'_>) {

@@ -4,10 +4,11 @@
 //! and several documents may follow one another: results of several runs, or repeated states of one
 //! run.
 
-use super::job::Document;
+use super::job::{Document, Job};
 use super::json;
-use super::read::{document, must_be_readable};
+use super::read::{document, is_repeat, must_be_readable};
 use super::snapshots::continues;
+use crate::Format;
 use crate::json_text::json_end;
 use crate::out::Out;
 use crate::text::{Part, fingerprint, line_feeds};
@@ -17,14 +18,14 @@ const MARK: &str = "\"fio version\"";
 pub(super) const COMPLETION_LATENCIES: &str = "latencies are fio's completion latencies: they start when an operation has been submitted, unless the job set lat_percentiles";
 
 /// A document and its position.
-struct FioDocument {
+struct FioDocument<'a> {
     value: Document,
     /// Fingerprint of its text, for the id.
     content: u64,
     /// From 1.
     line: u64,
-    /// Start of the preceding text, which may mention a signal.
-    from: usize,
+    /// Message about a signal, in the preceding text.
+    signal: Option<&'a str>,
     start: usize,
     end: usize,
 }
@@ -33,8 +34,13 @@ struct FioDocument {
 pub(crate) fn read_json(parts: &[Part<'_>], out: &mut Out<'_>) {
     let before = out.results();
     let mut snapshots = 0;
+    // Only the next document shows whether this is the last one of its run.
+    let mut pending = None;
     for part in parts {
-        snapshots += documents(part, out);
+        snapshots += documents(part, &mut pending, out);
+    }
+    if let Some(last) = pending {
+        take(&last, out);
     }
     let what = match snapshots {
         0 => String::new(),
@@ -51,12 +57,11 @@ pub(crate) fn read_json(parts: &[Part<'_>], out: &mut Out<'_>) {
     }
 }
 
-/// Reads the documents of a part; returns how many were earlier states of others.
-fn documents(part: &Part<'_>, out: &mut Out<'_>) -> u64 {
+/// Reads the documents of a part, except that the last one is left pending; returns how many were
+/// earlier states of others.
+fn documents<'a>(part: &Part<'a>, pending: &mut Option<FioDocument<'a>>, out: &mut Out<'_>) -> u64 {
     let text = part.text;
     let mut snapshots = 0;
-    // Only the next document shows whether this is the last one of its run.
-    let mut pending: Option<FioDocument> = None;
     let mut from = 0;
     // Lines are counted once, from document to document.
     let mut from_line = part.first_line;
@@ -66,29 +71,31 @@ fn documents(part: &Part<'_>, out: &mut Out<'_>) -> u64 {
         if let Some(earlier) = pending.take() {
             if continues(&earlier.value, &found.value) {
                 snapshots += 1;
-                found.from = earlier.from;
+                found.signal = earlier.signal.or(found.signal);
+                // Its other forms are snapshots, too.
+                let jobs: Vec<&Job> = earlier.value.jobs.iter().flatten().collect();
+                is_repeat(&jobs, Format::FioJson, earlier.line, out);
             } else {
-                take(&earlier, &text[earlier.from..earlier.start], "", out);
+                take(&earlier, out);
             }
         }
-        pending = Some(found);
+        *pending = Some(found);
     }
+    let behind = &text[from..];
     if let Some(last) = pending {
-        // Only the last document has trailing text of its own.
-        let before = &text[last.from..last.start];
-        take(&last, before, &text[last.end..], out);
+        last.signal = last.signal.or_else(|| signal_in(behind));
     }
-    passed_over(&text[from..], from_line, out);
+    passed_over(behind, from_line, out);
     snapshots
 }
 
 /// The next document after `from`, which is on line `from_line`.
-fn next_document(
-    text: &str,
+fn next_document<'a>(
+    text: &'a str,
     from: usize,
     from_line: u64,
     out: &mut Out<'_>,
-) -> Option<FioDocument> {
+) -> Option<FioDocument<'a>> {
     if !out.visit(0) {
         return None;
     }
@@ -102,7 +109,8 @@ fn next_document(
             value,
             content: fingerprint(&text[start..end]),
             line,
-            from,
+            // If fio reports that a signal ended it, its runs are partial.
+            signal: signal_in(&text[from..start]),
             start,
             end,
         }),
@@ -110,7 +118,7 @@ fn next_document(
             out.refuse(
                 line + (error.line() as u64).saturating_sub(1),
                 format!("is not complete JSON of fio: {error}"),
-                "fio must end by itself for its JSON to be complete; nothing was imported",
+                "fio must end by itself for its JSON to be complete",
             );
             None
         }
@@ -137,15 +145,19 @@ fn opening_brace(text: &str) -> Option<usize> {
     open.map(|(at, _)| at).or_else(|| text.rfind('{'))
 }
 
-/// Takes the runs of a document over, with the text before it and, of the last one,
-/// behind it.
-fn take(found: &FioDocument, before: &str, behind: &str, out: &mut Out<'_>) {
+/// Takes the runs of a document over.
+fn take(found: &FioDocument<'_>, out: &mut Out<'_>) {
     if let Err(reason) = must_be_readable(&found.value) {
-        return out.refuse(found.line, reason, "nothing was imported");
+        return out.refuse(found.line, reason, "give JSON of fio 2, 3 or 4");
     }
-    // If fio reports that a signal ended it, its runs are partial.
-    let signal = signal_in(before).or_else(|| signal_in(behind));
-    document(&found.value, found.content, found.line, signal, out);
+    let FioDocument {
+        value,
+        content,
+        line,
+        signal,
+        ..
+    } = found;
+    document(value, *content, *line, Format::FioJson, *signal, out);
 }
 
 /// fio's message about a signal that ended it.

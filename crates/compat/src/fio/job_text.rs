@@ -19,6 +19,8 @@ pub(super) struct JobText {
     pub(super) sides: [Option<Side>; 2],
     /// Reads, writes, trims.
     issued: Option<[u64; 3]>,
+    /// A line of it cannot be read.
+    pub(super) is_refused: bool,
     /// No operation was short or dropped.
     whole: bool,
     at: At,
@@ -123,6 +125,7 @@ impl JobText {
             error: error.parse().ok()?,
             sides: [None, None],
             issued: None,
+            is_refused: false,
             whole: false,
             at: At::Nothing,
             form,
@@ -171,8 +174,10 @@ impl JobText {
     fn side(&mut self, name: &str, rest: &str) -> Result<(), String> {
         let Some(at) = SIDES.iter().position(|side| *side == name) else {
             self.at = At::Others;
+            let is_only = self.sides.iter().all(Option::is_none);
             return match name {
-                "mixed" => Err("adds up reads and writes (unified_rw_reporting), so neither is known: run fio without that option".to_owned()),
+                // With `unified_rw_reporting=both` reads and writes are above it.
+                "mixed" if is_only => Err("adds up reads and writes (unified_rw_reporting), so neither is known: run fio without that option".to_owned()),
                 _ => Ok(()),
             };
         };

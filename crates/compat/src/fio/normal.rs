@@ -12,9 +12,9 @@ use super::job_text::{Form, JobText, SIDES};
 use super::json::JOBS_MAX;
 use super::printed::{Printed, bytes};
 use super::read::document;
-use crate::LineProblem;
 use crate::out::{LineReader, Out};
 use crate::text::{Line, fingerprint, fingerprint_on, squeezed};
+use crate::{Format, LineProblem};
 use std::collections::{BTreeMap, HashMap};
 
 /// The summary over several hosts.
@@ -149,6 +149,7 @@ impl LineReader for Reader {
             self.open.content = fingerprint_on(self.open.content, words);
             self.open.content = fingerprint_on(self.open.content, "\n");
             if let Err(reason) = job.line(words) {
+                job.is_refused = true;
                 out.problem(line.number, reason);
             }
         } else if JobText::is_part(words) {
@@ -296,10 +297,15 @@ impl Output {
     }
 
     fn give(&self, out: &mut Out<'_>) {
+        // What else is missing follows from that line.
+        if self.jobs.iter().any(|job| job.is_refused) {
+            return;
+        }
         match self.value() {
             Ok(value) => {
                 let signal = self.signal.as_deref();
-                document(&value, self.content, self.line, signal, out);
+                let form = Format::FioNormal;
+                document(&value, self.content, self.line, form, signal, out);
             }
             Err(problem) => out.problem(problem.line, problem.reason),
         }

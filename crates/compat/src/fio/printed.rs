@@ -78,14 +78,18 @@ pub(super) fn count(text: &str) -> Option<Printed> {
     Some(number.times(factor))
 }
 
-/// `65.6MiB/s`, `4308KiB`, `68.8MB/s`; version 2 writes `1024.0MB` and means
-/// 1,048,576.
+/// `65.6MiB/s`, `4308KiB`, `68.8MB/s`, with `unit_base=1` `550Mbit/s`; version 2 writes `1024.0MB`
+/// and means 1,048,576.
 pub(super) fn bytes(text: &str, binary: bool) -> Option<Printed> {
     let (number, unit) = split(text)?;
     let unit = unit.trim_end_matches("/s").trim_end();
-    let (prefix, of_1024) = match unit.strip_suffix("iB") {
+    let (unit, of_unit, share) = match unit.strip_suffix("bit") {
+        Some(prefix) => (prefix, false, 0.125),
+        None => (unit.strip_suffix('B')?, binary, 1.0),
+    };
+    let (prefix, of_1024) = match unit.strip_suffix('i') {
         Some(prefix) => (prefix, true),
-        None => (unit.strip_suffix('B')?, binary),
+        None => (unit, of_unit),
     };
     let power = match prefix {
         "" => 0,
@@ -97,7 +101,7 @@ pub(super) fn bytes(text: &str, binary: bool) -> Option<Printed> {
         _ => return None,
     };
     let base: f64 = if of_1024 { 1024.0 } else { 1000.0 };
-    Some(number.times(base.powi(power)))
+    Some(number.times(base.powi(power) * share))
 }
 
 /// The number, and the unit after it.
@@ -144,6 +148,8 @@ mod tests {
             ("1024.0MB", true, 1_073_741_824.0),
             ("4308KiB", false, 4_411_392.0),
             ("512B", false, 512.0),
+            ("29.2Gbit/s", false, 3_650_000_000.0),
+            ("8.0Mibit/s", false, 1_048_576.0),
         ] {
             let found = bytes(text, binary).unwrap();
             assert!((found.value - value).abs() < 1.0, "{text}");

@@ -9,10 +9,12 @@ use super::defaults::Defaults;
 use super::job::{Document, Job, OptionTexts, Side};
 use super::load::workload;
 use super::options::{self, Options};
-use super::outcome::outcome;
+use super::outcome::{bytes, outcome};
 use super::stopped::stopped_early;
+use crate::Format;
 use crate::absent::Absent;
 use crate::imported_id::imported_id;
+use crate::jobs_read::{JobFacts, SideFacts};
 use crate::out::Out;
 use crate::time::rfc3339;
 use serde_json::{Map, Value};
@@ -49,6 +51,7 @@ pub(super) fn document(
     value: &Document,
     content: u64,
     line: u64,
+    form: Format,
     signal: Option<&str>,
     out: &mut Out<'_>,
 ) {
@@ -58,6 +61,9 @@ pub(super) fn document(
     };
     if jobs.is_empty() {
         return out.problem(line, "begins a document without `jobs`");
+    }
+    if is_repeat(&jobs, form, line, out) {
+        return;
     }
     let mut frame = Frame {
         document: value,
@@ -90,6 +96,32 @@ pub(super) fn document(
     defaults.note(out);
     let record = frame.record(group, out.source);
     out.give(record);
+}
+
+/// Whether jobs were read in another form of fio's output; otherwise they are remembered where
+/// other forms follow.
+pub(super) fn is_repeat(jobs: &[&Job], form: Format, line: u64, out: &mut Out<'_>) -> bool {
+    if out.jobs.is_none() {
+        return false;
+    }
+    let mean_ns = |side: &Side| {
+        let exact = side.clat_ns.as_ref().and_then(|latencies| latencies.mean);
+        exact.or_else(|| Some(side.clat.as_ref()?.mean? * 1_000.0))
+    };
+    let of_side = |side: &Option<Box<Side>>| {
+        side.as_deref()
+            .map_or_else(SideFacts::default, |side| SideFacts {
+                runtime_ms: side.runtime_ms.unwrap_or(0),
+                bytes: bytes(side).unwrap_or(0),
+                operations: side.total_ios,
+                mean_ns: mean_ns(side),
+            })
+    };
+    let of_job = |job: &&Job| JobFacts {
+        name: job.name.clone().unwrap_or_default(),
+        sides: [&job.read, &job.write].map(of_side),
+    };
+    out.is_repeat(jobs.iter().map(of_job).collect(), form, line)
 }
 
 /// Returns an error if the document's version or type is not supported.

@@ -8,8 +8,10 @@
 use super::documents::COMPLETION_LATENCIES;
 use super::job::{Document, Job, Latencies, PERCENTS, Side, percent_at};
 use super::read::document;
+use crate::Format;
 use crate::out::{LineReader, Out};
 use crate::text::{Line, fingerprint};
+use std::collections::BTreeMap;
 
 /// Values of one direction before version 5, which adds the samples of its bandwidth
 /// and five values of its rate.
@@ -38,10 +40,13 @@ pub(crate) fn is_terse(line: &str) -> bool {
 /// Reads fio's terse output.
 #[derive(Default)]
 pub(crate) struct Reader {
-    /// The last state of each job, by line.
-    waiting: Vec<State>,
+    /// The last state of each job.
+    waiting: BTreeMap<Key, State>,
     snapshots: u64,
 }
+
+/// Version, group and name of a job.
+type Key = (Option<String>, Option<u64>, Option<String>);
 
 /// A line.
 struct State {
@@ -65,27 +70,15 @@ impl LineReader for Reader {
         };
         state.line = line.number;
         state.content = fingerprint(text);
-        let same = |known: &State| {
-            known.job.name == state.job.name
-                && known.job.group == state.job.group
-                && known.version == state.version
-        };
-        match self.waiting.iter().position(same) {
-            Some(at) if state.continues(&self.waiting[at]) => {
-                self.snapshots += 1;
-                self.waiting[at] = state;
-            }
-            Some(_) => {
-                self.flush(out);
-                self.waiting.push(state);
-            }
-            None => {
-                if self.waiting.len() >= WAITING_MAX {
-                    self.flush(out);
-                }
-                self.waiting.push(state);
-            }
+        let job = &state.job;
+        let key = (state.version.clone(), job.group, job.name.clone());
+        let known = self.waiting.get(&key);
+        if known.is_some_and(|known| state.continues(known)) {
+            self.snapshots += 1;
+        } else if known.is_some() || self.waiting.len() >= WAITING_MAX {
+            self.flush(out);
         }
+        self.waiting.insert(key, state);
     }
 
     fn end(&mut self, out: &mut Out<'_>) {
@@ -106,13 +99,17 @@ impl LineReader for Reader {
 
 impl Reader {
     fn flush(&mut self, out: &mut Out<'_>) {
-        for state in self.waiting.drain(..) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let mut states: Vec<State> = waiting.into_values().collect();
+        states.sort_by_key(|state| state.line);
+        for state in states {
             let value = Document {
                 version: state.version,
                 jobs: Some(vec![state.job]),
                 ..Document::default()
             };
-            document(&value, state.content, state.line, None, out);
+            let form = Format::FioTerse;
+            document(&value, state.content, state.line, form, None, out);
         }
     }
 }

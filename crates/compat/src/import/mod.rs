@@ -1,6 +1,10 @@
 //! Imports other tools' results as records, detecting the tool.
 
-use crate::format_detection::{Segment, Start, alone, anywhere, segments, starts};
+use crate::format_detection::{
+    Segment, Start, alone, anywhere, are_several_forms, segments, starts,
+};
+use crate::jobs_read::JobsRead;
+use crate::log_prefix::{Logged, without_prefix};
 use crate::out::{Out, read_lines};
 use crate::text::Part;
 use crate::unsupported_formats::known_elsewhere;
@@ -61,6 +65,18 @@ impl fmt::Display for Format {
     }
 }
 
+impl Format {
+    /// Of fio's forms, the number of those that say more; `None` for other tools.
+    pub(crate) const fn form_of_fio(self) -> Option<u8> {
+        match self {
+            Format::FioJson => Some(0),
+            Format::FioNormal => Some(1),
+            Format::FioTerse => Some(2),
+            _ => None,
+        }
+    }
+}
+
 /// Something about a source that users should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
@@ -95,7 +111,7 @@ pub struct ImportedFile {
 ///
 /// The number of passes over the text is fixed, whatever it contains: one to decode it, one to find
 /// which tool wrote which part, one to parse it. Records are returned one by one, so that beyond
-/// the file, memory use is that of its largest result.
+/// the file, memory use is that of its largest result; with [`Import::whole_results`], of all.
 #[derive(Clone, Copy)]
 pub struct Import<'a> {
     bytes: &'a [u8],
@@ -155,7 +171,7 @@ impl<'a> Import<'a> {
     }
 
     /// Passes on the records one by one, in file order. If this returns an error, those already
-    /// passed on are void.
+    /// passed on are void; with [`Import::whole_results`] none were.
     ///
     /// # Errors
     /// As [`Import::all`].
@@ -165,38 +181,70 @@ impl<'a> Import<'a> {
 
     fn each_of(&self, work: &Work<'_>, take: &mut dyn FnMut(RunRecord)) -> Result<ReadFile, Error> {
         work.visit(self.bytes.len());
-        let decoded = text::decode_parts(self.bytes, self.source_name)?;
+        let decoded = text::decode_parts(self.bytes, self.source_name);
+        let decoded = decoded.map_err(Error::of_no_tool)?;
         let mut text = &*decoded.text;
-        let mut left_out = Vec::new();
-        let mut all = starts(text, work, &mut left_out);
-        let bare;
+        let mut all = starts(text, work);
         // Results may be quoted in mail and on pages; those of disk benchmarks are read as they
         // are.
         let is_bare = |start: &Start| {
             let is_mark = matches!(start.format, Format::CrystalDiskMark | Format::KDiskMark);
             is_mark || !text[start.place.at..].starts_with('>')
         };
-        if !all.first().is_some_and(is_bare)
-            && let Some(found) = text::without_quotation(text)
-        {
-            bare = found;
-            let mut bare_left_out = Vec::new();
-            let of_bare = starts(&bare, work, &mut bare_left_out);
-            if !of_bare.is_empty() {
-                (text, all, left_out) = (&bare, of_bare, bare_left_out);
+        let logged = without_prefix(text);
+        let quoted;
+        let bare = match &logged {
+            Some(Logged::Whole(bare)) => Some(bare.as_str()),
+            _ if !all.first().is_some_and(is_bare) => {
+                quoted = text::without_quotation(text);
+                quoted.as_deref()
+            }
+            _ => None,
+        };
+        let mut notes = self.of_file(&decoded);
+        if let Some(bare) = bare {
+            let of_bare = starts(bare, work);
+            if !of_bare.is_empty() || all.is_empty() {
+                (text, all) = (bare, of_bare);
+                if let Some(Logged::Whole(_)) = logged {
+                    notes.push(of_all(OF_LOG.to_owned()));
+                }
             }
         }
-        let mut notes = self.of_file(&decoded);
-        notes.extend(other_form(&all, &left_out));
-        let mut segments = segments(text, &all, |_| true);
-        if self.whole_results
-            && let Err(error) = self.read(text, &segments, work, &mut |_| {})
-        {
-            segments = self
-                .whole_segments(text, &all, work, &mut notes)
-                .ok_or(error)?;
-        }
-        let (format, mut of_reading) = self.read(text, &segments, work, take)?;
+        let read = self.each_in(text, &all, notes, work, take);
+        read.map_err(|error| match logged {
+            Some(Logged::Partly(line)) => error.of_log(line),
+            _ => error,
+        })
+    }
+
+    fn each_in(
+        &self,
+        text: &str,
+        all: &[Start],
+        mut notes: Vec<Note>,
+        work: &Work<'_>,
+        take: &mut dyn FnMut(RunRecord),
+    ) -> Result<ReadFile, Error> {
+        let segments = segments(text, all, |_| true);
+        let (format, mut of_reading) = if self.whole_results {
+            // Kept until all can be read: nothing is passed on in vain.
+            let mut runs = Vec::new();
+            let read = self.read(text, &segments, work, &mut |run| runs.push(run));
+            let read = match read {
+                Ok(read) => read,
+                Err(error) => {
+                    runs.clear();
+                    let whole = self.whole_segments(text, all, work, &mut notes);
+                    let whole = whole.ok_or(error)?;
+                    self.read(text, &whole, work, &mut |run| runs.push(run))?
+                }
+            };
+            runs.into_iter().for_each(take);
+            read
+        } else {
+            self.read(text, &segments, work, take)?
+        };
         notes.append(&mut of_reading);
         Ok(ReadFile { format, notes })
     }
@@ -246,6 +294,9 @@ impl<'a> Import<'a> {
             }
             segments => segments,
         };
+        if are_several_forms(segments.iter().map(|segment| segment.format)) {
+            out.jobs = Some(JobsRead::default());
+        }
         let mut said = Vec::new();
         for segment in segments {
             let before = out.results();
@@ -257,7 +308,7 @@ impl<'a> Import<'a> {
         let mut notes = out.into_notes();
         if said.len() > 1 {
             let message = format!(
-                "results of several tools are in this file: {}",
+                "results in several formats are in this file: {}",
                 said.join(", ")
             );
             notes.insert(0, of_all(message));
@@ -275,7 +326,7 @@ impl<'a> Import<'a> {
                 "was not written by a known tool",
                 "give results of SQLIO, DiskSpd, fio, Iometer, vdbench, elbencho, CrystalDiskMark or KDiskMark",
             ));
-            Error::new(self.source_name, problem, hint)
+            Error::new(self.source_name, problem, hint).of_no_tool()
         })
     }
 
@@ -310,19 +361,8 @@ pub fn import_whole_results(bytes: &[u8], source_name: &str) -> Result<ImportedF
     Import::new(bytes, source_name).whole_results().all()
 }
 
-/// What is said where fio's results are there in several forms, of which one is read.
-fn other_form(read: &[Start], left_out: &[Start]) -> Option<Note> {
-    let first = left_out.first()?;
-    let is_best = |format: &Format| matches!(format, Format::FioJson | Format::FioNormal);
-    let best = read.iter().map(|start| start.format).find(is_best)?;
-    Some(Note {
-        line: Some(first.place.line),
-        message: format!(
-            "begins {}, which is left out because {best} is in the same file and says more of the same runs; import other runs from a file of their own",
-            first.format
-        ),
-    })
-}
+const OF_LOG: &str =
+    "what a log puts before each line (a time, or the name of a container) is left out";
 
 fn of_all(message: String) -> Note {
     Note {
@@ -364,52 +404,52 @@ impl Format {
     pub(crate) const fn words(self) -> Words {
         let [bad_hint, none, none_hint] = match self {
             Format::Sqlio => [
-                "fix these lines, or remove the results that they belong to from the file; nothing was imported",
+                "fix these lines, or remove the results that they belong to from the file",
                 "contains no result of SQLIO",
                 "a result begins with a line `sqlio v1.5.SG`",
             ],
             Format::DiskspdText => [
-                "fix these lines, or remove the results that they belong to from the file; nothing was imported",
+                "fix these lines, or remove the results that they belong to from the file",
                 "contains no result of DiskSpd",
                 "a result has a heading `Results` with tables below; -Rxml is read, too",
             ],
             Format::DiskspdXml => [
-                "nothing was imported; remove the document that it belongs to from the file",
+                "remove the document that it belongs to from the file",
                 "contains no result of DiskSpd",
                 "make it with `diskspd -Rxml`",
             ],
             Format::FioJson => [
-                "give fio's output as it was written; nothing was imported",
+                "give fio's output as it was written",
                 "contains no result of fio",
                 "make it with `fio --output-format=json`",
             ],
             Format::FioNormal => [
-                "give fio's output as it was written, or its JSON (--output-format=json); nothing was imported",
+                "give fio's output as it was written, or its JSON (--output-format=json)",
                 "contains no result of fio",
                 "make it with `fio --output-format=json`",
             ],
             Format::FioTerse => [
-                "give fio's lines as they were written; nothing was imported",
+                "give fio's lines as they were written",
                 "contains no result of fio",
                 "make it with `fio --output-format=json`, which has more detail",
             ],
             Format::IometerCsv => [
-                "give Iometer's file of results as it was written; nothing was imported",
+                "give Iometer's file of results as it was written",
                 "contains no result of Iometer",
                 "a table of results has a row that begins with `ALL,All,`",
             ],
             Format::VdbenchFlatfile | Format::VdbenchSummary => [
-                "give vdbench's file as it was written; nothing was imported",
+                "give vdbench's file as it was written",
                 "contains no average of a vdbench run",
                 "an average has `avg_` in its column of intervals; a run that was stopped has none",
             ],
             Format::ElbenchoCsv | Format::ElbenchoJson => [
-                "give elbencho's file as it was written; nothing was imported",
+                "give elbencho's file as it was written",
                 "contains no phase of elbencho that reads or writes",
                 "phases that read or write are READ, WRITE and RWMIX",
             ],
             Format::CrystalDiskMark | Format::KDiskMark => [
-                "give the text as the program saved it (File, Save); nothing was imported",
+                "give the text as the program saved it (File, Save)",
                 "contains no test result",
                 "save the text once the tests have run",
             ],
@@ -420,17 +460,6 @@ impl Format {
             none_hint,
         }
     }
-}
-
-/// The tool that wrote these bytes, if recognised: [`import`] applies, but may still fail.
-#[must_use]
-pub fn recognise(bytes: &[u8]) -> Option<Format> {
-    let text = text::decode_parts(bytes, "").ok()?.text;
-    let work = Work::new(bytes.len(), &|_| ControlFlow::Continue(()));
-    let first = starts(&text, &work, &mut Vec::new())
-        .first()
-        .map(|start| start.format);
-    first.or_else(|| anywhere(&text, &work))
 }
 
 #[cfg(test)]

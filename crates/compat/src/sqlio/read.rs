@@ -451,7 +451,10 @@ impl Open {
             ("Avg_Init_Latency(us)", 1, true),
             ("Max_Init_Latency(us)", 2, true),
         ];
-        let &(name, at, initiation) = NAMES.iter().find(|(known, ..)| *known == name)?;
+        // Markdown escapes underscores.
+        let signs = || name.chars().filter(|sign| *sign != '\\');
+        let mut names = NAMES.iter();
+        let &(name, at, initiation) = names.find(|(known, ..)| known.chars().eq(signs()))?;
         let value = whole::<u64>(rest.trim());
         if value.is_none() {
             return Some(Taken::Wrong(format!("has no whole number after `{name}:`")));

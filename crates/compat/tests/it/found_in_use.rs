@@ -2,7 +2,7 @@
 //! each made here.
 
 use crate::tools::FIO;
-use stripewise_compat::{ImportedFile, import};
+use stripewise_compat::{Format, ImportedFile, import, import_whole_results};
 use stripewise_results::{JobRow, RunRecord};
 use stripewise_workload::{SyncCall, SyncPolicy, ThinkTime};
 
@@ -281,6 +281,40 @@ fn a_flatfile_without_time_stamps_is_one() {
 }
 
 /// Averages of a file system workload, as vdbench writes them.
+#[test]
+fn totals_of_vdbench_have_one_heading() {
+    let summary = include_str!("../data/vdbench-summary.html");
+    let mut headings = 0;
+    let is_of_totals = |line: &&str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let is_interval = words.len() > 10 && words[1].parse::<u64>().is_ok();
+        let is_heading = words.get(3) == Some(&"interval") || words.first() == Some(&"rate");
+        headings += usize::from(is_heading);
+        !is_interval && (!is_heading || headings <= 2)
+    };
+    let lines = summary.lines().filter(is_of_totals);
+    let totals: String = lines.map(|line| format!("{line}\n")).collect();
+    assert_eq!(totals.matches("interval").count(), 1, "{totals}");
+    let jobs = |text: &str| -> Vec<_> {
+        let file = read(text);
+        file.runs.iter().map(|run| run.jobs.clone()).collect()
+    };
+    assert_eq!(jobs(&totals), jobs(summary));
+    // On its standard output vdbench says more of a run.
+    let message = "10:20:00.553 This triggers end of run inspite of possibly some workloads that are still running.";
+    let said = summary.replace("\nMar 02, 2026", &format!("\n{message}\n\nMar 02, 2026"));
+    assert_ne!(said, summary);
+    assert_eq!(jobs(&said), jobs(summary));
+}
+
+#[test]
+fn underscores_that_markdown_escapes_are_underscores() {
+    let text = include_str!("../data/sqlio-plain.txt");
+    let escaped = text.replace("_Latency", "\\_Latency");
+    assert_ne!(text, escaped);
+    assert_eq!(read(&escaped).runs[0].jobs, read(text).runs[0].jobs);
+}
+
 fn of_files(heading: &str, average: &str) -> String {
     format!(
         "<pre>\n tod Run Interval reqrate rate resp MB/sec {heading}\n15:56:56.542 rd1 avg_2-50 {average}\n"
@@ -332,6 +366,58 @@ fn results_of_any_tool_are_read_where_they_are_quoted() {
 }
 
 #[test]
+fn results_of_any_tool_are_read_from_logs() {
+    let jobs =
+        |file: &ImportedFile| -> Vec<_> { file.runs.iter().map(|run| run.jobs.clone()).collect() };
+    for text in [
+        include_str!("../data/sqlio-plain.txt"),
+        include_str!("../data/diskspd.txt"),
+        include_str!("../data/diskspd.xml"),
+        include_str!("../data/fio-normal.txt"),
+        TERSE,
+        FIO,
+        include_str!("../data/iometer.csv"),
+        FLATFILE,
+        include_str!("../data/elbencho.csv"),
+        CRYSTAL,
+    ] {
+        for prefix in [
+            "2026-11-28T08:00:00.5Z ",
+            "2026-11-28T08:00:00.123456789Z stdout F ",
+            "Nov 28 08:00:00 db1 bench[1234]: ",
+            "[pod/bench-x7/bench] ",
+            "bench-1  | ",
+            "[08:00:00] ",
+        ] {
+            let logged: String = text
+                .lines()
+                .map(|line| format!("{prefix}{line}\r\n"))
+                .collect();
+            let file = read(&logged);
+            assert_eq!(jobs(&file), jobs(&read(text)), "{logged}");
+            assert!(says(&file, "what a log puts before each line"));
+        }
+    }
+    let logged: String = FIO
+        .lines()
+        .map(|line| format!("2026-11-28 08:00:00 {line}\n"))
+        .collect();
+    let error = refused(&format!("{logged}and more\n"));
+    let line = FIO.lines().count() + 1;
+    assert!(
+        error.contains(&format!("not before line {line}")),
+        "{error}"
+    );
+    let error = refused("{\"log\":\"{\\n\",\"stream\":\"stdout\"}\n");
+    assert!(error.contains("a container's log"), "{error}");
+    // vdbench itself prints the time of day.
+    assert!(!says(
+        &read(include_str!("../data/vdbench-summary.html")),
+        "what a log"
+    ));
+}
+
+#[test]
 fn texts_of_disk_marks_are_read_where_they_are_quoted_or_embedded() {
     for text in [CRYSTAL, KDISK] {
         let alone = read(text);
@@ -349,6 +435,16 @@ fn texts_of_disk_marks_are_read_where_they_are_quoted_or_embedded() {
             assert_eq!(jobs(&file), jobs(&alone), "{other}");
         }
     }
+}
+
+#[test]
+fn diskspd_for_linux_is_refused_by_its_name() {
+    let text = include_str!("../data/diskspd.txt");
+    let linux = text.replace("Results for timespan 1:", "Results for job 1:");
+    assert_ne!(linux, text);
+    let error = refused(&linux.replace("actual test time:", "test time:"));
+    assert!(error.contains("of DiskSpd for Linux"), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
 }
 
 #[test]
@@ -482,28 +578,100 @@ fn documents_that_other_programs_wrote_again_are_read() {
 }
 
 #[test]
-fn other_forms_of_fio_in_a_file_are_left_out_with_a_note() {
+fn a_run_that_fio_printed_in_several_forms_is_one_result() {
     let normal = include_str!("../data/fio-normal.txt");
-    for (text, form, best, runs) in [
-        (
-            format!("{normal}\n{TERSE}"),
-            "fio terse output",
-            "fio normal output",
-            3,
-        ),
-        (
-            format!("{normal}\n{FIO}"),
-            "fio normal output",
-            "fio JSON",
-            read(FIO).runs.len(),
-        ),
+    let json = include_str!("../data/fio-same-run.json");
+    let of = |text: &str| -> Vec<_> {
+        let file = read(text);
+        file.runs.iter().map(|run| run.jobs.clone()).collect()
+    };
+    // As fio prints `json,normal`: the headers, the JSON, the jobs.
+    let (headers, jobs) = normal.split_at(normal.find("mixed: (groupid").unwrap());
+    let both = format!("{headers}{json}\n{jobs}");
+    for text in [
+        both.clone(),
+        format!("{normal}\n{json}"),
+        format!("{json}\n{normal}"),
+    ] {
+        assert_eq!(of(&text), of(json), "{text}");
+        assert!(says(&read(&text), "3 jobs in fio normal output, from line"));
+    }
+    assert!(says(&read(&both), "fio JSON in this file says more"));
+    // Terse lines come first of all.
+    let same = include_str!("../data/fio-terse-3.json");
+    let file = read(&format!("{TERSE}{same}"));
+    assert_eq!(
+        (file.format, file.runs.len()),
+        (Format::FioJson, of(same).len())
+    );
+    assert!(says(&file, "3 jobs in fio terse output, from line 1 on"));
+    let file = import_whole_results(both.as_bytes(), "x").unwrap();
+    assert_eq!(file.runs.len(), of(json).len());
+    for alone in [normal, TERSE, json] {
+        assert!(!says(&read(alone), "says more of the same"));
+    }
+}
+
+#[test]
+fn sums_and_bits_of_normal_output_are_read() {
+    let normal = include_str!("../data/fio-normal.txt");
+    let jobs = |text: &str| -> Vec<_> {
+        let file = read(text);
+        file.runs.iter().map(|run| run.jobs.clone()).collect()
+    };
+    let end = "  lat (usec)   : 4=18.62%";
+    let sum = "  mixed: IOPS=0, BW=0 (0)(0B/161msec)\n    clat (nsec): min=1, max=2, avg=1.50, stdev=0.10\n";
+    let both = normal.replacen(end, &format!("{sum}{end}"), 1);
+    assert_ne!(both, normal);
+    assert_eq!(jobs(&both), jobs(normal));
+    // With `unit_base=1`.
+    let bits = normal.replacen("BW=26.1MiB/s (27.4MB/s)", "BW=219Mbit/s (209Mibit/s)", 1);
+    assert_ne!(bits, normal);
+    assert_eq!(jobs(&bits), jobs(normal));
+    // Without reads and writes only the sum is named as the reason.
+    let first = normal.find("  read: IOPS").unwrap();
+    let only = format!(
+        "{}{sum}{}",
+        &normal[..first],
+        &normal[normal.find(end).unwrap()..]
+    );
+    let error = refused(&only);
+    assert!(error.contains("adds up reads and writes"), "{error}");
+    assert!(!error.contains("is missing"), "{error}");
+}
+
+#[test]
+fn other_runs_are_read_in_whatever_form_fio_printed_them() {
+    let normal = include_str!("../data/fio-normal.txt");
+    let count = |text: &str| read(text).runs.len();
+    for (text, forms) in [
+        (format!("{normal}\n{FIO}"), [normal, FIO]),
+        (format!("{TERSE}{FIO}"), [TERSE, FIO]),
+        (format!("{TERSE}{normal}"), [TERSE, normal]),
     ] {
         let file = read(&text);
-        assert_eq!(file.runs.len(), runs, "{form}");
-        let note = format!("begins {form}, which is left out because {best} is in the same file");
-        assert!(says(&file, &note), "{:?}", file.notes);
+        assert_eq!(file.runs.len(), count(forms[0]) + count(forms[1]));
+        assert!(says(&file, "results in several formats are in this file"));
+        assert!(!says(&file, "says more of the same"));
     }
-    for alone in [normal, TERSE, FIO] {
-        assert!(!says(&read(alone), "is in the same file"));
-    }
+    // Headers above terse lines are those of the jobs below.
+    let (headers, jobs) = normal.split_at(normal.find("mixed: (groupid").unwrap());
+    let file = read(&format!("{headers}{TERSE}{jobs}"));
+    assert_eq!(file.runs[0].jobs, read(normal).runs[0].jobs);
+}
+
+#[test]
+fn snapshots_in_two_forms_are_those_of_one_run() {
+    let normal = include_str!("../data/fio-normal.txt");
+    let json = include_str!("../data/fio-same-run.json");
+    let (headers, jobs) = normal.split_at(normal.find("mixed: (groupid").unwrap());
+    let earlier = |text: &str| {
+        let text = text.replace("2004", "1002").replace("3985", "1992");
+        text.replace("32645120", "16318464")
+            .replace("31.1MiB", "15.6MiB")
+    };
+    let both = format!("{headers}{}{}{json}\n{jobs}", earlier(json), earlier(jobs));
+    let file = read(&both);
+    assert_eq!(file.runs.len(), 3, "{:?}", file.notes);
+    assert!(says(&file, "1 earlier snapshot of a run is left out"));
 }

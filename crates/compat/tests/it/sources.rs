@@ -3,7 +3,7 @@
 
 use crate::sqlio_output::{GROW, PLAIN};
 use crate::tools::{DISKSPD_TEXT, DISKSPD_XML, FIO};
-use stripewise_compat::{ImportedFile, import, import_whole_results, recognise};
+use stripewise_compat::{ImportedFile, import, import_whole_results};
 
 #[test]
 fn results_that_are_not_read_are_refused_by_the_name_of_what_they_are() {
@@ -54,12 +54,17 @@ fn results_that_are_not_read_are_refused_by_the_name_of_what_they_are() {
             "compare",
         ),
         ("hello\n", "not written by a known tool", "SQLIO, DiskSpd"),
+        (
+            "# Notes\nRun vdbench, elbencho or Iometer.\n",
+            "not written by a known tool",
+            "SQLIO, DiskSpd",
+        ),
     ] {
         let error = import(text.as_bytes(), "x.txt").unwrap_err();
         assert!(error.to_string().contains(problem), "{problem}: {error}");
         assert!(error.hint().contains(hint), "{hint}: {}", error.hint());
         let is_known = problem.contains("truncated") || problem.contains("terse");
-        assert_eq!(recognise(text.as_bytes()).is_some(), is_known);
+        assert_eq!(error.is_of_no_tool(), !is_known, "{error}");
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::common::*;
 use std::io::{BufRead, BufReader, Write};
 use stripewise_results::Status;
-use stripewise_store::{ErrorKind, Filter, Store};
+use stripewise_store::{ErrorKind, Filter, Owner, Store, save_each_in_new};
 
 /// The child: a whole run, or a lock held until standard input closes.
 #[test]
@@ -119,6 +119,29 @@ fn others_write_while_runs_that_come_one_by_one_are_gathered() {
     assert_eq!(ids, ["second", "first", measured[0], measured[1], "known"]);
     let kept = store.load("second").unwrap();
     assert_eq!(kept, finished("second", 1, 1));
+    store.check().unwrap();
+}
+
+#[test]
+fn only_runs_that_are_kept_make_a_store() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let owner = Owner::of_this_process("here");
+    let import = |why: std::result::Result<(), &'static str>| {
+        let opened = || open(&path).map_err(|_| "not opened");
+        save_each_in_new(&owner, opened, |saving| {
+            let new = ["one", "one", "two"].map(|id| saving.save(&finished(id, 1, 1)));
+            why.map(|()| new)
+        })
+    };
+    assert_eq!(import(Err("unreadable")).unwrap(), Err("unreadable"));
+    assert!(!path.exists());
+    assert_eq!(import(Ok(())).unwrap(), Ok([true, false, true]));
+    // Another process may have kept the same meanwhile.
+    assert_eq!(import(Ok(())).unwrap(), Ok([true, false, true]));
+    let store = open(&path).unwrap();
+    assert_eq!(store.list(&Filter::default()).unwrap().len(), 2);
+    assert_eq!(store.load("two").unwrap(), finished("two", 1, 1));
     store.check().unwrap();
 }
 

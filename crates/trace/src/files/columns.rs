@@ -49,18 +49,12 @@ impl Columns {
 
     /// Parses a row; None if it lacks required columns.
     pub(crate) fn row(&self, line: &str, devices: &mut DeviceNames) -> Option<Operation> {
-        let mark = [',', ';', '\t']
-            .into_iter()
-            .find(|&mark| line.contains(mark));
-        let parts: Vec<&str> = match mark {
-            Some(mark) => line.split(mark).take(COLUMNS_MAX).collect(),
-            None => line.split_ascii_whitespace().take(COLUMNS_MAX).collect(),
-        };
+        let parts = cells(line);
         let mut operation = Operation::at(0, Kind::Read, 0, 0);
         let mut latency_ns = None;
         let mut device: Option<String> = None;
         for (k, column) in self.columns.iter().enumerate() {
-            let part = parts.get(k)?.trim().trim_matches('"');
+            let part = *parts.get(k)?;
             match column {
                 Column::Time(unit) => operation.arrived_ns = unit.read(part)?,
                 Column::Latency(unit) => latency_ns = Some(unit.read(part)?),
@@ -83,6 +77,66 @@ impl Columns {
         operation.device = devices.number(device.as_deref().unwrap_or_default());
         let is_sound = latency_ns.is_none() || operation.completed_ns.is_some();
         is_sound.then_some(operation)
+    }
+
+    /// Whether a line names the columns: there are words where rows have numbers.
+    fn are_named_by(&self, line: &str) -> bool {
+        let parts = cells(line);
+        let mut columns = self.columns.iter().enumerate();
+        columns.all(|(k, column)| match (parts.get(k), column) {
+            (None, _) => false,
+            (Some(_), Column::Op(_) | Column::Device | Column::Other) => true,
+            (Some(part), _) => part.starts_with(|sign: char| sign.is_alphabetic()),
+        })
+    }
+}
+
+/// The cells of a row, which commas, semicolons, tabs or spaces part.
+fn cells(line: &str) -> Vec<&str> {
+    let mark = [',', ';', '\t']
+        .into_iter()
+        .find(|&mark| line.contains(mark));
+    match mark {
+        Some(mark) => line.split(mark).take(COLUMNS_MAX).map(bare).collect(),
+        None => {
+            let cells = line.split_ascii_whitespace().take(COLUMNS_MAX);
+            cells.map(bare).collect()
+        }
+    }
+}
+
+fn bare(cell: &str) -> &str {
+    cell.trim().trim_matches('"')
+}
+
+/// A file of rows. The line above the first row may name the columns, and does so again where
+/// files were joined.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows {
+    columns: Columns,
+    heading: Option<String>,
+    is_begun: bool,
+}
+
+impl Rows {
+    pub const fn new(columns: Columns) -> Self {
+        Rows {
+            columns,
+            heading: None,
+            is_begun: false,
+        }
+    }
+
+    /// An operation, or Some(None) for a heading.
+    pub fn line(&mut self, line: &str, devices: &mut DeviceNames) -> Option<Option<Operation>> {
+        if let Some(operation) = self.columns.row(line, devices) {
+            self.is_begun = true;
+            return Some(Some(operation));
+        }
+        if !self.is_begun && self.heading.is_none() && self.columns.are_named_by(line) {
+            self.heading = Some(line.to_owned());
+        }
+        (self.heading.as_deref() == Some(line)).then_some(None)
     }
 }
 

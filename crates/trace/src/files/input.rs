@@ -1,6 +1,7 @@
 //! The bytes of a file, by line or by record, in bounded memory.
 
 use super::compression::Bytes;
+use super::text::{Utf16, encoding, without_padding};
 use std::io::{self, BufRead, BufReader, Read};
 
 /// Bytes examined to detect the format.
@@ -25,22 +26,16 @@ pub(crate) enum Line<'b> {
 }
 
 impl<'a> Input<'a> {
-    /// Reads the beginning without consuming it.
-    pub fn new(mut bytes: Bytes<'a>) -> io::Result<(Self, Vec<u8>)> {
-        let mut head = Vec::new();
-        let ended = bytes
-            .by_ref()
-            .take(HEAD_BYTES as u64)
-            .read_to_end(&mut head);
-        // A file truncated within its first bytes still has them.
-        let rest: Bytes = match ended {
-            Ok(_) => bytes,
-            Err(error) if head.is_empty() => return Err(error),
-            Err(error) => Box::new(Broken(Some(error))),
-        };
-        let whole: Bytes = Box::new(io::Cursor::new(head.clone()).chain(rest));
+    /// Reads the beginning without consuming it; text becomes UTF-8.
+    pub fn new(bytes: Bytes<'a>) -> io::Result<(Self, Vec<u8>)> {
+        let (mut head, mut rest) = beginning(bytes)?;
+        let (mark, unit) = encoding(&head);
+        head.drain(..mark);
+        if let Some(unit) = unit {
+            (head, rest) = beginning(Box::new(Utf16::new(joined(&head, rest), unit)))?;
+        }
         let input = Input {
-            bytes: BufReader::with_capacity(HEAD_BYTES, whole),
+            bytes: BufReader::with_capacity(HEAD_BYTES, joined(&head, rest)),
             line: Vec::new(),
             taken: 0,
         };
@@ -64,9 +59,10 @@ impl<'a> Input<'a> {
             }
             let end = part.iter().position(|&byte| byte == b'\n');
             let length = end.unwrap_or(part.len());
-            is_long |= self.line.len() + length > LINE_BYTES_MAX;
+            let text = without_padding(&part[..length]);
+            is_long |= self.line.len() + text.len() > LINE_BYTES_MAX;
             if !is_long {
-                self.line.extend_from_slice(&part[..length]);
+                self.line.extend_from_slice(text);
             }
             self.bytes.consume(end.map_or(length, |end| end + 1));
             if end.is_some() {
@@ -105,6 +101,28 @@ impl<'a> Input<'a> {
         }
         Ok(kept)
     }
+}
+
+/// The first bytes of a file, and those behind them.
+fn beginning(mut bytes: Bytes<'_>) -> io::Result<(Vec<u8>, Bytes<'_>)> {
+    let mut head = Vec::new();
+    let ended = bytes
+        .by_ref()
+        .take(HEAD_BYTES as u64)
+        .read_to_end(&mut head);
+    // A file truncated within its first bytes still has them.
+    match ended {
+        Ok(_) => Ok((head, bytes)),
+        Err(error) if head.is_empty() => Err(error),
+        Err(error) => {
+            let rest: Bytes<'_> = Box::new(Broken(Some(error)));
+            Ok((head, rest))
+        }
+    }
+}
+
+fn joined<'a>(head: &[u8], rest: Bytes<'a>) -> Bytes<'a> {
+    Box::new(io::Cursor::new(head.to_vec()).chain(rest))
 }
 
 /// A file that failed while its beginning was being read.

@@ -61,12 +61,17 @@ pub(crate) fn blkparse(line: &str) -> Option<Option<Event>> {
 }
 
 /// A line of `trace-cmd report`:
-/// A line of `trace-cmd report`:
 /// `fio-1234  [001]  1234.567890: block_rq_issue: 8,0 R 4096 () 2048 + 8 [fio]`, or of `trace`,
-/// which has flags after the processor.
+/// which has flags after the processor, and before it the process in brackets where that is
+/// switched on (`record-tgid`).
 pub(crate) fn trace_cmd(line: &str) -> Option<Option<Event>> {
     let bracket = line.find(" [")?;
-    let (_, pid) = line[..bracket].trim().rsplit_once('-')?;
+    let task = line[..bracket].trim();
+    let task = match task.strip_suffix(')') {
+        Some(task) => task.rsplit_once('(')?.0,
+        None => task,
+    };
+    let (_, pid) = task.rsplit_once('-')?;
     let pid = pid.trim().parse().ok()?;
     let (before, after_time) = line[bracket..].split_once(": ")?;
     let at_ns = scaled(before.split_ascii_whitespace().next_back()?, NS_PER_S)?;
@@ -124,6 +129,29 @@ pub(crate) fn lost(line: &str) -> Option<u64> {
         "" => Some(1),
         number => number.parse().ok(),
     }
+}
+
+/// Whether a line is a heading of `trace-cmd report` or tracefs, or one of the sums behind the
+/// events of `blkparse`.
+pub(crate) fn is_about_the_trace(line: &str) -> bool {
+    const BEGINNINGS: [&str; 14] = [
+        "#",
+        "cpus=",
+        "version = ",
+        "Input file ",
+        "CPU",
+        "Total (",
+        "Reads ",
+        "Read ",
+        "PC Reads ",
+        "PC Read ",
+        "IO unplugs:",
+        "Throughput (",
+        "Events (",
+        "Skips:",
+    ];
+    let line = line.trim_start();
+    BEGINNINGS.iter().any(|words| line.starts_with(*words))
 }
 
 /// The text after this many words.

@@ -14,6 +14,7 @@ mod kernel_text;
 mod names;
 mod number;
 mod stored;
+mod text;
 mod totals;
 mod vscsi;
 
@@ -24,6 +25,7 @@ pub use columns::Columns;
 pub use compression::Compression;
 pub use error::FileError;
 pub use stored::TraceWriter;
+pub use text::decoded;
 pub use totals::{FileTotals, Snapshot, TotalsError, is_snapshot, totals};
 
 use crate::closedness::share_of_lost;
@@ -33,6 +35,7 @@ use crate::order::InOrder;
 use crate::pairing::{Pairer, PairingReport};
 use crate::tasks::Tasks;
 use blktrace::Blktrace;
+use columns::Rows;
 use compression::unpacked;
 use input::{Input, Line};
 use iolog::Iolog;
@@ -132,7 +135,7 @@ enum Parser {
     Text(fn(&str) -> Option<Option<Event>>),
     Iolog(Iolog),
     Stored,
-    Rows(Columns),
+    Rows(Rows),
     Vscsi(Vscsi),
 }
 
@@ -173,7 +176,7 @@ pub fn open<'a>(
         return Err(FileError::Empty);
     }
     let (format, parser) = match columns {
-        Some(columns) => (Format::Columns, Parser::Rows(columns.clone())),
+        Some(columns) => (Format::Columns, Parser::Rows(Rows::new(columns.clone()))),
         None => recognise(&head)?,
     };
     Ok(TraceFile {
@@ -202,7 +205,7 @@ fn recognise(head: &[u8]) -> Result<(Format, Parser), FileError> {
     if vscsi::is_oracle_general(head) {
         return Err(FileError::OracleGeneral);
     }
-    let text = String::from_utf8_lossy(head);
+    let text = String::from_utf8_lossy(text::without_padding(head));
     let lines: Vec<&str> = text.lines().map(str::trim).take(LINES_LOOKED_AT).collect();
     if lines.first() == Some(&stored::HEADER) {
         return Ok((Format::Stripewise, Parser::Stored));
@@ -245,15 +248,14 @@ fn recognise_rows(lines: &[&str]) -> Result<(Format, Parser), FileError> {
             let is_row = columns.row(line, &mut DeviceNames::default()).is_some();
             is_row && line.split(',').count() == count
         };
-        let rows: Vec<&&str> = lines.iter().filter(|line| !line.is_empty()).collect();
-        let body = if rows.first().is_some_and(|first| fits(first)) {
-            &rows[..]
-        } else {
-            rows.get(1..).unwrap_or_default()
-        };
+        let filled = lines.iter().copied().filter(|line| !line.is_empty());
+        let rows: Vec<&str> = filled.collect();
+        let heading = rows.first().copied().filter(|first| !fits(first));
+        let rows = rows.into_iter().filter(|row| Some(*row) != heading);
+        let body: Vec<&str> = rows.collect();
         let whole = &body[..body.len().saturating_sub(1).max(1).min(body.len())];
-        if !whole.is_empty() && whole.iter().all(|line| fits(line)) {
-            return Ok((format, Parser::Rows(columns)));
+        if !whole.is_empty() && whole.iter().all(fits) {
+            return Ok((format, Parser::Rows(Rows::new(columns))));
         }
     }
     Err(FileError::Unknown)
@@ -312,11 +314,8 @@ impl TraceFile<'_> {
             Parser::Text(parse) => match self.input.line()? {
                 None => return Ok(false),
                 Some(line) => {
-                    let either = with_text(&line, |line| match kernel_text::lost(line) {
-                        Some(events) => Some(Some(Item::Lost(events))),
-                        None => Some(parse(line)?.map(Item::Event)),
-                    });
-                    item_of(either, |item| item)
+                    let parsed = with_text(&line, |line| text_item(line, *parse));
+                    item_of(parsed, |item| item)
                 }
             },
             Parser::Stored => match self.input.line()? {
@@ -335,12 +334,11 @@ impl TraceFile<'_> {
                     item_of(parsed, Item::Operation)
                 }
             },
-            Parser::Rows(columns) => match self.input.line()? {
+            Parser::Rows(rows) => match self.input.line()? {
                 None => return Ok(false),
                 Some(line) => {
-                    let devices = &mut self.devices;
-                    let parse = |line: &str| Some(Some(columns.row(line, devices)?));
-                    item_of(with_text(&line, parse), Item::Operation)
+                    let parsed = with_text(&line, |line| rows.line(line, &mut self.devices));
+                    item_of(parsed, Item::Operation)
                 }
             },
         };
@@ -459,6 +457,15 @@ fn reason_of(error: &io::Error) -> String {
             "the file ends within a row, or within what is packed".into()
         }
         _ => format!("the file is damaged: {error}"),
+    }
+}
+
+/// A line of the kernel's events.
+fn text_item(line: &str, parse: fn(&str) -> Option<Option<Event>>) -> Option<Option<Item>> {
+    match (kernel_text::lost(line), parse(line)) {
+        (Some(events), _) => Some(Some(Item::Lost(events))),
+        (None, Some(event)) => Some(event.map(Item::Event)),
+        (None, None) => kernel_text::is_about_the_trace(line).then_some(None),
     }
 }
 

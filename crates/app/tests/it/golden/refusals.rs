@@ -503,7 +503,7 @@ hint: `stripewise history` lists the runs; an id may be cut short as long as it 
         r"
 exit 2
 --- stderr
-error: notes.txt: was not written by a known tool
+error: nothing was stored: notes.txt: was not written by a known tool
 hint: give results of SQLIO, DiskSpd, fio, Iometer, vdbench, elbencho, CrystalDiskMark or KDiskMark
 ",
     ),
