@@ -81,13 +81,40 @@ fn a_sharp_shared_cap_is_a_limiter_and_its_interval_holds_it() {
             .per_s
             .contains(125.0 * 1_048_576.0)
     );
-    assert_eq!((caps.either, caps.drift), (false, None));
+    assert_eq!((caps.counting, caps.drift), (Counting::Bytes, None));
     let found = grid.nature().unwrap();
     assert_eq!(
         (found.nature, found.sharing),
         (Nature::Limiter, Sharing::Shared)
     );
     assert!(!grid.wants_more(SCATTER_MAX));
+}
+
+#[test]
+fn units_are_told_from_a_cap_on_bytes_a_quarter_beyond_them() {
+    let volume = Volume {
+        bytes_per_s: 3_000.0 * 32_768.0,
+        ..GP3
+    };
+    for seed in 0..20 {
+        let grid = volume.grid(0.02, 6, seed);
+        let beyond = grid.block_size_bytes(LimitCell::BeyondUnit);
+        let of_size = grid.corners.block_size_bytes;
+        assert_eq!((of_size, beyond), (Some(32 << 10), Some(40 << 10)));
+        let counting = |beyond_per_s: f64| {
+            let mut grid = grid.clone();
+            let runs = if beyond_per_s > 0.0 { 6 } else { 0 };
+            for _ in 0..runs {
+                grid.add(LimitCell::BeyondUnit, beyond_per_s);
+            }
+            grid.caps().unwrap().counting
+        };
+        assert_eq!(counting(2_400.0), Counting::Bytes);
+        assert_eq!(counting(1_500.0), Counting::Units(32 << 10));
+        for beyond_per_s in [0.0, 1_900.0] {
+            assert_eq!(counting(beyond_per_s), Counting::Either(32 << 10));
+        }
+    }
 }
 
 #[test]

@@ -9,7 +9,8 @@ use super::document::{
 use super::{LimitsStudy, Planned, text};
 use crate::{NextStep, Study};
 use stripewise_stats::{
-    BoundBy, Caps, Estimate, LimitCell, Nature, NatureFound, Sharing, TokenBucket, binding,
+    BoundBy, Caps, Counting, Estimate, LimitCell, Nature, NatureFound, Sharing, TokenBucket,
+    binding,
 };
 
 /// Loads this close to a corner are held by both of its limits.
@@ -37,14 +38,19 @@ impl LimitsStudy {
             _ => Vec::new(),
         };
         let grid = self.grid();
+        let counting = self.counting(caps.as_ref(), &named);
+        let counted_unit_bytes = match counting {
+            Counting::Units(unit) => Some(unit),
+            Counting::Bytes | Counting::Either(_) => None,
+        };
         LimitsDocument {
             schema_version: SCHEMA_VERSION,
             id: facts.id.clone(),
             target: facts.target.clone(),
             measured_at: facts.measured_at.clone(),
             host: facts.host.clone(),
-            applies: self.applies(caps.as_ref(), &named),
-            notes: self.notes(caps.as_ref(), &named),
+            applies: self.applies(caps.as_ref(), &named, counted_unit_bytes),
+            notes: self.notes(caps.as_ref(), &named, counting),
             caps: named,
             control_group,
             burst: self.burst_found(),
@@ -54,6 +60,7 @@ impl LimitsStudy {
             cells: grid,
             scatter_percent: caps.map(|caps| 100.0 * caps.scatter),
             limiter_probability: nature.map(|found| found.limiter_probability),
+            counted_unit_bytes,
             partial: self.is_partial(),
             refused,
             price_per_1000_iops: None,
@@ -68,7 +75,11 @@ impl LimitsStudy {
     }
 
     fn cells(&self) -> impl Iterator<Item = LimitCell> + '_ {
-        let corners = [LimitCell::SizeCorner, LimitCell::DepthCorner];
+        let corners = [
+            LimitCell::SizeCorner,
+            LimitCell::BeyondUnit,
+            LimitCell::DepthCorner,
+        ];
         let all = LimitCell::FIXED.into_iter().chain(corners);
         all.filter(|cell| !self.rates.of(*cell).is_empty())
     }
@@ -190,6 +201,22 @@ impl LimitsStudy {
         all
     }
 
+    /// How large operations count, where both caps are named. Units are a limiter's: a device's
+    /// rate beyond the corner may come close by chance.
+    fn counting(&self, caps: Option<&Caps>, named: &[CapFound]) -> Counting {
+        let of = |kind| named.iter().find(|cap| cap.kind == kind);
+        let (Some(caps), Some(iops), Some(_)) = (caps, of(CapKind::Iops), of(CapKind::BytesPerS))
+        else {
+            return Counting::Bytes;
+        };
+        match (caps.counting, iops.limiter) {
+            (_, Some(false)) => Counting::Bytes,
+            _ if !self.control_group.is_empty() => Counting::Bytes,
+            (Counting::Units(unit), None) => Counting::Either(unit),
+            (counting, _) => counting,
+        }
+    }
+
     fn default_sharing(&self) -> Sharing {
         match self.options.writes {
             true => Sharing::Neither,
@@ -197,7 +224,12 @@ impl LimitsStudy {
         }
     }
 
-    fn applies(&self, caps: Option<&Caps>, named: &[CapFound]) -> Vec<LoadApplies> {
+    fn applies(
+        &self,
+        caps: Option<&Caps>,
+        named: &[CapFound],
+        unit_bytes: Option<u64>,
+    ) -> Vec<LoadApplies> {
         let mut all: Vec<LoadApplies> = self
             .cells()
             .filter_map(|cell| {
@@ -205,12 +237,12 @@ impl LimitsStudy {
                     block_size_bytes: self.rates.block_size_bytes(cell)?,
                     kind: kind_of(cell),
                     outstanding: self.rates.outstanding(cell)?,
-                    limits: self.limits_of(cell, caps, named)?,
+                    limits: self.limits_of(cell, caps, named, unit_bytes)?,
                 })
             })
             .collect();
         if let Some((block_size_bytes, outstanding)) = self.options.load
-            && let Some(limits) = self.limits_of_load()
+            && let Some(limits) = self.limits_of_load(unit_bytes)
         {
             let own = LoadApplies {
                 block_size_bytes,
@@ -237,14 +269,15 @@ impl LimitsStudy {
     }
 
     /// For the user's own load, by the slopes around it.
-    fn limits_of_load(&self) -> Option<Vec<Limit>> {
+    fn limits_of_load(&self, unit_bytes: Option<u64>) -> Option<Vec<Limit>> {
         if let Some(outside) = self.held_outside(Planned::Load) {
             return Some(outside);
         }
         let found = binding(&self.binding)?;
         Some(vec![match found.bound_by {
             Some(BoundBy::Iops) => Limit::Iops,
-            Some(BoundBy::Bandwidth) => Limit::Bandwidth,
+            Some(BoundBy::Bandwidth) if unit_bytes.is_none() => Limit::Bandwidth,
+            Some(BoundBy::Bandwidth) => Limit::Iops,
             Some(BoundBy::Latency) => Limit::Latency,
             None => Limit::Undecided,
         }])
@@ -256,6 +289,7 @@ impl LimitsStudy {
         cell: LimitCell,
         caps: Option<&Caps>,
         named: &[CapFound],
+        unit_bytes: Option<u64>,
     ) -> Option<Vec<Limit>> {
         if let Some(outside) = self.held_outside(Planned::Grid(cell)) {
             return Some(outside);
@@ -268,7 +302,8 @@ impl LimitsStudy {
             _ => 1.0,
         };
         let rate = share * self.rates.rate(cell)?;
-        let bytes = self.rates.block_size_bytes(cell)? as f64;
+        let bytes = self.rates.block_size_bytes(cell)?;
+        let units = unit_bytes.map_or(1, |unit| bytes.div_ceil(unit));
         let holds = |cap: &&CapFound| match (cap.applies_to, kind_of(cell)) {
             (AppliesTo::Both, _) => true,
             (_, LoadKind::Mix) => separate,
@@ -282,8 +317,12 @@ impl LimitsStudy {
         };
         // How far below a cap it is, as a ratio: 1 at the cap.
         let below = |kind, reached: f64| cap_on(kind).map(|cap| cap.per_s / reached);
-        let any_iops = below(CapKind::Iops, rate);
-        let any_bandwidth = below(CapKind::BytesPerS, rate * bytes);
+        let any_iops = below(CapKind::Iops, rate * units as f64);
+        // The bytes of units are no cap beside them.
+        let any_bandwidth = match unit_bytes {
+            Some(_) => None,
+            None => below(CapKind::BytesPerS, rate * bytes as f64),
+        };
         // A cap of unknown nature does not name the limit of a load, but may be what holds it.
         let iops = any_iops.filter(|_| cap_on(CapKind::Iops).is_some_and(|cap| is_known(&cap)));
         let bandwidth =
@@ -312,7 +351,7 @@ impl LimitsStudy {
         Some(limits)
     }
 
-    fn notes(&self, caps: Option<&Caps>, named: &[CapFound]) -> Vec<String> {
+    fn notes(&self, caps: Option<&Caps>, named: &[CapFound], counting: Counting) -> Vec<String> {
         let mut notes = Vec::new();
         if self.is_partial() {
             notes.push(format!(
@@ -330,12 +369,12 @@ impl LimitsStudy {
                 100.0 * caps.scatter
             ));
         }
-        if caps.either && !named.is_empty() {
-            notes.push(
-                "The two caps meet at 256 KiB, above which some volumes count an operation \
-                 several times: either may hold large operations."
-                    .to_owned(),
-            );
+        if let Counting::Either(unit) = counting {
+            notes.push(format!(
+                "The two caps meet at {unit} blocks. Either bandwidth is capped, or each started \
+                 {unit} counts as an operation: both fit.",
+                unit = text::size(unit)
+            ));
         }
         if !self.options.writes {
             notes.push(

@@ -366,15 +366,20 @@ impl LimitsStudy {
         let of_load = self.options.load.map_or(0, |_| 4);
         let reads = LimitCell::FIXED.iter().filter(|cell| !cell.writes());
         let reads = reads.count() + of_load;
+        // Two, until they are chosen.
+        let corners = match self.round_number > REPETITIONS_MIN {
+            true => self.rates.corners.count(),
+            false => 2,
+        };
         let (of_reads, repetitions) = if self.round_number <= 2 * REPETITIONS_MIN {
             // What it takes where runs scatter little.
             let rounds = REPETITIONS_MIN.saturating_sub(self.round_number);
-            let corners =
+            let of_corners =
                 (2 * REPETITIONS_MIN).saturating_sub(self.round_number.max(REPETITIONS_MIN));
-            (rounds * reads + 3 * corners, REPETITIONS_MIN)
+            (rounds * reads + (corners + 1) * of_corners, REPETITIONS_MIN)
         } else {
             let rounds = REPETITIONS_MAX.saturating_sub(self.rates.repetitions() + 1);
-            (rounds * (reads + 2), REPETITIONS_MAX)
+            (rounds * (reads + corners), REPETITIONS_MAX)
         };
         let of_writes = if self.options.writes {
             2 * repetitions

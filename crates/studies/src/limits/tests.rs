@@ -14,6 +14,7 @@ const GP3: Volume = Volume {
     bucket: f64::INFINITY,
     sustained: 0.0,
     scatter: 0.0,
+    unit_bytes: f64::INFINITY,
 };
 
 /// Caps, latency, and a bucket of operations with its refill rate.
@@ -26,12 +27,15 @@ struct Volume {
     sustained: f64,
     /// Relative scatter of runs.
     scatter: f64,
+    /// An operation counts once for each unit of this size that it starts.
+    unit_bytes: f64,
 }
 
 impl Volume {
     /// Simulates time at a load; takes from the bucket.
     fn second(&mut self, bytes: f64, outstanding: f64, seconds: f64) -> f64 {
-        let cap = self.iops.min(self.sustained + self.bucket / seconds);
+        let units = (bytes / self.unit_bytes).ceil().max(1.0);
+        let cap = (self.iops / units).min(self.sustained + self.bucket / seconds);
         let rate = cap
             .min(self.bytes_per_s / bytes)
             .min(outstanding / self.latency_s);
@@ -180,6 +184,37 @@ fn caps_are_named_with_where_each_applies() {
     );
     assert!(answer.ends_with("Below 43K blocks the IOPS limit applies, above it the bandwidth."));
     assert!(!document.partial && document.refused.is_none());
+}
+
+#[test]
+fn units_in_which_operations_count_are_told_from_a_cap_on_bandwidth() {
+    let load = Some((64 << 10, 64));
+    let counted = Volume {
+        unit_bytes: 32_768.0,
+        bytes_per_s: f64::INFINITY,
+        ..GP3
+    };
+    let document = measured(LimitsOptions { load, ..options() }, counted, &[]);
+    assert_eq!(document.counted_unit_bytes, Some(32 << 10));
+    let answer = sheet(&document).answer;
+    let units =
+        " It counts I/O in units of 32K: 3,000 units/s, which move no more than 93.8 MiB/s.";
+    assert!(answer.ends_with(units), "{answer}");
+    let mut limits = document.applies.iter().flat_map(|one| &one.limits);
+    assert!(limits.all(|limit| matches!(limit, Limit::Iops | Limit::Latency)));
+    // The same rates at all multiples of 32 KiB.
+    let capped = Volume {
+        bytes_per_s: 3_000.0 * 32_768.0,
+        ..GP3
+    };
+    let document = measured(options(), capped, &[]);
+    assert_eq!(document.counted_unit_bytes, None);
+    let answer = sheet(&document).answer;
+    let corner = " Below 32K blocks the IOPS limit applies, above it the bandwidth.";
+    assert!(
+        answer.ends_with(corner) && document.notes.is_empty(),
+        "{answer}"
+    );
 }
 
 /// Blocks of 16 KiB are bandwidth-bound there, and say nothing against a cap on operations.
