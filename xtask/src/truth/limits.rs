@@ -477,7 +477,7 @@ fn find(rates: (f64, f64), size: f64, seed: u64) -> Option<Found> {
     if is_lasting(&all, &step) != Some(true) {
         return None;
     }
-    let bucket = fit_bucket(&all, &step, &earlier)?;
+    let bucket = fit_bucket(&all, &step, &earlier, 0)?;
     let rest_s = rest_after_s(&bucket);
     tokens += sustained * rest_s;
     let again = drive(&mut random, rates, &mut tokens, 240);

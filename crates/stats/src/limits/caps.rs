@@ -70,6 +70,8 @@ pub struct Drift {
     pub change_share: f64,
     /// After so many rounds; `None`: behind the runs that write.
     pub after_rounds: Option<usize>,
+    /// A load that shows it.
+    pub cell: LimitCell,
 }
 
 impl LimitRates {
@@ -181,6 +183,7 @@ impl LimitRates {
         (-change > DRIFT_MIN.max(DRIFT_ERRORS * error)).then(|| Drift {
             change_share: libm::expm1(change),
             after_rounds: None,
+            cell: LimitCell::Small,
         })
     }
 
@@ -218,6 +221,7 @@ impl LimitRates {
                 most = Some(Drift {
                     change_share: share,
                     after_rounds: Some(after),
+                    cell: *cells.first()?,
                 });
             }
         }

@@ -343,7 +343,7 @@ fn a_bucket_is_measured_with_what_was_taken_before() {
             seconds: 100.0,
         },
     ];
-    let bucket = fit_bucket(&rates, &step, &earlier).unwrap();
+    let bucket = fit_bucket(&rates, &step, &earlier, 0).unwrap();
     assert!(bucket.bucket.contains(2_700_000.0), "{bucket:?}");
     assert!(bucket.lasts_s.contains(1_000.0), "{bucket:?}");
     let rest_s = rest_after_s(&bucket);
@@ -351,6 +351,14 @@ fn a_bucket_is_measured_with_what_was_taken_before() {
     let again = seconds(&[(3_000.0, 60), (300.0, 60)], 0.05, 6);
     let refill = fit_refill(&bucket, &again, rest_s).unwrap();
     assert!(refill.per_s.contains(300.0), "{refill:?}");
+    // A second drive that takes all that a bucket holds does not show how fast it filled.
+    let small = seconds(&[(3_000.0, 60), (300.0, 400)], 0.0, 5);
+    let step = find_step(&small, 0).unwrap();
+    let bucket = fit_bucket(&small, &step, &[], 0).unwrap();
+    assert_eq!(fit_refill(&bucket, &again, 5_400.0), None);
+    // Seconds that the earlier use includes count once.
+    let bucket = fit_bucket(&small, &step, &earlier[1..], 60).unwrap();
+    assert!(bucket.bucket.contains(270_000.0), "{bucket:?}");
 }
 
 #[test]
@@ -361,7 +369,7 @@ fn what_does_not_last_or_come_back_is_no_credit() {
     assert_eq!(find_step(&seconds(&[(3_000.0, 4_000)], 0.1, 8), 0), None);
     assert_eq!(find_step(&[], 0), None);
     let rates = seconds(&[(3_000.0, 900), (300.0, 400)], 0.05, 5);
-    let bucket = fit_bucket(&rates, &find_step(&rates, 0).unwrap(), &[]).unwrap();
+    let bucket = fit_bucket(&rates, &find_step(&rates, 0).unwrap(), &[], 0).unwrap();
     assert_eq!(
         fit_refill(&bucket, &seconds(&[(300.0, 200)], 0.05, 9), 540.0),
         None

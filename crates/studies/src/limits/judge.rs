@@ -386,9 +386,11 @@ impl LimitsStudy {
     }
 
     fn bucket_note(&self) -> Option<String> {
-        let bucket = self.burst_that_came_back()?.bucket?;
+        let burst = self.burst_that_came_back()?;
+        let bucket = burst.bucket?;
         let above = bucket.burst_per_s.value - bucket.sustained_per_s.value;
-        let earlier = bucket.bucket.value - above * bucket.step_s as f64;
+        let driven_s = bucket.step_s.saturating_sub(burst.grid_s);
+        let earlier = bucket.bucket.value - above * driven_s as f64;
         let share = 100.0 * earlier.max(0.0) / bucket.bucket.value;
         Some(format!(
             "The bucket counts as full when the measurement began; {share:.0} % of it went into the \

@@ -34,7 +34,8 @@ use std::collections::BTreeMap;
 use stripewise_report::Sheet;
 use stripewise_results::{JobRecord, RunRecord, Severity, Status};
 use stripewise_stats::{
-    BindingRates, BurstUse, LimitCell, LimitRates, REPETITIONS_MAX, REPETITIONS_MIN, Random,
+    BindingRates, BurstUse, Drift, LimitCell, LimitRates, REPETITIONS_MAX, REPETITIONS_MIN, Random,
+    STEP_SECONDS,
 };
 use stripewise_workload::Workload;
 use volume::VolumeSeen;
@@ -45,6 +46,8 @@ const STATE_VERSION: u32 = 1;
 const BUSY_SHARE_MIN: f64 = 0.9;
 /// Operations larger than this count several times on some volumes (Amazon EBS).
 const UNIT_BYTES: u64 = 256 << 10;
+/// A rate that fell by this share within the grid is found as the end of a burst.
+const FALL_SHARE_MIN: f64 = 0.2;
 /// Depth from which a cell has several threads.
 const THREADS_DEPTH_MIN: u32 = 16;
 
@@ -97,6 +100,20 @@ struct GridUse {
     units_per_s: f64,
     bytes_per_s: f64,
     seconds: f64,
+}
+
+impl GridUse {
+    fn of(&self, unit: BucketUnit) -> BurstUse {
+        let (per_s, per_s_high) = match unit {
+            BucketUnit::Operations => (self.operations_per_s, self.units_per_s),
+            BucketUnit::Bytes => (self.bytes_per_s, self.bytes_per_s),
+        };
+        BurstUse {
+            per_s,
+            per_s_high,
+            seconds: self.seconds,
+        }
+    }
 }
 
 /// The study.
@@ -246,24 +263,38 @@ impl LimitsStudy {
         let Some(caps) = self.rates.caps().filter(|_| self.obstacle().is_none()) else {
             return;
         };
-        // A burst that ended within the grid appears as a drift, without a flat cap.
-        let unit = match (caps.iops, caps.bytes_per_s) {
-            (None, Some(_)) => BucketUnit::Bytes,
-            (None, None) if caps.drift.is_none() => return,
+        let fall = caps.drift.filter(|drift| drift.change_share < 0.0);
+        let unit = match (fall, caps.iops, caps.bytes_per_s) {
+            // Less is not found as a step, and the lower rate would pass for the burst.
+            (Some(drift), ..) if drift.change_share > -FALL_SHARE_MIN => return,
+            (Some(drift), ..) if drift.cell == LimitCell::Large => BucketUnit::Bytes,
+            (None, None, Some(_)) => BucketUnit::Bytes,
+            (None, None, None) => return,
             _ => BucketUnit::Operations,
         };
-        let earlier = self.used.iter().map(|used| {
-            let (per_s, per_s_high) = match unit {
-                BucketUnit::Operations => (used.operations_per_s, used.units_per_s),
-                BucketUnit::Bytes => (used.bytes_per_s, used.bytes_per_s),
-            };
-            BurstUse {
-                per_s,
-                per_s_high,
-                seconds: used.seconds,
-            }
-        });
-        self.burst = Some(Burst::new(unit, budget_ns, earlier.collect()));
+        let earlier = self.used.iter().map(|used| used.of(unit)).collect();
+        let of_grid = fall.map_or_else(Vec::new, |drift| self.before_fall(&drift, unit));
+        self.burst = Some(Burst::new(unit, budget_ns, earlier, of_grid));
+    }
+
+    /// Rates by second at a cap that fell within the grid, until then: of the runs that show it,
+    /// for as long as any run reached it.
+    fn before_fall(&self, drift: &Drift, unit: BucketUnit) -> Vec<f64> {
+        let weight = match unit {
+            BucketUnit::Operations => 1.0,
+            BucketUnit::Bytes => self.rates.block_size_bytes(drift.cell).unwrap_or(1) as f64,
+        };
+        let runs = self.rates.of(drift.cell);
+        let before = &runs[..drift.after_rounds.unwrap_or(runs.len()).min(runs.len())];
+        let rates = before.iter().map(|rate| rate * weight);
+        // The run within which it fell is not at the cap.
+        let lowest = rates.clone().fold(0.0, f64::max) * (1.0 + drift.change_share).sqrt();
+        let rates = rates.filter(|rate| *rate > lowest);
+        let uses = self.used.iter().map(|used| used.of(unit));
+        let at_cap = uses.filter(|used| used.per_s > lowest);
+        let seconds: f64 = at_cap.map(|used| used.seconds).sum();
+        let count = (seconds as usize).max(STEP_SECONDS);
+        rates.cycle().take(count).collect()
     }
 
     /// It can go on after a pause. What was driven of a burst cannot: its bucket fills

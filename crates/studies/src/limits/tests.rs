@@ -676,6 +676,56 @@ fn a_burst_is_driven_to_its_end_and_its_refill_measured() {
 }
 
 #[test]
+fn a_burst_that_ended_within_the_grid_is_the_one_that_is_measured() {
+    let gp2 = Volume {
+        bucket: 60_000.0,
+        sustained: 300.0,
+        ..GP3
+    };
+    for writes in [true, false] {
+        let bursting = LimitsOptions {
+            writes,
+            burst_ns_max: Some(60_000_000_000),
+            ..options()
+        };
+        let document = measured(bursting, gp2, &[]);
+        assert!(document.refused.is_some() && document.caps.is_empty());
+        assert_eq!(search(&document).result, BurstResult::Ended);
+        let burst = document.burst.clone().expect("a burst");
+        assert_eq!(burst.bucket_unit, BucketUnit::Operations);
+        // What the reads of 1M count as is not known.
+        assert!((burst.bucket / 60_000.0 - 1.0).abs() < 0.15, "{burst:?}");
+        assert!(
+            (burst.sustained_per_s / 300.0 - 1.0).abs() < 0.01,
+            "{burst:?}"
+        );
+        assert!((burst.refill_per_s.expect("a refill") / 300.0 - 1.0).abs() < 0.1);
+        let answer = sheet(&document).answer;
+        assert!(
+            answer.contains("At 3,000 IOPS a full burst lasts"),
+            "{answer}"
+        );
+    }
+    // A fall too small for a step: the lower rate is not driven as if it were a burst.
+    let mut runs = 0;
+    let mut study = LimitsStudy::new(LimitsOptions {
+        burst_ns_max: Some(60_000_000_000),
+        ..options()
+    });
+    let mut volume = GP3;
+    while let NextStep::Run(run) = study.next() {
+        volume.iops = if runs < 20 { 3_000.0 } else { 2_600.0 };
+        runs += 1;
+        study.completed(run.id, &volume.record(&run, Vec::new()));
+    }
+    let document = study.document(&LimitsFacts::default());
+    assert_eq!(search(&document).result, BurstResult::NotDriven);
+    let answer = sheet(&document).answer;
+    let none = " No burst was looked for, as no cap is named.";
+    assert!(answer.ends_with(none), "{answer}");
+}
+
+#[test]
 fn a_pause_fills_the_bucket_and_ends_what_was_driven_of_a_burst() {
     let mut volume = Volume {
         bucket: 1_080_000.0,
@@ -806,7 +856,7 @@ fn without_a_cap_no_burst_is_looked_for() {
 
 #[test]
 fn a_rate_that_fell_without_a_burst_is_not_said_to_have_had_a_rest() {
-    let mut burst = burst::Burst::new(BucketUnit::Operations, 1_800_000_000_000, Vec::new());
+    let mut burst = burst::Burst::new(BucketUnit::Operations, 1_800_000_000_000, vec![], vec![]);
     let mut seconds = 0;
     while let burst::BurstNext::Piece(_) = burst.next() {
         let interval = |second: u64| Interval {
@@ -847,6 +897,7 @@ fn a_rate_that_moved_is_explained_by_where_it_went() {
         text::drift(&stripewise_stats::Drift {
             change_share,
             after_rounds: Some(6),
+            cell: stripewise_stats::LimitCell::Small,
         })
     };
     assert_eq!(
