@@ -1,6 +1,8 @@
 //! Caps on operations and bytes per second: Huber means of the flat cells.
 
-use super::cells::{AGAIN_RUNS, BYTES_CELLS, LimitCell, LimitRates, huber, unit_at};
+use super::cells::{
+    AGAIN_RUNS, BYTES_CELLS, LimitCell, LimitRates, REPETITIONS_MIN, huber, unit_at,
+};
 use crate::robust::robust_mean_interval;
 use crate::sample::{Estimate, median};
 use serde::{Deserialize, Serialize};
@@ -170,6 +172,14 @@ impl LimitRates {
         let cells = [LimitCell::Mix, LimitCell::Writes].into_iter();
         let mut means = cells.filter_map(|cell| self.log_mean(cell));
         means.any(|mean| mean < level - tolerance)
+    }
+
+    /// Whether a measurement that stops here would show what a cap is refused for: each load has
+    /// the fewest runs of a whole one, and reads were measured behind writes that are slower.
+    #[must_use]
+    pub fn shows_refusals(&self) -> bool {
+        let is_back_measured = || self.of(LimitCell::SmallAgain).len() >= AGAIN_RUNS;
+        self.repetitions() >= REPETITIONS_MIN && (!self.writes_are_slower() || is_back_measured())
     }
 
     /// What reads fell to while writes were measured, where the last runs behind these show it.

@@ -9,8 +9,8 @@ use super::document::{
 use super::{LimitsStudy, Planned, text};
 use crate::{NextStep, Study};
 use stripewise_stats::{
-    BoundBy, Caps, Counting, Estimate, LimitCell, Nature, NatureFound, Sharing, TokenBucket,
-    binding,
+    BoundBy, Caps, Counting, Estimate, LimitCell, Nature, NatureFound, REPETITIONS_MIN, Sharing,
+    TokenBucket, binding,
 };
 
 /// Loads this close to a corner are held by both of its limits.
@@ -26,8 +26,9 @@ impl LimitsStudy {
     /// The document from what is known so far.
     #[must_use]
     pub fn document(&self, facts: &LimitsFacts) -> LimitsDocument {
-        let caps = self.rates.caps();
-        let nature = self.rates.nature();
+        let is_whole = !self.is_partial() || self.rates.shows_refusals();
+        let caps = self.rates.caps().filter(|_| is_whole);
+        let nature = caps.and_then(|_| self.rates.nature());
         let refused = self.refusal(caps.as_ref());
         let control_group = facts.control_group.clone().map(|mut group| {
             group.reached = !self.control_group.is_empty();
@@ -273,7 +274,10 @@ impl LimitsStudy {
         if let Some(outside) = self.held_outside(Planned::Load) {
             return Some(outside);
         }
-        let found = binding(&self.binding)?;
+        let rates = &self.binding;
+        let runs = [&rates.load, &rates.larger, &rates.deeper].map(Vec::len);
+        let is_whole = runs.iter().all(|runs| *runs >= REPETITIONS_MIN);
+        let found = binding(rates).filter(|_| is_whole)?;
         Some(vec![match found.bound_by {
             Some(BoundBy::Iops) => Limit::Iops,
             Some(BoundBy::Bandwidth) if unit_bytes.is_none() => Limit::Bandwidth,
@@ -342,7 +346,7 @@ impl LimitsStudy {
             limits.extend(near(bandwidth).then_some(Limit::Bandwidth));
             let latency = cell == LimitCell::DepthCorner && near(iops);
             limits.extend(latency.then_some(Limit::Latency));
-        } else if depth_one && !near(any_iops) && !near(any_bandwidth) {
+        } else if depth_one && caps.is_some() && !near(any_iops) && !near(any_bandwidth) {
             limits.push(Limit::Latency);
         }
         if limits.is_empty() {

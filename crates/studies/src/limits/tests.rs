@@ -633,6 +633,42 @@ fn a_study_that_ends_between_two_runs_is_partial() {
     assert_eq!(caps, [AppliesTo::ReadsUntestedWrites; 2]);
 }
 
+#[test]
+fn what_more_runs_may_refute_is_not_named_before_them() {
+    let mut study = LimitsStudy::new(LimitsOptions {
+        load: Some((8 << 10, 64)),
+        ..options()
+    });
+    let mut volume = Volume {
+        sustained: 300.0,
+        ..GP3
+    };
+    let mut named = Vec::new();
+    let mut of_load = Vec::new();
+    while let NextStep::Run(run) = study.next() {
+        if run.jobs[0].workload.read_percent == 50 {
+            volume.bucket = 0.0;
+        }
+        study.completed(run.id, &volume.record(&run, Vec::new()));
+        let document = study.document(&LimitsFacts::default());
+        if !document.caps.is_empty() {
+            named.push(study.runs);
+        }
+        let mut applies = document.applies.iter();
+        if applies.any(|one| one.block_size_bytes == 8 << 10) {
+            of_load.push(study.runs);
+        }
+    }
+    // Six rounds of ten reads; then corners and 4K reads, six times each; then the mix, which
+    // shows what only reads behind the writes explain.
+    let is_due = |runs: &u32| matches!(*runs, 56..=60 | 77..=78);
+    assert!(named.iter().all(is_due), "{named:?}");
+    assert!(named.contains(&60) && named.contains(&78), "{named:?}");
+    assert!(of_load[0] > 50, "{of_load:?}");
+    let refused = study.document(&LimitsFacts::default()).refused;
+    assert!(refused.is_some_and(|why| why.starts_with("4K reads fell by 90 %")));
+}
+
 /// The result of the search for the end of a burst.
 fn search(document: &LimitsDocument) -> BurstSearch {
     document.burst_search.clone().expect("looked for")
