@@ -311,20 +311,21 @@ fn announce(context: &Context, request: &LimitsRequest, study: &LimitsStudy) {
     let time = match request.target.starts_with("sim:") {
         // The duration of its runs depends on their rates, which are not known yet.
         true => "in simulated time, each run until enough operations completed".to_owned(),
-        false => format!(
-            "about {}, up to four times as long if rates scatter",
-            format_duration(study.time().left_ns)
-        ),
+        false => {
+            let [expected, most] = study.grid_time_ns().map(format_duration);
+            format!("about {expected}, up to {most} if rates scatter")
+        }
     };
     let mut text = format!(
         "Reads{} of 4K to 1M at random places of {}, 1 to 64 in flight: {time}",
         if study.writes() { " and writes" } else { "" },
         request.target,
     );
-    if let Some(burst_ns) = request.burst_ns_max {
+    if let Some((burst_ns, whole_ns)) = request.burst_ns_max.zip(study.burst_time_ns()) {
         text = format!(
-            "{text}; a burst is driven for {} at most",
-            format_duration(burst_ns)
+            "{text}; a burst is driven for {} at most, about {} with a rest and a second drive",
+            format_duration(burst_ns),
+            format_duration(whole_ns)
         );
         let examples =
             volume_gib(&request.target).map_or_else(|| vec![100.0, 500.0], |gib| vec![gib]);

@@ -218,11 +218,7 @@ impl LimitRates {
             corners.push(LimitCell::Small);
             return Some(corners);
         }
-        let scatter_max = match writes {
-            true => SCATTER_OF_READS_MAX,
-            false => SCATTER_MAX,
-        };
-        if number < ROUNDS_MAX && self.wants_more(scatter_max) {
+        if number < ROUNDS_MAX && self.wants_more(scatter_max(writes)) {
             return Some(reads.chain(corners).collect());
         }
         self.reads_are_over = true;
@@ -396,6 +392,13 @@ impl LimitRates {
         repetitions < REPETITIONS_MAX && !self.scatters_up_to(scatter_max)
     }
 
+    /// Runs of each cell that it takes at the scatter so far.
+    #[must_use]
+    pub fn repetitions_needed(&self, writes: bool) -> usize {
+        let ratio = (self.scatter()).map_or(0.0, |scatter| scatter.run / scatter_max(writes));
+        (libm::ceil(ratio * ratio) as usize).clamp(REPETITIONS_MIN, REPETITIONS_MAX)
+    }
+
     /// Whether the scatter is small enough to call a cap a limiter.
     pub(super) fn is_quiet(&self) -> bool {
         self.scatters_up_to(SCATTER_MAX)
@@ -405,6 +408,14 @@ impl LimitRates {
         let repetitions = libm::sqrt(self.repetitions() as f64);
         self.scatter()
             .is_some_and(|scatter| scatter.run / repetitions <= scatter_max)
+    }
+}
+
+/// Scatter of a mean up to which reads are repeated.
+fn scatter_max(writes: bool) -> f64 {
+    match writes {
+        true => SCATTER_OF_READS_MAX,
+        false => SCATTER_MAX,
     }
 }
 

@@ -48,6 +48,9 @@ const BUSY_SHARE_MIN: f64 = 0.9;
 const UNIT_BYTES: u64 = 256 << 10;
 /// A rate that fell by this share within the grid is found as the end of a burst.
 const FALL_SHARE_MIN: f64 = 0.2;
+/// What a run takes on a real target beside its own time: files are opened, the machine is looked
+/// at before and after, and the record is stored.
+const BETWEEN_RUNS_NS: u64 = 250_000_000;
 /// Depth from which a cell has several threads.
 const THREADS_DEPTH_MIN: u32 = 16;
 
@@ -386,12 +389,10 @@ impl LimitsStudy {
         }
     }
 
-    /// Upper bound on the remaining runs of the grid.
-    fn grid_runs_left(&self) -> u64 {
-        if self.round.is_empty() {
-            return 0;
-        }
-        if self.rates.reads_are_over() {
+    /// Remaining runs of the grid until every load has this many; those behind slower writes are
+    /// not among them.
+    fn grid_runs_left(&self, repetitions: usize) -> u64 {
+        if self.round.is_empty() || self.rates.reads_are_over() {
             return self.round.len() as u64;
         }
         let of_load = self.options.load.map_or(0, |_| 4);
@@ -402,22 +403,43 @@ impl LimitsStudy {
             true => self.rates.corners.count(),
             false => 2,
         };
-        let (of_reads, repetitions) = if self.round_number <= 2 * REPETITIONS_MIN {
-            // What it takes where runs scatter little.
-            let rounds = REPETITIONS_MIN.saturating_sub(self.round_number);
-            let of_corners =
-                (2 * REPETITIONS_MIN).saturating_sub(self.round_number.max(REPETITIONS_MIN));
-            (rounds * reads + (corners + 1) * of_corners, REPETITIONS_MIN)
-        } else {
-            let rounds = REPETITIONS_MAX.saturating_sub(self.rates.repetitions() + 1);
-            (rounds * (reads + corners), REPETITIONS_MAX)
+        let first = REPETITIONS_MIN.saturating_sub(self.round_number);
+        let of_corners =
+            (2 * REPETITIONS_MIN).saturating_sub(self.round_number.max(REPETITIONS_MIN));
+        let so_far = match self.round_number <= 2 * REPETITIONS_MIN {
+            true => REPETITIONS_MIN,
+            false => self.rates.repetitions() + 1,
         };
-        let of_writes = if self.options.writes {
-            2 * repetitions
-        } else {
-            0
+        let further = repetitions.saturating_sub(so_far);
+        let of_reads = first * reads + of_corners * (corners + 1) + further * (reads + corners);
+        let of_writes = match self.options.writes {
+            true => 2 * repetitions.max(so_far),
+            false => 0,
         };
         (self.round.len() + of_reads + of_writes) as u64
+    }
+
+    /// How long the rest of the grid takes on a real target: at the scatter so far, and at most.
+    #[must_use]
+    pub fn grid_time_ns(&self) -> [u64; 2] {
+        let expected = self.rates.repetitions_needed(self.options.writes);
+        let behind_writes = match self.options.writes {
+            true => REPETITIONS_MAX as u64,
+            false => 0,
+        };
+        let most = self.grid_runs_left(REPETITIONS_MAX) + behind_writes;
+        [self.grid_runs_left(expected), most]
+            .map(|runs| runs.saturating_mul(self.run_ns().saturating_add(BETWEEN_RUNS_NS)))
+    }
+
+    /// How long a burst takes, with its rest and the second drive, if one is to be driven.
+    #[must_use]
+    pub fn burst_time_ns(&self) -> Option<u64> {
+        self.options.burst_ns_max.map(Burst::longest_ns)
+    }
+
+    fn run_ns(&self) -> u64 {
+        self.options.run_ns.saturating_add(self.options.ramp_ns)
     }
 }
 
@@ -499,8 +521,8 @@ impl Study for LimitsStudy {
     }
 
     fn time(&self) -> StudyTime {
-        let each_ns = self.options.run_ns.saturating_add(self.options.ramp_ns);
-        let grid_ns = self.grid_runs_left().saturating_mul(each_ns);
+        let expected = self.rates.repetitions_needed(self.options.writes);
+        let grid_ns = self.grid_runs_left(expected).saturating_mul(self.run_ns());
         let burst_ns = match (&self.burst, self.options.burst_ns_max) {
             (Some(burst), _) => burst.left_ns(),
             (None, Some(budget_ns)) if !self.round.is_empty() => Burst::longest_ns(budget_ns),

@@ -246,14 +246,22 @@ fn what_a_cache_writes_back_is_in_no_read() {
         let mut study = LimitsStudy::new(LimitsOptions { seed, ..options() });
         let mut volume = Volume { scatter, ..GP3 };
         let mut kinds = String::new();
-        let most = study.grid_runs_left();
+        let most = study.grid_runs_left(REPETITIONS_MIN);
+        let [expected_ns, most_ns] = study.grid_time_ns();
+        assert!(expected_ns >= 2_000_000_000 * most && most_ns > expected_ns);
         while let NextStep::Run(run) = study.next() {
+            // One that goes on announces what is left.
+            let left = study.grid_runs_left(REPETITIONS_MIN);
+            assert!(
+                scatter > 0.0 || kinds.len() as u64 + left == most,
+                "{kinds}, {left}"
+            );
             kinds.push(match run.jobs[0].workload.read_percent {
                 0 => 'w',
                 100 => 'r',
                 _ => 'm',
             });
-            assert!(study.grid_runs_left() >= 1);
+            assert!(study.grid_runs_left(REPETITIONS_MIN) >= 1);
             study.completed(run.id, &volume.record(&run, Vec::new()));
         }
         let behind = kinds.trim_start_matches('r');
