@@ -423,19 +423,20 @@ fn read_table(context: &Context, path: &Path) -> Outcome<VolumeTable> {
     })
 }
 
-/// The document with matching volume types and the price.
+/// The document with matching volume types, or why there are none, and the price.
 fn named(
     request: &LimitsRequest,
     named_by: Option<(&str, &VolumeTable)>,
-    document: LimitsDocument,
+    mut document: LimitsDocument,
 ) -> LimitsDocument {
     let iops = document.caps.iter().find(|cap| cap.kind == CapKind::Iops);
     let price = request.price.zip(iops);
-    LimitsDocument {
-        names: named_by.map_or_else(Vec::new, |(cloud, table)| table.names(cloud, &document)),
-        price_per_1000_iops: price.map(|(price, cap)| price / cap.per_s * 1_000.0),
-        ..document
+    document.price_per_1000_iops = price.map(|(price, cap)| price / cap.per_s * 1_000.0);
+    if let Some((cloud, table)) = named_by {
+        document.names = table.names(cloud, &document);
+        document.notes.extend(table.why_none(cloud, &document));
     }
+    document
 }
 
 #[cfg(test)]
