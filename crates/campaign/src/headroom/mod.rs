@@ -11,7 +11,7 @@ use crate::steps::resuming::{finished, nothing_to_resume};
 use cap::known_cap;
 use load::{GivenLoad, given_load};
 use std::rc::Rc;
-use stripewise_conductor::conduct::{Setup, conduct, open};
+use stripewise_conductor::conduct::{Setup, conduct, open, refuse_unusable};
 use stripewise_conductor::context::{Context, keep_measured};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -107,6 +107,7 @@ pub fn headroom(
         permissions,
         recordings: (given.file.clone()).map(|file| file as Rc<dyn Recordings>),
     };
+    refuse_unusable(context, &store, &study, &setup)?;
     for line in plan(asked, &given, &study) {
         context.plan(line);
     }

@@ -7,7 +7,7 @@ pub use crate::steps::limits::{Cloud, LimitsRequest, StoredLimits};
 use crate::steps::limits::KIND;
 use crate::steps::resuming::{finished, nothing_to_resume};
 use std::path::Path;
-use stripewise_conductor::conduct::{Conducted, Setup, conduct, needs, open};
+use stripewise_conductor::conduct::{Conducted, Setup, conduct, needs, open, refuse_unusable};
 use stripewise_conductor::context::{Context, keep_measured};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -108,6 +108,7 @@ pub fn limits(
         Some((_, study)) => study,
         None => possible(context, &store, request, &setup)?,
     };
+    refuse_unusable(context, &store, &study, &setup)?;
     announce(context, request, &study);
     let targets = open(context, &mut store, &study, &setup)?;
     let target = &targets[0];
