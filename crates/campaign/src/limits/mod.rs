@@ -5,7 +5,7 @@ mod control_group;
 pub use crate::steps::limits::{Cloud, LimitsRequest, StoredLimits};
 
 use crate::steps::limits::KIND;
-use crate::steps::resuming::{finished, nothing_to_resume};
+use crate::steps::resumable_answer::id_time_and_host;
 use std::path::Path;
 use stripewise_conductor::conduct::{Conducted, Setup, conduct, needs, open, refuse_unusable};
 use stripewise_conductor::context::{Context, keep_measured};
@@ -56,26 +56,6 @@ pub struct Answered {
     pub exit: Exit,
 }
 
-/// What was asked by the one of this name, which is to go on.
-///
-/// # Errors
-/// Where there is none, an earlier version stored it, or its target is another one from here.
-pub fn asked_before(context: &Context, name: &str) -> Outcome<LimitsRequest> {
-    let store = context.open_store()?;
-    let found = StoredLimits::find(&store, name)?;
-    found
-        .ok_or_else(|| nothing_to_resume(KIND, name))?
-        .into_asked()
-}
-
-/// What is asked now, which may repeat what was asked before and nothing else.
-///
-/// # Errors
-/// Where it is something else.
-pub fn refuse_differing(before: &LimitsRequest, now: &LimitsRequest) -> Outcome<()> {
-    now.refuse_differing(before)
-}
-
 /// Measures the limits of a target.
 ///
 /// # Errors
@@ -94,7 +74,8 @@ pub fn limits(
     let begun = (request.resume.as_deref())
         .map(|name| begun(context, &store, request, name))
         .transpose()?;
-    let [id, measured_at, host] = origin(context, &store, begun.as_ref())?;
+    let stored = begun.as_ref().map(|(document, _)| document);
+    let [id, measured_at, host] = id_time_and_host(context, &store, stored)?;
     let of_runs = of_runs(request);
     let setup = Setup {
         id: &id,
@@ -155,19 +136,6 @@ pub fn limits(
     Ok(Answered { found, exit })
 }
 
-/// Id, time and host: of what goes on as they were stored.
-fn origin(
-    context: &Context,
-    store: &Store,
-    begun: Option<&(LimitsDocument, LimitsStudy)>,
-) -> Outcome<[String; 3]> {
-    if let Some((document, _)) = begun {
-        return Ok([&document.id, &document.measured_at, &document.host].map(String::clone));
-    }
-    let now = context.timestamp();
-    Ok([context.free_id(store, &now)?, now, context.host().name])
-}
-
 /// What all runs have in common.
 fn of_runs(request: &LimitsRequest) -> Request {
     Request {
@@ -186,11 +154,7 @@ fn begun(
     request: &LimitsRequest,
     name: &str,
 ) -> Outcome<(LimitsDocument, LimitsStudy)> {
-    let found = StoredLimits::find(store, name)?.and_then(StoredLimits::into_study);
-    let (document, mut study, stored_at) = found.ok_or_else(|| nothing_to_resume(KIND, name))?;
-    if !study.is_open() {
-        return Err(finished(&document.id));
-    }
+    let (document, mut study, stored_at) = StoredLimits::begun(store, name)?;
     // A simulated array begins anew.
     let pause_s = (!request.target.starts_with("sim:")).then(|| {
         let stored_at: WallTime = stored_at.parse().unwrap_or_default();
