@@ -150,8 +150,10 @@ pub(super) struct Scatter {
     pub run: f64,
     /// Of a cell's Huber mean.
     pub error: f64,
-    /// Two cells that differ by less than this count as equal.
+    /// Two cells of reads that differ by less than this count as equal.
     pub tolerance: f64,
+    /// The same where one of them writes.
+    pub tolerance_of_writes: f64,
 }
 
 impl LimitRates {
@@ -368,18 +370,26 @@ impl LimitRates {
         if repetitions < RUNS_MIN {
             return None;
         }
-        let mut residuals = Vec::new();
+        let (mut residuals, mut of_reads) = (Vec::new(), Vec::new());
         for cell in self.grid() {
             let logs = self.logs(cell);
             let centre = median(&logs)?;
-            residuals.extend(logs.iter().map(|log| (log - centre).abs()));
+            let distances = logs.iter().map(|log| (log - centre).abs());
+            if !cell.writes() {
+                of_reads.extend(distances.clone());
+            }
+            residuals.extend(distances);
         }
         let run = scatter_of(&residuals, repetitions);
         let error = error_of(run, repetitions);
+        // Runs that write differ by what a cache had room for: that blurs no level of reads.
+        let error_of_reads = error_of(scatter_of(&of_reads, repetitions), repetitions);
+        let tolerance = |error: f64| TOLERANCE_MIN.max(TOLERANCE_ERRORS * error);
         Some(Scatter {
             run,
             error,
-            tolerance: TOLERANCE_MIN.max(TOLERANCE_ERRORS * error),
+            tolerance: tolerance(error_of_reads),
+            tolerance_of_writes: tolerance(error),
         })
     }
 

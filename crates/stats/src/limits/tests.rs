@@ -298,6 +298,28 @@ fn writes_that_were_stopped_early_do_not_take_the_reads_along() {
 }
 
 #[test]
+fn writes_that_scatter_blur_no_level_of_reads() {
+    let mut random = Random::new(1);
+    let mut rates = LimitRates::default();
+    for cell in LimitCell::FIXED {
+        for run in 0..REPETITIONS_MIN {
+            // A cache took the first ones.
+            let rate = match (cell.writes(), run < 3) {
+                (true, true) => 9_000.0,
+                (true, false) => 1_000.0,
+                (false, _) => GP3.of(cell, &rates).unwrap(),
+            };
+            rates.add(cell, rate * libm::exp(0.04 * random.normal()));
+        }
+    }
+    let with_writes = rates.caps().unwrap();
+    rates.forget_writes();
+    let alone = rates.caps().unwrap();
+    assert_eq!(with_writes.tolerance, alone.tolerance);
+    assert!(with_writes.scatter > alone.scatter);
+}
+
+#[test]
 fn slopes_tell_which_limit_binds() {
     let cells = |bytes: f64, outstanding: f64| {
         let at = |bytes, outstanding| vec![GP3.rate(bytes, outstanding); 4];
