@@ -90,9 +90,8 @@ pub fn headroom(
         recordings: (given.file.clone()).map(|file| file as Rc<dyn Recordings>),
     };
     refuse_unusable(context, &store, &study, &setup)?;
-    for line in plan(asked, &given, &study) {
-        context.plan(line);
-    }
+    let plan = plan(asked, &given, &study).into_iter();
+    plan.for_each(|line| context.plan(line));
     let targets = open(context, &mut store, &study, &setup)?;
     if let Some(file) = &given.file {
         study = fitted_to(study, file, &targets[0])?;
