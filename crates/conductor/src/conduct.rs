@@ -8,7 +8,9 @@ use crate::measure::{Recordings, RunOptions, measure_on};
 use crate::needs::Needs;
 use crate::observer::Progress;
 use crate::permissions::Permissions;
-use crate::targets::{OpenTarget, intent, judge, living_arrays, open_or_nothing, target_failure};
+use crate::targets::{
+    OpenTarget, intent, judge, judge_requirements, living_arrays, open_or_nothing, target_failure,
+};
 use std::rc::Rc;
 use std::time::Duration;
 use stripewise_io_engine::EngineName;
@@ -47,8 +49,8 @@ pub struct Conducted {
     pub ended: Outcome<()>,
 }
 
-/// Opens the target for every load that may follow, so that anything refusable is refused
-/// here, before anything is measured. Returns one target per file of the study; in a
+/// Opens the target for every load that may follow, so that anything refusable that
+/// [`refuse_unusable`] left is refused here, before anything is measured. Returns one target per file of the study; in a
 /// directory, each is a test file of its own.
 ///
 /// # Errors
@@ -59,18 +61,8 @@ pub fn open(
     study: &dyn Study,
     setup: &Setup<'_>,
 ) -> Outcome<Vec<OpenTarget>> {
-    setup.permissions.refuse_idle(&[setup.target])?;
-    let loads = study.loads();
     let files = study.files();
-    let needs = files.iter().enumerate().map(|(index, file)| {
-        let of_file = loads.iter().filter(|job| job.targets.contains(&index));
-        let of_file: Vec<PlacedJob> = of_file.cloned().collect();
-        Needs {
-            filled_by_caller: file.state != FileState::Written,
-            ..needs_of(&of_file, index, setup)
-        }
-    });
-    let needs: Vec<Needs> = needs.collect();
+    let needs = needs_of_files(study, setup);
     refuse_without_room(context, store, &needs, setup)?;
     let mut targets = Vec::new();
     for (file, needs) in files.iter().zip(&needs) {
@@ -83,6 +75,46 @@ pub fn open(
         targets.push(target);
     }
     Ok(targets)
+}
+
+/// Refuses a target that does not exist or cannot be used for the loads of a study, before the
+/// plan is printed. Whether other work is on it takes seconds, and is judged by [`open`] alone.
+///
+/// # Errors
+/// If the target is refused.
+pub fn refuse_unusable(
+    context: &Context,
+    store: &Store,
+    study: &dyn Study,
+    setup: &Setup<'_>,
+) -> Outcome<()> {
+    setup.permissions.refuse_idle(&[setup.target])?;
+    let permissions = Permissions {
+        busy_ok: true,
+        ..setup.permissions.clone()
+    };
+    let is_opened =
+        |needs: &&Needs| needs.engine != EngineName::Null || setup.target.starts_with("sim:");
+    let needs = needs_of_files(study, setup);
+    needs
+        .iter()
+        .filter(is_opened)
+        .try_for_each(|needs| judge_requirements(context, store, setup.target, needs, &permissions))
+}
+
+/// What the loads of a study need of each of its files.
+fn needs_of_files(study: &dyn Study, setup: &Setup<'_>) -> Vec<Needs> {
+    let loads = study.loads();
+    let files = study.files().into_iter().enumerate();
+    let needs = files.map(|(index, file)| {
+        let of_file = loads.iter().filter(|job| job.targets.contains(&index));
+        let of_file: Vec<PlacedJob> = of_file.cloned().collect();
+        Needs {
+            filled_by_caller: file.state != FileState::Written,
+            ..needs_of(&of_file, index, setup)
+        }
+    });
+    needs.collect()
 }
 
 /// Several test files need room together: each by itself is judged only when those before it

@@ -128,15 +128,10 @@ pub fn open_target(
 ) -> Outcome<OpenTarget> {
     let name: TargetName = text.parse().map_err(target_failure)?;
     match &name {
-        TargetName::Simulated { .. } => {
-            refuse_manners(need)?;
-            let simulated = Simulated::open(context, &name)?;
+        TargetName::Simulated { .. } | TargetName::Dataset(_) => {
+            let simulated = open_simulated(context, &name, need)?;
             Ok(OpenTarget::Simulated(Box::new(simulated)))
         }
-        TargetName::Dataset(_) => Err(Failure::usage(
-            format!("{text} is a published table: it can be compared, not run"),
-            "name a directory, a file, a block device or sim:NAME",
-        )),
         TargetName::Path(path) => {
             judge_engine(need)?;
             let intent = Intent {
@@ -228,7 +223,23 @@ pub fn judge_requirements(
             };
             judge(context, store, &name, &intent).map(drop)
         }
-        _ => Ok(()),
+        TargetName::Simulated { .. } | TargetName::Dataset(_) => {
+            open_simulated(context, &name, need).map(drop)
+        }
+    }
+}
+
+/// A simulated array; nothing else that is no path can be measured.
+fn open_simulated(context: &Context, name: &TargetName, need: &Needs) -> Outcome<Simulated> {
+    match name {
+        TargetName::Simulated { .. } => {
+            refuse_manners(need)?;
+            Simulated::open(context, name)
+        }
+        _ => Err(Failure::usage(
+            format!("{name} is a published table: it can be compared, not run"),
+            "name a directory, a file, a block device or sim:NAME",
+        )),
     }
 }
 

@@ -65,10 +65,10 @@ pub use knee::{
 };
 pub use ladder::{bracketed, may_rise};
 pub use limits::{
-    Binding, BindingRates, BoundBy, BurstUse, Cap, Caps, Corners, Drift, LimitCell, LimitRates,
-    Nature, NatureFound, REPETITIONS_MAX, REPETITIONS_MIN, RateStep, Refill, SCATTER_MAX,
-    STEP_SECONDS, Sharing, TokenBucket, binding, find_step, fit_bucket, fit_refill, is_lasting,
-    rest_after_s, seconds_after_step,
+    Binding, BindingRates, BoundBy, BurstUse, Cap, Caps, Corners, Counting, Drift, LimitCell,
+    LimitRates, Nature, NatureFound, REPETITIONS_MAX, REPETITIONS_MIN, RateStep, Refill,
+    SCATTER_MAX, STEP_SECONDS, Sharing, TokenBucket, binding, find_step, fit_bucket, fit_refill,
+    is_lasting, rest_after_s, seconds_after_step,
 };
 pub use little::{LittleCheck, LittleInput, little};
 pub use needed::{

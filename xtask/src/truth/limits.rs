@@ -7,8 +7,9 @@ use super::size::{Size, seed_of};
 use super::table::{Bound, Table};
 use anyhow::Result;
 use stripewise_stats::{
-    BindingRates, BoundBy, BurstUse, LimitCell, LimitRates, Nature, REPETITIONS_MIN, Random,
-    binding, find_step, fit_bucket, fit_refill, is_lasting, rest_after_s, seconds_after_step,
+    BindingRates, BoundBy, BurstUse, Counting, LimitCell, LimitRates, Nature, REPETITIONS_MIN,
+    Random, binding, find_step, fit_bucket, fit_refill, is_lasting, rest_after_s,
+    seconds_after_step,
 };
 
 const MIB: f64 = 1_048_576.0;
@@ -264,7 +265,10 @@ fn say(volume: &Volume, scatter: f64, seed: u64) -> Said {
     };
     let sharp = volume.family == Family::Limiter && volume.sharpness >= 20.0;
     let iops = caps.and_then(|caps| caps.iops).filter(|_| sharp);
-    let bytes = caps.and_then(|caps| caps.bytes_per_s.filter(|_| sharp && !caps.either));
+    let bytes = caps.and_then(|caps| {
+        caps.bytes_per_s
+            .filter(|_| sharp && caps.counting == Counting::Bytes)
+    });
     Said {
         nature: rates.nature().map(|found| found.nature),
         iops_covered: iops.map(|cap| cap.per_s.contains(volume.iops)),
@@ -473,7 +477,7 @@ fn find(rates: (f64, f64), size: f64, seed: u64) -> Option<Found> {
     if is_lasting(&all, &step) != Some(true) {
         return None;
     }
-    let bucket = fit_bucket(&all, &step, &earlier)?;
+    let bucket = fit_bucket(&all, &step, &earlier, 0)?;
     let rest_s = rest_after_s(&bucket);
     tokens += sustained * rest_s;
     let again = drive(&mut random, rates, &mut tokens, 240);

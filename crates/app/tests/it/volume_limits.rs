@@ -106,6 +106,15 @@ fn a_burst_is_driven_to_its_end() {
 }
 
 #[test]
+fn a_volume_that_counts_in_units_is_told_from_one_whose_bandwidth_is_capped() {
+    let desk = Desk::new();
+    let counted = desk.json(&["limits", "sim:ebs-gp3?limit.unit=32K&limit.bandwidth=1G"]);
+    assert_eq!(counted.at("counted_unit_bytes").count(), 32 << 10);
+    let capped = desk.json(&["limits", "sim:ebs-gp3?limit.bandwidth=96000K"]);
+    assert!(capped.maybe("counted_unit_bytes").is_none());
+}
+
+#[test]
 fn a_burst_that_ends_while_writes_are_measured_is_named_and_no_cap_is() {
     let desk = Desk::new();
     // In the mix, and in the writes.

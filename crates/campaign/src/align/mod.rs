@@ -19,7 +19,9 @@ use stripewise_conductor::host_group::open_with;
 use stripewise_conductor::measure::check_before;
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::permissions::Permissions;
-use stripewise_conductor::targets::{OpenTarget, reads_instead, void_data, void_in_memory};
+use stripewise_conductor::targets::{
+    OpenTarget, judge_requirements, reads_instead, void_data, void_in_memory,
+};
 use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_store::Store;
@@ -54,6 +56,7 @@ pub fn align(
 ) -> Outcome<ExperimentSession> {
     check(options)?;
     let mut design = Design::of(&options.design);
+    refuse_unreadable(context, store, options, &design, permissions)?;
     say_time(context, options, &design);
     let opened = open(context, store, options, &mut design, permissions)?;
     let found = find(
@@ -96,6 +99,23 @@ pub fn check(options: &AlignOptions) -> Outcome<()> {
         check_before(&cell.workload, options.size_bytes)?;
     }
     Ok(())
+}
+
+/// Refuses a target that does not exist or cannot be read, before anything is printed. Whether
+/// other work is on it takes seconds, and is judged where it is opened.
+fn refuse_unreadable(
+    context: &Context,
+    store: &Store,
+    options: &AlignOptions,
+    design: &Design,
+    permissions: &Permissions,
+) -> Outcome<()> {
+    let permissions = Permissions {
+        busy_ok: true,
+        ..permissions.clone()
+    };
+    let needs = requirements(options, design).reading();
+    judge_requirements(context, store, &options.target, &needs, &permissions)
 }
 
 /// Prints the maximum duration before a test file is filled. There may be fewer rows if

@@ -6,6 +6,7 @@ use super::{BenchOptions, bench, planned};
 use crate::steps::documents;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::Outcome;
+use stripewise_conductor::needs::Needs;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::judge_requirements;
 use stripewise_io_engine::EngineName;
@@ -40,6 +41,11 @@ pub fn expected(
     // Refuse invalid options before the array is simulated.
     let need = super::need(options, false);
     judge_requirements(context, store, &options.target, &need, permissions)?;
+    let of_array = Needs {
+        engine: EngineName::Auto,
+        ..need
+    };
+    judge_requirements(context, store, name, &of_array, permissions)?;
     context.status(format_args!(
         "First the same bench on {name}, for comparison"
     ));

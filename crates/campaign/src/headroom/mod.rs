@@ -4,14 +4,16 @@ mod cap;
 mod load;
 
 use crate::steps::TIMES_ARE_SIMULATED;
-pub use crate::steps::headroom::{HeadroomComparison, HeadroomRequest, compare_headrooms};
-use crate::steps::headroom::{KIND, StoredHeadroom};
+use crate::steps::headroom::KIND;
+pub use crate::steps::headroom::{
+    HeadroomComparison, HeadroomRequest, StoredHeadroom, compare_headrooms,
+};
 use crate::steps::recording::FileRecording;
-use crate::steps::resuming::{finished, nothing_to_resume};
+use crate::steps::resumable_answer::id_time_and_host;
 use cap::known_cap;
 use load::{GivenLoad, given_load};
 use std::rc::Rc;
-use stripewise_conductor::conduct::{Setup, conduct, open};
+use stripewise_conductor::conduct::{Setup, conduct, open, refuse_unusable};
 use stripewise_conductor::context::{Context, keep_measured};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -20,7 +22,6 @@ use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::OpenTarget;
 use stripewise_stats::ExceedanceDesign;
 pub use stripewise_stats::Slo;
-use stripewise_store::Store;
 use stripewise_studies::Origin;
 use stripewise_studies::headroom::{
     Headroom, HeadroomDocument, HeadroomLoad, HeadroomOptions, allowed_share,
@@ -42,26 +43,6 @@ pub struct Answered {
     pub ended: Option<Failure>,
 }
 
-/// The request of a stored headroom of this name that is to be resumed.
-///
-/// # Errors
-/// If there is none, an earlier version stored it, or its target differs from here.
-pub fn asked_before(context: &Context, name: &str) -> Outcome<HeadroomRequest> {
-    let store = context.open_store()?;
-    let found = StoredHeadroom::find(&store, name)?;
-    found
-        .ok_or_else(|| nothing_to_resume(KIND, name))?
-        .into_asked()
-}
-
-/// Refuses a request that differs from the stored one.
-///
-/// # Errors
-/// If they differ.
-pub fn refuse_differing(before: &HeadroomRequest, now: &HeadroomRequest) -> Outcome<()> {
-    now.refuse_differing(before)
-}
-
 /// Measures the headroom.
 ///
 /// # Errors
@@ -75,13 +56,14 @@ pub fn headroom(
     let mut given = given_load(context, asked)?;
     let mut store = context.open_store()?;
     let begun = (asked.resume.as_deref())
-        .map(|name| begun(&store, name))
+        .map(|name| StoredHeadroom::begun(&store, name))
         .transpose()?;
     given.facts.cap = match &begun {
-        Some((_, begun)) => begun.options().facts.cap.clone(),
+        Some((_, begun, _)) => begun.options().facts.cap.clone(),
         None => known_cap(&store, &asked.target, given.file.as_deref())?,
     };
-    let [id, started_at, host] = origin(context, &store, begun.as_ref())?;
+    let stored = begun.as_ref().map(|(document, ..)| document);
+    let [id, started_at, host] = id_time_and_host(context, &store, stored)?;
     let origin = Origin {
         id: &id,
         target: &asked.target,
@@ -91,7 +73,7 @@ pub fn headroom(
     let mut study = Headroom::new(options(asked, &given)?).ok_or_else(|| {
         Failure::usage("the limit is no percentile", "give one such as 'p99<5ms'")
     })?;
-    if let Some((stored, begun)) = &begun {
+    if let Some((stored, begun, _)) = &begun {
         refuse_another(&stored.id, begun.options(), study.options())?;
     }
     let request = Request {
@@ -107,20 +89,22 @@ pub fn headroom(
         permissions,
         recordings: (given.file.clone()).map(|file| file as Rc<dyn Recordings>),
     };
-    for line in plan(asked, &given, &study) {
-        context.plan(line);
-    }
+    refuse_unusable(context, &store, &study, &setup)?;
+    let plan = plan(asked, &given, &study).into_iter();
+    plan.for_each(|line| context.plan(line));
     let targets = open(context, &mut store, &study, &setup)?;
     if let Some(file) = &given.file {
         study = fitted_to(study, file, &targets[0])?;
     }
-    if let Some(begun) = begun {
-        study = going_on(begun, &study)?;
+    if let Some((stored, begun, _)) = begun {
+        study = going_on((stored, begun), &study)?;
     }
-    let mut changed = |store: &mut _, study: &Headroom| {
-        let found = StoredHeadroom::of(study, &origin, asked);
-        keep_measured(context, store, KIND, &id, &found)
+    let found = |study: &Headroom| {
+        let document = HeadroomDocument::of(study, &origin);
+        StoredHeadroom::of(study, document, asked, context.timestamp())
     };
+    let mut changed =
+        |store: &mut _, study: &Headroom| keep_measured(context, store, KIND, &id, &found(study));
     let conducted = conduct(
         context,
         &mut store,
@@ -134,7 +118,7 @@ pub fn headroom(
         exit => exit,
     };
     Ok(Answered {
-        found: StoredHeadroom::of(&study, &origin, asked),
+        found: found(&study),
         exit,
         ended: conducted.ended.err(),
     })
@@ -148,30 +132,6 @@ fn refuse_other_limits(slo: &Slo) -> Outcome<()> {
         format!("--slo {slo}: a headroom is found by the share of operations beyond a limit"),
         "give a percentile, such as 'p99<5ms'",
     ))
-}
-
-/// Id, time and host; as stored if it is resumed.
-fn origin(
-    context: &Context,
-    store: &Store,
-    begun: Option<&(HeadroomDocument, Headroom)>,
-) -> Outcome<[String; 3]> {
-    if let Some((stored, _)) = begun {
-        return Ok([&stored.id, &stored.started_at, &stored.host].map(String::clone));
-    }
-    let now = context.timestamp();
-    Ok([context.free_id(store, &now)?, now, context.host().name])
-}
-
-/// The unfinished study of this id, and its stored document.
-fn begun(store: &Store, name: &str) -> Outcome<(HeadroomDocument, Headroom)> {
-    let found = StoredHeadroom::find(store, name)?;
-    let found = found.and_then(StoredHeadroom::into_study);
-    let (stored, study) = found.ok_or_else(|| nothing_to_resume(KIND, name))?;
-    match study.is_open() {
-        true => Ok((stored, study)),
-        false => Err(finished(&stored.id)),
-    }
 }
 
 /// The stored study, if it has the same parameters.

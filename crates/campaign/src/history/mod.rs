@@ -4,12 +4,13 @@ mod measurements;
 mod rows;
 
 use crate::steps::documents::{document, judge_as_asked, verdicts_as_asked};
-use crate::steps::headroom::{self, StoredHeadroom, json_of_series};
+use crate::steps::headroom::{self, StoredHeadroom};
 use crate::steps::limits::{self, StoredLimits};
 use crate::steps::measured;
 pub use crate::steps::measured::Measurement;
 use crate::steps::observation::ObservationDocument;
 use crate::steps::qualification::Qualified;
+use crate::steps::resumable_answer::json_of_series;
 use crate::steps::series_answers::{ANSWERS, answers_of};
 use crate::steps::stored_check::StoredCheck;
 use crate::steps::stored_experiment::StoredExperiment;

@@ -5,9 +5,9 @@ mod control_group;
 pub use crate::steps::limits::{Cloud, LimitsRequest, StoredLimits};
 
 use crate::steps::limits::KIND;
-use crate::steps::resuming::{finished, nothing_to_resume};
+use crate::steps::resumable_answer::id_time_and_host;
 use std::path::Path;
-use stripewise_conductor::conduct::{Conducted, Setup, conduct, needs, open};
+use stripewise_conductor::conduct::{Conducted, Setup, conduct, needs, open, refuse_unusable};
 use stripewise_conductor::context::{Context, keep_measured};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -56,26 +56,6 @@ pub struct Answered {
     pub exit: Exit,
 }
 
-/// What was asked by the one of this name, which is to go on.
-///
-/// # Errors
-/// Where there is none, an earlier version stored it, or its target is another one from here.
-pub fn asked_before(context: &Context, name: &str) -> Outcome<LimitsRequest> {
-    let store = context.open_store()?;
-    let found = StoredLimits::find(&store, name)?;
-    found
-        .ok_or_else(|| nothing_to_resume(KIND, name))?
-        .into_asked()
-}
-
-/// What is asked now, which may repeat what was asked before and nothing else.
-///
-/// # Errors
-/// Where it is something else.
-pub fn refuse_differing(before: &LimitsRequest, now: &LimitsRequest) -> Outcome<()> {
-    now.refuse_differing(before)
-}
-
 /// Measures the limits of a target.
 ///
 /// # Errors
@@ -94,7 +74,8 @@ pub fn limits(
     let begun = (request.resume.as_deref())
         .map(|name| begun(context, &store, request, name))
         .transpose()?;
-    let [id, measured_at, host] = origin(context, &store, begun.as_ref())?;
+    let stored = begun.as_ref().map(|(document, _)| document);
+    let [id, measured_at, host] = id_time_and_host(context, &store, stored)?;
     let of_runs = of_runs(request);
     let setup = Setup {
         id: &id,
@@ -108,6 +89,7 @@ pub fn limits(
         Some((_, study)) => study,
         None => possible(context, &store, request, &setup)?,
     };
+    refuse_unusable(context, &store, &study, &setup)?;
     announce(context, request, &study);
     let targets = open(context, &mut store, &study, &setup)?;
     let target = &targets[0];
@@ -154,19 +136,6 @@ pub fn limits(
     Ok(Answered { found, exit })
 }
 
-/// Id, time and host: of what goes on as they were stored.
-fn origin(
-    context: &Context,
-    store: &Store,
-    begun: Option<&(LimitsDocument, LimitsStudy)>,
-) -> Outcome<[String; 3]> {
-    if let Some((document, _)) = begun {
-        return Ok([&document.id, &document.measured_at, &document.host].map(String::clone));
-    }
-    let now = context.timestamp();
-    Ok([context.free_id(store, &now)?, now, context.host().name])
-}
-
 /// What all runs have in common.
 fn of_runs(request: &LimitsRequest) -> Request {
     Request {
@@ -185,11 +154,7 @@ fn begun(
     request: &LimitsRequest,
     name: &str,
 ) -> Outcome<(LimitsDocument, LimitsStudy)> {
-    let found = StoredLimits::find(store, name)?.and_then(StoredLimits::into_study);
-    let (document, mut study, stored_at) = found.ok_or_else(|| nothing_to_resume(KIND, name))?;
-    if !study.is_open() {
-        return Err(finished(&document.id));
-    }
+    let (document, mut study, stored_at) = StoredLimits::begun(store, name)?;
     // A simulated array begins anew.
     let pause_s = (!request.target.starts_with("sim:")).then(|| {
         let stored_at: WallTime = stored_at.parse().unwrap_or_default();
@@ -311,20 +276,21 @@ fn announce(context: &Context, request: &LimitsRequest, study: &LimitsStudy) {
     let time = match request.target.starts_with("sim:") {
         // The duration of its runs depends on their rates, which are not known yet.
         true => "in simulated time, each run until enough operations completed".to_owned(),
-        false => format!(
-            "about {}, up to four times as long if rates scatter",
-            format_duration(study.time().left_ns)
-        ),
+        false => {
+            let [expected, most] = study.grid_time_ns().map(format_duration);
+            format!("about {expected}, up to {most} if rates scatter")
+        }
     };
     let mut text = format!(
         "Reads{} of 4K to 1M at random places of {}, 1 to 64 in flight: {time}",
         if study.writes() { " and writes" } else { "" },
         request.target,
     );
-    if let Some(burst_ns) = request.burst_ns_max {
+    if let Some((burst_ns, whole_ns)) = request.burst_ns_max.zip(study.burst_time_ns()) {
         text = format!(
-            "{text}; a burst is driven for {} at most",
-            format_duration(burst_ns)
+            "{text}; a burst is driven for {} at most, about {} with a rest and a second drive",
+            format_duration(burst_ns),
+            format_duration(whole_ns)
         );
         let examples =
             volume_gib(&request.target).map_or_else(|| vec![100.0, 500.0], |gib| vec![gib]);
@@ -422,19 +388,20 @@ fn read_table(context: &Context, path: &Path) -> Outcome<VolumeTable> {
     })
 }
 
-/// The document with matching volume types and the price.
+/// The document with matching volume types, or why there are none, and the price.
 fn named(
     request: &LimitsRequest,
     named_by: Option<(&str, &VolumeTable)>,
-    document: LimitsDocument,
+    mut document: LimitsDocument,
 ) -> LimitsDocument {
     let iops = document.caps.iter().find(|cap| cap.kind == CapKind::Iops);
     let price = request.price.zip(iops);
-    LimitsDocument {
-        names: named_by.map_or_else(Vec::new, |(cloud, table)| table.names(cloud, &document)),
-        price_per_1000_iops: price.map(|(price, cap)| price / cap.per_s * 1_000.0),
-        ..document
+    document.price_per_1000_iops = price.map(|(price, cap)| price / cap.per_s * 1_000.0);
+    if let Some((cloud, table)) = named_by {
+        document.names = table.names(cloud, &document);
+        document.notes.extend(table.why_none(cloud, &document));
     }
+    document
 }
 
 #[cfg(test)]

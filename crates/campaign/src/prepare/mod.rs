@@ -42,7 +42,16 @@ pub struct PrepareDocument {
 /// # Errors
 /// If it cannot be made because of safety rules or lack of space.
 pub fn prepare(context: &Context, options: &PrepareOptions) -> Outcome<PrepareDocument> {
-    let name = TargetName::Path(options.path.clone());
+    let only_files = || {
+        Failure::usage(
+            "only a file can be prepared",
+            "name a path that does not exist yet",
+        )
+    };
+    let name: TargetName = (options.path.as_text().parse()).map_err(targets::target_failure)?;
+    if !matches!(name, TargetName::Path(_)) {
+        return Err(only_files());
+    }
     let intent = Intent {
         reads: false,
         writes: false,
@@ -57,10 +66,7 @@ pub fn prepare(context: &Context, options: &PrepareOptions) -> Outcome<PrepareDo
     let mut store = context.open_store()?;
     let opened = targets::prepare(context, &mut store, &name, &intent)?;
     let Some(target) = opened.real() else {
-        return Err(Failure::usage(
-            "only a file can be prepared",
-            "name a path that does not exist yet",
-        ));
+        return Err(only_files());
     };
     let document = PrepareDocument {
         schema_version: SCHEMA_VERSION,

@@ -3,7 +3,7 @@
 use super::{Qualified, StoredQualification, placement, refuse_memory};
 use crate::steps::TIMES_ARE_SIMULATED;
 use crate::steps::qualification::compared;
-use stripewise_conductor::conduct::{Setup, conduct, open};
+use stripewise_conductor::conduct::{Setup, conduct, open, refuse_unusable};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -81,13 +81,6 @@ fn go(
     mut stored: StoredQualification,
     permissions: &Permissions,
 ) -> Outcome<Qualified> {
-    context.plan(format!(
-        "Time: {} of measuring; every method in random order, five times.",
-        format_duration(study.time().left_ns)
-    ));
-    if stored.target.starts_with("sim:") {
-        context.plan(TIMES_ARE_SIMULATED);
-    }
     let request = stored.request();
     let (id, target) = (stored.id.clone(), stored.target.clone());
     let setup = Setup {
@@ -98,6 +91,14 @@ fn go(
         permissions,
         recordings: None,
     };
+    refuse_unusable(context, store, &study, &setup)?;
+    context.plan(format!(
+        "Time: {} of measuring; every method in random order, five times.",
+        format_duration(study.time().left_ns)
+    ));
+    if target.starts_with("sim:") {
+        context.plan(TIMES_ARE_SIMULATED);
+    }
     let targets = open(context, store, &study, &setup)?;
     stored.is_busy_ok |= permissions.busy_ok;
     stored.keep(context, store, study.to_json())?;

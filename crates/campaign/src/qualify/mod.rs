@@ -15,7 +15,7 @@ pub use stripewise_studies::qualify::QualifyDesign;
 use crate::steps::TIMES_ARE_SIMULATED;
 use crate::steps::qualification::{StoredStudy, exit_of_verdict, qualified};
 use crate::steps::typed_target::refuse_elsewhere;
-use stripewise_conductor::conduct::{Setup, conduct, needs, open};
+use stripewise_conductor::conduct::{Setup, conduct, needs, open, refuse_unusable};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -121,12 +121,6 @@ fn go(
     mut stored: StoredQualification,
     permissions: &Permissions,
 ) -> Outcome<Qualified> {
-    for line in study.plan() {
-        context.plan(line);
-    }
-    if stored.target.starts_with("sim:") {
-        context.plan(TIMES_ARE_SIMULATED);
-    }
     let request = stored.request();
     let target = stored.target.clone();
     let id = stored.id.clone();
@@ -138,6 +132,14 @@ fn go(
         permissions,
         recordings: None,
     };
+    refuse_unusable(context, store, &study, &setup)
+        .map_err(|failure| without_room(failure, &target, &study))?;
+    for line in study.plan() {
+        context.plan(line);
+    }
+    if target.starts_with("sim:") {
+        context.plan(TIMES_ARE_SIMULATED);
+    }
     let targets = open(context, store, &study, &setup)
         .map_err(|failure| without_room(failure, &target, &study))?;
     refuse_small(&targets, &study, &setup)?;

@@ -1,20 +1,13 @@
-//! A headroom as stored with its runs: shown again, drawn, and compared with
-//! another one.
+//! What is asked of `headroom`, its answer as the store keeps it, and the comparison of two.
 
 use super::measured::json_of_file;
-use super::pages::{PictureLook, Rendered, ReportFormat};
-use super::render_sheet::StoredAnswer;
-use super::resuming::{begun_by_an_earlier_version, refuse_differing};
-use super::typed_target::{refuse_elsewhere, whole_target};
+use super::resumable_answer::{ResumableAnswer, ResumableDocument, json_of_series};
+use super::resuming::refuse_differing;
 use serde::{Deserialize, Serialize};
-use stripewise_conductor::context::{Context, store_failure};
-use stripewise_conductor::exit::Exit;
+use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{
-    Judgement, KeptFacts, Sheet, again, format_factor, go_on_by, marked_to_go_on, sheet_line,
-};
+use stripewise_report::{Judgement, Sheet, format_factor, sheet_line};
 use stripewise_stats::{LatencyStatistic, Slo};
-use stripewise_store::Store;
 use stripewise_studies::Origin;
 use stripewise_studies::headroom::{
     Bound, GrowthDocument, HEADROOM_SCHEMA_VERSION, Headroom, HeadroomDocument,
@@ -86,7 +79,7 @@ impl HeadroomRequest {
     ///
     /// # Errors
     /// Where one is another.
-    pub(crate) fn refuse_differing(&self, before: &HeadroomRequest) -> Outcome<()> {
+    pub fn refuse_differing(&self, before: &HeadroomRequest) -> Outcome<()> {
         let texts = |one: &HeadroomRequest| {
             // As they were typed: rounded, two of them may look the same.
             let duration = |ns: Option<u64>| ns.map(|ns| Nanoseconds(ns).to_string());
@@ -112,173 +105,49 @@ impl HeadroomRequest {
     }
 }
 
-/// The document, and the study behind it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct StoredHeadroom {
-    /// The document that `--json` prints.
-    #[serde(flatten)]
-    pub document: HeadroomDocument,
-    /// `None` if an earlier version stored the document alone.
-    #[serde(default, deserialize_with = "stripewise_studies::if_readable")]
-    study: Option<Headroom>,
-    /// `None` if an earlier version stored it.
-    #[serde(default, deserialize_with = "stripewise_studies::if_readable")]
-    asked: Option<HeadroomRequest>,
-    /// Full path of the target, if it was typed without its directory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    whole_target: Option<String>,
-}
+/// An answer of `headroom` in the store.
+pub type StoredHeadroom = ResumableAnswer<HeadroomDocument>;
 
-impl StoredHeadroom {
-    /// For a study so far.
-    #[must_use]
-    pub fn of(study: &Headroom, origin: &Origin<'_>, asked: &HeadroomRequest) -> StoredHeadroom {
-        StoredHeadroom {
-            document: HeadroomDocument::of(study, origin),
-            study: Some(study.clone()),
-            asked: Some(asked.clone()),
-            whole_target: whole_target(&asked.target),
+impl ResumableDocument for HeadroomDocument {
+    type Study = Headroom;
+    type Request = HeadroomRequest;
+    const KIND: &'static str = KIND;
+
+    fn origin(&self) -> Origin<'_> {
+        Origin {
+            id: &self.id,
+            target: &self.target,
+            started_at: &self.started_at,
+            host: &self.host,
         }
     }
 
-    /// Parses a stored one.
-    ///
-    /// # Errors
-    /// If it cannot be read.
-    pub fn of_stored(json: &str) -> Outcome<StoredHeadroom> {
-        serde_json::from_str(json).map_err(|error| Failure::of(Exit::Store, error))
+    fn is_open(study: &Headroom) -> bool {
+        study.is_open()
     }
 
-    /// The one of this name in the store. `None` if there is none.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn find(store: &Store, name: &str) -> Outcome<Option<StoredHeadroom>> {
-        let json = json_of(store, name)?;
-        json.as_deref().map(StoredHeadroom::of_stored).transpose()
-    }
-
-    /// With its study; `None` if that cannot be read.
-    #[must_use]
-    pub fn into_study(self) -> Option<(HeadroomDocument, Headroom)> {
-        Some((self.document, self.study?))
-    }
-
-    /// The request, to be resumed.
-    ///
-    /// # Errors
-    /// If an earlier version stored it, or its target differs from here.
-    pub(crate) fn into_asked(self) -> Outcome<HeadroomRequest> {
-        let id = &self.document.id;
-        let asked = (self.asked).ok_or_else(|| begun_by_an_earlier_version(id))?;
-        refuse_elsewhere(&asked.target, self.whole_target.as_deref())?;
-        Ok(asked)
-    }
-
-    /// The answer and its basis.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
-        let sheet = match &self.study {
+    fn sheet(&self, study: Option<&Headroom>) -> Sheet {
+        let sheet = match study {
             Some(study) => stripewise_studies::Study::sheet(study),
-            None => self.answers(),
+            None => answers(self),
         };
-        let id = &self.document.id;
-        let mut pointers = vec![again(id)];
-        if self.document.resumable && self.asked.is_some() {
-            pointers.push(go_on_by(format!("stripewise headroom --resume {id}")));
-        }
         Sheet {
-            subtitle: format!("on {}", self.document.target),
-            pointers,
+            subtitle: format!("on {}", self.target),
             ..sheet
         }
     }
 
-    /// The answer in one line, and the id under which it is stored.
-    #[must_use]
-    pub fn line(&self) -> String {
-        let document = &self.document;
-        let sheet = self.sheet();
-        let answer = sheet_line(&sheet);
-        let limit = match document.slo.parse::<Slo>() {
+    fn line(&self, sheet: &Sheet) -> String {
+        let limit = match self.slo.parse::<Slo>() {
             Ok(slo) => slo.describe(),
-            Err(_) => document.slo.clone(),
+            Err(_) => self.slo.clone(),
         };
-        marked_to_go_on(
-            &format!("{} at {limit}: {answer}", document.target),
-            &document.id,
-            &sheet.pointers,
-        )
+        format!("{} at {limit}: {}", self.target, sheet_line(sheet))
     }
 
-    /// The sheet from the document alone.
-    fn answers(&self) -> Sheet {
-        let document = &self.document;
-        let mut findings = vec![
-            ("load".to_owned(), document.load.name.clone()),
-            ("limit".to_owned(), document.slo.clone()),
-        ];
-        for (name, growth) in [
-            ("more users", &document.more_users),
-            ("the same users, faster", &document.faster),
-        ] {
-            let Some(growth) = growth else { continue };
-            let [low, high] = [growth.low, growth.high].map(|end| end.map(format_factor));
-            let text = match (low, high) {
-                (Some(low), Some(high)) => {
-                    format!("{} ({low}-{high})", format_factor(growth.factor))
-                }
-                (Some(low), None) => format!("at least {low}"),
-                (None, Some(high)) => format!("at most {high}"),
-                (None, None) => "open".to_owned(),
-            };
-            let ends = match growth.is_short_lived {
-                true => ", for a short time",
-                false => "",
-            };
-            findings.push((name.to_owned(), format!("{text} times the load{ends}")));
-        }
-        let refused = document.refused.as_ref();
-        Sheet {
-            title: format!("Headroom of {}", document.load.name),
-            answer: refused.map_or_else(String::new, |why| why.clone()),
-            verdict: refused.map(|_| (Judgement::Open, "No answer".to_owned())),
-            findings,
-            notes: vec![
-                "An earlier version stored it, without what its tables and pictures show."
-                    .to_owned(),
-            ],
-            ..Sheet::default()
-        }
-    }
-
-    /// Renders it in a report format.
-    ///
-    /// # Errors
-    /// If a picture cannot be drawn, or there is none of that name.
-    pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
-        let document = &self.document;
-        let shown = StoredAnswer {
-            sheet: self.sheet(),
-            kept: KeptFacts {
-                title: "",
-                label: None,
-                target: &document.target,
-                host: Some(&document.host),
-                started_at: &document.started_at,
-                version: env!("CARGO_PKG_VERSION"),
-                id: &document.id,
-            },
-            csv: &|| self.csv(),
-            document,
-        };
-        shown.rendered(format, wanted)
-    }
-
-    /// A row for each run.
     fn csv(&self) -> String {
         let mut text = String::from("growth,factor,purpose,operations,beyond\n");
-        for run in &self.document.runs {
+        for run in &self.runs {
             text.push_str(&format!(
                 "{},{},{},{},{}\n",
                 run.growth.name(),
@@ -292,23 +161,43 @@ impl StoredHeadroom {
     }
 }
 
-/// The JSON of the one of this name in the store. `None` if there is none.
-///
-/// # Errors
-/// If the store cannot be read.
-pub fn json_of(store: &Store, name: &str) -> Outcome<Option<String>> {
-    json_of_series(store, KIND, name)
-}
-
-/// The JSON of the answer of this kind for a series of runs. `None` if there is none.
-///
-/// # Errors
-/// If the store cannot be read.
-pub fn json_of_series(store: &Store, kind: &str, name: &str) -> Outcome<Option<String>> {
-    // A name unknown to the store may be a file's.
-    let id = store.full_name(name).unwrap_or_else(|_| name.to_owned());
-    let document = store.document(kind, &id).map_err(store_failure)?;
-    Ok(document.map(|document| document.json))
+/// The sheet from the document alone.
+fn answers(document: &HeadroomDocument) -> Sheet {
+    let mut findings = vec![
+        ("load".to_owned(), document.load.name.clone()),
+        ("limit".to_owned(), document.slo.clone()),
+    ];
+    for (name, growth) in [
+        ("more users", &document.more_users),
+        ("the same users, faster", &document.faster),
+    ] {
+        let Some(growth) = growth else { continue };
+        let [low, high] = [growth.low, growth.high].map(|end| end.map(format_factor));
+        let text = match (low, high) {
+            (Some(low), Some(high)) => {
+                format!("{} ({low}-{high})", format_factor(growth.factor))
+            }
+            (Some(low), None) => format!("at least {low}"),
+            (None, Some(high)) => format!("at most {high}"),
+            (None, None) => "open".to_owned(),
+        };
+        let ends = match growth.is_short_lived {
+            true => ", for a short time",
+            false => "",
+        };
+        findings.push((name.to_owned(), format!("{text} times the load{ends}")));
+    }
+    let refused = document.refused.as_ref();
+    Sheet {
+        title: format!("Headroom of {}", document.load.name),
+        answer: refused.map_or_else(String::new, |why| why.clone()),
+        verdict: refused.map(|_| (Judgement::Open, "No answer".to_owned())),
+        findings,
+        notes: vec![
+            "An earlier version stored it, without what its tables and pictures show.".to_owned(),
+        ],
+        ..Sheet::default()
+    }
 }
 
 /// Two headrooms of one load: B against A.
@@ -401,7 +290,7 @@ pub fn compare_headrooms(
     let read = |name: &str| -> Outcome<Option<HeadroomDocument>> {
         let kept = store
             .as_ref()
-            .map(|store| json_of(store, name))
+            .map(|store| json_of_series(store, KIND, name))
             .transpose()?;
         let json = kept.flatten().or_else(|| json_of_file(name));
         Ok(json.and_then(|json| serde_json::from_str(&json).ok()))

@@ -1,16 +1,11 @@
-//! An answer of `limits` as the store keeps it beside its runs: shown again, drawn, and gone
-//! on with.
+//! What is asked of `limits`, and its answer as the store keeps it.
 
-use super::headroom::json_of_series;
-use super::pages::{PictureLook, Rendered, ReportFormat};
-use super::render_sheet::StoredAnswer;
-use super::resuming::{OptionTexts, begun_by_an_earlier_version, refuse_differing};
-use super::typed_target::{refuse_elsewhere, whole_target};
+use super::resumable_answer::{ResumableAnswer, ResumableDocument};
+use super::resuming::{OptionTexts, refuse_differing};
 use serde::{Deserialize, Serialize};
-use stripewise_conductor::exit::Exit;
-use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{KeptFacts, Sheet, again, go_on_by, marked_to_go_on, sheet_line};
-use stripewise_store::Store;
+use stripewise_conductor::failure::Outcome;
+use stripewise_report::{Sheet, sheet_line};
+use stripewise_studies::Origin;
 use stripewise_studies::limits::{LimitsDocument, LimitsStudy};
 use stripewise_units::{ByteSize, Nanoseconds};
 
@@ -105,7 +100,7 @@ impl LimitsRequest {
     ///
     /// # Errors
     /// Where one is another.
-    pub(crate) fn refuse_differing(&self, before: &LimitsRequest) -> Outcome<()> {
+    pub fn refuse_differing(&self, before: &LimitsRequest) -> Outcome<()> {
         let texts = |one: &LimitsRequest| -> OptionTexts {
             // As they were typed: rounded, two of them may look the same.
             let duration = |ns: Option<u64>| ns.map(|ns| Nanoseconds(ns).to_string());
@@ -134,132 +129,45 @@ impl LimitsRequest {
     }
 }
 
-/// The document, and the study that it comes from.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct StoredLimits {
-    /// What `--json` prints.
-    #[serde(flatten)]
-    pub document: LimitsDocument,
-    /// None where an earlier version stored the document alone.
-    #[serde(default, deserialize_with = "stripewise_studies::if_readable")]
-    study: Option<LimitsStudy>,
-    /// What was asked.
-    #[serde(default, deserialize_with = "stripewise_studies::if_readable")]
-    asked: Option<LimitsRequest>,
-    /// When it was stored, RFC 3339, UTC.
-    #[serde(default)]
-    stored_at: String,
-    /// Where the target was, if it was typed without its directory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    whole_target: Option<String>,
-}
+/// An answer of `limits` in the store.
+pub type StoredLimits = ResumableAnswer<LimitsDocument>;
 
-impl StoredLimits {
-    /// A study as far as it came.
-    #[must_use]
-    pub fn of(
-        study: &LimitsStudy,
-        document: LimitsDocument,
-        asked: &LimitsRequest,
-        stored_at: String,
-    ) -> StoredLimits {
-        StoredLimits {
-            document,
-            study: Some(study.clone()),
-            asked: Some(asked.clone()),
-            stored_at,
-            whole_target: whole_target(&asked.target),
+impl ResumableDocument for LimitsDocument {
+    type Study = LimitsStudy;
+    type Request = LimitsRequest;
+    const KIND: &'static str = KIND;
+
+    fn origin(&self) -> Origin<'_> {
+        Origin {
+            id: &self.id,
+            target: &self.target,
+            started_at: &self.measured_at,
+            host: &self.host,
         }
     }
 
-    /// One that was stored.
-    ///
-    /// # Errors
-    /// Where it cannot be read.
-    pub fn of_stored(json: &str) -> Outcome<StoredLimits> {
-        serde_json::from_str(json).map_err(|error| Failure::of(Exit::Store, error))
+    fn is_open(study: &LimitsStudy) -> bool {
+        study.is_open()
     }
 
-    /// The one of this name in the store. None where there is none.
-    ///
-    /// # Errors
-    /// Where the store cannot be read.
-    pub fn find(store: &Store, name: &str) -> Outcome<Option<StoredLimits>> {
-        let json = json_of_series(store, KIND, name)?;
-        json.as_deref().map(StoredLimits::of_stored).transpose()
+    fn sheet(&self, _: Option<&LimitsStudy>) -> Sheet {
+        stripewise_studies::limits::sheet(self)
     }
 
-    /// With its study, and when that was stored; none where it cannot be read.
-    #[must_use]
-    pub fn into_study(self) -> Option<(LimitsDocument, LimitsStudy, String)> {
-        Some((self.document, self.study?, self.stored_at))
-    }
-
-    /// What was asked, which can go on from here.
-    ///
-    /// # Errors
-    /// Where an earlier version stored it, or its target is another one from here.
-    pub(crate) fn into_asked(self) -> Outcome<LimitsRequest> {
-        let id = &self.document.id;
-        let asked = (self.asked).ok_or_else(|| begun_by_an_earlier_version(id))?;
-        refuse_elsewhere(&asked.target, self.whole_target.as_deref())?;
-        Ok(asked)
-    }
-
-    /// The answer, with the commands that show it again and go on with it.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
-        let id = &self.document.id;
-        let mut pointers = vec![again(id)];
-        let is_open = self.study.as_ref().is_some_and(LimitsStudy::is_open);
-        if is_open && self.asked.is_some() {
-            pointers.push(go_on_by(format!("stripewise limits --resume {id}")));
-        }
-        Sheet {
-            pointers,
-            ..stripewise_studies::limits::sheet(&self.document)
-        }
-    }
-
-    /// The answer in a line, and the id under which it is stored.
-    #[must_use]
-    pub fn line(&self) -> String {
-        let sheet = self.sheet();
-        let mut line = sheet_line(&sheet);
+    fn line(&self, sheet: &Sheet) -> String {
+        let line = sheet_line(sheet);
         // The volume that `--cloud` found is a finding beside the answer.
-        if !self.document.names.is_empty() {
-            line = format!("{line} As {}.", self.document.names.join("; or "));
+        match self.names.is_empty() {
+            true => line,
+            false => format!("{line} As {}.", self.names.join("; or ")),
         }
-        marked_to_go_on(&line, &self.document.id, &sheet.pointers)
-    }
-
-    /// The answer in one of the forms of a report.
-    ///
-    /// # Errors
-    /// Where a picture cannot be drawn, or there is none of that name.
-    pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
-        let document = &self.document;
-        let shown = StoredAnswer {
-            sheet: self.sheet(),
-            kept: KeptFacts {
-                title: "",
-                label: None,
-                target: &document.target,
-                host: Some(&document.host),
-                started_at: &document.measured_at,
-                version: env!("CARGO_PKG_VERSION"),
-                id: &document.id,
-            },
-            csv: &String::new,
-            document,
-        };
-        shown.rendered(format, wanted)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::steps::pages::{PictureLook, ReportFormat};
     use stripewise_report::sheet_text;
     use stripewise_studies::limits::{LimitsFacts, LimitsOptions};
 
@@ -326,8 +234,8 @@ mod tests {
         // What reads answers alone is not disturbed by it.
         let read: LimitsDocument = serde_json::from_str(&json).expect("a document");
         assert_eq!(read, stored.document);
-        let (_, again, stored_at) = stored.clone().into_study().expect("a study");
-        assert_eq!((again, stored_at.as_str()), (study, "2026-11-28T04:00:00Z"));
+        assert_eq!(stored.study, Some(study));
+        assert_eq!(stored.stored_at, "2026-11-28T04:00:00Z");
         assert_eq!(stored.into_asked().expect("what was asked"), asked);
         let other = LimitsRequest {
             load: Some((16 << 10, 32)),

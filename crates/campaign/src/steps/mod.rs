@@ -26,6 +26,7 @@ pub mod reading;
 pub mod recording;
 pub mod render_sheet;
 pub mod rerun;
+pub mod resumable_answer;
 pub mod resuming;
 pub mod series_answers;
 pub mod sessions;

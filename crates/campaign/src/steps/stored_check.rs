@@ -1,8 +1,8 @@
 //! The result of a check as stored with its runs: shown again by `history` and
 //! `report`, which could not derive it from the runs alone.
 
-use super::headroom::json_of_series;
 use super::pages::material_of;
+use super::resumable_answer::json_of_series;
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::failure::Outcome;
 use stripewise_report::{Material, Sheet, checked_sheet, failed_lines};

@@ -4,6 +4,7 @@
 
 use super::absorbed::CellSustained;
 use super::measured::{EXPERIMENTS, by_id};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::{Context, keep_document, store_failure};
 use stripewise_conductor::exit::Exit;
@@ -138,12 +139,7 @@ impl StoredExperiment {
 
     /// Ids of its runs, oldest first; damaged ones are reported and left out.
     pub fn run_ids(&self, context: &Context, store: &Store) -> Outcome<Vec<String>> {
-        let filter = Filter {
-            series: Some(self.id.clone()),
-            ..Filter::default()
-        };
-        let listed = context.stored_runs(store, &filter)?;
-        Ok(listed.into_iter().rev().map(|run| run.id).collect())
+        run_ids_of(context, store, &self.id)
     }
 
     /// It has runs, or there are unreadable ones that may be its own.
@@ -185,24 +181,41 @@ impl StoredExperiment {
 }
 
 fn read(document: &KeptDocument) -> Outcome<StoredExperiment> {
-    let kept: StoredExperiment = serde_json::from_str(&document.json).map_err(|error| {
+    parsed(document, |kept: &StoredExperiment| kept.schema_version)
+}
+
+/// The stored document of an experiment, if this program reads its version.
+pub(super) fn parsed<T: DeserializeOwned>(
+    document: &KeptDocument,
+    version: fn(&T) -> u32,
+) -> Outcome<T> {
+    let name = &document.name;
+    let refused = |what: String| {
+        let text = format!("experiment {name} {what}");
         Failure::new(
             Exit::Store,
-            format!("experiment {} cannot be read: {error}", document.name),
+            text,
             "use the version of Stripewise that made it",
         )
-    })?;
-    if kept.schema_version != SCHEMA_VERSION {
-        return Err(Failure::new(
-            Exit::Store,
-            format!(
-                "experiment {} has schema version {}, and this program reads {SCHEMA_VERSION}",
-                kept.id, kept.schema_version
-            ),
-            "use the version of Stripewise that made it",
-        ));
+    };
+    let kept: T = serde_json::from_str(&document.json)
+        .map_err(|error| refused(format!("cannot be read: {error}")))?;
+    match version(&kept) {
+        SCHEMA_VERSION => Ok(kept),
+        other => Err(refused(format!(
+            "has schema version {other}, and this program reads {SCHEMA_VERSION}"
+        ))),
     }
-    Ok(kept)
+}
+
+/// Ids of the runs of an experiment, oldest first; damaged ones are reported and left out.
+pub(super) fn run_ids_of(context: &Context, store: &Store, series: &str) -> Outcome<Vec<String>> {
+    let filter = Filter {
+        series: Some(series.to_owned()),
+        ..Filter::default()
+    };
+    let listed = context.stored_runs(store, &filter)?;
+    Ok(listed.into_iter().rev().map(|run| run.id).collect())
 }
 
 /// The failure for a plan that breaks a rule.

@@ -6,9 +6,7 @@ use crate::show::context::Context;
 use crate::show::line::print_answer;
 use crate::show::page::{format_of, name_the_rest};
 use crate::switches::headroom::Headroom;
-use stripewise_campaign::headroom::{
-    HeadroomRequest, asked_before, headroom as find, refuse_differing,
-};
+use stripewise_campaign::headroom::{HeadroomRequest, StoredHeadroom, headroom as find};
 use stripewise_campaign::steps::pages::PictureLook;
 use stripewise_units::{ByteSize, Nanoseconds};
 use stripewise_workload::Workload;
@@ -44,9 +42,9 @@ pub fn headroom(context: &Context, arguments: &Headroom) -> Outcome {
 
 /// The request of the interrupted study; switches given again must agree with it.
 fn resumed(context: &Context, name: &str, arguments: &Headroom) -> Outcome<HeadroomRequest> {
-    let before = asked_before(context, name)?;
+    let before = StoredHeadroom::asked_before(context, name)?;
     let asked = with(arguments, before.clone());
-    refuse_differing(&before, &asked)?;
+    asked.refuse_differing(&before)?;
     Ok(asked)
 }
 

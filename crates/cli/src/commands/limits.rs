@@ -6,9 +6,7 @@ use crate::show::context::Context;
 use crate::show::line::print_answer;
 use crate::show::page::{format_of_answer, name_the_rest};
 use crate::switches::limits::Limits;
-use stripewise_campaign::limits::{
-    LimitsRequest, asked_before, limits as measure, refuse_differing,
-};
+use stripewise_campaign::limits::{LimitsRequest, StoredLimits, limits as measure};
 use stripewise_campaign::steps::pages::PictureLook;
 use stripewise_units::{ByteSize, NameText, Nanoseconds};
 
@@ -44,9 +42,9 @@ pub fn limits(context: &Context, arguments: &Limits) -> Outcome {
 
 /// As it was asked then; what is given again must be the same.
 fn resumed(context: &Context, name: &str, arguments: &Limits) -> Outcome<LimitsRequest> {
-    let before = asked_before(context, name)?;
+    let before = StoredLimits::asked_before(context, name)?;
     let request = with(arguments, before.clone());
-    refuse_differing(&before, &request)?;
+    request.refuse_differing(&before)?;
     Ok(request)
 }
 

@@ -31,6 +31,8 @@ const LEVEL: f64 = 0.95;
 const STEP_ERROR_S: f64 = 2.0;
 /// Share of a bucket that dips and waits may hide.
 const BUCKET_ERROR_SHARE: f64 = 0.01;
+/// A second drive that takes this share of what the bucket holds found it full.
+const FULL_SHARE: f64 = 0.95;
 /// The rest restores what a burst of this many seconds takes, if the refill is the sustained rate.
 const REST_BURST_S: f64 = 60.0;
 
@@ -188,9 +190,15 @@ fn half_width(estimate: &Estimate) -> f64 {
 }
 
 /// What a bucket held, from per-second rates with a marked step, and the preceding use, in order of
-/// time. `None` if too little is known on either side.
+/// time, which includes the first `in_earlier` of these seconds. `None` if too little is known on
+/// either side.
 #[must_use]
-pub fn fit_bucket(rates: &[f64], step: &RateStep, earlier: &[BurstUse]) -> Option<TokenBucket> {
+pub fn fit_bucket(
+    rates: &[f64],
+    step: &RateStep,
+    earlier: &[BurstUse],
+    in_earlier: usize,
+) -> Option<TokenBucket> {
     let step_s = locate(rates, step);
     let sustained = level(rates.get(step_s + SETTLE_SECONDS..)?)?;
     let burst = level(&rates[..step_s])?;
@@ -207,15 +215,13 @@ pub fn fit_bucket(rates: &[f64], step: &RateStep, earlier: &[BurstUse]) -> Optio
     let ends = [missing(|one| one.per_s), missing(|one| one.per_s_high)];
     let unsure = 0.5 * (ends[1] - ends[0]).abs();
     let missing = 0.5 * (ends[0] + ends[1]);
-    let taken: f64 = rates[..step_s]
-        .iter()
-        .map(|rate| rate - sustained.value)
-        .sum();
+    let alone = &rates[in_earlier.min(step_s)..step_s];
+    let taken: f64 = alone.iter().map(|rate| rate - sustained.value).sum();
     let value = missing + taken;
     let earlier_s: f64 = earlier.iter().map(|one| one.seconds).sum();
     let half = libm::hypot(
         libm::hypot(
-            half_width(&sustained) * (step_s as f64 + earlier_s),
+            half_width(&sustained) * (alone.len() as f64 + earlier_s),
             STEP_ERROR_S * above,
         ),
         libm::hypot(BUCKET_ERROR_SHARE * value, unsure),
@@ -238,7 +244,7 @@ pub fn rest_after_s(bucket: &TokenBucket) -> f64 {
 }
 
 /// How fast a bucket refills, from the per-second rates after a rest. `None` if the burst did not
-/// return, or did not end again.
+/// return, or did not end again, or the bucket was full before the rest ended.
 #[must_use]
 pub fn fit_refill(bucket: &TokenBucket, rates: &[f64], rest_s: f64) -> Option<Refill> {
     let step = find_step(rates, 0)?;
@@ -252,6 +258,10 @@ pub fn fit_refill(bucket: &TokenBucket, rates: &[f64], rest_s: f64) -> Option<Re
         .iter()
         .map(|rate| rate - sustained.value)
         .sum();
+    let full = bucket.bucket;
+    if (FULL_SHARE * full.low..=full.high / FULL_SHARE).contains(&taken) {
+        return None;
+    }
     let half = libm::hypot(STEP_ERROR_S * above, half_width(&sustained) * step_s as f64);
     Some(Refill {
         per_s: around(taken, half).map(|refilled| refilled.max(0.0) / rest_s),

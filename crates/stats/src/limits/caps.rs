@@ -1,19 +1,20 @@
 //! Caps on operations and bytes per second: Huber means of the flat cells.
 
-use super::cells::{AGAIN_RUNS, BYTES_CELLS, LimitCell, LimitRates, huber};
+use super::cells::{
+    AGAIN_RUNS, BYTES_CELLS, LimitCell, LimitRates, REPETITIONS_MIN, huber, unit_at,
+};
 use crate::robust::robust_mean_interval;
 use crate::sample::{Estimate, median};
 use serde::{Deserialize, Serialize};
+use std::f64::consts::LN_2;
 
 /// Added to either side of an interval, in logarithms: flat cells still differ a little, which
 /// repetition does not average out.
 const FLAT_SHARE: f64 = 0.01;
 const LEVEL: f64 = 0.95;
-/// Caps that meet at a block size within this ratio of the volume's accounting unit cannot be
-/// distinguished.
-const MEET_RATIO: f64 = 1.25;
-/// Operations beyond this size count several times on some volumes (Amazon EBS).
-const ACCOUNTING_UNIT_BYTES: f64 = 262_144.0;
+/// A rate beyond a unit this close, in logarithms, to what one way of counting allows is held by
+/// it: less than half of the distance between two ways.
+const COUNTING_SHARE: f64 = 0.1;
 /// Smallest relevant change of a cap over time, in logarithms.
 const DRIFT_MIN: f64 = 0.05;
 /// And in standard errors.
@@ -36,9 +37,8 @@ pub struct Caps {
     pub iops: Option<Cap>,
     /// Bytes per second, if they do not depend on size.
     pub bytes_per_s: Option<Cap>,
-    /// The two meet at the size above which operations count several times: either may limit large
-    /// operations.
-    pub either: bool,
+    /// How large operations count.
+    pub counting: Counting,
     /// Standard deviation of a run within its cell, relative.
     pub scatter: f64,
     /// Cells that differ by less, relatively, count as equal.
@@ -51,6 +51,20 @@ pub struct Caps {
     pub drift: Option<Drift>,
 }
 
+/// How operations count that are larger than the block size at which the caps meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counting {
+    /// By their bytes.
+    Bytes,
+    /// Once for each unit of this many bytes that they start: at multiples of it, that looks like
+    /// a cap on bytes.
+    Units(u64),
+    /// Either, as the caps meet at a unit of this many bytes: nothing larger was measured that is
+    /// no multiple of it, or its rate fits neither.
+    Either(u64),
+}
+
 /// A cap that changed within the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
@@ -58,6 +72,8 @@ pub struct Drift {
     pub change_share: f64,
     /// After so many rounds; `None`: behind the runs that write.
     pub after_rounds: Option<usize>,
+    /// A load that shows it.
+    pub cell: LimitCell,
 }
 
 impl LimitRates {
@@ -68,10 +84,6 @@ impl LimitRates {
         let of_iops = self.iops_cells();
         let iops = self.level(of_iops, scatter.tolerance, |_| 1.0);
         let bytes_per_s = self.level(&BYTES_CELLS, scatter.tolerance, |bytes| bytes as f64);
-        let either = self.levels().is_some_and(|(iops, bytes)| {
-            let meet = libm::exp(bytes - iops) / ACCOUNTING_UNIT_BYTES;
-            (1.0 / MEET_RATIO..=MEET_RATIO).contains(&meet)
-        });
         // If there is no cap of a type, a rate that rose belongs to none; one that fell may be the
         // reason.
         let of = |cells: &[LimitCell], cap: &Option<Cap>| {
@@ -85,13 +97,38 @@ impl LimitRates {
         Some(Caps {
             iops,
             bytes_per_s,
-            either,
+            counting: self.counting(),
             scatter: scatter.run,
             tolerance: scatter.tolerance,
             is_quiet: self.is_quiet(),
             repetitions: self.repetitions(),
             drift,
         })
+    }
+
+    /// How large operations count, from the rate a quarter beyond the unit at which the caps meet:
+    /// the two ways differ by a fifth there, or by more.
+    fn counting(&self) -> Counting {
+        let Some((iops, bytes_per_s)) = self.levels() else {
+            return Counting::Bytes;
+        };
+        let chosen = self.corners.unit_bytes;
+        let Some(unit) = chosen.or_else(|| unit_at(libm::exp(bytes_per_s - iops))) else {
+            return Counting::Bytes;
+        };
+        let beyond = self.log_mean(LimitCell::BeyondUnit);
+        let size = self.block_size_bytes(LimitCell::BeyondUnit);
+        let Some((beyond, size)) = beyond.zip(size) else {
+            return Counting::Either(unit);
+        };
+        let is_near = |allowed: f64| (beyond - allowed).abs() < COUNTING_SHARE;
+        if is_near(iops - LN_2) {
+            Counting::Units(unit)
+        } else if is_near(iops.min(bytes_per_s - libm::log(size as f64))) {
+            Counting::Bytes
+        } else {
+            Counting::Either(unit)
+        }
     }
 
     /// The common level of cells whose means are within the tolerance of the first.
@@ -137,6 +174,14 @@ impl LimitRates {
         means.any(|mean| mean < level - tolerance)
     }
 
+    /// Whether a measurement that stops here would show what a cap is refused for: each load has
+    /// the fewest runs of a whole one, and reads were measured behind writes that are slower.
+    #[must_use]
+    pub fn shows_refusals(&self) -> bool {
+        let is_back_measured = || self.of(LimitCell::SmallAgain).len() >= AGAIN_RUNS;
+        self.repetitions() >= REPETITIONS_MIN && (!self.writes_are_slower() || is_back_measured())
+    }
+
     /// What reads fell to while writes were measured, where the last runs behind these show it.
     pub(super) fn fall_behind_writes(&self) -> Option<Drift> {
         let again = self.logs(LimitCell::SmallAgain);
@@ -148,6 +193,7 @@ impl LimitRates {
         (-change > DRIFT_MIN.max(DRIFT_ERRORS * error)).then(|| Drift {
             change_share: libm::expm1(change),
             after_rounds: None,
+            cell: LimitCell::Small,
         })
     }
 
@@ -185,6 +231,7 @@ impl LimitRates {
                 most = Some(Drift {
                     change_share: share,
                     after_rounds: Some(after),
+                    cell: *cells.first()?,
                 });
             }
         }

@@ -37,6 +37,17 @@ const IOPS_CELLS: [LimitCell; 3] = [LimitCell::Small, LimitCell::HalfDepth, Limi
 pub(super) const BYTES_CELLS: [LimitCell; 2] = [LimitCell::Large, LimitCell::HalfLarge];
 /// Largest depth of the grid.
 const DEPTH: u32 = 64;
+/// Units in which a volume may count large operations, and up to which ratio caps that meet near
+/// one may come from it. Amazon EBS counts in units of 256 KiB.
+const UNITS: [(u64, f64); 5] = [
+    (16 * KIB, CORNER_AT_UNIT_RATIO),
+    (32 * KIB, CORNER_AT_UNIT_RATIO),
+    (64 * KIB, CORNER_AT_UNIT_RATIO),
+    (128 * KIB, CORNER_AT_UNIT_RATIO),
+    (256 * KIB, 1.25),
+];
+/// Caps that meet within this ratio of a unit meet at it: rates are not known better.
+const CORNER_AT_UNIT_RATIO: f64 = 1.05;
 
 /// One load of the grid; positions are random, reads unless the name says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -65,6 +76,9 @@ pub enum LimitCell {
     /// [`LimitCell::Small`] once more, behind the writes: it shows whether a level fell while
     /// they were measured, and is no cell of the grid.
     SmallAgain,
+    /// A quarter more than a unit at which the caps meet, 64 in flight: it shows whether
+    /// operations count by their bytes or by the units that they start.
+    BeyondUnit,
 }
 
 impl LimitCell {
@@ -104,6 +118,18 @@ pub struct Corners {
     pub block_size_bytes: Option<u64>,
     /// Depth of [`LimitCell::DepthCorner`].
     pub outstanding: Option<u32>,
+    /// The unit of [`LimitCell::BeyondUnit`], if the caps meet at one.
+    #[serde(default)]
+    pub unit_bytes: Option<u64>,
+}
+
+impl Corners {
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        let [size, depth] = [self.block_size_bytes.is_some(), self.outstanding.is_some()];
+        usize::from(size) + usize::from(depth) + usize::from(self.unit_bytes.is_some())
+    }
 }
 
 /// Rates of runs, in operations per second, in the order they were made.
@@ -124,8 +150,10 @@ pub(super) struct Scatter {
     pub run: f64,
     /// Of a cell's Huber mean.
     pub error: f64,
-    /// Two cells that differ by less than this count as equal.
+    /// Two cells of reads that differ by less than this count as equal.
     pub tolerance: f64,
+    /// The same where one of them writes.
+    pub tolerance_of_writes: f64,
 }
 
 impl LimitRates {
@@ -150,6 +178,7 @@ impl LimitRates {
             LimitCell::Large => Some(1024 * KIB),
             LimitCell::HalfLarge => Some(512 * KIB),
             LimitCell::SizeCorner => self.corners.block_size_bytes,
+            LimitCell::BeyondUnit => self.corners.unit_bytes.map(|unit| unit / 4 * 5),
             _ => Some(4 * KIB),
         }
     }
@@ -182,6 +211,7 @@ impl LimitRates {
         let mut corners = Vec::new();
         corners.extend(self.corners.block_size_bytes.map(|_| LimitCell::SizeCorner));
         corners.extend(self.corners.outstanding.map(|_| LimitCell::DepthCorner));
+        corners.extend(self.corners.unit_bytes.map(|_| LimitCell::BeyondUnit));
         let reads = LimitCell::FIXED.into_iter().filter(|cell| !cell.writes());
         if number < REPETITIONS_MIN {
             return Some(reads.collect());
@@ -190,11 +220,7 @@ impl LimitRates {
             corners.push(LimitCell::Small);
             return Some(corners);
         }
-        let scatter_max = match writes {
-            true => SCATTER_OF_READS_MAX,
-            false => SCATTER_MAX,
-        };
-        if number < ROUNDS_MAX && self.wants_more(scatter_max) {
+        if number < ROUNDS_MAX && self.wants_more(scatter_max(writes)) {
             return Some(reads.chain(corners).collect());
         }
         self.reads_are_over = true;
@@ -315,7 +341,8 @@ impl LimitRates {
 
     /// Chooses the loads of the corner cells from the results of the others: block size T / I, a
     /// multiple of 4 KiB from 8 to 512 KiB, and depth I L for the latency L of single operations, 2
-    /// to 64. A corner far outside these is out of reach, and has no cell.
+    /// to 64. A corner far outside these is out of reach, and has no cell. One at a unit is that
+    /// unit: just beyond it, operations may count twice.
     pub(super) fn choose_corners(&mut self) {
         let (Some((iops, bytes_per_s)), Some(single)) =
             (self.levels(), self.log_mean(LimitCell::Single))
@@ -324,9 +351,12 @@ impl LimitRates {
         };
         let bytes = libm::exp(bytes_per_s - iops);
         let in_reach = (6.0 * KIB as f64..=700.0 * KIB as f64).contains(&bytes);
+        self.corners.unit_bytes = unit_at(bytes);
         self.corners.block_size_bytes = in_reach.then(|| {
+            let at_unit = (self.corners.unit_bytes)
+                .filter(|unit| is_within(bytes / *unit as f64, CORNER_AT_UNIT_RATIO));
             let pages = libm::round(bytes / (4 * KIB) as f64) as u64;
-            (pages * 4 * KIB).clamp(8 * KIB, 512 * KIB)
+            at_unit.unwrap_or((pages * 4 * KIB).clamp(8 * KIB, 512 * KIB))
         });
         let depth = libm::exp(iops - single);
         let in_reach = (1.7..=48.0).contains(&depth);
@@ -340,18 +370,26 @@ impl LimitRates {
         if repetitions < RUNS_MIN {
             return None;
         }
-        let mut residuals = Vec::new();
+        let (mut residuals, mut of_reads) = (Vec::new(), Vec::new());
         for cell in self.grid() {
             let logs = self.logs(cell);
             let centre = median(&logs)?;
-            residuals.extend(logs.iter().map(|log| (log - centre).abs()));
+            let distances = logs.iter().map(|log| (log - centre).abs());
+            if !cell.writes() {
+                of_reads.extend(distances.clone());
+            }
+            residuals.extend(distances);
         }
         let run = scatter_of(&residuals, repetitions);
         let error = error_of(run, repetitions);
+        // Runs that write differ by what a cache had room for: that blurs no level of reads.
+        let error_of_reads = error_of(scatter_of(&of_reads, repetitions), repetitions);
+        let tolerance = |error: f64| TOLERANCE_MIN.max(TOLERANCE_ERRORS * error);
         Some(Scatter {
             run,
             error,
-            tolerance: TOLERANCE_MIN.max(TOLERANCE_ERRORS * error),
+            tolerance: tolerance(error_of_reads),
+            tolerance_of_writes: tolerance(error),
         })
     }
 
@@ -364,6 +402,13 @@ impl LimitRates {
         repetitions < REPETITIONS_MAX && !self.scatters_up_to(scatter_max)
     }
 
+    /// Runs of each cell that it takes at the scatter so far.
+    #[must_use]
+    pub fn repetitions_needed(&self, writes: bool) -> usize {
+        let ratio = (self.scatter()).map_or(0.0, |scatter| scatter.run / scatter_max(writes));
+        (libm::ceil(ratio * ratio) as usize).clamp(REPETITIONS_MIN, REPETITIONS_MAX)
+    }
+
     /// Whether the scatter is small enough to call a cap a limiter.
     pub(super) fn is_quiet(&self) -> bool {
         self.scatters_up_to(SCATTER_MAX)
@@ -374,6 +419,25 @@ impl LimitRates {
         self.scatter()
             .is_some_and(|scatter| scatter.run / repetitions <= scatter_max)
     }
+}
+
+/// Scatter of a mean up to which reads are repeated.
+fn scatter_max(writes: bool) -> f64 {
+    match writes {
+        true => SCATTER_OF_READS_MAX,
+        false => SCATTER_MAX,
+    }
+}
+
+/// The unit in which a volume may count large operations whose caps meet at this block size.
+pub(super) fn unit_at(bytes: f64) -> Option<u64> {
+    let mut units = UNITS.into_iter();
+    let found = units.find(|(unit, ratio)| is_within(bytes / *unit as f64, *ratio));
+    found.map(|(unit, _)| unit)
+}
+
+fn is_within(quotient: f64, ratio: f64) -> bool {
+    (1.0 / ratio..=ratio).contains(&quotient)
 }
 
 /// Standard deviation of one run, from distances to the medians of cells with this many runs.

@@ -140,7 +140,7 @@ impl LimitRates {
         let Some((read, (write, mix))) = means else {
             return Sharing::Untested;
         };
-        let equal = |a: f64, b: f64| (a - b).abs() < scatter.tolerance;
+        let equal = |a: f64, b: f64| (a - b).abs() < scatter.tolerance_of_writes;
         if equal(write, read) && equal(mix, read) {
             Sharing::Shared
         } else if equal(mix, LN_2 + read.min(write)) {

@@ -81,13 +81,40 @@ fn a_sharp_shared_cap_is_a_limiter_and_its_interval_holds_it() {
             .per_s
             .contains(125.0 * 1_048_576.0)
     );
-    assert_eq!((caps.either, caps.drift), (false, None));
+    assert_eq!((caps.counting, caps.drift), (Counting::Bytes, None));
     let found = grid.nature().unwrap();
     assert_eq!(
         (found.nature, found.sharing),
         (Nature::Limiter, Sharing::Shared)
     );
     assert!(!grid.wants_more(SCATTER_MAX));
+}
+
+#[test]
+fn units_are_told_from_a_cap_on_bytes_a_quarter_beyond_them() {
+    let volume = Volume {
+        bytes_per_s: 3_000.0 * 32_768.0,
+        ..GP3
+    };
+    for seed in 0..20 {
+        let grid = volume.grid(0.02, 6, seed);
+        let beyond = grid.block_size_bytes(LimitCell::BeyondUnit);
+        let of_size = grid.corners.block_size_bytes;
+        assert_eq!((of_size, beyond), (Some(32 << 10), Some(40 << 10)));
+        let counting = |beyond_per_s: f64| {
+            let mut grid = grid.clone();
+            let runs = if beyond_per_s > 0.0 { 6 } else { 0 };
+            for _ in 0..runs {
+                grid.add(LimitCell::BeyondUnit, beyond_per_s);
+            }
+            grid.caps().unwrap().counting
+        };
+        assert_eq!(counting(2_400.0), Counting::Bytes);
+        assert_eq!(counting(1_500.0), Counting::Units(32 << 10));
+        for beyond_per_s in [0.0, 1_900.0] {
+            assert_eq!(counting(beyond_per_s), Counting::Either(32 << 10));
+        }
+    }
 }
 
 #[test]
@@ -271,6 +298,28 @@ fn writes_that_were_stopped_early_do_not_take_the_reads_along() {
 }
 
 #[test]
+fn writes_that_scatter_blur_no_level_of_reads() {
+    let mut random = Random::new(1);
+    let mut rates = LimitRates::default();
+    for cell in LimitCell::FIXED {
+        for run in 0..REPETITIONS_MIN {
+            // A cache took the first ones.
+            let rate = match (cell.writes(), run < 3) {
+                (true, true) => 9_000.0,
+                (true, false) => 1_000.0,
+                (false, _) => GP3.of(cell, &rates).unwrap(),
+            };
+            rates.add(cell, rate * libm::exp(0.04 * random.normal()));
+        }
+    }
+    let with_writes = rates.caps().unwrap();
+    rates.forget_writes();
+    let alone = rates.caps().unwrap();
+    assert_eq!(with_writes.tolerance, alone.tolerance);
+    assert!(with_writes.scatter > alone.scatter);
+}
+
+#[test]
 fn slopes_tell_which_limit_binds() {
     let cells = |bytes: f64, outstanding: f64| {
         let at = |bytes, outstanding| vec![GP3.rate(bytes, outstanding); 4];
@@ -316,7 +365,7 @@ fn a_bucket_is_measured_with_what_was_taken_before() {
             seconds: 100.0,
         },
     ];
-    let bucket = fit_bucket(&rates, &step, &earlier).unwrap();
+    let bucket = fit_bucket(&rates, &step, &earlier, 0).unwrap();
     assert!(bucket.bucket.contains(2_700_000.0), "{bucket:?}");
     assert!(bucket.lasts_s.contains(1_000.0), "{bucket:?}");
     let rest_s = rest_after_s(&bucket);
@@ -324,6 +373,14 @@ fn a_bucket_is_measured_with_what_was_taken_before() {
     let again = seconds(&[(3_000.0, 60), (300.0, 60)], 0.05, 6);
     let refill = fit_refill(&bucket, &again, rest_s).unwrap();
     assert!(refill.per_s.contains(300.0), "{refill:?}");
+    // A second drive that takes all that a bucket holds does not show how fast it filled.
+    let small = seconds(&[(3_000.0, 60), (300.0, 400)], 0.0, 5);
+    let step = find_step(&small, 0).unwrap();
+    let bucket = fit_bucket(&small, &step, &[], 0).unwrap();
+    assert_eq!(fit_refill(&bucket, &again, 5_400.0), None);
+    // Seconds that the earlier use includes count once.
+    let bucket = fit_bucket(&small, &step, &earlier[1..], 60).unwrap();
+    assert!(bucket.bucket.contains(270_000.0), "{bucket:?}");
 }
 
 #[test]
@@ -334,7 +391,7 @@ fn what_does_not_last_or_come_back_is_no_credit() {
     assert_eq!(find_step(&seconds(&[(3_000.0, 4_000)], 0.1, 8), 0), None);
     assert_eq!(find_step(&[], 0), None);
     let rates = seconds(&[(3_000.0, 900), (300.0, 400)], 0.05, 5);
-    let bucket = fit_bucket(&rates, &find_step(&rates, 0).unwrap(), &[]).unwrap();
+    let bucket = fit_bucket(&rates, &find_step(&rates, 0).unwrap(), &[], 0).unwrap();
     assert_eq!(
         fit_refill(&bucket, &seconds(&[(300.0, 200)], 0.05, 9), 540.0),
         None

@@ -47,9 +47,13 @@ pub(super) struct Burst {
     budget_ns: u64,
     /// Earlier use of the bucket, by time.
     earlier: Vec<BurstUse>,
-    /// Rates by second, of the first drive and of the second.
+    /// Rates by second, of the first drive and of the second. A burst that ended within the grid
+    /// was driven there.
     rates: Vec<f64>,
     again: Vec<f64>,
+    /// So many of the first are of the grid.
+    #[serde(default)]
+    pub(super) grid_s: usize,
     /// Steps before this second did not last.
     from: usize,
     stage: Stage,
@@ -61,12 +65,18 @@ pub(super) struct Burst {
 }
 
 impl Burst {
-    pub(super) fn new(unit: BucketUnit, budget_ns: u64, earlier: Vec<BurstUse>) -> Burst {
+    pub(super) fn new(
+        unit: BucketUnit,
+        budget_ns: u64,
+        earlier: Vec<BurstUse>,
+        of_grid: Vec<f64>,
+    ) -> Burst {
         Burst {
             unit,
             budget_ns,
             earlier,
-            rates: Vec::new(),
+            grid_s: of_grid.len(),
+            rates: of_grid,
             again: Vec::new(),
             from: 0,
             stage: Stage::Drive,
@@ -89,18 +99,22 @@ impl Burst {
         }
     }
 
+    /// Length of the first drive so far.
+    fn driven_ns(&self) -> u64 {
+        (self.rates.len() - self.grid_s) as u64 * SECOND_NS
+    }
+
     pub(super) fn piece_ns(&self) -> u64 {
-        let driven_ns = self.rates.len() as u64 * SECOND_NS;
         match self.stage {
             Stage::Drive if self.step().is_none() => {
-                let left_ns = self.budget_ns.saturating_sub(driven_ns);
+                let left_ns = self.budget_ns.saturating_sub(self.driven_ns());
                 left_ns.clamp(SECOND_NS, PIECE_NS)
             }
             _ => PIECE_NS,
         }
     }
 
-    /// Seconds of the first drive before the rate fell, if it did.
+    /// Seconds of the first drive, or of the grid, before the rate fell, if it did.
     pub(super) fn driven_s(&self) -> usize {
         match (&self.bucket, self.step()) {
             (Some(bucket), _) => bucket.step_s,
@@ -128,11 +142,10 @@ impl Burst {
     /// The burst came back after the rest: a credit, not something that wore out. A burst
     /// that did not end again came back all the same.
     pub(super) fn came_back(&self) -> bool {
-        let again = self.bucket.zip(median(&self.again));
-        self.refill.is_some()
-            || self.stage == Stage::Done
-                && again
-                    .is_some_and(|(bucket, per_s)| per_s >= BACK_SHARE * bucket.burst_per_s.value)
+        let before_end = find_step(&self.again, 0).map(|step| step.before_per_s);
+        let again = self.bucket.zip(before_end.or_else(|| median(&self.again)));
+        self.stage == Stage::Done
+            && again.is_some_and(|(bucket, per_s)| per_s >= BACK_SHARE * bucket.burst_per_s.value)
     }
 
     fn step(&self) -> Option<RateStep> {
@@ -182,7 +195,7 @@ impl Burst {
                 None => return,
                 Some(false) => self.from = step.marked_at + 1,
                 Some(true) => {
-                    let bucket = fit_bucket(&self.rates, &step, &self.earlier);
+                    let bucket = fit_bucket(&self.rates, &step, &self.earlier, self.grid_s);
                     let enough = bucket
                         .as_ref()
                         .is_none_or(|bucket| self.rates.len() >= seconds_after_step(bucket.step_s));
@@ -193,7 +206,7 @@ impl Burst {
                 }
             }
         }
-        if self.rates.len() as u64 * SECOND_NS >= self.budget_ns {
+        if self.driven_ns() >= self.budget_ns {
             self.stage = Stage::Done;
         }
     }
@@ -227,9 +240,8 @@ impl Burst {
     }
 
     pub(super) fn left_ns(&self) -> u64 {
-        let driven_ns = self.rates.len() as u64 * SECOND_NS;
         match self.stage {
-            Stage::Drive => Burst::longest_ns(self.budget_ns).saturating_sub(driven_ns),
+            Stage::Drive => Burst::longest_ns(self.budget_ns).saturating_sub(self.driven_ns()),
             Stage::Rest => self.rest_ns.saturating_add(2 * PIECE_NS),
             Stage::Again => PIECE_NS,
             Stage::Done => 0,

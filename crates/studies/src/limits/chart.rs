@@ -82,8 +82,11 @@ fn roof(document: &LimitsDocument) -> Option<Series> {
     let points = (0..ROOF_POINTS).map(|step| {
         let share = f64::from(step) / f64::from(ROOF_POINTS - 1);
         let size = least * (most / least).powf(share);
+        let units = document
+            .counted_unit_bytes
+            .map_or(1.0, |unit| (size / unit as f64).ceil());
         let roof = iops
-            .unwrap_or(f64::MAX)
+            .map_or(f64::MAX, |iops| iops / units)
             .min(bytes.map_or(f64::MAX, |bytes| bytes / size));
         Point {
             x: size,

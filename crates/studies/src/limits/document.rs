@@ -46,6 +46,10 @@ pub struct LimitsDocument {
     pub scatter_percent: Option<f64>,
     /// Probability that the cap on operations is a limiter's; null where that is not judged.
     pub limiter_probability: Option<f64>,
+    /// An operation counts once for each unit of so many bytes that it starts; the cap on bytes is
+    /// no more than that of this many units.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted_unit_bytes: Option<u64>,
     /// It was interrupted: what is here is certain so far.
     pub partial: bool,
     /// Cost of 1,000 IOPS, where the user gave a price, in the price's unit.

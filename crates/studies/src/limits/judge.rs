@@ -9,7 +9,8 @@ use super::document::{
 use super::{LimitsStudy, Planned, text};
 use crate::{NextStep, Study};
 use stripewise_stats::{
-    BoundBy, Caps, Estimate, LimitCell, Nature, NatureFound, Sharing, TokenBucket, binding,
+    BoundBy, Caps, Counting, Estimate, LimitCell, Nature, NatureFound, REPETITIONS_MIN, Sharing,
+    TokenBucket, binding,
 };
 
 /// Loads this close to a corner are held by both of its limits.
@@ -25,8 +26,9 @@ impl LimitsStudy {
     /// The document from what is known so far.
     #[must_use]
     pub fn document(&self, facts: &LimitsFacts) -> LimitsDocument {
-        let caps = self.rates.caps();
-        let nature = self.rates.nature();
+        let is_whole = !self.is_partial() || self.rates.shows_refusals();
+        let caps = self.rates.caps().filter(|_| is_whole);
+        let nature = caps.and_then(|_| self.rates.nature());
         let refused = self.refusal(caps.as_ref());
         let control_group = facts.control_group.clone().map(|mut group| {
             group.reached = !self.control_group.is_empty();
@@ -37,14 +39,19 @@ impl LimitsStudy {
             _ => Vec::new(),
         };
         let grid = self.grid();
+        let counting = self.counting(caps.as_ref(), &named);
+        let counted_unit_bytes = match counting {
+            Counting::Units(unit) => Some(unit),
+            Counting::Bytes | Counting::Either(_) => None,
+        };
         LimitsDocument {
             schema_version: SCHEMA_VERSION,
             id: facts.id.clone(),
             target: facts.target.clone(),
             measured_at: facts.measured_at.clone(),
             host: facts.host.clone(),
-            applies: self.applies(caps.as_ref(), &named),
-            notes: self.notes(caps.as_ref(), &named),
+            applies: self.applies(caps.as_ref(), &named, counted_unit_bytes),
+            notes: self.notes(caps.as_ref(), &named, counting),
             caps: named,
             control_group,
             burst: self.burst_found(),
@@ -54,6 +61,7 @@ impl LimitsStudy {
             cells: grid,
             scatter_percent: caps.map(|caps| 100.0 * caps.scatter),
             limiter_probability: nature.map(|found| found.limiter_probability),
+            counted_unit_bytes,
             partial: self.is_partial(),
             refused,
             price_per_1000_iops: None,
@@ -68,7 +76,11 @@ impl LimitsStudy {
     }
 
     fn cells(&self) -> impl Iterator<Item = LimitCell> + '_ {
-        let corners = [LimitCell::SizeCorner, LimitCell::DepthCorner];
+        let corners = [
+            LimitCell::SizeCorner,
+            LimitCell::BeyondUnit,
+            LimitCell::DepthCorner,
+        ];
         let all = LimitCell::FIXED.into_iter().chain(corners);
         all.filter(|cell| !self.rates.of(*cell).is_empty())
     }
@@ -190,6 +202,22 @@ impl LimitsStudy {
         all
     }
 
+    /// How large operations count, where both caps are named. Units are a limiter's: a device's
+    /// rate beyond the corner may come close by chance.
+    fn counting(&self, caps: Option<&Caps>, named: &[CapFound]) -> Counting {
+        let of = |kind| named.iter().find(|cap| cap.kind == kind);
+        let (Some(caps), Some(iops), Some(_)) = (caps, of(CapKind::Iops), of(CapKind::BytesPerS))
+        else {
+            return Counting::Bytes;
+        };
+        match (caps.counting, iops.limiter) {
+            (_, Some(false)) => Counting::Bytes,
+            _ if !self.control_group.is_empty() => Counting::Bytes,
+            (Counting::Units(unit), None) => Counting::Either(unit),
+            (counting, _) => counting,
+        }
+    }
+
     fn default_sharing(&self) -> Sharing {
         match self.options.writes {
             true => Sharing::Neither,
@@ -197,7 +225,12 @@ impl LimitsStudy {
         }
     }
 
-    fn applies(&self, caps: Option<&Caps>, named: &[CapFound]) -> Vec<LoadApplies> {
+    fn applies(
+        &self,
+        caps: Option<&Caps>,
+        named: &[CapFound],
+        unit_bytes: Option<u64>,
+    ) -> Vec<LoadApplies> {
         let mut all: Vec<LoadApplies> = self
             .cells()
             .filter_map(|cell| {
@@ -205,12 +238,12 @@ impl LimitsStudy {
                     block_size_bytes: self.rates.block_size_bytes(cell)?,
                     kind: kind_of(cell),
                     outstanding: self.rates.outstanding(cell)?,
-                    limits: self.limits_of(cell, caps, named)?,
+                    limits: self.limits_of(cell, caps, named, unit_bytes)?,
                 })
             })
             .collect();
         if let Some((block_size_bytes, outstanding)) = self.options.load
-            && let Some(limits) = self.limits_of_load()
+            && let Some(limits) = self.limits_of_load(unit_bytes)
         {
             let own = LoadApplies {
                 block_size_bytes,
@@ -237,14 +270,18 @@ impl LimitsStudy {
     }
 
     /// For the user's own load, by the slopes around it.
-    fn limits_of_load(&self) -> Option<Vec<Limit>> {
+    fn limits_of_load(&self, unit_bytes: Option<u64>) -> Option<Vec<Limit>> {
         if let Some(outside) = self.held_outside(Planned::Load) {
             return Some(outside);
         }
-        let found = binding(&self.binding)?;
+        let rates = &self.binding;
+        let runs = [&rates.load, &rates.larger, &rates.deeper].map(Vec::len);
+        let is_whole = runs.iter().all(|runs| *runs >= REPETITIONS_MIN);
+        let found = binding(rates).filter(|_| is_whole)?;
         Some(vec![match found.bound_by {
             Some(BoundBy::Iops) => Limit::Iops,
-            Some(BoundBy::Bandwidth) => Limit::Bandwidth,
+            Some(BoundBy::Bandwidth) if unit_bytes.is_none() => Limit::Bandwidth,
+            Some(BoundBy::Bandwidth) => Limit::Iops,
             Some(BoundBy::Latency) => Limit::Latency,
             None => Limit::Undecided,
         }])
@@ -256,6 +293,7 @@ impl LimitsStudy {
         cell: LimitCell,
         caps: Option<&Caps>,
         named: &[CapFound],
+        unit_bytes: Option<u64>,
     ) -> Option<Vec<Limit>> {
         if let Some(outside) = self.held_outside(Planned::Grid(cell)) {
             return Some(outside);
@@ -268,7 +306,8 @@ impl LimitsStudy {
             _ => 1.0,
         };
         let rate = share * self.rates.rate(cell)?;
-        let bytes = self.rates.block_size_bytes(cell)? as f64;
+        let bytes = self.rates.block_size_bytes(cell)?;
+        let units = unit_bytes.map_or(1, |unit| bytes.div_ceil(unit));
         let holds = |cap: &&CapFound| match (cap.applies_to, kind_of(cell)) {
             (AppliesTo::Both, _) => true,
             (_, LoadKind::Mix) => separate,
@@ -282,8 +321,12 @@ impl LimitsStudy {
         };
         // How far below a cap it is, as a ratio: 1 at the cap.
         let below = |kind, reached: f64| cap_on(kind).map(|cap| cap.per_s / reached);
-        let any_iops = below(CapKind::Iops, rate);
-        let any_bandwidth = below(CapKind::BytesPerS, rate * bytes);
+        let any_iops = below(CapKind::Iops, rate * units as f64);
+        // The bytes of units are no cap beside them.
+        let any_bandwidth = match unit_bytes {
+            Some(_) => None,
+            None => below(CapKind::BytesPerS, rate * bytes as f64),
+        };
         // A cap of unknown nature does not name the limit of a load, but may be what holds it.
         let iops = any_iops.filter(|_| cap_on(CapKind::Iops).is_some_and(|cap| is_known(&cap)));
         let bandwidth =
@@ -303,7 +346,7 @@ impl LimitsStudy {
             limits.extend(near(bandwidth).then_some(Limit::Bandwidth));
             let latency = cell == LimitCell::DepthCorner && near(iops);
             limits.extend(latency.then_some(Limit::Latency));
-        } else if depth_one && !near(any_iops) && !near(any_bandwidth) {
+        } else if depth_one && caps.is_some() && !near(any_iops) && !near(any_bandwidth) {
             limits.push(Limit::Latency);
         }
         if limits.is_empty() {
@@ -312,7 +355,7 @@ impl LimitsStudy {
         Some(limits)
     }
 
-    fn notes(&self, caps: Option<&Caps>, named: &[CapFound]) -> Vec<String> {
+    fn notes(&self, caps: Option<&Caps>, named: &[CapFound], counting: Counting) -> Vec<String> {
         let mut notes = Vec::new();
         if self.is_partial() {
             notes.push(format!(
@@ -330,12 +373,12 @@ impl LimitsStudy {
                 100.0 * caps.scatter
             ));
         }
-        if caps.either && !named.is_empty() {
-            notes.push(
-                "The two caps meet at 256 KiB, above which some volumes count an operation \
-                 several times: either may hold large operations."
-                    .to_owned(),
-            );
+        if let Counting::Either(unit) = counting {
+            notes.push(format!(
+                "The two caps meet at {unit} blocks. Either bandwidth is capped, or each started \
+                 {unit} counts as an operation: both fit.",
+                unit = text::size(unit)
+            ));
         }
         if !self.options.writes {
             notes.push(
@@ -347,9 +390,11 @@ impl LimitsStudy {
     }
 
     fn bucket_note(&self) -> Option<String> {
-        let bucket = self.burst_that_came_back()?.bucket?;
+        let burst = self.burst_that_came_back()?;
+        let bucket = burst.bucket?;
         let above = bucket.burst_per_s.value - bucket.sustained_per_s.value;
-        let earlier = bucket.bucket.value - above * bucket.step_s as f64;
+        let driven_s = bucket.step_s.saturating_sub(burst.grid_s);
+        let earlier = bucket.bucket.value - above * driven_s as f64;
         let share = 100.0 * earlier.max(0.0) / bucket.bucket.value;
         Some(format!(
             "The bucket counts as full when the measurement began; {share:.0} % of it went into the \

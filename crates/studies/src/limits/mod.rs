@@ -34,7 +34,8 @@ use std::collections::BTreeMap;
 use stripewise_report::Sheet;
 use stripewise_results::{JobRecord, RunRecord, Severity, Status};
 use stripewise_stats::{
-    BindingRates, BurstUse, LimitCell, LimitRates, REPETITIONS_MAX, REPETITIONS_MIN, Random,
+    BindingRates, BurstUse, Drift, LimitCell, LimitRates, REPETITIONS_MAX, REPETITIONS_MIN, Random,
+    STEP_SECONDS,
 };
 use stripewise_workload::Workload;
 use volume::VolumeSeen;
@@ -45,6 +46,11 @@ const STATE_VERSION: u32 = 1;
 const BUSY_SHARE_MIN: f64 = 0.9;
 /// Operations larger than this count several times on some volumes (Amazon EBS).
 const UNIT_BYTES: u64 = 256 << 10;
+/// A rate that fell by this share within the grid is found as the end of a burst.
+const FALL_SHARE_MIN: f64 = 0.2;
+/// What a run takes on a real target beside its own time: files are opened, the machine is looked
+/// at before and after, and the record is stored.
+const BETWEEN_RUNS_NS: u64 = 250_000_000;
 /// Depth from which a cell has several threads.
 const THREADS_DEPTH_MIN: u32 = 16;
 
@@ -97,6 +103,20 @@ struct GridUse {
     units_per_s: f64,
     bytes_per_s: f64,
     seconds: f64,
+}
+
+impl GridUse {
+    fn of(&self, unit: BucketUnit) -> BurstUse {
+        let (per_s, per_s_high) = match unit {
+            BucketUnit::Operations => (self.operations_per_s, self.units_per_s),
+            BucketUnit::Bytes => (self.bytes_per_s, self.bytes_per_s),
+        };
+        BurstUse {
+            per_s,
+            per_s_high,
+            seconds: self.seconds,
+        }
+    }
 }
 
 /// The study.
@@ -246,24 +266,38 @@ impl LimitsStudy {
         let Some(caps) = self.rates.caps().filter(|_| self.obstacle().is_none()) else {
             return;
         };
-        // A burst that ended within the grid appears as a drift, without a flat cap.
-        let unit = match (caps.iops, caps.bytes_per_s) {
-            (None, Some(_)) => BucketUnit::Bytes,
-            (None, None) if caps.drift.is_none() => return,
+        let fall = caps.drift.filter(|drift| drift.change_share < 0.0);
+        let unit = match (fall, caps.iops, caps.bytes_per_s) {
+            // Less is not found as a step, and the lower rate would pass for the burst.
+            (Some(drift), ..) if drift.change_share > -FALL_SHARE_MIN => return,
+            (Some(drift), ..) if drift.cell == LimitCell::Large => BucketUnit::Bytes,
+            (None, None, Some(_)) => BucketUnit::Bytes,
+            (None, None, None) => return,
             _ => BucketUnit::Operations,
         };
-        let earlier = self.used.iter().map(|used| {
-            let (per_s, per_s_high) = match unit {
-                BucketUnit::Operations => (used.operations_per_s, used.units_per_s),
-                BucketUnit::Bytes => (used.bytes_per_s, used.bytes_per_s),
-            };
-            BurstUse {
-                per_s,
-                per_s_high,
-                seconds: used.seconds,
-            }
-        });
-        self.burst = Some(Burst::new(unit, budget_ns, earlier.collect()));
+        let earlier = self.used.iter().map(|used| used.of(unit)).collect();
+        let of_grid = fall.map_or_else(Vec::new, |drift| self.before_fall(&drift, unit));
+        self.burst = Some(Burst::new(unit, budget_ns, earlier, of_grid));
+    }
+
+    /// Rates by second at a cap that fell within the grid, until then: of the runs that show it,
+    /// for as long as any run reached it.
+    fn before_fall(&self, drift: &Drift, unit: BucketUnit) -> Vec<f64> {
+        let weight = match unit {
+            BucketUnit::Operations => 1.0,
+            BucketUnit::Bytes => self.rates.block_size_bytes(drift.cell).unwrap_or(1) as f64,
+        };
+        let runs = self.rates.of(drift.cell);
+        let before = &runs[..drift.after_rounds.unwrap_or(runs.len()).min(runs.len())];
+        let rates = before.iter().map(|rate| rate * weight);
+        // The run within which it fell is not at the cap.
+        let lowest = rates.clone().fold(0.0, f64::max) * (1.0 + drift.change_share).sqrt();
+        let rates = rates.filter(|rate| *rate > lowest);
+        let uses = self.used.iter().map(|used| used.of(unit));
+        let at_cap = uses.filter(|used| used.per_s > lowest);
+        let seconds: f64 = at_cap.map(|used| used.seconds).sum();
+        let count = (seconds as usize).max(STEP_SECONDS);
+        rates.cycle().take(count).collect()
     }
 
     /// It can go on after a pause. What was driven of a burst cannot: its bucket fills
@@ -355,33 +389,57 @@ impl LimitsStudy {
         }
     }
 
-    /// Upper bound on the remaining runs of the grid.
-    fn grid_runs_left(&self) -> u64 {
-        if self.round.is_empty() {
-            return 0;
-        }
-        if self.rates.reads_are_over() {
+    /// Remaining runs of the grid until every load has this many; those behind slower writes are
+    /// not among them.
+    fn grid_runs_left(&self, repetitions: usize) -> u64 {
+        if self.round.is_empty() || self.rates.reads_are_over() {
             return self.round.len() as u64;
         }
         let of_load = self.options.load.map_or(0, |_| 4);
         let reads = LimitCell::FIXED.iter().filter(|cell| !cell.writes());
         let reads = reads.count() + of_load;
-        let (of_reads, repetitions) = if self.round_number <= 2 * REPETITIONS_MIN {
-            // What it takes where runs scatter little.
-            let rounds = REPETITIONS_MIN.saturating_sub(self.round_number);
-            let corners =
-                (2 * REPETITIONS_MIN).saturating_sub(self.round_number.max(REPETITIONS_MIN));
-            (rounds * reads + 3 * corners, REPETITIONS_MIN)
-        } else {
-            let rounds = REPETITIONS_MAX.saturating_sub(self.rates.repetitions() + 1);
-            (rounds * (reads + 2), REPETITIONS_MAX)
+        // Two, until they are chosen.
+        let corners = match self.round_number > REPETITIONS_MIN {
+            true => self.rates.corners.count(),
+            false => 2,
         };
-        let of_writes = if self.options.writes {
-            2 * repetitions
-        } else {
-            0
+        let first = REPETITIONS_MIN.saturating_sub(self.round_number);
+        let of_corners =
+            (2 * REPETITIONS_MIN).saturating_sub(self.round_number.max(REPETITIONS_MIN));
+        let so_far = match self.round_number <= 2 * REPETITIONS_MIN {
+            true => REPETITIONS_MIN,
+            false => self.rates.repetitions() + 1,
+        };
+        let further = repetitions.saturating_sub(so_far);
+        let of_reads = first * reads + of_corners * (corners + 1) + further * (reads + corners);
+        let of_writes = match self.options.writes {
+            true => 2 * repetitions.max(so_far),
+            false => 0,
         };
         (self.round.len() + of_reads + of_writes) as u64
+    }
+
+    /// How long the rest of the grid takes on a real target: at the scatter so far, and at most.
+    #[must_use]
+    pub fn grid_time_ns(&self) -> [u64; 2] {
+        let expected = self.rates.repetitions_needed(self.options.writes);
+        let behind_writes = match self.options.writes {
+            true => REPETITIONS_MAX as u64,
+            false => 0,
+        };
+        let most = self.grid_runs_left(REPETITIONS_MAX) + behind_writes;
+        [self.grid_runs_left(expected), most]
+            .map(|runs| runs.saturating_mul(self.run_ns().saturating_add(BETWEEN_RUNS_NS)))
+    }
+
+    /// How long a burst takes, with its rest and the second drive, if one is to be driven.
+    #[must_use]
+    pub fn burst_time_ns(&self) -> Option<u64> {
+        self.options.burst_ns_max.map(Burst::longest_ns)
+    }
+
+    fn run_ns(&self) -> u64 {
+        self.options.run_ns.saturating_add(self.options.ramp_ns)
     }
 }
 
@@ -463,8 +521,8 @@ impl Study for LimitsStudy {
     }
 
     fn time(&self) -> StudyTime {
-        let each_ns = self.options.run_ns.saturating_add(self.options.ramp_ns);
-        let grid_ns = self.grid_runs_left().saturating_mul(each_ns);
+        let expected = self.rates.repetitions_needed(self.options.writes);
+        let grid_ns = self.grid_runs_left(expected).saturating_mul(self.run_ns());
         let burst_ns = match (&self.burst, self.options.burst_ns_max) {
             (Some(burst), _) => burst.left_ns(),
             (None, Some(budget_ns)) if !self.round.is_empty() => Burst::longest_ns(budget_ns),

@@ -102,24 +102,52 @@ impl VolumeTable {
     /// Types of a cloud with the caps of a document. Caps without a limiter match none.
     #[must_use]
     pub fn names(&self, cloud: &str, document: &LimitsDocument) -> Vec<String> {
-        let cap = |kind| {
-            let shared = |to| matches!(to, AppliesTo::Both | AppliesTo::ReadsUntestedWrites);
-            let mut caps = document.caps.iter();
-            let found = caps.find(|cap| {
-                cap.kind == kind && cap.limiter == Some(true) && shared(cap.applies_to)
-            });
-            found.map(|cap| [cap.per_s_low, cap.per_s_high])
-        };
-        let Some(iops) = cap(CapKind::Iops) else {
+        let Some(iops) = limiter_cap(document, CapKind::Iops) else {
             return Vec::new();
         };
-        let bytes = cap(CapKind::BytesPerS);
-        let of_cloud = self.volume.iter().filter(|one| one.cloud == cloud);
-        let named = of_cloud.filter_map(|one| one.name_for(iops, bytes, document));
+        let bytes = limiter_cap(document, CapKind::BytesPerS);
+        let named = self.of_cloud(cloud);
+        let named = named.filter_map(|one| one.name_for(iops, bytes, document));
         named
             .map(|name| format!("{name} (as of {})", self.as_of))
             .collect()
     }
+
+    /// Why no type of a cloud has a name here, although caps are named.
+    #[must_use]
+    pub fn why_none(&self, cloud: &str, document: &LimitsDocument) -> Option<String> {
+        if document.caps.is_empty() || !self.names(cloud, document).is_empty() {
+            return None;
+        }
+        if limiter_cap(document, CapKind::Iops).is_none() {
+            return Some(format!(
+                "No volume type of {cloud} was looked for: only a limiter's IOPS that reads and \
+                 writes share are compared."
+            ));
+        }
+        let types: Vec<&str> = self.of_cloud(cloud).map(|one| one.name.as_str()).collect();
+        Some(match types.is_empty() {
+            true => format!("The table has no volume type of {cloud}."),
+            false => format!(
+                "No volume type of {cloud} has these caps. The table has, as of {}: {}.",
+                self.as_of,
+                types.join(", ")
+            ),
+        })
+    }
+
+    fn of_cloud<'a>(&'a self, cloud: &'a str) -> impl Iterator<Item = &'a VolumeType> {
+        self.volume.iter().filter(move |one| one.cloud == cloud)
+    }
+}
+
+/// The interval of a limiter's cap that reads and writes share, as far as that is known.
+fn limiter_cap(document: &LimitsDocument, kind: CapKind) -> Option<[f64; 2]> {
+    let shared = |to| matches!(to, AppliesTo::Both | AppliesTo::ReadsUntestedWrites);
+    let mut caps = document.caps.iter();
+    let found =
+        caps.find(|cap| cap.kind == kind && cap.limiter == Some(true) && shared(cap.applies_to));
+    found.map(|cap| [cap.per_s_low, cap.per_s_high])
 }
 
 impl VolumeType {
@@ -204,6 +232,8 @@ mod tests {
                 "a gp2 while it bursts, 128 MiB/s (as of 2026-11)",
             ]
         );
+        assert_eq!(table.why_none("aws", &gp3), None);
+        assert_eq!(table.why_none("aws", &LimitsDocument::default()), None);
         let p30 = caps(5_000.0, 200e6, Some(true));
         let names = table.names("azure", &p30);
         assert_eq!(
@@ -220,6 +250,21 @@ mod tests {
                 .names("aws", &caps(3_010.0, 125.3 * MIB, None))
                 .is_empty()
         );
+    }
+
+    #[test]
+    fn where_no_type_fits_those_that_were_looked_at_are_listed() {
+        let table = VolumeTable::bundled();
+        let why = |cloud, limiter| {
+            let why = table.why_none(cloud, &caps(90_000.0, 5e9, limiter));
+            why.expect("no type of that size")
+        };
+        assert_eq!(
+            why("aws", Some(true)),
+            "No volume type of aws has these caps. The table has, as of 2026-11: gp3, gp2."
+        );
+        assert_eq!(why("x", Some(true)), "The table has no volume type of x.");
+        assert!(why("aws", None).starts_with("No volume type of aws was looked for: "));
     }
 
     #[test]

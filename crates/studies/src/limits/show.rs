@@ -54,7 +54,10 @@ pub(super) fn answer(document: &LimitsDocument) -> String {
         parts.push(no_cap(document));
     } else {
         parts.push(caps(document));
-        parts.extend(corner(&document.caps));
+        parts.extend(match document.counted_unit_bytes {
+            Some(unit) => units(&document.caps, unit),
+            None => corner(&document.caps),
+        });
     }
     parts.extend(match (&document.burst, &document.burst_search) {
         (Some(found), _) => Some(burst(found)),
@@ -149,6 +152,17 @@ fn corner(caps: &[CapFound]) -> Option<String> {
     let kib = bytes.per_s / iops.per_s / 1024.0;
     Some(format!(
         "Below {kib:.0}K blocks the IOPS limit applies, above it the bandwidth."
+    ))
+}
+
+/// How blocks beyond a unit count.
+fn units(caps: &[CapFound], unit_bytes: u64) -> Option<String> {
+    let iops = caps.iter().find(|cap| cap.kind == CapKind::Iops)?;
+    let unit = text::size(unit_bytes);
+    Some(format!(
+        "It counts I/O in units of {unit}: {} units/s, which move no more than {} MiB/s.",
+        format_iops(iops.per_s),
+        format_iops(iops.per_s * unit_bytes as f64 / MIB)
     ))
 }
 

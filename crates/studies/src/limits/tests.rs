@@ -14,6 +14,7 @@ const GP3: Volume = Volume {
     bucket: f64::INFINITY,
     sustained: 0.0,
     scatter: 0.0,
+    unit_bytes: f64::INFINITY,
 };
 
 /// Caps, latency, and a bucket of operations with its refill rate.
@@ -26,12 +27,15 @@ struct Volume {
     sustained: f64,
     /// Relative scatter of runs.
     scatter: f64,
+    /// An operation counts once for each unit of this size that it starts.
+    unit_bytes: f64,
 }
 
 impl Volume {
     /// Simulates time at a load; takes from the bucket.
     fn second(&mut self, bytes: f64, outstanding: f64, seconds: f64) -> f64 {
-        let cap = self.iops.min(self.sustained + self.bucket / seconds);
+        let units = (bytes / self.unit_bytes).ceil().max(1.0);
+        let cap = (self.iops / units).min(self.sustained + self.bucket / seconds);
         let rate = cap
             .min(self.bytes_per_s / bytes)
             .min(outstanding / self.latency_s);
@@ -182,6 +186,36 @@ fn caps_are_named_with_where_each_applies() {
     assert!(!document.partial && document.refused.is_none());
 }
 
+#[test]
+fn units_in_which_operations_count_are_told_from_a_cap_on_bandwidth() {
+    let load = Some((64 << 10, 64));
+    let counted = Volume {
+        unit_bytes: 32_768.0,
+        bytes_per_s: f64::INFINITY,
+        ..GP3
+    };
+    let document = measured(LimitsOptions { load, ..options() }, counted, &[]);
+    assert_eq!(document.counted_unit_bytes, Some(32 << 10));
+    let answer = sheet(&document).answer;
+    let units = ". It counts I/O in units of 32K: 3,000 units/s, which move no more than 93.";
+    assert!(answer.contains(units), "{answer}");
+    let mut limits = document.applies.iter().flat_map(|one| &one.limits);
+    assert!(limits.all(|limit| matches!(limit, Limit::Iops | Limit::Latency)));
+    // The same rates at all multiples of 32 KiB.
+    let capped = Volume {
+        bytes_per_s: 3_000.0 * 32_768.0,
+        ..GP3
+    };
+    let document = measured(options(), capped, &[]);
+    assert_eq!(document.counted_unit_bytes, None);
+    let answer = sheet(&document).answer;
+    let corner = " Below 32K blocks the IOPS limit applies, above it the bandwidth.";
+    assert!(
+        answer.ends_with(corner) && document.notes.is_empty(),
+        "{answer}"
+    );
+}
+
 /// Blocks of 16 KiB are bandwidth-bound there, and say nothing against a cap on operations.
 #[test]
 fn caps_that_meet_below_16_kib_are_both_named() {
@@ -211,14 +245,22 @@ fn what_a_cache_writes_back_is_in_no_read() {
         let mut study = LimitsStudy::new(LimitsOptions { seed, ..options() });
         let mut volume = Volume { scatter, ..GP3 };
         let mut kinds = String::new();
-        let most = study.grid_runs_left();
+        let most = study.grid_runs_left(REPETITIONS_MIN);
+        let [expected_ns, most_ns] = study.grid_time_ns();
+        assert!(expected_ns >= 2_000_000_000 * most && most_ns > expected_ns);
         while let NextStep::Run(run) = study.next() {
+            // One that goes on announces what is left.
+            let left = study.grid_runs_left(REPETITIONS_MIN);
+            assert!(
+                scatter > 0.0 || kinds.len() as u64 + left == most,
+                "{kinds}, {left}"
+            );
             kinds.push(match run.jobs[0].workload.read_percent {
                 0 => 'w',
                 100 => 'r',
                 _ => 'm',
             });
-            assert!(study.grid_runs_left() >= 1);
+            assert!(study.grid_runs_left(REPETITIONS_MIN) >= 1);
             study.completed(run.id, &volume.record(&run, Vec::new()));
         }
         let behind = kinds.trim_start_matches('r');
@@ -598,6 +640,42 @@ fn a_study_that_ends_between_two_runs_is_partial() {
     assert_eq!(caps, [AppliesTo::ReadsUntestedWrites; 2]);
 }
 
+#[test]
+fn what_more_runs_may_refute_is_not_named_before_them() {
+    let mut study = LimitsStudy::new(LimitsOptions {
+        load: Some((8 << 10, 64)),
+        ..options()
+    });
+    let mut volume = Volume {
+        sustained: 300.0,
+        ..GP3
+    };
+    let mut named = Vec::new();
+    let mut of_load = Vec::new();
+    while let NextStep::Run(run) = study.next() {
+        if run.jobs[0].workload.read_percent == 50 {
+            volume.bucket = 0.0;
+        }
+        study.completed(run.id, &volume.record(&run, Vec::new()));
+        let document = study.document(&LimitsFacts::default());
+        if !document.caps.is_empty() {
+            named.push(study.runs);
+        }
+        let mut applies = document.applies.iter();
+        if applies.any(|one| one.block_size_bytes == 8 << 10) {
+            of_load.push(study.runs);
+        }
+    }
+    // Six rounds of ten reads; then corners and 4K reads, six times each; then the mix, which
+    // shows what only reads behind the writes explain.
+    let is_due = |runs: &u32| matches!(*runs, 56..=61 | 77..=78);
+    assert!(named.iter().all(is_due), "{named:?}");
+    assert!(named.contains(&60) && named.contains(&78), "{named:?}");
+    assert!(of_load[0] > 50, "{of_load:?}");
+    let refused = study.document(&LimitsFacts::default()).refused;
+    assert!(refused.is_some_and(|why| why.starts_with("4K reads fell by 90 %")));
+}
+
 /// The result of the search for the end of a burst.
 fn search(document: &LimitsDocument) -> BurstSearch {
     document.burst_search.clone().expect("looked for")
@@ -637,6 +715,56 @@ fn a_burst_is_driven_to_its_end_and_its_refill_measured() {
     let answer = sheet(&document).answer;
     let none =
         "No burst ended within 30 min at 3,000 IOPS; bursts shorter than 20 s are not detected.";
+    assert!(answer.ends_with(none), "{answer}");
+}
+
+#[test]
+fn a_burst_that_ended_within_the_grid_is_the_one_that_is_measured() {
+    let gp2 = Volume {
+        bucket: 60_000.0,
+        sustained: 300.0,
+        ..GP3
+    };
+    for writes in [true, false] {
+        let bursting = LimitsOptions {
+            writes,
+            burst_ns_max: Some(60_000_000_000),
+            ..options()
+        };
+        let document = measured(bursting, gp2, &[]);
+        assert!(document.refused.is_some() && document.caps.is_empty());
+        assert_eq!(search(&document).result, BurstResult::Ended);
+        let burst = document.burst.clone().expect("a burst");
+        assert_eq!(burst.bucket_unit, BucketUnit::Operations);
+        // What the reads of 1M count as is not known.
+        assert!((burst.bucket / 60_000.0 - 1.0).abs() < 0.15, "{burst:?}");
+        assert!(
+            (burst.sustained_per_s / 300.0 - 1.0).abs() < 0.01,
+            "{burst:?}"
+        );
+        assert!((burst.refill_per_s.expect("a refill") / 300.0 - 1.0).abs() < 0.1);
+        let answer = sheet(&document).answer;
+        assert!(
+            answer.contains("At 3,000 IOPS a full burst lasts"),
+            "{answer}"
+        );
+    }
+    // A fall too small for a step: the lower rate is not driven as if it were a burst.
+    let mut runs = 0;
+    let mut study = LimitsStudy::new(LimitsOptions {
+        burst_ns_max: Some(60_000_000_000),
+        ..options()
+    });
+    let mut volume = GP3;
+    while let NextStep::Run(run) = study.next() {
+        volume.iops = if runs < 20 { 3_000.0 } else { 2_600.0 };
+        runs += 1;
+        study.completed(run.id, &volume.record(&run, Vec::new()));
+    }
+    let document = study.document(&LimitsFacts::default());
+    assert_eq!(search(&document).result, BurstResult::NotDriven);
+    let answer = sheet(&document).answer;
+    let none = " No burst was looked for, as no cap is named.";
     assert!(answer.ends_with(none), "{answer}");
 }
 
@@ -771,7 +899,7 @@ fn without_a_cap_no_burst_is_looked_for() {
 
 #[test]
 fn a_rate_that_fell_without_a_burst_is_not_said_to_have_had_a_rest() {
-    let mut burst = burst::Burst::new(BucketUnit::Operations, 1_800_000_000_000, Vec::new());
+    let mut burst = burst::Burst::new(BucketUnit::Operations, 1_800_000_000_000, vec![], vec![]);
     let mut seconds = 0;
     while let burst::BurstNext::Piece(_) = burst.next() {
         let interval = |second: u64| Interval {
@@ -812,6 +940,7 @@ fn a_rate_that_moved_is_explained_by_where_it_went() {
         text::drift(&stripewise_stats::Drift {
             change_share,
             after_rounds: Some(6),
+            cell: stripewise_stats::LimitCell::Small,
         })
     };
     assert_eq!(

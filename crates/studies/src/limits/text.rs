@@ -20,6 +20,7 @@ pub(super) fn cell_name(cell: LimitCell) -> &'static str {
         LimitCell::SizeCorner => "reads at the corner in size",
         LimitCell::DepthCorner => "4K reads at the corner in depth",
         LimitCell::SmallAgain => "4K reads at 64 behind the writes",
+        LimitCell::BeyondUnit => "reads beyond the corner in size",
     }
 }
 

@@ -136,7 +136,6 @@ hint: did you mean random-read?
         r"
 exit 2
 --- stderr
-First the same bench on sim:nvme9, for comparison
 error: simulated array `nvme9`: there is no such array
 hint: did you mean `nvme`? The arrays are oja-nisula-2007, eva8100-2009, mssqltips-2127, van-dyke-2009, shea-2007, raid10-10k, raid5-7k2, disk-15k, disk-7k2, nvme, nvme-consumer, sata-ssd, ebs-gp3, ebs-gp2-100, ebs-gp2-500, ebs-st1, azure-p10, or a file that ends in .toml
 ",
@@ -216,6 +215,51 @@ hint: Give a directory, in which a test file will be made; `stripewise prepare P
     ),
     (
         &["run", "sim:raid7"],
+        r"
+exit 2
+--- stderr
+error: simulated array `raid7`: there is no such array
+hint: use one of oja-nisula-2007, eva8100-2009, mssqltips-2127, van-dyke-2009, shea-2007, raid10-10k, raid5-7k2, disk-15k, disk-7k2, nvme, nvme-consumer, sata-ssd, ebs-gp3, ebs-gp2-100, ebs-gp2-500, ebs-st1, azure-p10, or a file that ends in .toml
+",
+    ),
+    (
+        &["prepare", "sim:nvme", "--size", "1M"],
+        r"
+exit 2
+--- stderr
+error: only a file can be prepared
+hint: name a path that does not exist yet
+",
+    ),
+    (
+        &["limits", "sim:raid7"],
+        r"
+exit 2
+--- stderr
+error: simulated array `raid7`: there is no such array
+hint: use one of oja-nisula-2007, eva8100-2009, mssqltips-2127, van-dyke-2009, shea-2007, raid10-10k, raid5-7k2, disk-15k, disk-7k2, nvme, nvme-consumer, sata-ssd, ebs-gp3, ebs-gp2-100, ebs-gp2-500, ebs-st1, azure-p10, or a file that ends in .toml
+",
+    ),
+    (
+        &["headroom", "sim:raid7", "--load", "sqlserver-oltp"],
+        r"
+exit 2
+--- stderr
+error: simulated array `raid7`: there is no such array
+hint: use one of oja-nisula-2007, eva8100-2009, mssqltips-2127, van-dyke-2009, shea-2007, raid10-10k, raid5-7k2, disk-15k, disk-7k2, nvme, nvme-consumer, sata-ssd, ebs-gp3, ebs-gp2-100, ebs-gp2-500, ebs-st1, azure-p10, or a file that ends in .toml
+",
+    ),
+    (
+        &["qualify", "sim:raid7", "--for", "etcd"],
+        r"
+exit 2
+--- stderr
+error: simulated array `raid7`: there is no such array
+hint: use one of oja-nisula-2007, eva8100-2009, mssqltips-2127, van-dyke-2009, shea-2007, raid10-10k, raid5-7k2, disk-15k, disk-7k2, nvme, nvme-consumer, sata-ssd, ebs-gp3, ebs-gp2-100, ebs-gp2-500, ebs-st1, azure-p10, or a file that ends in .toml
+",
+    ),
+    (
+        &["qualify", "sim:raid7", "--commit"],
         r"
 exit 2
 --- stderr

@@ -5,6 +5,7 @@ use super::commands::{LayoutSite, commands};
 use super::divided::Slots;
 use crate::steps::absorbed::{CellSustained, absorbed_notes, not_sustained};
 use crate::steps::measured::{EXPERIMENTS, by_id};
+use crate::steps::stored_experiment::{parsed, run_ids_of};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use stripewise_conductor::context::{Context, keep_document, store_failure};
@@ -18,7 +19,7 @@ use stripewise_lab::layouts::{
 use stripewise_results::{
     AdviceRecord, EffectRecord, LayoutLevels, RecommendationRecord, SCHEMA_VERSION, Status,
 };
-use stripewise_store::{Filter, KeptDocument, Store};
+use stripewise_store::{KeptDocument, Store};
 use stripewise_units::counted;
 
 /// Kind of these documents in the store.
@@ -267,12 +268,7 @@ impl StoredLayouts {
     /// # Errors
     /// If the store cannot be read.
     pub fn run_ids(&self, context: &Context, store: &Store) -> Outcome<Vec<String>> {
-        let filter = Filter {
-            series: Some(self.id.clone()),
-            ..Filter::default()
-        };
-        let listed = context.stored_runs(store, &filter)?;
-        Ok(listed.into_iter().rev().map(|run| run.id).collect())
+        run_ids_of(context, store, &self.id)
     }
 
     /// Deletes the document; its runs are deleted separately.
@@ -414,24 +410,7 @@ impl StoredLayouts {
 }
 
 fn read(document: &KeptDocument) -> Outcome<StoredLayouts> {
-    let newer = "use the version of Stripewise that made it";
-    let kept: StoredLayouts = serde_json::from_str(&document.json).map_err(|error| {
-        Failure::new(
-            Exit::Store,
-            format!("experiment {} cannot be read: {error}", document.name),
-            newer,
-        )
-    })?;
-    if kept.schema_version != SCHEMA_VERSION {
-        return Err(Failure::new(
-            Exit::Store,
-            format!(
-                "experiment {} has schema version {}, and this program reads {SCHEMA_VERSION}",
-                kept.id, kept.schema_version
-            ),
-            newer,
-        ));
-    }
+    let kept = parsed(document, |kept: &StoredLayouts| kept.schema_version)?;
     if !kept.fits_its_plan() {
         return Err(Failure::new(
             Exit::Store,
