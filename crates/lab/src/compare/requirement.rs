@@ -615,6 +615,7 @@ mod tests {
             latency: None,
             runs: 20,
             runs_left_out: 0,
+            in_full: None,
         }
     }
 
