@@ -97,6 +97,14 @@ impl Faults {
         self.plan.spike_ns_min + below(self.draw(Draw::SpikeLength, operation), span)
     }
 
+    /// One stall starts in each interval of this length; 0: none.
+    pub(crate) fn stall_interval_ns(&self) -> u64 {
+        match self.plan.stall_ns {
+            0 => 0,
+            _ => self.plan.stall_interval_ns,
+        }
+    }
+
     /// The end of the stall at this time, or the time itself.
     pub(crate) fn after_stall_ns(&self, now_ns: u64) -> u64 {
         let (interval, length) = (self.plan.stall_interval_ns, self.plan.stall_ns);

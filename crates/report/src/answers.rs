@@ -254,6 +254,7 @@ mod tests {
             latency: None,
             runs: 8,
             runs_left_out: 0,
+            in_full: None,
         };
         let series = SeriesRecord {
             knee: None,

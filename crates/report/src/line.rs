@@ -6,7 +6,7 @@
 use crate::answers::{limit_words, place_of};
 use crate::faults::verification_text;
 use crate::number::{latency, rate};
-use crate::repetitions::groups_of;
+use crate::repetitions::{groups_of, repeated_in_full};
 use crate::sheet_text::{sheet_line, warning_names};
 use crate::sheets::comparison_sheet;
 use crate::validity::cautions;
@@ -35,6 +35,9 @@ pub fn one_line(text: &str) -> String {
 pub fn document_line(document: &Document) -> String {
     let mut parts: Vec<String> = required_words(&document.requirements).into_iter().collect();
     parts.extend(cautions(document));
+    if document.series.is_empty() {
+        parts.extend(repeated_in_full(&document.runs));
+    }
     let measured = match document.series.is_empty() {
         true => of_runs(&document.runs),
         false => of_all_series(document),

@@ -6,8 +6,8 @@ use crate::number::{latency, rate};
 use crate::run::{kinds, row_name};
 use crate::sheet::{Column, SheetTable};
 use crate::validity::state_in_brief;
-use stripewise_results::{JobRecord, RunRecord};
-use stripewise_stats::{median, median_interval};
+use stripewise_results::{InFullRecord, JobRecord, RunRecord};
+use stripewise_stats::{in_full, mean, median, median_interval};
 
 /// Confidence of each interval.
 const LEVEL: f64 = 0.95;
@@ -46,6 +46,33 @@ fn legend(few: bool) -> String {
         text.push_str(&format!("; it needs {RUNS_MIN} runs (--repeat {RUNS_MIN})"));
     }
     text
+}
+
+/// What the repetitions of a workload would give if those far from the others counted in full, where
+/// the interval of the median excludes their mean; of several workloads, of the one that changes
+/// most.
+pub(crate) fn repeated_in_full(runs: &[RunRecord]) -> Option<String> {
+    let groups = groups_of(runs);
+    let of = |group: &Vec<(&RunRecord, &JobRecord)>| {
+        let rates: Vec<f64> = group.iter().map(|(_, job)| job.outcome.iops).collect();
+        let (middle, [low, high]) = (median(&rates)?, median_interval(&rates, LEVEL)?);
+        let plain = mean(&rates)?;
+        if middle <= 0.0 || (low..=high).contains(&plain) {
+            return None;
+        }
+        let ratios: Vec<f64> = rates.iter().map(|rate| rate / middle).collect();
+        let (_, job) = group[0];
+        let mib = job.workload.block_size_bytes as f64 / 1_048_576.0;
+        let words = InFullRecord::of(&in_full(&ratios)?, middle, mib).words(false, "IOPS");
+        let name = format!("{} {}", job.load_name(), job.workload.block_text());
+        Some(((plain / middle - 1.0).abs(), name, words))
+    };
+    let found: Vec<(f64, String, String)> = groups.iter().filter_map(of).collect();
+    let (_, name, words) = found.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(match groups.len() {
+        1 => words.clone(),
+        _ => format!("{words} ({name})"),
+    })
 }
 
 /// Groups jobs that differ only in their seeds, in the order of their first runs.

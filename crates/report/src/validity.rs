@@ -1,8 +1,9 @@
-//! What a reader must know before any number: that numbers are void, or that the
-//! measurement was stopped early. It is shown in every picture and at the
-//! top of every page, because a reader may see only one of these.
+//! What a reader must know before any number: that numbers are void, that the measurement was
+//! stopped early, or that an interval leaves out what some runs met. It is shown in every picture
+//! and at the top of every page, because a reader may see only one of these.
 
-use crate::identity::named_series;
+use crate::answers::unit;
+use crate::identity::{NamedSeries, named_series};
 use stripewise_results::{Document, JobRecord, RunRecord, Status};
 use stripewise_units::{counted, plural};
 
@@ -18,6 +19,8 @@ pub(crate) enum Against {
     VoidInPart,
     /// They are from before a stop.
     Stopped,
+    /// Some runs, such as those with stalls, have little weight in them.
+    RunsApart,
 }
 
 /// Sentences, the most severe first; empty if all numbers are valid and complete.
@@ -29,7 +32,29 @@ pub(crate) fn cautions(document: &Document) -> Vec<String> {
 /// The same, each with its kind.
 pub(crate) fn against(document: &Document) -> Vec<(Against, String)> {
     let stopped = stopped(document).map(|sentence| (Against::Stopped, sentence));
-    void(document).into_iter().chain(stopped).collect()
+    let apart = runs_apart(document).map(|sentence| (Against::RunsApart, sentence));
+    let all = void(document).into_iter().chain(stopped);
+    all.chain(apart).collect()
+}
+
+/// The answer that changes most where the runs far from the others count in full.
+fn runs_apart(document: &Document) -> Option<String> {
+    let all = named_series(document);
+    let of = |named: &NamedSeries<'_>| {
+        let answer = named.series.answered()?.record;
+        let full = answer.in_full?;
+        let in_bytes = named.series.is_in_bytes();
+        let words = full.words(in_bytes, unit(named.series));
+        Some(((full.iops / answer.iops - 1.0).abs(), named.title(), words))
+    };
+    let found: Vec<(f64, String, String)> = all.iter().filter_map(of).collect();
+    let (_, title, words) = found.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let loads = counted(all.len(), "load", "loads");
+    Some(match (found.len(), all.len()) {
+        (_, 1) => format!("{words}."),
+        (1, _) => format!("{words} ({title})."),
+        (some, _) => format!("{words} ({title}; {some} of {loads} have such runs)."),
+    })
 }
 
 fn void(document: &Document) -> Option<(Against, String)> {
@@ -94,7 +119,7 @@ fn stopped(document: &Document) -> Option<String> {
     let series: Vec<String> = named
         .iter()
         .filter(|named| named.series.partial)
-        .map(super::identity::NamedSeries::title)
+        .map(NamedSeries::title)
         .collect();
     if let Some(names) = listed(&series) {
         return Some(format!(

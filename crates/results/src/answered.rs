@@ -205,6 +205,7 @@ impl SeriesRecord {
             latency,
             runs: 1,
             runs_left_out: 0,
+            in_full: None,
         }
     }
 
@@ -307,6 +308,7 @@ mod tests {
             latency: None,
             runs: 8,
             runs_left_out: 0,
+            in_full: None,
         }
     }
 

@@ -64,6 +64,8 @@ pub use record::{
 };
 pub use replay::{FeatureRecord, FidelityRecord, LatenessRecord, PunctualityRecord, ReplayRecord};
 pub use row::{JobRow, OperationKind};
-pub use series::{AnswerBound, AnswerPlace, AnswerRecord, KneeRecord, SeriesRecord, StepRecord};
+pub use series::{
+    AnswerBound, AnswerPlace, AnswerRecord, InFullRecord, KneeRecord, SeriesRecord, StepRecord,
+};
 pub use sustained::{SustainedClaim, SustainedRecord};
 pub use warning::{Severity, Warning};

@@ -2,8 +2,10 @@
 
 use crate::{LatencySummary, SustainedRecord};
 use serde::{Deserialize, Serialize};
+use stripewise_stats::InFull;
 use stripewise_units::{
-    format_iops, format_iops_beside, format_rate_interval, format_rate_interval_beside,
+    counted, format_iops, format_iops_beside, format_rate_interval, format_rate_interval_beside,
+    format_share, plural,
 };
 
 /// One ladder, summarised. Everything here follows from the runs it names.
@@ -99,6 +101,26 @@ pub struct AnswerRecord {
     /// Excluded runs: stopped, void, or disturbed according to their warnings (`cpu-steal`,
     /// `paused`, `suspended`).
     pub runs_left_out: u32,
+    /// Present where the interval excludes the plain mean of its runs: some of them were far slower,
+    /// or faster, than the others, and have little weight in the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_full: Option<InFullRecord>,
+}
+
+/// An answer with each of its runs counted in full, whether the storage stalled in some of them or
+/// something outside of it disturbed them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct InFullRecord {
+    /// Operations per second.
+    pub iops: f64,
+    /// MiB per second.
+    pub mib_per_s: f64,
+    /// Runs far from the others.
+    pub runs_apart: u32,
+    /// By how much these differ from the others on average, percent; negative if they were slower.
+    pub difference_percent: f64,
+    /// All runs.
+    pub runs: u32,
 }
 
 /// Where on the ladder an answer is.
@@ -148,12 +170,54 @@ impl AnswerBound {
     }
 }
 
+impl InFullRecord {
+    /// From the same relative to a rate, with a block in MiB.
+    #[must_use]
+    pub fn of(found: &InFull, iops: f64, mib: f64) -> InFullRecord {
+        let count = |runs: usize| u32::try_from(runs).unwrap_or(u32::MAX);
+        let iops = iops * found.ratio;
+        InFullRecord {
+            iops,
+            mib_per_s: iops * mib,
+            runs_apart: count(found.apart),
+            difference_percent: found.apart_share * 100.0,
+            runs: count(found.runs),
+        }
+    }
+
+    /// `Stalls: 3 of 20 runs were slower by 15 %; counted in full the rate is 95,700 IOPS`; in
+    /// MiB/s if `in_bytes`, and `unit` says so.
+    #[must_use]
+    pub fn words(&self, in_bytes: bool, unit: &str) -> String {
+        let rate = if in_bytes { self.mib_per_s } else { self.iops };
+        let runs = counted(self.runs as usize, "run", "runs");
+        let (head, slower) = match self.difference_percent < 0.0 {
+            true => ("Stalls: ", "slower"),
+            false => ("", "faster"),
+        };
+        format!(
+            "{head}{} of {runs} {} {slower} by {}; counted in full the rate is {} {unit}",
+            self.runs_apart,
+            plural(self.runs_apart as usize, "was", "were"),
+            format_share(self.difference_percent.abs() / 100.0),
+            format_iops(rate)
+        )
+    }
+}
+
 impl AnswerRecord {
     /// Half the interval's width over the rate; `None` without an interval.
     #[must_use]
     pub fn half_width(&self) -> Option<f64> {
         let (low, high) = (self.iops_low?, self.iops_high?);
         (self.iops > 0.0 && self.bound.is_none()).then(|| (high - low) / 2.0 / self.iops)
+    }
+
+    /// Whether the interval, or the bound, allows this rate in operations per second.
+    #[must_use]
+    pub fn may_be(&self, iops: f64) -> bool {
+        let is_above = self.iops_low.is_none_or(|low| low <= iops);
+        is_above && self.iops_high.is_none_or(|high| iops <= high)
     }
 
     /// `57,400 IOPS (54,900-59,800)`, `at least 54,900 IOPS`; in MiB/s if `in_bytes`, and `unit`

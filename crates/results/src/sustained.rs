@@ -139,12 +139,19 @@ impl SustainedRecord {
         };
         let needed = self.needed_ns.zip(self.needed_bytes);
         let needed = needed.filter(|(_, bytes)| *bytes > 0);
+        // So far a cache, or fresh flash, set the rate at which the rest was estimated.
+        let is_least = matches!(
+            self.claim,
+            SustainedClaim::CacheAbsorbs | SustainedClaim::FlashNotWritten
+        );
         let needed = needed.map(|(ns, bytes)| {
-            format!(
-                ", which takes about {} of writing ({})",
-                format_duration(ns),
-                format_bytes(bytes)
-            )
+            let (ns, bytes) = (format_duration(ns), format_bytes(bytes));
+            match is_least {
+                true => format!(
+                    ", which takes at least {ns} of writing ({bytes}), and longer if the rate falls"
+                ),
+                false => format!(", which takes about {ns} of writing ({bytes})"),
+            }
         });
         Some(format!(
             "{why}: sustained writes were not measured{}",
@@ -192,8 +199,18 @@ mod tests {
             absorbed.not_reached_words().as_deref(),
             Some(
                 "the cache may still absorb everything after 1 m (1 GiB written): sustained \
-                 writes were not measured, which takes about 10 m of writing (4 GiB)"
+                 writes were not measured, which takes at least 10 m of writing (4 GiB), and \
+                 longer if the rate falls"
             )
+        );
+        let unsteady = SustainedRecord {
+            claim: SustainedClaim::Unsteady,
+            ..absorbed
+        };
+        let words = unsteady.not_reached_words().expect("not reached");
+        assert!(
+            words.ends_with(", which takes about 10 m of writing (4 GiB)"),
+            "{words}"
         );
     }
 }

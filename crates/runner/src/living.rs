@@ -6,6 +6,12 @@ use crate::session::{Job, Listener, Settings, run_simulated};
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::{Array, Finished, Request, Simulate};
 use stripewise_results::RunRecord;
+use stripewise_workload::derived_seed;
+
+/// Stream of the intervals in which runs begin; nothing else of a workload uses it.
+const STALLS: u64 = 1 << 40;
+/// As many intervals, each with its stall at another place.
+const INTERVALS: u64 = 64;
 
 /// Arrays and their age.
 pub struct LivingArrays {
@@ -20,7 +26,8 @@ impl LivingArrays {
         LivingArrays { arrays, age_ns: 0 }
     }
 
-    /// Runs jobs on them.
+    /// Runs jobs on them. The first run on arrays that stall begins in an interval drawn from its
+    /// seed: on a device, too, each run meets a stall at another time, or none.
     ///
     /// # Errors
     /// As [`run_simulated`].
@@ -31,6 +38,11 @@ impl LivingArrays {
         listener: &mut dyn Listener,
         stop: &AtomicU8,
     ) -> Result<RunRecord, Error> {
+        if self.age_ns == 0 {
+            let interval_ns = self.arrays.iter().map(Array::stall_interval_ns).max();
+            let seed = jobs.first().map_or(0, |job| job.workload.seed);
+            self.age_ns = begins_ns(interval_ns.unwrap_or(0), seed);
+        }
         let from_ns = self.age_ns;
         let arrays = self.arrays.iter_mut();
         let mut later: Vec<Later<'_>> = arrays.map(|array| Later::of(array, from_ns)).collect();
@@ -44,6 +56,11 @@ impl LivingArrays {
     pub fn rest(&mut self, length_ns: u64) {
         self.age_ns = self.age_ns.saturating_add(length_ns);
     }
+}
+
+/// When the first run on arrays begins.
+fn begins_ns(stall_interval_ns: u64, seed: u64) -> u64 {
+    (derived_seed(seed, STALLS) % INTERVALS).saturating_mul(stall_interval_ns)
 }
 
 /// An array whose clock is at `from_ns` when a run begins.
@@ -117,7 +134,24 @@ impl Simulate for Later<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
     use stripewise_array_sim::{ArraySpec, Kind};
+
+    /// Otherwise a stall would be in all runs of a load, or in none.
+    #[test]
+    fn runs_begin_in_different_intervals_of_stalls() {
+        let interval_ns = |target: &str| {
+            let spec = ArraySpec::from_target(target, |_| unreachable!("it is bundled"));
+            spec.expect("an array").build().stall_interval_ns()
+        };
+        assert_eq!(interval_ns("sata-ssd"), 0);
+        let stalls_ns = interval_ns("sata-ssd?faults.stall=300ms&faults.stall_interval=20s");
+        assert_eq!(stalls_ns, 20_000_000_000);
+        let begins: BTreeSet<u64> = (0..50).map(|seed| begins_ns(stalls_ns, seed)).collect();
+        assert!(begins.len() > 25, "{begins:?}");
+        assert!(begins.iter().all(|begin| begin % stalls_ns == 0));
+        assert_eq!(begins_ns(0, 7), 0);
+    }
 
     #[test]
     fn a_later_run_has_a_clock_of_its_own() {

@@ -22,6 +22,7 @@
 //! Not included: which runs to make, and what to report if there is no answer.
 
 use crate::distribution::student_quantile;
+use crate::in_full::{InFull, in_full};
 use crate::robust::{RobustFit, robust_polynomial};
 use crate::sample::{Estimate, mean};
 
@@ -124,6 +125,21 @@ fn at_limit(runs: &[LoadRun], limit_s: f64, level: f64) -> Option<AtLimit> {
         }
         .map(libm::exp),
     })
+}
+
+/// The plain mean of the runs of [`rate_at_limit`] relative to its fit of their rates. What slows a
+/// run as a whole slows the answer alike and leaves the crossing where it is. None where the fit is
+/// undetermined, and as for [`in_full`].
+#[must_use]
+pub fn crossing_in_full(runs: &[LoadRun]) -> Option<InFull> {
+    let u: Vec<f64> = runs.iter().map(|run| libm::log(run.load)).collect();
+    let centre = mean(&u)?;
+    let v: Vec<f64> = u.iter().map(|u| u - centre).collect();
+    let rates: Vec<f64> = runs.iter().map(|run| libm::log(run.rate)).collect();
+    let xi = concave(&v, &rates)?;
+    let each = v.iter().zip(&rates);
+    let ratios = each.map(|(v, rate)| libm::exp(rate - xi.value(*v)));
+    in_full(&ratios.collect::<Vec<_>>())
 }
 
 /// Mean distance of the runs next to the crossing from the fit: positive if they lie above it. 0 if

@@ -19,7 +19,7 @@
 //! Not included: which stored runs belong together. A history has one load on one target, with one
 //! kernel, firmware and size.
 
-use crate::distribution::student_quantile;
+use crate::distribution::{student_quantile, student_two_sided};
 use crate::needed::default_tolerance_percent;
 use crate::sample::Estimate;
 use crate::steps::{ChangePointRule, change_points};
@@ -134,25 +134,60 @@ impl History {
     #[must_use]
     pub fn predict(&self, new: NewRun, level: f64) -> Estimate {
         let expected = self.interval(new, level);
-        // One boot shows no difference between boots, and two or three little of it; the same
-        // goes for hours.
-        let is_new_boot = self.boots.binary_search(&new.boot).is_err();
-        let is_new_hour = self.hours.binary_search(&new.hour).is_err();
-        let is_unknown = is_new_boot && self.boots.len() < BOOTS_MIN
-            || is_new_hour && self.hours.len() < HOURS_MIN;
-        if !is_unknown {
+        if !self.is_unknown(new) {
             return expected;
         }
-        let least = 1.0 + CHANGE_PERCENT_UNKNOWN_BOOTS / 100.0;
         Estimate {
-            low: expected.low.min(expected.value / least),
-            high: expected.high.max(expected.value * least),
+            low: expected.low.min(expected.value / UNKNOWN_RATIO),
+            high: expected.high.max(expected.value * UNKNOWN_RATIO),
             ..expected
         }
     }
 
-    /// The same from the variances alone.
+    /// Two-sided p-value of the mean of new runs: they are outside of the interval at a level where
+    /// it is below 1 minus the level. 1 within the 5 % by which boots or hours may differ that too
+    /// few of are known.
+    #[must_use]
+    pub fn p_value(&self, value: f64, new: NewRun) -> f64 {
+        let (expected, variance, degrees) = self.expected(new);
+        let distance = libm::fabs(libm::log(value) - expected);
+        if self.is_unknown(new) && distance <= libm::log(UNKNOWN_RATIO) || distance <= 0.0 {
+            return 1.0;
+        }
+        match variance > 0.0 {
+            true => student_two_sided(distance / libm::sqrt(variance), degrees),
+            false => 0.0,
+        }
+    }
+
+    /// One boot shows no difference between boots, and two or three little of it; the same goes for
+    /// hours.
+    fn is_unknown(&self, new: NewRun) -> bool {
+        let is_new_boot = self.boots.binary_search(&new.boot).is_err();
+        let is_new_hour = self.hours.binary_search(&new.hour).is_err();
+        is_new_boot && self.boots.len() < BOOTS_MIN || is_new_hour && self.hours.len() < HOURS_MIN
+    }
+
+    /// The interval from the variances alone.
     fn interval(&self, new: NewRun, level: f64) -> Estimate {
+        let (value, variance, degrees) = self.expected(new);
+        let half = if variance > 0.0 {
+            student_quantile(0.5 + 0.5 * level, degrees) * libm::sqrt(variance)
+        } else {
+            0.0
+        };
+        Estimate {
+            value,
+            low: value - half,
+            high: value + half,
+            level,
+        }
+        .map(libm::exp)
+    }
+
+    /// Expectation and variance of the logarithm of new runs' mean, and the degrees of freedom of the
+    /// variance.
+    fn expected(&self, new: NewRun) -> (f64, f64, f64) {
         let boot = self.boots.binary_search(&new.boot).ok();
         let hour = self.hours.binary_search(&new.hour).ok();
         let (value, of_effects) = self.solution.sum(boot, hour.map(|hour| 1 + hour));
@@ -175,19 +210,7 @@ impl History {
             .iter()
             .map(|(part, degrees)| part * part / degrees)
             .sum();
-        let half = if variance > 0.0 {
-            let degrees = variance * variance / spread;
-            student_quantile(0.5 + 0.5 * level, degrees) * libm::sqrt(variance)
-        } else {
-            0.0
-        };
-        Estimate {
-            value,
-            low: value - half,
-            high: value + half,
-            level,
-        }
-        .map(libm::exp)
+        (value, variance, variance * variance / spread)
     }
 
     /// Judges the geometric mean of new runs. One run outside is a reason to run again, not a
@@ -223,6 +246,8 @@ const BOOTS_MIN: usize = 4;
 const HOURS_MIN: usize = 4;
 /// Below, a change between two boots must be this large, in per cent.
 const CHANGE_PERCENT_UNKNOWN_BOOTS: f64 = 5.0;
+/// The same as a ratio.
+const UNKNOWN_RATIO: f64 = 1.0 + CHANGE_PERCENT_UNKNOWN_BOOTS / 100.0;
 /// Error in the position of a change, in runs.
 const PLACE_ERROR: usize = 4;
 
@@ -708,6 +733,32 @@ mod tests {
             expected.high / expected.value
         };
         assert!(of_hour(3) < 1.03 && of_hour(15) > 1.049);
+    }
+
+    #[test]
+    fn a_p_value_is_where_the_interval_ends() {
+        let history = History::of(&hourly(240, 3, |_| 1_000.0)).unwrap();
+        for (boot, runs) in [(0, 1), (0, 6), (99, 1)] {
+            let new = NewRun {
+                boot,
+                hour: 3,
+                runs,
+            };
+            for level in [0.5, 0.95, 0.99] {
+                let expected = history.interval(new, level);
+                if boot == 99 && expected.high < expected.value * UNKNOWN_RATIO {
+                    // Of one boot, which does not show how much another may differ.
+                    assert_eq!(history.p_value(expected.high, new), 1.0);
+                    continue;
+                }
+                for end in [expected.low, expected.high] {
+                    let p_value = history.p_value(end, new);
+                    assert!((p_value - (1.0 - level)).abs() < 1e-6, "{level}: {p_value}");
+                }
+            }
+            let usual = history.predict(new, 0.5).value;
+            assert!(history.p_value(usual, new) > 0.999);
+        }
     }
 
     #[test]

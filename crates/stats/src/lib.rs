@@ -17,6 +17,7 @@ mod histogram;
 mod history;
 mod hodges_lehmann;
 mod holm;
+mod in_full;
 mod isotonic;
 mod knee;
 mod ladder;
@@ -41,7 +42,7 @@ mod v2;
 mod whole_loads;
 mod wilcoxon;
 
-pub use at_limit::{AtLimit, LoadRun, rate_at_limit};
+pub use at_limit::{AtLimit, LoadRun, crossing_in_full, rate_at_limit};
 pub use best::{BEST_RESAMPLES, BestSet, Passes};
 pub use bootstrap::Bootstrap;
 pub use cell_pilot::{CellPilot, CellStep};
@@ -59,6 +60,7 @@ pub use histogram::{Bucket, Histogram, VALUE_MAX};
 pub use history::{AgainstHistory, HISTORY_RUNS_MIN, History, HistoryRun, NewRun, level_changes};
 pub use hodges_lehmann::hodges_lehmann;
 pub use holm::holm;
+pub use in_full::{InFull, in_full};
 pub use isotonic::{CrossingAt, isotonic, isotonic_crossing};
 pub use knee::{
     CurvePoint, Knee, KneeBrackets, LadderStep, LoadBracket, PLATEAU_SHARE, knee, knee_brackets,
@@ -100,7 +102,7 @@ pub use sustained::{
 pub use trend::linear_trend;
 pub use usl::{ScalabilityLaw, fit_scalability};
 pub use v2::V2Error;
-pub use whole_loads::{AtWholeLoad, rate_at_whole_load};
+pub use whole_loads::{AtWholeLoad, loads_in_full, rate_at_whole_load};
 pub use wilcoxon::{
     EXACT_COUNT_MAX, SignedRank, signed_rank, signed_rank_count_min, signed_rank_interval,
 };

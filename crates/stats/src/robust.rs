@@ -207,7 +207,8 @@ fn huber_weight(residual: f64, scale: f64) -> f64 {
     }
 }
 
-fn scale_of(residuals: &[f64]) -> f64 {
+/// The median of the absolute residuals over 0.6745.
+pub(crate) fn scale_of(residuals: &[f64]) -> f64 {
     let sizes: Vec<f64> = residuals.iter().map(|r| r.abs()).collect();
     median(&sizes).unwrap_or(0.0) / NORMAL_MEDIAN
 }

@@ -24,13 +24,21 @@ pub struct StepDown {
 const SIDE_MIN: usize = 3;
 /// A drop counts if chance produces a similar one in fewer than one of 1,000 series.
 const P_VALUE_MAX: f64 = 0.001;
+/// This share of the values after a drop is below the middle between both levels: after a stall the
+/// rate is back.
+const BELOW_SHARE_MIN: f64 = 0.9;
+/// This share of them is above 0: what completes nothing has stalled, and shows no level.
+const MOVING_SHARE_MIN: f64 = 0.75;
 
 /// The single lasting drop of a series, if there is one of at least `drop_share_min` of the
 /// preceding level.
 ///
 /// Definition: the two-level least-squares fit, with each side at least three values and a
-/// twentieth of the series long. It counts if its p-value is below 0.001 and its residual is half
-/// that of a straight line: a slow decline has no step. n = 0 to 5: none.
+/// twentieth of the series long. It counts if its p-value is below 0.001, its residual is half
+/// that of a straight line - a slow decline has no step -, and the lower level holds to the end:
+/// nine in ten of its values are below the middle between both levels, and three in four above 0.
+/// A stall in the last values is no step: neither one that ends before the series does nor one
+/// that outlasts it. n = 0 to 5: none.
 ///
 /// ```
 /// use stripewise_stats::step_down;
@@ -80,6 +88,7 @@ pub fn step_down(series: &[f64], drop_share_min: f64) -> Option<StepDown> {
     let found = mean_before > 0.0
         && drop_share >= drop_share_min
         && p_value < P_VALUE_MAX
+        && holds(&series[index..], 0.5 * (mean_before + mean_after))
         && left <= 0.5 * squares_around_line(series, centre, squares);
     found.then_some(StepDown {
         index,
@@ -88,6 +97,16 @@ pub fn step_down(series: &[f64], drop_share_min: f64) -> Option<StepDown> {
         drop_share,
         p_value,
     })
+}
+
+/// Whether the values after a drop stay at a level below `middle`.
+fn holds(after: &[f64], middle: f64) -> bool {
+    let share = |of: &dyn Fn(f64) -> bool| {
+        let count = after.iter().filter(|value| of(**value)).count();
+        count as f64 / after.len() as f64
+    };
+    share(&|value| value < middle) >= BELOW_SHARE_MIN
+        && share(&|value| value > 0.0) >= MOVING_SHARE_MIN
 }
 
 fn squares_around(values: &[f64], centre: f64) -> f64 {
@@ -150,6 +169,26 @@ mod tests {
         for (name, values) in cases {
             assert_eq!(step_down(&values, 0.1), None, "{name}");
         }
+    }
+
+    /// Tenths of a second in which a stall of 300 ms lies anywhere, also at either end.
+    #[test]
+    fn a_stall_is_no_step_wherever_it_lies() {
+        for count in [15, 50] {
+            for start in 0..count * 10 {
+                let mut rates = series(&[(97_000.0, count)], start as u64);
+                for (index, rate) in rates.iter_mut().enumerate() {
+                    let (from, to) = (index * 10, index * 10 + 10);
+                    let stalled = to.min(start + 30).saturating_sub(from.max(start));
+                    *rate *= 1.0 - stalled as f64 / 10.0;
+                }
+                assert_eq!(step_down(&rates, 0.2), None, "{count}, {start}: {rates:?}");
+            }
+        }
+        // A drop to a third whose level is met by a stall later on is one all the same.
+        let mut rates = series(&[(3_000.0, 40), (1_000.0, 80)], 1);
+        rates[100..103].fill(0.0);
+        assert_eq!(step_down(&rates, 0.1).map(|drop| drop.index), Some(40));
     }
 
     #[test]

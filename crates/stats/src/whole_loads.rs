@@ -18,6 +18,7 @@
 
 use crate::at_limit::LoadRun;
 use crate::distribution::student_quantile;
+use crate::in_full::{InFull, in_full};
 use crate::isotonic::isotonic;
 use crate::knee::PLATEAU_SHARE;
 use crate::robust::{robust_groups, robust_mean_interval};
@@ -31,6 +32,8 @@ const NEIGHBOUR_RUNS_MIN: usize = 2;
 const REACHES: f64 = 0.99;
 /// As for [`robust_mean_interval`].
 const WIDENING: f64 = 1.1;
+/// Of an interval of which only the middle matters.
+const LEVEL: f64 = 0.95;
 
 /// The rate at a limit, from runs at whole loads.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,16 +135,9 @@ fn rungs(runs: &[LoadRun], level: f64) -> Option<Vec<Rung>> {
     if !runs.iter().all(sound) {
         return None;
     }
-    let mut loads: Vec<f64> = runs.iter().map(|run| run.load).collect();
-    loads.sort_by(f64::total_cmp);
-    loads.dedup();
-    let of = |load: f64, value: fn(&LoadRun) -> f64| -> Vec<f64> {
-        let here = runs.iter().filter(|run| run.load == load);
-        here.map(|run| libm::log(value(run))).collect()
-    };
-    loads.retain(|load| of(*load, |run| run.rate).len() >= NEIGHBOUR_RUNS_MIN);
+    let loads = loads_of(runs);
     let groups = |value: fn(&LoadRun) -> f64| -> Vec<Vec<f64>> {
-        loads.iter().map(|load| of(*load, value)).collect()
+        loads.iter().map(|load| at(runs, *load, value)).collect()
     };
     let rates = intervals(&groups(|run| run.rate), level)?;
     let latencies = intervals(&groups(|run| run.latency_s), level)?;
@@ -149,12 +145,42 @@ fn rungs(runs: &[LoadRun], level: f64) -> Option<Vec<Rung>> {
     Some(
         each.map(|(&load, (rate, latency))| Rung {
             load,
-            runs: of(load, |run| run.rate).len(),
+            runs: at(runs, load, |run| run.rate).len(),
             rate,
             latency,
         })
         .collect(),
     )
+}
+
+/// The loads with enough runs to be judged, ascending.
+fn loads_of(runs: &[LoadRun]) -> Vec<f64> {
+    let mut loads: Vec<f64> = runs.iter().map(|run| run.load).collect();
+    loads.sort_by(f64::total_cmp);
+    loads.dedup();
+    loads.retain(|load| at(runs, *load, |run| run.rate).len() >= NEIGHBOUR_RUNS_MIN);
+    loads
+}
+
+/// Logarithms of a value of the runs at one load.
+fn at(runs: &[LoadRun], load: f64, value: fn(&LoadRun) -> f64) -> Vec<f64> {
+    let here = runs.iter().filter(|run| run.load == load);
+    here.map(|run| libm::log(value(run))).collect()
+}
+
+/// The plain mean of the runs of all loads, each relative to the robust mean of its own load. None
+/// as for [`in_full`].
+#[must_use]
+pub fn loads_in_full(runs: &[LoadRun]) -> Option<InFull> {
+    let groups = loads_of(runs).into_iter();
+    let groups: Vec<Vec<f64>> = groups.map(|load| at(runs, load, |run| run.rate)).collect();
+    let means = match groups.as_slice() {
+        [only] => vec![robust_mean_interval(only, LEVEL)?.value],
+        _ => robust_groups(&groups)?.means,
+    };
+    let each = groups.iter().zip(means);
+    let ratios = each.flat_map(|(group, mean)| group.iter().map(move |log| libm::exp(log - mean)));
+    in_full(&ratios.collect::<Vec<_>>())
 }
 
 /// The mean of each group, with the pooled scatter or its own, whichever is larger.

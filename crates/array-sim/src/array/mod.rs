@@ -219,6 +219,12 @@ impl Array {
         self.drives.iter().map(Drive::busy_ns)
     }
 
+    /// Length of the intervals in each of which one stall starts; 0: none.
+    #[must_use]
+    pub fn stall_interval_ns(&self) -> u64 {
+        self.faults.stall_interval_ns()
+    }
+
     /// Starts recording which write each sector holds (uses memory for every sector written, hence
     /// off by default).
     pub fn record_content(&mut self) {

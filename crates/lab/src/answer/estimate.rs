@@ -4,12 +4,12 @@ use super::aim_limit::{Aim, FEW_IN_FLIGHT};
 use crate::ladder::Step;
 use serde::{Deserialize, Serialize};
 use stripewise_results::{
-    AnswerBound, AnswerPlace, AnswerRecord, LatencySummary, RunRecord, Severity,
+    AnswerBound, AnswerPlace, AnswerRecord, InFullRecord, LatencySummary, RunRecord, Severity,
 };
 use stripewise_stats::Slo;
 use stripewise_stats::{
-    AtLimit, AtWholeLoad, Estimate, LoadRun, rate_at_limit, rate_at_whole_load,
-    robust_mean_interval,
+    AtLimit, AtWholeLoad, Estimate, LoadRun, crossing_in_full, loads_in_full, rate_at_limit,
+    rate_at_whole_load, robust_mean_interval,
 };
 
 /// Confidence of the intervals.
@@ -82,6 +82,7 @@ pub(crate) fn where_to_move(in_flight: f64, runs: &[Judged], slo: Slo) -> Option
 /// The answer; `None` if there are too few valid runs. `mib` is a block in MiB.
 pub(crate) fn estimate(aim: Aim, slo: Slo, runs: &[Judged], mib: f64) -> Option<AnswerRecord> {
     let kept = kept(runs);
+    let all = load_runs(&kept);
     let found = match aim {
         Aim::Crossing { in_flight } => crossing(in_flight, &kept, slo),
         Aim::Plateau { .. } => plateau(&kept, slo),
@@ -96,7 +97,14 @@ pub(crate) fn estimate(aim: Aim, slo: Slo, runs: &[Judged], mib: f64) -> Option<
         }
     }?;
     let left_out = runs.len() - found.runs;
-    Some(record(&found, mib, left_out))
+    let in_full = match found.is_of_curve {
+        true => crossing_in_full(&all),
+        false => loads_in_full(&all),
+    };
+    Some(AnswerRecord {
+        in_full: in_full.map(|full| InFullRecord::of(&full, found.rate.value, mib)),
+        ..record(&found, mib, left_out)
+    })
 }
 
 /// An answer before it becomes a record.
@@ -110,6 +118,8 @@ struct AnswerDraft {
     latency: Option<LatencySummary>,
     /// There are enough runs for an interval.
     has_interval: bool,
+    /// The rate is that of a curve through the runs of all loads.
+    is_of_curve: bool,
     runs: usize,
 }
 
@@ -139,6 +149,7 @@ fn record(found: &AnswerDraft, mib: f64, left_out: usize) -> AnswerRecord {
         latency: found.latency,
         runs: count(found.runs),
         runs_left_out: count(left_out),
+        in_full: None,
     }
 }
 
@@ -179,6 +190,7 @@ fn crossing(in_flight: f64, kept: &[Judged], slo: Slo) -> Option<AnswerDraft> {
             latency_ns: slo.limit_ns as f64,
             latency: None,
             has_interval: true,
+            is_of_curve: true,
             runs: runs.len(),
         }),
         AtLimit::Outside { .. } | AtLimit::Unknown => bounded(kept, slo),
@@ -215,6 +227,7 @@ fn at_whole_load(kept: &[Judged], place: AnswerPlace, slo: Slo) -> Option<Answer
         latency_ns: latency_s * 1e9,
         latency: typical(&there),
         has_interval: true,
+        is_of_curve: false,
         runs: kept.len(),
     })
 }
@@ -277,6 +290,7 @@ fn level(runs: &[Judged], place: AnswerPlace, rising: bool, slo: Slo) -> Option<
         latency_ns: latency.map_or(0.0, |latency| latency.value),
         latency: typical(runs),
         has_interval,
+        is_of_curve: false,
         runs: runs.len(),
     })
 }

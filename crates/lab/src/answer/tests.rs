@@ -278,6 +278,52 @@ fn the_answer_is_the_rate_where_the_limit_is_crossed() {
     );
 }
 
+/// Each way to an answer limits what a stalled run counts, and says what it would be otherwise.
+#[test]
+fn runs_that_met_a_stall_are_counted_in_full_beside_the_answer() {
+    let stalled = |run: &mut Judged| run.step.iops *= 0.85;
+    let mut order = Order::new(1, 4, 256);
+    let crossing: Vec<Judged> = (0..4)
+        .flat_map(|_| order.block(48.0))
+        .map(|load| judged(load, 20_000.0))
+        .collect();
+    let loads = [32, 64, 128].map(|load| Load::spread(load, 4));
+    let plateau: Vec<Judged> = (0..4)
+        .flat_map(|_| loads)
+        .map(|load| judged(load, 20_000.0))
+        .collect();
+    let level = vec![judged(loads[1], 20_000.0); 8];
+    let aim = Aim::Level {
+        load: loads[1],
+        place: AnswerPlace::Plateau,
+        rising: false,
+    };
+    let cases = [
+        (Aim::Crossing { in_flight: 48.0 }, "p99<5ms", crossing, 3),
+        (Aim::Plateau { loads }, "p99<50ms", plateau, 3),
+        (aim, "p99<50ms", level, 1),
+    ];
+    for (aim, slo, mut runs, stalls) in cases {
+        let slo = slo.parse().expect("a limit");
+        runs.sort_by_key(|run| run.step.load.in_flight());
+        let quiet = estimate(aim, slo, &runs, 0.5).expect("an answer");
+        // Not two at one load.
+        let count = runs.len();
+        for quarter in 1..=stalls {
+            stalled(&mut runs[count * quarter / 4]);
+        }
+        let found = estimate(aim, slo, &runs, 0.5).expect("an answer");
+        assert!((found.iops / quiet.iops - 1.0).abs() < 0.01, "{found:?}");
+        let full = found.in_full.expect("some were slower");
+        assert!(!found.may_be(full.iops), "{found:?}");
+        assert_eq!(full.runs, found.runs, "{found:?}");
+        assert_eq!(full.runs_apart as usize, stalls, "{found:?}");
+        assert!((full.difference_percent + 15.0).abs() < 1.0, "{found:?}");
+        let truth = quiet.iops * (1.0 - 0.15 * stalls as f64 / count as f64);
+        assert!((full.iops / truth - 1.0).abs() < 0.005, "{found:?}");
+    }
+}
+
 #[test]
 fn where_the_runs_show_no_crossing_there_is_a_bound() {
     let mut order = Order::new(1, 4, 256);

@@ -11,7 +11,7 @@ use super::{CompareOptions, Side, compare};
 use crate::experiment::Metric;
 use stripewise_results::{ComparisonRecord, ComparisonRow, JobRow, RunRecord, Verdict};
 use stripewise_stats::{
-    Estimate, History, HistoryRun, NewRun, default_tolerance_percent, level_changes,
+    Estimate, History, HistoryRun, NewRun, default_tolerance_percent, holm, level_changes,
 };
 use stripewise_units::format_iops;
 
@@ -151,18 +151,49 @@ impl OwnHistory {
         table.sentences.clear();
         // Notes about few repetitions do not apply here.
         table.notes.clear();
-        for (load, row) in self.loads.iter().zip(&mut table.rows) {
-            let cell = load.cell_among(&cells, self.by.metric)?;
+        let own: Option<Vec<&Cell<'_>>> = (self.loads.iter())
+            .map(|load| load.cell_among(&cells, self.by.metric))
+            .collect();
+        let own = own?;
+        let levels = self.levels(&own, stored);
+        let judged = self.loads.iter().zip(own).zip(levels);
+        for (((load, cell), level), row) in judged.zip(&mut table.rows) {
             row.sentence = None;
-            let sentence = load.judge(cell, row, self.by, stored);
+            let by = CompareOptions { level, ..self.by };
+            let sentence = load.judge(cell, row, by, stored);
             table.sentences.extend(sentence);
         }
         table.verdict = Verdict::over_all(table.rows.iter().map(|row| row.verdict));
+        let holds = match self.loads.len() {
+            1 => format!("an interval holds 95 of 100 runs like its {runs} stored ones"),
+            loads => format!(
+                "in 95 of 100 checks the intervals of all {loads} loads hold runs like its {runs} \
+                 stored ones (Holm)"
+            ),
+        };
         table.notes.push(format!(
-            "The reference is the target's own history: an interval holds 95 of 100 runs like \
-             its {runs} stored ones, with what differs between boots and hours of the day."
+            "The reference is the target's own history: {holds}, with what differs between boots \
+             and hours of the day."
         ));
         Some(table)
+    }
+
+    /// The level of each load's interval, so that the odds of any false verdict among all loads are at
+    /// most 1 less the level of them together (Holm): an interval excludes exactly the runs that the
+    /// correction rejects.
+    fn levels(&self, cells: &[&Cell<'_>], stored: &StoredRuns<'_>) -> Vec<f64> {
+        let each = self.loads.iter().zip(cells);
+        let p_values: Vec<f64> = each
+            .map(|(load, cell)| load.p_value(cell, self.by, stored))
+            .collect();
+        let odds = 1.0 - self.by.level;
+        let adjusted = holm(&p_values).into_iter().zip(&p_values);
+        let level = |(adjusted, p_value): (f64, &f64)| match adjusted > 0.0 && adjusted <= odds {
+            true => 1.0 - odds * p_value / adjusted,
+            // It is not rejected, or is too small for a number.
+            false => 1.0 - odds / p_values.len() as f64,
+        };
+        adjusted.map(level).collect()
     }
 }
 
@@ -212,6 +243,18 @@ impl LoadHistory {
         cells.iter().find(is_own)
     }
 
+    /// Two-sided p-value of the runs made now.
+    fn p_value(&self, cell: &Cell<'_>, by: CompareOptions, stored: &StoredRuns<'_>) -> f64 {
+        let Some((value, new)) = observed(cell, by, stored) else {
+            return 1.0;
+        };
+        let expected = self.history.predict(new, by.level).value;
+        match (value / expected - 1.0).abs() <= reach(cell, by) {
+            true => 1.0,
+            false => self.history.p_value(value, new),
+        }
+    }
+
     /// Writes the verdict into the row, and returns a sentence if there is one.
     fn judge(
         &self,
@@ -220,26 +263,10 @@ impl LoadHistory {
         by: CompareOptions,
         stored: &StoredRuns<'_>,
     ) -> Option<String> {
-        let values: Vec<f64> = cell
-            .rows
-            .iter()
-            .filter_map(|row| by.metric.of(row))
-            .collect();
-        let first = cell.rows.first()?.run;
-        if values.is_empty() || values.iter().any(|value| *value <= 0.0) {
-            return None;
-        }
-        let logarithms = values.iter().map(|value| libm::log(*value)).sum::<f64>();
-        let value = libm::exp(logarithms / values.len() as f64);
-        let new = NewRun {
-            boot: (stored.boot)(&first.id),
-            hour: hour_of(first),
-            runs: values.len(),
-        };
+        let (value, new) = observed(cell, by, stored)?;
         let expected = self.history.predict(new, by.level);
-        // Equal runs, as on simulated arrays, do not show what another start would have given;
-        // both sides have the resolution of a run.
-        let reach = 2.0 * resolution(cell, by);
+        // Equal runs, as on simulated arrays, do not show what another start would have given.
+        let reach = reach(cell, by);
         let expected = Estimate {
             low: expected.low.min(expected.value * (1.0 - reach)),
             high: expected.high.max(expected.value * (1.0 + reach)),
@@ -250,7 +277,7 @@ impl LoadHistory {
         row.estimate_percent = Some(percent(expected.value));
         row.interval_percent = Some(interval);
         row.p_value = None;
-        row.blocks = u32::try_from(values.len()).unwrap_or(u32::MAX);
+        row.blocks = u32::try_from(new.runs).unwrap_or(u32::MAX);
         row.difference_percent_max = None;
         if !row.void.is_empty() && !by.void_counts {
             row.verdict = Verdict::Undecided;
@@ -288,9 +315,10 @@ impl LoadHistory {
         let low = amount(expected.low, metric);
         let low = low.trim_end_matches(metric.words()).trim_end();
         let said = format!(
-            "{}: {} is {is_in} 95 % of its own {} runs ({} to {})",
+            "{}: {} is {is_in} {} of its own {} runs ({} to {})",
             cell_words(cell),
             amount(value, metric),
+            share(expected.level),
             self.history.runs,
             low,
             amount(expected.high, metric),
@@ -322,6 +350,35 @@ impl LoadHistory {
             None => format!("it began on {}", first.day),
         }
     }
+}
+
+/// The geometric mean of the runs made now, and their conditions; `None` if there are none, or one
+/// is not above 0.
+fn observed(cell: &Cell<'_>, by: CompareOptions, stored: &StoredRuns<'_>) -> Option<(f64, NewRun)> {
+    let values = cell.rows.iter().filter_map(|row| by.metric.of(row));
+    let values: Vec<f64> = values.collect();
+    let first = cell.rows.first()?.run;
+    if values.is_empty() || values.iter().any(|value| *value <= 0.0) {
+        return None;
+    }
+    let logarithms = values.iter().map(|value| libm::log(*value)).sum::<f64>();
+    let new = NewRun {
+        boot: (stored.boot)(&first.id),
+        hour: hour_of(first),
+        runs: values.len(),
+    };
+    Some((libm::exp(logarithms / values.len() as f64), new))
+}
+
+/// What equal runs leave open, as a share: both sides have the resolution of a run.
+fn reach(cell: &Cell<'_>, by: CompareOptions) -> f64 {
+    2.0 * resolution(cell, by)
+}
+
+/// `95 %`, `98.3 %`.
+fn share(level: f64) -> String {
+    let text = format!("{:.1}", 100.0 * level);
+    format!("{} %", text.trim_end_matches(".0"))
 }
 
 fn amount(value: f64, metric: Metric) -> String {
@@ -462,6 +519,58 @@ mod tests {
             run.host.kernel = Some("6.12.9".to_owned());
         }
         assert!(said(&runs).ends_with("it began on 2026-10-12."));
+    }
+
+    /// Without a correction one load of five is outside of its interval in every fourth check.
+    #[test]
+    fn several_loads_are_judged_together() {
+        let loads: [u64; 5] = [4_096, 8_192, 16_384, 32_768, 65_536];
+        let of = |number: usize, random: &mut Random| -> Vec<RunRecord> {
+            let each = loads.iter().map(|block_size_bytes| {
+                let iops = 10_000.0 * libm::exp(0.01 * random.normal());
+                let mut run = run(number, iops, "6.12.8");
+                run.jobs[0].workload.block_size_bytes = *block_size_bytes;
+                run
+            });
+            each.collect()
+        };
+        let mut alarms = 0;
+        for seed in 0..10 {
+            let mut random = Random::new(seed);
+            let history = (0..47).flat_map(|number| of(number, &mut random));
+            let runs: Vec<RunRecord> = history.collect();
+            let stored = stored_runs(&runs);
+            let by = CompareOptions::default();
+            // Chance may make a step of the level.
+            let Some(own) = OwnHistory::of(&runs[..5], &stored, by) else {
+                continue;
+            };
+            // In the boot of the stored runs.
+            for _ in 0..20 {
+                let table = own.compare(&of(47, &mut random), &stored);
+                let table = table.expect("a table");
+                assert_eq!(table.rows.len(), 5);
+                alarms += usize::from(table.verdict != Verdict::NoDifference);
+            }
+        }
+        // 10 are expected, 45 without the correction.
+        assert!(alarms <= 25, "{alarms} of 200");
+        // A loss of a tenth in one of them is found, and said at its level.
+        let mut random = Random::new(100);
+        let history = (0..47).flat_map(|number| of(number, &mut random));
+        let runs: Vec<RunRecord> = history.collect();
+        let stored = stored_runs(&runs);
+        let own = OwnHistory::of(&runs[..5], &stored, CompareOptions::default());
+        let mut now = runs[..5].to_vec();
+        now[2].jobs[0].outcome.iops = 9_000.0;
+        let table = own.and_then(|own| own.compare(&now, &stored));
+        let table = table.expect("a table");
+        assert_eq!(table.rows[2].verdict, Verdict::Worse);
+        let said = &table.sentences[2];
+        assert!(
+            said.contains("9,000 IOPS is outside 99 % of its own 47 runs"),
+            "{said}"
+        );
     }
 
     /// An outlier is followed by six more runs: an alarm needs both. Here each of 96 is in a boot

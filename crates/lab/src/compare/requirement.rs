@@ -292,10 +292,16 @@ impl Requirement {
         };
         let is_certain = |end: Option<f64>| end.is_some_and(|end| self.is_met_by(end));
         let asks_for_more = matches!(self.relation, Relation::AtLeast | Relation::Above);
+        // Which of them is the storage's in the long run is not known.
+        let full = record
+            .in_full
+            .map(|full| if in_bytes { full.mib_per_s } else { full.iops });
+        let least = low.map(|low| low.min(full.unwrap_or(low)));
+        let most = high.map(|high| high.max(full.unwrap_or(high)));
         // The ends at which a requirement is hardest and easiest to meet.
         let (hardest, easiest) = match asks_for_more {
-            true => (low, high),
-            false => (high, low),
+            true => (least, most),
+            false => (most, least),
         };
         let is_over = asks_for_more && is_missed(&answer);
         let met = is_certain(hardest) && !is_over;
@@ -431,7 +437,9 @@ impl Requirement {
 mod tests {
     use super::super::tests::run;
     use super::*;
-    use stripewise_results::{AnswerBound, AnswerPlace, KindOutcome, LatencySummary, StepRecord};
+    use stripewise_results::{
+        AnswerBound, AnswerPlace, InFullRecord, KindOutcome, LatencySummary, StepRecord,
+    };
 
     #[test]
     fn a_name_of_nothing_that_is_measured_is_an_error() {
@@ -637,6 +645,7 @@ mod tests {
             latency: None,
             runs: 20,
             runs_left_out: 0,
+            in_full: None,
         }
     }
 
@@ -690,6 +699,27 @@ mod tests {
             assert_eq!((found.met, found.undecided), (met, undecided), "{text}");
             assert!(found.of.contains("at p99<5ms; 20 runs"), "{}", found.of);
             assert_eq!(found.of.contains("--thorough"), undecided, "{}", found.of);
+        }
+        // With the stalls that some runs met it is less than the interval.
+        let stalled = AnswerRecord {
+            in_full: Some(InFullRecord {
+                iops: 18_000.0,
+                mib_per_s: 140.6,
+                runs_apart: 3,
+                difference_percent: -60.0,
+                runs: 20,
+            }),
+            ..answer
+        };
+        for (text, met, undecided) in [
+            ("iops>=18000", true, false),
+            ("iops>=19000", false, true),
+            ("iops>21000", false, false),
+            ("iops<18500", false, true),
+        ] {
+            let found = parsed(text).judge_answers(&[series("random-read", Some(stalled))]);
+            let found = found.expect("an answer");
+            assert_eq!((found.met, found.undecided), (met, undecided), "{text}");
         }
         // None is named, or a latency is required.
         for text in ["log iops>=1", "random-read p99<5ms"] {

@@ -150,10 +150,11 @@ fn answer(kind: SeriesKind, slo: Slo, records: &[&RunRecord]) -> Option<AnswerRe
     let found = estimate(aim, slo, &runs, block_bytes as f64 / 1_048_576.0)?;
     let counting = meant.filter(|run| counts(run));
     let operations = counting.filter_map(|run| Some(run.jobs.first()?.outcome.operations));
-    Some(no_finer_than(
-        found,
-        operations.filter(|count| *count > 0).min(),
-    ))
+    let found = no_finer_than(found, operations.filter(|count| *count > 0).min());
+    Some(AnswerRecord {
+        in_full: found.in_full.filter(|full| !found.may_be(full.iops)),
+        ..found
+    })
 }
 
 /// Relative resolution of a histogram, and the difference that exactly equal runs, such as

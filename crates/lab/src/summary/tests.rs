@@ -142,6 +142,7 @@ fn an_answer_above_all_steps_is_set_beside_no_lower_ceiling() {
             latency: None,
             runs: 10,
             runs_left_out: 0,
+            in_full: None,
         });
         let slo = "p99<5ms".parse().expect("a limit");
         sentence::answer(SeriesKind::RandomRead, slo, Ended::SingleStep, &series)

@@ -20,7 +20,7 @@ pub(crate) fn cautions(document: &Document, marks: &Marks<'_>) -> Vec<Caution> {
         .map(|(what, text)| {
             let severity = match what {
                 Against::Void | Against::VoidInPart => Severity::Void,
-                Against::Stopped => Severity::Warning,
+                Against::Stopped | Against::RunsApart => Severity::Warning,
             };
             Caution::own(severity, text.trim_end_matches('.'), "")
         })

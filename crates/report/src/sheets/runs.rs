@@ -7,13 +7,13 @@ use crate::faults::verification_text;
 use crate::hosts::{hosts_sentences, hosts_table};
 use crate::imported::imported_table;
 use crate::number::{latency_cells, rate};
-use crate::repetitions::repetitions_table;
+use crate::repetitions::{repeated_in_full, repetitions_table};
 use crate::run::{job_details, kinds, percentiles_table, processor_tables, row_name};
-use crate::sheet::{Cell, Column, Judgement, Sheet, SheetTable};
+use crate::sheet::{Caution, Cell, Column, Judgement, Sheet, SheetTable};
 use crate::validity::state_in_brief;
 use crate::warning_summary::Marks;
 use crate::words::{gravest_first, requirement_line, verdict_on};
-use stripewise_results::{Document, JobRecord, KindOutcome, RunRecord, Status};
+use stripewise_results::{Document, JobRecord, KindOutcome, RunRecord, Severity, Status};
 use stripewise_units::ByteSize;
 
 /// The sheet of a document of runs: a bench, the lines of another tool's bench, or runs.
@@ -42,6 +42,9 @@ pub fn runs_sheet(document: &Document, look: &RunsLook<'_>) -> Sheet {
         tables.extend(runs.iter().flat_map(processor_tables));
         tables.push(cautions::explanations(runs, &marks));
     }
+    let is_repeated = !is_bench && !is_like && !is_foreign;
+    let apart = is_repeated.then(|| repeated_in_full(runs)).flatten();
+    let apart = apart.map(|text| Caution::own(Severity::Warning, text, ""));
     let verified = runs.iter().filter_map(|run| run.verification.as_ref());
     let verified = verified.flat_map(|one| {
         let text = verification_text(one);
@@ -57,7 +60,9 @@ pub fn runs_sheet(document: &Document, look: &RunsLook<'_>) -> Sheet {
             .chain(verified.filter(|line| !line.is_empty()))
             .collect(),
         tables,
-        cautions: cautions::cautions(document, &marks),
+        cautions: (apart.into_iter())
+            .chain(cautions::cautions(document, &marks))
+            .collect(),
         ..Sheet::default()
     }
 }

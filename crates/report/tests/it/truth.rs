@@ -8,8 +8,9 @@ use stripewise_report::{
 };
 use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerRecord, ComparisonRecord, ComparisonRow, Document,
-    ExperimentPlace, Imported, Interval, JobRecord, KneeRecord, LatencySummary, RequirementRecord,
-    RunRecord, SeriesRecord, Severity, SideRecord, StepRecord, TargetFacts, Verdict, Warning,
+    ExperimentPlace, Imported, InFullRecord, Interval, JobRecord, KneeRecord, LatencySummary,
+    RequirementRecord, RunRecord, SeriesRecord, Severity, SideRecord, StepRecord, TargetFacts,
+    Verdict, Warning,
 };
 
 fn latency(ms: u64) -> LatencySummary {
@@ -380,6 +381,7 @@ fn a_missed_limit_has_the_latency_of_the_smallest_load() {
         latency: Some(latency(13)),
         runs: 2,
         runs_left_out: 0,
+        in_full: None,
     };
     series.answer = Some(of_runs);
     assert_eq!(series.least_load(), Some((1, Some(13e6))));
@@ -529,6 +531,7 @@ fn an_answer_stands_with_its_interval_wherever_it_is_shown() {
         latency: None,
         runs: 19,
         runs_left_out: 1,
+        in_full: None,
     };
     series.answer = Some(found);
     let words = "755 IOPS (712-801)";
@@ -563,6 +566,66 @@ fn an_answer_stands_with_its_interval_wherever_it_is_shown() {
     });
     let page = html(&of_series(series));
     assert!(page.contains(">\u{2265} 712 IOPS</td>"));
+}
+
+/// A robust mean and a median hide stalls that only some runs met.
+#[test]
+fn runs_far_from_the_others_are_counted_in_full_wherever_a_rate_is_shown() {
+    let words = |document: &Document| -> Vec<String> {
+        let look = RunsLook::default();
+        let shown = [
+            sheet_text(&runs_sheet(document, &look), 100),
+            document_line(document),
+        ];
+        let words = shown.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+        words.to_vec()
+    };
+    let mut series = disks("p99<20ms");
+    series.within_limit = Some(1);
+    series.answer = Some(AnswerRecord {
+        at: AnswerPlace::Plateau,
+        in_flight: 8.0,
+        bound: None,
+        iops: 755.0,
+        iops_low: Some(750.0),
+        iops_high: Some(760.0),
+        mib_per_s: 5.9,
+        mib_per_s_low: Some(5.8),
+        mib_per_s_high: Some(6.0),
+        level: 0.95,
+        latency_ns: 19_000_000,
+        latency: None,
+        runs: 20,
+        runs_left_out: 0,
+        in_full: Some(InFullRecord {
+            iops: 738.2,
+            mib_per_s: 5.8,
+            runs_apart: 3,
+            difference_percent: -15.0,
+            runs: 20,
+        }),
+    });
+    let bench = of_series(series);
+    let expected = "3 of 20 runs were slower by 15 %; counted in full the rate is 738 IOPS";
+    for text in words(&bench.document) {
+        assert!(text.contains(&format!("Stalls: {expected}")), "{text}");
+    }
+    assert!(html(&bench).contains(expected) && markdown(&bench).contains(expected));
+    let repeated = |slow: usize| {
+        let runs = (0..20_usize).map(|index| {
+            let mut run = run(&index.to_string());
+            run.jobs[0].outcome.iops = if index < slow { 840.0 } else { 1_000.0 };
+            run
+        });
+        Document::new(runs.collect())
+    };
+    for text in words(&repeated(3)) {
+        let expected = "3 of 20 runs were slower by 16 %; counted in full the rate is 976 IOPS";
+        assert!(text.contains(expected), "{text}");
+    }
+    for text in words(&repeated(0)) {
+        assert!(!text.contains("in full"), "{text}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::code::Code;
 use super::evidence::Evidence;
 use stripewise_results::{Interval, Severity, TargetKind, Warning};
-use stripewise_stats::{ROUND_NS_MIN, Steadiness, SteadyRule, mean, step_down};
+use stripewise_stats::{ROUND_NS_MIN, Steadiness, SteadyRule, StepDown, mean, step_down};
 use stripewise_units::{Nanoseconds, format_duration, format_iops, format_share};
 
 /// A smaller fall has no particular meaning.
@@ -47,7 +47,7 @@ fn whole_intervals(evidence: &Evidence) -> Vec<&Interval> {
 pub fn not_steady(evidence: &Evidence) -> Option<Warning> {
     let rule = SteadyRule::SNIA;
     let rates = rates(evidence);
-    if rates.len() < rule.window || fell(&rates).is_some() {
+    if rates.len() < rule.window || fell(evidence).is_some() {
         return None;
     }
     let each = rates.len() as f64 / rule.window as f64;
@@ -126,13 +126,17 @@ fn mean_latency(round: &[&Interval]) -> Option<(f64, f64)> {
         .then(|| (centre, (squares / (count - 1.0) / count).sqrt()))
 }
 
-fn fell(rates: &[f64]) -> Option<stripewise_stats::StepDown> {
-    step_down(rates, DROP_SHARE_MIN)
+/// A drop whose lower level was seen for as long as the shortest round that means anything.
+fn fell(evidence: &Evidence) -> Option<StepDown> {
+    let drop = step_down(&rates(evidence), DROP_SHARE_MIN)?;
+    let after = whole_intervals(evidence).into_iter().skip(drop.index);
+    let after_ns: u64 = after.map(|interval| interval.duration_ns).sum();
+    (after_ns >= ROUND_NS_MIN).then_some(drop)
 }
 
 /// One lasting drop: exhausted burst credits, a full write cache, heat.
 pub fn fell_once(evidence: &Evidence) -> Option<Warning> {
-    let drop = fell(&rates(evidence))?;
+    let drop = fell(evidence)?;
     let at_ns = evidence
         .outcome
         .intervals

@@ -3,6 +3,7 @@
 use super::cells::{
     AGAIN_RUNS, BYTES_CELLS, LimitCell, LimitRates, REPETITIONS_MIN, huber, unit_at,
 };
+use crate::in_full::{InFull, in_full};
 use crate::robust::robust_mean_interval;
 use crate::sample::{Estimate, median};
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,8 @@ const SIDE_RUNS_MIN: usize = 3;
 pub struct Cap {
     /// Operations or bytes per second.
     pub per_s: Estimate,
+    /// Its runs counted in full, where the interval excludes their plain mean.
+    pub in_full: Option<InFull>,
 }
 
 /// The caps of a grid.
@@ -154,8 +157,12 @@ impl LimitRates {
             high: found.high + FLAT_SHARE,
             ..found
         };
+        let per_s = wider.map(libm::exp);
+        let ratios = all.iter().map(|log| libm::exp(log - found.value));
+        let full = in_full(&ratios.collect::<Vec<_>>());
         Some(Cap {
-            per_s: wider.map(libm::exp),
+            per_s,
+            in_full: full.filter(|full| !per_s.contains(per_s.value * full.ratio)),
         })
     }
 

@@ -118,6 +118,23 @@ fn units_are_told_from_a_cap_on_bytes_a_quarter_beyond_them() {
 }
 
 #[test]
+fn a_cap_whose_runs_met_stalls_has_them_counted_in_full_beside_it() {
+    let mut grid = GP3.grid(0.002, 6, 1);
+    let quiet = grid.caps().unwrap().iops.unwrap();
+    assert_eq!(quiet.in_full, None);
+    for _ in 0..2 {
+        grid.add(LimitCell::Small, 1_500.0);
+    }
+    let found = grid.caps().unwrap().iops.unwrap();
+    assert!(found.per_s.contains(3_000.0), "{found:?}");
+    let full = found.in_full.unwrap();
+    assert_eq!(full.apart, 2, "{full:?}");
+    assert!((full.apart_share + 0.5).abs() < 0.03, "{full:?}");
+    let share = 1.0 - 0.5 * 2.0 / full.runs as f64;
+    assert!((full.ratio / share - 1.0).abs() < 0.02, "{full:?}");
+}
+
+#[test]
 fn a_drive_has_no_limiter() {
     for seed in 0..50 {
         let grid = SSD.grid(0.02, 6, seed);

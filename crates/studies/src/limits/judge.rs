@@ -8,11 +8,13 @@ use super::document::{
 };
 use super::{LimitsStudy, Planned, text};
 use crate::{NextStep, Study};
+use stripewise_results::InFullRecord;
 use stripewise_stats::{
-    BoundBy, Caps, Counting, Estimate, LimitCell, Nature, NatureFound, REPETITIONS_MIN, Sharing,
-    TokenBucket, binding,
+    BoundBy, Cap, Caps, Counting, Estimate, LimitCell, Nature, NatureFound, REPETITIONS_MIN,
+    Sharing, TokenBucket, binding,
 };
 
+const MIB: f64 = 1_048_576.0;
 /// Loads this close to a corner are held by both of its limits.
 const CORNER_RATIO: f64 = 1.25;
 /// Loads that count as equal although they differ by more than this form no plateau.
@@ -372,6 +374,16 @@ impl LimitsStudy {
                  device sets a cap.",
                 100.0 * caps.scatter
             ));
+        }
+        // The interval leaves out what some runs met.
+        let of = |cap: Option<Cap>, in_bytes: bool, unit: &str| {
+            let cap = cap?;
+            let full = InFullRecord::of(&cap.in_full?, cap.per_s.value, 1.0 / MIB);
+            Some(format!("{}.", full.words(in_bytes, unit)))
+        };
+        if !named.is_empty() {
+            notes.extend(of(caps.iops, false, "IOPS"));
+            notes.extend(of(caps.bytes_per_s, true, "MiB/s"));
         }
         if let Counting::Either(unit) = counting {
             notes.push(format!(

@@ -130,6 +130,7 @@ fn answer(bound: Option<AnswerBound>, [low, high]: [f64; 2]) -> AnswerRecord {
         latency: None,
         runs: 8,
         runs_left_out: 0,
+        in_full: None,
     }
 }
 

@@ -63,6 +63,7 @@ fn answer(at: AnswerPlace, [low, high]: [f64; 2], bound: Option<AnswerBound>) ->
         latency: None,
         runs: 8,
         runs_left_out: 0,
+        in_full: None,
     }
 }
 
