@@ -217,6 +217,8 @@ pub struct Column {
     pub drop_order: u8,
     /// If wrapped text does not fit either, the highest goes first, and of equal ones the last.
     pub late_order: u8,
+    /// Of a numeric column: its cells are wrapped between numbers before a column is dropped late.
+    pub wraps: bool,
 }
 
 impl Column {
@@ -252,6 +254,16 @@ impl Column {
     pub fn dropped_late(self, order: u8) -> Column {
         Column {
             late_order: order,
+            ..self
+        }
+    }
+
+    /// A numeric column whose cells, such as `3 ms (2 ms to 4 ms)`, may take several lines. Text
+    /// is wrapped first.
+    #[must_use]
+    pub fn wrapped(self) -> Column {
+        Column {
+            wraps: true,
             ..self
         }
     }

@@ -265,10 +265,11 @@ impl AnswerComparison {
         };
         let columns = vec![
             Column::text("Measured"),
-            Column::number("A"),
-            Column::number("B"),
-            Column::number("Change"),
-            Column::text("Verdict"),
+            // Without one of the sides nothing would be compared.
+            Column::number("A").wrapped(),
+            Column::number("B").wrapped(),
+            Column::number("Change").dropped_late(2),
+            Column::text("Verdict").dropped_late(1),
         ];
         let rows = self.rows.iter().map(AnswerRow::cells).collect();
         Sheet {
@@ -521,6 +522,37 @@ mod tests {
             "sync: 2 ns (met), only in B",
         ] {
             assert!(line.contains(words), "{words}: {line}");
+        }
+    }
+
+    #[test]
+    fn both_sides_show_at_every_usual_width() {
+        let side = |id: &str| AnswerSide {
+            id: id.to_owned(),
+            target: "sim:nvme".to_owned(),
+            answer: "Not judged".to_owned(),
+        };
+        let (a, b) = (
+            "2,250 IOPS (2,250 IOPS to 2,251 IOPS)",
+            "6.61 IOPS (6.13 IOPS to 7.04 IOPS)",
+        );
+        let compared = AnswerComparison {
+            schema_version: SCHEMA_VERSION,
+            question: "postgresql".to_owned(),
+            a: side("a"),
+            b: side("b"),
+            rows: vec![AnswerRow {
+                name: "commits-per-second, IOPS (no limit)".to_owned(),
+                a: Some(value(Some(2_250.0), a, "not judged")),
+                b: Some(value(Some(6.61), b, "not judged")),
+            }],
+        };
+        for width in [60, 80, 100] {
+            let text = sheet_text(&compared.sheet(), width);
+            for number in ["2,251 IOPS)", "6.61 IOPS", "7.04 IOPS)", "not judged"] {
+                assert!(text.contains(number), "{width}: {text}");
+            }
+            assert_eq!(text.contains("-99.7 %"), width > 60, "{width}: {text}");
         }
     }
 
