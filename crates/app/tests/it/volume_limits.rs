@@ -86,6 +86,17 @@ fn the_caps_of_volumes_are_named_and_those_of_a_disk_are_none() {
         .done();
     let page = std::fs::read_to_string(report).expect("a report");
     assert!(page.contains("| A IOPS, B undecided |"), "{page}");
+    // Neither their raw runs, nor as if a switch were not there.
+    let third = own.at("id").text();
+    desk.run(&["compare", &ids[0], &ids[1], &third]).failed(
+        2,
+        &[
+            "are compared two at a time",
+            &format!("`stripewise compare {} {third}`", ids[0]),
+        ],
+    );
+    desk.run(&["compare", &ids[0], &ids[1], "--metric", "latency_p99"])
+        .failed(2, &["--metric does not apply to answers of `limits`"]);
     let run = desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
     desk.run(&["compare", &ids[0], &run.at("runs.0.id").text()])
         .failed(2, &["is not", "hint:"]);
