@@ -186,6 +186,32 @@ fn an_id_that_is_not_there_or_not_unique_is_a_mistake_in_use() {
 }
 
 #[test]
+fn results_of_different_kinds_are_shown_one_after_the_other() {
+    let desk = Desk::new();
+    let run = ["run", "sim:nvme", "--duration", "10ms"];
+    let bench = ["bench", "sim:nvme", "--series", "random-read", "--step"];
+    desk.run(&[&bench[..], &["1s", "--no-report"]].concat())
+        .done();
+    let bench = desk.json(&["history", "show", "last"]);
+    let bench = bench.at("series.0.id").text();
+    let limits = desk.json(&["limits", "sim:ebs-gp3"]).at("id").text();
+    let ids = [0, 1].map(|_| desk.json(&run).at("runs.0.id").text());
+    let alone = |id: &String| desk.run(&["history", "show", id]).done().stdout;
+    let show = |more: &[&str]| desk.run(&[&["history", "show"], more].concat());
+    let all = show(&[&bench, &ids[0], &limits]).done().stdout;
+    assert_eq!(all, [&bench, &ids[0], &limits].map(alone).join("\n"));
+    // Of one kind, runs are rows of one table.
+    let both = show(&[&ids[0], &ids[1]]).done().stdout;
+    assert_eq!(both.matches("In flight").count(), 1, "{both}");
+    let lines = show(&[&bench, &ids[0], &ids[1], "-q"]).done().stdout;
+    let ends: Vec<&str> = lines.lines().map(|line| &line[line.len() - 6..]).collect();
+    let expected = [&bench, &ids[0], &ids[1]].map(|id| format!("{}]", &id[id.len() - 5..]));
+    assert_eq!(ends, expected, "{lines}");
+    show(&[&ids[0], &limits, "--json"]).failed(2, &[&limits, "a document of its own"]);
+    show(&[&ids[0], "nope"]).failed(2, &["`nope`", "stripewise history"]);
+}
+
+#[test]
 fn history_delete_removes_what_is_named_and_nothing_else() {
     let desk = Desk::new();
     for _ in 0..3 {

@@ -284,6 +284,38 @@ pub fn measurement(context: &Context, name: &str) -> Outcome<Option<KeptMeasurem
     Ok(None)
 }
 
+/// How a stored result is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShownAs {
+    /// As a row of a table of runs.
+    Run,
+    /// As rows of a table of benches.
+    Bench,
+    /// As a table of its own: a grid, repetitions, an experiment, a check.
+    Table,
+    /// As an answer with a document of its own.
+    Answer,
+}
+
+/// How the result of this name is shown.
+///
+/// # Errors
+/// If it is not in the store, or cannot be read.
+pub fn shown_as(context: &Context, name: &str) -> Outcome<ShownAs> {
+    if measurement(context, name)?.is_some() || qualification(context, name)?.is_some() {
+        return Ok(ShownAs::Answer);
+    }
+    if check(context, name)?.is_some() {
+        return Ok(ShownAs::Table);
+    }
+    let runs = load(context, &context.open_store_to_read()?, name)?;
+    Ok(match runs.as_slice() {
+        [_] => ShownAs::Run,
+        runs if runs.iter().any(|run| run.latency_limit.is_some()) => ShownAs::Bench,
+        _ => ShownAs::Table,
+    })
+}
+
 /// A stored profile, fill or verification.
 #[derive(Debug)]
 pub struct KeptMeasurement {

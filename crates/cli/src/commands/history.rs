@@ -2,15 +2,15 @@
 
 use super::qualify;
 use crate::exit_codes::Exit;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
 use crate::show::line::{marked, print_answer};
 use crate::show::runs;
 use crate::switches::small::{History, HistoryAction, HistoryFilter};
 use std::path::{Component, Path};
 use stripewise_campaign::history::{
-    check, delete as forget, list as list_stored, measurement, qualification, runs_for_rows,
-    salvage as save_readable, show as load, since,
+    ShownAs, check, delete as forget, list as list_stored, measurement, qualification,
+    runs_for_rows, salvage as save_readable, show as load, shown_as, since,
 };
 use stripewise_campaign::qualify::Qualified;
 use stripewise_report::{RunsLook, Sheet, again, history_table, runs_origin, sheet_line};
@@ -91,7 +91,38 @@ pub(super) fn filter(context: &Context, only: &HistoryFilter) -> Outcome<Filter>
     })
 }
 
+/// Runs, or benches, are rows of one table; results of other kinds, and lines of `-q`, follow each
+/// other.
 fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
+    if names.len() < 2 {
+        return show_together(context, names, look);
+    }
+    let kinds = names.iter().map(|name| shown_as(context, name));
+    let kinds: Vec<ShownAs> = kinds.collect::<Outcome<_>>()?;
+    if context.global.json {
+        let mut all = names.iter().zip(&kinds);
+        return match all.find(|(_, kind)| **kind == ShownAs::Answer) {
+            Some((name, _)) => Err(Failure::usage(
+                format!("{name} has a document of its own, and --json prints one document"),
+                "show each by itself",
+            )),
+            None => show_together(context, names, look),
+        };
+    }
+    let is_row = matches!(kinds[0], ShownAs::Run | ShownAs::Bench);
+    if is_row && kinds.iter().all(|kind| *kind == kinds[0]) && !context.global.quiet {
+        return show_together(context, names, look);
+    }
+    for (at, name) in names.iter().enumerate() {
+        if at > 0 && !context.global.quiet {
+            context.output.print_text("\n");
+        }
+        show_together(context, std::slice::from_ref(name), look)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn show_together(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
     if let [name] = names
         && let Some(kept) = measurement(context, name)?
     {
