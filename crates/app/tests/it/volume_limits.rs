@@ -100,6 +100,10 @@ fn the_caps_of_volumes_are_named_and_those_of_a_disk_are_none() {
     let run = desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
     desk.run(&["compare", &ids[0], &run.at("runs.0.id").text()])
         .failed(2, &["is not", "hint:"]);
+    // What does not exist is named, not called something else.
+    let missing = desk.run(&["compare", &ids[0], "nope"]);
+    let missing = missing.failed(2, &["no run matches `nope`", "`stripewise history` lists"]);
+    assert!(!missing.stderr.contains("is not"), "{}", missing.stderr);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::limits::{self, StoredLimits};
 use super::pages::{PictureLook, Rendered, ReportFormat};
 use super::qualification;
 use super::render_sheet::StoredAnswer;
+use super::subject::unlike;
 use serde::Serialize;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -93,7 +94,9 @@ pub fn compare_stored_answers(
         (Some(of_a), Some(of_b)) => (of_a, of_b),
         (one, _) => {
             let (answer, other) = if one.is_some() { (a, b) } else { (b, a) };
-            return Err(Failure::usage(
+            return Err(unlike(
+                context,
+                other,
                 format!("{answer} is an answer of `limits` or `qualify`, and {other} is not"),
                 "name two ids that one of these commands printed",
             ));

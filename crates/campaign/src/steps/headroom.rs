@@ -5,6 +5,7 @@ use super::measured::json_of_file;
 use super::pages::{PictureLook, Rendered, ReportFormat};
 use super::render_sheet::StoredAnswer;
 use super::resuming::{begun_by_an_earlier_version, refuse_differing};
+use super::subject::unlike;
 use super::typed_target::{refuse_elsewhere, whole_target};
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::{Context, store_failure};
@@ -409,7 +410,9 @@ pub fn compare_headrooms(
         (Some(a), Some(b)) => compared(&a, &b).map(Some),
         (one, _) => {
             let (headroom, other) = if one.is_some() { (a, b) } else { (b, a) };
-            Err(Failure::usage(
+            Err(unlike(
+                context,
+                other,
                 format!("{headroom} is a headroom, and {other} is not"),
                 "name two, by the series that `headroom` printed or as files of --json",
             ))

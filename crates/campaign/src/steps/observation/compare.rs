@@ -2,9 +2,10 @@
 
 use super::document::{ObservationDocument, ObservedDevice, RoleShare, SCHEMA_VERSION};
 use crate::steps::measured::{OBSERVATION, json_of};
+use crate::steps::subject::unlike;
 use serde::Serialize;
 use stripewise_conductor::context::Context;
-use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::failure::Outcome;
 use stripewise_results::LatencySummary;
 use stripewise_stats::mean_interval;
 use stripewise_units::{format_duration, format_iops};
@@ -77,7 +78,9 @@ pub fn compare_observations(
         (Some(a), Some(b)) => Ok(Some(compared(&a, &b))),
         (one, _) => {
             let (observation, other) = if one.is_some() { (a, b) } else { (b, a) };
-            Err(Failure::usage(
+            Err(unlike(
+                context,
+                other,
                 format!("{observation} is an observation, and {other} is not"),
                 "name two observations, by the ids that `observe` printed or as files of --json",
             ))

@@ -189,6 +189,22 @@ pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> 
     Ok(Subject::new(name, kind, runs))
 }
 
+/// The failure of a comparison one side of which is of a kind with a table of its own, and `other` is
+/// not: that there is no `other`, or else `reason`.
+pub fn unlike(context: &Context, other: &str, reason: String, hint: &'static str) -> Failure {
+    let is_measurement = || -> Outcome<bool> {
+        let Some(store) = context.open_store_if_any()? else {
+            return Ok(false);
+        };
+        let id = measured::full_name(&store, other)?;
+        Ok(measured::kind_of(&store, &id)?.is_some())
+    };
+    match subject(context, other) {
+        Err(missing) if !is_measurement().unwrap_or(false) => missing,
+        _ => Failure::usage(reason, hint),
+    }
+}
+
 /// All runs with exactly this label, oldest first; `None` if there are none.
 fn labelled(context: &Context, store: &Store, label: &str) -> Outcome<Option<Subject>> {
     let filter = Filter {
