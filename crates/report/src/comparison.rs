@@ -132,7 +132,7 @@ fn same_load(one: &ComparisonRow, other: &ComparisonRow) -> bool {
 }
 
 /// `read random 8K 1x16`.
-fn load_words(row: &ComparisonRow) -> String {
+pub(crate) fn load_words(row: &ComparisonRow) -> String {
     let mut words = cell_words(row)[..3].to_vec();
     if let Some((threads, outstanding)) = row.threads.zip(row.outstanding) {
         words.push(format!("{threads}x{outstanding}"));

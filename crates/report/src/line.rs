@@ -4,11 +4,12 @@
 //! stopped runs. Then the numbers; warnings by code at the end.
 
 use crate::answers::{limit_words, place_of};
+use crate::difference::in_counts;
 use crate::faults::verification_text;
 use crate::number::{latency, rate};
 use crate::repetitions::groups_of;
 use crate::sheet_text::{sheet_line, warning_names};
-use crate::sheets::comparison_sheet;
+use crate::sheets::{comparison_sheet, subjects};
 use crate::validity::cautions;
 use crate::words::{requirement_line, series_title};
 use stripewise_results::{
@@ -93,22 +94,19 @@ pub fn experiment_line(records: &[ComparisonRecord]) -> String {
     one_line(&said.join(" "))
 }
 
-/// A comparison in a line: what against what and by how much, then what is said of it.
+/// A comparison in a line: what against what, the verdict, how many rows came out how, and the
+/// largest change; of a single row its difference.
 #[must_use]
 pub fn compared_line(records: &[ComparisonRecord]) -> String {
     let mut sheet = comparison_sheet(records, &[], false);
-    let rest = match (sheet.details.is_empty(), records.len()) {
-        (false, _) => sheet.details.join(" "),
-        // The only row is in the answer.
-        (true, 1) => String::new(),
-        // Answers of benches, each with its sentence.
-        (true, _) => experiment_line(records),
-    };
-    if sheet.details.is_empty() && !rest.is_empty() {
-        sheet.answer.clear();
+    if let Some(counts) = in_counts(records) {
+        let is_said = sheet.title.contains(" against ");
+        sheet.answer = match (is_said, subjects(records)) {
+            (false, subjects) if !subjects.is_empty() => format!("{counts}, {subjects}"),
+            _ => counts,
+        };
     }
-    let parts = [sheet_line(&sheet), rest].into_iter();
-    joined(&parts.filter(|part| !part.is_empty()).collect::<Vec<_>>())
+    sheet_line(&sheet)
 }
 
 /// A part for each series, with its target.

@@ -288,9 +288,18 @@ impl AnswerComparison {
     /// The caps, which decide most; then what became of the verdicts, or of the rates where
     /// there are none.
     fn answer(&self) -> String {
-        let (caps, rest): (Vec<&AnswerRow>, Vec<&AnswerRow>) =
-            self.rows.iter().partition(|row| row.is_cap());
+        let (caps, rest) = self.caps_and_rest();
         let mut parts: Vec<String> = caps.into_iter().map(AnswerRow::words).collect();
+        parts.extend(self.counts(&rest));
+        capitalised(&parts.join("; "))
+    }
+
+    fn caps_and_rest(&self) -> (Vec<&AnswerRow>, Vec<&AnswerRow>) {
+        self.rows.iter().partition(|row| row.is_cap())
+    }
+
+    /// What became of the rows that are no caps.
+    fn counts(&self, rest: &[&AnswerRow]) -> Vec<String> {
         let judged = rest
             .iter()
             .filter(|row| row.is_in_both() && row.is_judged());
@@ -298,33 +307,38 @@ impl AnswerComparison {
             judged.clone().count(),
             judged.filter(|row| row.is_changed()),
         );
-        parts.extend(match (all, changed.count()) {
+        let verdicts = match (all, changed.count()) {
             _ if !self.rows.iter().any(AnswerRow::is_in_both) => {
                 Some("they measured nothing in common".to_owned())
             }
-            (0, _) => range(&rest),
+            (0, _) => range(rest),
             (_, 0) => Some("no verdict differs".to_owned()),
             (all, some) => Some(format!(
                 "{some} of {} {}",
                 counted(all, "verdict", "verdicts"),
                 plural(some, "differs", "differ")
             )),
-        });
+        };
+        let mut parts: Vec<String> = verdicts.into_iter().collect();
         let alone = rest.iter().filter(|row| !row.is_in_both()).count();
         if alone > 0 && alone < rest.len() {
             let words = counted(alone, "row is", "rows are");
             parts.push(format!("{words} in only one"));
         }
-        capitalised(&parts.join("; "))
+        parts
     }
 
-    /// The same in a line, with what A and B are.
+    /// The same in a line, with what A and B are: caps and the largest change without their values.
     #[must_use]
     pub fn line(&self) -> String {
         let side = |side: &AnswerSide| format!("{} on {}", side.id, side.target);
-        let rows = self.rows.iter().filter(|row| !row.is_cap());
-        let mut parts = vec![self.answer()];
-        parts.extend(rows.map(AnswerRow::words));
+        let (caps, rest) = self.caps_and_rest();
+        let mut parts: Vec<String> = caps.into_iter().map(AnswerRow::in_short).collect();
+        parts.extend(self.counts(&rest));
+        let changes = rest.iter().filter(|row| row.is_judged());
+        let changes = changes.filter_map(|row| Some((row, row.change()?.0)));
+        let largest = changes.max_by(|(_, a), (_, b)| a.abs().total_cmp(&b.abs()));
+        parts.extend(largest.map(|(row, _)| format!("largest change: {}", row.in_short())));
         let answer = parts.join("; ");
         format!("A is {}, B is {}: {answer}", side(&self.a), side(&self.b))
     }
@@ -413,6 +427,14 @@ impl AnswerRow {
         let parts = [of("A ", &self.a), of("B ", &self.b), change, only];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         format!("{}: {}", self.name, parts.join(", "))
+    }
+
+    /// `fsync +50.0 %`, or in which of both it is.
+    fn in_short(&self) -> String {
+        let change = self.change().map(|(_, text)| text);
+        let only = self.only_in().map(str::to_owned);
+        let words = change.or(only).unwrap_or_default();
+        format!("{} {words}", self.name).trim_end().to_owned()
     }
 
     fn only_in(&self) -> Option<&'static str> {
@@ -518,14 +540,11 @@ mod tests {
                 assert!(text.contains(word), "{word}: {text}");
             }
         }
-        let line = compared.line();
-        for words in [
-            "A is a on sim:nvme, B is b on sim:disk-7k2: 1 of 2 verdicts differs; ",
-            "; fsync: A 1 ms (met), B 1.5 ms (missed), +50.0 %; commit: ",
-            "sync: 2 ns (met), only in B",
-        ] {
-            assert!(line.contains(words), "{words}: {line}");
-        }
+        assert_eq!(
+            compared.line(),
+            "A is a on sim:nvme, B is b on sim:disk-7k2: 1 of 2 verdicts differs; 1 row is in only \
+             one; largest change: fsync +50.0 %"
+        );
     }
 
     #[test]
@@ -586,6 +605,11 @@ mod tests {
         assert_eq!(
             compared.answer(),
             "Cap of IOPS: A 3000, B 6000, +100.0 %; from -10.0 to +50.0 % in 2 rows"
+        );
+        assert_eq!(
+            compared.line(),
+            "A is a on sim:nvme, B is a on sim:nvme: cap of IOPS +100.0 %; from -10.0 to +50.0 % in 2 \
+             rows"
         );
         compared.rows.remove(0);
         assert_eq!(compared.answer(), "From -10.0 to +50.0 % in 2 rows");

@@ -14,7 +14,7 @@ use stripewise_campaign::Exit;
 use stripewise_campaign::compare::{
     AnswerComparison, CompareQuestion, OwnTable, compare as compare_subjects, compare_own_table,
 };
-use stripewise_campaign::profile::comparison_text;
+use stripewise_campaign::profile::{comparison_line, comparison_text};
 use stripewise_campaign::steps::pages::PictureLook;
 use stripewise_report::{compared_line, comparison_sheet, one_line};
 
@@ -52,17 +52,18 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
 fn own_table(context: &Context, arguments: &Compare, found: &OwnTable) -> Outcome {
     match found {
         OwnTable::Profiles(compared) => {
-            let both = (compared, comparison_text(compared));
-            plain(context, arguments, "profiles", both)?;
+            let texts = [comparison_text(compared), comparison_line(compared)];
+            plain(context, arguments, "profiles", (compared, texts))?;
             Ok(compared.exit())
         }
         OwnTable::Observations(compared) => {
-            let both = (compared, compared.text());
-            plain(context, arguments, "observations", both)
+            let texts = [compared.text(), compared.line()];
+            plain(context, arguments, "observations", (compared, texts))
         }
         OwnTable::Headrooms(compared) => {
-            let both = (compared, compared.text());
-            plain(context, arguments, "headrooms", both)
+            let text = compared.text();
+            let line = in_line(&text);
+            plain(context, arguments, "headrooms", (compared, [text, line]))
         }
         OwnTable::Answers(compared) => answers(context, arguments, compared),
     }
@@ -88,12 +89,12 @@ fn answers(context: &Context, arguments: &Compare, compared: &AnswerComparison) 
     Ok(Exit::Done)
 }
 
-/// A result without runs and report: as a document, or as text.
+/// A result without runs and report: as a document, as text, or as a line.
 fn plain(
     context: &Context,
     arguments: &Compare,
     what: &str,
-    (document, text): (&impl Serialize, String),
+    (document, [text, line]): (&impl Serialize, [String; 2]),
 ) -> Outcome {
     if arguments.report.is_some() {
         return Err(Failure::usage(
@@ -104,12 +105,12 @@ fn plain(
     if context.global.json {
         context.output.print_json(document)?;
     } else {
-        print_answer(context, || context.output.shown(&text), || in_line(&text));
+        print_answer(context, || context.output.shown(&text), || line);
     }
     Ok(Exit::Done)
 }
 
-/// All of it: which side is A and which B, and what was found.
+/// All of a short text: which side is A and which B, and what was found.
 fn in_line(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(one_line).collect();
     lines.join("; ")

@@ -8,7 +8,7 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::Outcome;
 use stripewise_results::LatencySummary;
 use stripewise_stats::mean_interval;
-use stripewise_units::{format_duration, format_iops};
+use stripewise_units::{counted, format_duration, format_iops};
 
 const MIB: f64 = 1_048_576.0;
 /// Number of blocks per timeline, for the interval of its rate.
@@ -291,6 +291,29 @@ impl ObservationComparison {
             text.push('\n');
         }
         text
+    }
+}
+
+impl ObservationComparison {
+    /// The sides, the change of the whole rate, and the largest one, in a line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let side = |side: &ObservedSide| format!("{} on {}", side.id, side.device);
+        let changes = self
+            .rows
+            .iter()
+            .filter_map(|row| Some((row.what.as_str(), row.change_percent?)));
+        let largest = changes
+            .clone()
+            .max_by(|(_, a), (_, b)| a.abs().total_cmp(&b.abs()));
+        let words = |(what, percent): (&str, f64)| format!("{what} {percent:+.1} %");
+        let mut parts: Vec<String> = changes.take(1).map(words).collect();
+        parts.extend(largest.map(|largest| {
+            let figures = counted(self.rows.len(), "figure", "figures");
+            format!("largest change of {figures}: {}", words(largest))
+        }));
+        let [a, b] = [&self.a, &self.b].map(side);
+        format!("A is {a}, B is {b}: {}", parts.join("; "))
     }
 }
 
