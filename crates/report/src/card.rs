@@ -13,8 +13,8 @@ use crate::sheets::{cautions, width_words};
 use crate::warning_summary::Marks;
 use crate::words::{series_title, verdict_word};
 use stripewise_results::{
-    AnswerBound, AnswerPlace, AnswerRecord, Document, LatencySummary, RequirementRecord,
-    RequirementVerdict, SeriesAnswer, SeriesRecord, Severity, StepRecord,
+    AnswerBound, AnswerPlace, AnswerReason, AnswerRecord, Document, LatencySummary,
+    RequirementRecord, RequirementVerdict, SeriesAnswer, SeriesRecord, Severity, StepRecord,
 };
 use stripewise_stats::LatencyStatistic;
 use stripewise_units::{ByteSize, counted, format_duration, format_three_digits};
@@ -210,9 +210,10 @@ fn found(
             Some(width) => format!("{width}, {runs}"),
             None => runs,
         },
-        load: match place_of(answer) {
-            Some(place) => format!("{load} ({})", place.trim_start_matches("at the ")),
-            None => load,
+        load: match answer.reason {
+            AnswerReason::Only | AnswerReason::Within => load,
+            AnswerReason::Knee => format!("{load} (knee)"),
+            AnswerReason::Highest => format!("{load} (fastest)"),
         },
         ceiling: ceiling(series, in_bytes),
         latency: latency(series, record),

@@ -1,6 +1,6 @@
 //! The differences of a comparison in one line, for the top of a report.
 
-use crate::comparison::load_words;
+use crate::comparison::{load_words, threads_words};
 use crate::words::metric_words;
 use stripewise_results::{ComparisonRecord, ComparisonRow, Verdict};
 use stripewise_units::counted;
@@ -53,7 +53,7 @@ pub(crate) fn has_ends(row: &ComparisonRow) -> bool {
 }
 
 /// How many rows came out how, and the largest change: `7 rows: 3 worse, 3 better, 1 undecided; largest
-/// change: read random 8K 1x16: 10.15 % fewer IOPS`. `None` for fewer than two rows.
+/// change: read random 8K 1 thread of 16: 10.15 % fewer IOPS`. `None` for fewer than two rows.
 pub(crate) fn in_counts(records: &[ComparisonRecord]) -> Option<String> {
     let all = records
         .iter()
@@ -127,11 +127,9 @@ fn amount(row: &ComparisonRow) -> String {
 /// `random read: 10.15 % fewer IOPS; random write: 9.27 % fewer IOPS`.
 fn of_found(found: &[&ComparisonRow]) -> String {
     let one = |row: &&ComparisonRow| {
-        let load = match (row.threads, row.outstanding) {
-            (Some(threads), Some(outstanding)) => format!(" {threads}x{outstanding}"),
-            _ => String::new(),
-        };
-        format!("{} {}{load}: {}", row.pattern, row.operation, amount(row))
+        let load = threads_words(row);
+        let load = format!("{} {} {load}", row.pattern, row.operation);
+        format!("{}: {}", load.trim_end(), amount(row))
     };
     let mut parts: Vec<String> = found.iter().take(ROWS_MAX).map(one).collect();
     if let Some(more @ 1..) = found.len().checked_sub(ROWS_MAX) {

@@ -14,7 +14,7 @@ pub struct HistoryRow {
     pub series: String,
     /// Target's name.
     pub target: String,
-    /// Short description: `random read 8K 4x8`.
+    /// Short description: `random read 8K 8 in flight`.
     pub what: String,
     /// IOPS of all jobs.
     pub iops: Option<f64>,

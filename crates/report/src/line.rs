@@ -17,7 +17,7 @@ use stripewise_results::{
     SeriesRecord, Severity,
 };
 use stripewise_stats::{median, median_interval};
-use stripewise_units::{counted, format_rate_interval};
+use stripewise_units::{counted, format_rate_interval, in_flight_words};
 
 /// Maximum number of workloads in a line; others are counted.
 const WORKLOADS_MAX: usize = 8;
@@ -31,7 +31,7 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Runs or benches in a line: `/data: random read 8K 1x16: 742 IOPS, p99 111 ms`.
+/// Runs or benches in a line: `/data: random read 8K 16 in flight: 742 IOPS, p99 111 ms`.
 #[must_use]
 pub fn document_line(document: &Document) -> String {
     let mut parts = cautions(document);
@@ -155,19 +155,20 @@ fn of_runs(runs: &[RunRecord]) -> Vec<(String, String)> {
     parts
 }
 
-/// `random read 8K 1x16: 742 IOPS (740-748; median of 6 runs), p99 113 ms`.
+/// `random read 8K 16 in flight: 742 IOPS (740-748; median of 6 runs), p99 113 ms`.
 fn of_group(group: &[(&RunRecord, &JobRecord)]) -> String {
     let (run, job) = group[0];
-    let workload = &job.workload;
+    let row = JobRow { run, job };
     let rates: Vec<f64> = group.iter().map(|(_, job)| job.outcome.iops).collect();
     let middle = median(&rates).unwrap_or(0.0);
     let mut text = format!(
-        "{} {} {}x{}: ",
+        "{} {} {}",
         job.load_name(),
-        workload.block_text(),
-        workload.threads,
-        workload.outstanding
+        job.workload.block_text(),
+        in_flight_words(row.threads(), row.outstanding_of_thread())
     );
+    text.truncate(text.trim_end().len());
+    text.push_str(": ");
     text.push_str(&match (median_interval(&rates, LEVEL), group.len()) {
         (_, 1) => format!("{} IOPS", rate(middle)),
         (Some(ends), runs) => format!(
@@ -176,7 +177,7 @@ fn of_group(group: &[(&RunRecord, &JobRecord)]) -> String {
         ),
         (None, runs) => format!("{} IOPS, median of {runs} runs", rate(middle)),
     });
-    let kinds = JobRow { run, job }.kinds();
+    let kinds = row.kinds();
     for kind in OperationKind::ALL {
         let all = group.iter().filter_map(|(_, job)| {
             let outcome = match kind {

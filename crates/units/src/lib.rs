@@ -49,7 +49,7 @@ pub use names::{NameText, has_text, name_of, path_of, quoted, shell_word};
 pub use nearest::nearest;
 pub use numbers::{
     capitalised, counted, format_count, format_iops, format_mib_per_s, format_rate_interval,
-    format_share, format_three_digits, listed, plural,
+    format_share, format_three_digits, in_flight_words, listed, plural,
 };
 pub use percentile::Percentile;
 /// Selects the text for the system that the program was built for, as remedies have other names on

@@ -17,7 +17,7 @@ use stripewise_stats::median;
 use stripewise_store::{JobSummary, RunSummary, Store};
 use stripewise_studies::headroom::{Bound, GrowthDocument};
 use stripewise_studies::limits::CapKind;
-use stripewise_units::{ByteSize, counted, format_iops};
+use stripewise_units::{ByteSize, counted, format_iops, in_flight_words};
 use stripewise_workload::operation_name;
 
 /// Known fields of a run's jobs: complete for runs of Stripewise, perhaps incomplete for
@@ -405,7 +405,14 @@ fn row(run: &RunSummary, record: Option<&RunRecord>, said: &Said) -> HistoryRow 
             0 | 1 => String::new(),
             jobs => format!(" +{}", jobs - 1),
         };
-        format!("{}{more}", in_short(job))
+        let row = record.and_then(|run| {
+            Some(JobRow {
+                run,
+                job: run.jobs.first()?,
+            })
+        });
+        let outstanding = row.and_then(|row| row.outstanding_of_thread());
+        format!("{}{more}", in_short(job, outstanding.or(job.outstanding)))
     });
     HistoryRow {
         id: run.id.clone(),
@@ -423,9 +430,8 @@ fn row(run: &RunSummary, record: Option<&RunRecord>, said: &Said) -> HistoryRow 
     }
 }
 
-/// `random read 8K 4x8`; values that a source lacks are left out, those of the load shown
-/// as a dash.
-fn in_short(job: &SaidOfJob) -> String {
+/// `random read 8K 32 in flight (4 threads)`; values that a source lacks are left out.
+fn in_short(job: &SaidOfJob, outstanding: Option<u32>) -> String {
     let kind = job
         .read_percent
         .map(|reads| operation_name(reads, job.discard_percent))
@@ -433,9 +439,8 @@ fn in_short(job: &SaidOfJob) -> String {
     let block = job
         .block_size_bytes
         .map(|bytes| ByteSize(bytes).to_string());
-    let known = |count: Option<u32>| count.map_or("-".to_owned(), |count| count.to_string());
-    let load = format!("{}x{}", known(job.threads), known(job.outstanding));
+    let load = in_flight_words(job.threads, outstanding);
     let words = [job.pattern.clone(), kind, block, Some(load)];
-    let words: Vec<String> = words.into_iter().flatten().collect();
-    words.join(" ")
+    let words = words.into_iter().flatten().filter(|word| !word.is_empty());
+    words.collect::<Vec<String>>().join(" ")
 }
