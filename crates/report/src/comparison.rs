@@ -5,7 +5,6 @@
 //! in the articles, so that tables can be laid side by side. All values shown
 //! come from the record; nothing is computed here.
 
-use crate::number::signed;
 use crate::sheet::{Cell, Column, Judgement};
 use stripewise_results::{
     AnswerBound, AnswerPlace, ComparisonGroup, ComparisonRecord, ComparisonRow, Verdict,
@@ -351,7 +350,7 @@ fn difference(row: &ComparisonRow) -> Cell {
         Some([None, Some(most)]) => (Some(AnswerBound::AtMost), most),
         Some(_) => return Cell::default(),
     };
-    Cell::exact(signed(bound, &two_decimals(percent)), percent)
+    Cell::bounded(&two_decimals(percent), percent, bound)
 }
 
 fn same_cell(one: &ComparisonRow, other: &ComparisonRow) -> bool {
@@ -413,15 +412,13 @@ fn value(metric: &str, value: f64) -> String {
 /// The value of A or B: `knee 741.41` for an answer beyond its limit, with a sign before a bound.
 fn side(row: &ComparisonRow, index: usize) -> Cell {
     let number = [row.a, row.b][index];
-    let mut text = value(&row.metric, number);
-    if let Some(answer) = row.answers.map(|both| both[index]) {
-        text = signed(answer.bound, &text);
-        text = match answer.beyond_limit {
-            Some(place) => format!("{} {text}", beyond_word(place)),
-            None => text,
-        };
+    let answer = row.answers.map(|both| both[index]);
+    let bound = answer.and_then(|answer| answer.bound);
+    let mut cell = Cell::bounded(&value(&row.metric, number), number, bound);
+    if let Some(place) = answer.and_then(|answer| answer.beyond_limit) {
+        cell.text = format!("{} {}", beyond_word(place), cell.text);
     }
-    Cell::exact(text, number)
+    cell
 }
 
 fn beyond_word(place: AnswerPlace) -> &'static str {

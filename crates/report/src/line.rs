@@ -5,7 +5,7 @@
 
 use crate::answers::{limit_words, place_of};
 use crate::difference::in_counts;
-use crate::faults::verification_text;
+use crate::faults::verification_verdict;
 use crate::number::{latency, rate};
 use crate::repetitions::groups_of;
 use crate::sheet_text::{sheet_line, warning_names};
@@ -58,11 +58,7 @@ pub fn document_line(document: &Document) -> String {
     }
     let verified = document.runs.iter();
     let verified = verified.filter_map(|run| run.verification.as_ref());
-    // Its last line is the verdict.
-    parts.extend(verified.filter_map(|one| {
-        let text = verification_text(one);
-        text.trim_end().lines().last().map(str::to_owned)
-    }));
+    parts.extend(verified.map(verification_verdict));
     parts.extend(warnings(&document.runs));
     joined(&parts)
 }

@@ -48,12 +48,25 @@ pub struct AnswerSide {
 /// A cap, a load, a requirement or a commit method.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct AnswerRow {
+    /// What it is about.
+    #[serde(skip)]
+    pub kind: RowKind,
     /// Which.
     pub name: String,
     /// Of A; null where it has none.
     pub a: Option<AnswerValue>,
     /// Of B.
     pub b: Option<AnswerValue>,
+}
+
+/// What a row is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RowKind {
+    /// A cap, which decides most.
+    Cap,
+    /// A load, a requirement or a commit method.
+    #[default]
+    Measured,
 }
 
 /// What was measured of it.
@@ -71,8 +84,11 @@ pub struct AnswerValue {
 struct Stored {
     question: String,
     side: AnswerSide,
-    rows: Vec<(String, AnswerValue)>,
+    rows: Vec<StoredRow>,
 }
+
+/// A row of one answer.
+type StoredRow = (RowKind, String, AnswerValue);
 
 /// Compares two answers by their ids. `None` if neither is one.
 ///
@@ -113,15 +129,18 @@ pub fn compare_stored_answers(
     }
     let mut left = of_b.rows;
     let mut rows: Vec<AnswerRow> = Vec::new();
-    for (name, a) in of_a.rows {
-        let other = left.iter().position(|(other, _)| *other == name);
+    for (kind, name, a) in of_a.rows {
+        let is_same = |other: &StoredRow| other.0 == kind && other.1 == name;
+        let other = left.iter().position(is_same);
         rows.push(AnswerRow {
-            b: other.map(|at| left.remove(at).1),
+            kind,
+            b: other.map(|at| left.remove(at).2),
             a: Some(a),
             name,
         });
     }
-    rows.extend(left.into_iter().map(|(name, b)| AnswerRow {
+    rows.extend(left.into_iter().map(|(kind, name, b)| AnswerRow {
+        kind,
         name,
         a: None,
         b: Some(b),
@@ -141,7 +160,7 @@ pub fn compare_stored_answers(
 fn stored(store: &Store, name: &str) -> Outcome<Option<Stored>> {
     if let Some(found) = StoredLimits::find(store, name)? {
         let (sheet, document) = (found.sheet(), &found.document);
-        let mut all: Vec<(String, AnswerValue)> = document.caps.iter().map(cap).collect();
+        let mut all: Vec<StoredRow> = document.caps.iter().map(cap).collect();
         all.extend(rows(&sheet, |[load, depth, iops, _, limit]| {
             let rate = format!("{} IOPS", iops.text);
             let name = format!("{}, {} in flight", load.text, depth.text);
@@ -175,10 +194,7 @@ fn stored(store: &Store, name: &str) -> Outcome<Option<Stored>> {
     }))
 }
 
-/// How rows of caps begin, which no load does.
-const CAP: &str = "cap of ";
-
-fn cap(cap: &CapFound) -> (String, AnswerValue) {
+fn cap(cap: &CapFound) -> StoredRow {
     let of = match cap.kind {
         CapKind::Iops => "IOPS",
         CapKind::BytesPerS => "bandwidth",
@@ -198,10 +214,10 @@ fn cap(cap: &CapFound) -> (String, AnswerValue) {
         AppliesTo::Writes => ", writes",
         AppliesTo::Both | AppliesTo::ReadsUntestedWrites => "",
     };
-    (format!("{CAP}{of}{kinds}"), value)
+    (RowKind::Cap, format!("cap of {of}{kinds}"), value)
 }
 
-fn commits(one: &CommitRecord) -> (String, AnswerValue) {
+fn commits(one: &CommitRecord) -> StoredRow {
     let committers = match (one.committers, one.group_commit) {
         (1, _) => "1 committer".to_owned(),
         (several, true) => format!("{several} in a group"),
@@ -217,10 +233,8 @@ fn commits(one: &CommitRecord) -> (String, AnswerValue) {
         text,
         verdict: String::new(),
     };
-    (
-        format!("{}, {} file, {committers}", one.method, one.file),
-        value,
-    )
+    let name = format!("{}, {} file, {committers}", one.method, one.file);
+    (RowKind::Measured, name, value)
 }
 
 fn side(id: &str, target: &str, sheet: &Sheet) -> AnswerSide {
@@ -241,7 +255,7 @@ type Row<'a> = [&'a Cell; 5];
 fn rows(
     sheet: &Sheet,
     of: impl Fn(Row<'_>) -> (String, Option<f64>, String, String),
-) -> Vec<(String, AnswerValue)> {
+) -> Vec<StoredRow> {
     let table = sheet.tables.first().into_iter();
     let rows = table.flat_map(|table| &table.rows).filter_map(|row| {
         let cells: Vec<_> = row.iter().collect();
@@ -251,7 +265,7 @@ fn rows(
             text,
             verdict,
         };
-        Some((name, value))
+        Some((RowKind::Measured, name, value))
     });
     rows.collect()
 }
@@ -381,7 +395,7 @@ fn range(rows: &[&AnswerRow]) -> Option<String> {
 
 impl AnswerRow {
     fn is_cap(&self) -> bool {
-        self.name.starts_with(CAP)
+        self.kind == RowKind::Cap
     }
 
     fn is_in_both(&self) -> bool {
@@ -503,16 +517,19 @@ mod tests {
             b: side("b", "sim:disk-7k2"),
             rows: vec![
                 AnswerRow {
+                    kind: RowKind::Measured,
                     name: "fsync".to_owned(),
                     a: Some(value(Some(1_000.0), "1 ms", "met")),
                     b: Some(value(Some(1_500.0), "1.5 ms", "missed")),
                 },
                 AnswerRow {
+                    kind: RowKind::Measured,
                     name: "commit".to_owned(),
                     a: Some(value(None, "not measured", "undecided")),
                     b: Some(value(Some(1.0), "1 ns", "undecided")),
                 },
                 AnswerRow {
+                    kind: RowKind::Measured,
                     name: "sync".to_owned(),
                     a: None,
                     b: Some(value(Some(2.0), "2 ns", "met")),
@@ -564,6 +581,7 @@ mod tests {
             a: side("a"),
             b: side("b"),
             rows: vec![AnswerRow {
+                kind: RowKind::Measured,
                 name: "commits-per-second, IOPS (no limit)".to_owned(),
                 a: Some(value(Some(2_250.0), a, "not judged")),
                 b: Some(value(Some(6.61), b, "not judged")),
@@ -586,7 +604,8 @@ mod tests {
             target: "sim:nvme".to_owned(),
             answer: String::new(),
         };
-        let row = |name: &str, a: f64, b: f64| AnswerRow {
+        let row = |kind: RowKind, name: &str, a: f64, b: f64| AnswerRow {
+            kind,
             name: name.to_owned(),
             a: Some(value(Some(a), &a.to_string(), "")),
             b: Some(value(Some(b), &b.to_string(), "")),
@@ -597,9 +616,9 @@ mod tests {
             a: side(),
             b: side(),
             rows: vec![
-                row("cap of IOPS", 3000.0, 6000.0),
-                row("4K reads", 100.0, 150.0),
-                row("8K reads", 100.0, 90.0),
+                row(RowKind::Cap, "cap of IOPS", 3000.0, 6000.0),
+                row(RowKind::Measured, "4K reads", 100.0, 150.0),
+                row(RowKind::Measured, "8K reads", 100.0, 90.0),
             ],
         };
         assert_eq!(

@@ -102,25 +102,25 @@ pub(crate) fn draw(card: &Card, about: &About, look: &Look) -> Canvas {
 /// What the signs of this card mean; those that it does not have are left out.
 fn legend(card: &Card, columns: &Columns) -> String {
     let found = card.rows.iter().filter_map(|row| match &row.answer {
-        CardAnswer::CardFigures(found) => Some((has_bar(row), found)),
-        CardAnswer::Nothing(_) => None,
+        CardAnswer::CardFigures(found) if !row.is_log => Some(found),
+        _ => None,
     });
-    let all = || found.clone().filter(|(has_bar, _)| *has_bar);
+    let all = || found.clone();
     let has_bracket = |found: &CardFigures| {
         let scale = Scale::of(found, card, columns);
         scale.bracket(found).is_some()
     };
     let signs = [
         (
-            all().any(|(_, found)| found.judgement == Judgement::Bad),
+            all().any(|found| found.judgement == Judgement::Bad),
             "red: limit or requirement missed",
         ),
         (
-            all().any(|(_, found)| found.ceiling.is_some()),
+            all().any(|found| found.ceiling.is_some()),
             "pale: up to the ceiling",
         ),
         (
-            all().any(|(_, found)| has_bracket(found)),
+            all().any(|found| has_bracket(found)),
             "bracket: 95 % interval",
         ),
         (
@@ -136,11 +136,6 @@ fn legend(card: &Card, columns: &Columns) -> String {
             .map(|(_, word)| *word),
     );
     format!("{}.", words.join("; "))
-}
-
-/// A log is judged by its latency: its rate is not comparable with the others.
-fn has_bar(row: &CardRow) -> bool {
-    row.name != "Log"
 }
 
 fn draw_row(
@@ -183,7 +178,7 @@ fn draw_row(
         }
         CardAnswer::CardFigures(found) => {
             number(canvas, found, columns, (first, second));
-            if has_bar(row) {
+            if !row.is_log {
                 bar(canvas, found, card, columns, (first, second));
             }
             latency(canvas, found, columns, (first, second));
@@ -316,13 +311,18 @@ fn latency(
     let left = columns.at(LATENCY_AT);
     let room = columns.at(CURVE_AT) - left - GAP;
     let mut words = found.verdict.clone();
-    if let Some((label, value)) = &found.latency {
-        canvas.text((left, first + 3.0), value, 22.0, INK, Anchor::Start);
-        let x = left + font::width(value, 22.0) + 6.0;
-        let (beside, more) = label.split_once("; ").unwrap_or((label, ""));
-        small(canvas, (x, first + 10.0), beside, MUTED, left + room - x);
-        if !more.is_empty() {
-            words = format!("{more}: {words}");
+    if let Some(one) = &found.latency {
+        canvas.text((left, first + 3.0), &one.value, 22.0, INK, Anchor::Start);
+        let x = left + font::width(&one.value, 22.0) + 6.0;
+        small(
+            canvas,
+            (x, first + 10.0),
+            &one.label,
+            MUTED,
+            left + room - x,
+        );
+        if let Some(judged) = &one.judged {
+            words = format!("{judged}: {words}");
         }
     }
     let colour = super::sheet::colour_of(found.judgement);
