@@ -45,7 +45,9 @@ pub use hint::Hint;
 pub use kind::Kind;
 pub use letters::{acts, shown_instead};
 pub use list::{CpuList, List, ListItem, parse_count};
-pub use names::{NameText, has_text, name_of, path_of, quoted, shell_word};
+pub use names::{
+    NameText, has_text, is_sim_target, name_of, path_of, quoted, shell_word, sim_array,
+};
 pub use nearest::nearest;
 pub use numbers::{
     capitalised, counted, format_count, format_iops, format_mib_per_s, format_rate_interval,

@@ -13,7 +13,7 @@ use stripewise_store::Store;
 use stripewise_studies::Study;
 use stripewise_studies::commit::CommitStudy;
 use stripewise_targets::{HAS_OPERATION_FLAGS, Size};
-use stripewise_units::format_duration;
+use stripewise_units::{format_duration, is_sim_target};
 
 /// Parameters of the comparison.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ fn go(
         "Time: {} of measuring; every method in random order, five times.",
         format_duration(study.time().left_ns)
     ));
-    if stored.target.starts_with("sim:") {
+    if is_sim_target(&stored.target) {
         context.plan(TIMES_ARE_SIMULATED);
     }
     let request = stored.request();

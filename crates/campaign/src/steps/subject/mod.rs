@@ -21,7 +21,7 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::input::{RESULTS_BYTES_MAX, read};
 use stripewise_results::{ComparisonRecord, Document, RunRecord, SeriesRecord};
 use stripewise_store::{Filter, Store};
-use stripewise_units::{NameText, counted, nearest, path_of, plural};
+use stripewise_units::{NameText, counted, is_sim_target, nearest, path_of, plural};
 
 /// The kind of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
     if let Some(name) = text.strip_prefix("dataset:") {
         return published(name);
     }
-    if text.starts_with("sim:") {
+    if is_sim_target(text) {
         return Err(Failure::usage(
             format!("{text} is a target, and nothing has been measured on it here"),
             format!("`stripewise run {text}` measures and keeps a run; name that by its id"),
