@@ -211,6 +211,28 @@ fn results_of_different_kinds_are_shown_one_after_the_other() {
     show(&[&ids[0], "nope"]).failed(2, &["`nope`", "stripewise history"]);
 }
 
+/// Its runs alone say nothing about the levels.
+#[test]
+fn an_experiment_is_shown_with_its_comparison_above_its_runs() {
+    let desk = Desk::new();
+    let align = "align sim:raid10-10k --blocks 10 --step 1s --threads 1 --read -q";
+    let answer = desk.run(&align.split(' ').collect::<Vec<_>>());
+    assert!(matches!(answer.code, Some(0 | 1)), "{}", answer.stderr);
+    let compared = desk.run(&["compare", "last"]).stdout;
+    let shown = desk.run(&["history", "show", "last"]).done().stdout;
+    assert!(compared.contains("estimate %"), "{compared}");
+    assert!(
+        shown.starts_with(&compared) && shown.contains("\nCommand "),
+        "{shown}"
+    );
+    // The line has the id, as those of all other results.
+    let line = desk.run(&["history", "show", "last", "-q"]).done().stdout;
+    let compared = desk.run(&["compare", "last", "-q"]).stdout;
+    let series = desk.json(&["history", "show", "last"]);
+    let series = series.at("runs.0.series").text();
+    assert_eq!(line, format!("{} [{series}]\n", compared.trim_end()));
+}
+
 #[test]
 fn history_delete_removes_what_is_named_and_nothing_else() {
     let desk = Desk::new();

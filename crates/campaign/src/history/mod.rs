@@ -5,6 +5,7 @@ mod rows;
 
 use crate::steps::documents::{document, judge_as_asked, verdicts_as_asked};
 use crate::steps::headroom::{self, StoredHeadroom, json_of_series};
+use crate::steps::levels::levels_compared;
 use crate::steps::limits::{self, StoredLimits};
 use crate::steps::measured;
 pub use crate::steps::measured::Measurement;
@@ -13,6 +14,7 @@ use crate::steps::qualification::Qualified;
 use crate::steps::series_answers::{ANSWERS, answers_of};
 use crate::steps::stored_check::StoredCheck;
 use crate::steps::stored_experiment::StoredExperiment;
+use crate::steps::subject::stored;
 use crate::steps::surface::MeasuredSurface;
 use crate::steps::verification::text::verdict;
 use crate::steps::verification_page::{of_kept, sheet};
@@ -23,7 +25,7 @@ use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_report::{HistoryRow, Sheet};
-use stripewise_results::{Document, RunRecord, SCHEMA_VERSION, Status};
+use stripewise_results::{ComparisonRecord, Document, RunRecord, SCHEMA_VERSION, Status};
 use stripewise_store::{Filter, Owner, RunSummary, Store};
 use stripewise_units::{NameText, Nanoseconds};
 
@@ -134,6 +136,21 @@ pub fn check(context: &Context, name: &str) -> Outcome<Option<StoredCheck>> {
         return Ok(None);
     };
     StoredCheck::find(&store, &measured::full_name(&store, name)?)
+}
+
+/// The comparison of the levels of a stored experiment. Empty if `name` is something else.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn experiment(context: &Context, name: &str) -> Outcome<Vec<ComparisonRecord>> {
+    let Some(store) = context.open_store_if_any()? else {
+        return Ok(Vec::new());
+    };
+    let name = measured::full_name(&store, name)?;
+    match StoredExperiment::is_known(&store, &name)? {
+        true => Ok(levels_compared(context, &stored(context, &store, &name)?)),
+        false => Ok(Vec::new()),
+    }
 }
 
 /// Parses the start of a period as typed: a day or time, or a duration
