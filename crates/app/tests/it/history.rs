@@ -196,6 +196,10 @@ fn results_of_different_kinds_are_shown_one_after_the_other() {
     let bench = bench.at("series.0.id").text();
     let limits = desk.json(&["limits", "sim:ebs-gp3"]).at("id").text();
     let ids = [0, 1].map(|_| desk.json(&run).at("runs.0.id").text());
+    // The sign of a bound stands before its number.
+    let listed = desk.run(&["history"]).done().stdout;
+    let words = listed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("random-read ceiling \u{2265} 4"), "{listed}");
     let alone = |id: &String| desk.run(&["history", "show", id]).done().stdout;
     let show = |more: &[&str]| desk.run(&[&["history", "show"], more].concat());
     let all = show(&[&bench, &ids[0], &limits]).done().stdout;
