@@ -213,6 +213,11 @@ fn results_of_different_kinds_are_shown_one_after_the_other() {
     assert_eq!(ends, expected, "{lines}");
     show(&[&ids[0], &limits, "--json"]).failed(2, &[&limits, "a document of its own"]);
     show(&[&ids[0], "nope"]).failed(2, &["`nope`", "stripewise history"]);
+    // Nor does a report lose one of them, or have hundreds of runs instead of an answer.
+    let report = |ids: [&str; 2]| desk.run(&["report", ids[0], ids[1], "--format", "md"]);
+    report([&limits, &ids[0]]).failed(2, &[&limits, "a report of its own"]);
+    let mixed = report([&bench, &ids[0]]).done().stdout;
+    assert!(mixed.contains("1 run is of no bench"), "{mixed}");
 }
 
 /// Its runs alone say nothing about the levels.
