@@ -86,22 +86,22 @@ fn the_caps_of_volumes_are_named_and_those_of_a_disk_are_none() {
         .done();
     let page = std::fs::read_to_string(report).expect("a report");
     assert!(page.contains("| A IOPS, B undecided |"), "{page}");
-    // Neither their raw runs, nor as if a switch were not there.
-    let third = own.at("id").text();
-    desk.run(&["compare", &ids[0], &ids[1], &third]).failed(
-        2,
-        &[
-            "are compared two at a time",
-            &format!("`stripewise compare {} {third}`", ids[0]),
-        ],
-    );
-    desk.run(&["compare", &ids[0], &ids[1], "--metric", "latency_p99"])
-        .failed(2, &["--metric does not apply to answers of `limits`"]);
     let run = desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
     desk.run(&["compare", &ids[0], &run.at("runs.0.id").text()])
         .failed(2, &["is not", "hint:"]);
-    // What does not exist is named, not called something else.
-    let missing = desk.run(&["compare", &ids[0], "nope"]);
+}
+
+/// Their raw runs are never compared, no switch is ignored, and what does not exist is named.
+#[test]
+fn answers_are_compared_two_at_a_time_by_a_table_of_their_own() {
+    let desk = Desk::new();
+    let id = desk.json(&["limits", "sim:ebs-gp3"]).at("id").text();
+    let each = format!("`stripewise compare {id} last`");
+    desk.run(&["compare", &id, "last", &id])
+        .failed(2, &["are compared two at a time", &each]);
+    desk.run(&["compare", &id, "last", "--metric", "latency_p99"])
+        .failed(2, &["--metric does not apply to answers of `limits`"]);
+    let missing = desk.run(&["compare", &id, "nope"]);
     let missing = missing.failed(2, &["no run matches `nope`", "`stripewise history` lists"]);
     assert!(!missing.stderr.contains("is not"), "{}", missing.stderr);
 }
