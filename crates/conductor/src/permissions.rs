@@ -1,7 +1,7 @@
 //! What a command may write to.
 
 use crate::failure::{Failure, Outcome};
-use stripewise_units::{NameText, path_of};
+use stripewise_units::{NameText, is_sim_target, path_of};
 
 /// Given by the user each time: never stored, never part of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Permissions {
         let is_device = |target: &&str| {
             let facts = std::fs::metadata(path_of(target));
             // Opening a missing target fails later with a better reason.
-            facts.map_or(!target.starts_with("sim:"), |facts| {
+            facts.map_or(!is_sim_target(target), |facts| {
                 !facts.is_file() && !facts.is_dir()
             })
         };

@@ -9,6 +9,7 @@ use stripewise_array_sim::spec::DriveKind;
 use stripewise_array_sim::{Array, ArraySpec, Simulate, SpecError};
 use stripewise_results::{TargetFacts, TargetKind};
 use stripewise_targets::TargetName;
+use stripewise_units::sim_array;
 use stripewise_workload::{TargetLimits, Workload};
 
 /// An array that is rebuilt for every run, so that each run starts from the
@@ -24,7 +25,7 @@ impl Simulated {
     /// From `sim:NAME?key=value` or `sim:FILE.toml`.
     pub fn open(context: &Context, name: &TargetName) -> Outcome<Self> {
         let text = name.to_string();
-        let target = text.strip_prefix("sim:").unwrap_or(&text);
+        let target = sim_array(&text).unwrap_or(&text);
         let spec = spec(context, target)?;
         let array = spec.build();
         let volume = array.facts();

@@ -11,7 +11,7 @@ use std::time::Duration;
 use stripewise_disk_inspect::{Identity, Inspect, System};
 use stripewise_results::{GroupRecord, Interval, RunRecord, Severity, StartRecord, Warning};
 use stripewise_runner::IntervalSummary;
-use stripewise_units::{WallTime, format_duration, path_of};
+use stripewise_units::{WallTime, format_duration, is_sim_target, path_of};
 
 /// Between the end of one run and the start of the next, if several follow one
 /// instant: time for operations in flight.
@@ -76,7 +76,7 @@ pub struct MeasuredPlace {
 #[must_use]
 pub fn places(targets: &[String]) -> Vec<MeasuredPlace> {
     let system = System::live();
-    let real = targets.iter().filter(|text| !text.starts_with("sim:"));
+    let real = targets.iter().filter(|text| !is_sim_target(text));
     let place = |text: &String| {
         let path = path_of(text);
         let identity = system.identity(&path).filter(|_| !path.is_dir())?;

@@ -21,7 +21,7 @@ use stripewise_targets::{
     Error, ErrorKind, FillProgress, Intent, IoFeatures, Knowledge, MadeFile, Plan, Size, Target,
     TargetName, canonical,
 };
-use stripewise_units::{NameText, format_bytes, format_duration};
+use stripewise_units::{NameText, format_bytes, format_duration, is_sim_target};
 use stripewise_workload::{CacheMode, TargetLimits, Workload};
 
 /// Offsets of the null engine stay below this unless a size is given.
@@ -345,7 +345,7 @@ pub fn open_or_nothing(
     need: &Needs,
     permissions: &Permissions,
 ) -> Outcome<OpenTarget> {
-    match need.engine == EngineName::Null && !text.starts_with("sim:") {
+    match need.engine == EngineName::Null && !is_sim_target(text) {
         true => Ok(open_nothing(text, need.size)),
         false => open_target(context, store, text, need, permissions),
     }

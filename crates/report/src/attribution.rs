@@ -5,7 +5,7 @@
 use crate::identity::kind;
 use crate::material::Material;
 use stripewise_results::{JobRow, RunRecord, TargetFacts, TargetKind};
-use stripewise_units::{ByteSize, format_bytes, quoted, shell_word};
+use stripewise_units::{ByteSize, format_bytes, is_sim_target, quoted, shell_word};
 
 /// Maximum number of values written out; beyond it, only their number is given.
 const VALUES_MAX: usize = 5;
@@ -55,7 +55,7 @@ impl About {
     /// For a stored result that is not a run.
     #[must_use]
     pub fn of_kept(kept: &KeptFacts<'_>) -> About {
-        let simulated = kept.target.starts_with("sim:");
+        let simulated = is_sim_target(kept.target);
         let device = if simulated { "simulated array" } else { "" };
         let made_with = format!("Stripewise {}", kept.version);
         // Leave out what an earlier version did not store.

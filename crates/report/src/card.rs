@@ -13,11 +13,14 @@ use crate::sheets::{cautions, width_words};
 use crate::warning_summary::Marks;
 use crate::words::{series_title, verdict_word};
 use stripewise_results::{
-    AnswerBound, AnswerPlace, AnswerRecord, Document, LatencySummary, RequirementRecord,
-    RequirementVerdict, SeriesAnswer, SeriesRecord, Severity, StepRecord,
+    AnswerBound, AnswerPlace, AnswerReason, AnswerRecord, Document, LatencySummary,
+    RequirementRecord, RequirementVerdict, SeriesAnswer, SeriesRecord, Severity, StepRecord,
 };
 use stripewise_stats::LatencyStatistic;
 use stripewise_units::{ByteSize, counted, format_duration, format_three_digits};
+
+/// The name of the series of durable writes.
+const LOG: &str = "log";
 
 /// More rows are not legible in one picture.
 const ROWS_MAX: usize = 10;
@@ -35,6 +38,8 @@ pub struct Card {
 pub(crate) struct CardRow {
     /// `Random read`.
     pub(crate) name: String,
+    /// It is judged by its latency: its rate is not comparable with the others.
+    pub(crate) is_log: bool,
     /// Block size and, with several benches, which one.
     pub(crate) of: String,
     pub(crate) answer: CardAnswer,
@@ -65,14 +70,24 @@ pub(crate) struct CardFigures {
     pub(crate) load: String,
     /// The highest rate, and its text.
     pub(crate) ceiling: Option<(f64, String)>,
-    /// `p99` and `10.4 ms`; for a log `p50 durable; p99 6.4 ms` and `6.1 ms`.
-    pub(crate) latency: Option<(String, String)>,
+    pub(crate) latency: Option<CardLatency>,
     /// Of the latency limit and of what was required of this load.
     pub(crate) judgement: Judgement,
     /// `ok, p99 < 5 ms`, `missed p99 < 5 ms`, `MISSED: iops>=800`.
     pub(crate) verdict: String,
     /// Its results at other limits, if it misses its own.
     pub(crate) others: String,
+}
+
+/// The latency of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CardLatency {
+    /// `10.4 ms`.
+    pub(crate) value: String,
+    /// `p99`, or `p50 durable` of a log.
+    pub(crate) label: String,
+    /// What the limit judges, if it is another one: `p99 6.4 ms`.
+    pub(crate) judged: Option<String>,
 }
 
 /// A curve without axes.
@@ -155,6 +170,7 @@ fn row(named: &NamedSeries<'_>, document: &Document) -> CardRow {
     };
     CardRow {
         name: series_title(&series.name),
+        is_log: series.name == LOG,
         of: of.join(" \u{b7} "),
         answer,
         curve: curve(series),
@@ -210,9 +226,10 @@ fn found(
             Some(width) => format!("{width}, {runs}"),
             None => runs,
         },
-        load: match place_of(answer) {
-            Some(place) => format!("{load} ({})", place.trim_start_matches("at the ")),
-            None => load,
+        load: match answer.reason {
+            AnswerReason::Only | AnswerReason::Within => load,
+            AnswerReason::Knee => format!("{load} (knee)"),
+            AnswerReason::Highest => format!("{load} (fastest)"),
         },
         ceiling: ceiling(series, in_bytes),
         latency: latency(series, record),
@@ -263,15 +280,20 @@ fn ceiling(series: &SeriesRecord, in_bytes: bool) -> Option<(f64, String)> {
 }
 
 /// The statistic that the limit judges; for a log, how long a commit waits.
-fn latency(series: &SeriesRecord, record: &AnswerRecord) -> Option<(String, String)> {
+fn latency(series: &SeriesRecord, record: &AnswerRecord) -> Option<CardLatency> {
     let (statistic, judged) = judged_of_answer(series, record)?;
-    match record.latency.filter(|_| series.name == "log") {
-        Some(latency) => Some((
-            format!("p50 durable; {statistic} {judged}"),
-            format_duration(latency.p50),
-        )),
-        None => Some((statistic, judged)),
-    }
+    Some(match record.latency.filter(|_| series.name == LOG) {
+        Some(latency) => CardLatency {
+            value: format_duration(latency.p50),
+            label: "p50 durable".to_owned(),
+            judged: Some(format!("{statistic} {judged}")),
+        },
+        None => CardLatency {
+            value: judged,
+            label: statistic,
+            judged: None,
+        },
+    })
 }
 
 fn curve(series: &SeriesRecord) -> Curve {
@@ -355,7 +377,15 @@ impl Card {
                 CardAnswer::Nothing(reason) => reason.clone(),
                 CardAnswer::CardFigures(found) => {
                     let latency = found.latency.as_ref();
-                    let latency = latency.map(|(label, value)| format!(", {value} ({label})"));
+                    let latency = latency.map(|one| {
+                        let judged = one.judged.iter().map(|judged| format!("; {judged}"));
+                        format!(
+                            ", {} ({}{})",
+                            one.value,
+                            one.label,
+                            judged.collect::<String>()
+                        )
+                    });
                     let others = match found.others.as_str() {
                         "" => String::new(),
                         others => format!("; {others}"),

@@ -5,12 +5,11 @@
 //! in the articles, so that tables can be laid side by side. All values shown
 //! come from the record; nothing is computed here.
 
-use crate::number::signed;
 use crate::sheet::{Cell, Column, Judgement};
 use stripewise_results::{
     AnswerBound, AnswerPlace, ComparisonGroup, ComparisonRecord, ComparisonRow, Verdict,
 };
-use stripewise_units::{ByteSize, format_count, format_duration};
+use stripewise_units::{ByteSize, counted, format_count, format_duration};
 
 /// Maximum length of a side's name in a column heading; a longer one is given
 /// in full above the table.
@@ -131,17 +130,24 @@ fn same_load(one: &ComparisonRow, other: &ComparisonRow) -> bool {
     one.metric == other.metric && same_cell(one, other)
 }
 
-/// `read random 8K 1x16`.
-fn load_words(row: &ComparisonRow) -> String {
+/// `read random 8K 1 thread of 16`.
+pub(crate) fn load_words(row: &ComparisonRow) -> String {
     let mut words = cell_words(row)[..3].to_vec();
-    if let Some((threads, outstanding)) = row.threads.zip(row.outstanding) {
-        words.push(format!("{threads}x{outstanding}"));
-    }
+    words.push(threads_words(row));
     words.retain(|word| !word.is_empty());
     words.join(" ")
 }
 
-/// Regressions in a line for a mail: `read random 8K 1x16: 674.00 IOPS (-9.21 %),
+/// `8 threads of 4`, as in sentences; empty unless both are known and the same on both sides.
+pub(crate) fn threads_words(row: &ComparisonRow) -> String {
+    let both = row.threads.zip(row.outstanding);
+    both.map_or_else(String::new, |(threads, outstanding)| {
+        let threads = counted(threads as usize, "thread", "threads");
+        format!("{threads} of {outstanding}")
+    })
+}
+
+/// Regressions in a line for a mail: `read random 8K 1 thread of 16: 674.00 IOPS (-9.21 %),
 /// was 742.34`, one after the other. `is_worse` selects the rows.
 #[must_use]
 pub fn comparison_line(
@@ -344,7 +350,7 @@ fn difference(row: &ComparisonRow) -> Cell {
         Some([None, Some(most)]) => (Some(AnswerBound::AtMost), most),
         Some(_) => return Cell::default(),
     };
-    Cell::exact(signed(bound, &two_decimals(percent)), percent)
+    Cell::bounded(&two_decimals(percent), percent, bound)
 }
 
 fn same_cell(one: &ComparisonRow, other: &ComparisonRow) -> bool {
@@ -406,15 +412,13 @@ fn value(metric: &str, value: f64) -> String {
 /// The value of A or B: `knee 741.41` for an answer beyond its limit, with a sign before a bound.
 fn side(row: &ComparisonRow, index: usize) -> Cell {
     let number = [row.a, row.b][index];
-    let mut text = value(&row.metric, number);
-    if let Some(answer) = row.answers.map(|both| both[index]) {
-        text = signed(answer.bound, &text);
-        text = match answer.beyond_limit {
-            Some(place) => format!("{} {text}", beyond_word(place)),
-            None => text,
-        };
+    let answer = row.answers.map(|both| both[index]);
+    let bound = answer.and_then(|answer| answer.bound);
+    let mut cell = Cell::bounded(&value(&row.metric, number), number, bound);
+    if let Some(place) = answer.and_then(|answer| answer.beyond_limit) {
+        cell.text = format!("{} {}", beyond_word(place), cell.text);
     }
-    Cell::exact(text, number)
+    cell
 }
 
 fn beyond_word(place: AnswerPlace) -> &'static str {
@@ -680,7 +684,7 @@ mod tests {
         assert_eq!(difference(&bound).text, "");
         let few = of(None, neither);
         let rows = [bound, few.clone(), few.clone(), few];
-        let words = "Undecided: only bounds (read random 8K 1x4); too few runs (3 rows).";
+        let words = "Undecided: only bounds (read random 8K 1 thread of 4); too few runs (3 rows).";
         assert_eq!(undecided(rows.iter()).as_deref(), Some(words));
         assert!(legend(rows.iter()).ends_with(words));
         // Of a published table the sentences say it.
@@ -743,15 +747,15 @@ mod tests {
         assert_eq!(
             rows,
             [
-                "read random 8K 1x4 ext4 1,000.00",
+                "read random 8K 1 thread of 4 ext4 1,000.00",
                 "xfs 1,050.00 5.00 better",
                 "btrfs 500.00 -50.00 worse",
-                "read random 8K 2x4 ext4 1,000.00",
+                "read random 8K 2 threads of 4 ext4 1,000.00",
                 // Loads that a subject did not run are left out.
                 "xfs 900.00 -10.00 undecided",
             ]
         );
-        let line = "read random 8K 1x4: 500.00 IOPS (-50.00 %), was 1,000.00";
+        let line = "read random 8K 1 thread of 4: 500.00 IOPS (-50.00 %), was 1,000.00";
         assert_eq!(comparison_line(&records, is_worse), line);
         assert_eq!(comparison_line(&records[..1], is_worse), "");
     }
@@ -764,7 +768,7 @@ mod tests {
     fn a_line_has_the_estimate_of_the_table_with_its_interval() {
         let worse = row(1, 742.2, 680.0, Some([-8.35, -9.82, -7.22]));
         let records = [record(vec![worse], ["baseline", "now"])];
-        let line = "read random 8K 1x4: 680.00 IOPS (-8.35 %, 95 % interval -9.82 to -7.22 %), \
+        let line = "read random 8K 1 thread of 4: 680.00 IOPS (-8.35 %, 95 % interval -9.82 to -7.22 %), \
                     was 742.20";
         assert_eq!(comparison_line(&records, is_worse), line);
         let sheet = crate::sheet_text(&crate::comparison_sheet(&records, &[], false), 100);

@@ -1,5 +1,6 @@
 //! The differences of a comparison in one line, for the top of a report.
 
+use crate::comparison::{load_words, threads_words};
 use crate::words::metric_words;
 use stripewise_results::{ComparisonRecord, ComparisonRow, Verdict};
 use stripewise_units::counted;
@@ -46,6 +47,65 @@ pub(crate) fn in_words(records: &[ComparisonRecord]) -> Option<String> {
     }
 }
 
+/// The difference has an end at least.
+pub(crate) fn has_ends(row: &ComparisonRow) -> bool {
+    row.interval_percent.is_some() || row.bounds_percent.is_some()
+}
+
+/// How many rows came out how, and the largest change: `7 rows: 3 worse, 3 better, 1 undecided; largest
+/// change: read random 8K 1 thread of 16: 10.15 % fewer IOPS`. `None` for fewer than two rows.
+pub(crate) fn in_counts(records: &[ComparisonRecord]) -> Option<String> {
+    let all = records
+        .iter()
+        .flat_map(|record| record.rows.iter().map(move |row| (record, row)));
+    let all: Vec<(&ComparisonRecord, &ComparisonRow)> = all.collect();
+    // Beside rows that can be judged, single values only show that they differ.
+    let can_be_judged = all.iter().any(|(_, row)| has_ends(row));
+    let is_counted = |row: &ComparisonRow| !can_be_judged || has_ends(row) || !row.void.is_empty();
+    let (void, rows): (Vec<_>, Vec<_>) = all
+        .into_iter()
+        .filter(|(_, row)| is_counted(row))
+        .partition(|(_, row)| !row.void.is_empty());
+    let count = void.len() + rows.len();
+    if count < 2 {
+        return None;
+    }
+    let of = |verdict: Verdict| {
+        rows.iter()
+            .filter(|(_, row)| row.verdict == verdict)
+            .count()
+    };
+    let counts = [
+        (of(Verdict::Worse), "worse"),
+        (of(Verdict::Better), "better"),
+        (of(Verdict::Mixed), "mixed"),
+        (of(Verdict::NoDifference), "without a difference"),
+        (of(Verdict::Undecided), "undecided"),
+        (void.len(), "void"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    let counts = format!("{}: {}", counted(count, "row", "rows"), counts.join(", "));
+    let is_found = |row: &ComparisonRow| matches!(row.verdict, Verdict::Better | Verdict::Worse);
+    let has_found = rows.iter().any(|(_, row)| is_found(row));
+    let largest = rows
+        .iter()
+        .filter(|(_, row)| !row.is_open() && (!has_found || is_found(row)))
+        .max_by(|(_, a), (_, b)| a.percent().abs().total_cmp(&b.percent().abs()));
+    let Some((record, row)) = largest else {
+        return Some(counts);
+    };
+    let has_one_subject = records.iter().all(|one| one.b.name == record.b.name);
+    let of = match has_one_subject {
+        true => String::new(),
+        false => format!(" of {}", record.b.name),
+    };
+    let change = format!("largest change{of}: {}: {}", load_words(row), amount(row));
+    Some(format!("{counts}; {change}"))
+}
+
 /// `10.15 % fewer IOPS`; where an answer is a bound, what is certain: `at least 10.15 % fewer IOPS`.
 fn amount(row: &ComparisonRow) -> String {
     let of = |percent: f64| format!("{:.2} % {}", percent.abs(), direction(&row.metric, percent));
@@ -67,11 +127,9 @@ fn amount(row: &ComparisonRow) -> String {
 /// `random read: 10.15 % fewer IOPS; random write: 9.27 % fewer IOPS`.
 fn of_found(found: &[&ComparisonRow]) -> String {
     let one = |row: &&ComparisonRow| {
-        let load = match (row.threads, row.outstanding) {
-            (Some(threads), Some(outstanding)) => format!(" {threads}x{outstanding}"),
-            _ => String::new(),
-        };
-        format!("{} {}{load}: {}", row.pattern, row.operation, amount(row))
+        let load = threads_words(row);
+        let load = format!("{} {} {load}", row.pattern, row.operation);
+        format!("{}: {}", load.trim_end(), amount(row))
     };
     let mut parts: Vec<String> = found.iter().take(ROWS_MAX).map(one).collect();
     if let Some(more @ 1..) = found.len().checked_sub(ROWS_MAX) {
@@ -167,12 +225,12 @@ mod tests {
         }
     }
 
-    fn said(rows: Vec<ComparisonRow>) -> Option<String> {
+    fn record(rows: Vec<ComparisonRow>) -> ComparisonRecord {
         let side = |name: &str| SideRecord {
             name: name.to_owned(),
             from: Vec::new(),
         };
-        in_words(&[ComparisonRecord {
+        ComparisonRecord {
             title: String::new(),
             a: side("A"),
             b: side("B"),
@@ -183,7 +241,37 @@ mod tests {
             sentences: Vec::new(),
             notes: Vec::new(),
             drift: None,
-        }])
+        }
+    }
+
+    fn said(rows: Vec<ComparisonRow>) -> Option<String> {
+        in_words(&[record(rows)])
+    }
+
+    #[test]
+    fn a_line_has_the_counts_of_verdicts_and_the_largest_change() {
+        let judged = |percent: f64, verdict: Verdict| ComparisonRow {
+            verdict,
+            ..row("iops", percent, Some([percent - 1.0, percent + 1.0]))
+        };
+        let void = ComparisonRow {
+            void: vec!["B: errors".to_owned()],
+            ..judged(-99.0, Verdict::Worse)
+        };
+        let rows = vec![
+            judged(12.0, Verdict::Better),
+            judged(-40.0, Verdict::Worse),
+            // What was found comes before what may be chance, and a single value beside them is no row.
+            judged(-90.0, Verdict::Undecided),
+            row("iops", 900.0, None),
+            void,
+        ];
+        let line = in_counts(&[record(rows)]);
+        let words = "4 rows: 1 worse, 1 better, 1 undecided, 1 void; largest change: read random: 40.00 % \
+                     fewer IOPS";
+        assert_eq!(line.as_deref(), Some(words));
+        // A single row is the answer.
+        assert_eq!(in_counts(&[record(vec![row("iops", 1.0, None)])]), None);
     }
 
     #[test]

@@ -30,12 +30,17 @@ pub fn verification_text(verification: &Verification) -> String {
     if let Some(error) = verification.errors.first() {
         text.push_str(&format!("\nNot everything could be read again: {error}\n"));
     }
+    format!("{text}\n{}\n", verification_verdict(verification))
+}
+
+/// The same in a line, without the faults.
+pub(crate) fn verification_verdict(verification: &Verification) -> String {
     let verified = format!(
         "{} verified in {} operations",
         format_bytes(verification.verified_bytes),
         format_count(verification.operations)
     );
-    let verdict = match (verification.faults.is_empty(), verification.read_at_end) {
+    match (verification.faults.is_empty(), verification.read_at_end) {
         (false, _) => format!(
             "FAULTS: {}; {verified}",
             classes_text(&verification.faults_by_class)
@@ -46,8 +51,7 @@ pub fn verification_text(verification: &Verification) -> String {
                 "NOT FINISHED: no fault in {verified}; not everything was read again at the end"
             )
         }
-    };
-    format!("{text}\n{verdict}\n")
+    }
 }
 
 /// The number of faults of each class.

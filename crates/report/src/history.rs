@@ -2,6 +2,7 @@
 
 use crate::number::rate;
 use crate::sheet::{Cell, Column, Judgement, SheetTable};
+use stripewise_results::AnswerBound;
 
 /// One stored run, as the list shows it.
 #[derive(Clone, Debug, Default)]
@@ -14,10 +15,12 @@ pub struct HistoryRow {
     pub series: String,
     /// Target's name.
     pub target: String,
-    /// Short description: `random read 8K 4x8`.
+    /// Short description: `random read 8K 8 in flight`.
     pub what: String,
     /// IOPS of all jobs.
     pub iops: Option<f64>,
+    /// They are only a bound.
+    pub bound: Option<AnswerBound>,
     /// Replaces `iops` if the unit is another one: `2,532 MiB/s`.
     pub amount: String,
     /// `partial`, `VOID`, what became of requirements, or nothing.
@@ -42,7 +45,7 @@ pub fn history_table(rows: &[HistoryRow]) -> SheetTable {
     let row = |row: &HistoryRow| {
         let is_of_id = row.id.starts_with(&row.date.replace('-', ""));
         let amount = match (row.amount.as_str(), row.iops) {
-            ("", Some(iops)) => Cell::exact(rate(iops), iops),
+            ("", Some(iops)) => Cell::bounded(&rate(iops), iops, row.bound),
             (amount, _) => amount.into(),
         };
         let is_bad = row.status.contains("VOID") || row.status == "missed";

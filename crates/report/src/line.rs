@@ -4,11 +4,12 @@
 //! void numbers, stopped runs. Then the numbers; warnings by code at the end.
 
 use crate::answers::{limit_words, place_of};
-use crate::faults::verification_text;
+use crate::difference::in_counts;
+use crate::faults::verification_verdict;
 use crate::number::{latency, rate};
 use crate::repetitions::{groups_of, repeated_in_full};
 use crate::sheet_text::{sheet_line, warning_names};
-use crate::sheets::comparison_sheet;
+use crate::sheets::{comparison_sheet, subjects};
 use crate::validity::cautions;
 use crate::words::{required_words, series_title};
 use stripewise_results::{
@@ -16,7 +17,7 @@ use stripewise_results::{
     SeriesRecord, Severity,
 };
 use stripewise_stats::{median, median_interval};
-use stripewise_units::{counted, format_rate_interval};
+use stripewise_units::{counted, format_rate_interval, in_flight_words};
 
 /// Maximum number of workloads in a line; others are counted.
 const WORKLOADS_MAX: usize = 8;
@@ -30,7 +31,7 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Runs or benches in a line: `/data: random read 8K 1x16: 742 IOPS, p99 111 ms`.
+/// Runs or benches in a line: `/data: random read 8K 16 in flight: 742 IOPS, p99 111 ms`.
 #[must_use]
 pub fn document_line(document: &Document) -> String {
     let mut parts: Vec<String> = required_words(&document.requirements).into_iter().collect();
@@ -60,11 +61,7 @@ pub fn document_line(document: &Document) -> String {
     }
     let verified = document.runs.iter();
     let verified = verified.filter_map(|run| run.verification.as_ref());
-    // Its last line is the verdict.
-    parts.extend(verified.filter_map(|one| {
-        let text = verification_text(one);
-        text.trim_end().lines().last().map(str::to_owned)
-    }));
+    parts.extend(verified.map(verification_verdict));
     parts.extend(warnings(&document.runs));
     match only {
         "" => joined(&parts),
@@ -110,22 +107,19 @@ pub fn experiment_line(records: &[ComparisonRecord]) -> String {
     one_line(&said.join(" "))
 }
 
-/// A comparison in a line: what against what and by how much, then what is said of it.
+/// A comparison in a line: what against what, the verdict, how many rows came out how, and the
+/// largest change; of a single row its difference.
 #[must_use]
 pub fn compared_line(records: &[ComparisonRecord]) -> String {
     let mut sheet = comparison_sheet(records, &[], false);
-    let rest = match (sheet.details.is_empty(), records.len()) {
-        (false, _) => sheet.details.join(" "),
-        // The only row is in the answer.
-        (true, 1) => String::new(),
-        // Answers of benches, each with its sentence.
-        (true, _) => experiment_line(records),
-    };
-    if sheet.details.is_empty() && !rest.is_empty() {
-        sheet.answer.clear();
+    if let Some(counts) = in_counts(records) {
+        let is_said = sheet.title.contains(" against ");
+        sheet.answer = match (is_said, subjects(records)) {
+            (false, subjects) if !subjects.is_empty() => format!("{counts}, {subjects}"),
+            _ => counts,
+        };
     }
-    let parts = [sheet_line(&sheet), rest].into_iter();
-    joined(&parts.filter(|part| !part.is_empty()).collect::<Vec<_>>())
+    sheet_line(&sheet)
 }
 
 /// A part for each series, with its target.
@@ -174,19 +168,20 @@ fn of_runs(runs: &[RunRecord]) -> Vec<(String, String)> {
     parts
 }
 
-/// `random read 8K 1x16: 742 IOPS (740-748; median of 6 runs), p99 113 ms`.
+/// `random read 8K 16 in flight: 742 IOPS (740-748; median of 6 runs), p99 113 ms`.
 fn of_group(group: &[(&RunRecord, &JobRecord)]) -> String {
     let (run, job) = group[0];
-    let workload = &job.workload;
+    let row = JobRow { run, job };
     let rates: Vec<f64> = group.iter().map(|(_, job)| job.outcome.iops).collect();
     let middle = median(&rates).unwrap_or(0.0);
     let mut text = format!(
-        "{} {} {}x{}: ",
+        "{} {} {}",
         job.load_name(),
-        workload.block_text(),
-        workload.threads,
-        workload.outstanding
+        job.workload.block_text(),
+        in_flight_words(row.threads(), row.outstanding_of_thread())
     );
+    text.truncate(text.trim_end().len());
+    text.push_str(": ");
     text.push_str(&match (median_interval(&rates, LEVEL), group.len()) {
         (_, 1) => format!("{} IOPS", rate(middle)),
         (Some(ends), runs) => format!(
@@ -195,7 +190,7 @@ fn of_group(group: &[(&RunRecord, &JobRecord)]) -> String {
         ),
         (None, runs) => format!("{} IOPS, median of {runs} runs", rate(middle)),
     });
-    let kinds = JobRow { run, job }.kinds();
+    let kinds = row.kinds();
     for kind in OperationKind::ALL {
         let all = group.iter().filter_map(|(_, job)| {
             let outcome = match kind {

@@ -4,7 +4,8 @@
 //! its tables. Numbers are formatted when the sheet is made, so all of them show the same.
 
 use crate::chart::Chart;
-use stripewise_results::{Severity, Warning};
+use crate::number::signed;
+use stripewise_results::{AnswerBound, Severity, Warning};
 
 /// The content of a document, ready to be rendered.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -220,6 +221,8 @@ pub struct Column {
     pub drop_order: u8,
     /// If wrapped text does not fit either, the highest goes first, and of equal ones the last.
     pub late_order: u8,
+    /// Of a numeric column: its cells are wrapped between numbers before a column is dropped late.
+    pub wraps: bool,
 }
 
 impl Column {
@@ -258,6 +261,16 @@ impl Column {
             ..self
         }
     }
+
+    /// A numeric column whose cells, such as `3 ms (2 ms to 4 ms)`, may take several lines. Text
+    /// is wrapped first.
+    #[must_use]
+    pub fn wrapped(self) -> Column {
+        Column {
+            wraps: true,
+            ..self
+        }
+    }
 }
 
 impl From<&str> for Column {
@@ -275,6 +288,8 @@ pub struct Cell {
     pub value: Option<f64>,
     /// The interval of the number, which pictures draw.
     pub interval: Option<[f64; 2]>,
+    /// The number is only a bound; its text has the sign.
+    pub bound: Option<AnswerBound>,
     /// Shown in colour, if there is colour.
     pub judgement: Option<Judgement>,
 }
@@ -286,6 +301,15 @@ impl Cell {
         Cell {
             value: Some(value),
             ..Cell::from(text.into())
+        }
+    }
+
+    /// The same with a sign before the text, if the number is only a bound.
+    #[must_use]
+    pub fn bounded(text: &str, value: f64, bound: Option<AnswerBound>) -> Cell {
+        Cell {
+            bound,
+            ..Cell::exact(signed(bound, text), value)
         }
     }
 

@@ -128,10 +128,16 @@ pub(crate) fn severity_word(severity: Severity) -> &'static str {
 /// ` (in 3 of 12 runs)`, or ` (in 3 of 12 runs: /dev/sdb)` if there are several
 /// targets; empty if all runs have it.
 pub(crate) fn of_runs(warning: &Warning, count: usize, runs: &[RunRecord]) -> String {
+    let some = some_runs(warning, count, runs);
+    some.map_or_else(String::new, |some| format!(" (in {some})"))
+}
+
+/// `3 of 12 runs`, or `3 of 12 runs: /dev/sdb`; `None` if all runs have it.
+pub(crate) fn some_runs(warning: &Warning, count: usize, runs: &[RunRecord]) -> Option<String> {
     /// Maximum number of names listed.
     const NAMED_MAX: usize = 3;
     if runs.len() < 2 || count >= runs.len() {
-        return String::new();
+        return None;
     }
     let targets = |of: &dyn Fn(&RunRecord) -> bool| -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
@@ -155,7 +161,7 @@ pub(crate) fn of_runs(warning: &Warning, count: usize, runs: &[RunRecord]) -> St
         some if some < all.len() && some <= NAMED_MAX => format!(": {}", concerned.join(", ")),
         _ => String::new(),
     };
-    format!(" (in {count} of {} runs{where_})", runs.len())
+    Some(format!("{count} of {} runs{where_}", runs.len()))
 }
 
 /// In full; `of` follows its message.

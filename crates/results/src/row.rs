@@ -79,6 +79,15 @@ impl<'a> JobRow<'a> {
         self.given("jobs.workload.outstanding", self.job.workload.outstanding)
     }
 
+    /// Outstanding of one thread, over all of its targets.
+    #[must_use]
+    pub fn outstanding_of_thread(&self) -> Option<u32> {
+        let of_one = self.in_flight().zip(self.threads());
+        of_one
+            .and_then(|(all, threads)| all.checked_div(threads))
+            .or_else(|| self.outstanding())
+    }
+
     /// Total operations in flight: threads times outstanding times targets; for targets visited in
     /// turn, a thread has its outstanding on all of them together. Also absent if it exceeds
     /// `u32::MAX`: no such load was ever run.

@@ -525,7 +525,7 @@ function pageCompare() {
   add(links, 'a', { href: whole }, 'All of them in one report, with charts');
   if (ids.length === 2) { links.appendChild(document.createTextNode(' \u00b7 ')); add(links, 'a', { href: '/compare?' + ids.slice().reverse().map(function (id) { return 'id=' + encodeURIComponent(id); }).join('&') }, 'Swap the two'); }
   var form = add(page, 'form'), metric = field(form, 'Metric', 'select');
-  [['iops', 'IOPS'], ['latency_p99', 'p99 latency'], ['latency_mean', 'mean latency'], ['mib_per_s', 'MiB/s']].forEach(function (m) { add(metric, 'option', { value: m[0] }, m[1]); });
+  [['', 'as usual'], ['iops', 'IOPS'], ['latency_p99', 'p99 latency'], ['latency_mean', 'mean latency'], ['mib_per_s', 'MiB/s']].forEach(function (m) { add(metric, 'option', { value: m[0] }, m[1]); });
   var box = add(page, 'div');
   function load() {
     clear(box);
@@ -533,6 +533,7 @@ function pageCompare() {
       var part = add(box, 'section');
       var heading = add(part, 'h2', {}, id + ' against ' + ids[0]);
       ask('/api/compare?' + query({ a: ids[0], b: id, metric: metric.value })).then(function (lines) {
+        if (!lines[0].comparisons) { ownTable(part, lines[0]); return; }
         // What people call them says more than ids.
         var first = (lines[0].comparisons || [])[0];
         if (first && first.a.name !== first.b.name) heading.textContent = first.b.name + ' against ' + first.a.name;
@@ -543,6 +544,16 @@ function pageCompare() {
   }
   metric.addEventListener('change', load);
   load();
+}
+// Some kinds of results have a table of their own: here that of two answers to one question.
+function ownTable(to, d) {
+  if (!d.question) { words(add(to, 'p'), 'Their table: `stripewise compare ' + d.a.id + ' ' + d.b.id + '`'); return; }
+  var side = function (v) { return v ? v.text + (v.verdict ? ' (' + v.verdict + ')' : '') : '-'; };
+  table(to, d.b.id + ' against ' + d.a.id, [
+    { name: 'Measured', value: function (r) { return r.name; } },
+    { name: d.a.id + ' on ' + d.a.target, value: function (r) { return side(r.a); } },
+    { name: d.b.id + ' on ' + d.b.target, value: function (r) { return side(r.b); } }
+  ], d.rows);
 }
 // What the interval is about, where there is one: the estimate, else the plain difference; of bounds the
 // end that is known, which may be none.

@@ -249,11 +249,12 @@ pub(crate) async fn compare(State(shared): App, RawQuery(query): RawQuery) -> Re
     if !is_id(&a) || !is_id(&b) || !is_metric {
         return failure(StatusCode::BAD_REQUEST, "name two ids: ?a=...&b=...", None);
     }
-    let metric = match metric.as_str() {
-        "" => "--metric=iops".to_owned(),
-        metric => format!("--metric={metric}"),
-    };
-    document(&shared, &["compare", "--json", &metric, "--", &a, &b]).await
+    // Not every kind of result is compared by a metric.
+    let switch = (!metric.is_empty()).then(|| format!("--metric={metric}"));
+    let mut words = vec!["compare", "--json"];
+    words.extend(switch.as_deref());
+    words.extend(["--", a.as_str(), b.as_str()]);
+    document(&shared, &words).await
 }
 
 pub(crate) async fn disks(State(shared): App) -> Response<Body> {

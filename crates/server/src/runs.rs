@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use stripewise_campaign::live::{AllowedTarget, Started, StartedHere, View, Wish};
 use stripewise_campaign::{Exit, Failure, Outcome, canonical};
-use stripewise_units::NameText;
+use stripewise_units::{NameText, sim_array};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::timeout;
@@ -201,7 +201,7 @@ fn words(allowed: &[Allowed], options: &Wish) -> Result<Vec<String>, String> {
 }
 
 fn target(allowed: &[Allowed], name: &str) -> Result<String, String> {
-    if let Some(array) = name.strip_prefix("sim:") {
+    if let Some(array) = sim_array(name) {
         // A name, never a file.
         let of_name = |letter: char| letter.is_ascii_alphanumeric() || "-?=&._".contains(letter);
         let is_file = array

@@ -7,7 +7,7 @@
 use crate::{Error, ErrorKind, Result};
 use std::path::PathBuf;
 use std::str::FromStr;
-use stripewise_units::{NameText, path_of};
+use stripewise_units::{NameText, path_of, sim_array};
 
 /// A target as the user named it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl FromStr for TargetName {
                 "a name cannot contain a NUL byte",
             ));
         }
-        if let Some(rest) = text.strip_prefix("sim:") {
+        if let Some(rest) = sim_array(text) {
             return parse_simulated(text, rest);
         }
         if let Some(name) = text.strip_prefix("dataset:") {

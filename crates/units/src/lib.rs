@@ -45,12 +45,14 @@ pub use hint::Hint;
 pub use kind::Kind;
 pub use letters::{acts, shown_instead};
 pub use list::{CpuList, List, ListItem, parse_count};
-pub use names::{NameText, has_text, name_of, path_of, quoted, shell_word};
+pub use names::{
+    NameText, has_text, is_sim_target, name_of, path_of, quoted, shell_word, sim_array,
+};
 pub use nearest::nearest;
 pub use numbers::{
     beside, capitalised, counted, format_count, format_iops, format_iops_beside, format_mib_per_s,
     format_mib_per_s_beside, format_rate_interval, format_rate_interval_beside, format_share,
-    format_three_digits, listed, plural,
+    format_three_digits, in_flight_words, listed, plural,
 };
 pub use percentile::Percentile;
 /// Selects the text for the system that the program was built for, as remedies have other names on

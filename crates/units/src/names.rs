@@ -39,6 +39,28 @@ pub fn path_of(text: &str) -> PathBuf {
     PathBuf::from(name_of(text))
 }
 
+/// How the name of a simulated array begins, as a target.
+const SIM: &str = "sim:";
+
+/// The simulated array that a target names, with its overrides; `None` for every other target. A file
+/// whose name begins like that is reached as `./sim:...`.
+///
+/// ```
+/// assert_eq!(stripewise_units::sim_array("sim:nvme?offset=63s"), Some("nvme?offset=63s"));
+/// assert_eq!(stripewise_units::sim_array("./sim:nvme"), None);
+/// ```
+#[must_use]
+pub fn sim_array(target: &str) -> Option<&str> {
+    target.strip_prefix(SIM)
+}
+
+/// Whether a target, as typed or stored, is a simulated array: its time is not the clock's, and it
+/// is no file and no device. One that cannot be parsed is one, too: who opens it says why.
+#[must_use]
+pub fn is_sim_target(target: &str) -> bool {
+    sim_array(target).is_some()
+}
+
 /// Whether [`path_of`] restores this name from its text.
 #[must_use]
 pub fn has_text(name: &OsStr) -> bool {

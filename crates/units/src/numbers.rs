@@ -42,6 +42,30 @@ pub fn counted(count: usize, one: &str, several: &str) -> String {
     )
 }
 
+/// How many operations are in flight at once, and by how many threads if several; what is not known
+/// is left out. Where the threads are not known, `outstanding` is of all of them.
+///
+/// ```
+/// use stripewise_units::in_flight_words;
+///
+/// assert_eq!(in_flight_words(Some(1), Some(16)), "16 in flight");
+/// assert_eq!(in_flight_words(Some(4), Some(8)), "32 in flight (4 threads)");
+/// assert_eq!(in_flight_words(None, Some(8)), "8 in flight");
+/// assert_eq!(in_flight_words(None, None), "");
+/// ```
+#[must_use]
+pub fn in_flight_words(threads: Option<u32>, outstanding: Option<u32>) -> String {
+    match (threads, outstanding) {
+        (Some(threads @ 2..), Some(outstanding)) => format!(
+            "{} in flight ({threads} threads)",
+            format_count(u64::from(threads) * u64::from(outstanding))
+        ),
+        (_, Some(outstanding)) => format!("{} in flight", format_count(outstanding.into())),
+        (Some(threads), None) => counted(threads as usize, "thread", "threads"),
+        (None, None) => String::new(),
+    }
+}
+
 /// The first `most` names of a list, and the number of the others.
 ///
 /// ```

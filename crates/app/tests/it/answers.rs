@@ -225,7 +225,10 @@ fn a_quiet_check_prints_only_what_is_worse() {
     // One line, for a mail: what is worse, by how much, what is missed, and where it is kept.
     let line = &worse.stdout;
     assert_eq!(line.lines().count(), 1, "{line}");
-    assert!(line.starts_with("WORSE: read random 8K 1x1: "), "{line}");
+    assert!(
+        line.starts_with("WORSE: read random 8K 1 thread of 1: "),
+        "{line}"
+    );
     assert!(
         line.contains(" %), was ") && line.contains("MISSED: iops>=99000000"),
         "{line}"

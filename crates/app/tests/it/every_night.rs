@@ -45,14 +45,19 @@ fn a_quiet_run_is_a_line_of_what_it_measured() {
         "4",
     ];
     let one = line(&desk, 0, &run);
-    is(&desk, &one, "sim:sata-ssd: random read 8K 1x4: ", " µs");
+    is(
+        &desk,
+        &one,
+        "sim:sata-ssd: random read 8K 4 in flight: ",
+        " µs",
+    );
     assert!(one.contains(" IOPS, p99 "), "{one}");
 
     let repeated = line(&desk, 0, &[&run[..], &["--repeat", "6"]].concat());
     is(
         &desk,
         &repeated,
-        "sim:sata-ssd: random read 8K 1x4: ",
+        "sim:sata-ssd: random read 8K 4 in flight: ",
         " µs",
     );
     assert!(repeated.contains(", median of 6 runs, p99 "), "{repeated}");
@@ -62,10 +67,13 @@ fn a_quiet_run_is_a_line_of_what_it_measured() {
     is(
         &desk,
         &mixed,
-        "sim:sata-ssd: random 70 % read 4K 1x4: ",
+        "sim:sata-ssd: random 70 % read 4K 4 in flight: ",
         " ms",
     );
-    assert!(mixed.contains("; random 70 % read 8K 1x4: "), "{mixed}");
+    assert!(
+        mixed.contains("; random 70 % read 8K 4 in flight: "),
+        "{mixed}"
+    );
     assert!(mixed.contains(", p99 of reads "), "{mixed}");
 
     // Of a large grid some, and how many there are besides.
@@ -74,7 +82,7 @@ fn a_quiet_run_is_a_line_of_what_it_measured() {
     is(
         &desk,
         &grid,
-        "sim:sata-ssd: random read 1K 1x4: ",
+        "sim:sata-ssd: random read 1K 4 in flight: ",
         "; and 2 more",
     );
 }
@@ -142,10 +150,10 @@ fn a_quiet_bench_is_a_line_of_its_answers() {
     is(
         &desk,
         &like,
-        "sim:sata-ssd: sequential read 1M 1x8: ",
+        "sim:sata-ssd: sequential read 1M 8 in flight: ",
         "; warning: not-steady",
     );
-    assert!(like.contains("; random write 4K 1x32: "), "{like}");
+    assert!(like.contains("; random write 4K 32 in flight: "), "{like}");
 }
 
 #[test]
@@ -315,7 +323,7 @@ fn the_lines_for_cron_do_what_the_page_says() {
     let log = std::fs::read_to_string(&log).expect("the log");
     let last = log.lines().next_back().expect("a line");
     // That it is void is said first.
-    let words = format!("{volume}: random read 8K 1x1: ");
+    let words = format!("{volume}: random read 8K 1 in flight: ");
     assert!(
         last.starts_with(&words) || last.contains(&format!("; {words}")),
         "{log}"

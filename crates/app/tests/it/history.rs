@@ -186,6 +186,63 @@ fn an_id_that_is_not_there_or_not_unique_is_a_mistake_in_use() {
 }
 
 #[test]
+fn results_of_different_kinds_are_shown_one_after_the_other() {
+    let desk = Desk::new();
+    let run = ["run", "sim:nvme", "--duration", "10ms"];
+    let bench = ["bench", "sim:nvme", "--series", "random-read", "--step"];
+    desk.run(&[&bench[..], &["1s", "--no-report"]].concat())
+        .done();
+    let bench = desk.json(&["history", "show", "last"]);
+    let bench = bench.at("series.0.id").text();
+    let limits = desk.json(&["limits", "sim:ebs-gp3"]).at("id").text();
+    let ids = [0, 1].map(|_| desk.json(&run).at("runs.0.id").text());
+    // The sign of a bound stands before its number.
+    let listed = desk.run(&["history"]).done().stdout;
+    let words = listed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("random-read ceiling \u{2265} 4"), "{listed}");
+    let alone = |id: &String| desk.run(&["history", "show", id]).done().stdout;
+    let show = |more: &[&str]| desk.run(&[&["history", "show"], more].concat());
+    let all = show(&[&bench, &ids[0], &limits]).done().stdout;
+    assert_eq!(all, [&bench, &ids[0], &limits].map(alone).join("\n"));
+    // Of one kind, runs are rows of one table.
+    let both = show(&[&ids[0], &ids[1]]).done().stdout;
+    assert_eq!(both.matches("In flight").count(), 1, "{both}");
+    let lines = show(&[&bench, &ids[0], &ids[1], "-q"]).done().stdout;
+    let ends: Vec<&str> = lines.lines().map(|line| &line[line.len() - 6..]).collect();
+    let expected = [&bench, &ids[0], &ids[1]].map(|id| format!("{}]", &id[id.len() - 5..]));
+    assert_eq!(ends, expected, "{lines}");
+    show(&[&ids[0], &limits, "--json"]).failed(2, &[&limits, "a document of its own"]);
+    show(&[&ids[0], "nope"]).failed(2, &["`nope`", "stripewise history"]);
+    // Nor does a report lose one of them, or have hundreds of runs instead of an answer.
+    let report = |ids: [&str; 2]| desk.run(&["report", ids[0], ids[1], "--format", "md"]);
+    report([&limits, &ids[0]]).failed(2, &[&limits, "a report of its own"]);
+    let mixed = report([&bench, &ids[0]]).done().stdout;
+    assert!(mixed.contains("1 run is of no bench"), "{mixed}");
+}
+
+/// Its runs alone say nothing about the levels.
+#[test]
+fn an_experiment_is_shown_with_its_comparison_above_its_runs() {
+    let desk = Desk::new();
+    let align = "align sim:raid10-10k --blocks 10 --step 1s --threads 1 --read -q";
+    let answer = desk.run(&align.split(' ').collect::<Vec<_>>());
+    assert!(matches!(answer.code, Some(0 | 1)), "{}", answer.stderr);
+    let compared = desk.run(&["compare", "last"]).stdout;
+    let shown = desk.run(&["history", "show", "last"]).done().stdout;
+    assert!(compared.contains("estimate %"), "{compared}");
+    assert!(
+        shown.starts_with(&compared) && shown.contains("\nCommand "),
+        "{shown}"
+    );
+    // The line has the id, as those of all other results.
+    let line = desk.run(&["history", "show", "last", "-q"]).done().stdout;
+    let compared = desk.run(&["compare", "last", "-q"]).stdout;
+    let series = desk.json(&["history", "show", "last"]);
+    let series = series.at("runs.0.series").text();
+    assert_eq!(line, format!("{} [{series}]\n", compared.trim_end()));
+}
+
+#[test]
 fn history_delete_removes_what_is_named_and_nothing_else() {
     let desk = Desk::new();
     for _ in 0..3 {

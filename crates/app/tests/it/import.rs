@@ -253,7 +253,10 @@ fn the_list_of_results_says_nothing_that_they_do_not_say() {
     }
     assert_eq!(job.at("iops").number(), 8_000.0);
     let list = desk.run(&["history"]).done().stdout;
-    assert!(list.contains(" read -x-"), "{list}");
+    assert!(
+        list.contains(" read  ") && !list.contains("in flight"),
+        "{list}"
+    );
     assert!(!list.contains("random") && !list.contains("8K"), "{list}");
     let refused = desk.run(&["compare", "old.json", "old.json"]);
     refused.failed(2, &["neither side states whether it read or wrote"]);

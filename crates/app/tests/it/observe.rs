@@ -110,6 +110,8 @@ fn a_trace_with_a_slow_device_is_counted_and_blamed() {
         .printed(&["reads, p99", "+0.0 %"]);
     desk.run(&["compare", &id, "dataset:oja-nisula-2007-offset"])
         .failed(2, &["is not", "hint:"]);
+    desk.run(&["compare", "nope", &id])
+        .failed(2, &["`nope`", "hint:"]);
 }
 
 #[test]

@@ -312,6 +312,15 @@ fn the_end_of_the_files_name_gives_the_format() {
     }
     let picture = ["report", "last", "--format", "svg", "--chart", "nonesuch"];
     desk.run(&picture).failed(2, &["nonesuch", "percentiles"]);
+    // A picture is drawn where no format is given, and is not forgotten where another one is.
+    let chart = ["report", "last", "--chart", "percentiles", "-o", "-"];
+    desk.run(&[&chart[..], &["--format", "md"]].concat())
+        .failed(2, &["--chart draws a picture, and md is none"]);
+    let path = desk.file("stripewise-last.png");
+    // Beside the store, which is the current directory of a process.
+    desk.process(&chart[..4]).done();
+    let bytes = std::fs::read(path).expect("a picture");
+    assert!(bytes.starts_with(b"\x89PNG"));
 }
 
 #[test]

@@ -91,6 +91,21 @@ fn the_caps_of_volumes_are_named_and_those_of_a_disk_are_none() {
         .failed(2, &["is not", "hint:"]);
 }
 
+/// Their raw runs are never compared, no switch is ignored, and what does not exist is named.
+#[test]
+fn answers_are_compared_two_at_a_time_by_a_table_of_their_own() {
+    let desk = Desk::new();
+    let id = desk.json(&["limits", "sim:ebs-gp3"]).at("id").text();
+    let each = format!("`stripewise compare {id} last`");
+    desk.run(&["compare", &id, "last", &id])
+        .failed(2, &["are compared two at a time", &each]);
+    desk.run(&["compare", &id, "last", "--metric", "latency_p99"])
+        .failed(2, &["--metric does not apply to answers of `limits`"]);
+    let missing = desk.run(&["compare", &id, "nope"]);
+    let missing = missing.failed(2, &["no run matches `nope`", "`stripewise history` lists"]);
+    assert!(!missing.stderr.contains("is not"), "{}", missing.stderr);
+}
+
 #[test]
 fn a_burst_is_driven_to_its_end() {
     let desk = Desk::new();

@@ -22,6 +22,7 @@ use stripewise_lab::layouts::Factor;
 use stripewise_lab::plan_file::cells_of;
 use stripewise_lab::profiles::Profile;
 use stripewise_store::Store;
+use stripewise_units::is_sim_target;
 
 /// The question and its parameters.
 #[derive(Clone, Debug)]
@@ -76,7 +77,7 @@ pub fn advise(
     options: &AdviseOptions,
     permissions: &Permissions,
 ) -> Outcome<Advised> {
-    if !options.target.starts_with("sim:") {
+    if !is_sim_target(&options.target) {
         return real::advise(context, store, options, permissions);
     }
     if !permissions.destroy.is_empty() {

@@ -11,7 +11,7 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::simulated::spec;
 use stripewise_lab::layouts::Factor;
 use stripewise_results::{EffectRecord, LayoutLevels};
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, sim_array};
 
 const MIB: u64 = 1 << 20;
 const OFFSET_63_SECTORS: u64 = 63 * 512;
@@ -29,10 +29,7 @@ pub struct Proposal {
 }
 
 pub fn propose(context: &Context, options: &AdviseOptions) -> Outcome<Proposal> {
-    let name = options
-        .target
-        .strip_prefix("sim:")
-        .unwrap_or(&options.target);
+    let name = sim_array(&options.target).unwrap_or(&options.target);
     let spec = spec(context, name)?;
     let mut factors = usual(&spec);
     let mut by_arithmetic = Vec::new();

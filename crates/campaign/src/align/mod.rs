@@ -26,7 +26,7 @@ use stripewise_io_engine::EngineName;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_store::Store;
 use stripewise_targets::Size;
-use stripewise_units::{ByteSize, format_duration, path_of};
+use stripewise_units::{ByteSize, format_duration, is_sim_target, path_of};
 use stripewise_workload::Workload;
 
 /// The question and its parameters.
@@ -121,7 +121,7 @@ fn refuse_unreadable(
 /// Prints the maximum duration before a test file is filled. There may be fewer rows if
 /// writing is not allowed; then it takes less.
 fn say_time(context: &Context, options: &AlignOptions, design: &Design) {
-    if options.target.starts_with("sim:") {
+    if is_sim_target(&options.target) {
         return;
     }
     let names = design.offsets(None);

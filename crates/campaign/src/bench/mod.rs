@@ -36,7 +36,7 @@ use stripewise_stats::LatencyStatistic;
 pub use stripewise_stats::Slo;
 use stripewise_store::Store;
 use stripewise_targets::Size;
-use stripewise_units::{ByteSize, Nanoseconds, counted, format_duration};
+use stripewise_units::{ByteSize, Nanoseconds, counted, format_duration, is_sim_target};
 use stripewise_workload::{
     Request, SIMULATED_OPERATIONS_MIN, Steady, TIME_NS_MAX, Workload, derived_seed,
 };
@@ -243,7 +243,7 @@ fn refuse_short(options: &BenchOptions, plan: &BenchPlan) -> Outcome<()> {
 
 /// Prints the expected duration before anything is done.
 fn announce(context: &Context, options: &BenchOptions, plan: &BenchPlan) {
-    let is_simulated = options.target.starts_with("sim:");
+    let is_simulated = is_sim_target(&options.target);
     let limit_ns = match is_simulated {
         true => options.time_ns,
         false => limit_ns(options),

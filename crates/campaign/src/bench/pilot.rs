@@ -12,7 +12,7 @@ use stripewise_lab::{SeriesKind, SeriesPlan};
 use stripewise_results::RunRecord;
 use stripewise_stats::PilotPlan;
 use stripewise_studies::LoadPilot;
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, is_sim_target};
 use stripewise_workload::Workload;
 
 /// Operations in flight of a pilot: enough to fill a cache, few enough to show the rate
@@ -28,7 +28,7 @@ const THOROUGH_NS: u64 = 130_000_000_000;
 /// Expected time of the pilot before a series that writes; virtual time does not count.
 pub(super) fn expected_ns(options: &BenchOptions) -> u64 {
     match options.qualify {
-        _ if options.target.starts_with("sim:") || options.engine == EngineName::Null => 0,
+        _ if is_sim_target(&options.target) || options.engine == EngineName::Null => 0,
         true => THOROUGH_NS,
         false => LEAST_NS,
     }

@@ -1,6 +1,10 @@
 //! `compare`: tables of differences between what is stored, imported or published.
 
-pub use crate::steps::compared_answers::{AnswerComparison, compare_stored_answers};
+use crate::headroom::{HeadroomComparison, compare_headrooms};
+use crate::observe::{ObservationComparison, compare_observations};
+use crate::profile::{ProfileComparison, compare_profiles};
+pub use crate::steps::compared_answers::AnswerComparison;
+use crate::steps::compared_answers::compare_stored_answers;
 use crate::steps::levels::{Alone, alone, metric, nothing};
 use crate::steps::pages::material_of;
 use crate::steps::subject::{Subject, subject};
@@ -27,6 +31,79 @@ pub struct CompareQuestion {
     pub metrics: Vec<String>,
     /// The level with which the others of A are compared.
     pub baseline: Option<String>,
+}
+
+/// Two results that are compared by a table of their own instead of their runs.
+#[derive(Debug)]
+pub enum OwnTable {
+    /// Profiles of a surface.
+    Profiles(Box<ProfileComparison>),
+    /// Observations of a server.
+    Observations(Box<ObservationComparison>),
+    /// Headrooms.
+    Headrooms(Box<HeadroomComparison>),
+    /// Answers of `limits` or of `qualify`.
+    Answers(Box<AnswerComparison>),
+}
+
+impl OwnTable {
+    fn subjects(&self) -> &'static str {
+        match self {
+            OwnTable::Profiles(_) => "profiles",
+            OwnTable::Observations(_) => "observations",
+            OwnTable::Headrooms(_) => "headrooms",
+            OwnTable::Answers(_) => "answers of `limits` and `qualify`",
+        }
+    }
+}
+
+/// Compares two results of a kind that has a table of its own. `None` if no side is of one.
+///
+/// # Errors
+/// If only one of two is of such a kind, if there are more than two, or metrics were given,
+/// which are those of runs.
+pub fn compare_own_table(
+    context: &Context,
+    question: &CompareQuestion,
+) -> Outcome<Option<OwnTable>> {
+    for b in &question.others {
+        let Some(found) = own_table(context, &question.a, b)? else {
+            continue;
+        };
+        if question.others.len() > 1 {
+            let pair = |b: &String| format!("`stripewise compare {} {b}`", question.a);
+            let pairs: Vec<String> = question.others.iter().map(pair).collect();
+            return Err(Failure::usage(
+                format!("{} are compared two at a time", found.subjects()),
+                format!("compare each with the first: {}", pairs.join(", ")),
+            ));
+        }
+        if !question.metrics.is_empty() {
+            return Err(Failure::usage(
+                format!(
+                    "--metric does not apply to {}, which have a table of their own",
+                    found.subjects()
+                ),
+                "leave --metric out: it selects what is compared of runs and benches",
+            ));
+        }
+        return Ok(Some(found));
+    }
+    Ok(None)
+}
+
+fn own_table(context: &Context, a: &str, b: &str) -> Outcome<Option<OwnTable>> {
+    if let Some(found) = compare_profiles(context, a, b)? {
+        return Ok(Some(OwnTable::Profiles(Box::new(found))));
+    }
+    if let Some(found) = compare_observations(context, a, b)? {
+        return Ok(Some(OwnTable::Observations(Box::new(found))));
+    }
+    if let Some(found) = compare_headrooms(context, a, b)? {
+        return Ok(Some(OwnTable::Headrooms(Box::new(found))));
+    }
+    let found = compare_stored_answers(context, a, b)?;
+    Ok(found.map(|found| OwnTable::Answers(Box::new(found))))
 }
 
 /// What came of it.

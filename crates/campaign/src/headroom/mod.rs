@@ -27,7 +27,7 @@ use stripewise_studies::headroom::{
     Headroom, HeadroomDocument, HeadroomLoad, HeadroomOptions, allowed_share,
 };
 use stripewise_targets::Size;
-use stripewise_units::{format_duration, path_of};
+use stripewise_units::{format_duration, is_sim_target, path_of};
 use stripewise_workload::Request;
 
 /// Minimum length of a recording, in runs.
@@ -227,7 +227,7 @@ fn fitted_to(study: Headroom, file: &FileRecording, target: &OpenTarget) -> Outc
 fn plan(asked: &HeadroomRequest, given: &GivenLoad, study: &Headroom) -> Vec<String> {
     let options = study.options();
     let time = stripewise_studies::Study::time(study);
-    let is_simulated = asked.target.starts_with("sim:");
+    let is_simulated = is_sim_target(&asked.target);
     let mut lines = vec![
         given.plan.clone(),
         format!(

@@ -5,6 +5,7 @@ mod rows;
 
 use crate::steps::documents::{document, judge_as_asked, verdicts_as_asked};
 use crate::steps::headroom::{self, StoredHeadroom};
+use crate::steps::levels::levels_compared;
 use crate::steps::limits::{self, StoredLimits};
 use crate::steps::measured;
 pub use crate::steps::measured::Measurement;
@@ -14,6 +15,7 @@ use crate::steps::resumable_answer::json_of_series;
 use crate::steps::series_answers::{ANSWERS, answers_of};
 use crate::steps::stored_check::StoredCheck;
 use crate::steps::stored_experiment::StoredExperiment;
+use crate::steps::subject::stored;
 use crate::steps::surface::MeasuredSurface;
 use crate::steps::verification::text::verdict;
 use crate::steps::verification_page::{of_kept, sheet};
@@ -24,7 +26,7 @@ use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_report::{HistoryRow, Sheet};
-use stripewise_results::{Document, RunRecord, SCHEMA_VERSION, Status};
+use stripewise_results::{ComparisonRecord, Document, RunRecord, SCHEMA_VERSION, Status};
 use stripewise_store::{Filter, Owner, RunSummary, Store};
 use stripewise_units::{NameText, Nanoseconds};
 
@@ -135,6 +137,21 @@ pub fn check(context: &Context, name: &str) -> Outcome<Option<StoredCheck>> {
         return Ok(None);
     };
     StoredCheck::find(&store, &measured::full_name(&store, name)?)
+}
+
+/// The comparison of the levels of a stored experiment. Empty if `name` is something else.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn experiment(context: &Context, name: &str) -> Outcome<Vec<ComparisonRecord>> {
+    let Some(store) = context.open_store_if_any()? else {
+        return Ok(Vec::new());
+    };
+    let name = measured::full_name(&store, name)?;
+    match StoredExperiment::is_known(&store, &name)? {
+        true => Ok(levels_compared(context, &stored(context, &store, &name)?)),
+        false => Ok(Vec::new()),
+    }
 }
 
 /// Parses the start of a period as typed: a day or time, or a duration
@@ -283,6 +300,38 @@ pub fn measurement(context: &Context, name: &str) -> Outcome<Option<KeptMeasurem
         }
     }
     Ok(None)
+}
+
+/// How a stored result is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShownAs {
+    /// As a row of a table of runs.
+    Run,
+    /// As rows of a table of benches.
+    Bench,
+    /// As a table of its own: a grid, repetitions, an experiment, a check.
+    Table,
+    /// As an answer with a document of its own.
+    Answer,
+}
+
+/// How the result of this name is shown.
+///
+/// # Errors
+/// If it is not in the store, or cannot be read.
+pub fn shown_as(context: &Context, name: &str) -> Outcome<ShownAs> {
+    if measurement(context, name)?.is_some() || qualification(context, name)?.is_some() {
+        return Ok(ShownAs::Answer);
+    }
+    if check(context, name)?.is_some() {
+        return Ok(ShownAs::Table);
+    }
+    let runs = load(context, &context.open_store_to_read()?, name)?;
+    Ok(match runs.as_slice() {
+        [_] => ShownAs::Run,
+        runs if runs.iter().any(|run| run.latency_limit.is_some()) => ShownAs::Bench,
+        _ => ShownAs::Table,
+    })
 }
 
 /// A stored profile, fill or verification.

@@ -11,13 +11,14 @@ use stripewise_conductor::failure::Outcome;
 use stripewise_lab::SeriesKind;
 use stripewise_report::{HistoryRow, is_like_job, megabytes_per_s};
 use stripewise_results::{
-    AT_RATE, AnswerReason, JobRecord, JobRow, RunRecord, SeriesAnswer, SeriesRecord, Status,
+    AT_RATE, AnswerBound, AnswerReason, JobRecord, JobRow, RunRecord, SeriesAnswer, SeriesRecord,
+    Status,
 };
 use stripewise_stats::median;
 use stripewise_store::{JobSummary, RunSummary, Store};
 use stripewise_studies::headroom::{Bound, GrowthDocument};
 use stripewise_studies::limits::CapKind;
-use stripewise_units::{ByteSize, counted, format_iops};
+use stripewise_units::{ByteSize, counted, format_iops, in_flight_words};
 use stripewise_workload::operation_name;
 
 /// Known fields of a run's jobs: complete for runs of Stripewise, perhaps incomplete for
@@ -166,8 +167,13 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> H
         let in_bytes = kind.is_some_and(SeriesKind::told_in_bytes);
         if let Some((rates, what)) = rate_of_ladder(&ladder) {
             match in_bytes {
-                true => row.amount = format!("{} MiB/s", format_iops(rates.mib_per_s)),
-                false => row.iops = Some(rates.iops),
+                true => {
+                    let sign = rates
+                        .bound
+                        .map_or_else(String::new, |one| format!("{} ", one.sign()));
+                    row.amount = format!("{sign}{} MiB/s", format_iops(rates.mib_per_s));
+                }
+                false => (row.iops, row.bound) = (Some(rates.iops), rates.bound),
             }
             row.what = what;
         }
@@ -294,10 +300,11 @@ fn growth_in_short(growth: &GrowthDocument) -> String {
 struct Rates {
     iops: f64,
     mib_per_s: f64,
+    bound: Option<AnswerBound>,
 }
 
-/// The representative rate of a ladder, and its description: `random-read p99<5ms`. A bound is
-/// not a rate.
+/// The representative rate of a ladder, and its description: `random-read p99<5ms`. Where the answer
+/// is a bound, the ceiling.
 fn rate_of_ladder(ladder: &SeriesRecord) -> Option<(Rates, String)> {
     let name = &ladder.name;
     let answer = ladder
@@ -311,20 +318,21 @@ fn rate_of_ladder(ladder: &SeriesRecord) -> Option<(Rates, String)> {
                 AnswerReason::Knee => format!("{name} knee"),
                 AnswerReason::Highest => format!("{name} ceiling"),
             };
-            ((record.iops, record.mib_per_s), what)
+            ((record.iops, record.mib_per_s, None), what)
         }
         None => {
             let step = &ladder.steps[ladder.ceiling?];
-            let bound = ladder.ceiling_bound;
-            let bound = bound.map_or_else(String::new, |bound| format!(", {}", bound.words()));
-            (
-                (step.iops, step.mib_per_s),
-                format!("{name} ceiling{bound}"),
-            )
+            let rates = (step.iops, step.mib_per_s, ladder.ceiling_bound);
+            (rates, format!("{name} ceiling"))
         }
     };
-    let (iops, mib_per_s) = rates;
-    Some((Rates { iops, mib_per_s }, what))
+    let (iops, mib_per_s, bound) = rates;
+    let rates = Rates {
+        iops,
+        mib_per_s,
+        bound,
+    };
+    Some((rates, what))
 }
 
 /// The command, if its results do not show it: a check repeats the series of
@@ -405,7 +413,14 @@ fn row(run: &RunSummary, record: Option<&RunRecord>, said: &Said) -> HistoryRow 
             0 | 1 => String::new(),
             jobs => format!(" +{}", jobs - 1),
         };
-        format!("{}{more}", in_short(job))
+        let row = record.and_then(|run| {
+            Some(JobRow {
+                run,
+                job: run.jobs.first()?,
+            })
+        });
+        let outstanding = row.and_then(|row| row.outstanding_of_thread());
+        format!("{}{more}", in_short(job, outstanding.or(job.outstanding)))
     });
     HistoryRow {
         id: run.id.clone(),
@@ -423,9 +438,8 @@ fn row(run: &RunSummary, record: Option<&RunRecord>, said: &Said) -> HistoryRow 
     }
 }
 
-/// `random read 8K 4x8`; values that a source lacks are left out, those of the load shown
-/// as a dash.
-fn in_short(job: &SaidOfJob) -> String {
+/// `random read 8K 32 in flight (4 threads)`; values that a source lacks are left out.
+fn in_short(job: &SaidOfJob, outstanding: Option<u32>) -> String {
     let kind = job
         .read_percent
         .map(|reads| operation_name(reads, job.discard_percent))
@@ -433,9 +447,8 @@ fn in_short(job: &SaidOfJob) -> String {
     let block = job
         .block_size_bytes
         .map(|bytes| ByteSize(bytes).to_string());
-    let known = |count: Option<u32>| count.map_or("-".to_owned(), |count| count.to_string());
-    let load = format!("{}x{}", known(job.threads), known(job.outstanding));
+    let load = in_flight_words(job.threads, outstanding);
     let words = [job.pattern.clone(), kind, block, Some(load)];
-    let words: Vec<String> = words.into_iter().flatten().collect();
-    words.join(" ")
+    let words = words.into_iter().flatten().filter(|word| !word.is_empty());
+    words.collect::<Vec<String>>().join(" ")
 }

@@ -18,6 +18,7 @@ use stripewise_lab::layouts::{LeftOut, PASSES_MIN};
 use stripewise_lab::plan_file::{LayoutsFile, cells_of};
 use stripewise_results::{LayoutLevels, SCHEMA_VERSION};
 use stripewise_store::Store;
+use stripewise_units::is_sim_target;
 
 /// What a plan would do.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
@@ -63,7 +64,7 @@ pub(super) fn forecast(
         let kept = devices::prepared(context, store, file, true)?;
         let costs = devices::costs(context, &kept)?;
         (kept, costs)
-    } else if file.target.starts_with("sim:") {
+    } else if is_sim_target(&file.target) {
         let kept = prepared(context, store, file)?.0;
         let costs = devices::costs(context, &kept)?;
         (kept, costs)
@@ -113,7 +114,7 @@ pub(super) fn run(
     if !file.devices.is_empty() {
         return devices::run(context, &mut store, &file, &MayDestroy::of(permissions));
     }
-    if !file.target.starts_with("sim:") {
+    if !is_sim_target(&file.target) {
         let on = devices::on_target(context, &mut store, &file, permissions)?;
         announce(context, &on.kept, false);
         return measure_on_target(context, &mut store, on);

@@ -22,7 +22,7 @@ use stripewise_studies::limits::{
     CapKind, LimitsDocument, LimitsFacts, LimitsOptions, LimitsStudy, VolumeTable,
 };
 use stripewise_targets::Size;
-use stripewise_units::{NameText, WallTime, format_bytes, format_duration, path_of};
+use stripewise_units::{NameText, WallTime, format_bytes, format_duration, is_sim_target, path_of};
 use stripewise_workload::Request;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -156,7 +156,7 @@ fn begun(
 ) -> Outcome<(LimitsDocument, LimitsStudy)> {
     let (document, mut study, stored_at) = StoredLimits::begun(store, name)?;
     // A simulated array begins anew.
-    let pause_s = (!request.target.starts_with("sim:")).then(|| {
+    let pause_s = (!is_sim_target(&request.target)).then(|| {
         let stored_at: WallTime = stored_at.parse().unwrap_or_default();
         context.wall().ns().saturating_sub(stored_at.ns()) as f64 / SECOND_NS as f64
     });
@@ -225,7 +225,7 @@ fn check(request: &LimitsRequest) -> Outcome<()> {
 }
 
 fn options(context: &Context, request: &LimitsRequest, writes: bool) -> LimitsOptions {
-    let simulated = request.target.starts_with("sim:");
+    let simulated = is_sim_target(&request.target);
     let (usual_ns, operations_min) = match simulated {
         true => (SIMULATED_RUN_NS, SIMULATED_OPERATIONS_MIN),
         false => (RUN_NS, 0),
@@ -273,7 +273,7 @@ fn possible(
 }
 
 fn announce(context: &Context, request: &LimitsRequest, study: &LimitsStudy) {
-    let time = match request.target.starts_with("sim:") {
+    let time = match is_sim_target(&request.target) {
         // The duration of its runs depends on their rates, which are not known yet.
         true => "in simulated time, each run until enough operations completed".to_owned(),
         false => {

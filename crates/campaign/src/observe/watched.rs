@@ -4,7 +4,7 @@ use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
 use stripewise_disk_inspect::{Inspect, System};
-use stripewise_units::{DeviceNumber, listed, path_of};
+use stripewise_units::{DeviceNumber, is_sim_target, listed, path_of};
 
 /// An observed device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub fn watched(target: Option<&str>) -> Outcome<Vec<Watched>> {
     let Some(target) = target else {
         return Ok(Vec::new());
     };
-    if target.starts_with("sim:") {
+    if is_sim_target(target) {
         return Err(Failure::usage(
             format!("{target} is simulated: no kernel sees its I/O"),
             "name a device or a path of this machine; `stripewise run` measures simulated arrays",

@@ -1,11 +1,12 @@
 //! Compares two profiles.
 
 use crate::steps::measured::{self, PROFILE};
+use crate::steps::subject::unlike;
 use crate::steps::surface::{ProfileDocument, SpotFound};
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
-use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::failure::Outcome;
 use stripewise_surface::profile::{
     ChangePercent, PlaceChange, Side, SpotChange, compare, spot_change,
 };
@@ -93,7 +94,9 @@ pub fn compare_profiles(context: &Context, a: &str, b: &str) -> Outcome<Option<P
         (Some(a), Some(b)) => Ok(Some(compared(&a, &b))),
         (one, _) => {
             let (profile, other) = if one.is_some() { (a, b) } else { (b, a) };
-            Err(Failure::usage(
+            Err(unlike(
+                context,
+                other,
                 format!("{profile} is a profile of a surface, and {other} is not"),
                 "name two profiles, by the ids that `profile` printed or as files of --json",
             ))

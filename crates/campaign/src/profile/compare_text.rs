@@ -2,11 +2,49 @@
 
 use super::compare::{ProfileComparison, SideFound, SpotCompared};
 use crate::steps::surface::mib;
+use stripewise_report::one_line;
 use stripewise_surface::profile::{ChangePercent, SpotChange};
-use stripewise_units::{format_bytes, format_duration};
+use stripewise_units::{counted, format_bytes, format_duration};
 
 /// A line for each profile, each change and each spot.
 pub fn text(compared: &ProfileComparison) -> String {
+    let mut text = head(compared);
+    for place in &compared.changed_places {
+        text.push_str(&format!(
+            "  at {}: {} became {}\n",
+            format_bytes(place.offset_bytes),
+            mib(place.before_bytes_per_s),
+            mib(place.after_bytes_per_s)
+        ));
+    }
+    for spot in &compared.spots {
+        text.push_str(&format!("  {}\n", spot_change(spot)));
+    }
+    text
+}
+
+/// The profiles and both changes in a line, with how many places and spots changed.
+pub fn line(compared: &ProfileComparison) -> String {
+    let mut parts: Vec<String> = head(compared).lines().map(one_line).collect();
+    let spots = compared.spots.iter();
+    let spots = spots.filter(|spot| spot.change != SpotChange::Same).count();
+    for (count, one, many) in [
+        (
+            compared.changed_places.len(),
+            "place changed",
+            "places changed",
+        ),
+        (spots, "spot changed", "spots changed"),
+    ] {
+        if count > 0 {
+            parts.push(counted(count, one, many));
+        }
+    }
+    parts.join("; ")
+}
+
+/// A line for each profile and each change.
+fn head(compared: &ProfileComparison) -> String {
     let side = |side: &SideFound| {
         format!(
             "{} {} of {} ({})",
@@ -34,17 +72,6 @@ pub fn text(compared: &ProfileComparison) -> String {
         compared.places,
         change(&compared.access)
     ));
-    for place in &compared.changed_places {
-        text.push_str(&format!(
-            "  at {}: {} became {}\n",
-            format_bytes(place.offset_bytes),
-            mib(place.before_bytes_per_s),
-            mib(place.after_bytes_per_s)
-        ));
-    }
-    for spot in &compared.spots {
-        text.push_str(&format!("  {}\n", spot_change(spot)));
-    }
     text
 }
 

@@ -7,6 +7,6 @@ mod sensor;
 mod surface;
 
 pub use compare::{ProfileComparison, SideFound, SpotCompared, compare_profiles};
-pub use compare_text::text as comparison_text;
+pub use compare_text::{line as comparison_line, text as comparison_text};
 pub use fill::{FillOptions, fill};
 pub use surface::{ProfileOptions, profile};

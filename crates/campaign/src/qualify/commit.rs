@@ -13,7 +13,7 @@ use stripewise_store::Store;
 use stripewise_studies::Study;
 use stripewise_studies::commit::CommitStudy;
 use stripewise_targets::{HAS_OPERATION_FLAGS, Size};
-use stripewise_units::format_duration;
+use stripewise_units::{format_duration, is_sim_target};
 
 /// Parameters of the comparison.
 #[derive(Clone, Debug)]

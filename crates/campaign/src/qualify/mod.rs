@@ -27,7 +27,7 @@ use stripewise_studies::Study;
 use stripewise_studies::product::ProductError;
 use stripewise_studies::qualify::{Placement, Qualify, QualifyOptions, Verdict};
 use stripewise_targets::{ErrorKind, HAS_OPERATION_FLAGS, Size, TargetName};
-use stripewise_units::{format_bytes, path_of};
+use stripewise_units::{format_bytes, is_sim_target, path_of};
 
 /// Page size of flash and memory: the smallest write to a device.
 const PAGE_BYTES: u64 = 4_096;
@@ -236,7 +236,7 @@ fn refuse_small(targets: &[OpenTarget], study: &Qualify, setup: &Setup<'_>) -> O
 
 /// Refuses targets that are not disks.
 fn refuse_memory(target: &str) -> Outcome<()> {
-    if target.starts_with("sim:") {
+    if is_sim_target(target) {
         return Ok(());
     }
     match void_in_memory(&path_of(target)) {

@@ -24,8 +24,9 @@ use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::compare::Requirement;
 use stripewise_lab::{SeriesKind, series_of};
-use stripewise_results::{RunRecord, SeriesRecord};
+use stripewise_results::{Document, RunRecord, SeriesRecord};
 use stripewise_store::{Filter, RunSummary, Store};
+use stripewise_units::{counted, plural};
 
 /// The content of a report, and its format.
 #[derive(Clone, Debug)]
@@ -73,6 +74,9 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
             }
         }
     }
+    if let Some(store) = known {
+        refuse_answers_beside_others(store, question)?;
+    }
     let subjects = if question.subjects.is_empty() {
         let store = store.as_ref().map_err(again)?;
         vec![light(context, store, &question.only, question.format)?]
@@ -84,7 +88,8 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
     };
     // By id, since the meaning of `last` changes.
     let names: Vec<String> = subjects.iter().map(|one| one.name.clone()).collect();
-    let (mut document, notes) = document_of(context, subjects);
+    let (mut document, mut notes) = document_of(context, subjects);
+    notes.extend(beside_benches(&document));
     if document.runs.is_empty() {
         return Err(Failure::usage(
             "there is nothing to report on",
@@ -111,6 +116,47 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
             true => Exit::Done,
             false => exit(&material.document, Exit::Done),
         },
+    })
+}
+
+/// Among others, an answer with a report of its own would be hundreds of its runs.
+fn refuse_answers_beside_others(store: &Store, question: &ReportQuestion) -> Outcome<()> {
+    let is_of_runs = matches!(question.format, ReportFormat::Csv | ReportFormat::Json);
+    if question.subjects.len() < 2 || is_of_runs || !question.require.is_empty() {
+        return Ok(());
+    }
+    for name in &question.subjects {
+        // Another name may be a file's.
+        let Ok(id) = measured::full_name(store, name) else {
+            continue;
+        };
+        let has_answer = StoredHeadroom::find(store, &id)?.is_some()
+            || StoredLimits::find(store, &id)?.is_some()
+            || StoredLayouts::named(store, &id)?.is_some()
+            || answered(store, &id).ok().flatten().is_some();
+        if has_answer {
+            return Err(Failure::usage(
+                format!("{name} has a report of its own"),
+                "report each by itself; --format csv and json take the runs of all",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Names runs beside benches, whose table does not have them.
+fn beside_benches(document: &Document) -> Option<String> {
+    let is_of_bench = |run: &RunRecord| {
+        let mut series = document.series.iter();
+        series.any(|one| run.series.as_deref() == Some(one.id.as_str()))
+    };
+    let others = document.runs.iter().filter(|run| !is_of_bench(run)).count();
+    (others > 0 && !document.series.is_empty()).then(|| {
+        format!(
+            "{} of no bench and so not in the table of answers; a report without the benches has {}.",
+            counted(others, "run is", "runs are"),
+            plural(others, "it", "them")
+        )
     })
 }
 

@@ -27,7 +27,7 @@ use stripewise_lab::offsets::shift;
 use stripewise_results::RunRecord;
 use stripewise_store::Store;
 use stripewise_targets::Size;
-use stripewise_units::{Nanoseconds, counted, format_duration};
+use stripewise_units::{Nanoseconds, counted, format_duration, is_sim_target};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -116,7 +116,7 @@ fn go_on(
     let engine = engine_named(&kept.engine)?;
     // Positions were required of the largest possible test file; so do it again.
     let mut required = requirements(&kept.plan, kept.load_given, engine);
-    if let (Some(_), false) = (&kept.place, kept.target.starts_with("sim:")) {
+    if let (Some(_), false) = (&kept.place, is_sim_target(&kept.target)) {
         required = Needs {
             size: kept.size_bytes.map_or(Size::Auto, Size::Exactly),
             ..required

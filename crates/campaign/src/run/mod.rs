@@ -33,7 +33,7 @@ use stripewise_lab::compare::Requirement;
 use stripewise_results::RunRecord;
 use stripewise_runner::session::check_memory;
 use stripewise_store::Store;
-use stripewise_units::{ParseError, format_duration};
+use stripewise_units::{ParseError, format_duration, is_sim_target};
 use stripewise_workload::{Request, RequestPart, Steady, validate};
 
 /// The result of running a request.
@@ -160,7 +160,7 @@ fn series_of(
 fn check_clocks(planned: &PlannedRuns) -> Outcome<()> {
     let of = |run: &Vec<PlacedJob>, simulated: bool| {
         let mut targets = run.iter().flat_map(|options| &options.targets);
-        targets.any(|&target| planned.targets[target].starts_with("sim:") == simulated)
+        targets.any(|&target| is_sim_target(&planned.targets[target]) == simulated)
     };
     if planned
         .runs
@@ -198,10 +198,7 @@ fn check_faults(
     planned: &PlannedRuns,
     engine: EngineName,
 ) -> Outcome<()> {
-    let simulated = planned
-        .targets
-        .iter()
-        .any(|target| target.starts_with("sim:"));
+    let simulated = planned.targets.iter().any(|target| is_sim_target(target));
     if faults.is_none() || !(simulated || engine == EngineName::Null) {
         return Ok(());
     }
@@ -213,11 +210,7 @@ fn check_faults(
 
 /// Checks memory before a test file is filled.
 fn check_buffers(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
-    if planned
-        .targets
-        .iter()
-        .all(|target| target.starts_with("sim:"))
-    {
+    if planned.targets.iter().all(|target| is_sim_target(target)) {
         return Ok(());
     }
     let memory = System::live().host().memory;

@@ -11,6 +11,7 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::Outcome;
 use stripewise_conductor::simulated;
 use stripewise_results::SCHEMA_VERSION;
+use stripewise_units::sim_array;
 
 /// One array.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
@@ -69,7 +70,7 @@ pub fn list() -> SimListDocument {
 /// # Errors
 /// If there is none, or a change is refused.
 pub fn show(context: &Context, name: &str) -> Outcome<SimShowDocument> {
-    let name = name.strip_prefix("sim:").unwrap_or(name);
+    let name = sim_array(name).unwrap_or(name);
     let spec = simulated::spec(context, name)?;
     let file = bundled().iter().find(|array| array.name == name);
     Ok(SimShowDocument {

@@ -5,6 +5,7 @@ use super::limits::{self, StoredLimits};
 use super::pages::{PictureLook, Rendered, ReportFormat};
 use super::qualification;
 use super::render_sheet::StoredAnswer;
+use super::subject::unlike;
 use serde::Serialize;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -47,12 +48,25 @@ pub struct AnswerSide {
 /// A cap, a load, a requirement or a commit method.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct AnswerRow {
+    /// What it is about.
+    #[serde(skip)]
+    pub kind: RowKind,
     /// Which.
     pub name: String,
     /// Of A; null where it has none.
     pub a: Option<AnswerValue>,
     /// Of B.
     pub b: Option<AnswerValue>,
+}
+
+/// What a row is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RowKind {
+    /// A cap, which decides most.
+    Cap,
+    /// A load, a requirement or a commit method.
+    #[default]
+    Measured,
 }
 
 /// What was measured of it.
@@ -70,8 +84,11 @@ pub struct AnswerValue {
 struct Stored {
     question: String,
     side: AnswerSide,
-    rows: Vec<(String, AnswerValue)>,
+    rows: Vec<StoredRow>,
 }
+
+/// A row of one answer.
+type StoredRow = (RowKind, String, AnswerValue);
 
 /// Compares two answers by their ids. `None` if neither is one.
 ///
@@ -93,7 +110,9 @@ pub fn compare_stored_answers(
         (Some(of_a), Some(of_b)) => (of_a, of_b),
         (one, _) => {
             let (answer, other) = if one.is_some() { (a, b) } else { (b, a) };
-            return Err(Failure::usage(
+            return Err(unlike(
+                context,
+                other,
                 format!("{answer} is an answer of `limits` or `qualify`, and {other} is not"),
                 "name two ids that one of these commands printed",
             ));
@@ -110,15 +129,18 @@ pub fn compare_stored_answers(
     }
     let mut left = of_b.rows;
     let mut rows: Vec<AnswerRow> = Vec::new();
-    for (name, a) in of_a.rows {
-        let other = left.iter().position(|(other, _)| *other == name);
+    for (kind, name, a) in of_a.rows {
+        let is_same = |other: &StoredRow| other.0 == kind && other.1 == name;
+        let other = left.iter().position(is_same);
         rows.push(AnswerRow {
-            b: other.map(|at| left.remove(at).1),
+            kind,
+            b: other.map(|at| left.remove(at).2),
             a: Some(a),
             name,
         });
     }
-    rows.extend(left.into_iter().map(|(name, b)| AnswerRow {
+    rows.extend(left.into_iter().map(|(kind, name, b)| AnswerRow {
+        kind,
         name,
         a: None,
         b: Some(b),
@@ -138,7 +160,7 @@ pub fn compare_stored_answers(
 fn stored(store: &Store, name: &str) -> Outcome<Option<Stored>> {
     if let Some(found) = StoredLimits::find(store, name)? {
         let (sheet, document) = (found.sheet(), &found.document);
-        let mut all: Vec<(String, AnswerValue)> = document.caps.iter().map(cap).collect();
+        let mut all: Vec<StoredRow> = document.caps.iter().map(cap).collect();
         all.extend(rows(&sheet, |[load, depth, iops, _, limit]| {
             let rate = format!("{} IOPS", iops.text);
             let name = format!("{}, {} in flight", load.text, depth.text);
@@ -172,10 +194,7 @@ fn stored(store: &Store, name: &str) -> Outcome<Option<Stored>> {
     }))
 }
 
-/// How rows of caps begin, which no load does.
-const CAP: &str = "cap of ";
-
-fn cap(cap: &CapFound) -> (String, AnswerValue) {
+fn cap(cap: &CapFound) -> StoredRow {
     let of = match cap.kind {
         CapKind::Iops => "IOPS",
         CapKind::BytesPerS => "bandwidth",
@@ -195,10 +214,10 @@ fn cap(cap: &CapFound) -> (String, AnswerValue) {
         AppliesTo::Writes => ", writes",
         AppliesTo::Both | AppliesTo::ReadsUntestedWrites => "",
     };
-    (format!("{CAP}{of}{kinds}"), value)
+    (RowKind::Cap, format!("cap of {of}{kinds}"), value)
 }
 
-fn commits(one: &CommitRecord) -> (String, AnswerValue) {
+fn commits(one: &CommitRecord) -> StoredRow {
     let committers = match (one.committers, one.group_commit) {
         (1, _) => "1 committer".to_owned(),
         (several, true) => format!("{several} in a group"),
@@ -214,10 +233,8 @@ fn commits(one: &CommitRecord) -> (String, AnswerValue) {
         text,
         verdict: String::new(),
     };
-    (
-        format!("{}, {} file, {committers}", one.method, one.file),
-        value,
-    )
+    let name = format!("{}, {} file, {committers}", one.method, one.file);
+    (RowKind::Measured, name, value)
 }
 
 fn side(id: &str, target: &str, sheet: &Sheet) -> AnswerSide {
@@ -238,7 +255,7 @@ type Row<'a> = [&'a Cell; 5];
 fn rows(
     sheet: &Sheet,
     of: impl Fn(Row<'_>) -> (String, Option<f64>, String, String),
-) -> Vec<(String, AnswerValue)> {
+) -> Vec<StoredRow> {
     let table = sheet.tables.first().into_iter();
     let rows = table.flat_map(|table| &table.rows).filter_map(|row| {
         let cells: Vec<_> = row.iter().collect();
@@ -248,7 +265,7 @@ fn rows(
             text,
             verdict,
         };
-        Some((name, value))
+        Some((RowKind::Measured, name, value))
     });
     rows.collect()
 }
@@ -265,10 +282,11 @@ impl AnswerComparison {
         };
         let columns = vec![
             Column::text("Measured"),
-            Column::number("A"),
-            Column::number("B"),
-            Column::number("Change"),
-            Column::text("Verdict"),
+            // Without one of the sides nothing would be compared.
+            Column::number("A").wrapped(),
+            Column::number("B").wrapped(),
+            Column::number("Change").dropped_late(2),
+            Column::text("Verdict").dropped_late(1),
         ];
         let rows = self.rows.iter().map(AnswerRow::cells).collect();
         Sheet {
@@ -284,9 +302,18 @@ impl AnswerComparison {
     /// The caps, which decide most; then what became of the verdicts, or of the rates where
     /// there are none.
     fn answer(&self) -> String {
-        let (caps, rest): (Vec<&AnswerRow>, Vec<&AnswerRow>) =
-            self.rows.iter().partition(|row| row.is_cap());
+        let (caps, rest) = self.caps_and_rest();
         let mut parts: Vec<String> = caps.into_iter().map(AnswerRow::words).collect();
+        parts.extend(self.counts(&rest));
+        capitalised(&parts.join("; "))
+    }
+
+    fn caps_and_rest(&self) -> (Vec<&AnswerRow>, Vec<&AnswerRow>) {
+        self.rows.iter().partition(|row| row.is_cap())
+    }
+
+    /// What became of the rows that are no caps.
+    fn counts(&self, rest: &[&AnswerRow]) -> Vec<String> {
         let judged = rest
             .iter()
             .filter(|row| row.is_in_both() && row.is_judged());
@@ -294,33 +321,38 @@ impl AnswerComparison {
             judged.clone().count(),
             judged.filter(|row| row.is_changed()),
         );
-        parts.extend(match (all, changed.count()) {
+        let verdicts = match (all, changed.count()) {
             _ if !self.rows.iter().any(AnswerRow::is_in_both) => {
                 Some("they measured nothing in common".to_owned())
             }
-            (0, _) => range(&rest),
+            (0, _) => range(rest),
             (_, 0) => Some("no verdict differs".to_owned()),
             (all, some) => Some(format!(
                 "{some} of {} {}",
                 counted(all, "verdict", "verdicts"),
                 plural(some, "differs", "differ")
             )),
-        });
+        };
+        let mut parts: Vec<String> = verdicts.into_iter().collect();
         let alone = rest.iter().filter(|row| !row.is_in_both()).count();
         if alone > 0 && alone < rest.len() {
             let words = counted(alone, "row is", "rows are");
             parts.push(format!("{words} in only one"));
         }
-        capitalised(&parts.join("; "))
+        parts
     }
 
-    /// The same in a line, with what A and B are.
+    /// The same in a line, with what A and B are: caps and the largest change without their values.
     #[must_use]
     pub fn line(&self) -> String {
         let side = |side: &AnswerSide| format!("{} on {}", side.id, side.target);
-        let rows = self.rows.iter().filter(|row| !row.is_cap());
-        let mut parts = vec![self.answer()];
-        parts.extend(rows.map(AnswerRow::words));
+        let (caps, rest) = self.caps_and_rest();
+        let mut parts: Vec<String> = caps.into_iter().map(AnswerRow::in_short).collect();
+        parts.extend(self.counts(&rest));
+        let changes = rest.iter().filter(|row| row.is_judged());
+        let changes = changes.filter_map(|row| Some((row, row.change()?.0)));
+        let largest = changes.max_by(|(_, a), (_, b)| a.abs().total_cmp(&b.abs()));
+        parts.extend(largest.map(|(row, _)| format!("largest change: {}", row.in_short())));
         let answer = parts.join("; ");
         format!("A is {}, B is {}: {answer}", side(&self.a), side(&self.b))
     }
@@ -363,7 +395,7 @@ fn range(rows: &[&AnswerRow]) -> Option<String> {
 
 impl AnswerRow {
     fn is_cap(&self) -> bool {
-        self.name.starts_with(CAP)
+        self.kind == RowKind::Cap
     }
 
     fn is_in_both(&self) -> bool {
@@ -409,6 +441,14 @@ impl AnswerRow {
         let parts = [of("A ", &self.a), of("B ", &self.b), change, only];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         format!("{}: {}", self.name, parts.join(", "))
+    }
+
+    /// `fsync +50.0 %`, or in which of both it is.
+    fn in_short(&self) -> String {
+        let change = self.change().map(|(_, text)| text);
+        let only = self.only_in().map(str::to_owned);
+        let words = change.or(only).unwrap_or_default();
+        format!("{} {words}", self.name).trim_end().to_owned()
     }
 
     fn only_in(&self) -> Option<&'static str> {
@@ -477,16 +517,19 @@ mod tests {
             b: side("b", "sim:disk-7k2"),
             rows: vec![
                 AnswerRow {
+                    kind: RowKind::Measured,
                     name: "fsync".to_owned(),
                     a: Some(value(Some(1_000.0), "1 ms", "met")),
                     b: Some(value(Some(1_500.0), "1.5 ms", "missed")),
                 },
                 AnswerRow {
+                    kind: RowKind::Measured,
                     name: "commit".to_owned(),
                     a: Some(value(None, "not measured", "undecided")),
                     b: Some(value(Some(1.0), "1 ns", "undecided")),
                 },
                 AnswerRow {
+                    kind: RowKind::Measured,
                     name: "sync".to_owned(),
                     a: None,
                     b: Some(value(Some(2.0), "2 ns", "met")),
@@ -514,13 +557,42 @@ mod tests {
                 assert!(text.contains(word), "{word}: {text}");
             }
         }
-        let line = compared.line();
-        for words in [
-            "A is a on sim:nvme, B is b on sim:disk-7k2: 1 of 2 verdicts differs; ",
-            "; fsync: A 1 ms (met), B 1.5 ms (missed), +50.0 %; commit: ",
-            "sync: 2 ns (met), only in B",
-        ] {
-            assert!(line.contains(words), "{words}: {line}");
+        assert_eq!(
+            compared.line(),
+            "A is a on sim:nvme, B is b on sim:disk-7k2: 1 of 2 verdicts differs; 1 row is in only \
+             one; largest change: fsync +50.0 %"
+        );
+    }
+
+    #[test]
+    fn both_sides_show_at_every_usual_width() {
+        let side = |id: &str| AnswerSide {
+            id: id.to_owned(),
+            target: "sim:nvme".to_owned(),
+            answer: "Not judged".to_owned(),
+        };
+        let (a, b) = (
+            "2,250 IOPS (2,250 IOPS to 2,251 IOPS)",
+            "6.61 IOPS (6.13 IOPS to 7.04 IOPS)",
+        );
+        let compared = AnswerComparison {
+            schema_version: SCHEMA_VERSION,
+            question: "postgresql".to_owned(),
+            a: side("a"),
+            b: side("b"),
+            rows: vec![AnswerRow {
+                kind: RowKind::Measured,
+                name: "commits-per-second, IOPS (no limit)".to_owned(),
+                a: Some(value(Some(2_250.0), a, "not judged")),
+                b: Some(value(Some(6.61), b, "not judged")),
+            }],
+        };
+        for width in [60, 80, 100] {
+            let text = sheet_text(&compared.sheet(), width);
+            for number in ["2,251 IOPS)", "6.61 IOPS", "7.04 IOPS)", "not judged"] {
+                assert!(text.contains(number), "{width}: {text}");
+            }
+            assert_eq!(text.contains("-99.7 %"), width > 60, "{width}: {text}");
         }
     }
 
@@ -532,7 +604,8 @@ mod tests {
             target: "sim:nvme".to_owned(),
             answer: String::new(),
         };
-        let row = |name: &str, a: f64, b: f64| AnswerRow {
+        let row = |kind: RowKind, name: &str, a: f64, b: f64| AnswerRow {
+            kind,
             name: name.to_owned(),
             a: Some(value(Some(a), &a.to_string(), "")),
             b: Some(value(Some(b), &b.to_string(), "")),
@@ -543,14 +616,19 @@ mod tests {
             a: side(),
             b: side(),
             rows: vec![
-                row("cap of IOPS", 3000.0, 6000.0),
-                row("4K reads", 100.0, 150.0),
-                row("8K reads", 100.0, 90.0),
+                row(RowKind::Cap, "cap of IOPS", 3000.0, 6000.0),
+                row(RowKind::Measured, "4K reads", 100.0, 150.0),
+                row(RowKind::Measured, "8K reads", 100.0, 90.0),
             ],
         };
         assert_eq!(
             compared.answer(),
             "Cap of IOPS: A 3000, B 6000, +100.0 %; from -10.0 to +50.0 % in 2 rows"
+        );
+        assert_eq!(
+            compared.line(),
+            "A is a on sim:nvme, B is a on sim:nvme: cap of IOPS +100.0 %; from -10.0 to +50.0 % in 2 \
+             rows"
         );
         compared.rows.remove(0);
         assert_eq!(compared.answer(), "From -10.0 to +50.0 % in 2 rows");

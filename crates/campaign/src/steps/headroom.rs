@@ -3,6 +3,7 @@
 use super::measured::json_of_file;
 use super::resumable_answer::{ResumableAnswer, ResumableDocument, json_of_series};
 use super::resuming::refuse_differing;
+use super::subject::unlike;
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -300,7 +301,9 @@ pub fn compare_headrooms(
         (Some(a), Some(b)) => compared(&a, &b).map(Some),
         (one, _) => {
             let (headroom, other) = if one.is_some() { (a, b) } else { (b, a) };
-            Err(Failure::usage(
+            Err(unlike(
+                context,
+                other,
                 format!("{headroom} is a headroom, and {other} is not"),
                 "name two, by the series that `headroom` printed or as files of --json",
             ))

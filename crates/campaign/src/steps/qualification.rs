@@ -137,7 +137,7 @@ impl StoredQualification {
         let Some(found) = found else {
             return Err(Failure::usage(
                 format!("there is no qualification {name}"),
-                "give the id that `qualify` printed, or last",
+                "give the id that `qualify` printed, or last; `stripewise history` lists them",
             ));
         };
         serde_json::from_str(&found.json).map_err(|error| damaged(&found.name, &error.to_string()))

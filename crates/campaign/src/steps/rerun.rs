@@ -24,7 +24,7 @@ use stripewise_results::{JobRecord, RunRecord, SustainedRecord, TargetFacts, Tar
 use stripewise_stats::Random;
 use stripewise_store::Store;
 use stripewise_targets::Size;
-use stripewise_units::{format_duration, path_of};
+use stripewise_units::{format_duration, is_sim_target, path_of};
 use stripewise_workload::{Request, RequestJob, Steady, Workload, derived_seed, validate};
 
 /// A target used by steps.
@@ -249,7 +249,7 @@ pub fn open_targets(
     for (index, target) in work.targets.iter().enumerate() {
         let need = need_of(work, index, target.size, engine);
         opened.push(
-            if engine == EngineName::Null && !target.name.starts_with("sim:") {
+            if engine == EngineName::Null && !is_sim_target(&target.name) {
                 open_nothing(&target.name, need.size)
             } else {
                 open_target(context, store, &target.name, &need, permissions)?

@@ -4,7 +4,7 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_units::NameText;
+use stripewise_units::{NameText, is_sim_target};
 
 /// A resolved name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl Drives {
         let letter = name.split_once(':').filter(|(drive, _)| is_drive(drive));
         if let (Some((drive, _)), false) = (letter, raw)
             && let Some(base) = self.of(&drive.to_ascii_uppercase())
-            && !base.starts_with("sim:")
+            && !is_sim_target(&base)
             && !Path::new(&base).is_dir()
         {
             return Err(Failure::usage(
@@ -120,7 +120,7 @@ impl Drives {
     /// # Errors
     /// If it cannot be resolved.
     pub fn named(&self, name: &str, raw: bool) -> Outcome<NamedPlace> {
-        if name.starts_with("sim:") {
+        if is_sim_target(name) {
             return Ok(NamedPlace::Simulated(name.to_owned()));
         }
         if name.starts_with("\\\\") {
@@ -142,7 +142,7 @@ impl Drives {
             None if self.native => return Ok(native_place(name, drive, raw)),
             None => return Err(unmapped(drive)),
         };
-        if base.starts_with("sim:") {
+        if is_sim_target(&base) {
             return Ok(NamedPlace::Simulated(base));
         }
         if raw {

@@ -2,11 +2,12 @@
 
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_targets::whole_path;
+use stripewise_units::is_sim_target;
 
 /// The full path of a target that was typed without one.
 #[must_use]
 pub fn whole_target(typed: &str) -> Option<String> {
-    match typed.starts_with("sim:") {
+    match is_sim_target(typed) {
         true => None,
         false => whole_path(typed),
     }

@@ -24,7 +24,7 @@ use stripewise_conductor::targets::{
 use stripewise_lab::offsets::shift;
 use stripewise_store::Store;
 use stripewise_targets::TargetName;
-use stripewise_units::{ByteSize, format_duration};
+use stripewise_units::{ByteSize, format_duration, is_sim_target};
 use stripewise_workload::{Request, Workload};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -68,7 +68,7 @@ pub fn repeat(
     let target = options.target.clone().unwrap_or(own);
     let mut store = context.open_store()?;
     let id = context.free_id(&store, &context.timestamp())?;
-    let is_simulated = target.starts_with("sim:");
+    let is_simulated = is_sim_target(&target);
     let document = StudyDocument::new(&study, &id, &target, is_simulated);
     let mut sitting = ExperimentSession {
         context,

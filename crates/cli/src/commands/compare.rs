@@ -12,43 +12,24 @@ use crate::switches::compare::Compare;
 use serde::Serialize;
 use stripewise_campaign::Exit;
 use stripewise_campaign::compare::{
-    AnswerComparison, CompareQuestion, compare as compare_subjects, compare_stored_answers,
+    AnswerComparison, CompareQuestion, OwnTable, compare as compare_subjects, compare_own_table,
 };
-use stripewise_campaign::headroom::compare_headrooms;
-use stripewise_campaign::observe::compare_observations;
-use stripewise_campaign::profile::{compare_profiles, comparison_text};
+use stripewise_campaign::profile::{comparison_line, comparison_text};
 use stripewise_campaign::steps::pages::PictureLook;
 use stripewise_report::{compared_line, comparison_sheet, one_line};
 
 pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
     refuse_existing(arguments.report.as_deref())?;
-    if let [b] = arguments.others.as_slice() {
-        if let Some(compared) = compare_profiles(context, &arguments.a, b)? {
-            let both = (&compared, comparison_text(&compared));
-            plain(context, arguments, "profiles", both)?;
-            return Ok(compared.exit());
-        }
-        if let Some(compared) = compare_observations(context, &arguments.a, b)? {
-            let both = (&compared, compared.text());
-            return plain(context, arguments, "observations", both);
-        }
-        if let Some(compared) = compare_headrooms(context, &arguments.a, b)? {
-            let both = (&compared, compared.text());
-            return plain(context, arguments, "headrooms", both);
-        }
-        if let Some(compared) = compare_stored_answers(context, &arguments.a, b)? {
-            return answers(context, arguments, &compared);
-        }
+    let question = CompareQuestion {
+        a: arguments.a.clone(),
+        others: arguments.others.clone(),
+        metrics: arguments.metric.clone(),
+        baseline: arguments.baseline.clone(),
+    };
+    if let Some(found) = compare_own_table(context, &question)? {
+        return own_table(context, arguments, &found);
     }
-    let compared = compare_subjects(
-        context,
-        &CompareQuestion {
-            a: arguments.a.clone(),
-            others: arguments.others.clone(),
-            metrics: arguments.metric.clone(),
-            baseline: arguments.baseline.clone(),
-        },
-    )?;
+    let compared = compare_subjects(context, &question)?;
     if context.global.json {
         context.output.print_json(&compared.document())?;
     } else {
@@ -65,6 +46,27 @@ pub fn compare(context: &Context, arguments: &Compare) -> Outcome {
         say_written(context, path);
     }
     Ok(exit)
+}
+
+/// Two results of a kind that has a table of its own.
+fn own_table(context: &Context, arguments: &Compare, found: &OwnTable) -> Outcome {
+    match found {
+        OwnTable::Profiles(compared) => {
+            let texts = [comparison_text(compared), comparison_line(compared)];
+            plain(context, arguments, "profiles", (compared, texts))?;
+            Ok(compared.exit())
+        }
+        OwnTable::Observations(compared) => {
+            let texts = [compared.text(), compared.line()];
+            plain(context, arguments, "observations", (compared, texts))
+        }
+        OwnTable::Headrooms(compared) => {
+            let text = compared.text();
+            let line = in_line(&text);
+            plain(context, arguments, "headrooms", (compared, [text, line]))
+        }
+        OwnTable::Answers(compared) => answers(context, arguments, compared),
+    }
 }
 
 /// Two answers of `limits` or of `qualify`.
@@ -87,12 +89,12 @@ fn answers(context: &Context, arguments: &Compare, compared: &AnswerComparison) 
     Ok(Exit::Done)
 }
 
-/// A result without runs and report: as a document, or as text.
+/// A result without runs and report: as a document, as text, or as a line.
 fn plain(
     context: &Context,
     arguments: &Compare,
     what: &str,
-    (document, text): (&impl Serialize, String),
+    (document, [text, line]): (&impl Serialize, [String; 2]),
 ) -> Outcome {
     if arguments.report.is_some() {
         return Err(Failure::usage(
@@ -103,12 +105,12 @@ fn plain(
     if context.global.json {
         context.output.print_json(document)?;
     } else {
-        print_answer(context, || context.output.shown(&text), || in_line(&text));
+        print_answer(context, || context.output.shown(&text), || line);
     }
     Ok(Exit::Done)
 }
 
-/// All of it: which side is A and which B, and what was found.
+/// All of a short text: which side is A and which B, and what was found.
 fn in_line(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(one_line).collect();
     lines.join("; ")

@@ -2,18 +2,21 @@
 
 use super::qualify;
 use crate::exit_codes::Exit;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
 use crate::show::line::{marked, print_answer};
 use crate::show::runs;
 use crate::switches::small::{History, HistoryAction, HistoryFilter};
 use std::path::{Component, Path};
 use stripewise_campaign::history::{
-    check, delete as forget, list as list_stored, measurement, qualification, runs_for_rows,
-    salvage as save_readable, show as load, since,
+    ShownAs, check, delete as forget, experiment, list as list_stored, measurement, qualification,
+    runs_for_rows, salvage as save_readable, show as load, shown_as, since,
 };
 use stripewise_campaign::qualify::Qualified;
-use stripewise_report::{RunsLook, Sheet, again, history_table, runs_origin, sheet_line};
+use stripewise_report::{
+    RunsLook, Sheet, again, compared_line, comparison_sheet, history_table, runs_origin, sheet_line,
+};
+use stripewise_results::Document;
 use stripewise_store::Filter;
 use stripewise_units::{NameText, counted};
 
@@ -91,7 +94,38 @@ pub(super) fn filter(context: &Context, only: &HistoryFilter) -> Outcome<Filter>
     })
 }
 
+/// Runs, or benches, are rows of one table; results of other kinds, and lines of `-q`, follow each
+/// other.
 fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
+    if names.len() < 2 {
+        return show_together(context, names, look);
+    }
+    let kinds = names.iter().map(|name| shown_as(context, name));
+    let kinds: Vec<ShownAs> = kinds.collect::<Outcome<_>>()?;
+    if context.global.json {
+        let mut all = names.iter().zip(&kinds);
+        return match all.find(|(_, kind)| **kind == ShownAs::Answer) {
+            Some((name, _)) => Err(Failure::usage(
+                format!("{name} has a document of its own, and --json prints one document"),
+                "show each by itself",
+            )),
+            None => show_together(context, names, look),
+        };
+    }
+    let is_row = matches!(kinds[0], ShownAs::Run | ShownAs::Bench);
+    if is_row && kinds.iter().all(|kind| *kind == kinds[0]) && !context.global.quiet {
+        return show_together(context, names, look);
+    }
+    for (at, name) in names.iter().enumerate() {
+        if at > 0 && !context.global.quiet {
+            context.output.print_text("\n");
+        }
+        show_together(context, std::slice::from_ref(name), look)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn show_together(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
     if let [name] = names
         && let Some(kept) = measurement(context, name)?
     {
@@ -119,7 +153,7 @@ fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
         let line = qualify::line(&found);
         let whole = || match is_all {
             true => context.sheet_text(&with_origin(context, names, found.sheet)),
-            false => context.sheet_text(&found.sheet),
+            false => context.sheet_text(&without_again(found.sheet)),
         };
         print_answer(context, whole, || line);
         if is_all || context.global.quiet {
@@ -135,22 +169,49 @@ fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
     if context.global.json {
         context.output.print_exact(&document.to_json());
     } else {
-        // The findings of a check are not in its runs.
-        if let [name] = names
-            && let Some(found) = check(context, name)?
-        {
-            let sheet = found.sheet(&document.runs, look.explain);
-            if context.global.quiet {
-                let line = || marked(&sheet_line(&sheet), name);
-                print_answer(context, String::new, line);
-                return Ok(Exit::Done);
-            }
-            context.output.print_lines(&context.sheet_text(&sheet));
-            context.output.print_text("\n");
+        let is_all = match names {
+            [name] => print_conclusion(context, name, &document, look)?,
+            _ => false,
+        };
+        if !is_all {
+            runs::print_stored(context, &document, look);
         }
-        runs::print_stored(context, &document, look);
     }
     Ok(Exit::Done)
+}
+
+/// What was concluded of the runs that follow: of a check its findings, of an experiment its
+/// comparison. With `-q` it is all that is printed: true.
+fn print_conclusion(
+    context: &Context,
+    name: &str,
+    document: &Document,
+    look: &RunsLook<'_>,
+) -> Outcome<bool> {
+    let (sheet, line) = match check(context, name)? {
+        Some(found) => {
+            let sheet = found.sheet(&document.runs, look.explain);
+            let line = sheet_line(&sheet);
+            (sheet, line)
+        }
+        None => {
+            let found = experiment(context, name)?;
+            if found.is_empty() {
+                return Ok(false);
+            }
+            let sheet = comparison_sheet(&found, &[], look.explain);
+            (sheet, compared_line(&found))
+        }
+    };
+    if context.global.quiet {
+        let run = document.runs.first();
+        let id = run.map_or(name, |run| run.series.as_deref().unwrap_or(&run.id));
+        print_answer(context, String::new, || marked(&line, id));
+        return Ok(true);
+    }
+    context.output.print_lines(&context.sheet_text(&sheet));
+    context.output.print_text("\n");
+    Ok(false)
 }
 
 /// Replaces the command that shows the result again by the origin of its runs.
@@ -158,10 +219,16 @@ fn with_origin(context: &Context, names: &[String], mut sheet: Sheet) -> Sheet {
     // Measurements such as a profile have no runs.
     let origin = load(context, names).map(|document| runs_origin(&document));
     if let Ok(origin) = origin {
-        let is_again = |(name, _): &(String, String)| *name == again("").0;
-        sheet.pointers.retain(|pointer| !is_again(pointer));
+        sheet = without_again(sheet);
         sheet.pointers.splice(0..0, origin);
     }
+    sheet
+}
+
+/// Without the command that shows the result again: it is what runs.
+fn without_again(mut sheet: Sheet) -> Sheet {
+    let name = again("").0;
+    sheet.pointers.retain(|(pointer, _)| *pointer != name);
     sheet
 }
 

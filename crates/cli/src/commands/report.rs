@@ -24,6 +24,13 @@ pub fn report(context: &Context, arguments: &Report) -> Outcome {
         ));
     }
     let format = format(context, arguments);
+    let is_picture = matches!(format, ReportFormat::Png | ReportFormat::Svg);
+    if arguments.picture.chart.is_some() && !is_picture {
+        return Err(Failure::usage(
+            format!("--chart draws a picture, and {} is none", format.name()),
+            "use --format png or svg, or name a file that ends in .png or .svg",
+        ));
+    }
     let reported = make(
         context,
         &ReportQuestion {
@@ -58,11 +65,13 @@ fn check_name(arguments: &Report) -> Outcome<()> {
 }
 
 /// The format from the switch, else from the file's extension, else HTML; `--json` alone
-/// selects the records.
+/// selects the records, and `--chart` a picture.
 fn format(context: &Context, arguments: &Report) -> ReportFormat {
     let by_name = || arguments.output.as_deref().and_then(ReportFormat::of_file);
     let default = if context.global.json && arguments.output.is_none() {
         ReportFormat::Json
+    } else if arguments.picture.chart.is_some() {
+        ReportFormat::Png
     } else {
         ReportFormat::Html
     };

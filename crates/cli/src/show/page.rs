@@ -12,7 +12,7 @@ use stripewise_campaign::steps::pages::{
 use stripewise_report::Material;
 use stripewise_results::Document;
 use stripewise_store::Store;
-use stripewise_units::NameText;
+use stripewise_units::{NameText, listed};
 
 /// Implements `--report FILE` of commands that measure: a report on their document in the
 /// format of the file's extension. Refuses a file that exists.
@@ -54,13 +54,24 @@ pub fn format_of_answer(path: &Path) -> Outcome<ReportFormat> {
     })
 }
 
-/// Lists the other available pictures if none was named, and letters that will be
-/// drawn as boxes, with the reason.
+/// Names the other available pictures in a line if none was chosen, all of them with `--explain`; and
+/// letters that will be drawn as boxes, with the reason.
 pub fn name_the_rest(context: &Context, rendered: &Rendered) {
-    if !rendered.pictures.is_empty() {
+    // The first is the one that was drawn.
+    let others = rendered.pictures.get(1..).unwrap_or_default();
+    if !others.is_empty() && !context.global.quiet {
+        let shown = if context.global.explain {
+            others.len()
+        } else {
+            1
+        };
+        let more = match others.len() > shown {
+            true => " (--explain)",
+            false => "",
+        };
         context.output.note(format!(
-            "`report --chart NAME` draws another picture: {}",
-            rendered.pictures.join(", ")
+            "`report --chart NAME` draws another picture: {}{more}",
+            listed(others, shown)
         ));
     }
     if !rendered.boxes.is_empty() {

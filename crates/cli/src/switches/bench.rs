@@ -5,7 +5,7 @@ use stripewise_campaign::bench::{Precondition, Slo};
 use stripewise_io_engine::EngineName;
 use stripewise_lab::SeriesKind;
 use stripewise_lab::compare::Requirement;
-use stripewise_units::{ByteSize, Nanoseconds};
+use stripewise_units::{ByteSize, Nanoseconds, sim_array};
 
 /// What can this disk do? Answers in 2.5 minutes at most.
 ///
@@ -86,7 +86,7 @@ pub struct Bench {
 
 /// A simulated array.
 fn simulated(text: &str) -> Result<String, String> {
-    match text.strip_prefix("sim:") {
+    match sim_array(text) {
         Some(name) if !name.is_empty() => Ok(text.to_owned()),
         _ => Err("it is not a simulated array; `stripewise sim list` prints them".to_owned()),
     }

@@ -14,7 +14,8 @@ Published tables: oja-nisula-2007-offset, oja-nisula-2007-allocation-unit, eva81
 mssqltips-2127.\n\
 \n\
 Benches are compared by their answers, ceilings, knees and the log's latency; with --metric also \
-step by step.\n\
+step by step. Profiles, observations, headrooms, answers of limits and qualifications are compared \
+two at a time, by a table of their own.\n\
 \n\
 Exit code 1 when a difference is found: one whose test, corrected for all rows, leaves less than 5 \
 % to random_seed. Single runs and published figures have no repetitions, so nothing is found there.")]
@@ -25,7 +26,7 @@ pub struct Compare {
     /// What to compare with the reference, each by itself
     #[arg(value_name = "B", value_parser = super::name_text())]
     pub others: Vec<String>,
-    /// Metrics to compare: iops, mib_per_s, latency_mean, latency_p50, latency_p90, latency_p95, latency_p99, latency_p999, latency_max [default: iops]
+    /// Metrics of runs and benches to compare: iops, mib_per_s, latency_mean, latency_p50, latency_p90, latency_p95, latency_p99, latency_p999, latency_max [default: iops]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub metric: Vec<String>,
     /// With A alone: the level to compare the others with [default: the first]

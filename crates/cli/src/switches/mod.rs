@@ -36,7 +36,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-use stripewise_units::{NameText, ParseError, has_text, typeset};
+use stripewise_units::{NameText, ParseError, has_text, is_sim_target, typeset};
 
 /// Find out what a disk can do, and whether it is laid out right.
 #[derive(Debug, Parser)]
@@ -258,7 +258,7 @@ pub fn name_text() -> impl TypedValueParser<Value = String> {
 }
 
 fn text_of(name: &OsStr) -> Result<String, &'static str> {
-    let of_our_own = |text: &str| text.starts_with("sim:") || text.starts_with("dataset:");
+    let of_our_own = |text: &str| is_sim_target(text) || text.starts_with("dataset:");
     match name.to_str() {
         Some(text) if of_our_own(text) => Ok(text.to_owned()),
         None if of_our_own(&name.as_text()) => Err("this name is not UTF-8"),

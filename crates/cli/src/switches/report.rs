@@ -28,7 +28,8 @@ pub struct Report {
     #[arg(long, conflicts_with = "subjects")]
     pub all: bool,
     /// What to write: html (one file with everything), png or svg (a picture), csv (a row for each
-    /// job), md (Markdown) or json (the records) [default: by the end of the file's name, else html]
+    /// job), md (Markdown) or json (the records) [default: by the end of the file's name, else html, or png with
+    /// --chart]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<ReportFormat>,
     /// The file to make, or - for stdout [default: html and png stripewise-NAME.html in this directory, others stdout]

@@ -9,7 +9,7 @@ use super::words::some_cells;
 use super::{CompareOptions, Side, Sides};
 use stripewise_results::{RunRecord, Severity, Status};
 use stripewise_stats::SamplesMethod;
-use stripewise_units::plural;
+use stripewise_units::{counted, plural};
 
 /// All notes, starting with what voids a value.
 pub(super) fn notes(
@@ -29,16 +29,7 @@ pub(super) fn notes(
     if !options.of_levels {
         notes.extend(conditions(&used_a, &used_b, options.sides));
     }
-    for (side, left, other) in [(a, &matched.left_a, b), (b, &matched.left_b, a)] {
-        notes.extend(left_over(side, left, other));
-    }
-    let compared = matched.pairs.len();
-    if rows.len() < compared {
-        notes.push(format!(
-            "{} of {compared} shared cells have no such value on both sides and are left out.",
-            compared - rows.len()
-        ));
-    }
+    notes.extend(cells(a, b, rows.len(), matched));
     for side in [a, b] {
         notes.extend(broken_off(side));
         notes.extend(copies(side));
@@ -140,18 +131,31 @@ fn conditions(a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Vec<String> {
         .collect()
 }
 
-fn left_over(side: &Side, left: &[&Cell<'_>], other: &Side) -> Option<String> {
-    (!left.is_empty()).then(|| {
-        format!(
-            "{} {} of {} {} nothing to match in {}: {}.",
-            left.len(),
-            plural(left.len(), "cell", "cells"),
-            side.name,
-            plural(left.len(), "has", "have"),
-            other.name,
-            some_cells(left)
-        )
-    })
+/// How many cells are compared, and which are not, if any: the numbers of each side add up.
+fn cells(a: &Side, b: &Side, compared: usize, matched: &Matched<'_>) -> Option<String> {
+    let shared = matched.pairs.len();
+    let mut sentences = vec![format!(
+        "{} compared.",
+        counted(compared, "cell is", "cells are")
+    )];
+    if let Some(without @ 1..) = shared.checked_sub(compared) {
+        sentences.push(format!(
+            "{} on both sides without this value.",
+            counted(without, "cell is", "cells are")
+        ));
+    }
+    for (side, left) in [(a, &matched.left_a), (b, &matched.left_b)] {
+        if !left.is_empty() {
+            sentences.push(format!(
+                "Only in {}: {} of {} ({}).",
+                side.name,
+                left.len(),
+                counted(shared + left.len(), "cell", "cells"),
+                some_cells(left)
+            ));
+        }
+    }
+    (sentences.len() > 1).then(|| sentences.join(" "))
 }
 
 /// Partial runs, if there are complete ones.

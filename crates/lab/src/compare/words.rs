@@ -267,16 +267,22 @@ pub(super) fn cell_words(cell: &Cell<'_>) -> String {
 
 /// Names the first few cells and counts the others.
 pub(super) fn some_cells(cells: &[&Cell<'_>]) -> String {
-    let mut named: Vec<String> = Vec::new();
+    let mut named: Vec<(String, usize)> = Vec::new();
     for cell in cells {
         let words = cell_words(cell);
-        if !named.contains(&words) {
-            named.push(words);
+        match named.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, alike)) => *alike += 1,
+            None => named.push((words, 1)),
         }
     }
-    let more = named.len().saturating_sub(NAMED_MAX);
-    named.truncate(NAMED_MAX);
-    let mut text = named.join("; ");
+    let rest = named.split_off(named.len().min(NAMED_MAX));
+    let more: usize = rest.iter().map(|(_, alike)| alike).sum();
+    let named = named.into_iter().map(|(words, alike)| match alike {
+        1 => words,
+        // They differ in something that is not named.
+        alike => format!("{words} ({alike} of them)"),
+    });
+    let mut text = named.collect::<Vec<_>>().join("; ");
     if more > 0 {
         text.push_str(&format!("; and {more} more"));
     }

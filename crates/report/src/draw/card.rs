@@ -80,17 +80,62 @@ pub(crate) fn draw(card: &Card, about: &About, look: &Look) -> Canvas {
         canvas.line(&[(MARGIN, top), (columns.right, top)], Colour::Grid, 1.0);
         draw_row(&mut canvas, row, card, &columns, (top, row_height));
     }
-    let explained = "Bar: answer, on one scale for operations and one for MiB/s; pale: \
-                     ceiling; bracket: 95 % interval.";
+    let explained = legend(card, &columns);
+    let explained = font::cut(&explained, 12.0, columns.right - MARGIN);
     let under = above + rows * row_height;
     canvas.line(
         &[(MARGIN, under), (columns.right, under)],
         Colour::Grid,
         1.0,
     );
-    canvas.text((MARGIN, under + 7.0), explained, 12.0, MUTED, Anchor::Start);
+    canvas.text(
+        (MARGIN, under + 7.0),
+        &explained,
+        12.0,
+        MUTED,
+        Anchor::Start,
+    );
     draw_foot(&mut canvas, &foot, height);
     canvas
+}
+
+/// What the signs of this card mean; those that it does not have are left out.
+fn legend(card: &Card, columns: &Columns) -> String {
+    let found = card.rows.iter().filter_map(|row| match &row.answer {
+        CardAnswer::CardFigures(found) if !row.is_log => Some(found),
+        _ => None,
+    });
+    let all = || found.clone();
+    let has_bracket = |found: &CardFigures| {
+        let scale = Scale::of(found, card, columns);
+        scale.bracket(found).is_some()
+    };
+    let signs = [
+        (
+            all().any(|found| found.judgement == Judgement::Bad),
+            "red: limit or requirement missed",
+        ),
+        (
+            all().any(|found| found.ceiling.is_some()),
+            "pale: up to the ceiling",
+        ),
+        (
+            all().any(|found| has_bracket(found)),
+            "bracket: 95 % interval",
+        ),
+        (
+            card.rows.iter().any(|row| row.curve.mark.is_some()),
+            "ring: answer on the curve",
+        ),
+    ];
+    let mut words = vec!["Bar: answer, one scale for IOPS and one for MiB/s"];
+    words.extend(
+        signs
+            .iter()
+            .filter(|(is_there, _)| *is_there)
+            .map(|(_, word)| *word),
+    );
+    format!("{}.", words.join("; "))
 }
 
 fn draw_row(
@@ -133,8 +178,7 @@ fn draw_row(
         }
         CardAnswer::CardFigures(found) => {
             number(canvas, found, columns, (first, second));
-            // A log is judged by its latency: its rate is not comparable with the others.
-            if row.name != "Log" {
+            if !row.is_log {
                 bar(canvas, found, card, columns, (first, second));
             }
             latency(canvas, found, columns, (first, second));
@@ -190,6 +234,33 @@ fn longest(card: &Card, in_bytes: bool) -> f64 {
         .fold(f64::MIN_POSITIVE, f64::max)
 }
 
+/// The places of rates in the column of bars.
+struct Scale {
+    left: f64,
+    right: f64,
+    longest: f64,
+}
+
+impl Scale {
+    fn of(found: &CardFigures, card: &Card, columns: &Columns) -> Scale {
+        Scale {
+            left: columns.at(BAR_AT),
+            right: columns.at(LATENCY_AT) - 2.0 * GAP,
+            longest: longest(card, found.unit == "MiB/s"),
+        }
+    }
+
+    fn place(&self, value: f64) -> f64 {
+        self.left + (self.right - self.left) * (value / self.longest).clamp(0.0, 1.0)
+    }
+
+    /// The ends of the interval. A bracket narrower than its own lines would be a blot.
+    fn bracket(&self, found: &CardFigures) -> Option<[f64; 2]> {
+        let ends = found.interval?.map(|end| self.place(end));
+        Some(ends).filter(|[low, high]| high - low >= 5.0)
+    }
+}
+
 fn bar(
     canvas: &mut Canvas,
     found: &CardFigures,
@@ -197,31 +268,26 @@ fn bar(
     columns: &Columns,
     (first, second): (f64, f64),
 ) {
-    let (left, right) = (columns.at(BAR_AT), columns.at(LATENCY_AT) - 2.0 * GAP);
-    let in_bytes = found.unit == "MiB/s";
-    let longest = longest(card, in_bytes);
-    let place = |value: f64| left + (right - left) * (value / longest).clamp(0.0, 1.0);
+    let scale = Scale::of(found, card, columns);
+    let left = scale.left;
     let (top, bottom) = (first + 6.0, first + 22.0);
     // Neither is the green of what is met nor the red of what is missed.
-    let tone_of = if in_bytes { 3 } else { 0 };
+    let tone_of = if found.unit == "MiB/s" { 3 } else { 0 };
     let colour = match found.judgement {
         Judgement::Bad => CAUTION,
         Judgement::Good | Judgement::Open => tone(tone_of),
     };
-    canvas.rectangle([(left, top), (right, bottom)], Colour::Raised, 1.0);
     if let Some((ceiling, _)) = &found.ceiling {
         canvas.rectangle(
-            [(left, top), (place(*ceiling), bottom)],
+            [(left, top), (scale.place(*ceiling), bottom)],
             Colour::Pale(tone_of),
             0.55,
         );
     }
     // A rate stays visible next to a much larger one.
-    let end = place(found.amount).max(left + 2.0);
+    let end = scale.place(found.amount).max(left + 2.0);
     canvas.rectangle([(left, top), (end, bottom)], colour, 1.0);
-    let ends = found.interval.map(|ends| ends.map(place));
-    // A bracket narrower than its own lines would be a blot.
-    if let Some([low, high]) = ends.filter(|[low, high]| high - low >= 5.0) {
+    if let Some([low, high]) = scale.bracket(found) {
         let middle = bottom + 4.0;
         canvas.line(&[(low, middle), (high, middle)], INK, 1.5);
         for x in [low, high] {
@@ -245,13 +311,18 @@ fn latency(
     let left = columns.at(LATENCY_AT);
     let room = columns.at(CURVE_AT) - left - GAP;
     let mut words = found.verdict.clone();
-    if let Some((label, value)) = &found.latency {
-        canvas.text((left, first + 3.0), value, 22.0, INK, Anchor::Start);
-        let x = left + font::width(value, 22.0) + 6.0;
-        let (beside, more) = label.split_once("; ").unwrap_or((label, ""));
-        small(canvas, (x, first + 10.0), beside, MUTED, left + room - x);
-        if !more.is_empty() {
-            words = format!("{more}: {words}");
+    if let Some(one) = &found.latency {
+        canvas.text((left, first + 3.0), &one.value, 22.0, INK, Anchor::Start);
+        let x = left + font::width(&one.value, 22.0) + 6.0;
+        small(
+            canvas,
+            (x, first + 10.0),
+            &one.label,
+            MUTED,
+            left + room - x,
+        );
+        if let Some(judged) = &one.judged {
+            words = format!("{judged}: {words}");
         }
     }
     let colour = super::sheet::colour_of(found.judgement);

@@ -90,7 +90,7 @@ pub(crate) fn wrapped_to(text: &str, size: f64, limit: f64, lines_max: usize) ->
     lines
 }
 
-/// Cuts text to at most `limit` pixels, with a mark if it was cut.
+/// Cuts text to at most `limit` pixels, with a mark if it was cut; no bracket stays open.
 pub(crate) fn cut(text: &str, size: f64, limit: f64) -> String {
     if width(text, size) <= limit {
         return text.to_owned();
@@ -98,6 +98,13 @@ pub(crate) fn cut(text: &str, size: f64, limit: f64) -> String {
     let mut short = text.to_owned();
     while !short.is_empty() && width(&short, size) + size > limit {
         short.pop();
+    }
+    if let Some(open) = short
+        .rfind('(')
+        .filter(|open| !short[*open..].contains(')'))
+    {
+        short.truncate(open);
+        short.truncate(short.trim_end().len());
     }
     short + "\u{2026}"
 }
@@ -119,6 +126,9 @@ mod tests {
         let lines = wrapped(&"word ".repeat(40), 13.0, 300.0);
         assert!(lines.len() > 2 && lines.iter().all(|line| width(line, 13.0) <= 300.0));
         assert!(width(&cut("a very long name indeed", 12.0, 60.0), 12.0) <= 66.0);
+        // No bracket stays open.
+        let open = cut("8K in flight (where it was fastest)", 12.0, 120.0);
+        assert_eq!(open, "8K in flight\u{2026}");
         let two = wrapped_to(&"word ".repeat(80), 13.0, 300.0, 2);
         assert!(two.len() == 2 && two[1].ends_with('\u{2026}'));
         assert!(has_all("µs · Привет") && !has_all("磁盘"));

@@ -349,10 +349,12 @@ impl Shape {
     }
 
     /// Narrows columns, the widest first, until all fit: first those with no word longer than
-    /// their new width, then others. For numeric columns, only the headings are wrapped.
+    /// their new width, then numeric ones that may be wrapped, by and by so that they stay alike,
+    /// then others. For other numeric columns, only the headings are wrapped.
     fn wrap_widest(&mut self, table: &SheetTable, width: usize) {
-        let widths: [fn(&SheetTable, usize) -> usize; 2] = [least_width, narrow_width];
-        for least in widths {
+        let passes: [(fn(&SheetTable, usize) -> usize, usize); 3] =
+            [(least_width, 1), (wrapped_width, 2), (narrow_width, 1)];
+        for (least, part) in passes {
             while let Some(excess @ 1..) = self.width().checked_sub(width) {
                 let words = self.columns.iter_mut();
                 let words = words.map(|(at, width)| (least(table, *at), width));
@@ -360,7 +362,7 @@ impl Shape {
                 let Some((least, widest)) = wide.max_by_key(|(_, width)| **width) else {
                     break;
                 };
-                *widest = widest.saturating_sub(excess).max(least);
+                *widest = widest.saturating_sub(excess.div_ceil(part)).max(least);
             }
         }
     }
@@ -400,21 +402,34 @@ impl Shape {
 /// A text column keeps its longest word whole, unless that is a very long name.
 fn least_width(table: &SheetTable, index: usize) -> usize {
     if table.is_number(index) {
-        let heading = table.columns.get(index);
-        let words = heading.map_or_else(Vec::new, |column| unbroken(&column.heading));
-        let words = words.iter().map(|word| word.width());
-        return cells_width(table, index).max(words.max().unwrap_or(0));
+        return cells_width(table, index).max(heading_width(table, index));
     }
     let longest = longest_word(table, index, |_| true);
     let names = longest.clamp(NARROW, WORD_MAX);
     names.max(longest_word(table, index, is_number))
 }
 
+/// The same with the numbers of a cell below each other, where a numeric column allows it.
+fn wrapped_width(table: &SheetTable, index: usize) -> usize {
+    let column = table.columns.get(index);
+    match column.is_some_and(|column| column.wraps) {
+        true => longest_word(table, index, |_| true).max(heading_width(table, index)),
+        false => least_width(table, index),
+    }
+}
+
+/// The longest word of a heading.
+fn heading_width(table: &SheetTable, index: usize) -> usize {
+    let heading = table.columns.get(index);
+    let words = heading.map_or_else(Vec::new, |column| unbroken(&column.heading));
+    words.iter().map(|word| word.width()).max().unwrap_or(0)
+}
+
 /// The same if that is too much: all names are shortened except those of the first column,
 /// which identifies the row.
 fn narrow_width(table: &SheetTable, index: usize) -> usize {
     match table.used_columns().first() == Some(&index) || table.is_number(index) {
-        true => least_width(table, index),
+        true => wrapped_width(table, index),
         false => NARROW.max(longest_word(table, index, is_number)),
     }
 }

@@ -160,6 +160,38 @@ fn headings_of_numbers_are_wrapped_before_a_column_is_left_out() {
     );
 }
 
+/// The names of rows give way first, then numbers stand below each other, then a column that may
+/// go goes; the compared values always show.
+#[test]
+fn numbers_that_are_compared_are_wrapped_before_one_of_them_is_left_out() {
+    let columns = [
+        Column::text("Measured"),
+        Column::number("A").wrapped(),
+        Column::number("B").wrapped(),
+        Column::text("Verdict").dropped_late(1),
+    ];
+    let a = "375 IOPS (370 IOPS to 380 IOPS)";
+    let b = "6.61 IOPS (6.13 IOPS to 7.04 IOPS)";
+    let rows = vec![vec!["commits-per-second, IOPS (no limit)", a, b, "met"]];
+    let table = SheetTable::new("", columns, rows);
+    for width in [42, 50, 60, 80, 100] {
+        let text = table_text(&table, width, &|_, text| text.to_owned());
+        let longest = text.lines().map(UnicodeWidthStr::width).max();
+        assert!(longest <= Some(width), "{width}: {text}");
+        assert_eq!(text.contains(a) && text.contains(b), width > 90, "{text}");
+        assert_eq!(text.contains("No room for: Verdict;"), width < 48, "{text}");
+        for number in [
+            "375 IOPS",
+            "(370 IOPS",
+            "380 IOPS)",
+            "6.61 IOPS",
+            "7.04 IOPS)",
+        ] {
+            assert!(text.contains(number), "{width}: {text}");
+        }
+    }
+}
+
 #[test]
 fn verdicts_cells_and_marks_are_set_off() {
     let mut sheet = bench();

@@ -4,7 +4,6 @@ use super::columns::load_columns;
 use crate::answers::{judged_of_answer, limit_words, load_of, place_of, unit};
 use crate::bench::{answer_line, step_row};
 use crate::identity::{NamedSeries, named_series};
-use crate::number::signed;
 use crate::sheet::{Cell, Column, Judgement, SheetTable};
 use crate::warning_summary::Marks;
 use crate::words::series_title;
@@ -40,70 +39,80 @@ pub(crate) fn answers_table(document: &Document) -> SheetTable {
         Column::text(&format!("{:.0} %", level.unwrap_or(0.95) * 100.0)),
         Column::number(judged.as_deref().unwrap_or("p99")),
         Column::number("In flight"),
-        Column::number(CEILING).dropped(1),
+        Column::number("Ceiling").dropped(1),
         Column::text("Verdict"),
     ];
-    let rows = all
-        .iter()
-        .flat_map(|named| load_rows(named, &document.runs));
-    let mut rows: Vec<Vec<Cell>> = rows.collect();
-    let place = columns.iter().position(|one| one.heading == CEILING);
-    let note = place.map_or_else(String::new, |place| ceiling_note(&mut rows, place));
+    let ceilings: Vec<Option<Ceiling>> =
+        all.iter().map(|named| Ceiling::of(named.series)).collect();
+    let note = ceiling_note(&ceilings);
+    let rows = all.iter().zip(ceilings).flat_map(|(named, ceiling)| {
+        // A column without any rate says nothing and is left out.
+        let ceiling = ceiling.filter(|_| !note.is_empty());
+        let ceiling = ceiling.map_or_else(Cell::default, Ceiling::cell);
+        load_rows(named, &document.runs, ceiling)
+    });
+    let rows: Vec<Vec<Cell>> = rows.collect();
     SheetTable::new("", columns, rows).with_note(note)
 }
 
-const CEILING: &str = "Ceiling";
-/// In that column: there is one load only.
-const NO_CEILING: &str = "-";
-/// In that column: the answer's rate is the highest.
-const IS_ANSWER: &str = "same";
+/// The highest rate of a ladder.
+#[derive(Clone, Copy)]
+enum Ceiling {
+    /// There is one load only.
+    OneLoad,
+    /// It is the answer's rate.
+    Answer(f64),
+    /// Another one, or a bound.
+    Rate(f64, Option<AnswerBound>),
+}
 
-/// The highest rate of the ladder, with the sign of a bound.
-fn ceiling(series: &SeriesRecord, answer: &AnswerRecord) -> Cell {
-    let Some(highest) = series.highest() else {
-        return NO_CEILING.into();
-    };
-    let rate = of_series(series, highest.iops, highest.mib_per_s);
-    let text = signed(highest.bound, &format_three_digits(rate));
-    let of_answer = format_three_digits(of_series(series, answer.iops, answer.mib_per_s));
-    // What differs in no digit that is shown is the same, but a bound is never what is known.
-    match answer.bound.is_none() && text == of_answer {
-        true => Cell::exact(IS_ANSWER, rate),
-        false => Cell::exact(text, rate),
+impl Ceiling {
+    /// `None` for a series without an answer.
+    fn of(series: &SeriesRecord) -> Option<Ceiling> {
+        let answer = series.answered()?.record;
+        let Some(highest) = series.highest() else {
+            return Some(Ceiling::OneLoad);
+        };
+        let rate = of_series(series, highest.iops, highest.mib_per_s);
+        let of_answer = of_series(series, answer.iops, answer.mib_per_s);
+        // What differs in no digit that is shown is the same, but a bound is never what is known.
+        let is_known = answer.bound.is_none() && highest.bound.is_none();
+        let is_same = format_three_digits(rate) == format_three_digits(of_answer);
+        Some(match is_known && is_same {
+            true => Ceiling::Answer(rate),
+            false => Ceiling::Rate(rate, highest.bound),
+        })
+    }
+
+    fn cell(self) -> Cell {
+        match self {
+            Ceiling::OneLoad => "-".into(),
+            Ceiling::Answer(rate) => Cell::exact("same", rate),
+            Ceiling::Rate(rate, bound) => Cell::bounded(&format_three_digits(rate), rate, bound),
+        }
     }
 }
 
-/// What the signs in the column mean, of those that it has. A column without any rate says
-/// nothing and is left out.
-fn ceiling_note(rows: &mut [Vec<Cell>], place: usize) -> String {
-    let mut cells = rows.iter_mut().filter_map(|row| row.get_mut(place));
-    let has = |cells: &[Vec<Cell>], of: &dyn Fn(&Cell) -> bool| {
-        cells.iter().filter_map(|row| row.get(place)).any(of)
-    };
-    if cells.all(|cell| cell.value.is_none()) {
-        for row in rows.iter_mut() {
-            if let Some(cell) = row.get_mut(place) {
-                *cell = Cell::default();
-            }
-        }
+/// What the signs in the column mean, of those that it has; empty if it has no rate.
+fn ceiling_note(ceilings: &[Option<Ceiling>]) -> String {
+    let has = |of: fn(&Ceiling) -> bool| ceilings.iter().flatten().any(of);
+    if !has(|one| !matches!(one, Ceiling::OneLoad)) {
         return String::new();
     }
     let mut note = "Ceiling: highest rate at any latency".to_owned();
-    if has(rows, &|cell| cell.text == IS_ANSWER) {
+    if has(|one| matches!(one, Ceiling::Answer(_))) {
         note.push_str("; same: the answer's");
     }
-    if has(rows, &|cell| {
-        cell.text.starts_with(AnswerBound::AtLeast.sign())
-    }) {
+    if has(|one| matches!(one, Ceiling::Rate(_, Some(AnswerBound::AtLeast)))) {
         note.push_str("; \u{2265}: more in flight may give more");
     }
-    if has(rows, &|cell| cell.text == NO_CEILING) {
+    if has(|one| matches!(one, Ceiling::OneLoad)) {
         note.push_str("; -: one load");
     }
     note + "."
 }
 
-fn load_rows(named: &NamedSeries<'_>, runs: &[RunRecord]) -> Vec<Vec<Cell>> {
+fn load_rows(named: &NamedSeries<'_>, runs: &[RunRecord], ceiling: Cell) -> Vec<Vec<Cell>> {
     let series = named.series;
     let name = series_title(&series.name).replace("Sequential", "Seq.");
     let block = block_bytes(series, runs);
@@ -114,8 +123,7 @@ fn load_rows(named: &NamedSeries<'_>, runs: &[RunRecord]) -> Vec<Vec<Cell>> {
             Cell::exact(format_bytes(bytes), bytes as f64)
         }),
     ];
-    let found = series.answered().filter(|_| series.no_answer.is_none());
-    let Some(found) = found else {
+    let Some(found) = series.answered() else {
         let word = match series.void_codes().is_empty() {
             true => "no answer",
             false => "VOID",
@@ -124,7 +132,6 @@ fn load_rows(named: &NamedSeries<'_>, runs: &[RunRecord]) -> Vec<Vec<Cell>> {
         first.push(Cell::judged(word, Judgement::Bad));
         return vec![first];
     };
-    let ceiling = ceiling(series, &found.record);
     let stopped = if series.partial { " (partial)" } else { "" };
     if found.is_within {
         first.extend(answer_cells(series, &found.record));
@@ -199,7 +206,6 @@ pub(crate) fn answer_words(series: &SeriesRecord, record: &AnswerRecord) -> Stri
 fn answer_cells(series: &SeriesRecord, record: &AnswerRecord) -> [Cell; 4] {
     let rate = of_series(series, record.iops, record.mib_per_s);
     let text = format!("{} {}", format_three_digits(rate), unit(series));
-    let text = signed(record.bound, &text);
     let latency = judged_of_answer(series, record).map_or_else(Cell::default, |(name, value)| {
         // If a record lacks the judged statistic, the maximum is used instead.
         match record.latency_ns {
@@ -208,7 +214,7 @@ fn answer_cells(series: &SeriesRecord, record: &AnswerRecord) -> [Cell; 4] {
         }
     });
     [
-        Cell::exact(text, rate),
+        Cell::bounded(&text, rate, record.bound),
         Cell::from(width_words(series, record).unwrap_or_default()),
         latency,
         Cell::exact(load_of(record).to_string(), record.in_flight),

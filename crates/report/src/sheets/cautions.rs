@@ -4,7 +4,7 @@ use crate::identity::{NamedSeries, named_series};
 use crate::sheet::{Caution, SheetTable};
 use crate::validity::{self, Against, listed};
 use crate::warning_summary::{Marks, chosen};
-use crate::warnings::{collected, of_runs, severity_word};
+use crate::warnings::{collected, of_runs, severity_word, some_runs};
 use stripewise_results::{Document, RunRecord, SeriesRecord, Severity, SustainedRecord, Warning};
 use stripewise_units::counted;
 
@@ -140,12 +140,10 @@ pub(crate) fn single_runs(all: &[SeriesRecord]) -> Option<Caution> {
 
 /// `20 of 23 runs`, with their targets if there are several.
 fn concerned(warning: &Warning, count: usize, runs: &[RunRecord]) -> String {
-    let text = of_runs(warning, count, runs);
-    let inside = text.trim_start_matches(" (in ").trim_end_matches(')');
-    match (inside.is_empty(), runs.len()) {
-        (true, 0 | 1) => String::new(),
-        (true, _) => "all runs".to_owned(),
-        (false, _) => inside.to_owned(),
+    match (some_runs(warning, count, runs), runs.len()) {
+        (Some(some), _) => some,
+        (None, 0 | 1) => String::new(),
+        (None, _) => "all runs".to_owned(),
     }
 }
 

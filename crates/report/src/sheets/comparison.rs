@@ -6,7 +6,7 @@ use crate::comparison::{
     are_twins, cells_of, columns_of, columns_of_subjects, follows, heads_columns, legend, means,
     metric_name, rows_of_subjects, short_sides,
 };
-use crate::difference::in_words;
+use crate::difference::{has_ends, in_words};
 use crate::sheet::{Judgement, Sheet, SheetTable};
 use crate::warning_summary::Marks;
 use crate::words::{gravest_first, requirement_line, verdict_on};
@@ -118,13 +118,8 @@ fn add_new(lines: &mut Vec<String>, line: String) {
     }
 }
 
-/// The difference has an end at least.
-fn has_ends(row: &ComparisonRow) -> bool {
-    row.interval_percent.is_some() || row.bounds_percent.is_some()
-}
-
 /// What is held against what.
-fn subjects(records: &[ComparisonRecord]) -> String {
+pub(crate) fn subjects(records: &[ComparisonRecord]) -> String {
     let names = |of: fn(&ComparisonRecord) -> &str| {
         let mut names: Vec<&str> = Vec::new();
         for name in records.iter().map(of) {

@@ -10,8 +10,8 @@ mod title;
 
 pub(crate) use bench::{answer_words, answers_table, ladder_table, width_words};
 pub(crate) use cautions::{cautions, single_runs};
-pub(crate) use comparison::comparison_tables;
 pub use comparison::{checked_sheet, comparison_sheet};
+pub(crate) use comparison::{comparison_tables, subjects};
 pub use runs::{partial_lines, runs_sheet};
 pub use title::runs_origin;
 

@@ -89,21 +89,30 @@ fn measured(runs: &[RunRecord]) -> Option<String> {
 pub fn runs_origin(document: &Document) -> Vec<(String, String)> {
     let runs = &document.runs;
     let mut all: Vec<(String, String)> = Vec::new();
-    let mut add = |name: &str, value: String| {
-        let pair = (name.to_owned(), value);
-        if !pair.1.is_empty() && !all.contains(&pair) {
-            all.push(pair);
-        }
-    };
-    for run in runs.iter().take(ORIGINS_MAX) {
-        add("Id", run.series.clone().unwrap_or_else(|| run.id.clone()));
-        add("Host", run.host.name.clone());
-        if let Some(from) = &run.imported {
+    let mut origins = 0;
+    for run in runs {
+        let source = run.imported.as_ref().map(|from| {
             let line = from.line.map(|line| format!(", line {line}"));
             let line = line.unwrap_or_default();
-            add("Source", format!("{} ({}{line})", from.source, from.tool));
+            format!("{} ({}{line})", from.source, from.tool)
+        });
+        let id = run.series.clone().unwrap_or_else(|| run.id.clone());
+        let known = all.len();
+        for (name, value) in [
+            ("Id", id),
+            ("Host", run.host.name.clone()),
+            ("Source", source.unwrap_or_default()),
+            ("Command", command_of(run)),
+        ] {
+            let pair = (name.to_owned(), value);
+            if !pair.1.is_empty() && !all.contains(&pair) {
+                all.push(pair);
+            }
         }
-        add("Command", command_of(run));
+        origins += usize::from(all.len() > known);
+        if origins == ORIGINS_MAX {
+            break;
+        }
     }
     all
 }

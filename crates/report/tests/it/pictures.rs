@@ -118,6 +118,10 @@ fn a_card_has_numbers_where_the_limit_is_missed_and_reasons_where_there_are_none
         assert!(svg.contains(words), "{words}: {svg}");
     }
     assert!(!svg.contains(">\u{2013}<") && !svg.contains(">-<"));
+    // The legend has the signs that are there.
+    let legend =
+        "red: limit or requirement missed; pale: up to the ceiling; ring: answer on the curve.";
+    assert!(svg.contains(legend) && !svg.contains("bracket"), "{svg}");
 }
 
 /// A bar is in the colour of the verdict, beside its word; a load that only lacks what was

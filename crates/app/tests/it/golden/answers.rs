@@ -65,7 +65,7 @@ Again  stripewise history show [END]  (--explain)
         r"
 exit 0
 --- stdout
-sim:sata-ssd: random write 4K 1x1: 14,992 IOPS, p99 1.55 ms; random write 4K 1x32: 15,379 IOPS, p99 39.7 ms; random write 64K 1x1: 987 IOPS, p99 2.29 ms; random write 64K 1x32: 987 IOPS, p99 68.4 ms [[ID]]
+sim:sata-ssd: random write 4K 1 in flight: 14,992 IOPS, p99 1.55 ms; random write 4K 32 in flight: 15,379 IOPS, p99 39.7 ms; random write 64K 1 in flight: 987 IOPS, p99 2.29 ms; random write 64K 32 in flight: 987 IOPS, p99 68.4 ms [[ID]]
 ",
     ),
 ];
@@ -334,11 +334,11 @@ const THE_HISTORY_HAS_A_LINE_FOR_EVERYTHING_THAT_WAS_DONE: &[Case] = &[
         r"
 exit 0
 --- stdout
-Run                  Kind   Target         Workload            IOPS Label
-[ID] align  sim:raid10-10k 20 runs; median      833
-[ID] grid   sim:sata-ssd   2 runs                   grid,with,a,lab…ong,for,a,column
-[ID] repeat sim:raid10-10k 6 runs; median       737 before
-[ID] run    sim:raid10-10k random read 8K 1x16  738
+Run                  Kind   Target         Workload                    IOPS Label
+[ID] align  sim:raid10-10k 20 runs; median              833
+[ID] grid   sim:sata-ssd   2 runs                           grid,with,a…for,a,column
+[ID] repeat sim:raid10-10k 6 runs; median               737 before
+[ID] run    sim:raid10-10k random read 8K 16 in flight  738
 ",
     ),
     (

@@ -9,7 +9,7 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::simulated::spec;
 use stripewise_lab::layouts::Factor;
 use stripewise_results::LayoutLevels;
-use stripewise_units::nearest;
+use stripewise_units::{nearest, sim_array};
 use stripewise_workload::WorkloadOptions;
 
 /// Factors with names of their own.
@@ -160,7 +160,7 @@ pub fn overridden(target: &str, overrides: &[String]) -> String {
 /// If a level is invalid regardless of the others.
 pub fn cannot(context: &Context, target: &str, levels: &LayoutLevels) -> Outcome<Option<String>> {
     let place = place(target, levels)?;
-    let name = place.target.strip_prefix("sim:").unwrap_or(&place.target);
+    let name = sim_array(&place.target).unwrap_or(&place.target);
     let spec = match spec(context, name) {
         Ok(spec) => spec,
         Err(failure) => return Ok(Some(failure.error.to_string())),
@@ -190,7 +190,7 @@ pub fn check_levels(context: &Context, target: &str, factor: &Factor) -> Outcome
     for level in &factor.levels {
         let levels = LayoutLevels::from([(factor.name.clone(), level.clone())]);
         let place = place(target, &levels)?;
-        let name = place.target.strip_prefix("sim:").unwrap_or(&place.target);
+        let name = sim_array(&place.target).unwrap_or(&place.target);
         let described = match spec(context, name) {
             Ok(spec) => spec.describe(),
             Err(failure) => {

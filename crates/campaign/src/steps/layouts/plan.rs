@@ -16,7 +16,7 @@ use stripewise_lab::layouts::{
 };
 use stripewise_results::{EffectRecord, LayoutLevels};
 use stripewise_store::Store;
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, sim_array};
 use stripewise_workload::Workload;
 
 /// The request.
@@ -135,7 +135,7 @@ pub fn refuse_slots(asked: &Asked, why: &str) -> Outcome<()> {
 }
 
 fn bare(target: &str) -> &str {
-    target.strip_prefix("sim:").unwrap_or(target)
+    sim_array(target).unwrap_or(target)
 }
 
 /// The logical sector of a simulated array.

@@ -20,7 +20,7 @@ use stripewise_results::{
     AdviceRecord, EffectRecord, LayoutLevels, RecommendationRecord, SCHEMA_VERSION, Status,
 };
 use stripewise_store::{KeptDocument, Store};
-use stripewise_units::counted;
+use stripewise_units::{counted, is_sim_target};
 
 /// Kind of these documents in the store.
 const KIND: &str = "layouts";
@@ -162,7 +162,7 @@ impl StoredLayouts {
     /// target may have moved by then.
     #[must_use]
     pub fn can_go_on(&self) -> bool {
-        self.on_devices.is_some() || self.target.starts_with("sim:")
+        self.on_devices.is_some() || is_sim_target(&self.target)
     }
 
     /// Whether it is complete; never without an answer.
@@ -331,7 +331,7 @@ impl StoredLayouts {
         record.not_tried.extend(self.not_tried.iter().cloned());
         let is_there = |choice: &RecommendationRecord| {
             // A simulated array stands for a real one that is yet to be made.
-            choice.is_present && !self.target.starts_with("sim:")
+            choice.is_present && !is_sim_target(&self.target)
         };
         let choice = record.recommendation.as_ref();
         let choice = choice.filter(|choice| !is_there(choice));

@@ -2,12 +2,13 @@
 
 use super::document::{ObservationDocument, ObservedDevice, RoleShare, SCHEMA_VERSION};
 use crate::steps::measured::{OBSERVATION, json_of};
+use crate::steps::subject::unlike;
 use serde::Serialize;
 use stripewise_conductor::context::Context;
-use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::failure::Outcome;
 use stripewise_results::LatencySummary;
 use stripewise_stats::mean_interval;
-use stripewise_units::{format_duration, format_iops};
+use stripewise_units::{counted, format_duration, format_iops};
 
 const MIB: f64 = 1_048_576.0;
 /// Number of blocks per timeline, for the interval of its rate.
@@ -77,7 +78,9 @@ pub fn compare_observations(
         (Some(a), Some(b)) => Ok(Some(compared(&a, &b))),
         (one, _) => {
             let (observation, other) = if one.is_some() { (a, b) } else { (b, a) };
-            Err(Failure::usage(
+            Err(unlike(
+                context,
+                other,
                 format!("{observation} is an observation, and {other} is not"),
                 "name two observations, by the ids that `observe` printed or as files of --json",
             ))
@@ -288,6 +291,29 @@ impl ObservationComparison {
             text.push('\n');
         }
         text
+    }
+}
+
+impl ObservationComparison {
+    /// The sides, the change of the whole rate, and the largest one, in a line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let side = |side: &ObservedSide| format!("{} on {}", side.id, side.device);
+        let changes = self
+            .rows
+            .iter()
+            .filter_map(|row| Some((row.what.as_str(), row.change_percent?)));
+        let largest = changes
+            .clone()
+            .max_by(|(_, a), (_, b)| a.abs().total_cmp(&b.abs()));
+        let words = |(what, percent): (&str, f64)| format!("{what} {percent:+.1} %");
+        let mut parts: Vec<String> = changes.take(1).map(words).collect();
+        parts.extend(largest.map(|largest| {
+            let figures = counted(self.rows.len(), "figure", "figures");
+            format!("largest change of {figures}: {}", words(largest))
+        }));
+        let [a, b] = [&self.a, &self.b].map(side);
+        format!("A is {a}, B is {b}: {}", parts.join("; "))
     }
 }
 

@@ -7,6 +7,7 @@ use crate::steps::pages::{PictureLook, Rendered, ReportFormat, rendered_picture}
 use stripewise_conductor::failure::Outcome;
 use stripewise_report::{About, KeptFacts, Picture, moment, sheet_markdown, sheet_page};
 use stripewise_results::{RunRecord, Status};
+use stripewise_units::is_sim_target;
 
 /// The name of the study that a run was made for.
 fn name_of(run: &RunRecord) -> Option<&str> {
@@ -30,7 +31,7 @@ fn of_runs(runs: &[RunRecord]) -> Option<StudyDocument> {
     let mut behind = first.command.iter().skip_while(|word| *word != "--target");
     let target = behind.nth(1).map_or(own.as_str(), String::as_str);
     let id = first.series.as_deref().unwrap_or(&first.id);
-    let is_simulated = target.starts_with("sim:");
+    let is_simulated = is_sim_target(target);
     let mut document = StudyDocument::new(&study, id, target, is_simulated);
     // Tables may share the name of a level: their runs are consecutive.
     let mut left: Vec<&RunRecord> = runs.iter().collect();

@@ -21,7 +21,7 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::input::{RESULTS_BYTES_MAX, read};
 use stripewise_results::{ComparisonRecord, Document, RunRecord, SeriesRecord};
 use stripewise_store::{Filter, Store};
-use stripewise_units::{NameText, counted, nearest, path_of, plural};
+use stripewise_units::{NameText, counted, is_sim_target, nearest, path_of, plural};
 
 /// The kind of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
     if let Some(name) = text.strip_prefix("dataset:") {
         return published(name);
     }
-    if text.starts_with("sim:") {
+    if is_sim_target(text) {
         return Err(Failure::usage(
             format!("{text} is a target, and nothing has been measured on it here"),
             format!("`stripewise run {text}` measures and keeps a run; name that by its id"),
@@ -187,6 +187,22 @@ pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> 
         SubjectKind::Series
     };
     Ok(Subject::new(name, kind, runs))
+}
+
+/// The failure of a comparison one side of which is of a kind with a table of its own, and `other` is
+/// not: that there is no `other`, or else `reason`.
+pub fn unlike(context: &Context, other: &str, reason: String, hint: &'static str) -> Failure {
+    let is_measurement = || -> Outcome<bool> {
+        let Some(store) = context.open_store_if_any()? else {
+            return Ok(false);
+        };
+        let id = measured::full_name(&store, other)?;
+        Ok(measured::kind_of(&store, &id)?.is_some())
+    };
+    match subject(context, other) {
+        Err(missing) if !is_measurement().unwrap_or(false) => missing,
+        _ => Failure::usage(reason, hint),
+    }
 }
 
 /// All runs with exactly this label, oldest first; `None` if there are none.

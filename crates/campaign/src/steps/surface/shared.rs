@@ -2,7 +2,7 @@
 
 use crate::steps::medium::void_codes;
 use stripewise_results::{TargetFacts, Warning};
-use stripewise_units::{format_bytes, format_count, format_duration};
+use stripewise_units::{format_bytes, format_count, format_duration, is_sim_target};
 
 pub const MIB: f64 = 1_048_576.0;
 
@@ -42,7 +42,7 @@ pub fn subtitle(target: &TargetFacts, measured_at: &str) -> String {
 
 /// The duration; virtual time of a simulated target is labelled as such.
 pub fn took(target: &str, duration_ns: u64) -> String {
-    let virtual_time = match target.starts_with("sim:") {
+    let virtual_time = match is_sim_target(target) {
         true => " of virtual time",
         false => "",
     };
