@@ -19,7 +19,7 @@ use stripewise_runner::LivingArrays;
 use stripewise_store::Store;
 use stripewise_studies::{FileState, NextStep, PlacedJob, Run, Study, StudyFile};
 use stripewise_targets::{Intent, Size, Target};
-use stripewise_units::format_duration;
+use stripewise_units::{format_duration, is_sim_target};
 use stripewise_workload::Request;
 
 /// How often a rest checks for an interrupt.
@@ -94,7 +94,7 @@ pub fn refuse_unusable(
         ..setup.permissions.clone()
     };
     let is_opened =
-        |needs: &&Needs| needs.engine != EngineName::Null || setup.target.starts_with("sim:");
+        |needs: &&Needs| needs.engine != EngineName::Null || is_sim_target(setup.target);
     let needs = needs_of_files(study, setup);
     needs
         .iter()

@@ -60,7 +60,7 @@ pub fn document_line(document: &Document) -> String {
         parts.push(counted(count, "operation failed", "operations failed"));
     }
     let verified = document.runs.iter();
-    let verified = verified.filter_map(|run| run.verification.as_ref());
+    let verified = verified.filter_map(|run| run.verification.as_deref());
     parts.extend(verified.map(verification_verdict));
     parts.extend(warnings(&document.runs));
     match only {

@@ -96,7 +96,7 @@ fn go(
         "Time: {} of measuring; every method in random order, five times.",
         format_duration(study.time().left_ns)
     ));
-    if target.starts_with("sim:") {
+    if is_sim_target(&target) {
         context.plan(TIMES_ARE_SIMULATED);
     }
     let targets = open(context, store, &study, &setup)?;

@@ -137,7 +137,7 @@ fn go(
     for line in study.plan() {
         context.plan(line);
     }
-    if target.starts_with("sim:") {
+    if is_sim_target(&target) {
         context.plan(TIMES_ARE_SIMULATED);
     }
     let targets = open(context, store, &study, &setup)

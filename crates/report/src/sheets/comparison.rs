@@ -10,9 +10,7 @@ use crate::difference::{has_ends, in_words};
 use crate::sheet::{Judgement, Sheet, SheetTable};
 use crate::warning_summary::Marks;
 use crate::words::{gravest_first, requirement_line, verdict_on};
-use stripewise_results::{
-    ComparisonRecord, ComparisonRow, Document, RequirementRecord, RunRecord, Verdict,
-};
+use stripewise_results::{ComparisonRecord, Document, RequirementRecord, RunRecord, Verdict};
 use stripewise_units::{capitalised, counted};
 
 /// The sheet of comparisons, with the warnings of `runs` that were made for them. Sentences and
