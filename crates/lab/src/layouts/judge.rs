@@ -110,6 +110,7 @@ pub fn judge(question: &Question<'_>) -> Option<AdviceRecord> {
     let survivors = survivors(question, &limits, level, &ranking);
     let choice = choice(question, &ranking, &survivors.holds);
     let layouts = layouts(question, &ranking, &limits);
+    let chosen = choice.as_ref().map(|choice| ranking.alive[choice.place]);
     let variations = survivors.record(question, choice.as_ref().map(|choice| choice.place));
     let all: Vec<usize> = (0..question.set.len()).collect();
     let rows = question.measured.scores(&all, &question.shares());
@@ -123,7 +124,7 @@ pub fn judge(question: &Question<'_>) -> Option<AdviceRecord> {
         cells: cells(question, &layouts),
         layouts: layouts.into_iter().map(|(_, record)| record).collect(),
         unjudged: Vec::new(),
-        effects: effects(question.set, &rows, LEVEL),
+        effects: effects(question.set, &rows, LEVEL, chosen),
         limits: limits
             .iter()
             .map(|limit| limit_record(question, limit))

@@ -1,6 +1,7 @@
 //! Answers from made-up values with a known truth.
 
 use super::*;
+use stripewise_results::AdviceRecord;
 use stripewise_stats::Random;
 
 pub(super) fn factor(name: &str, levels: &[&str]) -> Factor {
@@ -133,6 +134,44 @@ fn the_better_offset_is_recommended_with_its_gain_and_nothing_is_invented() {
             == 2
     );
     assert!(record.layouts[0].low < record.layouts[0].score);
+}
+
+#[test]
+fn an_effect_is_that_at_the_recommended_levels_of_the_other_factors() {
+    let set = full(vec![
+        factor("offset", &["63s", "1M"]),
+        factor("stripe-unit", &["64K", "256K"]),
+    ]);
+    let cells = [cell("random read", 100.0)];
+    // Misaligned, units of 256K give 8 % more; aligned, nothing. On average 4 %, which nobody gets.
+    let measured = measured(&[0.0, 0.08, 0.1, 0.1], 1, 8, 0.002, 7);
+    let record = judge(&question(&set, &cells, &measured)).unwrap();
+    assert_eq!(
+        set.position(&record.recommendation.as_ref().unwrap().layout),
+        Some(2)
+    );
+    assert_eq!(record.effects[1].at["offset"], "1M");
+    assert_eq!(
+        effect_sentences(&record),
+        [
+            "offset: 10.4 % (10.0 to 10.7) more IOPS at 1M than at 63s, with stripe unit 64K",
+            "stripe unit: no effect above 0.3 % on IOPS, with offset 1M",
+            "offset x stripe unit: 1M instead of 63s gains 8.1 % (7.7 to 8.5) more at 64K than at 256K",
+        ]
+    );
+    // Without a recommendation it is an average, and says so.
+    let rows = measured.scores(&[0, 1, 2, 3], &[100.0]);
+    let averaged = super::effects::effects(&set, &rows, 0.95, None);
+    assert!(averaged[0].at.is_empty() && averaged[0].percent < 7.0);
+    let record = AdviceRecord {
+        effects: averaged,
+        ..record
+    };
+    let first = &effect_sentences(&record)[0];
+    assert!(
+        first.ends_with(", averaged over the layouts tried"),
+        "{first}"
+    );
 }
 
 #[test]

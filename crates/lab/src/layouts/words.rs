@@ -219,7 +219,7 @@ fn of_shares(record: &AdviceRecord) -> Vec<String> {
 #[must_use]
 pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
     let mut sentences = Vec::new();
-    let mut quiet: Vec<String> = Vec::new();
+    let mut quiet: Vec<&EffectRecord> = Vec::new();
     let mut quiet_most: f64 = 0.0;
     let mut seen: Vec<&Vec<String>> = Vec::new();
     for effect in &record.effects {
@@ -233,9 +233,8 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
                 .iter()
                 .filter(|other| other.factors == effect.factors)
         };
-        let name = name_of(&effect.factors);
         match same().find(|effect| effect.found) {
-            Some(found) => sentences.push(found_words(&name, found)),
+            Some(found) => sentences.push(found_words(record, found)),
             None => {
                 let most = |most: f64, effect: &EffectRecord| {
                     most.max(effect.high.abs()).max(effect.low.abs())
@@ -243,23 +242,29 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
                 let most = same().fold(0.0, most);
                 if effect.by_arithmetic {
                     let most = same().max_by(|a, b| a.percent.total_cmp(&b.percent));
-                    sentences.push(arithmetic_words(&name, most.unwrap_or(effect)));
+                    sentences.push(arithmetic_words(record, most.unwrap_or(effect)));
                 } else if effect.factors.len() == 1 {
-                    sentences.push(quiet_words(&name, most));
+                    sentences.push(quiet_words(record, effect, most));
                 } else {
-                    quiet.push(name);
+                    quiet.push(effect);
                     quiet_most = quiet_most.max(most);
                 }
             }
         }
     }
-    if !quiet.is_empty() {
-        let what = quiet.join(", ");
+    if let Some(first) = quiet.first() {
+        let what: Vec<String> = quiet.iter().map(|one| name_of(&one.factors)).collect();
+        let what = what.join(", ");
+        let others = match (record.factors.len() > 2, first.at.is_empty()) {
+            (false, _) => "",
+            (true, false) => ", with the recommended levels of the other factors",
+            (true, true) => ", averaged over the layouts tried",
+        };
         sentences.push(match quiet_most > BOUND_MAX {
             true => {
                 format!("{what}: interactions not known, one of {BOUND_MAX:.0} % would not show")
             }
-            false => format!("{what}: no interaction above {quiet_most:.1} %"),
+            false => format!("{what}: no interaction above {quiet_most:.1} %{others}"),
         });
     }
     sentences
@@ -284,32 +289,57 @@ fn name_of(factors: &[String]) -> String {
     names.join(" x ")
 }
 
-/// A factor without a demonstrated effect: its upper bound, if it is useful.
-fn quiet_words(name: &str, most_percent: f64) -> String {
-    match most_percent > BOUND_MAX {
-        true => format!("{name}: not known, an effect of {BOUND_MAX:.0} % would not show"),
-        false => format!("{name}: none above {most_percent:.1} %"),
+/// Where an effect holds: `, with stripe unit 64K`.
+fn with_others(record: &AdviceRecord, effect: &EffectRecord) -> String {
+    let level = |(name, level): (&String, &String)| format!("{} {level}", name.replace('-', " "));
+    let levels: Vec<String> = effect.at.iter().map(level).collect();
+    let has_others = record.factors.len() > effect.factors.len();
+    match levels.is_empty() {
+        false => format!(", with {}", levels.join(", ")),
+        true if has_others && !effect.by_arithmetic => {
+            ", averaged over the layouts tried".to_owned()
+        }
+        true => String::new(),
     }
 }
 
-fn arithmetic_words(name: &str, effect: &EffectRecord) -> String {
+/// A factor without a demonstrated effect: its upper bound, if it is useful.
+fn quiet_words(record: &AdviceRecord, effect: &EffectRecord, most_percent: f64) -> String {
+    let name = name_of(&effect.factors);
+    match most_percent > BOUND_MAX {
+        true => format!("{name}: not known, an effect of {BOUND_MAX:.0} % would not show"),
+        false => format!(
+            "{name}: no effect above {most_percent:.1} % on IOPS{}",
+            with_others(record, effect)
+        ),
+    }
+}
+
+fn arithmetic_words(record: &AdviceRecord, effect: &EffectRecord) -> String {
+    let name = name_of(&effect.factors);
     match effect.levels.as_slice() {
         [[from, to]] if effect.percent >= 0.05 => format!(
-            "{name}: at most {:.1} %, {to} over {from} (by arithmetic, not measured)",
-            effect.percent
+            "{name}: at most {:.1} % more IOPS at {to} than at {from}{} (by arithmetic, not measured)",
+            effect.percent,
+            with_others(record, effect)
         ),
         _ => format!("{name}: none (by arithmetic, not measured)"),
     }
 }
 
-fn found_words(name: &str, effect: &EffectRecord) -> String {
+fn found_words(record: &AdviceRecord, effect: &EffectRecord) -> String {
+    let name = name_of(&effect.factors);
     let size = with_interval(effect.percent, effect.low, effect.high);
+    let others = with_others(record, effect);
     match effect.levels.as_slice() {
-        [[from, to]] => format!("{name}: {size}, {to} over {from}"),
-        [first, [from, to]] => format!(
-            "{name}: {size} more from {} to {} at {to} than at {from}",
-            first[0], first[1]
-        ),
-        _ => format!("{name}: {size}"),
+        [[from, to]] => {
+            format!("{name}: {size} more IOPS at {to} than at {from}{others}")
+        }
+        [[from, to], [less, more]] => {
+            format!(
+                "{name}: {to} instead of {from} gains {size} more at {more} than at {less}{others}"
+            )
+        }
+        _ => format!("{name}: {size}{others}"),
     }
 }

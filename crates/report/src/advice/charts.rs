@@ -226,6 +226,7 @@ mod tests {
             levels: (of.iter())
                 .map(|at| [FACTORS[*at].1[0].to_owned(), FACTORS[*at].1[2].to_owned()])
                 .collect(),
+            at: LayoutLevels::new(),
             percent: 2.0,
             low: -1.0,
             high: 5.0,

@@ -27,13 +27,18 @@ fn effect_name(effect: &EffectRecord) -> String {
     names.join(" x ")
 }
 
-/// `1M over 63s`; for an interaction `63s to 1M, at 256K against 64K`.
+/// `1M over 63s, with stripe unit 64K`; for an interaction `1M over 63s, at 64K against 256K`.
 fn effect_levels(effect: &EffectRecord) -> String {
-    match effect.levels.as_slice() {
+    let levels = match effect.levels.as_slice() {
         [[from, to]] => format!("{to} over {from}"),
-        [[from, to], [low, high]] => format!("{from} to {to}, at {high} against {low}"),
+        [[from, to], [low, high]] => format!("{to} over {from}, at {high} against {low}"),
         _ => String::new(),
-    }
+    };
+    let others = effect.at.iter().map(|(name, level)| {
+        let name = name.replace('-', " ");
+        format!(", with {name} {level}")
+    });
+    std::iter::once(levels).chain(others).collect()
 }
 
 /// The largest effect of each factor or pair of factors.
