@@ -43,7 +43,8 @@ fn line(kept: &StoredLayouts, record: &AdviceRecord) -> String {
         Status::Partial => "partial: ",
         _ => "",
     };
-    marked(&format!("{partial}{}", first.join(" ")), &kept.id)
+    let line = format!("{}: {partial}{}", kept.target, first.join(" "));
+    marked(&line, &kept.id)
 }
 
 /// The commands that show it again or continue it, and the commands that make the layout.

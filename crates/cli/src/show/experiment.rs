@@ -42,9 +42,10 @@ fn line(answer: &Answer) -> String {
         Some(ended) if ended.finished() => "",
         _ => "partial: ",
     };
+    let line = format!("{}: {partial}{found}", answer.kept.target);
     match answer.is_kept {
-        true => marked(&format!("{partial}{found}"), &answer.kept.id),
-        false => format!("{partial}{found}"),
+        true => marked(&line, &answer.kept.id),
+        false => line,
     }
 }
 
