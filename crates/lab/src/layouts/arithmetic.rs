@@ -67,7 +67,8 @@ pub fn by_arithmetic(question: &Unmeasured<'_>) -> AdviceRecord {
         let words = set.words(present);
         match percent(present, choice) {
             gain if gain > question.margin_percent => format!(
-                "Against the present layout ({words}) that gains at most {gain:.1} %, where all disks are busy."
+                "At most {gain:.1} % more IOPS with {} than with the present layout ({words}), where all disks are busy.",
+                set.words(choice)
             ),
             _ => format!(
                 "No other layout makes operations touch fewer stripe units than the present one ({words}), but for {} %.",

@@ -212,6 +212,30 @@ fn a_layout_that_breaks_a_limit_is_out_however_fast_it_is() {
 }
 
 #[test]
+fn a_limit_that_is_not_known_to_be_met_is_not_said_to_be() {
+    let set = full(vec![factor("offset", &["64K", "1M"])]);
+    let mut limited = cell("log", 0.0);
+    limited.limit_ns_p99 = Some(5_000_000);
+    let cells = [cell("random read", 100.0), limited];
+    let mut measured = measured(&[0.0, 0.3], 2, 8, 0.003, 3);
+    for (number, pass) in measured.passes.iter_mut().enumerate() {
+        // The second lies on the limit.
+        let around = if number % 2 == 0 { 4.9e6 } else { 5.1e6 };
+        for (layout, p99) in [(0, 3e6), (1, around)] {
+            pass.values[layout].as_mut().unwrap()[1].latency_ns_p99 = Some(p99);
+        }
+    }
+    let record = judge(&question(&set, &cells, &measured)).unwrap();
+    let expected =
+        "The limit \"p99 of log at most 5 ms\" is met by 1 of 2 layouts; of 1 it is not known.";
+    assert!(
+        record.notes.iter().any(|note| note == expected),
+        "{:?}",
+        record.notes
+    );
+}
+
+#[test]
 fn a_choice_that_hangs_on_an_assumed_share_is_not_made_firmly() {
     let set = full(vec![factor("stripe-unit", &["64K", "256K"])]);
     let assumed = |name: &str, share| MixCell {

@@ -37,13 +37,13 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
             (false, false) => "The best may be",
         };
         let chosen = words(&choice.layout);
-        let reason = reason(question, record.margin_percent, choice);
+        let reason = |subject| reason(question, record.margin_percent, choice, subject);
         match of_gain(question, record) {
             Some(gain) => {
                 sentences.push(format!("{verb} {chosen}: {gain}."));
-                sentences.push(format!("{}.", capitalised(&reason)));
+                sentences.push(format!("{}.", capitalised(&reason(Some(&chosen)))));
             }
-            None => sentences.push(format!("{verb} {chosen}: {reason}.")),
+            None => sentences.push(format!("{verb} {chosen}: {}.", reason(None))),
         }
     }
     sentences.extend(of_off_page(question, record));
@@ -60,7 +60,7 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
                 "After {passes} the layouts cannot be judged yet: even a difference of {BOUND_MAX:.0} % would not show."
             ),
             false => format!(
-                "{best} layouts may be the best: differences below {:.1} % do not show after {passes}.",
+                "{best} layouts may be the best: differences below {:.1} % of IOPS do not show after {passes}.",
                 record.resolution_percent,
             ),
         });
@@ -70,17 +70,26 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
     record.notes.extend(of_shares(record));
 }
 
-/// The reason for this choice.
-fn reason(question: &Question<'_>, margin_percent: f64, choice: &RecommendationRecord) -> String {
+/// The reason for this choice, which is named where the sentence has not done it yet.
+fn reason(
+    question: &Question<'_>,
+    margin_percent: f64,
+    choice: &RecommendationRecord,
+    subject: Option<&String>,
+) -> String {
     let why = &choice.why;
     if !choice.is_shown {
-        return format!("it is not shown to be within {margin_percent} % of the best; {why}");
+        let subject = subject.map_or("it", String::as_str);
+        return format!(
+            "{subject} is not shown to be within {margin_percent} % of the best; {why}"
+        );
     }
     let of_which = match off_page(question).next() {
         Some(_) => " that starts at a multiple of 4 KiB",
         None => "",
     };
-    format!("no other layout{of_which} is better by more than {margin_percent} %, and {why}")
+    let than = subject.map_or_else(String::new, |subject| format!(" than {subject}"));
+    format!("no other layout{of_which} is better{than} by more than {margin_percent} %, and {why}")
 }
 
 /// Layouts that are never recommended because of where they start.
@@ -110,7 +119,7 @@ fn of_off_page(question: &Question<'_>, record: &AdviceRecord) -> Option<String>
     );
     let words = words_of(&question.set.factors, &most.layout);
     Some(format!(
-        "In these loads {words} would give {gain} more, but is not recommended: {why}."
+        "In these loads {words} would give {gain} more IOPS than the best other start, but is not recommended: {why}."
     ))
 }
 
@@ -139,9 +148,9 @@ fn of_gain(question: &Question<'_>, record: &AdviceRecord) -> Option<String> {
     let present = words_of(&question.set.factors, record.present.as_ref()?);
     let interval = with_interval(gain, low, high);
     Some(match (low > 0.0, high < 0.0) {
-        (true, _) => format!("it gives {interval} more than the present layout ({present})"),
-        (_, true) => format!("it gives {interval} against the present layout ({present})"),
-        _ => format!("no gain over the present layout ({present}) is shown: {interval}"),
+        (true, _) => format!("it gives {interval} more IOPS than the present layout ({present})"),
+        (_, true) => format!("it gives {interval} of IOPS against the present layout ({present})"),
+        _ => format!("no gain of IOPS over the present layout ({present}) is shown: {interval}"),
     })
 }
 
@@ -169,13 +178,22 @@ fn of_present_outside(question: &Question<'_>, record: &AdviceRecord) -> Option<
 }
 
 fn of_limits(record: &AdviceRecord) -> Vec<String> {
-    let layouts = record.layouts.len();
+    let layouts = u32::try_from(record.layouts.len()).unwrap_or(u32::MAX);
     let note = |one: &stripewise_results::LimitRecord| {
         let limit = limit(&one.cell, one.p99_ns);
-        match one.broken {
-            0 => format!("All layouts meet the limit \"{limit}\"."),
-            broken => format!(
-                "The limit \"{limit}\" is missed by {broken} of {layouts} layouts; they are excluded."
+        let unknown = match layouts.saturating_sub(one.met + one.broken) {
+            0 => String::new(),
+            open => format!("; of {open} it is not known"),
+        };
+        match (one.met, one.broken) {
+            (met, 0) if unknown.is_empty() => {
+                format!("All {met} layouts meet the limit \"{limit}\".")
+            }
+            (met, 0) => {
+                format!("The limit \"{limit}\" is met by {met} of {layouts} layouts{unknown}.")
+            }
+            (_, broken) => format!(
+                "The limit \"{limit}\" is missed by {broken} of {layouts} layouts, which are excluded{unknown}."
             ),
         }
     };
