@@ -220,7 +220,11 @@ fn a_limit_that_is_not_known_to_be_met_is_not_said_to_be() {
     let mut measured = measured(&[0.0, 0.3], 2, 8, 0.003, 3);
     for (number, pass) in measured.passes.iter_mut().enumerate() {
         // The second lies on the limit.
-        let around = if number % 2 == 0 { 4.9e6 } else { 5.1e6 };
+        let around = if number.is_multiple_of(2) {
+            4.9e6
+        } else {
+            5.1e6
+        };
         for (layout, p99) in [(0, 3e6), (1, around)] {
             pass.values[layout].as_mut().unwrap()[1].latency_ns_p99 = Some(p99);
         }
