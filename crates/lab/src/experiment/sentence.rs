@@ -65,7 +65,7 @@ pub(super) fn write(
     for kind in kinds.iter().filter(|kind| kind.says() == Says::Mixed) {
         record.sentences.push(table.mixed_words(kind));
     }
-    record.sentences.extend(nothing_words(&kinds));
+    record.sentences.extend(table.nothing_words(&kinds));
     record.sentences.extend(table.undecided_words(&kinds));
     record.notes.extend(table.notes(record));
 }
@@ -365,6 +365,25 @@ impl Table<'_> {
         )
     }
 
+    /// Kinds without a finding, in one sentence.
+    fn nothing_words(&self, kinds: &[Kind<'_>]) -> Option<String> {
+        let mut nothing = kinds
+            .iter()
+            .filter(|kind| kind.says() == Says::Nothing)
+            .filter_map(|kind| Some((percent_up(kind.difference_percent_max()?), kind.plural())));
+        let (largest, what) = nothing.next()?;
+        let mut words = format!(
+            "No difference larger than {largest} in {} between {} and {} was found for {what}",
+            self.plan.metric.words(),
+            self.baseline().name,
+            self.other().name
+        );
+        for (largest, what) in nothing {
+            words.push_str(&format!(", or larger than {largest} for {what}"));
+        }
+        Some(words + ".")
+    }
+
     fn undecided_words(&self, kinds: &[Kind<'_>]) -> Option<String> {
         let undecided: Vec<String> = kinds
             .iter()
@@ -392,7 +411,9 @@ impl Table<'_> {
                 None => "it has no interval".to_owned(),
             };
             return Some(format!(
-                "Whether it matters for {} is not known: {hidden}.",
+                "Whether {} differs from {} for {} is not known: {hidden}.",
+                self.other().name,
+                self.baseline().name,
                 undecided.join(", ")
             ));
         }
@@ -483,20 +504,6 @@ fn not_in_the_mean(effects: &[Effect<'_>]) -> Vec<String> {
         }
     }
     sentences
-}
-
-/// Kinds without a finding, in one sentence.
-fn nothing_words(kinds: &[Kind<'_>]) -> Option<String> {
-    let mut nothing = kinds
-        .iter()
-        .filter(|kind| kind.says() == Says::Nothing)
-        .filter_map(|kind| Some((percent_up(kind.difference_percent_max()?), kind.plural())));
-    let (largest, what) = nothing.next()?;
-    let mut words = format!("No difference larger than {largest} was found for {what}");
-    for (largest, what) in nothing {
-        words.push_str(&format!(", or larger than {largest} for {what}"));
-    }
-    Some(words + ".")
 }
 
 /// `10.9 % (9.8-12.1 %)`. An interval that begins above 0 is not printed as if it

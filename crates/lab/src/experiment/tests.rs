@@ -416,7 +416,7 @@ fn a_manager_is_told_cost_cause_and_advice() {
     );
     assert!(
         said.contains("No difference larger than ")
-            && said.contains(" was found for sequential writes."),
+            && said.contains(" in IOPS between 31.5K and 1M was found for sequential writes."),
         "{said}"
     );
     assert_eq!(table.groups.len(), 2);
