@@ -237,6 +237,24 @@ fn a_limit_that_is_not_known_to_be_met_is_not_said_to_be() {
         "{:?}",
         record.notes
     );
+    assert_eq!(
+        record.sentences[0],
+        "Keep offset 64K: no other layout that no limit excludes is better by more than 2 %, and \
+         it is the present one."
+    );
+    let faster = "In these loads offset 1M would give 3";
+    assert!(
+        record.sentences[1].starts_with(faster),
+        "{:?}",
+        record.sentences
+    );
+    // One that is shown to meet it is preferred to the present one, of which that is not known.
+    let question = Question {
+        present: Some(1),
+        ..question(&set, &cells, &measured)
+    };
+    let choice = judge(&question).unwrap().recommendation.unwrap();
+    assert_eq!(choice.layout["offset"], "64K");
 }
 
 #[test]

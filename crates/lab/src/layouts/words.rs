@@ -24,8 +24,9 @@ fn with_interval(value: f64, low: f64, high: f64) -> String {
     format!("{value:.1} % ({low:.1} to {high:.1})")
 }
 
-/// Fills in sentences and notes.
-pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
+/// Fills in sentences and notes. `open` are the layouts of which it is not known whether they meet
+/// the limits.
+pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord, open: &[LayoutLevels]) {
     let words = |levels: &LayoutLevels| words_of(&question.set.factors, levels);
     // What no layout achieves comes before what the best of them achieves.
     let mut sentences: Vec<String> = of_void_limits(record).into_iter().collect();
@@ -37,7 +38,7 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
             (false, false) => "The best may be",
         };
         let chosen = words(&choice.layout);
-        let reason = |subject| reason(question, record.margin_percent, choice, subject);
+        let reason = |subject| reason(question, record, choice, subject);
         match of_gain(question, record) {
             Some(gain) => {
                 sentences.push(format!("{verb} {chosen}: {gain}."));
@@ -47,6 +48,7 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
         }
     }
     sentences.extend(of_off_page(question, record));
+    sentences.extend(of_unproven(question, record, open));
     sentences.extend(of_present_outside(question, record));
     let best = record
         .layouts
@@ -73,20 +75,23 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
 /// The reason for this choice, which is named where the sentence has not done it yet.
 fn reason(
     question: &Question<'_>,
-    margin_percent: f64,
+    record: &AdviceRecord,
     choice: &RecommendationRecord,
     subject: Option<&String>,
 ) -> String {
-    let why = &choice.why;
+    let (why, margin_percent) = (&choice.why, record.margin_percent);
     if !choice.is_shown {
         let subject = subject.map_or("it", String::as_str);
         return format!(
             "{subject} is not shown to be within {margin_percent} % of the best; {why}"
         );
     }
-    let of_which = match off_page(question).next() {
-        Some(_) => " that starts at a multiple of 4 KiB",
-        None => "",
+    let is_limited = record.limits.iter().any(|limit| !limit.is_void);
+    let of_which = match (off_page(question).next().is_some(), is_limited) {
+        (true, true) => " that starts at a multiple of 4 KiB and that no limit excludes",
+        (true, false) => " that starts at a multiple of 4 KiB",
+        (false, true) => " that no limit excludes",
+        (false, false) => "",
     };
     let than = subject.map_or_else(String::new, |subject| format!(" than {subject}"));
     format!("no other layout{of_which} is better{than} by more than {margin_percent} %, and {why}")
@@ -120,6 +125,35 @@ fn of_off_page(question: &Question<'_>, record: &AdviceRecord) -> Option<String>
     let words = words_of(&question.set.factors, &most.layout);
     Some(format!(
         "In these loads {words} would give {gain} more IOPS than the best other start, but is not recommended: {why}."
+    ))
+}
+
+/// The fastest of those of which it is not known whether they meet the limits, if it is ahead of the
+/// best that does.
+fn of_unproven(
+    question: &Question<'_>,
+    record: &AdviceRecord,
+    open: &[LayoutLevels],
+) -> Option<String> {
+    let choice = record.recommendation.as_ref()?;
+    if open.contains(&choice.layout) {
+        return None;
+    }
+    let off: Vec<LayoutLevels> = off_page(question).collect();
+    let faster = record.layouts.iter().filter(|layout| {
+        let is_ahead = layout.ahead_percent > record.margin_percent;
+        let is_out = layout.breaks.is_some() || off.contains(&layout.layout);
+        is_ahead && !is_out && open.contains(&layout.layout)
+    });
+    let most = faster.max_by(|a, b| a.ahead_percent.total_cmp(&b.ahead_percent))?;
+    Some(format!(
+        "In these loads {} would give {} more IOPS than the best that is shown to meet the limits; whether it meets them is not known.",
+        words_of(&question.set.factors, &most.layout),
+        with_interval(
+            most.ahead_percent,
+            most.ahead_percent_low,
+            most.ahead_percent_high
+        )
     ))
 }
 
