@@ -594,6 +594,9 @@ fn a_start_off_4_kib_is_listed_and_never_recommended() {
         assert!(sentences.contains("o other layout that starts at a multiple of 4 KiB"));
         // That does not make the present layout worse.
         assert!(!record.present_is_outside, "{present:?}");
+        // 31.5K with units of 64K: as good as what is chosen.
+        let may_stay = sentences.contains("an existing volume need not be moved for this");
+        assert_eq!(may_stay, present == Some(0), "{present:?}: {sentences}");
     }
     // There is nothing else, so nothing is recommended.
     let set = full(vec![factor("offset", &["31.5K", "63.5K"])]);

@@ -181,10 +181,18 @@ fn of_gain(question: &Question<'_>, record: &AdviceRecord) -> Option<String> {
     let (low, high) = (choice.gain_percent_low?, choice.gain_percent_high?);
     let present = words_of(&question.set.factors, record.present.as_ref()?);
     let interval = with_interval(gain, low, high);
+    // Only a start that is never recommended is left without a gain.
+    let is_off = (question.present).is_some_and(|present| !is_on_page(question.set, present));
+    let moving = match is_off {
+        true => "; an existing volume need not be moved for this",
+        false => "",
+    };
     Some(match (low > 0.0, high < 0.0) {
         (true, _) => format!("it gives {interval} more IOPS than the present layout ({present})"),
         (_, true) => format!("it gives {interval} of IOPS against the present layout ({present})"),
-        _ => format!("no gain of IOPS over the present layout ({present}) is shown: {interval}"),
+        _ => format!(
+            "no gain of IOPS over the present layout ({present}) is shown: {interval}{moving}"
+        ),
     })
 }
 
