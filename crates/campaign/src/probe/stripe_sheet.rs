@@ -76,6 +76,7 @@ fn next_step(code: &str) -> Option<&'static str> {
         "cached" => Some(
             "Turn off the controller's read cache for the probe, or take the stripe unit from the controller's own program.",
         ),
+        "too-small" => Some("Probe the whole device, or a larger file on it."),
         "too-few-reads" => {
             Some("Give it more --time, or probe while nothing else uses the target.")
         }
