@@ -34,11 +34,12 @@ fn effect_levels(effect: &EffectRecord) -> String {
         [[from, to], [low, high]] => format!("{to} over {from}, at {high} against {low}"),
         _ => String::new(),
     };
-    let others = effect.at.iter().map(|(name, level)| {
-        let name = name.replace('-', " ");
-        format!(", with {name} {level}")
-    });
-    std::iter::once(levels).chain(others).collect()
+    let level = |(name, level): (&String, &String)| format!("{} {level}", name.replace('-', " "));
+    let others: Vec<String> = effect.at.iter().map(level).collect();
+    match others.is_empty() {
+        true => levels,
+        false => format!("{levels}, with {}", others.join(", ")),
+    }
 }
 
 /// The largest effect of each factor or pair of factors.
