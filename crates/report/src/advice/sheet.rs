@@ -1,7 +1,7 @@
 //! Advice as a sheet: the choice, the ranking, which factors matter, and behind it every layout,
 //! effect and cell.
 
-use super::{advice_charts, effect_levels, effect_name, layout_words};
+use super::{advice_charts, effect_levels, effect_name, effects_at, layout_words};
 use crate::number::{latency, rate};
 use crate::sheet::{Cell, Column, Judgement, Sheet, SheetTable};
 use stripewise_results::{AdviceCell, AdviceRecord, EffectRecord, LayoutRecord, MeasuredLayout};
@@ -215,7 +215,8 @@ fn effects_table(record: &AdviceRecord) -> SheetTable {
         ]
     };
     let rows = record.effects.iter().map(row).collect();
-    SheetTable::new("Main effects and interactions", columns, rows)
+    let title = format!("Main effects and interactions{}", effects_at(record));
+    SheetTable::new(&title, columns, rows)
 }
 
 /// Rates and latencies of every cell on every layout.
