@@ -181,7 +181,7 @@ fn of_gain(question: &Question<'_>, record: &AdviceRecord) -> Option<String> {
     let (low, high) = (choice.gain_percent_low?, choice.gain_percent_high?);
     let present = words_of(&question.set.factors, record.present.as_ref()?);
     let interval = with_interval(gain, low, high);
-    // Only a start that is never recommended is left without a gain.
+    // A start that is never recommended is left for another even if nothing is gained.
     let is_off = (question.present).is_some_and(|present| !is_on_page(question.set, present));
     let moving = match is_off {
         true => "; an existing volume need not be moved for this",
