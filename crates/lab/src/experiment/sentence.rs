@@ -439,20 +439,20 @@ impl Table<'_> {
         notes.push(format!("Intervals are at {level:.0} %{together}."));
         notes.extend(self.missing(record));
         if let Some(drift) = &record.drift {
-            let name = &self.baseline().name;
+            let what = format!("{} with {}", self.plan.metric.words(), self.baseline().name);
             let [low, high] = drift.interval_percent;
             let words = if drift.found {
                 format!(
-                    "While it ran, {name} itself changed by {:+.1} % ({low:+.1} to {high:+.1} %); both sides share that block by block.",
+                    "While it ran, {what} changed by {:+.1} % ({low:+.1} to {high:+.1} %); both sides share that block by block.",
                     drift.percent
                 )
             } else if says_something([low, high]) {
                 format!(
-                    "While it ran, {name} itself did not change by more than {}.",
+                    "While it ran, {what} did not change by more than {}.",
                     percent_up(low.abs().max(high.abs()))
                 )
             } else {
-                format!("Whether {name} itself changed while it ran is hidden by the noise.")
+                format!("Whether {what} changed while it ran is hidden by the noise.")
             };
             notes.push(words);
         }

@@ -561,7 +561,7 @@ fn drift_of_the_baseline_is_told_and_not_taken_for_a_difference() {
         table
             .notes
             .iter()
-            .any(|note| note.contains("31.5K itself changed by -"))
+            .any(|note| note.contains("IOPS with 31.5K changed by -"))
     );
     let steady = run_all(&plan, &mut Formula::new(|_, _| 1_000.0));
     let drift = drift_of(&plan, &steady.blocks).expect("a trend");

@@ -474,7 +474,7 @@ read  random      8K        8   4  789.75  874.25   10.70  11.98 (9.18..14.81)  
 
 note: 10 blocks; it ended because the maximum number of blocks was reached.
 note: Intervals are at 95 %.
-note: While it ran, 31.5K itself did not change by more than 11.3 %.
+note: While it ran, IOPS with 31.5K did not change by more than 11.3 %.
 Saved  10 blocks, 20 runs in 44 s
 Again  stripewise lab resume [END]  (continues with --time, --blocks or --precision)
 --- stderr
