@@ -88,15 +88,24 @@ impl std::fmt::Display for OffsetProblem {
 
 impl std::error::Error for OffsetProblem {}
 
-/// The levels compared by default: the target's present start (its distance
-/// from a multiple of 1M) against 1M; 63 sectors against 1M
+/// The levels compared by default: the target's present start against 1M; 63 sectors against 1M
 /// if it starts at a multiple of 1M or its start is unknown.
 #[must_use]
 pub fn offsets_unasked(start_bytes: Option<u64>) -> [u64; 2] {
-    let now = start_bytes.map_or(0, |start| start % MIB);
-    match now {
-        0 => [OFFSET_63_SECTORS, OFFSET_1M],
+    match present(start_bytes) {
+        OFFSET_1M => [OFFSET_63_SECTORS, OFFSET_1M],
         now => [now, OFFSET_1M],
+    }
+}
+
+/// The present start as a level: itself below 1 MiB, otherwise the start between 1 and 2 MiB that is
+/// as far from a multiple of 1 MiB. 1M if it is such a multiple, or unknown.
+#[must_use]
+pub fn present(start_bytes: Option<u64>) -> u64 {
+    match start_bytes {
+        None | Some(0) => OFFSET_1M,
+        Some(start) if start < MIB => start,
+        Some(start) => MIB + start % MIB,
     }
 }
 
@@ -317,6 +326,6 @@ mod tests {
         assert_eq!(offsets_unasked(Some(0)), [OFFSET_63_SECTORS, MIB]);
         assert_eq!(offsets_unasked(Some(MIB)), [OFFSET_63_SECTORS, MIB]);
         assert_eq!(offsets_unasked(Some(64 * KIB)), [64 * KIB, MIB]);
-        assert_eq!(offsets_unasked(Some(7 * MIB + 512)), [512, MIB]);
+        assert_eq!(offsets_unasked(Some(7 * MIB + 512)), [MIB + 512, MIB]);
     }
 }

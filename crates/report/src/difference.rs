@@ -142,19 +142,26 @@ fn of_one(row: &ComparisonRow, level: f64) -> String {
     let percent = row.percent();
     let interval = match row.interval_percent {
         Some([low, high]) => {
-            let [low, high] = if percent < 0.0 {
-                [-high, -low]
+            let (sign, [low, high]) = if percent < 0.0 {
+                (-1.0, [-high, -low])
             } else {
-                [low, high]
+                (1.0, [low, high])
             };
             let why = match row.undecided_because() {
                 Some(why) => format!("; {why}"),
                 None => String::new(),
             };
-            format!(
-                "{:.0} % interval {low:.2} to {high:.2} %{why}",
-                level * 100.0
-            )
+            // With 0 in between, the two ends are of different words.
+            let ends = match low < 0.0 && high > 0.0 {
+                true => format!(
+                    "{:.2} % {} to {high:.2} % {}",
+                    -low,
+                    word(&row.metric, -sign),
+                    word(&row.metric, sign)
+                ),
+                false => format!("{low:.2} to {high:.2} %"),
+            };
+            format!("{:.0} % interval {ends}{why}", level * 100.0)
         }
         None if row.bounds_percent.is_some() => "no interval: an answer is a bound".to_owned(),
         None => "no interval: too few runs".to_owned(),
@@ -185,14 +192,17 @@ fn of_several(rows: &[&ComparisonRow], metric: &str) -> String {
 
 /// `more IOPS`, `lower p99 latency`.
 fn direction(metric: &str, percent: f64) -> String {
-    let word = match (metric.starts_with("latency_ns"), percent < 0.0) {
+    format!("{} {}", word(metric, percent), metric_words(metric))
+}
+
+fn word(metric: &str, percent: f64) -> &'static str {
+    match (metric.starts_with("latency_ns"), percent < 0.0) {
         (true, true) => "lower",
         (true, false) => "higher",
         (false, true) if metric == "iops" => "fewer",
         (false, true) => "less",
         (false, false) => "more",
-    };
-    format!("{word} {}", metric_words(metric))
+    }
 }
 
 #[cfg(test)]
@@ -281,6 +291,10 @@ mod tests {
             (
                 vec![row("iops", -9.64, Some([-11.27, -8.7]))],
                 "9.64 % fewer IOPS (95 % interval 8.70 to 11.27 %; may be chance)",
+            ),
+            (
+                vec![row("iops", -2.44, Some([-25.93, 29.48]))],
+                "2.44 % fewer IOPS (95 % interval 29.48 % more to 25.93 % fewer; interval too wide)",
             ),
             (
                 vec![row("latency_ns_p99", 40.0, None)],

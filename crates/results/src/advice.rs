@@ -144,6 +144,10 @@ pub struct EffectRecord {
     pub factors: Vec<String>,
     /// From and to for each factor, the better side last.
     pub levels: Vec<[String; 2]>,
+    /// The levels of all other factors at which it holds: those of the recommended layout. Absent if
+    /// there are no others, or if it is averaged over them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub at: LayoutLevels,
     /// Of the better over the worse side; at least 0.
     pub percent: f64,
     /// Student's interval over passes, for this row alone.

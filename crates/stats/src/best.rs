@@ -43,7 +43,8 @@ pub struct BestSet {
     /// Whether each alternative may be the best.
     pub kept: Vec<bool>,
     /// Each alternative's lead over the best of its rivals (negative: behind), with Hsu's
-    /// simultaneous interval, which contains 0 unless one side is significant.
+    /// simultaneous interval, which contains 0 unless one side is significant. It ends at 0 for those
+    /// that are not kept.
     pub ahead: Vec<Estimate>,
     /// The largest half width of those intervals, before they are cut at 0: how close two
     /// alternatives may be and still be distinguished.
@@ -132,19 +133,23 @@ impl Passes {
         let ahead_of =
             |l: usize| best_but(l, first, second).map_or(0.0, |(_, value)| self.means[l] - value);
         let resolution = half.iter().copied().fold(0.0, f64::max);
+        let kept: Vec<bool> = (0..k).map(|l| -ahead_of(l) <= half[l]).collect();
+        let ahead = |l: usize| {
+            let value = ahead_of(l);
+            Estimate {
+                value,
+                low: (value - resolution).min(0.0),
+                // One that is out by its own width is not ahead by the largest.
+                high: match kept[l] {
+                    true => (value + resolution).max(0.0),
+                    false => 0.0,
+                },
+                level,
+            }
+        };
         BestSet {
-            kept: (0..k).map(|l| -ahead_of(l) <= half[l]).collect(),
-            ahead: (0..k)
-                .map(|l| {
-                    let value = ahead_of(l);
-                    Estimate {
-                        value,
-                        low: (value - resolution).min(0.0),
-                        high: (value + resolution).max(0.0),
-                        level,
-                    }
-                })
-                .collect(),
+            ahead: (0..k).map(ahead).collect(),
+            kept,
             resolution,
         }
     }
@@ -323,6 +328,23 @@ mod tests {
         }
         let first = best.ahead.iter().filter(|ahead| ahead.value > 0.0).count();
         assert_eq!(first, 1);
+    }
+
+    #[test]
+    fn what_cannot_be_the_best_has_an_interval_that_ends_at_zero() {
+        let mut random = Random::new(5);
+        let mut out = 0;
+        for _ in 0..30 {
+            let value = |l: u32| f64::from(l) * 0.01 + 0.02 * random.normal();
+            let rows: Vec<f64> = (0..40).map(|cell| cell % 5).map(value).collect();
+            let rows: Vec<Vec<f64>> = rows.chunks(5).map(<[f64]>::to_vec).collect();
+            let best = Passes::new(&rows).unwrap().best(&[true; 5], 0.95, 9);
+            for (kept, ahead) in best.kept.iter().zip(&best.ahead) {
+                assert!(*kept || ahead.high <= 0.0, "{ahead:?}");
+                out += usize::from(!kept);
+            }
+        }
+        assert!(out > 20, "{out}");
     }
 
     #[test]

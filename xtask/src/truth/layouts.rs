@@ -207,14 +207,15 @@ fn said(plan: &LayoutPlan, truth: &[f64], measured: &Measured, record: &AdviceRe
     }
 }
 
-/// For the full set of combinations: differences of plain means of the truth.
+/// For the full set of combinations: differences of plain means of the truth over the layouts that
+/// the effect is of.
 fn true_effect(plan: &LayoutPlan, truth: &[f64], effect: &stripewise_results::EffectRecord) -> f64 {
     let mean = |wanted: &[(&String, &String)]| {
         let of = (0..truth.len()).filter(|&layout| {
             let levels = plan.set.levels(layout);
-            wanted
-                .iter()
-                .all(|(factor, level)| levels.get(*factor) == Some(level))
+            (wanted.iter().copied())
+                .chain(&effect.at)
+                .all(|(factor, level)| levels.get(factor) == Some(level))
         });
         let values: Vec<f64> = of.map(|layout| truth[layout]).collect();
         values.iter().sum::<f64>() / values.len() as f64

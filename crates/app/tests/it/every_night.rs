@@ -166,7 +166,7 @@ fn other_answers_are_a_line_too() {
         &[&align[..], &["--step", "2s", "--blocks", "10"]].concat(),
     );
     assert!(
-        align.starts_with("Starting at 31.5K (63 sectors) costs"),
+        align.starts_with("sim:raid10-10k: Starting at 31.5K (63 sectors) instead of 1M costs"),
         "{align}"
     );
     assert!(align.ends_with(']'), "{align}");
@@ -179,7 +179,8 @@ fn other_answers_are_a_line_too() {
     ];
     let advise = ["advise", "sim:raid10-10k?offset=63s"];
     let advised = line(&desk, 1, &[&advise[..], &mix].concat());
-    is(&desk, &advised, "Choose stripe unit 64K, offset 1M", ".");
+    let start = "sim:raid10-10k?offset=63s: Choose stripe unit 64K, offset 1M";
+    is(&desk, &advised, start, ".");
 
     let profile = line(&desk, 0, &["profile", "sim:disk-7k2", "--places", "16"]);
     assert!(

@@ -8,7 +8,7 @@ use crate::steps::experiment::stored_experiment::LevelPlaces;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::targets::OpenTarget;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
-use stripewise_lab::offsets::{OFFSET_1M, OFFSET_36K, OFFSET_63_SECTORS, shift};
+use stripewise_lab::offsets::{OFFSET_36K, OFFSET_63_SECTORS, present, shift};
 use stripewise_units::ByteSize;
 
 /// The plan, and the positions of its levels.
@@ -87,14 +87,10 @@ fn offsets(design: &Design, found: &TargetGround, place: &mut LevelPlaces) -> Ve
 /// or 1 MiB instead of it, against a start aligned with the units; 63 sectors
 /// against that if the present start is aligned already.
 fn against_measured(start_bytes: Option<u64>, aligned: u64, unit: u64) -> [u64; 2] {
-    let now = match start_bytes.map_or(0, |start| start % OFFSET_1M) {
-        0 => OFFSET_1M,
-        now => now,
-    };
     let is_aligned = start_bytes.is_some_and(|start| start % unit == aligned % unit);
     match is_aligned {
         true => [OFFSET_63_SECTORS, aligned],
-        false => [now, aligned],
+        false => [present(start_bytes), aligned],
     }
 }
 

@@ -16,7 +16,12 @@ pub fn sheet(document: &StripeDocument) -> Sheet {
         document.disks,
     ) else {
         let reason = document.refused.as_deref().unwrap_or("unknown");
-        return no_answer(&document.target, reason, &document.warnings, cost);
+        let mut sheet = no_answer(&document.target, reason, &document.warnings, cost);
+        let next = document.refused_code.as_deref().and_then(next_step);
+        if let Some(next) = next {
+            sheet.notes.insert(0, next.to_owned());
+        }
+        return sheet;
     };
     let mut findings: Vec<(String, String)> = void(&document.warnings).into_iter().collect();
     let mut line = |name: &str, value: String| findings.push((name.to_owned(), value));
@@ -59,6 +64,26 @@ pub fn sheet(document: &StripeDocument) -> Sheet {
         cautions: Caution::of_all(&document.warnings),
         notes,
         ..Sheet::default()
+    }
+}
+
+/// What to do after a refusal with this code.
+fn next_step(code: &str) -> Option<&'static str> {
+    match code {
+        "too-fast" => Some(
+            "`stripewise probe flash` measures pages, alignment and parallelism of such targets.",
+        ),
+        "cached" => Some(
+            "Turn off the controller's read cache for the probe, or take the stripe unit from the controller's own program.",
+        ),
+        "too-small" => Some("Probe the whole device, or a larger file on it."),
+        "too-few-reads" => {
+            Some("Give it more --time, or probe while nothing else uses the target.")
+        }
+        "no-pattern" | "no-contrast" | "noise" | "not-a-stripe" | "places-differ" => Some(
+            "If it is an array, probe again with another --seed while nothing else uses it, or take the stripe unit from the controller's own program: `stripewise disks DEVICE --stripe-unit SIZE --keep`.",
+        ),
+        _ => None,
     }
 }
 

@@ -43,7 +43,7 @@ fn line(context: &Context, kept: &StoredLayouts, record: &AdviceRecord) -> Strin
         Status::Partial => "partial: ",
         _ => "",
     };
-    let line = format!("{partial}{}", first.join(" "));
+    let line = format!("{}: {partial}{}", kept.target, first.join(" "));
     marked_to_go_on(&line, &kept.id, &pointers(context, kept, record))
 }
 

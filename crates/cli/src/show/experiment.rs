@@ -42,7 +42,7 @@ fn line(context: &Context, answer: &Answer) -> String {
         Some(ended) if ended.finished() => "",
         _ => "partial: ",
     };
-    let line = format!("{partial}{found}");
+    let line = format!("{}: {partial}{found}", answer.kept.target);
     match answer.is_kept {
         true => marked_to_go_on(&line, &answer.kept.id, &pointers(context, answer)),
         false => line,

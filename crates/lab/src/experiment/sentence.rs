@@ -16,6 +16,8 @@ use stripewise_workload::Pattern;
 
 /// Below this gain, no one moves a volume.
 const WORTH_PERCENT: f64 = 1.0;
+/// Where partitioning tools start.
+const BOUNDARY_BYTES: u64 = 1 << 20;
 
 /// Everything the sentences of one table need.
 struct Table<'a> {
@@ -63,7 +65,7 @@ pub(super) fn write(
     for kind in kinds.iter().filter(|kind| kind.says() == Says::Mixed) {
         record.sentences.push(table.mixed_words(kind));
     }
-    record.sentences.extend(nothing_words(&kinds));
+    record.sentences.extend(table.nothing_words(&kinds));
     record.sentences.extend(table.undecided_words(&kinds));
     record.notes.extend(table.notes(record));
 }
@@ -221,19 +223,24 @@ impl Table<'_> {
         let cost = effect.gain.map(cost_of_gain);
         let because = effect.cause.map(|cause| cause.clause()).unwrap_or_default();
         let start = start_words(&slow.name);
-        let place = effect.row.map_or_else(String::new, |row| {
-            format!(" in the row {}", plan.cells[row.cell].name)
-        });
-        let words = match (self.offsets().is_some(), plan.metric.more_is_better()) {
+        let is_offset = self.offsets().is_some();
+        let place = match effect.row {
+            Some(row) => format!(" in the row {}", plan.cells[row.cell].name),
+            // Other factors may change the load.
+            None if is_offset => format!(" ({})", self.loads(kind)),
+            None => String::new(),
+        };
+        let better = &fast.name;
+        let words = match (is_offset, plan.metric.more_is_better()) {
             (true, true) => format!(
-                "Starting at {start} costs {} {} of its {} {}{place}{because}.",
+                "Starting at {start} instead of {better} costs {} {} of its {} {}{place}{because}.",
                 self.facts.subject,
                 spread(cost),
                 kind.adjective(),
                 plan.metric.words()
             ),
             (true, false) => format!(
-                "Starting at {start} makes the {} of {} on {} {} longer{place}{because}.",
+                "Starting at {start} instead of {better} makes the {} of {} on {} {} longer{place}{because}.",
                 plan.metric.words(),
                 kind.plural(),
                 self.facts.subject,
@@ -265,9 +272,40 @@ impl Table<'_> {
         }
     }
 
+    /// The loads of the rows of a kind: `8K 8x4`; `mean of 8K 1x4 to 8K 64x4`.
+    fn loads(&self, kind: &Kind<'_>) -> String {
+        let one = |row: &&(Row, Verdict)| {
+            let load = &self.plan.cells[row.0.cell].workload;
+            format!(
+                "{} {}x{}",
+                load.block_text(),
+                load.threads,
+                load.outstanding
+            )
+        };
+        match kind.rows.as_slice() {
+            [] => String::new(),
+            [only] => one(only),
+            [first, .., last] => format!("mean of {} to {}", one(first), one(last)),
+        }
+    }
+
+    /// Another level starts on a boundary of 1 MiB and this one does not: it is a third offset that
+    /// shows the cause, or not what one would choose.
+    fn is_second_choice(&self) -> bool {
+        let start = self.facts.start_bytes.unwrap_or(0);
+        let on_boundary = |level: &Level| {
+            let base = level.base_offset_bytes;
+            base.is_some_and(|base| (start + base).is_multiple_of(BOUNDARY_BYTES))
+        };
+        let numbered = self.plan.levels.iter().enumerate();
+        let mut rivals =
+            numbered.filter(|(level, _)| ![self.plan.baseline, self.level].contains(level));
+        !on_boundary(self.other()) && rivals.any(|(_, level)| on_boundary(level))
+    }
+
     /// The target already starts where the better level does: on a boundary of 1 MiB.
     fn starts_well_already(&self) -> bool {
-        const BOUNDARY_BYTES: u64 = 1 << 20;
         let Some((start, (from, to))) = self.facts.start_bytes.zip(self.offsets()) else {
             return false;
         };
@@ -289,6 +327,7 @@ impl Table<'_> {
         };
         match (largest(true), largest(false)) {
             (0.0, 0.0) => None,
+            (_, 0.0) if self.is_second_choice() => None,
             (_, 0.0) if self.starts_well_already() => Some(format!(
                 "This volume already starts on a boundary of 1 MiB, as {other} does: there is nothing to gain here. {here} shows what a badly placed one would cost.",
             )),
@@ -297,7 +336,7 @@ impl Table<'_> {
                 percent_up(gain)
             )),
             (gain, 0.0) => Some(format!(
-                "Worth it when you build a volume: let it start at {other}. For an existing one the gain at your load is at most {}.",
+                "Worth it when you build a volume: let it start at {other}. Moving an existing one gains at most {} in these loads.",
                 percent_up(gain)
             )),
             (0.0, _) => Some(format!("Stay with {here}: {other} is slower.")),
@@ -324,6 +363,25 @@ impl Table<'_> {
             rows(Verdict::Better),
             rows(Verdict::Worse)
         )
+    }
+
+    /// Kinds without a finding, in one sentence.
+    fn nothing_words(&self, kinds: &[Kind<'_>]) -> Option<String> {
+        let mut nothing = kinds
+            .iter()
+            .filter(|kind| kind.says() == Says::Nothing)
+            .filter_map(|kind| Some((percent_up(kind.difference_percent_max()?), kind.plural())));
+        let (largest, what) = nothing.next()?;
+        let mut words = format!(
+            "No difference larger than {largest} in {} between {} and {} was found for {what}",
+            self.plan.metric.words(),
+            self.baseline().name,
+            self.other().name
+        );
+        for (largest, what) in nothing {
+            words.push_str(&format!(", or larger than {largest} for {what}"));
+        }
+        Some(words + ".")
     }
 
     fn undecided_words(&self, kinds: &[Kind<'_>]) -> Option<String> {
@@ -353,7 +411,9 @@ impl Table<'_> {
                 None => "it has no interval".to_owned(),
             };
             return Some(format!(
-                "Whether it matters for {} is not known: {hidden}.",
+                "Whether {} differs from {} for {} is not known: {hidden}.",
+                self.other().name,
+                self.baseline().name,
                 undecided.join(", ")
             ));
         }
@@ -379,20 +439,20 @@ impl Table<'_> {
         notes.push(format!("Intervals are at {level:.0} %{together}."));
         notes.extend(self.missing(record));
         if let Some(drift) = &record.drift {
-            let name = &self.baseline().name;
+            let what = format!("{} with {}", self.plan.metric.words(), self.baseline().name);
             let [low, high] = drift.interval_percent;
             let words = if drift.found {
                 format!(
-                    "While it ran, {name} itself changed by {:+.1} % ({low:+.1} to {high:+.1} %); both sides share that block by block.",
+                    "While it ran, {what} changed by {:+.1} % ({low:+.1} to {high:+.1} %); both sides share that block by block.",
                     drift.percent
                 )
             } else if says_something([low, high]) {
                 format!(
-                    "While it ran, {name} itself did not change by more than {}.",
+                    "While it ran, {what} did not change by more than {}.",
                     percent_up(low.abs().max(high.abs()))
                 )
             } else {
-                format!("Whether {name} itself changed while it ran is hidden by the noise.")
+                format!("Whether {what} changed while it ran is hidden by the noise.")
             };
             notes.push(words);
         }
@@ -446,20 +506,6 @@ fn not_in_the_mean(effects: &[Effect<'_>]) -> Vec<String> {
     sentences
 }
 
-/// Kinds without a finding, in one sentence.
-fn nothing_words(kinds: &[Kind<'_>]) -> Option<String> {
-    let mut nothing = kinds
-        .iter()
-        .filter(|kind| kind.says() == Says::Nothing)
-        .filter_map(|kind| Some((percent_up(kind.difference_percent_max()?), kind.plural())));
-    let (largest, what) = nothing.next()?;
-    let mut words = format!("No difference larger than {largest} was found for {what}");
-    for (largest, what) in nothing {
-        words.push_str(&format!(", or larger than {largest} for {what}"));
-    }
-    Some(words + ".")
-}
-
 /// `10.9 % (9.8-12.1 %)`. An interval that begins above 0 is not printed as if it
 /// began there.
 fn spread(estimate: Estimate) -> String {
@@ -481,14 +527,21 @@ fn start_words(name: &str) -> String {
         Ok(ByteSize(bytes)) if bytes < 1 << 20 && !bytes.is_multiple_of(4096) => {
             let sectors = bytes / 512;
             if bytes.is_multiple_of(512) && !name.ends_with('s') {
-                format!("{name} ({sectors} sectors)")
+                format!("{name} ({})", counted_sectors(sectors))
             } else if bytes.is_multiple_of(512) {
-                format!("{sectors} sectors")
+                counted_sectors(sectors)
             } else {
                 name.to_owned()
             }
         }
         _ => name.to_owned(),
+    }
+}
+
+fn counted_sectors(sectors: u64) -> String {
+    match sectors {
+        1 => "1 sector".to_owned(),
+        _ => format!("{sectors} sectors"),
     }
 }
 

@@ -402,7 +402,7 @@ fn a_manager_is_told_cost_cause_and_advice() {
     assert_eq!(table.rows[0].blocks, 10);
     let said = table.sentences.join("\n");
     let cost = said
-        .strip_prefix("Starting at 31.5K (63 sectors) costs this array ")
+        .strip_prefix("Starting at 31.5K (63 sectors) instead of 1M costs this array ")
         .and_then(|rest| rest.split_once(" % ("))
         .map(|(cost, _)| cost.parse::<f64>().expect("a number"))
         .expect("the cost comes first");
@@ -410,13 +410,13 @@ fn a_manager_is_told_cost_cause_and_advice() {
     assert!((cost - 10.9).abs() < 0.5, "{cost}");
     assert!(
         said.contains(
-            "%) of its random-write IOPS because 1 in 8 operations touches two disks.\nWorth it when you build a volume: let it start at 1M. For an existing one the gain at your load is at most 13."
+            "%) of its random-write IOPS (mean of 8K 1x1 to 8K 8x1) because 1 in 8 operations touches two disks.\nWorth it when you build a volume: let it start at 1M. Moving an existing one gains at most 13."
         ),
         "{said}"
     );
     assert!(
         said.contains("No difference larger than ")
-            && said.contains(" was found for sequential writes."),
+            && said.contains(" in IOPS between 31.5K and 1M was found for sequential writes."),
         "{said}"
     );
     assert_eq!(table.groups.len(), 2);
@@ -458,6 +458,19 @@ fn a_third_offset_tells_split_pages_from_crossed_units() {
         pages[0].sentences[0].contains("because every write splits pages of parity (4 KiB)"),
         "{:?}",
         pages[0].sentences
+    );
+    // It is there for the cause: no one would start there instead of at 1M.
+    assert!(
+        pages[0].sentences[1].starts_with("Worth it when you build a volume: let it start at 1M")
+    );
+    assert!(
+        pages[1].verdict == Verdict::Better
+            && pages[1]
+                .sentences
+                .iter()
+                .all(|said| !said.contains("let it start")),
+        "{:?}",
+        pages[1].sentences
     );
     // A mirror: both cross equally.
     let crossing = sentences_of(&plan, &striped(), |run| {
@@ -520,7 +533,7 @@ fn no_cause_is_claimed_that_is_not_known_or_that_the_data_contradict() {
     assert_eq!(opposite[0].verdict, Verdict::Worse);
     let said = opposite[0].sentences.join("\n");
     assert!(
-        said.starts_with("Starting at 1M costs this array 9."),
+        said.starts_with("Starting at 1M instead of 31.5K costs this array 9."),
         "{said}"
     );
     assert!(said.contains("predicts the opposite"), "{said}");
@@ -548,7 +561,7 @@ fn drift_of_the_baseline_is_told_and_not_taken_for_a_difference() {
         table
             .notes
             .iter()
-            .any(|note| note.contains("31.5K itself changed by -"))
+            .any(|note| note.contains("IOPS with 31.5K changed by -"))
     );
     let steady = run_all(&plan, &mut Formula::new(|_, _| 1_000.0));
     let drift = drift_of(&plan, &steady.blocks).expect("a trend");
@@ -585,12 +598,12 @@ fn a_shorter_latency_is_better() {
     let said = &table.sentences[0];
     assert!(
         said.starts_with(
-            "Starting at 31.5K (63 sectors) makes the mean latency of random reads on this array "
+            "Starting at 31.5K (63 sectors) instead of 1M makes the mean latency of random reads on this array "
         ),
         "{said}"
     );
     assert!(
-        said.ends_with("longer because 1 in 8 operations touches two disks."),
+        said.ends_with("longer (8K 1x1) because 1 in 8 operations touches two disks."),
         "{said}"
     );
     // Percentiles do not follow the law: no cause, and a note on what is missing.
@@ -623,7 +636,7 @@ fn a_mean_that_holds_zero_is_not_told_as_a_cost() {
     assert_ne!(table.rows[1].verdict, Verdict::Better);
     let said = table.sentences.join("\n");
     assert!(
-        said.starts_with("Starting at 31.5K (63 sectors) costs this array 5."),
+        said.starts_with("Starting at 31.5K (63 sectors) instead of 1M costs this array 5."),
         "{said}"
     );
     assert!(

@@ -67,7 +67,8 @@ pub fn by_arithmetic(question: &Unmeasured<'_>) -> AdviceRecord {
         let words = set.words(present);
         match percent(present, choice) {
             gain if gain > question.margin_percent => format!(
-                "Against the present layout ({words}) that gains at most {gain:.1} %, where all disks are busy."
+                "At most {gain:.1} % more IOPS with {} than with the present layout ({words}), where all disks are busy.",
+                set.words(choice)
             ),
             _ => format!(
                 "No other layout makes operations touch fewer stripe units than the present one ({words}), but for {} %.",
@@ -98,7 +99,7 @@ pub fn by_arithmetic(question: &Unmeasured<'_>) -> AdviceRecord {
         present: question.present.map(|present| set.levels(present)),
         layouts: Vec::new(),
         unjudged: Vec::new(),
-        effects: question.effects(&costs),
+        effects: question.effects(&costs, choice),
         cells: question.cells.iter().map(cell).collect(),
         limits: Vec::new(),
         variations: Vec::new(),
@@ -163,24 +164,28 @@ impl Unmeasured<'_> {
         if shares > 0.0 { sum / shares } else { 1.0 }
     }
 
-    /// For every pair of levels of every factor, averaged over the others: a bound.
-    fn effects(&self, costs: &[f64]) -> Vec<EffectRecord> {
+    /// For every pair of levels of every factor, at the levels that the choice has of the others: a
+    /// bound.
+    fn effects(&self, costs: &[f64], choice: usize) -> Vec<EffectRecord> {
         let mut effects = Vec::new();
         for (number, factor) in self.set.factors.iter().enumerate() {
-            let mean = |level: usize| {
-                let of = (0..self.set.len()).filter(|&l| self.set.layouts[l][number] == level);
-                let logs: Vec<f64> = of.map(|layout| libm::log(costs[layout])).collect();
-                logs.iter().sum::<f64>() / logs.len().max(1) as f64
+            let at = |level: usize| {
+                let layout = self.set.varied(choice, &[number], &[level])?;
+                Some((costs[layout], factor.levels[level].clone()))
             };
-            for from in 0..factor.levels.len() {
-                for to in from + 1..factor.levels.len() {
-                    let gain = 100.0 * libm::expm1(mean(from) - mean(to));
-                    let worse_first = gain >= 0.0;
-                    let (worse, better) = if worse_first { (from, to) } else { (to, from) };
-                    let percent = 100.0 * libm::expm1((mean(from) - mean(to)).abs());
+            let tried: Vec<(f64, String)> = (0..factor.levels.len()).filter_map(at).collect();
+            for (from, one) in tried.iter().enumerate() {
+                for other in &tried[from + 1..] {
+                    let (worse, better) = if one.0 >= other.0 {
+                        (one, other)
+                    } else {
+                        (other, one)
+                    };
+                    let percent = 100.0 * (worse.0 / better.0 - 1.0);
                     effects.push(EffectRecord {
                         factors: vec![factor.name.clone()],
-                        levels: vec![[factor.levels[worse].clone(), factor.levels[better].clone()]],
+                        levels: vec![[worse.1.clone(), better.1.clone()]],
+                        at: self.set.other_levels(choice, &[number]),
                         percent,
                         low: 0.0,
                         high: percent,

@@ -1,8 +1,8 @@
 //! Which factors matter: main effects and two-way interactions of the score.
 
 use super::set::LayoutSet;
-use stripewise_results::EffectRecord;
-use stripewise_stats::{contrast, holm, least_squares_weights};
+use stripewise_results::{EffectRecord, LayoutLevels};
+use stripewise_stats::{Estimate, contrast, holm, least_squares_weights};
 
 /// A contrast of levels.
 struct Contrast {
@@ -11,21 +11,53 @@ struct Contrast {
     levels: Vec<[usize; 2]>,
 }
 
+impl Contrast {
+    /// The combinations of levels in it, and the sign of each.
+    fn terms(&self) -> Vec<(Vec<usize>, f64)> {
+        match self.levels.as_slice() {
+            [[from, to]] => vec![(vec![*to], 1.0), (vec![*from], -1.0)],
+            [[a, b], [c, d]] => vec![
+                (vec![*b, *d], 1.0),
+                (vec![*a, *c], 1.0),
+                (vec![*b, *c], -1.0),
+                (vec![*a, *d], -1.0),
+            ],
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// All main effects (every pair of levels) and two-way interactions (every pair of pairs)
 /// that the layouts can show, the largest of each factor or pair of factors first. `rows` are
 /// scores: one row per pass, one column per layout. Holm's correction covers all of them.
-pub(super) fn effects(set: &LayoutSet, rows: &[Vec<f64>], level: f64) -> Vec<EffectRecord> {
-    let mut found = Vec::new();
+///
+/// Each is that at the levels which the layout `at`, the recommended one, has of all other factors:
+/// an average over layouts that nobody makes, such as misaligned ones, is no effect that anybody
+/// gets. It is averaged only if there is no such layout, or if the combinations needed were not
+/// tried.
+pub(super) fn effects(
+    set: &LayoutSet,
+    rows: &[Vec<f64>],
+    level: f64,
+    at: Option<usize>,
+) -> Vec<EffectRecord> {
+    let mut found: Vec<EffectRecord> = Vec::new();
     let mut p_values = Vec::new();
-    for wanted in all(set) {
-        let Some(weights) = weights(set, &wanted) else {
-            continue;
+    for mut wanted in all(set) {
+        let there = at.and_then(|at| Some((at, weights_at(set, &wanted, at)?)));
+        let (at, weights) = match there {
+            Some((at, weights)) => (set.other_levels(at, &wanted.factors), weights),
+            None => match weights(set, &wanted) {
+                Some(weights) => (LayoutLevels::new(), weights),
+                None => continue,
+            },
         };
         let Some(contrast) = contrast(rows, &weights, level) else {
             continue;
         };
         p_values.push(contrast.p_value);
-        found.push(record(set, &wanted, contrast.estimate));
+        let estimate = gain(set, &mut wanted, contrast.estimate, &found);
+        found.push(record(set, &wanted, estimate, at));
     }
     for (effect, p_value) in found.iter_mut().zip(holm(&p_values)) {
         effect.p_value = p_value;
@@ -73,6 +105,15 @@ fn pairs(levels: usize) -> Vec<[usize; 2]> {
     (0..levels).flat_map(from).collect()
 }
 
+/// Weights of the layouts that differ from one layout in the contrast's factors only.
+fn weights_at(set: &LayoutSet, wanted: &Contrast, at: usize) -> Option<Vec<f64>> {
+    let mut weights = vec![0.0; set.len()];
+    for (levels, sign) in wanted.terms() {
+        weights[set.varied(at, &wanted.factors, &levels)?] += sign;
+    }
+    Some(weights)
+}
+
 /// Weights of the layouts: least squares with an effect for each level (or pair
 /// of levels) and one for each combination of all other factors. If all combinations
 /// exist, these are the plain differences of means.
@@ -98,19 +139,10 @@ fn weights(set: &LayoutSet, wanted: &Contrast) -> Option<Vec<f64>> {
     let of_treatments: Vec<usize> = set.layouts.iter().map(|levels| treatment(levels)).collect();
     let of_blocks: Vec<usize> = set.layouts.iter().map(&mut block).collect();
     let mut coefficients = vec![0.0; sizes.iter().product()];
-    match wanted.levels.as_slice() {
-        [[from, to]] => {
-            coefficients[*to] += 1.0;
-            coefficients[*from] -= 1.0;
-        }
-        [[a, b], [c, d]] => {
-            let at = |first: usize, second: usize| first * sizes[1] + second;
-            coefficients[at(*b, *d)] += 1.0;
-            coefficients[at(*a, *c)] += 1.0;
-            coefficients[at(*b, *c)] -= 1.0;
-            coefficients[at(*a, *d)] -= 1.0;
-        }
-        _ => return None,
+    for (levels, sign) in wanted.terms() {
+        let pairs = levels.iter().zip(&sizes);
+        let place: usize = pairs.fold(0, |number, (&level, &size)| number * size + level);
+        coefficients[place] += sign;
     }
     let tried = |treatment: usize| of_treatments.contains(&treatment);
     let needed = coefficients.iter().enumerate();
@@ -123,36 +155,68 @@ fn weights(set: &LayoutSet, wanted: &Contrast) -> Option<Vec<f64>> {
     least_squares_weights(&of_treatments, &of_blocks, &coefficients)
 }
 
-/// The effect in per cent, with the sign chosen so that it is a gain.
+/// The estimate as a gain, with the contrast turned so that it is one. The first factor of an
+/// interaction goes where it gains by the effects that are known, and the second to where that
+/// gains more.
+fn gain(
+    set: &LayoutSet,
+    wanted: &mut Contrast,
+    estimate: Estimate,
+    known: &[EffectRecord],
+) -> Estimate {
+    let is_turned = match wanted.factors.len() {
+        1 => estimate.value < 0.0,
+        _ => loses(set, wanted, known),
+    };
+    let mut estimate = estimate;
+    if is_turned {
+        wanted.levels[0].reverse();
+        estimate = negated(estimate);
+    }
+    if let (true, Some(second)) = (estimate.value < 0.0, wanted.levels.get_mut(1)) {
+        second.reverse();
+        estimate = negated(estimate);
+    }
+    estimate
+}
+
+/// Whether the first factor of a contrast loses, going from the one level to the other.
+fn loses(set: &LayoutSet, wanted: &Contrast, known: &[EffectRecord]) -> bool {
+    let factor = &set.factors[wanted.factors[0]];
+    let [from, to] = wanted.levels[0].map(|level| &factor.levels[level]);
+    known.iter().any(|one| {
+        one.factors == [factor.name.as_str()]
+            && matches!(one.levels.as_slice(), [[worse, better]] if worse == to && better == from)
+    })
+}
+
+fn negated(estimate: Estimate) -> Estimate {
+    Estimate {
+        value: -estimate.value,
+        low: -estimate.high,
+        high: -estimate.low,
+        ..estimate
+    }
+}
+
 fn record(
     set: &LayoutSet,
     wanted: &Contrast,
-    estimate: stripewise_stats::Estimate,
+    estimate: Estimate,
+    at: LayoutLevels,
 ) -> EffectRecord {
-    let turned = estimate.value < 0.0;
     let percent = |log: f64| 100.0 * libm::expm1(log);
-    let (value, low, high) = match turned {
-        false => (estimate.value, estimate.low, estimate.high),
-        true => (-estimate.value, -estimate.high, -estimate.low),
-    };
-    let named = |(place, (&factor, levels)): (usize, (&usize, &[usize; 2]))| {
-        let name = |level: usize| set.factors[factor].levels[level].clone();
-        let [from, to] = *levels;
-        // For an interaction, reversing one of the two factors reverses the sign.
-        match turned && place == 0 {
-            true => [name(to), name(from)],
-            false => [name(from), name(to)],
-        }
-    };
-    let factors = wanted.factors.iter();
+    let factors = || wanted.factors.iter().map(|&factor| &set.factors[factor]);
+    let pairs = factors().zip(&wanted.levels);
     EffectRecord {
-        factors: (factors.clone())
-            .map(|&factor| set.factors[factor].name.clone())
+        factors: factors().map(|factor| factor.name.clone()).collect(),
+        levels: pairs
+            .map(|(factor, &levels)| levels.map(|level| factor.levels[level].clone()))
             .collect(),
-        levels: factors.zip(&wanted.levels).enumerate().map(named).collect(),
-        percent: percent(value),
-        low: percent(low),
-        high: percent(high),
+        at,
+        percent: percent(estimate.value),
+        low: percent(estimate.low),
+        high: percent(estimate.high),
         p_value: 1.0,
         found: false,
         by_arithmetic: false,

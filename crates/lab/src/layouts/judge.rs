@@ -8,7 +8,8 @@ use super::plain::{is_on_page, plainness, why};
 use super::question::Question;
 use super::words;
 use stripewise_results::{
-    AdviceCell, AdviceRecord, LayoutRecord, LimitRecord, RecommendationRecord, VariationRecord,
+    AdviceCell, AdviceRecord, LayoutLevels, LayoutRecord, LimitRecord, RecommendationRecord,
+    VariationRecord,
 };
 use stripewise_stats::{BestSet, Estimate, Passes, mean, median};
 
@@ -27,6 +28,8 @@ struct Ranking {
     candidates: Vec<bool>,
     /// For each of `alive`, whether it may be recommended at all: see [`is_on_page`].
     on_page: Vec<bool>,
+    /// For each of `alive`, whether the best is searched for among these.
+    rivals: Vec<bool>,
 }
 
 impl Question<'_> {
@@ -68,14 +71,16 @@ impl Question<'_> {
             pairs.map(|(some, on_page)| *some && *on_page).collect()
         };
         let preferred = [on_page_too(&meets), on_page_too(&candidates), meets];
-        let rivals = preferred.iter().find(|some| some.contains(&true));
-        let best = passes.best(rivals.unwrap_or(&candidates), level, self.seed);
+        let rivals = preferred.into_iter().find(|some| some.contains(&true));
+        let rivals = rivals.unwrap_or_else(|| candidates.clone());
+        let best = passes.best(&rivals, level, self.seed);
         Some(Ranking {
             alive,
             passes,
             best,
             candidates,
             on_page,
+            rivals,
         })
     }
 
@@ -110,6 +115,7 @@ pub fn judge(question: &Question<'_>) -> Option<AdviceRecord> {
     let survivors = survivors(question, &limits, level, &ranking);
     let choice = choice(question, &ranking, &survivors.holds);
     let layouts = layouts(question, &ranking, &limits);
+    let chosen = choice.as_ref().map(|choice| ranking.alive[choice.place]);
     let variations = survivors.record(question, choice.as_ref().map(|choice| choice.place));
     let all: Vec<usize> = (0..question.set.len()).collect();
     let rows = question.measured.scores(&all, &question.shares());
@@ -123,7 +129,7 @@ pub fn judge(question: &Question<'_>) -> Option<AdviceRecord> {
         cells: cells(question, &layouts),
         layouts: layouts.into_iter().map(|(_, record)| record).collect(),
         unjudged: Vec::new(),
-        effects: effects(question.set, &rows, LEVEL),
+        effects: effects(question.set, &rows, LEVEL, chosen),
         limits: limits
             .iter()
             .map(|limit| limit_record(question, limit))
@@ -144,12 +150,21 @@ pub fn judge(question: &Question<'_>) -> Option<AdviceRecord> {
             .map(words::left_out(question.set))
             .collect(),
     };
-    words::write(question, &mut record);
+    words::write(question, &mut record, &open(question, &limits));
     Some(record)
 }
 
 fn percent(log: f64) -> f64 {
     100.0 * libm::expm1(log)
+}
+
+/// The layouts of which it is not known whether they meet the limits.
+fn open(question: &Question<'_>, limits: &[Limit]) -> Vec<LayoutLevels> {
+    let choosing = || limits.iter().filter(|limit| !limit.is_void);
+    let is_open =
+        |layout: &usize| choosing().any(|limit| limit.standings[*layout] == Standing::Open);
+    let layouts = (0..question.set.len()).filter(is_open);
+    layouts.map(|layout| question.set.levels(layout)).collect()
 }
 
 /// Which layouts stay among the best, or within the margin of them, whatever the unsourced
@@ -214,9 +229,9 @@ struct Choice {
 
 /// The plainest of those that are shown to be good enough, else the plainest of those
 /// that may be the best; in both cases preferring those that hold whatever the assumed
-/// shares are.
+/// shares are. If some are shown to meet all limits, one of these.
 fn choice(question: &Question<'_>, ranking: &Ranking, holds: &[bool]) -> Option<Choice> {
-    let may = |l: &usize| ranking.candidates[*l] && ranking.on_page[*l];
+    let may = |l: &usize| ranking.candidates[*l] && ranking.on_page[*l] && ranking.rivals[*l];
     let places = || (0..ranking.alive.len()).filter(may);
     let good = |l: &usize| ranking.best.ahead[*l].low >= question.margin();
     let kept = |l: &usize| ranking.best.kept[*l];

@@ -60,9 +60,12 @@ pub(super) fn why(
         return "it is the present one".to_owned();
     }
     if alike == 1 {
-        let alone = match is_shown {
-            true => "it alone is shown to be that good",
-            false => "every other layout is worse or breaks a limit",
+        // Those that start off a page were not counted.
+        let is_of_all = (0..set.len()).all(|layout| is_on_page(set, layout));
+        let alone = match (is_shown, is_of_all) {
+            (true, true) => "it alone is shown to be that good",
+            (true, false) => "it alone of these is shown to be that good",
+            (false, _) => "every other layout is worse or breaks a limit",
         };
         return alone.to_owned();
     }

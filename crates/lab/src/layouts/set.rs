@@ -128,6 +128,24 @@ impl LayoutSet {
         (0..self.len()).find(|&layout| self.levels(layout) == *levels)
     }
 
+    /// The layout that differs from this one in these factors' levels only.
+    pub(super) fn varied(&self, layout: usize, factors: &[usize], to: &[usize]) -> Option<usize> {
+        let mut wanted = self.layouts[layout].clone();
+        for (&factor, &level) in factors.iter().zip(to) {
+            wanted[factor] = level;
+        }
+        self.layouts.iter().position(|levels| *levels == wanted)
+    }
+
+    /// The levels of a layout for all factors but these.
+    pub(super) fn other_levels(&self, layout: usize, factors: &[usize]) -> LayoutLevels {
+        let mut levels = self.levels(layout);
+        for &factor in factors {
+            levels.remove(&self.factors[factor].name);
+        }
+        levels
+    }
+
     /// The factors as records.
     #[must_use]
     pub fn records(&self) -> Vec<FactorRecord> {

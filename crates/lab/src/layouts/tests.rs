@@ -1,6 +1,7 @@
 //! Answers from made-up values with a known truth.
 
 use super::*;
+use stripewise_results::AdviceRecord;
 use stripewise_stats::Random;
 
 pub(super) fn factor(name: &str, levels: &[&str]) -> Factor {
@@ -136,6 +137,44 @@ fn the_better_offset_is_recommended_with_its_gain_and_nothing_is_invented() {
 }
 
 #[test]
+fn an_effect_is_that_at_the_recommended_levels_of_the_other_factors() {
+    let set = full(vec![
+        factor("offset", &["63s", "1M"]),
+        factor("stripe-unit", &["64K", "256K"]),
+    ]);
+    let cells = [cell("random read", 100.0)];
+    // Misaligned, units of 256K give 8 % more; aligned, nothing. On average 4 %, which nobody gets.
+    let measured = measured(&[0.0, 0.08, 0.1, 0.1], 1, 8, 0.002, 7);
+    let record = judge(&question(&set, &cells, &measured)).unwrap();
+    assert_eq!(
+        set.position(&record.recommendation.as_ref().unwrap().layout),
+        Some(2)
+    );
+    assert_eq!(record.effects[1].at["offset"], "1M");
+    assert_eq!(
+        effect_sentences(&record),
+        [
+            "offset: 10.4 % (10.0 to 10.7) more IOPS at 1M than at 63s, with stripe unit 64K",
+            "stripe unit: no effect above 0.3 % on IOPS, with offset 1M",
+            "offset x stripe unit: 1M instead of 63s gains 8.1 % (7.7 to 8.5) more at 64K than at 256K",
+        ]
+    );
+    // Without a recommendation it is an average, and says so.
+    let rows = measured.scores(&[0, 1, 2, 3], &[100.0]);
+    let averaged = super::effects::effects(&set, &rows, 0.95, None);
+    assert!(averaged[0].at.is_empty() && averaged[0].percent < 7.0);
+    let record = AdviceRecord {
+        effects: averaged,
+        ..record
+    };
+    let first = &effect_sentences(&record)[0];
+    assert!(
+        first.ends_with(", averaged over the layouts tried"),
+        "{first}"
+    );
+}
+
+#[test]
 fn equal_layouts_keep_what_is_there() {
     let set = full(vec![factor("offset", &["64K", "1M"])]);
     let cells = [cell("random read", 100.0)];
@@ -170,6 +209,52 @@ fn a_layout_that_breaks_a_limit_is_out_however_fast_it_is() {
     let record = judge(&question(&set, &cells, &measured)).unwrap();
     assert_eq!(record.recommendation.unwrap().layout["offset"], "1M");
     assert!(record.limits[0].is_void);
+}
+
+#[test]
+fn a_limit_that_is_not_known_to_be_met_is_not_said_to_be() {
+    let set = full(vec![factor("offset", &["64K", "1M"])]);
+    let mut limited = cell("log", 0.0);
+    limited.limit_ns_p99 = Some(5_000_000);
+    let cells = [cell("random read", 100.0), limited];
+    let mut measured = measured(&[0.0, 0.3], 2, 8, 0.003, 3);
+    for (number, pass) in measured.passes.iter_mut().enumerate() {
+        // The second lies on the limit.
+        let around = if number.is_multiple_of(2) {
+            4.9e6
+        } else {
+            5.1e6
+        };
+        for (layout, p99) in [(0, 3e6), (1, around)] {
+            pass.values[layout].as_mut().unwrap()[1].latency_ns_p99 = Some(p99);
+        }
+    }
+    let record = judge(&question(&set, &cells, &measured)).unwrap();
+    let expected =
+        "The limit \"p99 of log at most 5 ms\" is met by 1 of 2 layouts; of 1 it is not known.";
+    assert!(
+        record.notes.iter().any(|note| note == expected),
+        "{:?}",
+        record.notes
+    );
+    assert_eq!(
+        record.sentences[0],
+        "Keep offset 64K: no other layout that no limit excludes is better by more than 2 %, and \
+         it is the present one."
+    );
+    let faster = "In these loads offset 1M would give 3";
+    assert!(
+        record.sentences[1].starts_with(faster),
+        "{:?}",
+        record.sentences
+    );
+    // One that is shown to meet it is preferred to the present one, of which that is not known.
+    let question = Question {
+        present: Some(1),
+        ..question(&set, &cells, &measured)
+    };
+    let choice = judge(&question).unwrap().recommendation.unwrap();
+    assert_eq!(choice.layout["offset"], "64K");
 }
 
 #[test]
@@ -509,6 +594,9 @@ fn a_start_off_4_kib_is_listed_and_never_recommended() {
         assert!(sentences.contains("o other layout that starts at a multiple of 4 KiB"));
         // That does not make the present layout worse.
         assert!(!record.present_is_outside, "{present:?}");
+        // 31.5K with units of 64K: as good as what is chosen.
+        let may_stay = sentences.contains("an existing volume need not be moved for this");
+        assert_eq!(may_stay, present == Some(0), "{present:?}: {sentences}");
     }
     // There is nothing else, so nothing is recommended.
     let set = full(vec![factor("offset", &["31.5K", "63.5K"])]);

@@ -24,8 +24,9 @@ fn with_interval(value: f64, low: f64, high: f64) -> String {
     format!("{value:.1} % ({low:.1} to {high:.1})")
 }
 
-/// Fills in sentences and notes.
-pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
+/// Fills in sentences and notes. `open` are the layouts of which it is not known whether they meet
+/// the limits.
+pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord, open: &[LayoutLevels]) {
     let words = |levels: &LayoutLevels| words_of(&question.set.factors, levels);
     // What no layout achieves comes before what the best of them achieves.
     let mut sentences: Vec<String> = of_void_limits(record).into_iter().collect();
@@ -37,16 +38,17 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
             (false, false) => "The best may be",
         };
         let chosen = words(&choice.layout);
-        let reason = reason(question, record.margin_percent, choice);
+        let reason = |subject| reason(question, record, choice, subject);
         match of_gain(question, record) {
             Some(gain) => {
                 sentences.push(format!("{verb} {chosen}: {gain}."));
-                sentences.push(format!("{}.", capitalised(&reason)));
+                sentences.push(format!("{}.", capitalised(&reason(Some(&chosen)))));
             }
-            None => sentences.push(format!("{verb} {chosen}: {reason}.")),
+            None => sentences.push(format!("{verb} {chosen}: {}.", reason(None))),
         }
     }
     sentences.extend(of_off_page(question, record));
+    sentences.extend(of_unproven(question, record, open));
     sentences.extend(of_present_outside(question, record));
     let best = record
         .layouts
@@ -60,7 +62,7 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
                 "After {passes} the layouts cannot be judged yet: even a difference of {BOUND_MAX:.0} % would not show."
             ),
             false => format!(
-                "{best} layouts may be the best: differences below {:.1} % do not show after {passes}.",
+                "{best} layouts may be the best: differences below {:.1} % of IOPS do not show after {passes}.",
                 record.resolution_percent,
             ),
         });
@@ -70,17 +72,29 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord) {
     record.notes.extend(of_shares(record));
 }
 
-/// The reason for this choice.
-fn reason(question: &Question<'_>, margin_percent: f64, choice: &RecommendationRecord) -> String {
-    let why = &choice.why;
+/// The reason for this choice, which is named where the sentence has not done it yet.
+fn reason(
+    question: &Question<'_>,
+    record: &AdviceRecord,
+    choice: &RecommendationRecord,
+    subject: Option<&String>,
+) -> String {
+    let (why, margin_percent) = (&choice.why, record.margin_percent);
     if !choice.is_shown {
-        return format!("it is not shown to be within {margin_percent} % of the best; {why}");
+        let subject = subject.map_or("it", String::as_str);
+        return format!(
+            "{subject} is not shown to be within {margin_percent} % of the best; {why}"
+        );
     }
-    let of_which = match off_page(question).next() {
-        Some(_) => " that starts at a multiple of 4 KiB",
-        None => "",
+    let is_limited = record.limits.iter().any(|limit| !limit.is_void);
+    let of_which = match (off_page(question).next().is_some(), is_limited) {
+        (true, true) => " that starts at a multiple of 4 KiB and that no limit excludes",
+        (true, false) => " that starts at a multiple of 4 KiB",
+        (false, true) => " that no limit excludes",
+        (false, false) => "",
     };
-    format!("no other layout{of_which} is better by more than {margin_percent} %, and {why}")
+    let than = subject.map_or_else(String::new, |subject| format!(" than {subject}"));
+    format!("no other layout{of_which} is better{than} by more than {margin_percent} %, and {why}")
 }
 
 /// Layouts that are never recommended because of where they start.
@@ -110,7 +124,36 @@ fn of_off_page(question: &Question<'_>, record: &AdviceRecord) -> Option<String>
     );
     let words = words_of(&question.set.factors, &most.layout);
     Some(format!(
-        "In these loads {words} would give {gain} more, but is not recommended: {why}."
+        "In these loads {words} would give {gain} more IOPS than the best other start, but is not recommended: {why}."
+    ))
+}
+
+/// The fastest of those of which it is not known whether they meet the limits, if it is ahead of the
+/// best that does.
+fn of_unproven(
+    question: &Question<'_>,
+    record: &AdviceRecord,
+    open: &[LayoutLevels],
+) -> Option<String> {
+    let choice = record.recommendation.as_ref()?;
+    if open.contains(&choice.layout) {
+        return None;
+    }
+    let off: Vec<LayoutLevels> = off_page(question).collect();
+    let faster = record.layouts.iter().filter(|layout| {
+        let is_ahead = layout.ahead_percent > record.margin_percent;
+        let is_out = layout.breaks.is_some() || off.contains(&layout.layout);
+        is_ahead && !is_out && open.contains(&layout.layout)
+    });
+    let most = faster.max_by(|a, b| a.ahead_percent.total_cmp(&b.ahead_percent))?;
+    Some(format!(
+        "In these loads {} would give {} more IOPS than the best that is shown to meet the limits; whether it meets them is not known.",
+        words_of(&question.set.factors, &most.layout),
+        with_interval(
+            most.ahead_percent,
+            most.ahead_percent_low,
+            most.ahead_percent_high
+        )
     ))
 }
 
@@ -138,10 +181,18 @@ fn of_gain(question: &Question<'_>, record: &AdviceRecord) -> Option<String> {
     let (low, high) = (choice.gain_percent_low?, choice.gain_percent_high?);
     let present = words_of(&question.set.factors, record.present.as_ref()?);
     let interval = with_interval(gain, low, high);
+    // A start that is never recommended is left for another even if nothing is gained.
+    let is_off = (question.present).is_some_and(|present| !is_on_page(question.set, present));
+    let moving = match is_off {
+        true => "; an existing volume need not be moved for this",
+        false => "",
+    };
     Some(match (low > 0.0, high < 0.0) {
-        (true, _) => format!("it gives {interval} more than the present layout ({present})"),
-        (_, true) => format!("it gives {interval} against the present layout ({present})"),
-        _ => format!("no gain over the present layout ({present}) is shown: {interval}"),
+        (true, _) => format!("it gives {interval} more IOPS than the present layout ({present})"),
+        (_, true) => format!("it gives {interval} of IOPS against the present layout ({present})"),
+        _ => format!(
+            "no gain of IOPS over the present layout ({present}) is shown: {interval}{moving}"
+        ),
     })
 }
 
@@ -169,13 +220,22 @@ fn of_present_outside(question: &Question<'_>, record: &AdviceRecord) -> Option<
 }
 
 fn of_limits(record: &AdviceRecord) -> Vec<String> {
-    let layouts = record.layouts.len();
+    let layouts = u32::try_from(record.layouts.len()).unwrap_or(u32::MAX);
     let note = |one: &stripewise_results::LimitRecord| {
         let limit = limit(&one.cell, one.p99_ns);
-        match one.broken {
-            0 => format!("All layouts meet the limit \"{limit}\"."),
-            broken => format!(
-                "The limit \"{limit}\" is missed by {broken} of {layouts} layouts; they are excluded."
+        let unknown = match layouts.saturating_sub(one.met + one.broken) {
+            0 => String::new(),
+            open => format!("; of {open} it is not known"),
+        };
+        match (one.met, one.broken) {
+            (met, 0) if unknown.is_empty() => {
+                format!("All {met} layouts meet the limit \"{limit}\".")
+            }
+            (met, 0) => {
+                format!("The limit \"{limit}\" is met by {met} of {layouts} layouts{unknown}.")
+            }
+            (_, broken) => format!(
+                "The limit \"{limit}\" is missed by {broken} of {layouts} layouts, which are excluded{unknown}."
             ),
         }
     };
@@ -219,7 +279,7 @@ fn of_shares(record: &AdviceRecord) -> Vec<String> {
 #[must_use]
 pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
     let mut sentences = Vec::new();
-    let mut quiet: Vec<String> = Vec::new();
+    let mut quiet: Vec<&EffectRecord> = Vec::new();
     let mut quiet_most: f64 = 0.0;
     let mut seen: Vec<&Vec<String>> = Vec::new();
     for effect in &record.effects {
@@ -233,9 +293,8 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
                 .iter()
                 .filter(|other| other.factors == effect.factors)
         };
-        let name = name_of(&effect.factors);
         match same().find(|effect| effect.found) {
-            Some(found) => sentences.push(found_words(&name, found)),
+            Some(found) => sentences.push(found_words(record, found)),
             None => {
                 let most = |most: f64, effect: &EffectRecord| {
                     most.max(effect.high.abs()).max(effect.low.abs())
@@ -243,23 +302,29 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
                 let most = same().fold(0.0, most);
                 if effect.by_arithmetic {
                     let most = same().max_by(|a, b| a.percent.total_cmp(&b.percent));
-                    sentences.push(arithmetic_words(&name, most.unwrap_or(effect)));
+                    sentences.push(arithmetic_words(record, most.unwrap_or(effect)));
                 } else if effect.factors.len() == 1 {
-                    sentences.push(quiet_words(&name, most));
+                    sentences.push(quiet_words(record, effect, most));
                 } else {
-                    quiet.push(name);
+                    quiet.push(effect);
                     quiet_most = quiet_most.max(most);
                 }
             }
         }
     }
-    if !quiet.is_empty() {
-        let what = quiet.join(", ");
+    if let Some(first) = quiet.first() {
+        let what: Vec<String> = quiet.iter().map(|one| name_of(&one.factors)).collect();
+        let what = what.join(", ");
+        let others = match (record.factors.len() > 2, first.at.is_empty()) {
+            (false, _) => "",
+            (true, false) => ", with the recommended levels of the other factors",
+            (true, true) => ", averaged over the layouts tried",
+        };
         sentences.push(match quiet_most > BOUND_MAX {
             true => {
                 format!("{what}: interactions not known, one of {BOUND_MAX:.0} % would not show")
             }
-            false => format!("{what}: no interaction above {quiet_most:.1} %"),
+            false => format!("{what}: no interaction above {quiet_most:.1} %{others}"),
         });
     }
     sentences
@@ -284,32 +349,57 @@ fn name_of(factors: &[String]) -> String {
     names.join(" x ")
 }
 
-/// A factor without a demonstrated effect: its upper bound, if it is useful.
-fn quiet_words(name: &str, most_percent: f64) -> String {
-    match most_percent > BOUND_MAX {
-        true => format!("{name}: not known, an effect of {BOUND_MAX:.0} % would not show"),
-        false => format!("{name}: none above {most_percent:.1} %"),
+/// Where an effect holds: `, with stripe unit 64K`.
+fn with_others(record: &AdviceRecord, effect: &EffectRecord) -> String {
+    let level = |(name, level): (&String, &String)| format!("{} {level}", name.replace('-', " "));
+    let levels: Vec<String> = effect.at.iter().map(level).collect();
+    let has_others = record.factors.len() > effect.factors.len();
+    match levels.is_empty() {
+        false => format!(", with {}", levels.join(", ")),
+        true if has_others && !effect.by_arithmetic => {
+            ", averaged over the layouts tried".to_owned()
+        }
+        true => String::new(),
     }
 }
 
-fn arithmetic_words(name: &str, effect: &EffectRecord) -> String {
+/// A factor without a demonstrated effect: its upper bound, if it is useful.
+fn quiet_words(record: &AdviceRecord, effect: &EffectRecord, most_percent: f64) -> String {
+    let name = name_of(&effect.factors);
+    match most_percent > BOUND_MAX {
+        true => format!("{name}: not known, an effect of {BOUND_MAX:.0} % would not show"),
+        false => format!(
+            "{name}: no effect above {most_percent:.1} % on IOPS{}",
+            with_others(record, effect)
+        ),
+    }
+}
+
+fn arithmetic_words(record: &AdviceRecord, effect: &EffectRecord) -> String {
+    let name = name_of(&effect.factors);
     match effect.levels.as_slice() {
         [[from, to]] if effect.percent >= 0.05 => format!(
-            "{name}: at most {:.1} %, {to} over {from} (by arithmetic, not measured)",
-            effect.percent
+            "{name}: at most {:.1} % more IOPS at {to} than at {from}{} (by arithmetic, not measured)",
+            effect.percent,
+            with_others(record, effect)
         ),
         _ => format!("{name}: none (by arithmetic, not measured)"),
     }
 }
 
-fn found_words(name: &str, effect: &EffectRecord) -> String {
+fn found_words(record: &AdviceRecord, effect: &EffectRecord) -> String {
+    let name = name_of(&effect.factors);
     let size = with_interval(effect.percent, effect.low, effect.high);
+    let others = with_others(record, effect);
     match effect.levels.as_slice() {
-        [[from, to]] => format!("{name}: {size}, {to} over {from}"),
-        [first, [from, to]] => format!(
-            "{name}: {size} more from {} to {} at {to} than at {from}",
-            first[0], first[1]
-        ),
-        _ => format!("{name}: {size}"),
+        [[from, to]] => {
+            format!("{name}: {size} more IOPS at {to} than at {from}{others}")
+        }
+        [[from, to], [less, more]] => {
+            format!(
+                "{name}: {to} instead of {from} gains {size} more at {more} than at {less}{others}"
+            )
+        }
+        _ => format!("{name}: {size}{others}"),
     }
 }

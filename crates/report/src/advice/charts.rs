@@ -1,6 +1,6 @@
 //! Charts of advice: the ranking with intervals, the effects, and interactions of factors.
 
-use super::{effect_levels, effect_name, largest, layout_words};
+use super::{effect_levels, effect_name, effects_at, largest, layout_words};
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::choose::axis;
 use stripewise_results::{AdviceRecord, FactorRecord, LayoutRecord};
@@ -100,9 +100,16 @@ fn effects(record: &AdviceRecord) -> Option<Chart> {
     Some(Chart {
         name: "effects".to_owned(),
         title: "What matters, and what does not".to_owned(),
-        summary: "The largest effect of each factor and pair of factors on the mix, with 95 % intervals. Pale rows are not shown to be effects.".to_owned(),
+        summary: format!(
+            "The largest effect of each factor and pair of factors on the mix{}; lines are 95 % intervals. Pale rows are not shown to be effects.",
+            effects_at(record)
+        ),
         cautions: Vec::new(),
-        x: axis("Gain of the better level", Quantity::Difference, Scale::FromZero),
+        x: axis(
+            "Gain of the better level",
+            Quantity::Difference,
+            Scale::FromZero,
+        ),
         panels: vec![rows],
     })
 }
@@ -226,6 +233,7 @@ mod tests {
             levels: (of.iter())
                 .map(|at| [FACTORS[*at].1[0].to_owned(), FACTORS[*at].1[2].to_owned()])
                 .collect(),
+            at: LayoutLevels::new(),
             percent: 2.0,
             low: -1.0,
             high: 5.0,

@@ -27,12 +27,22 @@ fn effect_name(effect: &EffectRecord) -> String {
     names.join(" x ")
 }
 
-/// `1M over 63s`; for an interaction `63s to 1M, at 256K against 64K`.
+/// `1M over 63s`; for an interaction `1M over 63s, at 64K against 256K`.
 fn effect_levels(effect: &EffectRecord) -> String {
     match effect.levels.as_slice() {
         [[from, to]] => format!("{to} over {from}"),
-        [[from, to], [low, high]] => format!("{from} to {to}, at {high} against {low}"),
+        [[from, to], [low, high]] => format!("{to} over {from}, at {high} against {low}"),
         _ => String::new(),
+    }
+}
+
+/// Which levels the other factors have in the effects: `, with the other factors as recommended`.
+fn effects_at(record: &AdviceRecord) -> &'static str {
+    let is_at = record.effects.iter().any(|effect| !effect.at.is_empty());
+    match (is_at, record.factors.len() > 1) {
+        (true, _) => ", with the other factors as recommended",
+        (false, true) => ", averaged over the other factors",
+        (false, false) => "",
     }
 }
 

@@ -1,11 +1,11 @@
 //! Advice as a sheet: the choice, the ranking, which factors matter, and behind it every layout,
 //! effect and cell.
 
-use super::{advice_charts, effect_levels, effect_name, layout_words};
+use super::{advice_charts, effect_levels, effect_name, effects_at, layout_words};
 use crate::number::{latency, rate};
 use crate::sheet::{Cell, Column, Judgement, Sheet, SheetTable};
 use stripewise_results::{AdviceCell, AdviceRecord, EffectRecord, LayoutRecord, MeasuredLayout};
-use stripewise_units::{counted, format_duration};
+use stripewise_units::{ByteSize, counted, format_duration};
 
 /// Number of layouts in the short form.
 const LAYOUTS_SHOWN: usize = 6;
@@ -150,6 +150,8 @@ fn remark(layout: &LayoutRecord) -> Cell {
         (true, ..) => "may be the best".to_owned(),
         (false, Some(limit), _) => format!("breaks {limit}"),
         (false, None, Some(passes)) => format!("dropped after {passes} passes"),
+        // Whatever it gains, it is never chosen.
+        (false, None, None) if starts_off_page(layout) => "off 4 KiB".to_owned(),
         (false, None, None) => String::new(),
     };
     let text = format!("{now}{word}");
@@ -159,6 +161,13 @@ fn remark(layout: &LayoutRecord) -> Cell {
         (false, Some(_)) => Cell::judged(text, Judgement::Bad),
         (false, None) => text.into(),
     }
+}
+
+/// Its partition starts inside a page of 4 KiB.
+fn starts_off_page(layout: &LayoutRecord) -> bool {
+    let offset = layout.layout.get("offset");
+    let bytes = offset.and_then(|level| level.parse::<ByteSize>().ok());
+    bytes.is_some_and(|ByteSize(bytes)| !bytes.is_multiple_of(4_096))
 }
 
 /// Which factors matter, and which do not.
@@ -206,7 +215,8 @@ fn effects_table(record: &AdviceRecord) -> SheetTable {
         ]
     };
     let rows = record.effects.iter().map(row).collect();
-    SheetTable::new("Main effects and interactions", columns, rows)
+    let title = format!("Main effects and interactions{}", effects_at(record));
+    SheetTable::new(&title, columns, rows)
 }
 
 /// Rates and latencies of every cell on every layout.

@@ -188,7 +188,7 @@ impl Refusal {
         Refusal::new(
             "no-contrast",
             format!(
-                "reads that should share a disk take only {contrast:.2} times as long as others: there is no such pattern, or too much noise"
+                "reads that should share a disk take only {contrast:.2} times as long as others"
             ),
         )
     }
@@ -197,17 +197,30 @@ impl Refusal {
         Refusal::new(
             "noise",
             format!(
-                "reads that share a disk take {contrast:.2} times as long as others, but batches of the same reads differ by a factor of {:.2}: too much noise to decide which places share one",
+                "reads that should share a disk take {contrast:.2} times as long as others, but batches of the same reads differ by a factor of {:.2}, too much to decide which places share one",
                 libm::exp(deviation)
             ),
         )
     }
 
     fn not_a_pattern(what: &str) -> Self {
-        Refusal::new(
-            "not-a-stripe",
-            format!("there is a period, but it is not that of stripes: {what}"),
-        )
+        Refusal::new("not-a-stripe", what)
+    }
+
+    /// Why a period that was found is no pattern. What was seen comes first: reads that do wait for
+    /// each other are not explained away by a test that failed.
+    fn about_period(self, period_bytes: u64) -> Self {
+        match self.code.as_str() {
+            "too-small" | "places-differ" => self,
+            _ => Refusal {
+                reason: format!(
+                    "reads about {} apart wait for each other more than others do, but no pattern of RAID 0, 10, 5 or 6 was confirmed: {}",
+                    stripewise_units::format_bytes(period_bytes),
+                    self.reason
+                ),
+                code: self.code,
+            },
+        }
     }
 
     fn places(found: usize) -> Self {
@@ -279,6 +292,7 @@ pub fn probe<D: Device>(device: &mut D, limits: &Limits, hear: &mut dyn FnMut(St
         Err(Refusal::too_small(size_bytes).into())
     } else {
         look(&mut reader, limits, hear, &mut seen).map(|mut pattern| {
+            seen.period_bytes = Some(pattern.period_bytes);
             if !moving::has_moving_parts(&mut reader) {
                 let channels = Consistent::flash(pattern.columns);
                 pattern.layouts.insert(0, channels);
@@ -346,44 +360,65 @@ fn look<D: Device>(
         if periods.iter().any(known) {
             continue;
         }
-        seen.period_bytes = Some(period.best as u64);
+        let period_bytes = period.best as u64;
+        seen.period_bytes = Some(period_bytes);
         seen.median_ns = Some(period.median_ns as u64);
         match pattern::pattern(search.reader(), &period, limits, hear) {
             Err(Trouble::Refused(refusal)) => {
-                first.get_or_insert((refusal, seen.period_bytes));
+                first.get_or_insert((refusal, period_bytes));
             }
             ended => return ended,
         }
         periods.push(period);
     }
-    // If rotating parity displaces data, the shortest near-period is not the period: a multiple is.
     for near in periods.iter().take(LONGER) {
-        let reader = search.reader();
-        let Some(longer) = multiples::longer_period(reader, near, limits)? else {
-            continue;
-        };
-        match pattern::of_period(reader, longer, hear) {
+        match at_a_multiple(search.reader(), near, limits, hear) {
             Err(Trouble::Refused(_)) => {}
-            Ok(pattern) => {
-                seen.period_bytes = Some(longer);
-                return Ok(pattern);
-            }
-            halted => return halted,
+            ended => return ended,
         }
     }
     // Nor need it be a whole multiple of near-periods.
     for near in periods.iter().take(LONGER) {
         match pattern::behind_parity(search.reader(), near, limits, hear) {
             Err(Trouble::Refused(_)) => {}
-            Ok(pattern) => {
-                seen.period_bytes = Some(pattern.period_bytes);
-                return Ok(pattern);
-            }
-            halted => return halted,
+            ended => return ended,
         }
     }
-    let none = || (Refusal::no_period(0, limits.period_bytes_max()), None);
-    let (refusal, period_bytes) = first.unwrap_or_else(none);
-    seen.period_bytes = period_bytes;
+    seen.period_bytes = first.as_ref().map(|(_, period_bytes)| *period_bytes);
+    let refusal = match first {
+        Some((refusal, period_bytes)) => refusal.about_period(period_bytes),
+        None => Refusal::no_period(0, limits.period_bytes_max()),
+    };
     Err(refusal.into())
+}
+
+/// The pattern at a multiple of a near-period: if rotating parity displaces data, the shortest
+/// near-period is not the period.
+fn at_a_multiple<D: Device>(
+    reader: &mut Reader<'_, D>,
+    near: &Period,
+    limits: &Limits,
+    hear: &mut dyn FnMut(Stage),
+) -> Result<Pattern, Trouble> {
+    match multiples::longer_period(reader, near, limits)? {
+        Some(longer) => pattern::of_period(reader, longer, hear),
+        None => Err(Refusal::not_a_pattern("no multiple of it fits better").into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_refusal_of_a_period_says_what_was_seen() {
+        let refusal = Refusal::no_contrast(1.01).about_period(1_529_173);
+        assert_eq!(refusal.code, "no-contrast");
+        assert_eq!(
+            refusal.reason,
+            "reads about 1.5 MiB apart wait for each other more than others do, but no pattern of \
+             RAID 0, 10, 5 or 6 was confirmed: reads that should share a disk take only 1.01 times \
+             as long as others"
+        );
+    }
 }

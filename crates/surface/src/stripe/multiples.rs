@@ -1,6 +1,7 @@
 //! Whether a period is the true one: compared with its multiples and parts at the same places.
 
 use super::edges::{Comb, PERIODS_MIN, Window, anchor};
+use super::layouts::UNITS_MAX;
 use super::reads::Reader;
 use super::search::Period;
 use super::{Limits, Refusal, Trouble};
@@ -18,8 +19,18 @@ const ERROR_PARTS: f64 = 0.12;
 const PART_MIN: f64 = 0.8;
 /// Below this nothing collides. Other load lowers means; calibration requires more.
 const CONTRAST_MIN: f64 = 1.1;
-/// Multiples of a near-period that are tried.
-const MULTIPLES: std::ops::RangeInclusive<u64> = 2..=15;
+/// Multiples of a near-period that are tried, and itself.
+const MULTIPLES: std::ops::RangeInclusive<u64> = 1..=16;
+/// Rounds of [`BATCHES_PARTS`] batches for each of them: reads at the near-period of a RAID 6 take a
+/// quarter less time than at the period, about as much as batches of the same reads differ.
+const ROUNDS_MIN: u32 = 3;
+const ROUNDS_MAX: u32 = 6;
+/// One that is behind the best by this many standard errors drops out.
+const ERRORS_OUT: f64 = 4.0;
+/// The best must be ahead of the near-period by this many. A false one only costs time.
+const ERRORS_LONGER: f64 = 3.0;
+/// Those that are not behind the best by this many collide as often.
+const ERRORS_EQUAL: f64 = 2.0;
 
 /// The mean of differences between batches at one place.
 ///
@@ -146,63 +157,103 @@ pub(super) fn in_random_order<D: Device, const N: usize>(
     Ok(costs)
 }
 
+/// A period that may be the true one, and what reads at its multiples cost.
+struct Candidate {
+    multiple: u64,
+    period: u64,
+    costs: Vec<f64>,
+    mean: Mean,
+}
+
+impl Candidate {
+    /// Lower than another one by this many standard errors.
+    fn is_below(&self, other: Mean, errors: f64) -> bool {
+        other.value - self.mean.value > errors * libm::hypot(self.mean.error, other.error)
+    }
+}
+
 /// The multiple of a near-period at which reads collide most, if they collide more there than at
 /// the near-period itself, to the sector.
 ///
 /// For RAID 6, and for parity that is not left-symmetric, the same disk recurs after about `disks`
-/// units, except for some units that parity shifts.
+/// units, except for some units that parity shifts. Most reads a near-period apart share a disk, so
+/// the difference is small: candidates are read in rounds, and those that are behind drop out.
 pub(super) fn longer_period<D: Device>(
     reader: &mut Reader<'_, D>,
     near: &Period,
     limits: &Limits,
 ) -> Result<Option<u64>, Trouble> {
-    let sector = reader.sector_bytes();
-    let near_bytes = near.best;
-    let most = limits
-        .period_bytes_max()
-        .min(reader.size_bytes() / PERIODS_MIN / 10) as f64;
-    // Every whole number of sectors that the multiple may be.
-    let sectors = |multiple: u64| {
-        let middle = libm::round(near_bytes * multiple as f64 / sector as f64) as i64;
-        let uncertain = (near.high - near.low) / 2.0 * multiple as f64;
-        let reach = libm::ceil(uncertain / sector as f64).min(8.0) as i64;
-        (middle - reach..=middle + reach).map(|at| at as u64 * sector)
+    let mut all = candidates(reader, near, limits);
+    let mut best = Mean {
+        value: f64::MIN,
+        error: 0.0,
     };
-    let mut best: Option<(u64, f64)> = None;
-    let mut first: Option<(f64, f64)> = None;
-    for multiple in std::iter::once(1).chain(MULTIPLES) {
-        if near_bytes * multiple as f64 > most {
+    for round in 1..=ROUNDS_MAX {
+        for candidate in &mut all {
+            add_collisions(reader, candidate)?;
+        }
+        let means = all.iter().map(|candidate| candidate.mean);
+        best = means.fold(all[0].mean, |best, mean| match mean.value > best.value {
+            true => mean,
+            false => best,
+        });
+        all.retain(|candidate| !candidate.is_below(best, ERRORS_OUT));
+        if round >= ROUNDS_MIN && all.iter().all(|candidate| candidate.multiple > 1) {
             break;
         }
-        for period in sectors(multiple) {
-            let cost = collision(reader, period)?;
-            let least = first.get_or_insert((cost.value, cost.error));
-            if multiple == 1 {
-                least.0 = least.0.max(cost.value);
-                continue;
-            }
-            let beyond = 5.0 * libm::hypot(cost.error, least.1);
-            let known = best.map_or(least.0 + beyond, |(_, known)| known + beyond / 2.0);
-            if cost.value > known {
-                best = Some((period, cost.value));
-            }
-        }
     }
-    Ok(best.map(|(period, _)| period))
+    let mut nearest = all.iter().filter(|candidate| candidate.multiple == 1);
+    if !nearest.all(|candidate| candidate.is_below(best, ERRORS_LONGER)) {
+        return Ok(None);
+    }
+    // Multiples of the true period collide as often: the shortest.
+    let equal = all.iter().filter(|one| !one.is_below(best, ERRORS_EQUAL));
+    Ok(equal.map(|candidate| candidate.period).min())
 }
 
-/// The cost of reads at random multiples of a period.
-fn collision<D: Device>(reader: &mut Reader<'_, D>, period: u64) -> Result<Mean, Trouble> {
+/// Every whole number of sectors that a multiple of the near-period may be.
+fn candidates<D: Device>(reader: &Reader<'_, D>, near: &Period, limits: &Limits) -> Vec<Candidate> {
+    let sector = reader.sector_bytes();
+    // Not that of the search: parity makes periods of up to `UNITS_MAX` units.
+    let most = (limits.unit_bytes_max * UNITS_MAX).min(reader.size_bytes() / PERIODS_MIN / 10);
+    let mut all = Vec::new();
+    for multiple in MULTIPLES {
+        let middle = near.best * multiple as f64;
+        if multiple > 1 && middle > most as f64 {
+            break;
+        }
+        let middle = libm::round(middle / sector as f64) as u64;
+        let uncertain = (near.high - near.low) / 2.0 * multiple as f64;
+        let reach = libm::ceil(uncertain / sector as f64).min(8.0) as u64;
+        let sectors = middle.saturating_sub(reach).max(1)..=middle + reach;
+        all.extend(sectors.map(|at| Candidate {
+            multiple,
+            period: at * sector,
+            costs: Vec::new(),
+            mean: Mean {
+                value: 0.0,
+                error: 0.0,
+            },
+        }));
+    }
+    all
+}
+
+/// Reads batches at random multiples of a candidate.
+fn add_collisions<D: Device>(
+    reader: &mut Reader<'_, D>,
+    candidate: &mut Candidate,
+) -> Result<(), Trouble> {
     let size = reader.size_bytes();
     let comb = Comb {
-        period,
+        period: candidate.period,
         every: 1,
         window: Window { from: 0, to: size },
     };
-    let mut costs = Vec::new();
     for _ in 0..BATCHES_PARTS {
-        let at = anchor(reader, period);
-        costs.push(comb.cost(reader, (at, at))?);
+        let at = anchor(reader, candidate.period);
+        candidate.costs.push(comb.cost(reader, (at, at))?);
     }
-    Ok(Mean::of(&costs))
+    candidate.mean = Mean::of(&candidate.costs);
+    Ok(())
 }

@@ -56,7 +56,9 @@ pub(super) fn of_period<D: Device>(
         )
         .into());
     }
-    let unit = tried(reader, |reader| first_place(reader, period_bytes))?;
+    let unit = tried(reader, |reader, part| {
+        first_place(reader, period_bytes, part)
+    })?;
     // It may have been a multiple.
     let period_bytes = unit.bytes * unit.shares.len() as u64;
     neighbours_are_apart(reader, period_bytes, &unit, BATCHES_WHOLE_MAX)?;
@@ -69,11 +71,7 @@ pub(super) fn of_period<D: Device>(
     }
     let units = unit.shares.len();
     let columns = (units / unit.shares.iter().filter(|share| **share).count()) as u32;
-    // As far away as possible, on another disk.
-    let other = (1..=units.div_ceil(2))
-        .rev()
-        .find(|other| !unit.shares[*other]);
-    let apart = unit.middle(sector) + i128::from(unit.bytes * other.unwrap_or(1) as u64);
+    let apart = unit.middle(sector) + unit.to_another_disk();
     let copies = copies(reader, period_bytes, (unit.middle(sector), apart))?;
     match alike_at_all_distances(reader, period_bytes, (unit.middle(sector), unit.bytes))? {
         Some(false) => {
@@ -127,7 +125,7 @@ pub(super) fn behind_parity<D: Device>(
 ) -> Result<Pattern, Trouble> {
     let period_bytes = whole_period(reader, near, limits)?;
     let comb = place(reader, PLACES_PERCENT[0], period_bytes);
-    let unit = tried(reader, |reader| unit_at(reader, &comb))?;
+    let unit = tried(reader, |reader, part| unit_at(reader, &comb, part))?;
     let columns = period_bytes / unit.bytes;
     let mut refused = Refusal::not_a_pattern("no rotation of parity explains it").into();
     for units in rotations_of(reader, &unit, columns)? {
@@ -304,10 +302,18 @@ fn fits_at<D: Device>(
     unit: &Unit,
 ) -> Result<bool, Trouble> {
     let sector = reader.sector_bytes();
-    let at = anchor(reader, comb.period);
-    let half = half(comb.period, sector);
-    let scale = calibrate(reader, comb, at, at + half)?;
-    let Edge { outside, .. } = edge(reader, comb, &scale, (at, at + half), sector)?;
+    // Where a disk has several units in a period, half a period may lead to the same disk; of the
+    // unit of the first place, units on other disks are known.
+    let (at, far) = match unit.dealt.is_empty() {
+        true => (anchor(reader, comb.period), half(comb.period, sector)),
+        false => (
+            unit.begins + anchor(reader, unit.bytes),
+            unit.to_another_disk(),
+        ),
+    };
+    let apart = at + far;
+    let scale = calibrate(reader, comb, at, apart)?;
+    let Edge { outside, .. } = edge(reader, comb, &scale, (at, apart), sector)?;
     let unit_bytes = i128::from(unit.bytes);
     Ok((outside - unit.begins).rem_euclid(unit_bytes) == 0 && outside - at <= unit_bytes)
 }

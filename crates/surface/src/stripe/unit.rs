@@ -10,8 +10,12 @@ use crate::device::Device;
 /// The places that must agree, in percent of the target, and how much each spans.
 pub(super) const PLACES_PERCENT: [u64; 3] = [5, 45, 85];
 pub(super) const SPAN_PERCENT: u64 = 10;
-/// Anchors tried before a period is rejected.
-const ANCHORS: usize = 3;
+/// How far a place on another disk is from the anchor, in parts of the period, for each anchor
+/// tried before a period is rejected. Half of it leads to another disk if each disk has one unit in
+/// a period. Where parity displaces data it leads to the same one from up to 45 % of the anchors
+/// (left-symmetric RAID 6 of 5, 7, 9 ... disks, left-asymmetric RAID 5 of 6, 8, 10 ...); the second
+/// part does so from less than 20 % of those.
+const PARTS_APART: [[u64; 2]; 3] = [[1, 2], [3, 7], [2, 5]];
 /// Pairs of units that must match a layout, if a disk has several in a period.
 const PAIRS_OF_UNITS: usize = 24;
 /// Random places within a unit that must share its disk.
@@ -33,6 +37,14 @@ impl Unit {
         let half = self.bytes / 2 / sector * sector;
         self.begins + i128::from(half)
     }
+
+    /// The distance to a unit on another disk, as far away as possible.
+    pub(super) fn to_another_disk(&self) -> i128 {
+        let other = (1..=self.shares.len().div_ceil(2))
+            .rev()
+            .find(|other| self.shares.get(*other) == Some(&false));
+        i128::from(self.bytes * other.unwrap_or(1) as u64)
+    }
 }
 
 pub(super) fn place<D: Device>(reader: &Reader<'_, D>, percent: u64, period_bytes: u64) -> Comb {
@@ -50,30 +62,37 @@ pub(super) fn place<D: Device>(reader: &Reader<'_, D>, percent: u64, period_byte
 
 /// Half a period, in whole sectors: in another unit, for any number of disks.
 pub(super) fn half(period_bytes: u64, sector: u64) -> i128 {
-    i128::from(period_bytes / 2 / sector * sector)
+    part_of(period_bytes, sector, [1, 2])
 }
 
-/// The first of several tries that is not refused.
+/// A part of a period, in whole sectors.
+fn part_of(period_bytes: u64, sector: u64, [part, of]: [u64; 2]) -> i128 {
+    i128::from(period_bytes * part / of / sector * sector)
+}
+
+/// The first of several tries that is not refused; each has another part of the period to go to.
 pub(super) fn tried<D: Device, T>(
     reader: &mut Reader<'_, D>,
-    mut once: impl FnMut(&mut Reader<'_, D>) -> Result<T, Trouble>,
+    mut once: impl FnMut(&mut Reader<'_, D>, [u64; 2]) -> Result<T, Trouble>,
 ) -> Result<T, Trouble> {
-    for _ in 1..ANCHORS {
-        match once(reader) {
+    let [first @ .., last] = PARTS_APART;
+    for part in first {
+        match once(reader, part) {
             Err(Trouble::Refused(_)) => {}
             ended => return ended,
         }
     }
-    once(reader)
+    once(reader, last)
 }
 
 /// The unit of a random anchor at the first place, and which others are on its disk.
 pub(super) fn first_place<D: Device>(
     reader: &mut Reader<'_, D>,
     period_bytes: u64,
+    part: [u64; 2],
 ) -> Result<Unit, Trouble> {
     let comb = place(reader, PLACES_PERCENT[0], period_bytes);
-    let mut unit = unit_at(reader, &comb)?;
+    let mut unit = unit_at(reader, &comb, part)?;
     whole(reader, &comb, &unit)?;
     unit.shares = shares(reader, &comb, &unit)?;
     let round = round(&unit.shares);
@@ -84,14 +103,21 @@ pub(super) fn first_place<D: Device>(
     Ok(unit)
 }
 
-/// The edges of the unit of a random anchor.
-pub(super) fn unit_at<D: Device>(reader: &mut Reader<'_, D>, comb: &Comb) -> Result<Unit, Trouble> {
+/// The edges of the unit of a random anchor, if the unit that part of a period further is on another
+/// disk.
+pub(super) fn unit_at<D: Device>(
+    reader: &mut Reader<'_, D>,
+    comb: &Comb,
+    part: [u64; 2],
+) -> Result<Unit, Trouble> {
     let (period_bytes, sector) = (comb.period, reader.sector_bytes());
     let at = anchor(reader, period_bytes);
-    let half = half(period_bytes, sector);
-    let scale = calibrate(reader, comb, at, at + half)?;
-    let after = edge(reader, comb, &scale, (at, at + half), sector)?;
-    let before = edge(reader, comb, &scale, (at, at - half), sector)?;
+    let apart = at + part_of(period_bytes, sector, part);
+    let scale = calibrate(reader, comb, at, apart)?;
+    let after = edge(reader, comb, &scale, (at, apart), sector)?;
+    // The same place of the pattern, a period before.
+    let apart = apart - i128::from(period_bytes);
+    let before = edge(reader, comb, &scale, (at, apart), sector)?;
     let bytes = (after.outside - before.inside) as u64;
     if !period_bytes.is_multiple_of(bytes) {
         let problem = format!(
@@ -215,7 +241,24 @@ fn dealt<D: Device>(
 
 #[cfg(test)]
 mod tests {
-    use super::round;
+    use super::super::layouts::Dealt;
+    use super::{PARTS_APART, part_of, round};
+
+    #[test]
+    fn one_of_the_parts_of_a_period_leads_to_another_disk() {
+        // Units of eight sectors.
+        const UNIT: usize = 8;
+        for dealt in (4..=16).flat_map(Dealt::of_disks) {
+            let sectors = dealt.units() * UNIT;
+            let on_the_same = |part: &[u64; 2]| {
+                let far = part_of(sectors as u64, 1, *part) as usize;
+                let same = (0..sectors).filter(|at| dealt.share(at / UNIT, (at + far) / UNIT));
+                same.count() as f64 / sectors as f64
+            };
+            let all: f64 = PARTS_APART.iter().map(on_the_same).product();
+            assert!(all < 0.02, "{:?}: {all}", dealt.layout);
+        }
+    }
 
     #[test]
     fn a_multiple_of_the_period_shows_in_the_units_that_share_a_disk() {

@@ -157,6 +157,23 @@ fn of_a_level_6_all_layouts_are_listed_that_fit() {
 }
 
 #[test]
+fn a_level_6_of_an_odd_number_of_disks_is_found() {
+    // Two in five of its units have the one half a period further on their own disk, and units of
+    // 1 MiB repeat after 35 MiB, more than one unit for each of the most disks.
+    let text = "raid10-10k?level=6&disks=7&stripe_unit=1M";
+    let spec = ArraySpec::bundled(text).unwrap();
+    let is_found = |seed: &u64| match probed(&spec, *seed).outcome {
+        Ok(found) => {
+            assert_eq!((found.unit_bytes, found.columns), (1 << 20, 7), "{seed}");
+            assert_eq!(found.level(), Some("6"), "{seed}: {:?}", found.layouts);
+            true
+        }
+        Err(_) => false,
+    };
+    assert!((1..=3).filter(is_found).count() >= 2);
+}
+
+#[test]
 fn a_target_that_is_too_small_is_told_how_large_it_must_be() {
     let spec = ArraySpec::bundled("raid10-10k?size=100M").unwrap();
     let refusal = probed(&spec, 1).outcome.unwrap_err();

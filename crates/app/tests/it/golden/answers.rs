@@ -464,8 +464,8 @@ exit 1
 sim:raid10-10k  partition offset on sim:raid10-10k
 
 Better: 11.98 % more IOPS (95 % interval 9.18 to 14.81 %), 1M against 31.5K
-  Starting at 31.5K (63 sectors) costs this array 10.7 % (8.4-12.9 %) of its random-read IOPS
-    because 1 in 8 operations touches two disks.
+  Starting at 31.5K (63 sectors) instead of 1M costs this array 10.7 % (8.4-12.9 %) of its
+    random-read IOPS (8K 8x4) because 1 in 8 operations touches two disks.
   This volume already starts on a boundary of 1 MiB, as 1M does: there is nothing to gain here.
     31.5K shows what a badly placed one would cost.
 
@@ -474,7 +474,7 @@ read  random      8K        8   4  789.75  874.25   10.70  11.98 (9.18..14.81)  
 
 note: 10 blocks; it ended because the maximum number of blocks was reached.
 note: Intervals are at 95 %.
-note: While it ran, 31.5K itself did not change by more than 11.3 %.
+note: While it ran, IOPS with 31.5K did not change by more than 11.3 %.
 Saved  10 blocks, 20 runs in 44 s
 Again  stripewise lab resume [END]  (continues with --time, --blocks or --precision)
 --- stderr

@@ -283,6 +283,7 @@ pub fn no_effect(factor: &Factor) -> EffectRecord {
     EffectRecord {
         factors: vec![factor.name.clone()],
         levels: vec![[first, last]],
+        at: LayoutLevels::new(),
         percent: 0.0,
         low: 0.0,
         high: 0.0,
