@@ -333,8 +333,6 @@ fn sizes_that_are_too_small_are_refused_with_the_smallest() {
         2,
         &["too little for pages of 8 KiB for 200 threads", "--threads"],
     );
-    short(&["--threads", "256", "--outstanding", "1024"])
-        .failed(2, &["of memory are available", "--outstanding"]);
     short(&["--profile", "nonesuch"]).failed(2, &["nonesuch", "hint:"]);
     // Where one of two is refused, no file was made for the other.
     let theirs = desk.file("theirs.txt");

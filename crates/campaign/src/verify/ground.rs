@@ -27,19 +27,19 @@ const SECTOR_BYTES_MIN: u32 = 512;
 /// Refuses options that suit no target, before a test file is made.
 pub(super) fn check(options: &VerifyOptions) -> Outcome<()> {
     let plan = plan(options)?;
+    // What suits no machine is refused first.
+    if let Some(bytes) = options.size_bytes {
+        refuse_small_files(&options.targets, bytes)?;
+        (plan.fits(bytes, SECTOR_BYTES_MIN)).map_err(|small| {
+            let what = format!("--size {}", format_bytes(bytes));
+            too_small(&what, small, &plan)
+        })?;
+    }
     let each = plan.buffer_bytes();
     check_memory(
         each.saturating_mul(options.targets.len() as u64),
         "give fewer --threads or a smaller --outstanding",
-    )?;
-    let Some(bytes) = options.size_bytes else {
-        return Ok(());
-    };
-    refuse_small_files(&options.targets, bytes)?;
-    (plan.fits(bytes, SECTOR_BYTES_MIN)).map_err(|small| {
-        let what = format!("--size {}", format_bytes(bytes));
-        too_small(&what, small, &plan)
-    })
+    )
 }
 
 fn too_small(what: &str, small: TooSmall, plan: &Plan) -> Failure {

@@ -184,19 +184,21 @@ pub fn check_memory(needed_bytes: u64, hint: &'static str) -> Outcome<()> {
         (Some(available), Some(limit)) => Some(available.min(limit)),
         (one, other) => one.or(other),
     };
-    match available {
-        Some(available) if needed_bytes as f64 > available as f64 * MEMORY_SHARE_MAX => {
-            Err(Failure::usage(
-                format!(
-                    "the map of expectations and the buffers take {}, and {} of memory are available",
-                    format_bytes(needed_bytes),
-                    format_bytes(available)
-                ),
-                hint,
-            ))
-        }
-        _ => Ok(()),
+    available.map_or(Ok(()), |available| fits(needed_bytes, available, hint))
+}
+
+fn fits(needed_bytes: u64, available_bytes: u64, hint: &'static str) -> Outcome<()> {
+    if needed_bytes as f64 <= available_bytes as f64 * MEMORY_SHARE_MAX {
+        return Ok(());
     }
+    Err(Failure::usage(
+        format!(
+            "the map of expectations and the buffers take {}, and {} of memory are available",
+            format_bytes(needed_bytes),
+            format_bytes(available_bytes)
+        ),
+        hint,
+    ))
 }
 
 /// A target for documents.
@@ -226,5 +228,23 @@ pub fn verified(
         cache,
         changed: None,
         finished: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_and_buffers_leave_memory_for_others() {
+        let (gib, hint) = (1 << 30, "give fewer --threads");
+        assert!(fits(8 * gib, 10 * gib, hint).is_ok());
+        let failure = fits(9 * gib, 10 * gib, hint).expect_err("more than four fifths");
+        let text = failure.error.to_string();
+        assert!(
+            text.ends_with("9 GiB, and 10 GiB of memory are available"),
+            "{text}"
+        );
+        assert!(format!("{:?}", failure.hint).contains("--threads"));
     }
 }
