@@ -14,7 +14,6 @@ mod slack_space;
 
 use crate::steps::layouts::plan::{Asked, prepare, sector_of};
 use crate::steps::layouts::session::{LayoutsSession, announce, simulate_layouts};
-use crate::steps::layouts::stored_layouts::StoredLayouts;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
@@ -49,23 +48,6 @@ pub struct AdviseOptions {
     pub slots: bool,
 }
 
-/// The result of advising.
-pub struct Advised {
-    /// The stored document, with the results.
-    pub kept: StoredLayouts,
-    /// The failure that ended it, if any; results before it are shown first.
-    pub ended: Outcome<()>,
-}
-
-impl Advised {
-    fn of(sitting: LayoutsSession) -> Advised {
-        Advised {
-            kept: sitting.kept,
-            ended: sitting.ended,
-        }
-    }
-}
-
 /// Measures layouts and recommends one.
 ///
 /// # Errors
@@ -75,7 +57,7 @@ pub fn advise(
     store: &mut Store,
     options: &AdviseOptions,
     permissions: &Permissions,
-) -> Outcome<Advised> {
+) -> Outcome<LayoutsSession> {
     if !options.target.starts_with("sim:") {
         return real::advise(context, store, options, permissions);
     }
@@ -114,8 +96,7 @@ pub fn advise(
     kept.notes = notes;
     kept.not_tried = proposal.not_tried;
     announce(context, &kept, true);
-    let sitting = simulate_layouts(context, store, &arrays, kept)?;
-    Ok(Advised::of(sitting))
+    simulate_layouts(context, store, &arrays, kept)
 }
 
 fn sentence(note: &str) -> String {

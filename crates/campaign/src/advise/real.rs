@@ -2,7 +2,7 @@
 //! target is measured as it is, with only base offsets varied.
 
 use super::slack_space::{units_of, waste_note, waste_of_files};
-use super::{AdviseOptions, Advised, sentence};
+use super::{AdviseOptions, sentence};
 use crate::steps::array_facts::{ArrayFacts, of_disk};
 use crate::steps::layouts::base::prepare_on_target;
 use crate::steps::layouts::commands::LayoutSite;
@@ -11,7 +11,7 @@ use crate::steps::layouts::real::devices::{MayDestroy, found, judge};
 use crate::steps::layouts::real::passes::names_of;
 use crate::steps::layouts::real::prepare::{NOT_MEASURED, prepare_on_devices, say_what_is_lost};
 use crate::steps::layouts::real::spec::sector_of;
-use crate::steps::layouts::session::{announce, make_layouts, measure_on_target};
+use crate::steps::layouts::session::{LayoutsSession, announce, make_layouts, measure_on_target};
 use crate::steps::layouts::stored_layouts::{LayoutPlace, StoredLayouts};
 use std::path::Path;
 use stripewise_conductor::context::Context;
@@ -38,7 +38,7 @@ pub fn advise(
     store: &mut Store,
     options: &AdviseOptions,
     permissions: &Permissions,
-) -> Outcome<Advised> {
+) -> Outcome<LayoutsSession> {
     let may = MayDestroy::of(permissions);
     match may.names.is_empty() {
         true => on_target(context, store, options, permissions),
@@ -98,7 +98,7 @@ fn on_devices(
     store: &mut Store,
     options: &AdviseOptions,
     may: &MayDestroy,
-) -> Outcome<Advised> {
+) -> Outcome<LayoutsSession> {
     let names = named(&options.target);
     let devices = found(&names)?;
     let (start, known) = match devices.as_slice() {
@@ -148,7 +148,7 @@ fn on_devices(
     kept.not_tried.extend(more);
     say_what_is_lost(context, &kept, may)?;
     announce(context, &kept, false);
-    make_layouts(context, store, kept, may).map(Advised::of)
+    make_layouts(context, store, kept, may)
 }
 
 /// Start of the only partition of a device.
@@ -169,7 +169,7 @@ fn on_target(
     store: &mut Store,
     options: &AdviseOptions,
     permissions: &Permissions,
-) -> Outcome<Advised> {
+) -> Outcome<LayoutsSession> {
     if options.target.contains(',') && !path_of(&options.target).exists() {
         return on_named_devices(context, store, options);
     }
@@ -201,7 +201,7 @@ fn on_target(
         .notes
         .extend(waste_of_files(context, &path, &units_of(&options.vary)));
     announce(context, &on.kept, false);
-    measure_on_target(context, store, on).map(Advised::of)
+    measure_on_target(context, store, on)
 }
 
 /// Several devices without permission: their combined layout is not made, so there is
@@ -210,7 +210,7 @@ fn on_named_devices(
     context: &Context,
     store: &mut Store,
     options: &AdviseOptions,
-) -> Outcome<Advised> {
+) -> Outcome<LayoutsSession> {
     let names = named(&options.target);
     let devices = found(&names)?;
     let sector = u64::from(sector_of(&devices));
@@ -253,7 +253,7 @@ fn unmeasured(
     asked: Asked,
     notes: Vec<String>,
     place: Unmeasurable,
-) -> Outcome<Advised> {
+) -> Outcome<LayoutsSession> {
     let set = LayoutSet::full(asked.factors, |_| None).map_err(problem_failure)?;
     let present = place.start_bytes.and_then(|start| {
         let levels = LayoutLevels::from([("offset".to_owned(), ByteSize(start).to_string())]);
@@ -302,10 +302,11 @@ fn unmeasured(
         offset_bytes: place.start_bytes.unwrap_or(MIB),
         ..LayoutSite::default()
     });
-    kept.keep(context, store)?;
-    Ok(Advised {
+    let ended = kept.keep(context, store);
+    Ok(LayoutsSession {
         kept,
-        ended: Ok(()),
+        is_kept: ended.is_ok(),
+        ended,
     })
 }
 

@@ -339,8 +339,8 @@ impl ExperimentSession<'_> {
                     &self.bar,
                     &place,
                 )?;
-                measured.kept?;
                 own[number][level] = rate_of(&measured.record);
+                measured.kept?;
                 self.done += 1;
             }
         }

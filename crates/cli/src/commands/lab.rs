@@ -167,7 +167,7 @@ fn conclude(context: &Context, sitting: LabSitting, report: Option<&Path>) -> Ou
         LabSitting::OneFactor(sitting) => return experiment::conclude(context, *sitting),
         LabSitting::Layouts(sitting) => sitting,
     };
-    let exit = advice::show(context, &sitting.kept, report)?;
+    let exit = advice::show(context, &sitting, report)?;
     sitting.ended.map(|()| exit)
 }
 

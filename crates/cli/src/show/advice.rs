@@ -6,6 +6,7 @@ use crate::show::context::Context;
 use crate::show::line::{marked, print_answer};
 use crate::show::page::say_written;
 use std::path::Path;
+use stripewise_campaign::steps::layouts::session::LayoutsSession;
 use stripewise_campaign::steps::layouts::stored_layouts::{FoundLayouts, StoredLayouts};
 use stripewise_campaign::steps::pages::{PictureLook, ReportFormat};
 use stripewise_report::{advice_charts, again_by, go_on_by};
@@ -13,17 +14,20 @@ use stripewise_results::{AdviceRecord, Status};
 use stripewise_units::{NameText, counted, format_duration};
 
 /// Prints the results, writes the page, and returns the exit.
-pub fn show(context: &Context, kept: &StoredLayouts, report: Option<&Path>) -> Outcome {
+pub fn show(context: &Context, session: &LayoutsSession, report: Option<&Path>) -> Outcome {
+    let kept = &session.kept;
     let FoundLayouts { record, exit } = kept.found();
     if context.global.json {
         context.output.print_json(&kept.document(&record))?;
     } else {
         let whole = || {
             let mut sheet = kept.sheet(&record, context.global.explain);
-            sheet.pointers = pointers(context, kept, &record);
+            if session.is_kept {
+                sheet.pointers = pointers(context, kept, &record);
+            }
             context.sheet_text(&sheet)
         };
-        print_answer(context, whole, || line(kept, &record));
+        print_answer(context, whole, || line(session, &record));
     }
     if let Some(path) = report {
         write(context, kept, &record, path)?;
@@ -32,18 +36,25 @@ pub fn show(context: &Context, kept: &StoredLayouts, report: Option<&Path>) -> O
 }
 
 /// The choice and its gain: the first sentences are the most important.
-fn line(kept: &StoredLayouts, record: &AdviceRecord) -> String {
+fn line(session: &LayoutsSession, record: &AdviceRecord) -> String {
     let first: Vec<&str> = record
         .sentences
         .iter()
         .take(2)
         .map(String::as_str)
         .collect();
-    let partial = match kept.status() {
+    let found = format!("{}{}", partial(&session.kept), first.join(" "));
+    match session.is_kept {
+        true => marked(&found, &session.kept.id),
+        false => found,
+    }
+}
+
+fn partial(kept: &StoredLayouts) -> &'static str {
+    match kept.status() {
         Status::Partial => "partial: ",
         _ => "",
-    };
-    marked(&format!("{partial}{}", first.join(" ")), &kept.id)
+    }
 }
 
 /// The commands that show it again or continue it, and the commands that make the layout.
@@ -54,12 +65,12 @@ fn pointers(
 ) -> Vec<(String, String)> {
     let id = context.short_name(&kept.id);
     let is_over = kept.is_over() || !kept.can_go_on();
-    let partial = match kept.status() {
-        Status::Partial => "partial: ",
-        _ => "",
-    };
     let passes = counted(kept.measured.passes.len(), "pass", "passes");
-    let saved = format!("{partial}{passes} in {}", format_duration(kept.elapsed_ns));
+    let saved = format!(
+        "{}{passes} in {}",
+        partial(kept),
+        format_duration(kept.elapsed_ns)
+    );
     let what = match (is_over, record.commands.is_empty()) {
         (true, false) => "  (--explain: commands, all layouts)",
         (true, true) => "  (--explain)",

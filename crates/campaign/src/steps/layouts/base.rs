@@ -3,18 +3,17 @@
 //! offsets become base offsets, corrected for the target's start, as in `align`.
 
 use super::commands::LayoutSite;
-use super::eta::Pace;
-use super::measured_cells::{StopReason, requirements_of};
+use super::measured_cells::{requirements_of, with_options};
 use super::plan::{Asked, problem_failure, refuse_slots};
 use super::real::spec::is_option;
-use super::runs::{Bench, PlaceInPass, Remarks, show_pass};
+use super::runs::{Bench, PlaceInPass};
 use super::stored_layouts::{LayoutPlace, StoredLayouts};
 use crate::steps::experiment::ground::find;
+use crate::steps::experiment::runner::StopReason;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::measure::{RunOptions, workload_failure};
+use stripewise_conductor::measure::workload_failure;
 use stripewise_conductor::needs::Needs;
-use stripewise_conductor::observer::Progress as Bar;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::{OpenTarget, lacks_permission_to_write, open_target};
 use stripewise_lab::layouts::{
@@ -25,7 +24,7 @@ use stripewise_results::LayoutLevels;
 use stripewise_store::Store;
 use stripewise_targets::Size;
 use stripewise_units::ByteSize;
-use stripewise_workload::{Request, Workload, WorkloadOptions, validate};
+use stripewise_workload::{Workload, validate};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -258,31 +257,18 @@ fn options_of(levels: &LayoutLevels) -> Vec<(String, String)> {
 
 /// A workload adapted to a layout.
 fn placed(workload: &Workload, place: &LayoutPlace) -> Outcome<Workload> {
-    let mut options = WorkloadOptions::default();
-    for (option, text) in &place.options {
-        options.set(option, text).map_err(|error| {
-            let hint = error.hint().to_owned();
-            Failure::usage(error.to_string(), hint)
-        })?;
-    }
     let given = Workload {
         base_offset_bytes: place.base_offset_bytes.unwrap_or(0),
         ..workload.clone()
     };
-    options.build(&given).map_err(workload_failure)
+    with_options(&place.options, &given)
 }
 
 /// Makes passes on an existing target.
 pub struct TargetPasses<'a> {
-    context: &'a Context,
-    store: &'a mut Store,
     opened: &'a [OpenTarget],
-    kept: StoredLayouts,
-    bar: Bar<'a>,
-    started_ns: u64,
-    how: RunOptions,
-    remarks: Remarks,
-    pace: Pace,
+    /// The runs.
+    pub bench: Bench<'a>,
 }
 
 impl<'a> TargetPasses<'a> {
@@ -293,28 +279,12 @@ impl<'a> TargetPasses<'a> {
         opened: &'a [OpenTarget],
         kept: StoredLayouts,
     ) -> Self {
+        // No layouts are made, so a pass takes as long as its runs.
+        let pass_ns = Some(kept.plan.pass_ns());
         TargetPasses {
-            bar: Bar::begin(context.observer(), false, 1, "Measuring"),
-            started_ns: context.now_ns(),
-            how: RunOptions::of(context, Request::default(), false),
-            remarks: Remarks::new(),
-            // No layouts are made, so a pass takes as long as its runs.
-            pace: Pace::new(
-                kept.measured.passes.len(),
-                Some(kept.plan.pass_ns()),
-                kept.plan.time_budget_ns,
-            ),
-            context,
-            store,
             opened,
-            kept,
+            bench: Bench::new(context, store, kept, "Measuring", pass_ns),
         }
-    }
-
-    /// The final document.
-    #[must_use]
-    pub fn into_kept(self) -> StoredLayouts {
-        self.kept
     }
 }
 
@@ -322,47 +292,27 @@ impl PassMaker for TargetPasses<'_> {
     type Error = StopReason;
 
     fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, StopReason> {
-        let mut values: Vec<Option<Vec<CellValue>>> = vec![None; self.kept.plan.set.len()];
+        let layouts = self.bench.kept.plan.set.len();
+        let mut values: Vec<Option<Vec<CellValue>>> = vec![None; layouts];
         for (position, &layout) in order.iter().enumerate() {
-            let place = self.kept.places[layout].clone();
-            let mut bench = Bench {
-                context: self.context,
-                store: self.store,
-                opened: self.opened,
-                kept: &self.kept,
-                bar: &self.bar,
-                started_ns: self.started_ns,
-                how: &self.how,
-                remarks: &mut self.remarks,
-                pace: self.pace,
-            };
+            let place = self.bench.kept.places[layout].clone();
             let fit = |workload: &Workload| placed(workload, &place);
             let at = PlaceInPass {
                 pass,
                 position,
                 layouts: order.len(),
             };
-            values[layout] = Some(bench.cells(at, layout, 1, &fit)?);
+            let of_layout = self.bench.cells(self.opened, at, layout, 1, &fit)?;
+            values[layout] = Some(of_layout);
         }
         Ok(LayoutPass { values })
     }
 
     fn elapsed_ns(&self) -> u64 {
-        self.context.now_ns() - self.started_ns
+        self.bench.elapsed_ns()
     }
 
     fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, StopReason> {
-        self.kept.measured = progress.measured.clone();
-        self.kept.remark(&self.remarks);
-        self.kept.elapsed_ns = self.elapsed_ns();
-        self.kept
-            .keep(self.context, self.store)
-            .map_err(StopReason::Failed)?;
-        let made = progress.measured.passes.len();
-        let passed_ns = self.elapsed_ns();
-        self.pace
-            .after_pass(made, progress.passes_likely, passed_ns);
-        show_pass(&self.bar, passed_ns, made, &self.pace);
-        Ok(self.context.signal().is_none())
+        self.bench.after_pass(progress)
     }
 }

@@ -5,7 +5,7 @@
 use super::devices::{MayDestroy, check_same, erase, node};
 use super::journal::Journal;
 use super::spec::LayoutSpec;
-use crate::steps::layouts::measured_cells::StopReason;
+use crate::steps::experiment::runner::StopReason;
 use crate::steps::provision::provision_failure;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -69,11 +69,8 @@ impl LayoutBuilder<'_> {
     ) -> Result<MadeLayout, StopReason> {
         let journal = Journal::new(self.context, experiment, words, self.devices, self.slot);
         let same = self.devices.iter().map(check_same);
-        same.collect::<Outcome<Vec<_>>>()
-            .map_err(StopReason::Failed)?;
-        journal
-            .keep(self.context, store)
-            .map_err(StopReason::Failed)?;
+        same.collect::<Outcome<Vec<_>>>()?;
+        journal.keep(self.context, store)?;
         let mut made = MadeLayout {
             journal,
             devices: options.devices,
@@ -99,9 +96,7 @@ impl LayoutBuilder<'_> {
         let partition = match (options.raid, self.slot) {
             // The partition of the slot begins at the layout's offset.
             (None, Some(_)) => disk,
-            _ => self
-                .partition(&disk, options, &made.journal.table_ids())
-                .map_err(StopReason::Failed)?,
+            _ => self.partition(&disk, options, &made.journal.table_ids())?,
         };
         self.unless_stopped()?;
         let file_system = || {
@@ -110,7 +105,7 @@ impl LayoutBuilder<'_> {
             let name = plan.device.name.clone();
             self.with(&name, |destroy| plan.execute(destroy).map(drop))
         };
-        file_system().map_err(StopReason::Failed)?;
+        file_system()?;
         self.unless_stopped()?;
         let mount = mount_privately(&partition, options.file_system, &made.journal.mount_point);
         let mount = mount.map_err(|error| StopReason::Failed(provision_failure(error)))?;
@@ -175,7 +170,7 @@ impl LayoutBuilder<'_> {
                 .collect();
             plan.execute(&permissions).map_err(provision_failure)
         };
-        let report = create().map_err(StopReason::Failed)?;
+        let report = create()?;
         made.array = Some(report.name.clone());
         if level.needs_resync() {
             self.wait_for_resync(&report.name)?;
