@@ -12,7 +12,7 @@ use std::path::Path;
 use std::rc::Rc;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::keep::{RunPlace, is_whole};
+use stripewise_conductor::keep::RunPlace;
 use stripewise_conductor::measure::{
     PlacedJob, RunOptions, Verifies, check_before, engine_of, in_turn_ns, length_ns, measure,
     run_failure, workload_failure,
@@ -299,8 +299,8 @@ fn ends_all(context: &Context, record: &RunRecord) -> Option<&'static str> {
     if !verification.faults.is_empty() {
         return Some("wrong data");
     }
-    // It ended by itself before its time, and what is on the disk was not read.
-    let is_open = !verification.read_at_end && !is_whole(record) && context.signal().is_none();
+    // What is on the disk was not read, however the run itself ended.
+    let is_open = !verification.read_at_end && context.signal().is_none();
     is_open.then_some("what the run wrote could not be read again")
 }
 
