@@ -1,7 +1,7 @@
 //! The devices of an experiment: their identities, whether they are unchanged, and which
 //! may be written.
 
-use crate::steps::provision::provision_failure;
+use crate::steps::provision::{provision_failure, save_file};
 use std::path::{Path, PathBuf};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
@@ -190,7 +190,7 @@ pub fn erase(
         name: &device.name,
         store: Some(&store),
         busy_ok: may.busy_ok,
-        save,
+        save: save.map(save_file),
         now: &context.timestamp(),
     };
     // Erasing creates nothing that needs identifiers.
