@@ -20,7 +20,12 @@ use stripewise_conductor::permissions::Permissions;
 use stripewise_lab::layouts::Factor;
 use stripewise_lab::plan_file::cells_of;
 use stripewise_lab::profiles::Profile;
+use stripewise_results::LayoutLevels;
 use stripewise_store::Store;
+use stripewise_units::ByteSize;
+
+const MIB: u64 = 1 << 20;
+const OFFSET_63_SECTORS: u64 = 63 * 512;
 
 /// The question and its parameters.
 #[derive(Clone, Debug)]
@@ -67,22 +72,33 @@ pub fn advise(
             "leave it out",
         ));
     }
-    let mut profile = options.profile.clone();
     let proposal = propose::propose(context, options)?;
-    let mut notes: Vec<String> = Vec::new();
     let sector_bytes = sector_of(context, &options.target)?;
-    notes.extend(profile.fit_sector(sector_bytes));
-    notes.extend(profile.notes.iter().map(|note| sentence(note)));
+    let (mut asked, mut notes) = asked(options, proposal.factors, sector_bytes);
+    asked.present = proposal.present;
     notes.extend(proposal.notes);
+    let (mut kept, arrays) = prepare(context, store, asked)?;
+    kept.by_arithmetic = proposal.by_arithmetic;
+    kept.notes = notes;
+    kept.not_tried = proposal.not_tried;
+    announce(context, &kept, true);
+    simulate_layouts(context, store, &arrays, kept)
+}
+
+/// The question for these factors on a target with this sector size, and notes on it.
+fn asked(options: &AdviseOptions, factors: Vec<Factor>, sector_bytes: u64) -> (Asked, Vec<String>) {
+    let mut profile = options.profile.clone();
+    let mut notes = profile.fit_sector(sector_bytes);
+    notes.extend(profile.notes.iter().map(|note| sentence(note)));
     let asked = Asked {
         part: "advise",
         title: format!("Layout of {} for {}", options.target, profile.name),
         target: options.target.clone(),
         profile: Some(profile.name.clone()),
-        factors: proposal.factors,
+        factors,
         cells: cells_of(&profile),
         durations_given: false,
-        present: proposal.present,
+        present: LayoutLevels::new(),
         margin_percent: Some(options.margin_percent),
         passes_max: options.passes_max,
         time_ns: options.time_ns,
@@ -91,12 +107,22 @@ pub fn advise(
         label: options.label.clone(),
         slots: options.slots,
     };
-    let (mut kept, arrays) = prepare(context, store, asked)?;
-    kept.by_arithmetic = proposal.by_arithmetic;
-    kept.notes = notes;
-    kept.not_tried = proposal.not_tried;
-    announce(context, &kept, true);
-    simulate_layouts(context, store, &arrays, kept)
+    (asked, notes)
+}
+
+/// A factor with these sizes as levels, each once.
+fn factor_of(name: &str, sizes: impl IntoIterator<Item = u64>) -> Factor {
+    let mut levels: Vec<String> = Vec::new();
+    for size in sizes {
+        let level = ByteSize(size).to_string();
+        if !levels.contains(&level) {
+            levels.push(level);
+        }
+    }
+    Factor {
+        name: name.to_owned(),
+        levels,
+    }
 }
 
 fn sentence(note: &str) -> String {

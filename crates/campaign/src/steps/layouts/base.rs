@@ -4,12 +4,13 @@
 
 use super::commands::LayoutSite;
 use super::measured_cells::{requirements_of, with_options};
-use super::plan::{Asked, problem_failure, refuse_slots};
+use super::plan::{Asked, refuse_slots};
 use super::real::spec::is_option;
 use super::runs::{Bench, PlaceInPass};
 use super::stored_layouts::{LayoutPlace, StoredLayouts};
 use crate::steps::experiment::ground::find;
 use crate::steps::experiment::runner::StopReason;
+use crate::steps::stored_experiment::plan_failure;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::workload_failure;
@@ -112,21 +113,13 @@ fn set_of(asked: &Asked) -> Outcome<LayoutSet> {
     let why = "nothing is made on it, so there is no making to save";
     refuse_slots(asked, why)?;
     asked.factors.iter().try_for_each(check)?;
-    LayoutSet::full(asked.factors.clone(), |_| None).map_err(problem_failure)
+    LayoutSet::full(asked.factors.clone(), |_| None).map_err(plan_failure)
 }
 
 fn plan_of(asked: &Asked, set: LayoutSet, present: Option<usize>) -> Outcome<LayoutPlan> {
     let mut plan = LayoutPlan {
-        title: asked.title.clone(),
-        profile: asked.profile.clone(),
         present,
-        set,
-        cells: asked.cells.clone(),
-        margin_percent: asked.margin_percent.unwrap_or(LayoutPlan::MARGIN_PERCENT),
-        passes_max: asked.passes_max.unwrap_or(LayoutPlan::PASSES_MAX),
-        time_budget_ns: asked.time_ns,
-        seed: asked.seed.unwrap_or(Workload::SEED),
-        slots: None,
+        ..asked.plan(set)
     };
     if !asked.durations_given {
         for cell in &mut plan.cells {
@@ -134,7 +127,7 @@ fn plan_of(asked: &Asked, set: LayoutSet, present: Option<usize>) -> Outcome<Lay
             cell.workload.ramp_ns = SECOND_NS / 10;
         }
     }
-    plan.check().map_err(problem_failure)?;
+    plan.check().map_err(plan_failure)?;
     Ok(plan)
 }
 
@@ -220,10 +213,7 @@ fn bases_of(set: &LayoutSet, ground: &UsableRange) -> Outcome<(Vec<u64>, u64)> {
     };
     let offsets = factor.levels.iter().map(parsed);
     let offsets = offsets.collect::<Outcome<Vec<u64>>>()?;
-    let shifted = shift(ground, &offsets).map_err(|problem| {
-        let hint = problem.hint().to_owned();
-        Failure::usage(problem.to_string(), hint)
-    })?;
+    let shifted = shift(ground, &offsets).map_err(plan_failure)?;
     let base = |layout: usize| {
         let level = set.levels(layout).get("offset").cloned();
         let place = factor

@@ -7,6 +7,7 @@ use super::real::prepare::say_what_is_lost;
 use super::simulated::{Arrays, SimulatedPasses};
 use super::stored_layouts::StoredLayouts;
 use crate::steps::experiment::runner::StopReason;
+use crate::steps::stored_experiment::plan_failure;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -185,10 +186,7 @@ pub fn resume_layouts(
         .time_ns
         .map(|time_ns| kept.elapsed_ns.saturating_add(time_ns));
     plan.time_budget_ns = more.or(plan.time_budget_ns);
-    plan.check().map_err(|problem| {
-        let hint = problem.hint().to_owned();
-        Failure::usage(problem.to_string(), hint)
-    })?;
+    plan.check().map_err(plan_failure)?;
     if (kept.is_over() || !kept.can_go_on()) && *limits == ResumeLimits::default() {
         return Ok(LayoutsSession {
             kept,
