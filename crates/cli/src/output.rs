@@ -53,8 +53,7 @@ pub fn check_new(path: &Path) -> Outcome<()> {
 }
 
 fn half_way(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(
-        Exit::Target,
+    Failure::target(
         format!("cannot write {}: {error}", path.as_text()),
         hint_of(error, "make room there, or name a file elsewhere"),
     )
@@ -84,8 +83,7 @@ fn refused(path: &Path, error: &std::io::Error) -> Failure {
             ),
             "make the directory first, or name a file elsewhere",
         ),
-        _ => Failure::new(
-            Exit::Target,
+        _ => Failure::target(
             format!("cannot make {}: {error}", path.as_text()),
             "name a file in a directory that you can write to",
         ),

@@ -1,7 +1,6 @@
 //! One loop for every study: make the run it asks for, store the record, pass it back.
 
 use crate::context::Context;
-use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::keep::RunPlace;
 use crate::measure::{Recordings, RunOptions, measure_on};
@@ -245,8 +244,7 @@ impl Session<'_> {
                 continue;
             };
             resizer.renew(reserved).map_err(|error| {
-                Failure::new(
-                    Exit::Target,
+                Failure::target(
                     format!("the space of a test file cannot be renewed: {error}"),
                     "use a file system that reserves space (ext4, XFS), or one with room",
                 )

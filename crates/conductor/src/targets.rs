@@ -203,8 +203,7 @@ fn refuse_manners(need: &Needs) -> Outcome<()> {
     if besides == IoFeatures::default() && need.cache != CacheMode::Dontcache {
         return Ok(());
     }
-    Err(Failure::new(
-        Exit::Target,
+    Err(Failure::target(
         "simulated arrays have no uncached, atomic or polled operations, and no discards",
         "leave out --atomic, --poll, the discards, and <--cache> dontcache",
     ))

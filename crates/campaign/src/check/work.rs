@@ -4,7 +4,6 @@
 use super::{CheckLoad, CheckOptions};
 use crate::steps::baselines::KeptBaseline;
 use crate::steps::rerun::{Step, StepTarget, Work};
-use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::PlacedJob;
 use stripewise_lab::compare::Requirement;
@@ -45,8 +44,7 @@ pub fn work(options: &CheckOptions, baseline: Option<&KeptBaseline>) -> Outcome<
         return Ok(work);
     }
     if work.targets.iter().any(|target| target.is_made) {
-        return Err(Failure::new(
-            Exit::Target,
+        return Err(Failure::target(
             "a gentle check only reads, and a directory needs a test file to be written first",
             "name an existing file: one of the server's own, or one that `stripewise prepare` made in a quiet hour",
         ));

@@ -32,8 +32,7 @@ pub fn watched(target: Option<&str>) -> Outcome<Vec<Watched>> {
         Ok(device) => vec![device],
         Err(_) => {
             let storage = system.storage_of_path(&path_of(target)).map_err(|error| {
-                Failure::new(
-                    Exit::Target,
+                Failure::target(
                     format!("{target}: {error}"),
                     "name a device as `stripewise disks` lists them, or a path that exists",
                 )
@@ -46,8 +45,7 @@ pub fn watched(target: Option<&str>) -> Outcome<Vec<Watched>> {
         .iter()
         .for_each(|device| carriers(device, None, &mut all));
     if all.is_empty() {
-        return Err(Failure::new(
-            Exit::Target,
+        return Err(Failure::target(
             format!("{target} is on no block device: it is in memory or on a network"),
             "name a path on a disk; servers of network file systems are observed where they run",
         ));

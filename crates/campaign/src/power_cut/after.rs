@@ -14,7 +14,6 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use stripewise_conductor::context::{Context, keep_or_report};
-use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::{OpenTarget, prepare, target_failure};
@@ -126,8 +125,7 @@ fn testimony(path: &Path) -> Outcome<Testimony> {
         (intake.covered.sequence(worker.target, worker.worker)).is_some()
     };
     if !header.workers.iter().any(is_told) {
-        return Err(Failure::new(
-            Exit::Target,
+        return Err(Failure::target(
             format!(
                 "the witness of the run {} saw nothing become durable before it ended: nothing was promised",
                 header.id
@@ -147,8 +145,7 @@ fn check_memory(header: &WitnessHeader) -> Outcome<()> {
     let memory = System::live().host().memory;
     match memory.available_bytes {
         Some(available) if needed as f64 > available as f64 * MEMORY_SHARE_MAX => {
-            Err(Failure::new(
-                Exit::Target,
+            Err(Failure::target(
                 format!(
                     "judging takes {}, and {} of memory are available",
                     format_bytes(needed),
@@ -191,8 +188,7 @@ fn open(
         ));
     };
     if target.size_bytes() < was.size_bytes {
-        return Err(Failure::new(
-            Exit::Target,
+        return Err(Failure::target(
             format!(
                 "{name} has {}, and the run wrote to {} of it: it is smaller than it was, or another one",
                 format_bytes(target.size_bytes()),
@@ -274,8 +270,7 @@ impl Judged {
                 .peekable();
             let other = mine.clone().find_map(Aftermath::other_run);
             if let (true, Some(other)) = (mine.all(Aftermath::is_empty), other) {
-                return Err(Failure::new(
-                    Exit::Target,
+                return Err(Failure::target(
                     format!(
                         "the witness's file is of the run {}, and {} holds the run {}",
                         run_text(testimony.run),

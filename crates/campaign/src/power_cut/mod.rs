@@ -301,8 +301,7 @@ impl<'a> Cut<'a> {
         }
         sent.map_err(|error| {
             self.drive.stop.store(true, Ordering::Relaxed);
-            Failure::new(
-                Exit::Target,
+            Failure::target(
                 format!("the witness is gone: {error}; what it recorded until then is valid"),
                 "see why it went away, and start again with a new witness",
             )

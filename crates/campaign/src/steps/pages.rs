@@ -7,7 +7,6 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::str::FromStr;
 use stripewise_conductor::context::{Context, store_failure};
-use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::SeriesKind;
 use stripewise_report::{
@@ -365,11 +364,7 @@ pub(crate) fn rendered_picture(
         });
     }
     let bytes = png(&drawn.svg, drawn.scale, about).map_err(|error| {
-        Failure::new(
-            Exit::Target,
-            error.to_string(),
-            "ask for svg, which needs no pixels",
-        )
+        Failure::target(error.to_string(), "ask for svg, which needs no pixels")
     })?;
     Ok(Rendered {
         bytes,

@@ -68,8 +68,7 @@ pub fn judge_image(
     let mut show = |offset_bytes, bytes: &[u8]| survey.take(offset_bytes, bytes);
     let passed = pass(context, file, target.size_bytes(), &mut show)?;
     if passed.whole && survey.runs().is_empty() {
-        return Err(Failure::new(
-            stripewise_conductor::exit::Exit::Target,
+        return Err(Failure::target(
             format!(
                 "{name} holds nothing that `stripewise verify` wrote: no sector of {} has a stamp",
                 format_bytes(target.size_bytes())

@@ -97,11 +97,7 @@ fn write_model(
     write_new_with(path, |out| {
         model.write(out).map_err(|error| {
             let hint = hint_of(&error, "make room there, or name a file elsewhere");
-            Failure::new(
-                Exit::Target,
-                format!("cannot write {}: {error}", path.as_text()),
-                hint,
-            )
+            Failure::target(format!("cannot write {}: {error}", path.as_text()), hint)
         })
     })
 }

@@ -1,6 +1,5 @@
 //! Reports in files, and their paths.
 
-use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::{check_new, write_new};
 use crate::show::context::Context;
@@ -104,8 +103,7 @@ pub fn write_beside_store(
         .unwrap_or(Path::new(""))
         .join("reports");
     stripewise_store::create_directories(&directory).map_err(|error| {
-        Failure::new(
-            Exit::Target,
+        Failure::target(
             format!("cannot make {}: {error}", directory.as_text()),
             "name a file with --report FILE",
         )

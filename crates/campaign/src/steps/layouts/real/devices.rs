@@ -81,8 +81,7 @@ pub fn found(names: &[String]) -> Outcome<Vec<Identity>> {
 pub fn check_named(devices: &[Identity], may: &MayDestroy) -> Outcome<()> {
     let all: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
     if let Some(device) = devices.iter().find(|device| !may.names(&device.name)) {
-        return Err(Failure::new(
-            Exit::Target,
+        return Err(Failure::target(
             format!(
                 "{}: making layouts on this device needs `--destroy` to name it",
                 device.name
@@ -112,8 +111,7 @@ pub fn check_same(device: &Identity) -> Outcome<PathBuf> {
     if now == *device {
         return Ok(path);
     }
-    Err(Failure::new(
-        Exit::Target,
+    Err(Failure::target(
         format!(
             "{} is not the device that it was when the experiment began",
             device.name

@@ -217,8 +217,7 @@ impl LayoutBuilder<'_> {
         let place = made.map(|one| (node(&one.name), one.start_bytes));
         match place {
             Some((path, start)) if start == options.offset_bytes => Ok(path),
-            _ => Err(Failure::new(
-                stripewise_conductor::exit::Exit::Target,
+            _ => Err(Failure::target(
                 format!("{name}: the partition does not start where it was asked to"),
                 "nothing was measured; look at the table with `stripewise disks`",
             )),
