@@ -159,10 +159,7 @@ pub fn verdict_as_asked(store: &Store, run: &RunSummary) -> Option<RequirementVe
     let ids = match &run.series {
         None => vec![run.id.clone()],
         Some(series) => {
-            let filter = Filter {
-                series: Some(series.clone()),
-                ..Filter::default()
-            };
+            let filter = Filter::of_series(series);
             let runs = store.list_readable(&filter).ok()?.runs.into_iter();
             runs.rev().map(|run| run.id).collect()
         }

@@ -5,6 +5,7 @@ use super::commands::{LayoutSite, commands};
 use super::divided::Slots;
 use crate::steps::absorbed::{CellSustained, absorbed_notes, not_sustained};
 use crate::steps::measured::{EXPERIMENTS, by_id};
+use crate::steps::stored_experiment::read_document;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use stripewise_conductor::context::{Context, keep_document, store_failure};
@@ -18,11 +19,11 @@ use stripewise_lab::layouts::{
 use stripewise_results::{
     AdviceRecord, EffectRecord, LayoutLevels, RecommendationRecord, SCHEMA_VERSION, Status,
 };
-use stripewise_store::{Filter, KeptDocument, Store};
+use stripewise_store::{KeptDocument, Store};
 use stripewise_units::counted;
 
 /// Kind of these documents in the store.
-const KIND: &str = "layouts";
+pub const KIND: &str = "layouts";
 
 /// The result, and its exit.
 pub struct FoundLayouts {
@@ -262,30 +263,6 @@ impl StoredLayouts {
         documents.iter().map(read).collect()
     }
 
-    /// Ids of its runs, oldest first; damaged ones are reported and left out.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn run_ids(&self, context: &Context, store: &Store) -> Outcome<Vec<String>> {
-        let filter = Filter {
-            series: Some(self.id.clone()),
-            ..Filter::default()
-        };
-        let listed = context.stored_runs(store, &filter)?;
-        Ok(listed.into_iter().rev().map(|run| run.id).collect())
-    }
-
-    /// Deletes the document; its runs are deleted separately.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
-    pub fn forget(&self, store: &mut Store) -> Outcome<()> {
-        store
-            .forget_document(KIND, &self.id)
-            .map(drop)
-            .map_err(store_failure)
-    }
-
     /// Its values match the layouts and the cells of the plan.
     fn fits_its_plan(&self) -> bool {
         let (layouts, cells) = (self.plan.set.len(), self.plan.cells.len());
@@ -414,24 +391,8 @@ impl StoredLayouts {
 }
 
 fn read(document: &KeptDocument) -> Outcome<StoredLayouts> {
-    let newer = "use the version of Stripewise that made it";
-    let kept: StoredLayouts = serde_json::from_str(&document.json).map_err(|error| {
-        Failure::new(
-            Exit::Store,
-            format!("experiment {} cannot be read: {error}", document.name),
-            newer,
-        )
-    })?;
-    if kept.schema_version != SCHEMA_VERSION {
-        return Err(Failure::new(
-            Exit::Store,
-            format!(
-                "experiment {} has schema version {}, and this program reads {SCHEMA_VERSION}",
-                kept.id, kept.schema_version
-            ),
-            newer,
-        ));
-    }
+    let what = format!("experiment {}", document.name);
+    let kept = read_document(document, &what, |kept: &StoredLayouts| kept.schema_version)?;
     if !kept.fits_its_plan() {
         return Err(Failure::new(
             Exit::Store,
