@@ -3,7 +3,7 @@
 use crate::failure::Outcome;
 use crate::output::write_new;
 use crate::show::context::Context;
-use crate::show::line::{marked, print_answer};
+use crate::show::line::{marked, print_result};
 use crate::show::page::say_written;
 use std::path::Path;
 use stripewise_campaign::steps::layouts::session::LayoutsSession;
@@ -17,18 +17,15 @@ use stripewise_units::{NameText, counted, format_duration};
 pub fn show(context: &Context, session: &LayoutsSession, report: Option<&Path>) -> Outcome {
     let kept = &session.kept;
     let FoundLayouts { record, exit } = kept.found();
-    if context.global.json {
-        context.output.print_json(&kept.document(&record))?;
-    } else {
-        let whole = || {
-            let mut sheet = kept.sheet(&record, context.global.explain);
-            if session.is_kept {
-                sheet.pointers = pointers(context, kept, &record);
-            }
-            context.sheet_text(&sheet)
-        };
-        print_answer(context, whole, || line(session, &record));
-    }
+    let sheet = || {
+        let mut sheet = kept.sheet(&record, context.global.explain);
+        if session.is_kept {
+            sheet.pointers = pointers(context, kept, &record);
+        }
+        sheet
+    };
+    let line = || line(session, &record);
+    print_result(context, &kept.document(&record), sheet, line)?;
     if let Some(path) = report {
         write(context, kept, &record, path)?;
     }
