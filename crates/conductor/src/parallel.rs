@@ -35,19 +35,18 @@ impl Listener for NoListener {
     fn tick(&mut self, _now_ns: u64) {}
 }
 
-/// Runs all cells and stores their records in the order of `runs`. On return, `records` has
-/// the completed ones, even after an error.
-pub fn simulate_all(
+/// Makes all runs, each of its jobs in its way, and stores their records in this order. On return,
+/// `records` has the completed ones, even after an error.
+pub fn simulate_all<'a>(
     context: &Context,
     store: &mut Store,
     opened: &[OpenTarget],
-    runs: &[Vec<PlacedJob>],
-    how: &RunOptions,
+    runs: impl IntoIterator<Item = (&'a [PlacedJob], &'a RunOptions)>,
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
     let cells = runs
-        .iter()
-        .map(|wishes| SimulatedCell::prepare(context, opened, wishes, how))
+        .into_iter()
+        .map(|(jobs, how)| SimulatedCell::prepare(context, opened, jobs, how))
         .collect::<Outcome<Vec<_>>>()?;
     simulate_cells(context, &cells, &mut |mut record| {
         let kept = keep_new(context, store, &mut record);

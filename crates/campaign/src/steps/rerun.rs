@@ -15,10 +15,10 @@ use stripewise_conductor::measure::{
 };
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::observer::Progress;
-use stripewise_conductor::parallel::{SimulatedCell, keep_new, simulate_cells};
+use stripewise_conductor::parallel::simulate_all;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::pilot::announced;
-use stripewise_conductor::targets::{OpenTarget, open_nothing, open_target};
+use stripewise_conductor::targets::{OpenTarget, open_or_nothing};
 use stripewise_io_engine::EngineName;
 use stripewise_results::{JobRecord, RunRecord, SustainedRecord, TargetFacts, TargetKind};
 use stripewise_stats::Random;
@@ -248,13 +248,13 @@ pub fn open_targets(
     let mut opened = Vec::new();
     for (index, target) in work.targets.iter().enumerate() {
         let need = need_of(work, index, target.size, engine);
-        opened.push(
-            if engine == EngineName::Null && !target.name.starts_with("sim:") {
-                open_nothing(&target.name, need.size)
-            } else {
-                open_target(context, store, &target.name, &need, permissions)?
-            },
-        );
+        opened.push(open_or_nothing(
+            context,
+            store,
+            &target.name,
+            &need,
+            permissions,
+        )?);
     }
     for options in work.steps.iter().flat_map(|step| &step.jobs) {
         for &index in &options.targets {
@@ -349,7 +349,8 @@ pub fn rerun(
         }
     }
     if ready.simulated {
-        return simulate(context, store, ready, &runs, records);
+        let runs = runs.iter().map(|(jobs, how)| (jobs.as_slice(), how));
+        return simulate_all(context, store, &ready.opened, runs, records);
     }
     measure_all(context, store, ready, &runs, how.title, records)
 }
@@ -383,24 +384,6 @@ fn seeded(jobs: &[PlacedJob], round: u64) -> Vec<PlacedJob> {
         options.workload.seed = derived_seed(options.workload.seed, round);
     }
     jobs
-}
-
-fn simulate(
-    context: &Context,
-    store: &mut Store,
-    ready: &Ready,
-    runs: &[(Vec<PlacedJob>, RunOptions)],
-    records: &mut Vec<RunRecord>,
-) -> Outcome<()> {
-    let cells = runs
-        .iter()
-        .map(|(jobs, how)| SimulatedCell::prepare(context, &ready.opened, jobs, how))
-        .collect::<Outcome<Vec<_>>>()?;
-    simulate_cells(context, &cells, &mut |mut record| {
-        let kept = keep_new(context, store, &mut record);
-        records.push(record);
-        kept
-    })
 }
 
 fn measure_all(

@@ -13,8 +13,7 @@ use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_provision::Identity;
 use stripewise_lab::layouts::{
-    LayoutPlan, Measured, MixCell, PassesEnded, Question, judge, slot_differences, slot_note,
-    unjudged,
+    LayoutPlan, Measured, PassesEnded, judge, slot_differences, slot_note, unjudged,
 };
 use stripewise_results::{
     AdviceRecord, EffectRecord, LayoutLevels, RecommendationRecord, SCHEMA_VERSION, Status,
@@ -332,7 +331,7 @@ impl StoredLayouts {
         let missing = not_sustained(&self.sustained).into_iter();
         let because = missing.map(|(cell, why)| format!("{cell}: {why}."));
         let cells = self.plan.mix();
-        let question = self.question(&cells, &self.measured);
+        let question = self.plan.question(&self.target, &cells, &self.measured);
         unjudged(&question, because.collect())
     }
 
@@ -361,27 +360,16 @@ impl StoredLayouts {
             ));
         }
         let cells = self.plan.mix();
-        unjudged(&self.question(&cells, &self.measured), because)
-    }
-
-    fn question<'a>(&'a self, cells: &'a [MixCell], measured: &'a Measured) -> Question<'a> {
-        Question {
-            title: &self.plan.title,
-            target: &self.target,
-            profile: self.plan.profile.as_deref(),
-            set: &self.plan.set,
-            cells,
-            measured,
-            present: self.plan.present,
-            margin_percent: self.plan.margin_percent,
-            seed: self.plan.seed,
-        }
+        unjudged(
+            &self.plan.question(&self.target, &cells, &self.measured),
+            because,
+        )
     }
 
     fn judged(&self) -> Option<AdviceRecord> {
         let cells = self.plan.mix();
         let measured = self.plan.levelled(&self.measured)?;
-        let mut record = judge(&self.question(&cells, &measured))?;
+        let mut record = judge(&self.plan.question(&self.target, &cells, &measured))?;
         if let Some(slots) = &self.plan.slots {
             let differences = slot_differences(slots, &self.measured, &cells);
             record.notes.extend(slot_note(&differences));
