@@ -220,11 +220,7 @@ fn check_buffers(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
     {
         return Ok(());
     }
-    let memory = System::live().host().memory;
-    let available = match (memory.available_bytes, memory.limit_bytes) {
-        (Some(available), Some(limit)) => Some(available.min(limit)),
-        (one, other) => one.or(other),
-    };
+    let available = System::live().host().memory.usable_bytes();
     for run in &planned.runs {
         let loads: Vec<_> = run
             .iter()

@@ -9,7 +9,7 @@ use stripewise_array_sim::{Array, Finished, Request, Simulate};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::engine_of;
-use stripewise_conductor::observer::Progress;
+use stripewise_conductor::observer::{Progress, left_at_rate};
 use stripewise_conductor::targets::{OpenTarget, target_failure};
 use stripewise_io_engine::backend::linux_io_uring::Uring;
 use stripewise_io_engine::backend::portable_threads::Threads;
@@ -465,13 +465,10 @@ impl<D: Device> Device for Counted<'_, D> {
         self.meter.count(asks, now_ns);
         if now_ns - self.shown_ns > LOOK_NS {
             self.shown_ns = now_ns;
-            let left = self.expected.saturating_sub(self.asked);
-            let passed_ns = u128::from(now_ns - self.begun_ns);
-            let left_ns = passed_ns * u128::from(left) / u128::from(self.asked.max(1));
             self.progress.update(
                 self.asked.min(self.expected),
                 self.title.get(),
-                u64::try_from(left_ns).ok(),
+                left_at_rate(now_ns - self.begun_ns, self.asked, self.expected),
             );
         }
         Ok(())

@@ -10,7 +10,7 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::{PlacedJob, Verifies};
-use stripewise_conductor::observer::Progress;
+use stripewise_conductor::observer::{Progress, left_at_rate};
 use stripewise_conductor::planned::PlannedRuns;
 use stripewise_conductor::targets::{OpenTarget, interrupted, target_failure};
 use stripewise_io_engine::{Clock, EngineName};
@@ -298,8 +298,7 @@ impl RunVerifier {
                 }
             }
             let bytes = crowd.signals.bytes.load(Ordering::Relaxed).min(total_bytes);
-            let left = u128::from(total_bytes - bytes) * u128::from(now_ns - started_ns);
-            let left_ns = (bytes > 0).then(|| (left / u128::from(bytes.max(1))) as u64);
+            let left_ns = left_at_rate(now_ns - started_ns, bytes, total_bytes);
             progress.update(bytes, &format!("{title}: {}", format_bytes(bytes)), left_ns);
         }
         drop(progress);

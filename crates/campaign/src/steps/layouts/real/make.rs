@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::observer::Progress;
+use stripewise_conductor::observer::{Progress, left_at_rate};
 use stripewise_disk_provision::{
     ArrayWish, Destroy, Identifiers, Identity, PrivateMount, Purpose, RaidLevel, TableKind, Wish,
     array_with, mount_privately, plan_array, plan_erase, plan_format, plan_partition, resync_of,
@@ -189,12 +189,8 @@ impl LayoutBuilder<'_> {
         while let Some((done, all)) = resync_of(array) {
             self.unless_stopped()?;
             let passed_ns = self.context.now_ns() - began_ns;
-            let left_ns = (done > 0).then(|| {
-                let left = u128::from(passed_ns) * u128::from(all.saturating_sub(done));
-                u64::try_from(left / u128::from(done)).unwrap_or(u64::MAX)
-            });
             bar.set_total(all.max(1));
-            bar.update(done, &title, left_ns);
+            bar.update(done, &title, left_at_rate(passed_ns, done, all));
             std::thread::sleep(LOOK_EVERY);
         }
         Ok(())
