@@ -66,4 +66,5 @@ pub use replay::{FeatureRecord, FidelityRecord, LatenessRecord, PunctualityRecor
 pub use row::{JobRow, OperationKind};
 pub use series::{AnswerBound, AnswerPlace, AnswerRecord, KneeRecord, SeriesRecord, StepRecord};
 pub use sustained::{SustainedClaim, SustainedRecord};
+pub use validity::warnings_by_code;
 pub use warning::{Severity, Warning};

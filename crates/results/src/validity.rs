@@ -12,7 +12,43 @@ fn add_void<'a>(codes: &mut Vec<&'a str>, warnings: &'a [Warning]) {
     }
 }
 
+/// Each code once, among the warnings that count, in order of appearance: the first of its warnings,
+/// and the number of runs that have one.
+#[must_use]
+pub fn warnings_by_code(
+    runs: &[RunRecord],
+    counts: impl Fn(&Warning) -> bool,
+) -> Vec<(&Warning, usize)> {
+    let mut found: Vec<(&Warning, usize)> = Vec::new();
+    for run in runs {
+        let mut of_this_run: Vec<&str> = Vec::new();
+        for warning in run.all_warnings().filter(|one| counts(one)) {
+            if of_this_run.contains(&warning.code.as_str()) {
+                continue;
+            }
+            of_this_run.push(&warning.code);
+            match found.iter_mut().find(|(one, _)| one.code == warning.code) {
+                Some((_, count)) => *count += 1,
+                None => found.push((warning, 1)),
+            }
+        }
+    }
+    found
+}
+
 impl RunRecord {
+    /// All its warnings, those of its jobs first.
+    pub fn all_warnings(&self) -> impl Iterator<Item = &Warning> {
+        let of_jobs = self.jobs.iter().flat_map(|job| &job.warnings);
+        of_jobs.chain(&self.warnings)
+    }
+
+    /// Whether it or one of its jobs has a warning of this code.
+    #[must_use]
+    pub fn has_warning(&self, code: &str) -> bool {
+        self.all_warnings().any(|warning| warning.code == code)
+    }
+
     /// Codes of the warnings that void numbers of this run, without duplicates: of the run as a
     /// whole and of all of its jobs. Empty: its numbers count.
     #[must_use]

@@ -13,7 +13,7 @@ use stripewise_conductor::measure::{PlacedJob, RunOptions, measure};
 use stripewise_conductor::observer::Progress as Bar;
 use stripewise_conductor::targets::OpenTarget;
 use stripewise_lab::layouts::{CellValue, LayoutPlan, PassProgress};
-use stripewise_results::{RunRecord, Severity, Status};
+use stripewise_results::{RunRecord, Status};
 use stripewise_store::Store;
 use stripewise_units::format_duration;
 use stripewise_workload::{Request, Workload};
@@ -235,13 +235,9 @@ impl<'a> Bench<'a> {
 
 /// Reasons why a run's figures are not the disk's.
 fn remarks_of(record: &RunRecord) -> impl Iterator<Item = String> {
-    let of_jobs = record.jobs.iter().flat_map(|job| &job.warnings);
-    let all = record.warnings.iter().chain(of_jobs);
-    let void = all.filter(|warning| warning.severity == Severity::Void);
-    void.map(|warning| {
+    record.void_codes().into_iter().map(|code| {
         format!(
-            "There are runs whose figures are not the disk's ({}): `stripewise history show` has them.",
-            warning.code
+            "There are runs whose figures are not the disk's ({code}): `stripewise history show` has them."
         )
     })
 }
