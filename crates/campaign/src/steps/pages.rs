@@ -17,6 +17,7 @@ use stripewise_report::{
 use stripewise_results::{Document, OperationKind, RunRecord, SeriesRecord};
 use stripewise_stats::Histogram;
 use stripewise_store::{Store, StoredHistograms};
+use stripewise_units::{capitalised, format_count};
 
 /// From this number of runs on, only data shown in tables and charts of many runs is kept of
 /// each: no intervals, no histograms.
@@ -173,9 +174,7 @@ pub fn title_of(document: &Document) -> String {
         };
     }
     if let (Some(_), Some(comparison)) = (&first.experiment, document.comparisons.first()) {
-        let mut letters = comparison.title.chars();
-        let capital = letters.next().into_iter().flat_map(char::to_uppercase);
-        return capital.chain(letters).collect();
+        return capitalised(&comparison.title);
     }
     if let Some(place) = &first.experiment {
         return format!("Experiment {} on {target}", place.experiment);
@@ -194,7 +193,7 @@ pub fn title_of(document: &Document) -> String {
         ),
         (runs, _) => format!(
             "{} runs on {}",
-            stripewise_units::format_count(runs.len() as u64),
+            format_count(runs.len() as u64),
             several(&targets_of(document))
         ),
     }
