@@ -154,17 +154,24 @@ impl AnswerRecord {
         (self.iops > 0.0 && self.bound.is_none()).then(|| (high - low) / 2.0 / self.iops)
     }
 
-    /// `57,400 IOPS (54,900-59,800)`, `at least 54,900 IOPS`; in MiB/s if `in_bytes`, and `unit`
-    /// says so.
+    /// Its rate and the ends of its interval; in MiB/s if `in_bytes`, else in operations per second.
     #[must_use]
-    pub fn words(&self, in_bytes: bool, unit: &str) -> String {
+    pub fn rate(&self, in_bytes: bool) -> (f64, Option<[f64; 2]>) {
         let (rate, low, high) = match in_bytes {
             true => (self.mib_per_s, self.mib_per_s_low, self.mib_per_s_high),
             false => (self.iops, self.iops_low, self.iops_high),
         };
-        match (self.bound, low.zip(high)) {
+        (rate, low.zip(high).map(|(low, high)| [low, high]))
+    }
+
+    /// `57,400 IOPS (54,900-59,800)`, `at least 54,900 IOPS`; in MiB/s if `in_bytes`, and `unit`
+    /// says so.
+    #[must_use]
+    pub fn words(&self, in_bytes: bool, unit: &str) -> String {
+        let (rate, ends) = self.rate(in_bytes);
+        match (self.bound, ends) {
             (Some(bound), _) => format!("{} {} {unit}", bound.words(), format_iops(rate)),
-            (None, Some((low, high))) => format_rate_interval(rate, [low, high], unit),
+            (None, Some(ends)) => format_rate_interval(rate, ends, unit),
             (None, None) => format!("{} {unit}", format_iops(rate)),
         }
     }
@@ -201,6 +208,15 @@ impl StepRecord {
     #[must_use]
     pub fn counts(&self) -> bool {
         !self.partial && self.void.is_empty()
+    }
+
+    /// Its rate; in MiB/s if `in_bytes`, else in operations per second.
+    #[must_use]
+    pub fn rate(&self, in_bytes: bool) -> f64 {
+        match in_bytes {
+            true => self.mib_per_s,
+            false => self.iops,
+        }
     }
 }
 

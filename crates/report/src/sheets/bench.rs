@@ -63,9 +63,10 @@ fn ceiling(series: &SeriesRecord, answer: &AnswerRecord) -> Cell {
     let Some(highest) = series.highest() else {
         return NO_CEILING.into();
     };
-    let rate = of_series(series, highest.iops, highest.mib_per_s);
+    let in_bytes = series.is_in_bytes();
+    let rate = highest.rate(in_bytes);
     let text = signed(highest.bound, &format_three_digits(rate));
-    let of_answer = format_three_digits(of_series(series, answer.iops, answer.mib_per_s));
+    let of_answer = format_three_digits(answer.rate(in_bytes).0);
     // What differs in no digit that is shown is the same, but a bound is never what is known.
     match answer.bound.is_none() && text == of_answer {
         true => Cell::exact(IS_ANSWER, rate),
@@ -197,7 +198,7 @@ pub(crate) fn answer_words(series: &SeriesRecord, record: &AnswerRecord) -> Stri
 
 /// Rate, interval, judged latency and load of an answer.
 fn answer_cells(series: &SeriesRecord, record: &AnswerRecord) -> [Cell; 4] {
-    let rate = of_series(series, record.iops, record.mib_per_s);
+    let (rate, _) = record.rate(series.is_in_bytes());
     let text = format!("{} {}", format_three_digits(rate), unit(series));
     let text = signed(record.bound, &text);
     let latency = judged_of_answer(series, record).map_or_else(Cell::default, |(name, value)| {
@@ -218,24 +219,13 @@ fn answer_cells(series: &SeriesRecord, record: &AnswerRecord) -> [Cell; 4] {
 /// `±8 %`: the wider side of the interval, rounded up.
 pub(crate) fn width_words(series: &SeriesRecord, record: &AnswerRecord) -> Option<String> {
     record.half_width()?;
-    let rate = of_series(series, record.iops, record.mib_per_s);
-    let ends = match series.is_in_bytes() {
-        true => [record.mib_per_s_low?, record.mib_per_s_high?],
-        false => [record.iops_low?, record.iops_high?],
-    };
-    let percent = (rate - ends[0]).max(ends[1] - rate) / rate * 100.0;
+    let (rate, ends) = record.rate(series.is_in_bytes());
+    let [low, high] = ends?;
+    let percent = (rate - low).max(high - rate) / rate * 100.0;
     Some(match percent {
         wide if wide > 9.95 => format!("\u{b1}{:.0} %", wide.ceil()),
         narrow => format!("\u{b1}{:.1} %", (narrow * 10.0).ceil() / 10.0),
     })
-}
-
-/// The value in the unit of a series.
-fn of_series(series: &SeriesRecord, iops: f64, mib_per_s: f64) -> f64 {
-    match series.is_in_bytes() {
-        true => mib_per_s,
-        false => iops,
-    }
 }
 
 fn block_bytes(series: &SeriesRecord, runs: &[RunRecord]) -> Option<u64> {
