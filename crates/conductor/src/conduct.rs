@@ -38,11 +38,12 @@ pub struct Setup<'a> {
     pub recordings: Option<Rc<dyn Recordings>>,
 }
 
-/// The result of conducting a study.
+/// The result of making runs.
 pub struct Conducted {
-    /// The runs made this time, without intervals and histograms; the store has them in full.
+    /// The runs made this time, in chronological order. A study's have no intervals and histograms;
+    /// the store has them in full.
     pub records: Vec<RunRecord>,
-    /// The failure that ended the study, if any. Whatever was measured before is shown first.
+    /// The failure that ended it, if any. Whatever was measured before is shown first.
     pub ended: Outcome<()>,
 }
 

@@ -10,6 +10,7 @@ use crate::steps::documents::check_names;
 use crate::steps::verification::concurrent_verify::{self, RunVerifier};
 use std::path::Path;
 use std::rc::Rc;
+pub use stripewise_conductor::conduct::Conducted as Ran;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::keep::RunPlace;
@@ -35,14 +36,6 @@ use stripewise_runner::session::check_memory;
 use stripewise_store::Store;
 use stripewise_units::{ParseError, format_duration};
 use stripewise_workload::{Request, RequestPart, Steady, validate};
-
-/// The result of running a request.
-pub struct Ran {
-    /// The records in chronological order.
-    pub records: Vec<RunRecord>,
-    /// The failure that ended it, if any; results before it are shown first.
-    pub ended: Outcome<()>,
-}
 
 /// Parameters outside the request that do not affect the measurement.
 #[derive(Clone, Debug, Default)]
