@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use stripewise_results::{RunRecord, Severity, Warning, warnings_by_code};
-use stripewise_units::format_count;
+use stripewise_units::{distinct, format_count};
 
 /// All distinct warnings of runs, with the number of runs concerned if that is not all
 /// of them, and the targets of those runs, in unwrapped
@@ -113,15 +113,8 @@ pub(crate) fn of_runs(warning: &Warning, count: usize, runs: &[RunRecord]) -> St
         return String::new();
     }
     let targets = |of: &dyn Fn(&RunRecord) -> bool| -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for run in runs.iter().filter(|run| of(run)) {
-            for job in &run.jobs {
-                if !names.contains(&job.target.name.as_str()) {
-                    names.push(&job.target.name);
-                }
-            }
-        }
-        names
+        let jobs = runs.iter().filter(|run| of(run)).flat_map(|run| &run.jobs);
+        distinct(jobs.map(|job| job.target.name.as_str()))
     };
     let has = |run: &RunRecord| run.has_warning(&warning.code);
     let (all, concerned) = (targets(&|_| true), targets(&has));

@@ -2,7 +2,7 @@
 
 use crate::{LatencySummary, SustainedRecord};
 use serde::{Deserialize, Serialize};
-use stripewise_units::{format_iops, format_rate_interval};
+use stripewise_units::{distinct, format_iops, format_rate_interval};
 
 /// One ladder, summarised. Everything here follows from the runs it names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -224,13 +224,8 @@ impl SeriesRecord {
     /// Codes of the warnings that void steps, without duplicates.
     #[must_use]
     pub fn void_codes(&self) -> Vec<&str> {
-        let mut codes: Vec<&str> = Vec::new();
-        for code in self.steps.iter().flat_map(|step| &step.void) {
-            if !codes.contains(&code.as_str()) {
-                codes.push(code);
-            }
-        }
-        codes
+        let codes = self.steps.iter().flat_map(|step| &step.void);
+        distinct(codes.map(String::as_str))
     }
 }
 

@@ -3,13 +3,11 @@
 //! answer.
 
 use crate::{JobRecord, JobRow, RunRecord, Severity, Warning};
+use stripewise_units::distinct;
 
-fn add_void<'a>(codes: &mut Vec<&'a str>, warnings: &'a [Warning]) {
-    for warning in warnings {
-        if warning.severity == Severity::Void && !codes.contains(&warning.code.as_str()) {
-            codes.push(&warning.code);
-        }
-    }
+fn void_among<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<&'a str> {
+    let void = warnings.filter(|warning| warning.severity == Severity::Void);
+    distinct(void.map(|warning| warning.code.as_str()))
 }
 
 /// Each code once, among the warnings that count, in order of appearance: the first of its warnings,
@@ -53,22 +51,15 @@ impl RunRecord {
     /// whole and of all of its jobs. Empty: its numbers count.
     #[must_use]
     pub fn void_codes(&self) -> Vec<&str> {
-        let mut codes = Vec::new();
-        add_void(&mut codes, &self.warnings);
-        for job in &self.jobs {
-            add_void(&mut codes, &job.warnings);
-        }
-        codes
+        let of_jobs = self.jobs.iter().flat_map(|job| &job.warnings);
+        void_among(self.warnings.iter().chain(of_jobs))
     }
 
     /// Codes of the warnings that void the numbers of one of its jobs: of that job
     /// and of the run as a whole. Empty: they count.
     #[must_use]
     pub fn void_codes_of<'a>(&'a self, job: &'a JobRecord) -> Vec<&'a str> {
-        let mut codes = Vec::new();
-        add_void(&mut codes, &job.warnings);
-        add_void(&mut codes, &self.warnings);
-        codes
+        void_among(job.warnings.iter().chain(&self.warnings))
     }
 }
 

@@ -22,7 +22,7 @@ use stripewise_lab::plan_file::cells_of;
 use stripewise_lab::profiles::Profile;
 use stripewise_results::LayoutLevels;
 use stripewise_store::Store;
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, capitalised, distinct};
 
 const MIB: u64 = 1 << 20;
 const OFFSET_63_SECTORS: u64 = 63 * 512;
@@ -112,19 +112,13 @@ fn asked(options: &AdviseOptions, factors: Vec<Factor>, sector_bytes: u64) -> (A
 
 /// A factor with these sizes as levels, each once.
 fn factor_of(name: &str, sizes: impl IntoIterator<Item = u64>) -> Factor {
-    let mut levels: Vec<String> = Vec::new();
-    for size in sizes {
-        let level = ByteSize(size).to_string();
-        if !levels.contains(&level) {
-            levels.push(level);
-        }
-    }
+    let levels = sizes.into_iter().map(|size| ByteSize(size).to_string());
     Factor {
         name: name.to_owned(),
-        levels,
+        levels: distinct(levels),
     }
 }
 
 fn sentence(note: &str) -> String {
-    format!("{}.", stripewise_units::capitalised(note))
+    format!("{}.", capitalised(note))
 }

@@ -9,7 +9,7 @@ use stripewise_conductor::measure::PlacedJob;
 use stripewise_lab::compare::Requirement;
 use stripewise_lab::{SeriesKind, StepTime};
 use stripewise_targets::Size;
-use stripewise_units::path_of;
+use stripewise_units::{distinct, path_of};
 use stripewise_workload::{
     Arrivals, Distribution, Pattern, Rate, Request, SIMULATED_OPERATIONS_MIN, Steady, Workload,
 };
@@ -65,13 +65,8 @@ fn refuse_loads(options: &CheckOptions) -> Outcome<()> {
 
 /// A step for each part that a requirement names or implies.
 fn of_requirements(options: &CheckOptions, target: &str) -> Outcome<Work> {
-    let mut kinds: Vec<SeriesKind> = Vec::new();
-    for requirement in &options.require {
-        let kind = kind_of(requirement)?;
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
+    let kinds = options.require.iter().map(kind_of);
+    let mut kinds = distinct(kinds.collect::<Outcome<Vec<_>>>()?);
     // Reads before writes.
     kinds.sort_by_key(|kind| SeriesKind::ALL.iter().position(|known| known == kind));
     let mut work = Work::default();

@@ -13,6 +13,7 @@ use stripewise_results::{
 };
 use stripewise_runner::trust::Code;
 use stripewise_store::{Filter, RunSummary, Store};
+use stripewise_units::distinct;
 
 /// The document of runs, with summaries of the series that they belong to.
 #[must_use]
@@ -45,12 +46,7 @@ pub fn check_names<'a>(
     required: &[Requirement],
     names: impl IntoIterator<Item = &'a str>,
 ) -> Outcome<()> {
-    let mut known: Vec<&str> = Vec::new();
-    for name in names {
-        if !known.contains(&name) {
-            known.push(name);
-        }
-    }
+    let known = distinct(names);
     let mut each = required.iter();
     each.try_for_each(|one| one.check_name(&known))
         .map_err(|error| Failure::usage(error.to_string(), error.hint().to_owned()))

@@ -17,7 +17,7 @@ use stripewise_report::{
 use stripewise_results::{Document, OperationKind, RunRecord, SeriesRecord};
 use stripewise_stats::Histogram;
 use stripewise_store::{Store, StoredHistograms};
-use stripewise_units::{capitalised, format_count};
+use stripewise_units::{capitalised, distinct, format_count};
 
 /// From this number of runs on, only data shown in tables and charts of many runs is kept of
 /// each: no intervals, no histograms.
@@ -213,16 +213,8 @@ fn targets_of(document: &Document) -> Vec<&str> {
 
 /// The distinct labels of all runs; empty if a run has none.
 fn labels_of(document: &Document) -> Vec<&str> {
-    let mut labels: Vec<&str> = Vec::new();
-    for run in &document.runs {
-        let Some(label) = run.label.as_deref() else {
-            return Vec::new();
-        };
-        if !labels.contains(&label) {
-            labels.push(label);
-        }
-    }
-    labels
+    let labels = document.runs.iter().map(|run| run.label.as_deref());
+    distinct(labels.collect::<Option<Vec<_>>>().unwrap_or_default())
 }
 
 /// `a, b and c`; if there are many, only their number.
