@@ -79,8 +79,7 @@ fn conclude(
 /// before the measurement.
 fn check_requirements(arguments: &Bench) -> Outcome<()> {
     let chosen = |kind: &SeriesKind| {
-        let mut named = arguments.series.iter().map(|name| name.kind());
-        (arguments.series.is_empty() || named.any(|name| name == *kind))
+        (arguments.series.is_empty() || arguments.series.contains(kind))
             && !(arguments.read_only && kind.writes())
     };
     let measured = SeriesKind::ALL.into_iter().filter(chosen);
@@ -110,7 +109,7 @@ fn options(arguments: &Bench) -> BenchOptions {
         target: arguments.target.clone(),
         qualify: arguments.thorough,
         precondition: arguments.precondition.unwrap_or_default(),
-        series: arguments.series.iter().map(|name| name.kind()).collect(),
+        series: arguments.series.clone(),
         read_only: arguments.read_only,
         step_ns: arguments.step.map(Nanoseconds::ns),
         time_ns: arguments.time.map(Nanoseconds::ns),

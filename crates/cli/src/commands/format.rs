@@ -6,11 +6,11 @@ use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::provision::{Invitation, print_provision};
 use crate::show::terminal::say;
-use crate::switches::format::{Format, Kind};
+use crate::switches::format::Format;
 use stripewise_campaign::format::plan as plan_file_system;
 use stripewise_campaign::steps::provision::planned;
 use stripewise_campaign::steps::provision::text::{HANGING, format_plan, format_report};
-use stripewise_disk_provision::{FileSystemKind, FormatOptions, FormatReport, Stripe};
+use stripewise_disk_provision::{FormatOptions, FormatReport, Stripe};
 use stripewise_units::NameText;
 
 pub fn format(context: &Context, arguments: &Format) -> Outcome {
@@ -44,12 +44,7 @@ pub fn format(context: &Context, arguments: &Format) -> Outcome {
 
 fn options(arguments: &Format) -> FormatOptions {
     FormatOptions {
-        file_system: match arguments.fs {
-            Kind::Ext4 => FileSystemKind::Ext4,
-            Kind::Xfs => FileSystemKind::Xfs,
-            Kind::Btrfs => FileSystemKind::Btrfs,
-            Kind::Ntfs => FileSystemKind::Ntfs,
-        },
+        file_system: arguments.fs,
         allocation_unit_bytes: arguments.allocation_unit.bytes(),
         stripe: arguments
             .stripe_unit

@@ -59,7 +59,7 @@ fn with(arguments: &Limits, rest: LimitsRequest) -> LimitsRequest {
         run_ns: given.step.map(Nanoseconds::ns).or(rest.run_ns),
         burst_ns_max: given.burst.map(Nanoseconds::ns).or(rest.burst_ns_max),
         read_only: given.read_only || rest.read_only,
-        cloud: given.cloud.map_or(rest.cloud, Into::into),
+        cloud: given.cloud.unwrap_or(rest.cloud),
         table: given
             .table
             .as_ref()

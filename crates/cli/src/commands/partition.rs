@@ -4,12 +4,12 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
 use crate::show::provision::{Invitation, print_provision};
-use crate::switches::partition::{self as asked, Partition};
+use crate::switches::partition::Partition;
 use std::hash::{BuildHasher, RandomState};
 use stripewise_campaign::partition::{WantedTable, plan as plan_table};
 use stripewise_campaign::steps::provision::text::{HANGING, table_plan, table_report, way_back};
 use stripewise_campaign::steps::provision::{GoAhead, planned};
-use stripewise_disk_provision::{Identifiers, Purpose, TableKind, TableReport, Wish};
+use stripewise_disk_provision::{Identifiers, TableReport, Wish};
 
 pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
     let destroy = arguments.destroy.as_deref();
@@ -66,14 +66,8 @@ fn options(arguments: &Partition) -> Wish {
     Wish {
         align_bytes: arguments.align.map_or(0, |align| align.bytes()),
         size_bytes: arguments.size.map(|size| size.bytes()),
-        table: match arguments.table {
-            Some(asked::Table::Mbr) => TableKind::Mbr,
-            Some(asked::Table::Gpt) | None => TableKind::Gpt,
-        },
-        purpose: match arguments.purpose {
-            Some(asked::Purpose::Windows) => Purpose::Windows,
-            Some(asked::Purpose::Linux) | None => Purpose::Linux,
-        },
+        table: arguments.table.unwrap_or_default(),
+        purpose: arguments.purpose.unwrap_or_default(),
         stripe_unit_bytes: arguments
             .stripe_unit
             .map(|unit| unit.bytes())

@@ -108,7 +108,7 @@ fn image(context: &Context, arguments: &Verify) -> Outcome<VerifyDocument> {
 
 /// Writes until the power fails.
 fn wait_for_cut(context: &Context, arguments: &Verify, witness: &str) -> Outcome<VerifyDocument> {
-    let buffered = match arguments.cache.caching() {
+    let buffered = match arguments.cache {
         Caching::Direct => false,
         Caching::Buffered => true,
         Caching::Mixed => {
@@ -123,7 +123,7 @@ fn wait_for_cut(context: &Context, arguments: &Verify, witness: &str) -> Outcome
         witness: witness
             .parse::<WitnessPlace>()
             .unwrap_or_else(|never| match never {}),
-        durability: arguments.sync.durability(),
+        durability: arguments.sync,
         buffered,
         size_bytes: arguments.size.map(ByteSize::bytes),
         threads: arguments.threads.unwrap_or(THREADS_USUAL),
@@ -169,7 +169,7 @@ fn options(arguments: &Verify, targets: Vec<String>) -> VerifyOptions {
             .map_or(DURATION_NS_USUAL, Nanoseconds::ns),
         size_bytes: arguments.size.map(ByteSize::bytes),
         capacity: arguments.capacity,
-        caching: arguments.cache.caching(),
+        caching: arguments.cache,
         threads: arguments.threads.unwrap_or(THREADS_USUAL),
         outstanding: arguments.outstanding.unwrap_or(OUTSTANDING_USUAL),
         load_by_number: arguments.threads.is_some() || arguments.outstanding.is_some(),
