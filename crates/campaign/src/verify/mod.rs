@@ -459,12 +459,7 @@ impl BurnIn<'_> {
     }
 
     fn files(&self, target: usize, cache: CacheMode) -> Outcome<Vec<Arc<File>>> {
-        let durable = match cache {
-            CacheMode::Direct | CacheMode::DirectSync => CacheMode::DirectSync,
-            CacheMode::Buffered | CacheMode::BufferedSync | CacheMode::Dontcache => {
-                CacheMode::BufferedSync
-            }
-        };
+        let durable = CacheMode::of(cache.is_direct(), true);
         let open = |cache| {
             let file = self.targets[target].open(cache, Access::ReadWrite);
             file.map(Arc::new).map_err(target_failure)

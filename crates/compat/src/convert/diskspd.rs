@@ -408,12 +408,7 @@ impl Caches {
     }
 
     fn mode(self) -> CacheMode {
-        match (self.is_direct.unwrap_or(false), self.writes_through) {
-            (true, true) => CacheMode::DirectSync,
-            (true, false) => CacheMode::Direct,
-            (false, true) => CacheMode::BufferedSync,
-            (false, false) => CacheMode::Buffered,
-        }
+        CacheMode::of(self.is_direct.unwrap_or(false), self.writes_through)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The `Input parameters:` of DiskSpd's text, in the wording of all versions from 2.0.11 to 2.2.
 
-use super::record::{COUNT_MAX, Limit, Target, TimeSpan, cache, random, seconds_ns, steps};
+use super::record::{COUNT_MAX, Limit, Target, TimeSpan, random, seconds_ns, steps};
 use stripewise_workload::{CacheMode, Pattern};
 
 /// Lines about caches. One about write-through alone modifies an earlier line; a cache disabled on
@@ -87,7 +87,9 @@ pub(super) fn target_parameter(target: &mut Target, words: &str) {
         match said {
             Said::Mode(mode) => target.cache = Some(*mode),
             Said::WriteThrough => {
-                target.cache = target.cache.map(|mode| cache(mode.is_direct(), true));
+                target.cache = target
+                    .cache
+                    .map(|mode| CacheMode::of(mode.is_direct(), true));
             }
             Said::NoModeOfOurs => target.cache = None,
         }

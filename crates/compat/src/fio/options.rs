@@ -146,12 +146,7 @@ pub(crate) fn cache(options: &Options) -> CacheMode {
     let sync = options
         .get("sync")
         .is_some_and(|value| !matches!(value.trim(), "0" | "none"));
-    match (direct, sync) {
-        (true, false) => CacheMode::Direct,
-        (true, true) => CacheMode::DirectSync,
-        (false, false) => CacheMode::Buffered,
-        (false, true) => CacheMode::BufferedSync,
-    }
+    CacheMode::of(direct, sync)
 }
 
 /// Bytes skipped after each block of a sequential job.

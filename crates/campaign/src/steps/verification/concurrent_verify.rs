@@ -87,7 +87,7 @@ pub fn check(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
     for run in &planned.runs {
         for (number, text) in planned.targets.iter().enumerate() {
             let caches = run.iter().filter(|job| job.targets.contains(&number));
-            let direct = caches.map(|job| is_direct(job.workload.cache));
+            let direct = caches.map(|job| job.workload.cache.is_direct());
             let direct: Vec<bool> = direct.collect();
             if direct.contains(&true) && direct.contains(&false) {
                 return Err(Failure::usage(
@@ -100,10 +100,6 @@ pub fn check(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
         }
     }
     Ok(())
-}
-
-fn is_direct(cache: CacheMode) -> bool {
-    matches!(cache, CacheMode::Direct | CacheMode::DirectSync)
 }
 
 /// Whether runs write to this target.
