@@ -204,6 +204,27 @@ fn a_block_whose_runs_the_store_refuses_is_made_to_its_end_and_shown() {
     }
 }
 
+/// The store takes three of the six repetitions, and no more.
+#[test]
+fn a_check_whose_runs_the_store_refuses_is_made_to_its_end_and_shown() {
+    let few = "(SELECT count(*) FROM runs) > 3";
+    let check = [
+        "check",
+        "sim:raid10-10k",
+        "--duration",
+        "1s",
+        "--require",
+        "read_iops>=1",
+    ];
+    let answer = refusing("runs", few).run(&check).ended(5);
+    let answer = answer.said(&["not this one"]);
+    assert!(answer.stdout.contains("read_iops>=1"), "{}", answer.stdout);
+    assert!(!answer.stdout.contains("Again "), "{}", answer.stdout);
+    let json = [&check[..], &["--json"]].concat();
+    let found = refusing("runs", few).run(&json).ended(5).json();
+    assert_eq!(found.at("runs").items().len(), 6);
+}
+
 #[test]
 fn a_run_that_is_kept_in_the_end_is_called_kept() {
     let desk = Desk::new();

@@ -304,7 +304,8 @@ fn run_all(
     let simulated = opened.iter().all(|opened| opened.simulated().is_some());
     if simulated && planned.runs.len() > 1 && how.companion.is_none() {
         let runs = planned.runs.iter().map(|jobs| (jobs.as_slice(), how));
-        return simulate_all(context, store, opened, runs, records);
+        let refused = simulate_all(context, store, opened, runs, records)?;
+        return refused.map_or(Ok(()), Err);
     }
     let lengths: Vec<u64> = planned.runs.iter().map(|run| length_ns(run)).collect();
     let total_ns = in_turn_ns(lengths.iter().copied());

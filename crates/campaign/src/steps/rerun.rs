@@ -317,7 +317,8 @@ pub fn expected_records(work: &Work, ready: &Ready) -> Vec<RunRecord> {
 }
 
 /// Runs everything `repeat` times under one series id; on return, `records` has the
-/// completed runs, even after an error.
+/// completed runs, even after an error. Where the store refuses a run, all are made the same; returns
+/// its first failure.
 pub fn rerun(
     context: &Context,
     store: &mut Store,
@@ -325,7 +326,7 @@ pub fn rerun(
     ready: &Ready,
     how: Repetitions<'_>,
     records: &mut Vec<RunRecord>,
-) -> Outcome<()> {
+) -> Outcome<Option<Failure>> {
     let base = RunOptions::of(context, Request::default(), ready.simulated);
     let series = context.free_id(store, &context.timestamp())?;
     let rounds = rounds(work, how.repeat);
@@ -393,7 +394,7 @@ fn measure_all(
     runs: &[(Vec<PlacedJob>, RunOptions)],
     title: &str,
     records: &mut Vec<RunRecord>,
-) -> Outcome<()> {
+) -> Outcome<Option<Failure>> {
     let total_ns = in_turn_ns(runs.iter().map(|(jobs, _)| length_ns(jobs)));
     context.plan(format!(
         "{title}: {} runs, {} in all",
@@ -407,7 +408,7 @@ fn measure_all(
         context.plan(announced(true, None));
     }
     let progress = Progress::begin(context.observer(), false, total_ns, title);
-    let mut before_ns = 0;
+    let (mut before_ns, mut refused) = (0, None);
     let mut found: HashMap<String, SustainedRecord> = HashMap::new();
     for (index, (jobs, how)) in runs.iter().enumerate() {
         let expected_ns = length_ns(jobs);
@@ -433,13 +434,19 @@ fn measure_all(
         let sustained = measured.record.sustained.as_deref();
         found.extend(part.zip(sustained.copied()));
         records.push(measured.record);
-        measured.kept?;
+        if let Err(failure) = measured.kept
+            && refused.is_none()
+        {
+            let text = format!("{failure}; the runs that follow are made all the same");
+            context.note_failure(&text, &failure);
+            refused = Some(failure);
+        }
         before_ns = before_ns.saturating_add(expected_ns);
         if context.signal().is_some() {
             break;
         }
     }
-    Ok(())
+    Ok(refused)
 }
 
 #[cfg(test)]
