@@ -317,7 +317,7 @@ pub fn expected_records(work: &Work, ready: &Ready) -> Vec<RunRecord> {
 }
 
 /// Runs everything `repeat` times under one series id; on return, `records` has the
-/// completed runs, even after an error. Where the store refuses a run, all are made the same; returns
+/// completed runs, even after an error. Where the store refuses a run, all are made; returns
 /// its first failure.
 pub fn rerun(
     context: &Context,
