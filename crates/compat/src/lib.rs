@@ -22,6 +22,7 @@ mod imported_id;
 mod iometer;
 mod json_text;
 mod out;
+mod quantity;
 pub mod sqlio;
 mod text;
 mod time;
