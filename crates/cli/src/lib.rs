@@ -99,8 +99,7 @@ fn dispatch(
     let typed = surroundings.typed.take().unwrap_or(arguments);
     let context = Context::new(cli.global, surroundings, &typed, Rc::clone(output));
     let context = context.map_err(|error| {
-        Failure::new(
-            Exit::Target,
+        Failure::target(
             format!("cannot listen for Ctrl-C: {error}"),
             "the system is out of a resource (threads, descriptors); see its log, `dmesg` on Linux",
         )

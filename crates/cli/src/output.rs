@@ -4,7 +4,6 @@
 //! overwrites or truncates it, because it may be wanted. A new
 //! one has the mode and owner of results, see `stripewise_store::create_new`.
 
-use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -53,8 +52,7 @@ pub fn check_new(path: &Path) -> Outcome<()> {
 }
 
 fn half_way(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(
-        Exit::Target,
+    Failure::target(
         format!("cannot write {}: {error}", path.as_text()),
         hint_of(error, "make room there, or name a file elsewhere"),
     )
@@ -84,8 +82,7 @@ fn refused(path: &Path, error: &std::io::Error) -> Failure {
             ),
             "make the directory first, or name a file elsewhere",
         ),
-        _ => Failure::new(
-            Exit::Target,
+        _ => Failure::target(
             format!("cannot make {}: {error}", path.as_text()),
             "name a file in a directory that you can write to",
         ),

@@ -24,6 +24,7 @@ mod jobs_read;
 mod json_text;
 mod log_prefix;
 mod out;
+mod quantity;
 pub mod sqlio;
 mod text;
 mod time;

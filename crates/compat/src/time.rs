@@ -1,5 +1,7 @@
 //! Dates of other tools as RFC 3339.
 
+use stripewise_units::civil_date;
+
 /// Seconds and milliseconds since 1970 in UTC as `2026-11-21T20:15:30.123Z`.
 /// `None` outside the years 1970 to 9999.
 pub(crate) fn rfc3339(seconds: i64, ms: u32) -> Option<String> {
@@ -7,29 +9,11 @@ pub(crate) fn rfc3339(seconds: i64, ms: u32) -> Option<String> {
         return None;
     }
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = civil(days);
+    let (year, month, day) = civil_date(days.unsigned_abs());
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
     Some(format!(
         "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z"
     ))
-}
-
-/// The date of a day since 1970-01-01 (Howard Hinnant, `civil_from_days`).
-fn civil(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 {
-        shifted_month + 3
-    } else {
-        shifted_month - 9
-    };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
 }
 
 /// Days since 1970-01-01 of a date (Howard Hinnant, `days_from_civil`).

@@ -1,7 +1,6 @@
 //! One loop for every study: make the run it asks for, store the record, pass it back.
 
 use crate::context::Context;
-use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::keep::RunPlace;
 use crate::measure::{Recordings, RunOptions, measure_on};
@@ -41,11 +40,12 @@ pub struct Setup<'a> {
     pub recordings: Option<Rc<dyn Recordings>>,
 }
 
-/// The result of conducting a study.
+/// The result of making runs.
 pub struct Conducted {
-    /// The runs made this time, without intervals and histograms; the store has them in full.
+    /// The runs made this time, in chronological order. A study's have no intervals and histograms;
+    /// the store has them in full.
     pub records: Vec<RunRecord>,
-    /// The failure that ended the study, if any. Whatever was measured before is shown first.
+    /// The failure that ended it, if any. Whatever was measured before is shown first.
     pub ended: Outcome<()>,
 }
 
@@ -277,8 +277,7 @@ impl Session<'_> {
                 continue;
             };
             resizer.renew(reserved).map_err(|error| {
-                Failure::new(
-                    Exit::Target,
+                Failure::target(
                     format!("the space of a test file cannot be renewed: {error}"),
                     "use a file system that reserves space (ext4, XFS), or one with room",
                 )

@@ -314,6 +314,16 @@ impl Context {
         Ok(listing.runs)
     }
 
+    /// Ids of the runs of a series or an experiment, oldest first; damaged ones are reported and
+    /// left out.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn series_run_ids(&self, store: &Store, series: &str) -> Outcome<Vec<String>> {
+        let listed = self.stored_runs(store, &Filter::of_series(series))?;
+        Ok(listed.into_iter().rev().map(|run| run.id).collect())
+    }
+
     /// Unwraps the result of reading a listed run. `None` if the run is damaged, which is
     /// reported once so that the other runs can still be shown, or if another process
     /// has deleted it since it was listed.

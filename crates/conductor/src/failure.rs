@@ -71,6 +71,11 @@ impl Failure {
     pub fn usage(message: impl Into<String>, hint: impl Into<Hint>) -> Self {
         Self::new(Exit::Usage, message, hint)
     }
+
+    /// A target or an output that cannot be used.
+    pub fn target(message: impl Into<String>, hint: impl Into<Hint>) -> Self {
+        Self::new(Exit::Target, message, hint)
+    }
 }
 
 impl fmt::Display for Failure {
@@ -87,8 +92,7 @@ impl Error for Failure {
 
 /// The failure when not a single thread could be started for `what`.
 pub fn no_thread(what: &str, error: &std::io::Error) -> Failure {
-    Failure::new(
-        Exit::Target,
+    Failure::target(
         format!("cannot start a thread {what}: {error}"),
         stripewise_units::advice(
             "raise the limit of threads: `ulimit -u`, or `pids.max` of the control group or container",

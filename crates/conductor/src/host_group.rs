@@ -153,12 +153,13 @@ pub fn measure_with(
         ..how.clone()
     };
     let measured = measure(context, store, opened, wishes, &own, progress, place)?;
-    measured.kept?;
-    let record = keep_run(context, store, group.measured(), how)?;
-    Ok(Measured {
-        record,
-        kept: Ok(()),
-    })
+    match keep_run(context, store, group.measured(), how) {
+        Ok(merged) => Ok(Measured {
+            record: merged.record,
+            kept: measured.kept.and(merged.kept),
+        }),
+        Err(failure) => measured.kept.and(Err(failure)),
+    }
 }
 
 /// Opens a target. If the command leads a group, first waits until every host can open its own:

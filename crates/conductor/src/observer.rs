@@ -122,6 +122,15 @@ impl Observer for NullObserver {
     fn hear(&self, _event: &Event<'_>) {}
 }
 
+/// The time that the rest of the work may take, at the rate so far; `None` before anything was
+/// done.
+#[must_use]
+pub fn left_at_rate(passed_ns: u64, done: u64, total: u64) -> Option<u64> {
+    let left = u128::from(passed_ns) * u128::from(total.saturating_sub(done));
+    let left_ns = left.checked_div(u128::from(done))?;
+    Some(u64::try_from(left_ns).unwrap_or(u64::MAX))
+}
+
 /// A part of the work with a known length in nanoseconds or bytes; ends when dropped.
 pub struct Progress<'a> {
     observer: Option<&'a dyn Observer>,

@@ -3,7 +3,7 @@
 //! if run one after the other.
 
 use crate::context::{Context, store_failure};
-use crate::failure::{Outcome, no_thread};
+use crate::failure::{Failure, Outcome, no_thread};
 use crate::keep::finished;
 use crate::measure::{PlacedJob, RunOptions, prepare_run, run_failure};
 use crate::pilot::pilot_before;
@@ -35,25 +35,29 @@ impl Listener for NoListener {
     fn tick(&mut self, _now_ns: u64) {}
 }
 
-/// Runs all cells and stores their records in the order of `runs`. On return, `records` has
-/// the completed ones, even after an error.
-pub fn simulate_all(
+/// Makes all runs, each of its jobs in its way, and stores their records in this order. On return,
+/// `records` has the completed ones, even after an error. Behind one that the store refuses, all are
+/// made and none is stored; returns the store's failure.
+pub fn simulate_all<'a>(
     context: &Context,
     store: &mut Store,
     opened: &[OpenTarget],
-    runs: &[Vec<PlacedJob>],
-    how: &RunOptions,
+    runs: impl IntoIterator<Item = (&'a [PlacedJob], &'a RunOptions)>,
     records: &mut Vec<RunRecord>,
-) -> Outcome<()> {
+) -> Outcome<Option<Failure>> {
     let cells = runs
-        .iter()
-        .map(|wishes| SimulatedCell::prepare(context, opened, wishes, how))
+        .into_iter()
+        .map(|(jobs, how)| SimulatedCell::prepare(context, opened, jobs, how))
         .collect::<Outcome<Vec<_>>>()?;
+    let mut refused = None;
     simulate_cells(context, &cells, &mut |mut record| {
-        let kept = keep_new(context, store, &mut record);
+        if refused.is_none() {
+            refused = keep_new(context, store, &mut record).err();
+        }
         records.push(record);
-        kept
-    })
+        Ok(())
+    })?;
+    Ok(refused)
 }
 
 /// Stores a record that was just made, under another id if its own is taken.

@@ -5,7 +5,7 @@ use crate::context::{Context, store_failure};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::keep::finished;
-use crate::measure::RunOptions;
+use crate::measure::{Measured, RunOptions};
 use stripewise_lab::hosts::{
     HostPart, Latencies, LineError, Merge, MergeError, Merged, Missing, PartInterval, PartJob,
     from_line, to_line,
@@ -137,13 +137,13 @@ pub fn merge_failure(error: MergeError) -> Failure {
 /// command's series. Hosts that were lost or stopped early make the record partial.
 ///
 /// # Errors
-/// If there was no time at which all hosts were measuring, or the store fails.
+/// If there was no time at which all hosts were measuring, or the store cannot be read.
 pub fn keep_run(
     context: &Context,
     store: &mut Store,
     parts: Vec<HostPart>,
     how: &RunOptions,
-) -> Outcome<RunRecord> {
+) -> Outcome<Measured> {
     let merge: Merge = parts.into_iter().collect();
     let mut merged = merge.total(Missing::Allowed).map_err(merge_failure)?;
     let run = &mut merged.run;
@@ -156,13 +156,15 @@ pub fn keep_run(
     run.answer_block = how.answer_block;
     run.experiment.clone_from(&how.experiment);
     let parts: Vec<&HostPart> = merge.parts().collect();
-    keep_merged(context, store, &merged, &parts)?;
-    finished(context, &merged.run);
-    Ok(merged.run)
+    let kept = keep_merged(context, store, &merged, &parts);
+    Ok(Measured {
+        record: merged.run,
+        kept,
+    })
 }
 
 /// Stores a merged run with its intervals, and with the parts that it was made of,
-/// so that further runs can be merged with them.
+/// so that further runs can be merged with them; it is finished then.
 ///
 /// # Errors
 /// The store's failure.
@@ -198,7 +200,9 @@ pub fn keep_merged(
     store
         .finish_run(handle, &merged.run)
         .map_err(store_failure)?;
-    keep_parts(context, store, &merged.run.id, parts)
+    keep_parts(context, store, &merged.run.id, parts)?;
+    finished(context, &merged.run);
+    Ok(())
 }
 
 fn keep_parts(context: &Context, store: &mut Store, id: &str, parts: &[&HostPart]) -> Outcome<()> {

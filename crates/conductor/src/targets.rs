@@ -5,7 +5,7 @@ use crate::context::{Context, store_failure};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::needs::Needs;
-use crate::observer::{Event, Progress};
+use crate::observer::{Event, Progress, left_at_rate};
 use crate::permissions::Permissions;
 use crate::simulated::Simulated;
 use std::ops::ControlFlow;
@@ -198,8 +198,7 @@ fn refuse_manners(need: &Needs) -> Outcome<()> {
     if besides == IoFeatures::default() && need.cache != CacheMode::Dontcache {
         return Ok(());
     }
-    Err(Failure::new(
-        Exit::Target,
+    Err(Failure::target(
         "simulated arrays have no uncached, atomic or polled operations, and no discards",
         "leave out --atomic, --poll, the discards, and <--cache> dontcache",
     ))
@@ -693,12 +692,7 @@ impl stripewise_targets::Progress for Filling<'_> {
         let shown = self.progress.get_or_insert_with(begin);
         (self.hear)(now_ns, progress.done_bytes);
         let passed_ns = now_ns - self.started_ns;
-        let left_bytes = progress.total_bytes.saturating_sub(progress.done_bytes);
-        let by_rate = (progress.done_bytes > 0).then(|| {
-            let left =
-                u128::from(passed_ns) * u128::from(left_bytes) / u128::from(progress.done_bytes);
-            u64::try_from(left).unwrap_or(u64::MAX)
-        });
+        let by_rate = left_at_rate(passed_ns, progress.done_bytes, progress.total_bytes);
         let by_limit = self
             .time_limit_ns
             .map(|limit| limit.saturating_sub(passed_ns));

@@ -68,9 +68,19 @@ pub struct Destroy<'a> {
     pub busy_ok: bool,
     /// Where the old table is saved; must not exist yet. `None` if the current contents are
     /// worthless: made by this program a moment ago, or a file system is being made.
-    pub save: Option<&'a Path>,
+    pub save: Option<SaveFile<'a>>,
     /// Now, RFC 3339.
     pub now: &'a str,
+}
+
+/// A file that an old table is saved in.
+#[derive(Clone, Copy, Debug)]
+pub struct SaveFile<'a> {
+    /// Its name.
+    pub path: &'a Path,
+    /// Makes its directory and those above that are missing. Who keeps results says whose they
+    /// are: made by root in a user's home they are that user's.
+    pub make_directories: fn(&Path) -> std::io::Result<()>,
 }
 
 /// Plans a new table with one partition. Reads only.

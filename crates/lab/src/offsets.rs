@@ -9,6 +9,7 @@
 //!
 //! Pure. The code that opened the target supplies its start.
 
+use crate::experiment::PlanProblem;
 use stripewise_units::{ByteSize, format_bytes};
 
 const KIB: u64 = 1 << 10;
@@ -58,36 +59,6 @@ pub struct Shifted {
     pub moved_bytes: u64,
 }
 
-/// Why levels cannot be reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OffsetProblem {
-    what: String,
-    hint: String,
-}
-
-impl OffsetProblem {
-    fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
-        OffsetProblem {
-            what: what.into(),
-            hint: hint.into(),
-        }
-    }
-
-    /// What the user can do.
-    #[must_use]
-    pub fn hint(&self) -> &str {
-        &self.hint
-    }
-}
-
-impl std::fmt::Display for OffsetProblem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.what)
-    }
-}
-
-impl std::error::Error for OffsetProblem {}
-
 /// The levels compared by default: the target's present start against 1M; 63 sectors against 1M
 /// if it starts at a multiple of 1M or its start is unknown.
 #[must_use]
@@ -114,7 +85,7 @@ pub fn present(start_bytes: Option<u64>) -> u64 {
 /// # Errors
 /// If the target's sector rules one of them out, two are the same as far
 /// as the start is known, or the target is too small.
-pub fn shift(ground: &UsableRange, offsets: &[u64]) -> Result<Shifted, OffsetProblem> {
+pub fn shift(ground: &UsableRange, offsets: &[u64]) -> Result<Shifted, PlanProblem> {
     distinct(ground, offsets)?;
     let first = offsets.iter().copied().min().unwrap_or(0);
     // Levels must begin at or after the first usable byte.
@@ -133,7 +104,7 @@ pub fn shift(ground: &UsableRange, offsets: &[u64]) -> Result<Shifted, OffsetPro
     let block = ground.block_bytes.max(1);
     let size_bytes = ground.end_bytes.saturating_sub(last) / block * block;
     if size_bytes / block < BLOCKS_MIN {
-        return Err(OffsetProblem::new(
+        return Err(PlanProblem::new(
             format!(
                 "{} of this target can be used, too little to begin at {}",
                 format_bytes(ground.end_bytes - ground.from_bytes.min(ground.end_bytes)),
@@ -161,7 +132,7 @@ fn period(ground: &UsableRange) -> u64 {
     best.unwrap_or(MIB)
 }
 
-fn distinct(ground: &UsableRange, offsets: &[u64]) -> Result<(), OffsetProblem> {
+fn distinct(ground: &UsableRange, offsets: &[u64]) -> Result<(), PlanProblem> {
     // If the start is known exactly, or modulo at least 1M, 1M and 2M are two levels.
     let period = ground.period_bytes.filter(|period| *period < MIB);
     let phase = |offset: u64| period.map_or(offset, |period| offset % period);
@@ -173,7 +144,7 @@ fn distinct(ground: &UsableRange, offsets: &[u64]) -> Result<(), OffsetProblem> 
             continue;
         };
         return Err(match period {
-            Some(period) if other != offset => OffsetProblem::new(
+            Some(period) if other != offset => PlanProblem::new(
                 format!(
                     "the extents of this file start alike only in units of {}, where {} and {} are the same",
                     ByteSize(period),
@@ -182,7 +153,7 @@ fn distinct(ground: &UsableRange, offsets: &[u64]) -> Result<(), OffsetProblem> 
                 ),
                 "measure the device itself (reads need no permission), or a file written in one go on an emptier file system",
             ),
-            _ => OffsetProblem::new(
+            _ => PlanProblem::new(
                 format!("the offset {} is given twice", ByteSize(offset)),
                 "name different offsets, the one the reference first",
             ),
@@ -191,14 +162,14 @@ fn distinct(ground: &UsableRange, offsets: &[u64]) -> Result<(), OffsetProblem> 
     Ok(())
 }
 
-fn beside_sector(ground: &UsableRange, offset: u64) -> OffsetProblem {
+fn beside_sector(ground: &UsableRange, offset: u64) -> PlanProblem {
     let sector = ground.sector_bytes;
     let start = match ground.start_bytes {
         0 => String::new(),
         start => format!(" on a target that starts at {}", ByteSize(start)),
     };
     // A partition of such a disk starts at a multiple of its sector as well.
-    OffsetProblem::new(
+    PlanProblem::new(
         format!(
             "{} cannot be reached{start}: the logical sector is {sector} bytes",
             ByteSize(offset)

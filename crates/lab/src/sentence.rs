@@ -8,7 +8,9 @@ use stripewise_results::{
     SustainedRecord,
 };
 use stripewise_stats::Slo;
-use stripewise_units::{format_bytes, format_count, format_duration, format_iops, plural};
+use stripewise_units::{
+    distinct, format_bytes, format_count, format_duration, format_iops, plural,
+};
 
 /// "Random read: 9,800 IOPS (9,500-10,100) at p99 < 5 ms with 16 in flight; the ceiling is
 /// 12,400 at 64." Without a valid step, it contains no number.
@@ -71,14 +73,9 @@ pub(crate) fn not_sustained(
 
 /// Why no step is valid: "all 8 steps are VOID (zero-data)".
 pub(crate) fn no_answer(steps: &[StepRecord]) -> String {
-    let mut codes: Vec<&str> = Vec::new();
-    for code in steps.iter().flat_map(|step| &step.void) {
-        if !codes.contains(&code.as_str()) {
-            codes.push(code);
-        }
-    }
+    let codes = steps.iter().flat_map(|step| &step.void);
+    let codes = distinct(codes.map(String::as_str)).join(", ");
     let void = steps.iter().filter(|step| !step.void.is_empty()).count();
-    let codes = codes.join(", ");
     match (void, steps.len()) {
         (0, _) => "it was stopped before its first step ended".to_owned(),
         (1, 1) => format!("its only step is VOID ({codes})"),

@@ -118,6 +118,17 @@ pub struct Memory {
     pub limit_bytes: Option<u64>,
 }
 
+impl Memory {
+    /// What this process may use: available memory, within its limit.
+    #[must_use]
+    pub fn usable_bytes(&self) -> Option<u64> {
+        match (self.available_bytes, self.limit_bytes) {
+            (Some(available), Some(limit)) => Some(available.min(limit)),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
 /// Power supply.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Power {

@@ -198,7 +198,7 @@ fn found(
 ) -> CardFigures {
     let record = &answer.record;
     let in_bytes = series.is_in_bytes();
-    let (amount, interval) = amounts(record, in_bytes);
+    let (amount, ends) = record.rate(in_bytes);
     let runs = runs_of(record);
     let limit = limit_words(series);
     let load = format!("{} in flight", load_of(record));
@@ -221,7 +221,7 @@ fn found(
         amount,
         amount_words: format_three_digits(amount),
         unit: unit(series),
-        interval,
+        interval: ends.filter(|_| record.bound.is_none()),
         interval_words: match width_words(series, record) {
             Some(width) => format!("{width}, {runs}"),
             None => runs,
@@ -246,33 +246,10 @@ fn found(
     }
 }
 
-fn amounts(record: &AnswerRecord, in_bytes: bool) -> (f64, Option<[f64; 2]>) {
-    let (amount, low, high) = match in_bytes {
-        true => (
-            record.mib_per_s,
-            record.mib_per_s_low,
-            record.mib_per_s_high,
-        ),
-        false => (record.iops, record.iops_low, record.iops_high),
-    };
-    let ends = low.zip(high).filter(|_| record.bound.is_none());
-    (amount, ends.map(|(low, high)| [low, high]))
-}
-
-fn throughput(step: &StepRecord, in_bytes: bool) -> f64 {
-    match in_bytes {
-        true => step.mib_per_s,
-        false => step.iops,
-    }
-}
-
 fn ceiling(series: &SeriesRecord, in_bytes: bool) -> Option<(f64, String)> {
     let highest = series.highest()?;
     let of_answer = series.answered()?.record.bound;
-    let value = match in_bytes {
-        true => highest.mib_per_s,
-        false => highest.iops,
-    };
+    let value = highest.rate(in_bytes);
     let value_words = signed(highest.bound, &format_three_digits(value));
     let words = format!("ceiling {value_words} at {}", highest.in_flight);
     // What the row says as its answer already is not repeated.
@@ -309,7 +286,7 @@ fn curve(series: &SeriesRecord) -> Curve {
             let load = |step: &StepRecord| f64::from(step.in_flight().max(1)).log2();
             let most = counting
                 .iter()
-                .map(|step| throughput(step, in_bytes))
+                .map(|step| step.rate(in_bytes))
                 .fold(0.0, f64::max);
             let (low, high) = (load(first), load(last));
             let place = |load: f64, amount: f64| {
@@ -320,9 +297,9 @@ fn curve(series: &SeriesRecord) -> Curve {
                 )
             };
             let each = counting.iter();
-            let points = each.map(|step| place(load(step), throughput(step, in_bytes)));
+            let points = each.map(|step| place(load(step), step.rate(in_bytes)));
             let mark = series.answered().map(|answer| {
-                let (amount, _) = amounts(&answer.record, in_bytes);
+                let (amount, _) = answer.record.rate(in_bytes);
                 place(answer.record.in_flight.max(1.0).log2(), amount)
             });
             Curve {

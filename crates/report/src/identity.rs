@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use stripewise_results::{Document, JobRow, Load, RunRecord, SeriesRecord, starts_at};
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, distinct};
 
 /// A property that may differ, with its column heading.
 type Property = (&'static str, fn(&JobRow<'_>) -> String);
@@ -251,12 +251,7 @@ impl NamedSeries<'_> {
 
 /// The ladders of a document, grouped by name.
 pub(crate) fn named_series(document: &Document) -> Vec<NamedSeries<'_>> {
-    let mut parts: Vec<&str> = Vec::new();
-    for series in &document.series {
-        if !parts.contains(&series.name.as_str()) {
-            parts.push(&series.name);
-        }
-    }
+    let parts = distinct(document.series.iter().map(|series| series.name.as_str()));
     let mut named = Vec::with_capacity(document.series.len());
     for part in parts {
         let of_part: Vec<&SeriesRecord> = document

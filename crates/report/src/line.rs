@@ -17,7 +17,7 @@ use stripewise_results::{
     SeriesRecord, Severity,
 };
 use stripewise_stats::{median, median_interval};
-use stripewise_units::{counted, format_rate_interval, in_flight_words};
+use stripewise_units::{counted, distinct, format_rate_interval, in_flight_words};
 
 /// Maximum number of workloads in a line; others are counted.
 const WORKLOADS_MAX: usize = 8;
@@ -98,13 +98,8 @@ fn joined(parts: &[String]) -> String {
 /// The findings of an experiment in a line: the sentences of its comparisons.
 #[must_use]
 pub fn experiment_line(records: &[ComparisonRecord]) -> String {
-    let mut said: Vec<&str> = Vec::new();
-    for sentence in records.iter().flat_map(|record| &record.sentences) {
-        if !said.contains(&sentence.as_str()) {
-            said.push(sentence);
-        }
-    }
-    one_line(&said.join(" "))
+    let said = records.iter().flat_map(|record| &record.sentences);
+    one_line(&distinct(said.map(String::as_str)).join(" "))
 }
 
 /// A comparison in a line: what against what, the verdict, how many rows came out how, and the

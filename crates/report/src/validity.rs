@@ -5,7 +5,7 @@
 use crate::answers::unit;
 use crate::identity::{NamedSeries, named_series};
 use stripewise_results::{Document, JobRecord, RunRecord, Status};
-use stripewise_units::{counted, plural};
+use stripewise_units::{counted, distinct, plural};
 
 /// Maximum number of names listed; others are counted.
 const NAMED_MAX: usize = 4;
@@ -59,20 +59,9 @@ fn runs_apart(document: &Document) -> Option<String> {
 
 fn void(document: &Document) -> Option<(Against, String)> {
     let runs = &document.runs;
-    let mut codes: Vec<&str> = Vec::new();
-    let mut concerned: Vec<&RunRecord> = Vec::new();
-    for run in runs {
-        let of_run = run.void_codes();
-        if !of_run.is_empty() {
-            concerned.push(run);
-        }
-        for code in of_run {
-            if !codes.contains(&code) {
-                codes.push(code);
-            }
-        }
-    }
-    let codes = codes.join(", ");
+    let concerned = runs.iter().filter(|run| !run.void_codes().is_empty());
+    let concerned: Vec<&RunRecord> = concerned.collect();
+    let codes = distinct(concerned.iter().flat_map(|run| run.void_codes())).join(", ");
     match concerned.len() {
         0 => None,
         all if all == runs.len() => {
@@ -104,11 +93,7 @@ fn places(document: &Document, concerned: &[&RunRecord]) -> String {
         let target = |run: &RunRecord| run.jobs.first().map(JobRecord::full_target_names);
         let all: Vec<Option<String>> = document.runs.iter().map(target).collect();
         if all.iter().any(|name| *name != all[0]) {
-            for name in concerned.iter().filter_map(|run| target(run)) {
-                if !names.contains(&name) {
-                    names.push(name);
-                }
-            }
+            names = distinct(concerned.iter().filter_map(|run| target(run)));
         }
     }
     listed(&names).map_or_else(String::new, |names| format!(" ({names})"))

@@ -70,7 +70,7 @@ impl<'a> Marks<'a> {
         };
         let rows: Vec<&RunRecord> = runs.iter().filter(|run| is_row(run)).collect();
         let is_of_some = |(warning, count): &(&Warning, usize)| {
-            *count < runs.len() && rows.iter().any(|run| has(run, &warning.code))
+            *count < runs.len() && rows.iter().any(|run| run.has_warning(&warning.code))
         };
         let of_some = printed.into_iter().filter(is_of_some);
         Marks(of_some.map(|(warning, _)| warning.code.as_str()).collect())
@@ -89,7 +89,7 @@ impl<'a> Marks<'a> {
 
     /// For a run with a single row, whatever jobs it has.
     pub(crate) fn of_run(&self, run: &RunRecord) -> String {
-        self.listed(|code| has(run, code))
+        self.listed(|code| run.has_warning(code))
     }
 
     pub(crate) fn of_row(&self, run: &RunRecord, job: &JobRecord) -> String {
@@ -111,13 +111,6 @@ impl<'a> Marks<'a> {
             false => format!("[{}]", numbers.join(",")),
         }
     }
-}
-
-fn has(run: &RunRecord, code: &str) -> bool {
-    let of_jobs = run.jobs.iter().flat_map(|job| &job.warnings);
-    of_jobs
-        .chain(&run.warnings)
-        .any(|warning| warning.code == code)
 }
 
 /// The warnings of runs in at most five lines; the last one says how to see the rest.

@@ -1,8 +1,8 @@
 //! Warnings as text: code, fact, remedy.
 
 use std::collections::BTreeMap;
-use stripewise_results::{RunRecord, Severity, Warning};
-use stripewise_units::format_count;
+use stripewise_results::{RunRecord, Severity, Warning, warnings_by_code};
+use stripewise_units::{distinct, format_count};
 
 /// All distinct warnings of runs, with the number of runs concerned if that is not all
 /// of them, and the targets of those runs, in unwrapped
@@ -90,28 +90,7 @@ pub fn failed_lines(runs: &[RunRecord]) -> Vec<String> {
 /// Each distinct warning once, the most severe first, with the number of runs that
 /// have it.
 pub(crate) fn collected(runs: &[RunRecord]) -> Vec<(&Warning, usize)> {
-    let mut seen: Vec<(&Warning, usize)> = Vec::new();
-    for run in runs {
-        let mut of_this_run: Vec<&str> = Vec::new();
-        for warning in run
-            .jobs
-            .iter()
-            .flat_map(|job| &job.warnings)
-            .chain(&run.warnings)
-        {
-            if of_this_run.contains(&warning.code.as_str()) {
-                continue;
-            }
-            of_this_run.push(&warning.code);
-            match seen
-                .iter_mut()
-                .find(|(other, _)| other.code == warning.code)
-            {
-                Some((_, count)) => *count += 1,
-                None => seen.push((warning, 1)),
-            }
-        }
-    }
+    let mut seen = warnings_by_code(runs, |_| true);
     seen.sort_by_key(|(warning, _)| std::cmp::Reverse(warning.severity));
     seen
 }
@@ -140,22 +119,10 @@ pub(crate) fn some_runs(warning: &Warning, count: usize, runs: &[RunRecord]) -> 
         return None;
     }
     let targets = |of: &dyn Fn(&RunRecord) -> bool| -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for run in runs.iter().filter(|run| of(run)) {
-            for job in &run.jobs {
-                if !names.contains(&job.target.name.as_str()) {
-                    names.push(&job.target.name);
-                }
-            }
-        }
-        names
+        let jobs = runs.iter().filter(|run| of(run)).flat_map(|run| &run.jobs);
+        distinct(jobs.map(|job| job.target.name.as_str()))
     };
-    let has = |run: &RunRecord| {
-        let of_jobs = run.jobs.iter().flat_map(|job| &job.warnings);
-        of_jobs
-            .chain(&run.warnings)
-            .any(|other| other.code == warning.code)
-    };
+    let has = |run: &RunRecord| run.has_warning(&warning.code);
     let (all, concerned) = (targets(&|_| true), targets(&has));
     let where_ = match concerned.len() {
         some if some < all.len() && some <= NAMED_MAX => format!(": {}", concerned.join(", ")),

@@ -115,11 +115,6 @@ pub(crate) fn ladder_part(run: &RunRecord) -> Option<&str> {
     part.filter(|part| LADDERS.contains(part))
 }
 
-/// Sequential series are reported in bytes, others in operations.
-pub(crate) fn told_in_bytes(series: &str) -> bool {
-    series.starts_with("sequential")
-}
-
 /// Lines already printed in a report: tables of several metrics, or of several
 /// levels, share their sentences and notes.
 #[derive(Default)]

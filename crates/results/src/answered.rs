@@ -45,6 +45,17 @@ pub struct HighestRate {
     pub is_answer: bool,
 }
 
+impl HighestRate {
+    /// In MiB/s if `in_bytes`, else in operations per second.
+    #[must_use]
+    pub fn rate(&self, in_bytes: bool) -> f64 {
+        match in_bytes {
+            true => self.mib_per_s,
+            false => self.iops,
+        }
+    }
+}
+
 impl SeriesRecord {
     /// Whether its throughput is given in MiB/s rather than IOPS.
     #[must_use]

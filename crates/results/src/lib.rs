@@ -68,4 +68,5 @@ pub use series::{
     AnswerBound, AnswerPlace, AnswerRecord, InFullRecord, KneeRecord, SeriesRecord, StepRecord,
 };
 pub use sustained::{SustainedClaim, SustainedRecord};
+pub use validity::warnings_by_code;
 pub use warning::{Severity, Warning};

@@ -4,8 +4,8 @@ use crate::{LatencySummary, SustainedRecord};
 use serde::{Deserialize, Serialize};
 use stripewise_stats::InFull;
 use stripewise_units::{
-    counted, format_iops, format_iops_beside, format_rate_interval, format_rate_interval_beside,
-    format_share, plural,
+    counted, distinct, format_iops, format_iops_beside, format_rate_interval,
+    format_rate_interval_beside, format_share, plural,
 };
 
 /// One ladder, summarised. Everything here follows from the runs it names.
@@ -220,6 +220,16 @@ impl AnswerRecord {
         is_above && self.iops_high.is_none_or(|high| iops <= high)
     }
 
+    /// Its rate and the ends of its interval; in MiB/s if `in_bytes`, else in operations per second.
+    #[must_use]
+    pub fn rate(&self, in_bytes: bool) -> (f64, Option<[f64; 2]>) {
+        let (rate, low, high) = match in_bytes {
+            true => (self.mib_per_s, self.mib_per_s_low, self.mib_per_s_high),
+            false => (self.iops, self.iops_low, self.iops_high),
+        };
+        (rate, low.zip(high).map(|(low, high)| [low, high]))
+    }
+
     /// `57,400 IOPS (54,900-59,800)`, `at least 54,900 IOPS`; in MiB/s if `in_bytes`, and `unit`
     /// says so.
     #[must_use]
@@ -244,15 +254,6 @@ impl AnswerRecord {
             (None, Some(ends)) => format_rate_interval_beside(rate, ends, unit, required),
             (None, None) => format!("{text} {unit}"),
         }
-    }
-
-    /// IOPS or MiB/s, with the ends of the interval.
-    fn rate(&self, in_bytes: bool) -> (f64, Option<[f64; 2]>) {
-        let (rate, low, high) = match in_bytes {
-            true => (self.mib_per_s, self.mib_per_s_low, self.mib_per_s_high),
-            false => (self.iops, self.iops_low, self.iops_high),
-        };
-        (rate, low.zip(high).map(|(low, high)| [low, high]))
     }
 }
 
@@ -288,19 +289,23 @@ impl StepRecord {
     pub fn counts(&self) -> bool {
         !self.partial && self.void.is_empty()
     }
+
+    /// Its rate; in MiB/s if `in_bytes`, else in operations per second.
+    #[must_use]
+    pub fn rate(&self, in_bytes: bool) -> f64 {
+        match in_bytes {
+            true => self.mib_per_s,
+            false => self.iops,
+        }
+    }
 }
 
 impl SeriesRecord {
     /// Codes of the warnings that void steps, without duplicates.
     #[must_use]
     pub fn void_codes(&self) -> Vec<&str> {
-        let mut codes: Vec<&str> = Vec::new();
-        for code in self.steps.iter().flat_map(|step| &step.void) {
-            if !codes.contains(&code.as_str()) {
-                codes.push(code);
-            }
-        }
-        codes
+        let codes = self.steps.iter().flat_map(|step| &step.void);
+        distinct(codes.map(String::as_str))
     }
 }
 

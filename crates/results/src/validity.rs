@@ -3,36 +3,63 @@
 //! answer.
 
 use crate::{JobRecord, JobRow, RunRecord, Severity, Warning};
+use stripewise_units::distinct;
 
-fn add_void<'a>(codes: &mut Vec<&'a str>, warnings: &'a [Warning]) {
-    for warning in warnings {
-        if warning.severity == Severity::Void && !codes.contains(&warning.code.as_str()) {
-            codes.push(&warning.code);
+fn void_among<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<&'a str> {
+    let void = warnings.filter(|warning| warning.severity == Severity::Void);
+    distinct(void.map(|warning| warning.code.as_str()))
+}
+
+/// Each code once, among the warnings that count, in order of appearance: the first of its warnings,
+/// and the number of runs that have one.
+#[must_use]
+pub fn warnings_by_code(
+    runs: &[RunRecord],
+    counts: impl Fn(&Warning) -> bool,
+) -> Vec<(&Warning, usize)> {
+    let mut found: Vec<(&Warning, usize)> = Vec::new();
+    for run in runs {
+        let mut of_this_run: Vec<&str> = Vec::new();
+        for warning in run.all_warnings().filter(|one| counts(one)) {
+            if of_this_run.contains(&warning.code.as_str()) {
+                continue;
+            }
+            of_this_run.push(&warning.code);
+            match found.iter_mut().find(|(one, _)| one.code == warning.code) {
+                Some((_, count)) => *count += 1,
+                None => found.push((warning, 1)),
+            }
         }
     }
+    found
 }
 
 impl RunRecord {
+    /// All its warnings, those of its jobs first.
+    pub fn all_warnings(&self) -> impl Iterator<Item = &Warning> {
+        let of_jobs = self.jobs.iter().flat_map(|job| &job.warnings);
+        of_jobs.chain(&self.warnings)
+    }
+
+    /// Whether it or one of its jobs has a warning of this code.
+    #[must_use]
+    pub fn has_warning(&self, code: &str) -> bool {
+        self.all_warnings().any(|warning| warning.code == code)
+    }
+
     /// Codes of the warnings that void numbers of this run, without duplicates: of the run as a
     /// whole and of all of its jobs. Empty: its numbers count.
     #[must_use]
     pub fn void_codes(&self) -> Vec<&str> {
-        let mut codes = Vec::new();
-        add_void(&mut codes, &self.warnings);
-        for job in &self.jobs {
-            add_void(&mut codes, &job.warnings);
-        }
-        codes
+        let of_jobs = self.jobs.iter().flat_map(|job| &job.warnings);
+        void_among(self.warnings.iter().chain(of_jobs))
     }
 
     /// Codes of the warnings that void the numbers of one of its jobs: of that job
     /// and of the run as a whole. Empty: they count.
     #[must_use]
     pub fn void_codes_of<'a>(&'a self, job: &'a JobRecord) -> Vec<&'a str> {
-        let mut codes = Vec::new();
-        add_void(&mut codes, &job.warnings);
-        add_void(&mut codes, &self.warnings);
-        codes
+        void_among(job.warnings.iter().chain(&self.warnings))
     }
 }
 

@@ -187,6 +187,7 @@ fn what_of_store(query: Option<&str>) -> Result<Query, &'static str> {
         series: value("series"),
         since: since.transpose()?,
         limit: Some(limit),
+        ..Query::default()
     })
 }
 

@@ -209,25 +209,20 @@ impl Error {
     }
 
     /// The same, naming the damaged run.
-    pub(crate) fn of_run(mut self, run: &str) -> Error {
-        if let ErrorKind::Damaged { detail } = &self.kind {
-            let detail = detail.clone();
-            self.kind = ErrorKind::DamagedRun {
-                run: run.to_owned(),
-                detail,
-            };
-        }
-        self
+    pub(crate) fn of_run(self, run: &str) -> Error {
+        let run = run.to_owned();
+        self.where_damaged(|detail| ErrorKind::DamagedRun { run, detail })
     }
 
     /// The same where only this document is damaged.
-    pub(crate) fn of_document(mut self, name: &str) -> Error {
+    pub(crate) fn of_document(self, name: &str) -> Error {
+        let name = name.to_owned();
+        self.where_damaged(|detail| ErrorKind::DamagedDocument { name, detail })
+    }
+
+    fn where_damaged(mut self, kind: impl FnOnce(String) -> ErrorKind) -> Error {
         if let ErrorKind::Damaged { detail } = &self.kind {
-            let detail = detail.clone();
-            self.kind = ErrorKind::DamagedDocument {
-                name: name.to_owned(),
-                detail,
-            };
+            self.kind = kind(detail.clone());
         }
         self
     }

@@ -59,6 +59,17 @@ pub struct Filter {
     pub limit: Option<u32>,
 }
 
+impl Filter {
+    /// All runs of this series.
+    #[must_use]
+    pub fn of_series(series: &str) -> Filter {
+        Filter {
+            series: Some(series.to_owned()),
+            ..Filter::default()
+        }
+    }
+}
+
 /// A run in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSummary {

@@ -41,15 +41,6 @@ impl Nanoseconds {
     pub const fn ns(self) -> u64 {
         self.0
     }
-
-    /// Whole seconds.
-    ///
-    /// # Panics
-    /// If it exceeds 584 years.
-    #[must_use]
-    pub const fn from_seconds(seconds: u64) -> Self {
-        Nanoseconds(seconds * S)
-    }
 }
 
 impl From<Nanoseconds> for std::time::Duration {

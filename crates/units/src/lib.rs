@@ -13,6 +13,7 @@
 mod bytes;
 mod decimal;
 mod device_number;
+mod distinct;
 mod duration;
 mod error;
 mod hint;
@@ -39,6 +40,7 @@ use other as platform;
 
 pub use bytes::{ByteSize, SECTOR_SIZE_BYTES, format_bytes};
 pub use device_number::DeviceNumber;
+pub use distinct::distinct;
 pub use duration::{Nanoseconds, format_duration, format_duration_beside, format_duration_exact};
 pub use error::ParseError;
 pub use hint::Hint;
@@ -64,4 +66,4 @@ pub use percentile::Percentile;
 /// ```
 pub use platform::advice;
 pub use typeset::{Typeset, is_typeset_dash, typeset};
-pub use wall::WallTime;
+pub use wall::{WallTime, civil_date};

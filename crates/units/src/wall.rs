@@ -67,7 +67,7 @@ impl WallTime {
 impl fmt::Display for WallTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seconds, ns) = (self.0 / NS_PER_S, self.0 % NS_PER_S);
-        let (year, month, day) = civil(seconds / S_PER_DAY);
+        let (year, month, day) = civil_date(seconds / S_PER_DAY);
         let second = seconds % S_PER_DAY;
         let (hour, minute) = (second / 3_600, second / 60 % 60);
         write!(
@@ -155,11 +155,12 @@ fn days_of(year: u64, month: u64, day: u64) -> Option<u64> {
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let days = era * DAYS_PER_ERA + of_era * 365 + of_era / 4 - of_era / 100 + of_year;
     let days = days.checked_sub(DAYS_TO_EPOCH)?;
-    (civil(days) == (year, month, day)).then_some(days)
+    (civil_date(days) == (year, month, day)).then_some(days)
 }
 
 /// Year, month and day for a number of days since 1970-01-01.
-fn civil(days: u64) -> (u64, u64, u64) {
+#[must_use]
+pub fn civil_date(days: u64) -> (u64, u64, u64) {
     let days = days + DAYS_TO_EPOCH;
     let (era, of_era) = (days / DAYS_PER_ERA, days % DAYS_PER_ERA);
     let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;

@@ -80,6 +80,17 @@ words!(
 );
 
 impl CacheMode {
+    /// The mode with these properties.
+    #[must_use]
+    pub const fn of(is_direct: bool, is_durable: bool) -> CacheMode {
+        match (is_direct, is_durable) {
+            (true, true) => CacheMode::DirectSync,
+            (true, false) => CacheMode::Direct,
+            (false, true) => CacheMode::BufferedSync,
+            (false, false) => CacheMode::Buffered,
+        }
+    }
+
     /// Bypasses the page cache, so everything must be aligned to the logical sector.
     #[must_use]
     pub const fn is_direct(self) -> bool {

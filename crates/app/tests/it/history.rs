@@ -372,7 +372,15 @@ fn the_list_says_what_studies_came_to_and_a_bench_with_requirements_is_one() {
     let require = ["--require", "random-read iops>=800"];
     let together = ["--require", "random-read p99<15ms"];
     let series = ["--series", "random-read"];
-    desk.run(&[&["bench", "sim:raid10-10k"][..], &series, &require, &together].concat());
+    desk.run(
+        &[
+            &["bench", "sim:raid10-10k"][..],
+            &series,
+            &require,
+            &together,
+        ]
+        .concat(),
+    );
     desk.run(&["qualify", "sim:disk-7k2", "--for", "etcd"]);
     let limits = desk.run(&["limits", "sim:ebs-gp3"]).done().stdout;
     // The command that shows it again has the end of its id.

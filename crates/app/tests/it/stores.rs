@@ -139,25 +139,90 @@ fn nothing_is_called_kept_that_was_not_kept() {
     assert_eq!(desk.ids().len(), 1);
 }
 
-#[test]
-fn an_experiment_whose_end_was_not_kept_is_not_called_kept() {
+/// A store that refuses the rows of a table for which this holds.
+fn refusing(table: &str, when: &str) -> Desk {
     let desk = Desk::new();
     desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
-    // The last write of an experiment, with how it ended, is the one that fails.
     let connection = rusqlite::Connection::open(desk.store()).expect("the store");
     for doing in ["INSERT", "UPDATE"] {
         let trigger = format!(
-            "CREATE TRIGGER refuse_{doing} BEFORE {doing} ON documents \
-             WHEN NEW.json LIKE '%\"ended\":%' \
+            "CREATE TRIGGER refuse_{doing} BEFORE {doing} ON {table} WHEN {when} \
              BEGIN SELECT RAISE(ABORT, 'not this one'); END"
         );
         connection.execute_batch(&trigger).expect("a trigger");
     }
-    drop(connection);
-    let align = ["align", "sim:raid10-10k", "--blocks", "10", "--step", "1s"];
-    let answer = desk.run(&align).ended(5).said(&["not this one"]);
-    assert!(!answer.stdout.contains("Saved as"), "{}", answer.stdout);
+    desk
+}
+
+/// The last write of an experiment, with how it ended.
+const ITS_END: &str = "NEW.json LIKE '%\"ended\":%'";
+
+const ALIGN: [&str; 6] = ["align", "sim:raid10-10k", "--blocks", "10", "--step", "1s"];
+
+const ADVISE: [&str; 10] = [
+    "advise",
+    "sim:raid10-10k",
+    "--mix",
+    "random-read=70,random-write=30",
+    "--vary",
+    "offset=63s,1M",
+    "--vary",
+    "stripe-unit=64K,128K",
+    "--passes",
+    "6",
+];
+
+#[test]
+fn an_experiment_whose_end_was_not_kept_is_not_called_kept() {
+    let desk = refusing("documents", ITS_END);
+    let answer = desk.run(&ALIGN).ended(5).said(&["not this one"]);
+    assert!(!answer.stdout.contains("Saved"), "{}", answer.stdout);
     assert!(answer.stdout.contains("diff %"), "{}", answer.stdout);
+}
+
+#[test]
+fn advice_whose_end_was_not_kept_is_printed_and_not_called_kept() {
+    let desk = refusing("documents", ITS_END);
+    let answer = desk.run(&ADVISE).ended(5).said(&["not this one"]);
+    assert!(!answer.stdout.contains("Saved"), "{}", answer.stdout);
+    assert!(answer.stdout.contains("IOPS"), "{}", answer.stdout);
+}
+
+/// The store takes three runs of the first block or pass, and no more.
+#[test]
+fn a_block_whose_runs_the_store_refuses_is_made_to_its_end_and_shown() {
+    let few = "(SELECT count(*) FROM runs) > 3";
+    let answer = refusing("runs", few).run(&ALIGN).ended(5);
+    let answer = answer.said(&["not this one", "lab resume"]);
+    assert!(answer.stdout.contains("diff %"), "{}", answer.stdout);
+    assert!(!answer.stdout.contains("Saved"), "{}", answer.stdout);
+    let answer = refusing("runs", few).run(&ADVISE).ended(5);
+    let answer = answer.said(&["not this one"]);
+    let words = ["1 pass is finished", "1 pass in", "lab resume"];
+    for words in words {
+        assert!(answer.stdout.contains(words), "{}", answer.stdout);
+    }
+}
+
+/// The store takes three of the six repetitions, and no more.
+#[test]
+fn a_check_whose_runs_the_store_refuses_is_made_to_its_end_and_shown() {
+    let few = "(SELECT count(*) FROM runs) > 3";
+    let check = [
+        "check",
+        "sim:raid10-10k",
+        "--duration",
+        "1s",
+        "--require",
+        "read_iops>=1",
+    ];
+    let answer = refusing("runs", few).run(&check).ended(5);
+    let answer = answer.said(&["not this one"]);
+    assert!(answer.stdout.contains("read_iops>=1"), "{}", answer.stdout);
+    assert!(!answer.stdout.contains("Again "), "{}", answer.stdout);
+    let json = [&check[..], &["--json"]].concat();
+    let found = refusing("runs", few).run(&json).ended(5).json();
+    assert_eq!(found.at("runs").items().len(), 6);
 }
 
 #[test]

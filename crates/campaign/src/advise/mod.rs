@@ -14,15 +14,18 @@ mod slack_space;
 
 use crate::steps::layouts::plan::{Asked, prepare, sector_of};
 use crate::steps::layouts::session::{LayoutsSession, announce, simulate_layouts};
-use crate::steps::layouts::stored_layouts::StoredLayouts;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
 use stripewise_lab::layouts::Factor;
 use stripewise_lab::plan_file::cells_of;
 use stripewise_lab::profiles::Profile;
+use stripewise_results::LayoutLevels;
 use stripewise_store::Store;
-use stripewise_units::is_sim_target;
+use stripewise_units::{ByteSize, capitalised, distinct, is_sim_target};
+
+const MIB: u64 = 1 << 20;
+const OFFSET_63_SECTORS: u64 = 63 * 512;
 
 /// The question and its parameters.
 #[derive(Clone, Debug)]
@@ -50,23 +53,6 @@ pub struct AdviseOptions {
     pub slots: bool,
 }
 
-/// The result of advising.
-pub struct Advised {
-    /// The stored document, with the results.
-    pub kept: StoredLayouts,
-    /// The failure that ended it, if any; results before it are shown first.
-    pub ended: Outcome<()>,
-}
-
-impl Advised {
-    fn of(sitting: LayoutsSession) -> Advised {
-        Advised {
-            kept: sitting.kept,
-            ended: sitting.ended,
-        }
-    }
-}
-
 /// Measures layouts and recommends one.
 ///
 /// # Errors
@@ -76,7 +62,7 @@ pub fn advise(
     store: &mut Store,
     options: &AdviseOptions,
     permissions: &Permissions,
-) -> Outcome<Advised> {
+) -> Outcome<LayoutsSession> {
     if !is_sim_target(&options.target) {
         return real::advise(context, store, options, permissions);
     }
@@ -86,22 +72,33 @@ pub fn advise(
             "leave it out",
         ));
     }
-    let mut profile = options.profile.clone();
     let proposal = propose::propose(context, options)?;
-    let mut notes: Vec<String> = Vec::new();
     let sector_bytes = sector_of(context, &options.target)?;
-    notes.extend(profile.fit_sector(sector_bytes));
-    notes.extend(profile.notes.iter().map(|note| sentence(note)));
+    let (mut asked, mut notes) = asked(options, proposal.factors, sector_bytes);
+    asked.present = proposal.present;
     notes.extend(proposal.notes);
+    let (mut kept, arrays) = prepare(context, store, asked)?;
+    kept.by_arithmetic = proposal.by_arithmetic;
+    kept.notes = notes;
+    kept.not_tried = proposal.not_tried;
+    announce(context, &kept, true);
+    simulate_layouts(context, store, &arrays, kept)
+}
+
+/// The question for these factors on a target with this sector size, and notes on it.
+fn asked(options: &AdviseOptions, factors: Vec<Factor>, sector_bytes: u64) -> (Asked, Vec<String>) {
+    let mut profile = options.profile.clone();
+    let mut notes = profile.fit_sector(sector_bytes);
+    notes.extend(profile.notes.iter().map(|note| sentence(note)));
     let asked = Asked {
         part: "advise",
         title: format!("Layout of {} for {}", options.target, profile.name),
         target: options.target.clone(),
         profile: Some(profile.name.clone()),
-        factors: proposal.factors,
+        factors,
         cells: cells_of(&profile),
         durations_given: false,
-        present: proposal.present,
+        present: LayoutLevels::new(),
         margin_percent: Some(options.margin_percent),
         passes_max: options.passes_max,
         time_ns: options.time_ns,
@@ -110,15 +107,18 @@ pub fn advise(
         label: options.label.clone(),
         slots: options.slots,
     };
-    let (mut kept, arrays) = prepare(context, store, asked)?;
-    kept.by_arithmetic = proposal.by_arithmetic;
-    kept.notes = notes;
-    kept.not_tried = proposal.not_tried;
-    announce(context, &kept, true);
-    let sitting = simulate_layouts(context, store, &arrays, kept)?;
-    Ok(Advised::of(sitting))
+    (asked, notes)
+}
+
+/// A factor with these sizes as levels, each once.
+fn factor_of(name: &str, sizes: impl IntoIterator<Item = u64>) -> Factor {
+    let levels = sizes.into_iter().map(|size| ByteSize(size).to_string());
+    Factor {
+        name: name.to_owned(),
+        levels: distinct(levels),
+    }
 }
 
 fn sentence(note: &str) -> String {
-    format!("{}.", stripewise_units::capitalised(note))
+    format!("{}.", capitalised(note))
 }

@@ -1,9 +1,11 @@
 //! The layouts worth trying on a simulated array: its present start, 1 MiB and
 //! sector 63; its present stripe unit, and 64K to 1M; and any that the user names.
 
-use super::AdviseOptions;
 use super::slack_space::{units_of, waste_note};
-use crate::steps::layouts::plan::{allocation_unit_matters, no_effect, present_levels};
+use super::{AdviseOptions, MIB, OFFSET_63_SECTORS, factor_of};
+use crate::steps::layouts::plan::{
+    NO_FRAGMENTS, allocation_unit_matters, no_effect, present_levels,
+};
 use stripewise_array_sim::ArraySpec;
 use stripewise_array_sim::layout::Level;
 use stripewise_conductor::context::Context;
@@ -11,10 +13,8 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::simulated::spec;
 use stripewise_lab::layouts::Factor;
 use stripewise_results::{EffectRecord, LayoutLevels};
-use stripewise_units::{ByteSize, sim_array};
+use stripewise_units::sim_array;
 
-const MIB: u64 = 1 << 20;
-const OFFSET_63_SECTORS: u64 = 63 * 512;
 /// Common stripe units of controllers and mdadm.
 const UNITS: [u64; 5] = [64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20];
 
@@ -38,10 +38,7 @@ pub fn propose(context: &Context, options: &AdviseOptions) -> Outcome<Proposal> 
         factors.retain(|factor| factor.name != asked.name);
         if asked.name == "allocation-unit" && !allocation_unit_matters(context, name, asked)? {
             by_arithmetic.push(no_effect(asked));
-            notes.push(
-                "The allocation unit has no effect here: the file of a simulated array has no fragments (fragments=1000 makes some)."
-                    .to_owned(),
-            );
+            notes.push(NO_FRAGMENTS.to_owned());
             continue;
         }
         factors.push(asked.clone());
@@ -52,10 +49,7 @@ pub fn propose(context: &Context, options: &AdviseOptions) -> Outcome<Proposal> 
             name: "allocation-unit".to_owned(),
             levels: vec!["4K".to_owned(), "64K".to_owned()],
         }));
-        notes.push(
-            "The allocation unit has no effect here: the file of a simulated array has no fragments (fragments=1000 makes some)."
-                .to_owned(),
-        );
+        notes.push(NO_FRAGMENTS.to_owned());
     }
     notes.push(waste_note(&units_of(&options.vary)));
     if factors.is_empty() {
@@ -76,28 +70,14 @@ pub fn propose(context: &Context, options: &AdviseOptions) -> Outcome<Proposal> 
 
 /// Offset and stripe unit, if the array supports them.
 fn usual(spec: &ArraySpec) -> Vec<Factor> {
-    let text = |sizes: Vec<u64>| sizes.into_iter().map(|size| ByteSize(size).to_string());
-    let factor = |name: &str, sizes: Vec<u64>| Factor {
-        name: name.to_owned(),
-        levels: text(sizes).collect(),
-    };
-    let distinct = |sizes: Vec<u64>| {
-        let mut kept: Vec<u64> = Vec::new();
-        for size in sizes {
-            if !kept.contains(&size) {
-                kept.push(size);
-            }
-        }
-        kept
-    };
     let mut offsets = vec![spec.offset_bytes, MIB];
     if OFFSET_63_SECTORS.is_multiple_of(spec.sector_bytes.max(1)) {
         offsets.push(OFFSET_63_SECTORS);
     }
-    let mut factors = vec![factor("offset", distinct(offsets))];
+    let mut factors = vec![factor_of("offset", offsets)];
     if is_striped(spec.level) {
-        let units = [&[spec.stripe_unit_bytes], &UNITS[..]].concat();
-        factors.push(factor("stripe-unit", distinct(units)));
+        let units = std::iter::once(spec.stripe_unit_bytes).chain(UNITS);
+        factors.push(factor_of("stripe-unit", units));
     }
     factors.retain(|factor| factor.levels.len() > 1);
     factors

@@ -2,17 +2,18 @@
 //! target is measured as it is, with only base offsets varied.
 
 use super::slack_space::{units_of, waste_note, waste_of_files};
-use super::{AdviseOptions, Advised, sentence};
+use super::{AdviseOptions, MIB, OFFSET_63_SECTORS, asked, factor_of};
 use crate::steps::array_facts::{ArrayFacts, of_disk};
 use crate::steps::layouts::base::prepare_on_target;
 use crate::steps::layouts::commands::LayoutSite;
-use crate::steps::layouts::plan::{Asked, problem_failure};
+use crate::steps::layouts::plan::Asked;
 use crate::steps::layouts::real::devices::{MayDestroy, found, judge};
 use crate::steps::layouts::real::passes::names_of;
 use crate::steps::layouts::real::prepare::{NOT_MEASURED, prepare_on_devices, say_what_is_lost};
 use crate::steps::layouts::real::spec::sector_of;
-use crate::steps::layouts::session::{announce, make_layouts, measure_on_target};
+use crate::steps::layouts::session::{LayoutsSession, announce, make_layouts, measure_on_target};
 use crate::steps::layouts::stored_layouts::{LayoutPlace, StoredLayouts};
+use crate::steps::stored_experiment::plan_failure;
 use std::path::Path;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::Outcome;
@@ -23,14 +24,10 @@ use stripewise_disk_provision::Identity;
 use stripewise_lab::layouts::{
     Factor, LayoutPlan, LayoutSet, PassesEnded, Unmeasured, by_arithmetic,
 };
-use stripewise_lab::plan_file::cells_of;
 use stripewise_results::LayoutLevels;
 use stripewise_store::Store;
 use stripewise_units::{ByteSize, path_of};
-use stripewise_workload::Workload;
 
-const MIB: u64 = 1 << 20;
-const OFFSET_63_SECTORS: u64 = 63 * 512;
 const SECTOR_BYTES: u64 = 512;
 
 pub fn advise(
@@ -38,18 +35,11 @@ pub fn advise(
     store: &mut Store,
     options: &AdviseOptions,
     permissions: &Permissions,
-) -> Outcome<Advised> {
+) -> Outcome<LayoutsSession> {
     let may = MayDestroy::of(permissions);
     match may.names.is_empty() {
         true => on_target(context, store, options, permissions),
         false => on_devices(context, store, options, &may),
-    }
-}
-
-fn factor(name: &str, levels: &[&str]) -> Factor {
-    Factor {
-        name: name.to_owned(),
-        levels: levels.iter().map(|level| (*level).to_owned()).collect(),
     }
 }
 
@@ -60,30 +50,6 @@ fn with_asked(mut factors: Vec<Factor>, options: &AdviseOptions) -> Vec<Factor> 
         factors.push(asked.clone());
     }
     factors
-}
-
-fn asked(options: &AdviseOptions, factors: Vec<Factor>, sector_bytes: u64) -> (Asked, Vec<String>) {
-    let mut profile = options.profile.clone();
-    let mut notes = profile.fit_sector(sector_bytes);
-    notes.extend(profile.notes.iter().map(|note| sentence(note)));
-    let asked = Asked {
-        part: "advise",
-        title: format!("Layout of {} for {}", options.target, profile.name),
-        target: options.target.clone(),
-        profile: Some(profile.name.clone()),
-        factors,
-        cells: cells_of(&profile),
-        durations_given: false,
-        present: LayoutLevels::new(),
-        margin_percent: Some(options.margin_percent),
-        passes_max: options.passes_max,
-        time_ns: options.time_ns,
-        size_bytes: options.size_bytes,
-        seed: Some(options.seed),
-        label: options.label.clone(),
-        slots: options.slots,
-    };
-    (asked, notes)
 }
 
 /// The devices in a target name, separated by commas.
@@ -98,7 +64,7 @@ fn on_devices(
     store: &mut Store,
     options: &AdviseOptions,
     may: &MayDestroy,
-) -> Outcome<Advised> {
+) -> Outcome<LayoutsSession> {
     let names = named(&options.target);
     let devices = found(&names)?;
     let (start, known) = match devices.as_slice() {
@@ -148,7 +114,7 @@ fn on_devices(
     kept.not_tried.extend(more);
     say_what_is_lost(context, &kept, may)?;
     announce(context, &kept, false);
-    make_layouts(context, store, kept, may).map(Advised::of)
+    make_layouts(context, store, kept, may)
 }
 
 /// Start of the only partition of a device.
@@ -169,14 +135,14 @@ fn on_target(
     store: &mut Store,
     options: &AdviseOptions,
     permissions: &Permissions,
-) -> Outcome<Advised> {
+) -> Outcome<LayoutsSession> {
     if options.target.contains(',') && !path_of(&options.target).exists() {
         return on_named_devices(context, store, options);
     }
     let path = path_of(&options.target);
     let known = known_of(context, &path);
     let aligned = known.as_ref().and_then(ArrayFacts::aligned_bytes);
-    let proposed = factor_of_offsets(&offsets_from(start_of(&path), aligned));
+    let proposed = offsets_from(start_of(&path), aligned);
     let (asked, mut notes) = asked(options, with_asked(vec![proposed], options), SECTOR_BYTES);
     notes.extend(known.as_ref().and_then(ArrayFacts::measured_note));
     let mut on = match prepare_on_target(context, store, permissions, asked.clone()) {
@@ -201,7 +167,7 @@ fn on_target(
         .notes
         .extend(waste_of_files(context, &path, &units_of(&options.vary)));
     announce(context, &on.kept, false);
-    measure_on_target(context, store, on).map(Advised::of)
+    measure_on_target(context, store, on)
 }
 
 /// Several devices without permission: their combined layout is not made, so there is
@@ -210,7 +176,7 @@ fn on_named_devices(
     context: &Context,
     store: &mut Store,
     options: &AdviseOptions,
-) -> Outcome<Advised> {
+) -> Outcome<LayoutsSession> {
     let names = named(&options.target);
     let devices = found(&names)?;
     let sector = u64::from(sector_of(&devices));
@@ -253,23 +219,16 @@ fn unmeasured(
     asked: Asked,
     notes: Vec<String>,
     place: Unmeasurable,
-) -> Outcome<Advised> {
-    let set = LayoutSet::full(asked.factors, |_| None).map_err(problem_failure)?;
+) -> Outcome<LayoutsSession> {
+    let set = LayoutSet::full(asked.factors.clone(), |_| None).map_err(plan_failure)?;
     let present = place.start_bytes.and_then(|start| {
         let levels = LayoutLevels::from([("offset".to_owned(), ByteSize(start).to_string())]);
         set.position(&levels)
     });
     let plan = LayoutPlan {
-        title: asked.title,
-        profile: asked.profile,
         present,
-        set,
-        cells: asked.cells,
-        margin_percent: asked.margin_percent.unwrap_or(LayoutPlan::MARGIN_PERCENT),
-        passes_max: asked.passes_max.unwrap_or(LayoutPlan::PASSES_MAX),
         time_budget_ns: None,
-        seed: asked.seed.unwrap_or(Workload::SEED),
-        slots: None,
+        ..asked.plan(set)
     };
     let record = by_arithmetic(&Unmeasured {
         title: &plan.title,
@@ -302,10 +261,11 @@ fn unmeasured(
         offset_bytes: place.start_bytes.unwrap_or(MIB),
         ..LayoutSite::default()
     });
-    kept.keep(context, store)?;
-    Ok(Advised {
+    let ended = kept.keep(context, store);
+    Ok(LayoutsSession {
         kept,
-        ended: Ok(()),
+        is_kept: ended.is_ok(),
+        ended,
     })
 }
 
@@ -339,31 +299,18 @@ fn known_of(context: &Context, path: &Path) -> Option<ArrayFacts> {
 
 /// The partition's present offset, one aligned with measured units, 1 MiB, and
 /// sector 63.
-fn offsets_from(start: Option<u64>, aligned: Option<u64>) -> Vec<u64> {
-    let mut offsets = Vec::new();
+fn offsets_from(start: Option<u64>, aligned: Option<u64>) -> Factor {
     let usual = [MIB, OFFSET_63_SECTORS];
-    for offset in start.into_iter().chain(aligned).chain(usual) {
-        if !offsets.contains(&offset) {
-            offsets.push(offset);
-        }
-    }
-    offsets
-}
-
-fn factor_of_offsets(offsets: &[u64]) -> Factor {
-    let levels = offsets.iter().map(|offset| ByteSize(*offset).to_string());
-    Factor {
-        name: "offset".to_owned(),
-        levels: levels.collect(),
-    }
+    factor_of("offset", start.into_iter().chain(aligned).chain(usual))
 }
 
 /// Layouts worth trying on this many devices: for one, also its partition's present offset and
 /// one aligned with measured units.
 fn proposed(devices: usize, start: Option<u64>, aligned: Option<u64>) -> Vec<Factor> {
-    let mut proposed = vec![factor_of_offsets(&offsets_from(start, aligned))];
+    let mut proposed = vec![offsets_from(start, aligned)];
     if devices > 2 {
-        proposed.push(factor("stripe-unit", &["512K", "64K", "256K"]));
+        let units = [512 << 10, 64 << 10, 256 << 10];
+        proposed.push(factor_of("stripe-unit", units));
     }
     proposed
 }

@@ -4,8 +4,8 @@ use super::AlignOptions;
 use super::design::{Design, primary};
 use crate::steps::experiment::fit::check_fit;
 use crate::steps::experiment::ground::TargetGround;
-use crate::steps::experiment::stored_experiment::LevelPlaces;
-use stripewise_conductor::failure::{Failure, Outcome};
+use crate::steps::experiment::stored_experiment::{LevelPlaces, plan_failure};
+use stripewise_conductor::failure::Outcome;
 use stripewise_conductor::targets::OpenTarget;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
 use stripewise_lab::offsets::{OFFSET_36K, OFFSET_63_SECTORS, present, shift};
@@ -20,10 +20,7 @@ pub(super) fn plan(
 ) -> Outcome<(ExperimentPlan, LevelPlaces)> {
     let mut place = found.place.clone();
     let offsets = offsets(design, found, &mut place);
-    let shifted = shift(&found.ground, &offsets).map_err(|problem| {
-        let hint = problem.hint().to_owned();
-        Failure::usage(problem.to_string(), hint)
-    })?;
+    let shifted = shift(&found.ground, &offsets).map_err(plan_failure)?;
     warn_of_partial_pages(
         design,
         found,

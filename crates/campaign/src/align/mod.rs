@@ -13,7 +13,6 @@ use crate::steps::experiment::start::{ExperimentOptions, limit, start};
 use crate::steps::experiment::stored_experiment::{ExperimentKind, StoredExperiment};
 use design::Design;
 use stripewise_conductor::context::Context;
-use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::host_group::open_with;
 use stripewise_conductor::measure::check_before;
@@ -147,8 +146,7 @@ fn refuse_void(options: &AlignOptions, design: &Design, opened: &OpenTarget) -> 
     }
     let in_memory = (opened.real()).and_then(|_| void_in_memory(&path_of(&options.target)));
     let void = in_memory.or_else(|| void_data(opened).filter(|_| !design.writes))?;
-    Some(Failure::new(
-        Exit::Target,
+    Some(Failure::target(
         format!(
             "{}: every run here would be void: {}",
             options.target, void.message

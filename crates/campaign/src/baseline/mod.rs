@@ -123,7 +123,12 @@ fn repeated(
         target.finish_or_report(context);
     }
     let exit = exit_of(context, &records);
-    outcome?;
+    match (outcome?, exit) {
+        // A baseline holds its runs itself.
+        (Some(failure), Exit::Done) => context.note_late_failure(&failure),
+        (Some(failure), _) => return Err(failure),
+        (None, _) => {}
+    }
     Ok((records, exit))
 }
 

@@ -9,6 +9,7 @@ pub use expect::{expectations, expected};
 pub use precondition::Precondition;
 
 use std::rc::Rc;
+use stripewise_conductor::conduct::Conducted;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::host_group::{
@@ -118,14 +119,6 @@ impl BenchOptions {
     }
 }
 
-/// The result of a bench.
-pub struct Benched {
-    /// The records in chronological order.
-    pub records: Vec<RunRecord>,
-    /// The failure that ended it, if any; results before it are shown first.
-    pub ended: Outcome<()>,
-}
-
 /// The series and steps for these options, known before a
 /// store or a file is made.
 ///
@@ -159,7 +152,7 @@ pub fn bench(
     options: &BenchOptions,
     plan: BenchPlan,
     permissions: &Permissions,
-) -> Outcome<Benched> {
+) -> Outcome<Conducted> {
     let plan = possible(context, store, options, plan, permissions)?;
     announce(context, options, &plan);
     let opened = aim_bench(context, store, options, &plan, permissions)?;
@@ -189,7 +182,7 @@ pub fn bench(
     let records = std::mem::take(&mut steps.records);
     drop(steps);
     opened.finish_or_report(context);
-    Ok(Benched { records, ended })
+    Ok(Conducted { records, ended })
 }
 
 fn spec(options: &BenchOptions) -> LadderOptions {

@@ -23,6 +23,8 @@ pub struct Answer {
     pub records: Vec<RunRecord>,
     /// They were made now, not loaded from the history.
     pub made: bool,
+    /// The store has all of them. If not, its failure was reported.
+    pub is_kept: bool,
     /// Name of the baseline.
     pub baseline: Option<String>,
     /// The table of changes; empty without a baseline.
@@ -110,6 +112,7 @@ impl Answer {
         };
         Answer {
             made: options.run.is_none(),
+            is_kept: true,
             baseline: baseline.map(|kept| kept.name.clone()),
             comparisons: Vec::new(),
             requirements,

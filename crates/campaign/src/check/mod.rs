@@ -119,7 +119,7 @@ pub fn check(
     let (mut records, mut own) = (Vec::new(), None);
     let reference = baseline.as_ref();
     let measured = match &options.run {
-        Some(id) => stored(context, options, reference, id, &mut records),
+        Some(id) => stored(context, options, reference, id, &mut records).map(|()| None),
         None => measure(
             context,
             &mut store,
@@ -129,7 +129,7 @@ pub fn check(
             (&mut records, &mut own),
         ),
     };
-    if let (Some(name), Ok(()), true) = (&options.run, &measured, records.is_empty()) {
+    if let (Some(name), Ok(_), true) = (&options.run, &measured, records.is_empty()) {
         return Err(Failure::usage(
             format!("{name} holds no runs, so nothing can be required of it"),
             "`stripewise history` lists what is stored",
@@ -140,14 +140,20 @@ pub fn check(
     }
     refuse_partial(options, &records)?;
     let ended = exit_of(context, &records);
-    measured?;
-    if records.is_empty() || ended != Exit::Done && options.run.is_none() {
-        return Ok(Answer::inconclusive(options, records, ended));
+    let refused = measured?;
+    if let Some(failure) = &refused {
+        context.note_late_failure(failure);
     }
-    let answer = answered(context, &mut store, options, (baseline, own), records, by)?;
+    if records.is_empty() || ended != Exit::Done && options.run.is_none() {
+        let mut answer = Answer::inconclusive(options, records, ended);
+        answer.is_kept = refused.is_none();
+        return Ok(answer);
+    }
+    let mut answer = answered(context, &mut store, options, (baseline, own), records, by)?;
+    answer.is_kept = refused.is_none();
     // The runs alone do not contain the findings.
     let series = answer.records.iter().find_map(|run| run.series.as_deref());
-    if let Some(series) = series.filter(|_| answer.made) {
+    if let Some(series) = series.filter(|_| answer.made && answer.is_kept) {
         let kept = keep_document(context, &mut store, KIND, series, &answer.stored());
         if let Err(failure) = kept {
             context.note(format!(
@@ -198,22 +204,29 @@ fn answered(
     for caution in baseline.cautions() {
         answer.say(caution);
     }
-    let kept_now = keep_gentle(context, store, options, &mut baseline, &answer.records)?;
-    record_change(context, store, options, &mut baseline, &answer.records)?;
-    if kept_now {
-        answer.say(format!(
+    let first_gentle = keep_gentle(context, store, options, &mut baseline, &answer.records);
+    record_change(context, store, options, &mut baseline, &answer.records);
+    match first_gentle {
+        Some(true) => answer.say(format!(
             "These are the first gentle runs, and are kept with the baseline `{}`: the next \
              `check --gentle` compares with them.",
             baseline.name
-        ));
-    } else {
-        let of_history = own
-            .and_then(|(own, stored)| stored.with(|stored| own.compare(&answer.records, stored)));
-        let comparison = match of_history {
-            Some(comparison) => comparison,
-            None => compared(options, &baseline, &answer.records, by)?,
-        };
-        answer.add(comparison);
+        )),
+        Some(false) => answer.say(format!(
+            "These are the first gentle runs, and could not be kept with the baseline `{}`: there \
+             is nothing to compare with.",
+            baseline.name
+        )),
+        None => {
+            let of_history = own.and_then(|(own, stored)| {
+                stored.with(|stored| own.compare(&answer.records, stored))
+            });
+            let comparison = match of_history {
+                Some(comparison) => comparison,
+                None => compared(options, &baseline, &answer.records, by)?,
+            };
+            answer.add(comparison);
+        }
     }
     Ok(answer)
 }
@@ -308,7 +321,8 @@ fn stored(
     }
 }
 
-/// Measures now. Leaves the target as it was found in any case.
+/// Measures now. Leaves the target as it was found in any case. Returns the store's failure to keep
+/// the runs, all of which are made.
 fn measure(
     context: &Context,
     store: &mut Store,
@@ -316,7 +330,7 @@ fn measure(
     permissions: &Permissions,
     (baseline, by): (Option<&KeptBaseline>, CompareOptions),
     (records, own): (&mut Vec<RunRecord>, &mut Option<Fitted>),
-) -> Outcome<()> {
+) -> Outcome<Option<Failure>> {
     let work = work(options, baseline)?;
     if let Some(baseline) = baseline.filter(|_| options.is_held_against_history()) {
         *own = own_history(context, store, options, baseline, &[], by)?;
@@ -343,7 +357,7 @@ fn run_on(
     work: &Work,
     ready: &Ready,
     records: &mut Vec<RunRecord>,
-) -> Outcome<()> {
+) -> Outcome<Option<Failure>> {
     if let Some(baseline) = baseline {
         let then = reference(options, baseline);
         let expected = expected_records(work, ready);
@@ -359,9 +373,9 @@ fn run_on(
         let repeat = options.repeat.unwrap_or(REPETITIONS);
         return rerun(context, store, work, ready, how(repeat), records);
     };
-    rerun(context, store, work, ready, how(1), records)?;
+    let refused = rerun(context, store, work, ready, how(1), records)?;
     if exit_of(context, records) != Exit::Done {
-        return Ok(());
+        return Ok(refused);
     }
     // The boot of a run is known once it is stored; until then it counts as a new one, whose
     // interval is wider.
@@ -373,12 +387,13 @@ fn run_on(
         rows.any(|row| row.verdict == Verdict::Worse)
     };
     if !table.as_ref().is_none_or(is_worse) {
-        return Ok(());
+        return Ok(refused);
     }
     context
         .note("this run is not like the stored ones, so what is judged are fresh ones".to_owned());
     records.clear();
-    rerun(context, store, work, ready, how(REPETITIONS), records)
+    let again = rerun(context, store, work, ready, how(REPETITIONS), records)?;
+    Ok(refused.or(again))
 }
 
 /// The history of the baseline's loads, if enough is stored: not for gentle runs, nor after
@@ -463,24 +478,28 @@ fn compared(
     judge_change(options, &baseline.name, then, records, by)
 }
 
-/// Stores the first gentle runs with the baseline; returns whether it did.
+/// Stores the first gentle runs with the baseline; `None` if they are not the first, else whether
+/// the store took them.
 fn keep_gentle(
     context: &Context,
     store: &mut Store,
     options: &CheckOptions,
     baseline: &mut KeptBaseline,
     records: &[RunRecord],
-) -> Outcome<bool> {
+) -> Option<bool> {
     if !options.gentle || !baseline.gentle_runs.is_empty() {
-        return Ok(false);
+        return None;
     }
     baseline.gentle_runs = records
         .iter()
         .cloned()
         .map(RunRecord::without_intervals)
         .collect();
-    baseline.keep(context, store)?;
-    Ok(true)
+    let kept = baseline.keep(context, store);
+    if let Err(failure) = &kept {
+        context.note_late_failure(failure);
+    }
+    Some(kept.is_ok())
 }
 
 fn record_change(
@@ -489,9 +508,9 @@ fn record_change(
     options: &CheckOptions,
     baseline: &mut KeptBaseline,
     records: &[RunRecord],
-) -> Outcome<()> {
+) {
     let Some(words) = &options.changed else {
-        return Ok(());
+        return;
     };
     baseline.changes.push(Change {
         at: context.timestamp(),
@@ -501,5 +520,7 @@ fn record_change(
             .find_map(|run| run.series.clone())
             .unwrap_or_default(),
     });
-    baseline.keep(context, store)
+    if let Err(failure) = baseline.keep(context, store) {
+        context.note_late_failure(&failure);
+    }
 }

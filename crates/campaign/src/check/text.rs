@@ -26,9 +26,9 @@ pub fn line(answer: &Answer, exit: Exit) -> String {
         // For other findings: the last of the sentences is the verdict.
         parts.extend(answer.said.last().map(|text| one_line(text)));
     }
-    let kept = answer
-        .records
-        .first()
-        .map_or("", |run| run.series.as_deref().unwrap_or(&run.id));
-    format!("{} [{kept}]\n", parts.join("; "))
+    let line = parts.join("; ");
+    match answer.records.first().filter(|_| answer.is_kept) {
+        Some(run) => format!("{line} [{}]\n", run.series.as_deref().unwrap_or(&run.id)),
+        None => format!("{line}\n"),
+    }
 }

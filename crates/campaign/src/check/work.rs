@@ -4,13 +4,12 @@
 use super::{CheckLoad, CheckOptions};
 use crate::steps::baselines::KeptBaseline;
 use crate::steps::rerun::{Step, StepTarget, Work};
-use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::PlacedJob;
 use stripewise_lab::compare::Requirement;
 use stripewise_lab::{SeriesKind, StepTime};
 use stripewise_targets::Size;
-use stripewise_units::path_of;
+use stripewise_units::{distinct, path_of};
 use stripewise_workload::{
     Arrivals, Distribution, Pattern, Rate, Request, SIMULATED_OPERATIONS_MIN, Steady, Workload,
 };
@@ -45,8 +44,7 @@ pub fn work(options: &CheckOptions, baseline: Option<&KeptBaseline>) -> Outcome<
         return Ok(work);
     }
     if work.targets.iter().any(|target| target.is_made) {
-        return Err(Failure::new(
-            Exit::Target,
+        return Err(Failure::target(
             "a gentle check only reads, and a directory needs a test file to be written first",
             "name an existing file: one of the server's own, or one that `stripewise prepare` made in a quiet hour",
         ));
@@ -67,13 +65,8 @@ fn refuse_loads(options: &CheckOptions) -> Outcome<()> {
 
 /// A step for each part that a requirement names or implies.
 fn of_requirements(options: &CheckOptions, target: &str) -> Outcome<Work> {
-    let mut kinds: Vec<SeriesKind> = Vec::new();
-    for requirement in &options.require {
-        let kind = kind_of(requirement)?;
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
+    let kinds = options.require.iter().map(kind_of);
+    let mut kinds = distinct(kinds.collect::<Outcome<Vec<_>>>()?);
     // Reads before writes.
     kinds.sort_by_key(|kind| SeriesKind::ALL.iter().position(|known| known == kind));
     let mut work = Work::default();

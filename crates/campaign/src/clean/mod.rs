@@ -5,10 +5,10 @@ mod text;
 
 pub use text::cleaned_text;
 
-use crate::steps::experiment::stored_experiment::StoredExperiment;
+use crate::steps::experiment::stored_experiment::{self, StoredExperiment};
 use crate::steps::layouts::real::clean::{LeftLayout, clean_layouts};
 use crate::steps::layouts::real::devices::MayDestroy;
-use crate::steps::layouts::stored_layouts::StoredLayouts;
+use crate::steps::layouts::stored_layouts::{self, StoredLayouts};
 use serde::Serialize;
 use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -123,25 +123,20 @@ fn experiments(
             None => kept.push(StoredExperiment::load(store, id)?),
         }
     }
-    for experiment in layouts {
-        let runs = experiment.run_ids(context, store)?;
+    let layouts = layouts
+        .into_iter()
+        .map(|one| (stored_layouts::KIND, one.id));
+    let kept = kept
+        .into_iter()
+        .map(|one| (stored_experiment::KIND, one.id));
+    for (kind, id) in layouts.chain(kept) {
+        let runs = context.series_run_ids(store, &id)?;
         if yes {
             store.delete(&runs).map_err(store_failure)?;
-            experiment.forget(store)?;
+            store.forget_document(kind, &id).map_err(store_failure)?;
         }
         cleaned.experiments.push(CleanedExperiment {
-            id: experiment.id,
-            runs: runs.len(),
-        });
-    }
-    for experiment in kept {
-        let runs = experiment.run_ids(context, store)?;
-        if yes {
-            store.delete(&runs).map_err(store_failure)?;
-            experiment.forget(store)?;
-        }
-        cleaned.experiments.push(CleanedExperiment {
-            id: experiment.id,
+            id,
             runs: runs.len(),
         });
     }

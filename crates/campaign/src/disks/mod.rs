@@ -152,8 +152,7 @@ fn kind(system: &System, options: &DisksOptions) -> Outcome<Kind> {
             return Ok(Kind::Devices(Some(name)));
         }
         Err(error) => {
-            return Err(Failure::new(
-                Exit::Target,
+            return Err(Failure::target(
                 format!("cannot look at {name}: {error}"),
                 "name a device, an image or a file; without a name all devices are shown",
             ));
@@ -182,8 +181,7 @@ fn open(path: &Path, length: u64) -> Outcome<Medium<std::fs::File>> {
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(
-        Exit::Target,
+    Failure::target(
         format!("cannot read {}: {error}", path.as_text()),
         "run as a user who can read it: root, administrator",
     )

@@ -60,8 +60,7 @@ pub fn doctor(context: &Context, path: &Path, costs: bool) -> Outcome<DoctorDocu
     ];
     checks.push(store(context));
     std::fs::metadata(path).map_err(|error| {
-        Failure::new(
-            Exit::Target,
+        Failure::target(
             format!("cannot look at {}: {error}", path.as_text()),
             "name a path that exists: a directory, a file or a device",
         )

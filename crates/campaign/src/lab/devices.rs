@@ -120,7 +120,7 @@ pub fn prepared(
 }
 
 /// The request of the file for a target with this sector size, and notes on it.
-fn asked(file: &LayoutsFile, sector_bytes: u64) -> (Asked, Vec<String>) {
+pub fn asked(file: &LayoutsFile, sector_bytes: u64) -> (Asked, Vec<String>) {
     let mut notes = Vec::new();
     let cells = match &file.profile {
         Some(profile) => {

@@ -3,7 +3,7 @@
 
 use super::devices;
 use crate::steps::experiment::start::ExperimentOptions;
-use crate::steps::layouts::plan::{Asked, prepare, present_of, sector_of, without_allocation_unit};
+use crate::steps::layouts::plan::{prepare, present_of, sector_of, without_allocation_unit};
 use crate::steps::layouts::real::devices::MayDestroy;
 use crate::steps::layouts::session::{
     LayoutsSession, announce, measure_on_target, simulate_layouts,
@@ -15,7 +15,7 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
 use stripewise_lab::layouts::{LeftOut, PASSES_MIN};
-use stripewise_lab::plan_file::{LayoutsFile, cells_of};
+use stripewise_lab::plan_file::LayoutsFile;
 use stripewise_results::{LayoutLevels, SCHEMA_VERSION};
 use stripewise_store::Store;
 use stripewise_units::is_sim_target;
@@ -166,35 +166,12 @@ fn prepared(
         crate::steps::layouts::factors::sets(&factor.name)?;
     }
     let present = present_of(context, target, &mut factors)?;
-    let mut notes = Vec::new();
-    let cells = match &file.profile {
-        Some(profile) => {
-            let mut profile = profile.clone();
-            notes.extend(profile.fit_sector(sector_of(context, target)?));
-            notes.extend(profile.notes.iter().cloned());
-            cells_of(&profile)
-        }
-        None => file.cells.clone(),
-    };
-    let names: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
-    let title = format!("{} on {target}", names.join(" x "));
-    let asked = Asked {
-        part: "lab",
-        title: file.name.clone().unwrap_or(title),
-        target: target.clone(),
-        profile: file.profile.as_ref().map(|profile| profile.name.clone()),
+    let varied = LayoutsFile {
         factors,
-        cells,
-        durations_given: file.duration_given,
-        present,
-        margin_percent: file.margin_percent,
-        passes_max: file.passes_max,
-        time_ns: file.time_ns,
-        size_bytes: file.size_bytes,
-        seed: file.seed,
-        label: file.label.clone(),
-        slots: file.slots,
+        ..file.clone()
     };
+    let (mut asked, mut notes) = devices::asked(&varied, sector_of(context, target)?);
+    asked.present = present;
     let (mut kept, arrays) = prepare(context, store, asked)?;
     if let Some((effect, note)) = removed {
         kept.by_arithmetic.push(effect);

@@ -7,7 +7,8 @@ use serde::Serialize;
 use stripewise_conductor::context::store_failure;
 use stripewise_conductor::failure::Outcome;
 use stripewise_results::Status;
-use stripewise_store::{Filter, RunSummary, Store};
+pub use stripewise_store::Filter as Query;
+use stripewise_store::{RunSummary, Store};
 
 /// A run of the list.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
@@ -78,21 +79,6 @@ pub struct EntryJob {
     pub errors: u64,
 }
 
-/// Filter of runs; the default selects all.
-#[derive(Clone, Debug, Default)]
-pub struct Query {
-    /// Only labels that contain this.
-    pub label: Option<String>,
-    /// Only targets whose name contains this.
-    pub target: Option<String>,
-    /// Only this series.
-    pub series: Option<String>,
-    /// Only runs started at or after this RFC 3339 time or day.
-    pub since: Option<String>,
-    /// Maximum number, the most recently stored.
-    pub limit: Option<u32>,
-}
-
 impl EntryJob {
     /// The p99 of each of its kinds of operations, with the kind's name.
     #[must_use]
@@ -137,7 +123,7 @@ fn entries(
     let Some(store) = store(view)? else {
         return Ok(Vec::new());
     };
-    let listing = store.list_readable(&filter(query)).map_err(store_failure)?;
+    let listing = store.list_readable(query).map_err(store_failure)?;
     let verdicts = verdicts(&store, &listing.runs);
     let runs = listing.runs.into_iter().zip(verdicts);
     Ok(runs.map(|(run, verdict)| entry(run, verdict)).collect())
@@ -151,20 +137,8 @@ fn entries(
 pub fn measurements(view: &View, query: &Query) -> Outcome<Vec<Measurement>> {
     match store(view)? {
         // As of runs, those that can be read are shown.
-        Some(store) => Ok(measured::measurements(&store, &filter(query))?.0),
+        Some(store) => Ok(measured::measurements(&store, query)?.0),
         None => Ok(Vec::new()),
-    }
-}
-
-fn filter(query: &Query) -> Filter {
-    let query = query.clone();
-    Filter {
-        label: query.label,
-        target: query.target,
-        series: query.series,
-        since: query.since,
-        limit: query.limit,
-        ..Filter::default()
     }
 }
 

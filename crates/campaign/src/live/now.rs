@@ -447,10 +447,7 @@ fn siblings(store: &Store, run: &RunSummary) -> Outcome<Vec<RunSummary>> {
     let Some(series) = &run.series else {
         return Ok(Vec::new());
     };
-    let filter = Filter {
-        series: Some(series.clone()),
-        ..Filter::default()
-    };
+    let filter = Filter::of_series(series);
     let mut runs = store.list_readable(&filter).map_err(store_failure)?.runs;
     runs.retain(|run| run.status != stripewise_results::Status::Running);
     runs.reverse();

@@ -3,12 +3,11 @@
 mod source;
 
 use source::Source;
+use stripewise_conductor::conduct::Conducted;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::keep::finished;
 use stripewise_conductor::parts::{keep_merged, merge_failure};
 use stripewise_lab::hosts::{HostPart, Merge, Merged, Missing};
-use stripewise_results::RunRecord;
 use stripewise_store::Store;
 use stripewise_units::counted;
 
@@ -24,16 +23,12 @@ pub struct MergeRequest {
 }
 
 /// Merges and stores the results: a record for each run that all hosts made, in
-/// their order.
+/// their order. What the store refuses is returned with its failure.
 ///
 /// # Errors
 /// If a source cannot be read, or the sources are not runs of several hosts that
 /// did the same at the same time.
-pub fn merge(
-    context: &Context,
-    store: &mut Store,
-    request: &MergeRequest,
-) -> Outcome<Vec<RunRecord>> {
+pub fn merge(context: &Context, store: &mut Store, request: &MergeRequest) -> Outcome<Conducted> {
     let mut sources: Vec<Source> = Vec::new();
     for text in &request.sources {
         sources.extend(source::read(context, store, text)?);
@@ -58,7 +53,7 @@ pub fn merge_parts(
     runs: Vec<Vec<HostPart>>,
     partial: bool,
     label: Option<&str>,
-) -> Outcome<Vec<RunRecord>> {
+) -> Outcome<Conducted> {
     let missing = match partial {
         true => Missing::Allowed,
         false => Missing::Refused,
@@ -79,12 +74,12 @@ fn keep(
     store: &mut Store,
     label: Option<&str>,
     all: Vec<(Merge, Merged)>,
-) -> Outcome<Vec<RunRecord>> {
+) -> Outcome<Conducted> {
     let series = match all.len() {
         0 | 1 => None,
         _ => Some(context.free_id(store, &context.timestamp())?),
     };
-    let mut records = Vec::with_capacity(all.len());
+    let (mut records, mut ended) = (Vec::with_capacity(all.len()), Ok(()));
     for (merge, mut merged) in all {
         let run = &mut merged.run;
         run.id = context.free_id(store, &run.started_at)?;
@@ -100,11 +95,11 @@ fn keep(
             run.answer_block = first.answer_block;
         }
         let parts: Vec<&HostPart> = merge.parts().collect();
-        keep_merged(context, store, &merged, &parts)?;
-        finished(context, &merged.run);
+        let kept = keep_merged(context, store, &merged, &parts);
+        ended = ended.and(kept);
         records.push(merged.run);
     }
-    Ok(records)
+    Ok(Conducted { records, ended })
 }
 
 /// The label, if it is the same on all hosts.

@@ -97,10 +97,7 @@ fn of_store(context: &Context, text: &str, path: &Path, name: &str) -> Outcome<S
 
 fn runs_of(store: &Store, text: &str, name: &str) -> Outcome<Source> {
     let name = store.full_name(name).map_err(store_failure)?;
-    let filter = Filter {
-        series: Some(name.clone()),
-        ..Filter::default()
-    };
+    let filter = Filter::of_series(&name);
     let listed = store.list(&filter).map_err(store_failure)?;
     // Preconditioning overwrites a device but measures nothing.
     let measured = listed

@@ -17,7 +17,6 @@ use crate::steps::observation::{ObservationDocument, ObservationSource, Observed
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use stripewise_conductor::context::Context;
-use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::observer::Progress;
 use stripewise_disk_inspect::{Inspect, System};
@@ -67,8 +66,7 @@ pub fn observe_live(context: &Context, options: &ObserveOptions) -> Outcome<Obse
     };
     let stream = EventStream::new(instance.header_page(), instance.formats(), own.clone());
     let stream = stream.ok_or_else(|| {
-        Failure::new(
-            Exit::Target,
+        Failure::target(
             "the kernel describes its events in a way that is not known",
             "observe with `trace-cmd`, and read its report with --from FILE",
         )
@@ -187,7 +185,7 @@ fn without_events(
     error: &TraceError,
 ) -> Outcome<Observed> {
     if options.wants_model || options.keeps_trace || options.pid.is_some() {
-        return Err(Failure::new(Exit::Target, error.to_string(), error.hint()));
+        return Err(Failure::target(error.to_string(), error.hint()));
     }
     totals::observe_counters(context, options, numbers, error)
 }
@@ -258,8 +256,7 @@ impl Live<'_> {
         let stream = &mut self.stream;
         let read = self.instance.read(&mut |_, page| stream.page(page));
         read.map_err(|error| {
-            Failure::new(
-                Exit::Target,
+            Failure::target(
                 format!("cannot read the kernel's events: {error}"),
                 "see the kernel's log: `dmesg`",
             )

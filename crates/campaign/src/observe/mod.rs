@@ -117,14 +117,13 @@ impl Observed {
         };
         let model = model.map_err(|error| {
             let hint = error.hint();
-            Failure::new(Exit::Target, format!("no model was made: {error}"), hint)
+            Failure::target(format!("no model was made: {error}"), hint)
         })?;
         if !options.is_anonymous {
             return Ok(Some(ObservedModel(model)));
         }
         let model = anonymous_model(model, seed).map_err(|error| {
-            Failure::new(
-                Exit::Target,
+            Failure::target(
                 format!("no model was made: {error}"),
                 "leave --anonymous out, or observe a part of it",
             )
@@ -223,8 +222,7 @@ impl CleanedDocument {
 /// If this process lacks permission.
 pub fn clean_up() -> Outcome<CleanedDocument> {
     let cleaned = stripewise_machine::tracefs::clean();
-    let cleaned =
-        cleaned.map_err(|error| Failure::new(Exit::Target, error.to_string(), error.hint()))?;
+    let cleaned = cleaned.map_err(|error| Failure::target(error.to_string(), error.hint()))?;
     Ok(CleanedDocument {
         schema_version: SCHEMA_VERSION,
         removed: cleaned.removed,

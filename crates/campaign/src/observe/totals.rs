@@ -10,7 +10,6 @@ use crate::steps::observation::{
 use std::collections::BTreeSet;
 use std::time::Duration;
 use stripewise_conductor::context::Context;
-use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::observer::Progress;
 use stripewise_disk_inspect::System;
@@ -40,7 +39,7 @@ pub fn observe_counters(
     let before = Snapshot::take(&system, &numbers, &[]);
     if !before.devices.iter().any(|one| one.counters.is_some()) {
         let message = format!("{error}, and no counters of these devices can be read");
-        return Err(Failure::new(Exit::Target, message, error.hint()));
+        return Err(Failure::target(message, error.hint()));
     }
     context.note(format_args!("{error}; only totals are observed"));
     wait(context, options.duration_ns);

@@ -1,6 +1,5 @@
 //! The devices to observe: those that carry out operations, below the named one.
 
-use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
 use stripewise_disk_inspect::{Inspect, System};
@@ -32,8 +31,7 @@ pub fn watched(target: Option<&str>) -> Outcome<Vec<Watched>> {
         Ok(device) => vec![device],
         Err(_) => {
             let storage = system.storage_of_path(&path_of(target)).map_err(|error| {
-                Failure::new(
-                    Exit::Target,
+                Failure::target(
                     format!("{target}: {error}"),
                     "name a device as `stripewise disks` lists them, or a path that exists",
                 )
@@ -46,8 +44,7 @@ pub fn watched(target: Option<&str>) -> Outcome<Vec<Watched>> {
         .iter()
         .for_each(|device| carriers(device, None, &mut all));
     if all.is_empty() {
-        return Err(Failure::new(
-            Exit::Target,
+        return Err(Failure::target(
             format!("{target} is on no block device: it is in memory or on a network"),
             "name a path on a disk; servers of network file systems are observed where they run",
         ));
@@ -115,6 +112,7 @@ fn carriers(device: &BlockDevice, range: Option<(u64, u64)>, all: &mut Vec<Watch
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stripewise_conductor::exit::Exit;
     use stripewise_disk_inspect::storage::Partition;
 
     fn device(minor: u32, kind: BlockDeviceKind, below: Vec<BlockDevice>) -> BlockDevice {

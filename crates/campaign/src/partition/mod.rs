@@ -1,6 +1,6 @@
 //! `partition`: plans a table with one aligned partition, and writes it.
 
-use crate::steps::provision::{GoAhead, provision_failure};
+use crate::steps::provision::{GoAhead, provision_failure, save_file};
 use std::path::{Path, PathBuf};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::Outcome;
@@ -66,7 +66,7 @@ impl PartitionPlan {
             name: &go_ahead.destroy,
             store: Some(&self.store),
             busy_ok: go_ahead.busy_ok,
-            save: Some(&self.save),
+            save: Some(save_file(&self.save)),
             now: &self.now,
         };
         self.plan

@@ -2,26 +2,22 @@
 //! only.
 
 use crate::steps::verification::document::{
-    Mode, PhaseOutcome, SCHEMA_VERSION, SurvivalRecord, VerifyDocument, VerifyErrors,
-    VerifyVerdict, WitnessKept,
+    Mode, SCHEMA_VERSION, SurvivalRecord, VerifyDocument, VerifyErrors, VerifyVerdict, WitnessKept,
 };
-use crate::steps::verification::pass::pass;
+use crate::steps::verification::pass::{Passed, pass};
 use crate::steps::verification::witnessed::{CutTarget, HEADER_VERSION, WitnessHeader};
 use crate::steps::verification::{
-    DOCUMENT_KIND, counts_of, refuse_what_holds_no_data, verified, words,
+    DOCUMENT_KIND, counts_of, open_to_judge, too_little_memory, verified, words,
 };
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use stripewise_conductor::context::{Context, keep_or_report};
-use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
-use stripewise_conductor::targets::{OpenTarget, prepare, target_failure};
-use stripewise_machine::System;
-use stripewise_results::KindOutcome;
+use stripewise_conductor::targets::target_failure;
 use stripewise_store::Store;
-use stripewise_targets::{Access, Intent, Size, Target, TargetName};
+use stripewise_targets::{Access, Size, Target};
 use stripewise_units::{NameText, format_bytes, format_count};
 use stripewise_verify::power_cut_check::{Aftermath, Circumstances, Survival};
 use stripewise_verify::witness::{Covered, Intake};
@@ -29,8 +25,6 @@ use stripewise_verify::{Fault, run_text};
 use stripewise_workload::CacheMode;
 
 const PIECE_BYTES: usize = 1 << 20;
-/// Maximum share of the available memory.
-const MEMORY_SHARE_MAX: f64 = 0.8;
 
 /// A parsed witness file.
 struct Testimony {
@@ -126,8 +120,7 @@ fn testimony(path: &Path) -> Outcome<Testimony> {
         (intake.covered.sequence(worker.target, worker.worker)).is_some()
     };
     if !header.workers.iter().any(is_told) {
-        return Err(Failure::new(
-            Exit::Target,
+        return Err(Failure::target(
             format!(
                 "the witness of the run {} saw nothing become durable before it ended: nothing was promised",
                 header.id
@@ -144,21 +137,16 @@ fn testimony(path: &Path) -> Outcome<Testimony> {
 
 fn check_memory(header: &WitnessHeader) -> Outcome<()> {
     let needed: u64 = header.workers.iter().map(Aftermath::bytes_of).sum();
-    let memory = System::live().host().memory;
-    match memory.available_bytes {
-        Some(available) if needed as f64 > available as f64 * MEMORY_SHARE_MAX => {
-            Err(Failure::new(
-                Exit::Target,
-                format!(
-                    "judging takes {}, and {} of memory are available",
-                    format_bytes(needed),
-                    format_bytes(available)
-                ),
-                "judge on a machine with more memory: the witness's file and the disk are enough",
-            ))
-        }
-        _ => Ok(()),
-    }
+    too_little_memory(needed).map_or(Ok(()), |available| {
+        Err(Failure::target(
+            format!(
+                "judging takes {}, and {} of memory are available",
+                format_bytes(needed),
+                format_bytes(available)
+            ),
+            "judge on a machine with more memory: the witness's file and the disk are enough",
+        ))
+    })
 }
 
 fn open(
@@ -168,31 +156,14 @@ fn open(
     was: &CutTarget,
     permissions: &Permissions,
 ) -> Outcome<Target> {
-    let parsed: TargetName = name.parse().map_err(target_failure)?;
-    refuse_what_holds_no_data(&parsed, name)?;
-    let intent = Intent {
-        reads: true,
-        writes: false,
-        size: Size::Auto,
-        busy_ok: permissions.busy_ok,
-        cache: CacheMode::Direct,
-        ..Intent::default()
-    };
-    if std::fs::metadata(name).is_ok_and(|found| found.is_dir()) {
-        return Err(Failure::usage(
+    let target = open_to_judge(context, store, name, Size::Auto, permissions, || {
+        Failure::usage(
             format!("{name} is a directory; the run wrote to {}", was.name),
             "name that file, or where it is now",
-        ));
-    }
-    let OpenTarget::Real { target } = prepare(context, store, &parsed, &intent)? else {
-        return Err(Failure::usage(
-            format!("{name} holds no data"),
-            "name a file or a device",
-        ));
-    };
+        )
+    })?;
     if target.size_bytes() < was.size_bytes {
-        return Err(Failure::new(
-            Exit::Target,
+        return Err(Failure::target(
             format!(
                 "{name} has {}, and the run wrote to {} of it: it is smaller than it was, or another one",
                 format_bytes(target.size_bytes()),
@@ -201,19 +172,14 @@ fn open(
             format!("check that it is what was {} then", was.name),
         ));
     }
-    Ok(*target)
+    Ok(target)
 }
 
 /// The data read, by worker.
 struct Judged {
     afters: Vec<Aftermath>,
     targets: Vec<Target>,
-    read_bytes: u64,
-    operations: u64,
-    duration_ns: u64,
-    unread: Vec<String>,
-    unread_count: u64,
-    whole: bool,
+    passed: Passed,
 }
 
 impl Judged {
@@ -226,12 +192,10 @@ impl Judged {
         Judged {
             afters: testimony.header.workers.iter().map(after).collect(),
             targets: Vec::new(),
-            read_bytes: 0,
-            operations: 0,
-            duration_ns: 0,
-            unread: Vec::new(),
-            unread_count: 0,
-            whole: true,
+            passed: Passed {
+                whole: true,
+                ..Passed::default()
+            },
         }
     }
 
@@ -257,12 +221,7 @@ impl Judged {
                 after.take(offset_bytes, bytes);
             }
         })?;
-        self.read_bytes += passed.read_bytes;
-        self.operations += passed.operations;
-        self.duration_ns += passed.duration_ns;
-        self.unread.extend(passed.unread);
-        self.unread_count += passed.unread_count;
-        self.whole &= passed.whole;
+        self.passed.add(passed);
         Ok(())
     }
 
@@ -274,8 +233,7 @@ impl Judged {
                 .peekable();
             let other = mine.clone().find_map(Aftermath::other_run);
             if let (true, Some(other)) = (mine.all(Aftermath::is_empty), other) {
-                return Err(Failure::new(
-                    Exit::Target,
+                return Err(Failure::target(
                     format!(
                         "the witness's file is of the run {}, and {} holds the run {}",
                         run_text(testimony.run),
@@ -351,17 +309,8 @@ impl Judged {
             words::record_of(fault, name, target, now_ns)
         };
         let faults: Vec<_> = faults.into_iter().map(record).collect();
-        let phases = vec![PhaseOutcome::of(
-            "check",
-            "direct",
-            self.duration_ns,
-            KindOutcome {
-                operations: self.operations,
-                bytes: self.read_bytes,
-                ..KindOutcome::default()
-            },
-            KindOutcome::default(),
-        )];
+        let passed = self.passed;
+        let phases = vec![passed.phase("direct")];
         VerifyDocument {
             schema_version: SCHEMA_VERSION,
             mode: Mode::AfterCut,
@@ -369,18 +318,18 @@ impl Judged {
             id,
             started_at,
             host: context.host().name,
-            verdict: VerifyVerdict::of(faults.is_empty(), self.unread_count, self.whole),
+            verdict: VerifyVerdict::of(faults.is_empty(), passed.unread_count, passed.whole),
             targets: (self.targets.iter())
                 .map(|target| verified(target, None, &phases))
                 .collect(),
             engine: "threads".to_owned(),
             notes: notes_of(covered),
-            duration_ns: self.duration_ns,
-            verified_bytes: self.read_bytes,
-            operations: self.operations,
+            duration_ns: passed.duration_ns,
+            verified_bytes: passed.read_bytes,
+            operations: passed.operations,
             errors: VerifyErrors {
-                total: self.unread_count,
-                first: self.unread,
+                total: passed.unread_count,
+                first: passed.unread,
             },
             phases,
             survival,

@@ -13,7 +13,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use stripewise_conductor::context::Context;
-use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_units::{DeviceNumber, NameText, path_of};
@@ -138,8 +137,7 @@ impl Drop for Channel {
 }
 
 fn not_there(place: &str, why: impl std::fmt::Display) -> Failure {
-    Failure::new(
-        Exit::Target,
+    Failure::target(
         format!("the witness at {place} is not there: {why}; nothing was written"),
         "start `stripewise witness FILE --listen ADDRESS:PORT` there first, and name it as it prints: HOST:PORT/TOKEN",
     )
@@ -232,8 +230,7 @@ fn wait_for_answer(
 
 fn make(path: &Path) -> Outcome<Way> {
     let file = stripewise_store::create_new(path).map_err(|error| {
-        Failure::new(
-            Exit::Target,
+        Failure::target(
             format!(
                 "cannot make the witness's file {}: {error}; nothing was written",
                 path.as_text()
@@ -280,8 +277,7 @@ pub(super) fn refuse_same_disk(
     for target in targets {
         let theirs = layers(&path_of(target)).unwrap_or_default();
         if theirs.iter().any(|one| own.contains(one)) {
-            return Err(Failure::new(
-                Exit::Target,
+            return Err(Failure::target(
                 format!(
                     "the witness {} is on the same disk as {}, and would be cut off with it",
                     path.as_text(),

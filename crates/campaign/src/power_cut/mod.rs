@@ -13,7 +13,7 @@ use crate::steps::verification::tally::{Measured, outcome};
 use crate::steps::verification::witnessed::{CutRequest, HEADER_VERSION, WitnessHeader};
 use crate::steps::verification::{
     DOCUMENT_KIND, finish_all, judge_all, limits, open_all, outstanding_total, refuse_twice,
-    refuse_what_holds_no_data, run_number, words,
+    refuse_unsuitable, run_number, words,
 };
 use channel::{Channel, refuse_same_disk};
 use drive::{Drive, Shared, Word, Writer, flush, flush_for_ever, write};
@@ -28,13 +28,13 @@ use std::time::Duration;
 use stripewise_conductor::context::{Context, keep_or_report};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::observer::Progress;
+use stripewise_conductor::observer::{Progress, left_at_rate};
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::{kept_at, target_failure};
 use stripewise_io_engine::{Clock, EngineName, FaultPlan, error_name};
 use stripewise_results::Warning;
 use stripewise_store::Store;
-use stripewise_targets::{Access, Intent, Size, Target, TargetName};
+use stripewise_targets::{Access, Intent, Size, Target};
 use stripewise_units::{format_bytes, format_count, format_duration};
 use stripewise_verify::cut::{CutWorker, CutWriter};
 use stripewise_verify::witness::{News, Record, head};
@@ -166,22 +166,8 @@ pub fn power_cut(
 }
 
 fn check(options: &PowerCutOptions) -> Outcome<()> {
-    for target in &options.targets {
-        let parsed: TargetName = target.parse().map_err(target_failure)?;
-        refuse_what_holds_no_data(&parsed, target)?;
-    }
-    if options.engine == EngineName::Null {
-        return Err(Failure::usage(
-            "the null engine writes nothing, so there is nothing to lose",
-            "choose --engine auto, uring or threads",
-        ));
-    }
-    if options.engine == EngineName::Nvme {
-        return Err(Failure::usage(
-            "a power cut goes through the block layer, which --engine nvme passes by",
-            "choose --engine auto, uring or threads; `stripewise run --verify --engine nvme` verifies what commands write",
-        ));
-    }
+    let null = "the null engine writes nothing, so there is nothing to lose";
+    refuse_unsuitable(&options.targets, options.engine, null, "a power cut")?;
     refuse_twice(&options.targets)?;
     ground::check(options)
 }
@@ -301,8 +287,7 @@ impl<'a> Cut<'a> {
         }
         sent.map_err(|error| {
             self.drive.stop.store(true, Ordering::Relaxed);
-            Failure::new(
-                Exit::Target,
+            Failure::target(
                 format!("the witness is gone: {error}; what it recorded until then is valid"),
                 "see why it went away, and start again with a new witness",
             )
@@ -441,11 +426,7 @@ impl<'a> Cut<'a> {
             format_count(self.report.durable)
         );
         let (position, left_ns) = match limit_ns {
-            None => {
-                let left = u128::from(total.saturating_sub(bytes));
-                let left_ns = u128::from(passed_ns) * left / u128::from(bytes.max(1));
-                (bytes.min(total), (bytes > 0).then_some(left_ns as u64))
-            }
+            None => (bytes.min(total), left_at_rate(passed_ns, bytes, total)),
             Some(limit) => (
                 passed_ns.min(total),
                 limit.map(|limit| limit.saturating_sub(passed_ns)),

@@ -34,8 +34,7 @@ pub fn place(context: &Context, readable: &Readable, name: &str) -> Outcome<Devi
     };
     let facts = real.facts();
     let (Some(device), Some(start_bytes)) = (&facts.device, facts.partition_offset_bytes) else {
-        return Err(Failure::new(
-            Exit::Target,
+        return Err(Failure::target(
             format!(
                 "where {name} starts on its disk is not known, so the answer cannot be kept with the disk"
             ),

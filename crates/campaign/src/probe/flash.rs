@@ -62,8 +62,7 @@ pub fn flash(
     };
     let mut asked = ProbeDevice::open(context, &target, &asking)?;
     if asked.size_bytes() < SIZE_BYTES_MIN {
-        return Err(Failure::new(
-            Exit::Target,
+        return Err(Failure::target(
             format!(
                 "{} has {}; a probe of flash needs {} at least",
                 options.target,

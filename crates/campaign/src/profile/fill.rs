@@ -173,8 +173,7 @@ fn begin(
             .real()
             .is_some_and(|real| real.direct_refused().is_some());
     if through_cache {
-        return Err(Failure::new(
-            Exit::Target,
+        return Err(Failure::target(
             format!(
                 "{} can only be written through the page cache, whose rate this would be",
                 options.target
@@ -246,8 +245,7 @@ fn between(marks: &[Mark]) -> Written {
 }
 
 fn too_small(name: &str, bytes: u64) -> Failure {
-    Failure::new(
-        Exit::Target,
+    Failure::target(
         format!(
             "{name}: {} to be written; a fill needs {} at least",
             format_bytes(bytes),

@@ -70,8 +70,7 @@ pub fn profile(
     let mut asked = ProbeDevice::open(context, &readable.target, &asking)?;
     let size_bytes = asked.size_bytes();
     if size_bytes < SIZE_BYTES_MIN {
-        return Err(Failure::new(
-            Exit::Target,
+        return Err(Failure::target(
             format!(
                 "{} has {}; a surface needs {} at least",
                 options.target,

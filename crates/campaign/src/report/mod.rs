@@ -253,10 +253,7 @@ fn of_study(
     if !question.require.is_empty() {
         return Ok(None);
     }
-    let filter = Filter {
-        series: Some(name.to_owned()),
-        ..Filter::default()
-    };
+    let filter = Filter::of_series(name);
     let listed = context.stored_runs(store, &filter)?;
     let mut runs = Vec::new();
     for run in listed.iter().rev() {
@@ -330,10 +327,7 @@ fn one(
 ) -> Outcome<Subject> {
     if let Some(store) = store {
         let name = &measured::full_name(store, name)?;
-        let filter = Filter {
-            series: Some(name.to_owned()),
-            ..Filter::default()
-        };
+        let filter = Filter::of_series(name);
         let listed = context.stored_runs(store, &filter)?;
         if listed.len() > RUNS_IN_FULL_MAX {
             let mut many = light(context, store, &filter, format)?;

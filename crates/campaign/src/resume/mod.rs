@@ -191,10 +191,7 @@ fn place_again(context: &Context, kept: &mut StoredExperiment, opened: &OpenTarg
             "the volume has been replaced: start a new experiment, and compare the two",
         ));
     }
-    let shifted = shift(&found.ground, &place.offsets_bytes).map_err(|problem| {
-        let hint = problem.hint().to_owned();
-        Failure::usage(problem.to_string(), hint)
-    })?;
+    let shifted = shift(&found.ground, &place.offsets_bytes).map_err(plan_failure)?;
     let mut moved = false;
     for (level, base) in kept.plan.levels.iter_mut().zip(&shifted.base_offsets_bytes) {
         moved |= level.base_offset_bytes != Some(*base);

@@ -10,9 +10,10 @@ use crate::steps::documents::check_names;
 use crate::steps::verification::concurrent_verify::{self, RunVerifier};
 use std::path::Path;
 use std::rc::Rc;
+pub use stripewise_conductor::conduct::Conducted as Ran;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::keep::{RunPlace, is_whole};
+use stripewise_conductor::keep::RunPlace;
 use stripewise_conductor::measure::{
     PlacedJob, RunOptions, Verifies, check_before, engine_of, in_turn_ns, length_ns, measure,
     run_failure, workload_failure,
@@ -35,14 +36,6 @@ use stripewise_runner::session::check_memory;
 use stripewise_store::Store;
 use stripewise_units::{ParseError, format_duration, is_sim_target};
 use stripewise_workload::{Request, RequestPart, Steady, validate};
-
-/// The result of running a request.
-pub struct Ran {
-    /// The records in chronological order.
-    pub records: Vec<RunRecord>,
-    /// The failure that ended it, if any; results before it are shown first.
-    pub ended: Outcome<()>,
-}
 
 /// Parameters outside the request that do not affect the measurement.
 #[derive(Clone, Debug, Default)]
@@ -213,11 +206,7 @@ fn check_buffers(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
     if planned.targets.iter().all(|target| is_sim_target(target)) {
         return Ok(());
     }
-    let memory = System::live().host().memory;
-    let available = match (memory.available_bytes, memory.limit_bytes) {
-        (Some(available), Some(limit)) => Some(available.min(limit)),
-        (one, other) => one.or(other),
-    };
+    let available = System::live().host().memory.usable_bytes();
     for run in &planned.runs {
         let loads: Vec<_> = run
             .iter()
@@ -292,8 +281,8 @@ fn ends_all(context: &Context, record: &RunRecord) -> Option<&'static str> {
     if !verification.faults.is_empty() {
         return Some("wrong data");
     }
-    // It ended by itself before its time, and what is on the disk was not read.
-    let is_open = !verification.read_at_end && !is_whole(record) && context.signal().is_none();
+    // What is on the disk was not read, however the run itself ended.
+    let is_open = !verification.read_at_end && context.signal().is_none();
     is_open.then_some("what the run wrote could not be read again")
 }
 
@@ -307,7 +296,9 @@ fn run_all(
 ) -> Outcome<()> {
     let simulated = opened.iter().all(|opened| opened.simulated().is_some());
     if simulated && planned.runs.len() > 1 && how.companion.is_none() {
-        return simulate_all(context, store, opened, &planned.runs, how, records);
+        let runs = planned.runs.iter().map(|jobs| (jobs.as_slice(), how));
+        let refused = simulate_all(context, store, opened, runs, records)?;
+        return refused.map_or(Ok(()), Err);
     }
     let lengths: Vec<u64> = planned.runs.iter().map(|run| length_ns(run)).collect();
     let total_ns = in_turn_ns(lengths.iter().copied());

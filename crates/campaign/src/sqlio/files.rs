@@ -6,7 +6,6 @@ use std::io::{Seek, SeekFrom};
 use std::path::Path;
 use stripewise_compat::sqlio::{Growth, Prepared, SetupFile, expanding, size_line};
 use stripewise_conductor::context::Context;
-use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::permissions::Permissions;
@@ -159,8 +158,7 @@ fn size_of(path: &Path) -> Outcome<Option<u64>> {
             "name a file; volumes and disks go with -R",
         )),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Failure::new(
-            Exit::Target,
+        Err(error) => Err(Failure::target(
             format!("cannot look at {}: {error}", path.as_text()),
             "check its directory, and the permission to read it",
         )),

@@ -8,6 +8,7 @@ use stripewise_conductor::exit::Exit;
 use stripewise_lab::experiment::{Block, Ended, Experiment, analyse, drift_of};
 use stripewise_results::{
     ComparisonRecord, DriftRecord, RunRecord, SCHEMA_VERSION, Severity, Status, Verdict, Warning,
+    warnings_by_code,
 };
 
 /// What was found.
@@ -148,24 +149,9 @@ pub fn hosts_of(records: &[RunRecord]) -> Option<usize> {
 /// Each code once, with the number of runs that have it; the most severe first.
 #[must_use]
 pub fn counted(records: &[RunRecord]) -> Vec<CountedWarning<'_>> {
-    let mut all: Vec<CountedWarning<'_>> = Vec::new();
-    for record in records {
-        let mut of_run: Vec<&str> = Vec::new();
-        let jobs = record.jobs.iter().flat_map(|job| &job.warnings);
-        for warning in jobs.chain(&record.warnings) {
-            if of_run.contains(&warning.code.as_str()) {
-                continue;
-            }
-            of_run.push(&warning.code);
-            match all
-                .iter_mut()
-                .find(|other| other.warning.code == warning.code)
-            {
-                Some(counted) => counted.runs += 1,
-                None => all.push(CountedWarning { warning, runs: 1 }),
-            }
-        }
-    }
+    let all = warnings_by_code(records, |_| true).into_iter();
+    let all = all.map(|(warning, runs)| CountedWarning { warning, runs });
+    let mut all: Vec<CountedWarning<'_>> = all.collect();
     all.sort_by_key(|counted| std::cmp::Reverse(counted.warning.severity));
     all
 }
@@ -183,16 +169,8 @@ impl VoidRuns {
     const TOLERATED_ONE_IN: usize = 10;
 
     fn of(records: &[RunRecord]) -> Option<VoidRuns> {
-        let is_void = |warning: &&Warning| warning.severity == Severity::Void;
-        let warnings = |record: &RunRecord| -> Vec<Warning> {
-            let jobs = record.jobs.iter().flat_map(|job| &job.warnings);
-            let all = jobs.chain(&record.warnings);
-            all.filter(is_void).cloned().collect()
-        };
-        let runs = records
-            .iter()
-            .filter(|record| !warnings(record).is_empty())
-            .count();
+        let void = |record: &&RunRecord| !record.void_codes().is_empty();
+        let runs = records.iter().filter(void).count();
         let codes = counted(records)
             .into_iter()
             .filter(|counted| counted.warning.severity == Severity::Void)

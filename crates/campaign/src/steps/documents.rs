@@ -13,6 +13,7 @@ use stripewise_results::{
 };
 use stripewise_runner::trust::Code;
 use stripewise_store::{Filter, RunSummary, Store};
+use stripewise_units::distinct;
 
 /// The document of runs, with summaries of the series that they belong to.
 #[must_use]
@@ -45,12 +46,7 @@ pub fn check_names<'a>(
     required: &[Requirement],
     names: impl IntoIterator<Item = &'a str>,
 ) -> Outcome<()> {
-    let mut known: Vec<&str> = Vec::new();
-    for name in names {
-        if !known.contains(&name) {
-            known.push(name);
-        }
-    }
+    let known = distinct(names);
     let mut each = required.iter();
     each.try_for_each(|one| one.check_name(&known))
         .map_err(|error| Failure::usage(error.to_string(), error.hint().to_owned()))
@@ -159,10 +155,7 @@ pub fn verdict_as_asked(store: &Store, run: &RunSummary) -> Option<RequirementVe
     let ids = match &run.series {
         None => vec![run.id.clone()],
         Some(series) => {
-            let filter = Filter {
-                series: Some(series.clone()),
-                ..Filter::default()
-            };
+            let filter = Filter::of_series(series);
             let runs = store.list_readable(&filter).ok()?.runs.into_iter();
             runs.rev().map(|run| run.id).collect()
         }

@@ -81,8 +81,7 @@ pub(super) fn evidence_of(path: &Path, facts: TargetFacts) -> Evidence {
 
 fn told(context: &Context, name: &str, warnings: Vec<Warning>) -> Outcome<Vec<Warning>> {
     if let Some(void) = warnings.iter().find(|warning| forbids(warning)) {
-        return Err(Failure::new(
-            Exit::Target,
+        return Err(Failure::target(
             format!("{name}: no disk would be measured: {}", void.message),
             void.hint.clone(),
         ));

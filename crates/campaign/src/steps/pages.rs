@@ -7,7 +7,6 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::str::FromStr;
 use stripewise_conductor::context::{Context, store_failure};
-use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::SeriesKind;
 use stripewise_report::{
@@ -18,6 +17,7 @@ use stripewise_report::{
 use stripewise_results::{Document, OperationKind, RunRecord, SeriesRecord};
 use stripewise_stats::Histogram;
 use stripewise_store::{Store, StoredHistograms};
+use stripewise_units::{capitalised, distinct, format_count};
 
 /// From this number of runs on, only data shown in tables and charts of many runs is kept of
 /// each: no intervals, no histograms.
@@ -174,9 +174,7 @@ pub fn title_of(document: &Document) -> String {
         };
     }
     if let (Some(_), Some(comparison)) = (&first.experiment, document.comparisons.first()) {
-        let mut letters = comparison.title.chars();
-        let capital = letters.next().into_iter().flat_map(char::to_uppercase);
-        return capital.chain(letters).collect();
+        return capitalised(&comparison.title);
     }
     if let Some(place) = &first.experiment {
         return format!("Experiment {} on {target}", place.experiment);
@@ -195,7 +193,7 @@ pub fn title_of(document: &Document) -> String {
         ),
         (runs, _) => format!(
             "{} runs on {}",
-            stripewise_units::format_count(runs.len() as u64),
+            format_count(runs.len() as u64),
             several(&targets_of(document))
         ),
     }
@@ -215,16 +213,8 @@ fn targets_of(document: &Document) -> Vec<&str> {
 
 /// The distinct labels of all runs; empty if a run has none.
 fn labels_of(document: &Document) -> Vec<&str> {
-    let mut labels: Vec<&str> = Vec::new();
-    for run in &document.runs {
-        let Some(label) = run.label.as_deref() else {
-            return Vec::new();
-        };
-        if !labels.contains(&label) {
-            labels.push(label);
-        }
-    }
-    labels
+    let labels = document.runs.iter().map(|run| run.label.as_deref());
+    distinct(labels.collect::<Option<Vec<_>>>().unwrap_or_default())
 }
 
 /// `a, b and c`; if there are many, only their number.
@@ -365,11 +355,7 @@ pub(crate) fn rendered_picture(
         });
     }
     let bytes = png(&drawn.svg, drawn.scale, about).map_err(|error| {
-        Failure::new(
-            Exit::Target,
-            error.to_string(),
-            "ask for svg, which needs no pixels",
-        )
+        Failure::target(error.to_string(), "ask for svg, which needs no pixels")
     })?;
     Ok(Rendered {
         bytes,

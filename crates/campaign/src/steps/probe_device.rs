@@ -9,7 +9,7 @@ use stripewise_array_sim::{Array, Finished, Request, Simulate};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::engine_of;
-use stripewise_conductor::observer::Progress;
+use stripewise_conductor::observer::{Progress, left_at_rate};
 use stripewise_conductor::targets::{OpenTarget, target_failure};
 use stripewise_io_engine::backend::linux_io_uring::Uring;
 use stripewise_io_engine::backend::portable_threads::Threads;
@@ -31,15 +31,9 @@ const CLOSE_NS: u64 = 5_000_000_000;
 const LOOK_NS: u64 = 100_000_000;
 
 /// A target that is probed batch by batch.
-pub enum ProbeDevice<'a> {
-    /// In virtual time.
-    Simulated(Box<VirtualDevice<'a>>),
-    /// Through io_uring.
-    Uring(Box<RealDevice<'a, Uring>>),
-    /// Through helper threads.
-    Threads(Box<RealDevice<'a, Threads>>),
-    /// Through a completion port on Windows.
-    Iocp(Box<RealDevice<'a, Iocp>>),
+pub struct ProbeDevice<'a> {
+    device: Box<dyn Device + 'a>,
+    is_simulated: bool,
 }
 
 /// How to probe a target.
@@ -59,62 +53,53 @@ impl<'a> ProbeDevice<'a> {
     /// # Errors
     /// If the target cannot be opened, or no engine works here.
     pub fn open(context: &'a Context, target: &OpenTarget, how: &ProbeOptions) -> Outcome<Self> {
-        match target {
-            OpenTarget::Simulated(simulated) => {
-                Ok(ProbeDevice::Simulated(Box::new(VirtualDevice {
-                    context,
-                    array: simulated.build(),
-                    now_ns: 0,
-                })))
-            }
+        let device: Box<dyn Device + 'a> = match target {
+            OpenTarget::Simulated(simulated) => Box::new(VirtualDevice {
+                context,
+                array: simulated.build(),
+                now_ns: 0,
+            }),
             OpenTarget::Real { target } => {
                 let choice = engine_of(&stripewise_workload::Request::default())?.choose();
-                Ok(match choice.engine {
+                match choice.engine {
                     EngineName::Threads => {
-                        ProbeDevice::Threads(Box::new(RealDevice::open(context, target, how)?))
+                        Box::new(RealDevice::<Threads>::open(context, target, how)?)
                     }
-                    EngineName::Iocp => {
-                        ProbeDevice::Iocp(Box::new(RealDevice::open(context, target, how)?))
-                    }
-                    _ => ProbeDevice::Uring(Box::new(RealDevice::open(context, target, how)?)),
-                })
+                    EngineName::Iocp => Box::new(RealDevice::<Iocp>::open(context, target, how)?),
+                    _ => Box::new(RealDevice::<Uring>::open(context, target, how)?),
+                }
             }
-            OpenTarget::Nothing { name, .. } => Err(Failure::usage(
-                format!("{name} cannot be read"),
-                "name a device, a file or sim:NAME",
-            )),
-        }
+            OpenTarget::Nothing { name, .. } => {
+                return Err(Failure::usage(
+                    format!("{name} cannot be read"),
+                    "name a device, a file or sim:NAME",
+                ));
+            }
+        };
+        Ok(ProbeDevice {
+            device,
+            is_simulated: target.simulated().is_some(),
+        })
     }
 
     /// Whether time is virtual.
     #[must_use]
     pub fn is_simulated(&self) -> bool {
-        matches!(self, ProbeDevice::Simulated(_))
+        self.is_simulated
     }
-}
-
-macro_rules! each {
-    ($self:ident, $device:ident => $what:expr) => {
-        match $self {
-            ProbeDevice::Simulated($device) => $what,
-            ProbeDevice::Uring($device) => $what,
-            ProbeDevice::Threads($device) => $what,
-            ProbeDevice::Iocp($device) => $what,
-        }
-    };
 }
 
 impl Device for ProbeDevice<'_> {
     fn size_bytes(&self) -> u64 {
-        each!(self, device => device.size_bytes())
+        self.device.size_bytes()
     }
 
     fn sector_bytes(&self) -> u32 {
-        each!(self, device => device.sector_bytes())
+        self.device.sector_bytes()
     }
 
     fn now_ns(&self) -> u64 {
-        each!(self, device => device.now_ns())
+        self.device.now_ns()
     }
 
     fn run_batch(
@@ -122,11 +107,11 @@ impl Device for ProbeDevice<'_> {
         asks: &[ProbeIo],
         answers: &mut Vec<ProbeResult>,
     ) -> Result<(), StopReason> {
-        each!(self, device => device.run_batch(asks, answers))
+        self.device.run_batch(asks, answers)
     }
 
     fn rest(&mut self, rest_ns: u64) -> Result<(), StopReason> {
-        each!(self, device => device.rest(rest_ns))
+        self.device.rest(rest_ns)
     }
 }
 
@@ -175,7 +160,7 @@ fn wish_to_stop(context: &Context) -> Result<(), StopReason> {
 }
 
 /// A simulated array with its virtual time.
-pub struct VirtualDevice<'a> {
+struct VirtualDevice<'a> {
     context: &'a Context,
     array: Array,
     now_ns: u64,
@@ -242,7 +227,7 @@ impl Device for VirtualDevice<'_> {
 }
 
 /// A file or device behind an engine on the calling thread.
-pub struct RealDevice<'a, E: Engine> {
+struct RealDevice<'a, E: Engine> {
     context: &'a Context,
     /// `None` only while it is being closed.
     engine: Option<E>,
@@ -465,13 +450,10 @@ impl<D: Device> Device for Counted<'_, D> {
         self.meter.count(asks, now_ns);
         if now_ns - self.shown_ns > LOOK_NS {
             self.shown_ns = now_ns;
-            let left = self.expected.saturating_sub(self.asked);
-            let passed_ns = u128::from(now_ns - self.begun_ns);
-            let left_ns = passed_ns * u128::from(left) / u128::from(self.asked.max(1));
             self.progress.update(
                 self.asked.min(self.expected),
                 self.title.get(),
-                u64::try_from(left_ns).ok(),
+                left_at_rate(now_ns - self.begun_ns, self.asked, self.expected),
             );
         }
         Ok(())

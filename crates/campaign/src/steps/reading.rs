@@ -4,7 +4,6 @@
 use crate::steps::medium::read_from_a_medium;
 use crate::steps::probe_device::ProbeDevice;
 use stripewise_conductor::context::Context;
-use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::permissions::Permissions;
@@ -111,8 +110,7 @@ fn open_path(
         ));
     };
     if let Some(why) = real.direct_refused() {
-        return Err(Failure::new(
-            Exit::Target,
+        return Err(Failure::target(
             format!("{name} can only be read through the page cache: {why}"),
             "name the device under the file system, or a file of a file system that takes O_DIRECT",
         ));

@@ -137,6 +137,6 @@ fn pixels(svg: &str, title: &str, wanted: &PictureLook) -> Outcome<Vec<u8>> {
     }
     png(svg, scale, &about).map_err(|error| {
         let hint = "ask for svg, which needs no pixels";
-        Failure::new(Exit::Target, error.to_string(), hint)
+        Failure::target(error.to_string(), hint)
     })
 }

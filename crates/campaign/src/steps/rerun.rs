@@ -15,16 +15,16 @@ use stripewise_conductor::measure::{
 };
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::observer::Progress;
-use stripewise_conductor::parallel::{SimulatedCell, keep_new, simulate_cells};
+use stripewise_conductor::parallel::simulate_all;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::pilot::announced;
-use stripewise_conductor::targets::{OpenTarget, open_nothing, open_target};
+use stripewise_conductor::targets::{OpenTarget, open_or_nothing};
 use stripewise_io_engine::EngineName;
 use stripewise_results::{JobRecord, RunRecord, SustainedRecord, TargetFacts, TargetKind};
 use stripewise_stats::Random;
 use stripewise_store::Store;
 use stripewise_targets::Size;
-use stripewise_units::{format_duration, is_sim_target, path_of};
+use stripewise_units::{format_duration, path_of};
 use stripewise_workload::{Request, RequestJob, Steady, Workload, derived_seed, validate};
 
 /// A target used by steps.
@@ -248,13 +248,13 @@ pub fn open_targets(
     let mut opened = Vec::new();
     for (index, target) in work.targets.iter().enumerate() {
         let need = need_of(work, index, target.size, engine);
-        opened.push(
-            if engine == EngineName::Null && !is_sim_target(&target.name) {
-                open_nothing(&target.name, need.size)
-            } else {
-                open_target(context, store, &target.name, &need, permissions)?
-            },
-        );
+        opened.push(open_or_nothing(
+            context,
+            store,
+            &target.name,
+            &need,
+            permissions,
+        )?);
     }
     for options in work.steps.iter().flat_map(|step| &step.jobs) {
         for &index in &options.targets {
@@ -317,7 +317,8 @@ pub fn expected_records(work: &Work, ready: &Ready) -> Vec<RunRecord> {
 }
 
 /// Runs everything `repeat` times under one series id; on return, `records` has the
-/// completed runs, even after an error.
+/// completed runs, even after an error. Where the store refuses a run, all are made; returns
+/// its first failure.
 pub fn rerun(
     context: &Context,
     store: &mut Store,
@@ -325,7 +326,7 @@ pub fn rerun(
     ready: &Ready,
     how: Repetitions<'_>,
     records: &mut Vec<RunRecord>,
-) -> Outcome<()> {
+) -> Outcome<Option<Failure>> {
     let base = RunOptions::of(context, Request::default(), ready.simulated);
     let series = context.free_id(store, &context.timestamp())?;
     let rounds = rounds(work, how.repeat);
@@ -349,7 +350,8 @@ pub fn rerun(
         }
     }
     if ready.simulated {
-        return simulate(context, store, ready, &runs, records);
+        let runs = runs.iter().map(|(jobs, how)| (jobs.as_slice(), how));
+        return simulate_all(context, store, &ready.opened, runs, records);
     }
     measure_all(context, store, ready, &runs, how.title, records)
 }
@@ -385,24 +387,6 @@ fn seeded(jobs: &[PlacedJob], round: u64) -> Vec<PlacedJob> {
     jobs
 }
 
-fn simulate(
-    context: &Context,
-    store: &mut Store,
-    ready: &Ready,
-    runs: &[(Vec<PlacedJob>, RunOptions)],
-    records: &mut Vec<RunRecord>,
-) -> Outcome<()> {
-    let cells = runs
-        .iter()
-        .map(|(jobs, how)| SimulatedCell::prepare(context, &ready.opened, jobs, how))
-        .collect::<Outcome<Vec<_>>>()?;
-    simulate_cells(context, &cells, &mut |mut record| {
-        let kept = keep_new(context, store, &mut record);
-        records.push(record);
-        kept
-    })
-}
-
 fn measure_all(
     context: &Context,
     store: &mut Store,
@@ -410,7 +394,7 @@ fn measure_all(
     runs: &[(Vec<PlacedJob>, RunOptions)],
     title: &str,
     records: &mut Vec<RunRecord>,
-) -> Outcome<()> {
+) -> Outcome<Option<Failure>> {
     let total_ns = in_turn_ns(runs.iter().map(|(jobs, _)| length_ns(jobs)));
     context.plan(format!(
         "{title}: {} runs, {} in all",
@@ -424,7 +408,7 @@ fn measure_all(
         context.plan(announced(true, None));
     }
     let progress = Progress::begin(context.observer(), false, total_ns, title);
-    let mut before_ns = 0;
+    let (mut before_ns, mut refused) = (0, None);
     let mut found: HashMap<String, SustainedRecord> = HashMap::new();
     for (index, (jobs, how)) in runs.iter().enumerate() {
         let expected_ns = length_ns(jobs);
@@ -450,13 +434,19 @@ fn measure_all(
         let sustained = measured.record.sustained.as_deref();
         found.extend(part.zip(sustained.copied()));
         records.push(measured.record);
-        measured.kept?;
+        if let Err(failure) = measured.kept
+            && refused.is_none()
+        {
+            let text = format!("{failure}; the runs that follow are made all the same");
+            context.note_failure(&text, &failure);
+            refused = Some(failure);
+        }
         before_ns = before_ns.saturating_add(expected_ns);
         if context.signal().is_some() {
             break;
         }
     }
-    Ok(())
+    Ok(refused)
 }
 
 #[cfg(test)]

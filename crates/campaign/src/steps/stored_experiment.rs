@@ -14,7 +14,7 @@ use stripewise_results::{RunRecord, SCHEMA_VERSION};
 use stripewise_store::{Filter, KeptDocument, Store};
 
 /// Kind of these documents in the store.
-const KIND: &str = "experiment";
+pub const KIND: &str = "experiment";
 
 /// Which command made it; also the `series_part` of its runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -128,7 +128,7 @@ impl StoredExperiment {
     /// Its runs in chronological order, without data that no table needs.
     pub fn runs(&self, context: &Context, store: &Store) -> Outcome<Vec<RunRecord>> {
         let mut runs = Vec::new();
-        for id in self.run_ids(context, store)? {
+        for id in context.series_run_ids(store, &self.id)? {
             let record = context.unless_damaged(store.load(&id))?;
             let record = record.filter(|record| !record.is_pilot());
             // Hundreds are in memory at once, and the details are not used here.
@@ -137,17 +137,9 @@ impl StoredExperiment {
         Ok(runs)
     }
 
-    /// Ids of its runs, oldest first; damaged ones are reported and left out.
-    pub fn run_ids(&self, context: &Context, store: &Store) -> Outcome<Vec<String>> {
-        run_ids_of(context, store, &self.id)
-    }
-
     /// It has runs, or there are unreadable ones that may be its own.
     fn may_have_runs(&self, store: &Store) -> Outcome<bool> {
-        let filter = Filter {
-            series: Some(self.id.clone()),
-            ..Filter::default()
-        };
+        let filter = Filter::of_series(&self.id);
         let listed = store.list_readable(&filter).map_err(store_failure)?;
         Ok(!(listed.runs.is_empty() && listed.unreadable.is_empty()))
     }
@@ -172,7 +164,7 @@ impl StoredExperiment {
     }
 
     /// Deletes the document; its runs are deleted separately.
-    pub fn forget(&self, store: &mut Store) -> Outcome<()> {
+    fn forget(&self, store: &mut Store) -> Outcome<()> {
         store
             .forget_document(KIND, &self.id)
             .map(drop)
@@ -181,41 +173,33 @@ impl StoredExperiment {
 }
 
 fn read(document: &KeptDocument) -> Outcome<StoredExperiment> {
-    parsed(document, |kept: &StoredExperiment| kept.schema_version)
+    let what = format!("experiment {}", document.name);
+    read_document(document, &what, |kept: &StoredExperiment| {
+        kept.schema_version
+    })
 }
 
-/// The stored document of an experiment, if this program reads its version.
-pub(super) fn parsed<T: DeserializeOwned>(
+/// The content of a document that carries its version; `what` names it in failures.
+///
+/// # Errors
+/// If it is damaged, or of another version.
+pub fn read_document<T: DeserializeOwned>(
     document: &KeptDocument,
+    what: &str,
     version: fn(&T) -> u32,
 ) -> Outcome<T> {
-    let name = &document.name;
-    let refused = |what: String| {
-        let text = format!("experiment {name} {what}");
-        Failure::new(
-            Exit::Store,
-            text,
-            "use the version of Stripewise that made it",
-        )
+    let refused = |why: &str| {
+        let hint = "use the version of Stripewise that made it";
+        Failure::new(Exit::Store, format!("{what} {why}"), hint)
     };
     let kept: T = serde_json::from_str(&document.json)
-        .map_err(|error| refused(format!("cannot be read: {error}")))?;
+        .map_err(|error| refused(&format!("cannot be read: {error}")))?;
     match version(&kept) {
         SCHEMA_VERSION => Ok(kept),
-        other => Err(refused(format!(
+        other => Err(refused(&format!(
             "has schema version {other}, and this program reads {SCHEMA_VERSION}"
         ))),
     }
-}
-
-/// Ids of the runs of an experiment, oldest first; damaged ones are reported and left out.
-pub(super) fn run_ids_of(context: &Context, store: &Store, series: &str) -> Outcome<Vec<String>> {
-    let filter = Filter {
-        series: Some(series.to_owned()),
-        ..Filter::default()
-    };
-    let listed = context.stored_runs(store, &filter)?;
-    Ok(listed.into_iter().rev().map(|run| run.id).collect())
 }
 
 /// The failure for a plan that breaks a rule.

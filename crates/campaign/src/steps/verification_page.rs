@@ -19,7 +19,7 @@ use stripewise_report::{
 use stripewise_results::KindOutcome;
 use stripewise_results::faults::FaultRecord;
 use stripewise_units::{
-    capitalised, counted, format_bytes, format_count, format_duration, format_iops,
+    capitalised, counted, distinct, format_bytes, format_count, format_duration, format_iops,
     format_mib_per_s, listed,
 };
 
@@ -179,12 +179,8 @@ fn findings(document: &VerifyDocument) -> Vec<(String, String)> {
         true => "none".to_owned(),
         false => classes_text(&document.faults_by_class),
     };
-    let mut caches: Vec<&str> = Vec::new();
-    for cache in document.targets.iter().flat_map(|target| &target.cache) {
-        if !caches.contains(&cache.as_str()) {
-            caches.push(cache);
-        }
-    }
+    let caches = document.targets.iter().flat_map(|target| &target.cache);
+    let caches = distinct(caches.map(String::as_str));
     let capacity = document.capacity.map(|found| {
         let [reported, real] = [found.reported_bytes, found.real_bytes].map(format_bytes);
         format!("{reported} reported, {real} found")

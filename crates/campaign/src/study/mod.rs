@@ -5,6 +5,7 @@ pub use crate::steps::study::{StudyDocument, StudyRate, StudyRow, StudyTable, st
 
 use crate::steps::experiment::ground::find;
 use crate::steps::layouts::factors::overridden;
+use crate::steps::stored_experiment::plan_failure;
 use crate::steps::study::designs::{Study, StudyDesign, StudyFactor, study, words};
 use crate::steps::study::rate_of;
 use stripewise_conductor::context::Context;
@@ -280,10 +281,7 @@ impl ExperimentSession<'_> {
         self.document.notes.extend(found.place.notes);
         let offset = |level: &String| level.parse::<ByteSize>().map_or(0, ByteSize::bytes);
         let offsets: Vec<u64> = design.levels.iter().map(offset).collect();
-        let shifted = shift(&found.ground, &offsets).map_err(|problem| {
-            let hint = problem.hint().to_owned();
-            Failure::usage(problem.to_string(), hint)
-        })?;
+        let shifted = shift(&found.ground, &offsets).map_err(plan_failure)?;
         let bases = shifted.base_offsets_bytes.iter();
         Ok(bases
             .map(|base| (*base, Some(shifted.size_bytes)))
@@ -339,8 +337,8 @@ impl ExperimentSession<'_> {
                     &self.bar,
                     &place,
                 )?;
-                measured.kept?;
                 own[number][level] = rate_of(&measured.record);
+                measured.kept?;
                 self.done += 1;
             }
         }

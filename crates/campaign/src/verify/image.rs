@@ -2,22 +2,20 @@
 //! restore, a replication. Reads only.
 
 use crate::steps::verification::document::{
-    JudgedBy, LeftByRun, Mode, PhaseOutcome, SCHEMA_VERSION, VerifyDocument, VerifyErrors,
-    VerifyVerdict,
+    JudgedBy, LeftByRun, Mode, SCHEMA_VERSION, VerifyDocument, VerifyErrors, VerifyVerdict,
 };
 use crate::steps::verification::pass::{Passed, pass};
 use crate::steps::verification::{
-    DOCUMENT_KIND, counts_of, refuse_what_holds_no_data, run_number, verified, words,
+    DOCUMENT_KIND, counts_of, finish_all, open_to_judge, run_number, verified, words,
 };
 use std::collections::BTreeMap;
 use stripewise_conductor::context::{Context, keep_or_report, store_failure};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
-use stripewise_conductor::targets::{prepare, target_failure};
-use stripewise_results::KindOutcome;
+use stripewise_conductor::targets::target_failure;
 use stripewise_store::{KeptDocument, Store};
-use stripewise_targets::{Access, Intent, Size, Target, TargetName};
-use stripewise_units::{format_bytes, path_of};
+use stripewise_targets::{Access, Size, Target};
+use stripewise_units::format_bytes;
 use stripewise_verify::{Account, Basis, FinishedState, Survey, run_text};
 use stripewise_workload::CacheMode;
 
@@ -38,26 +36,12 @@ pub fn judge_image(
 ) -> Outcome<VerifyDocument> {
     let started_at = context.timestamp();
     let id = context.free_id(store, &started_at)?;
-    let parsed: TargetName = name.parse().map_err(target_failure)?;
-    refuse_what_holds_no_data(&parsed, name)?;
-    if path_of(name).is_dir() {
-        // A test file would be made there, with nothing to find in it.
-        return Err(Failure::usage(
+    let size = size_bytes.map_or(Size::Auto, Size::Exactly);
+    let target = open_to_judge(context, store, name, size, permissions, || {
+        Failure::usage(
             format!("{name} is a directory"),
             "name the file that `verify --keep` left there, a copy of it, or a device",
-        ));
-    }
-    let intent = Intent {
-        reads: true,
-        writes: false,
-        size: size_bytes.map_or(Size::Auto, Size::Exactly),
-        busy_ok: permissions.busy_ok,
-        cache: CacheMode::Direct,
-        ..Intent::default()
-    };
-    let opened = prepare(context, store, &parsed, &intent)?;
-    let target = opened.real().ok_or_else(|| {
-        Failure::usage(format!("{name} holds no data"), "name a file or a device")
+        )
     })?;
     target.drop_cache();
     let file = target
@@ -68,8 +52,7 @@ pub fn judge_image(
     let mut show = |offset_bytes, bytes: &[u8]| survey.take(offset_bytes, bytes);
     let passed = pass(context, file, target.size_bytes(), &mut show)?;
     if passed.whole && survey.runs().is_empty() {
-        return Err(Failure::new(
-            stripewise_conductor::exit::Exit::Target,
+        return Err(Failure::target(
             format!(
                 "{name} holds nothing that `stripewise verify` wrote: no sector of {} has a stamp",
                 format_bytes(target.size_bytes())
@@ -91,10 +74,10 @@ pub fn judge_image(
             survey,
             is_all,
         },
-        target,
+        &target,
         passed,
     );
-    opened.finish_or_report(context);
+    finish_all(context, vec![target]);
     keep_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
     Ok(document)
 }
@@ -127,14 +110,7 @@ fn document_of(
     } = judged;
     let facts = target.facts();
     let cache = target.cache_in_effect(CacheMode::Direct).to_string();
-    let Passed {
-        read_bytes,
-        operations,
-        unread,
-        unread_count,
-        duration_ns,
-        whole,
-    } = passed;
+    let phases = vec![passed.phase(&cache)];
     let unstamped_bytes = survey.unstamped_sectors() * u64::from(target.logical_sector_bytes());
     let account = survey.judge(is_all.then(|| target.size_bytes()));
     set_basis(&mut left, &account);
@@ -148,9 +124,6 @@ fn document_of(
     if more > 0 {
         notes.push(format!("{more} more faults were counted and not kept"));
     }
-    let reads = read_only(operations, read_bytes);
-    let none = KindOutcome::default();
-    let phases = vec![PhaseOutcome::of("check", &cache, duration_ns, reads, none)];
     VerifyDocument {
         schema_version: SCHEMA_VERSION,
         mode: Mode::Image,
@@ -158,18 +131,18 @@ fn document_of(
         id,
         started_at,
         host: context.host().name,
-        verdict: match VerifyVerdict::of(faults.is_empty(), unread_count, whole) {
+        verdict: match VerifyVerdict::of(faults.is_empty(), passed.unread_count, passed.whole) {
             VerifyVerdict::Passed if unproven_bytes > 0 => VerifyVerdict::NotProven,
             verdict => verdict,
         },
         engine: "threads".to_owned(),
         notes,
-        duration_ns,
-        verified_bytes: read_bytes - unstamped_bytes.min(read_bytes),
-        operations,
+        duration_ns: passed.duration_ns,
+        verified_bytes: passed.read_bytes - unstamped_bytes.min(passed.read_bytes),
+        operations: passed.operations,
         errors: VerifyErrors {
-            total: unread_count,
-            first: unread,
+            total: passed.unread_count,
+            first: passed.unread,
         },
         targets: vec![verified(target, None, &phases)],
         phases,
@@ -247,12 +220,4 @@ fn left_by_runs(
         judged_by: JudgedBy::Stamps,
     });
     each.collect()
-}
-
-fn read_only(operations: u64, bytes: u64) -> KindOutcome {
-    KindOutcome {
-        operations,
-        bytes,
-        ..KindOutcome::default()
-    }
 }

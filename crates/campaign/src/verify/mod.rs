@@ -15,7 +15,7 @@ use crate::steps::verification::tally::{Measured, outcome};
 use crate::steps::verification::worker_pool::{Drive, WorkerPool, WorkerSlot};
 use crate::steps::verification::{
     DOCUMENT_KIND, counts_of, finish_all, judge_all, limits, open_all, outstanding_total,
-    refuse_twice, refuse_what_holds_no_data, run_number, verified, words,
+    refuse_twice, refuse_unsuitable, run_number, verified, words,
 };
 use ground::{Workers, build_workers};
 use std::fs::File;
@@ -23,15 +23,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stripewise_conductor::context::{Context, keep_or_report};
-use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::observer::Progress;
+use stripewise_conductor::failure::Outcome;
+use stripewise_conductor::observer::{Progress, left_at_rate};
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::start::{Companion, places};
 use stripewise_conductor::targets::{kept_at, target_failure};
 use stripewise_io_engine::{Clock, EngineName, FaultPlan};
 use stripewise_results::Warning;
 use stripewise_store::Store;
-use stripewise_targets::{Access, Intent, Size, Target, TargetName};
+use stripewise_targets::{Access, Intent, Size, Target};
 use stripewise_units::{counted, format_bytes, format_duration};
 use stripewise_verify::{FinishedState, Ledger, Phase, VerifyTargets, run_text};
 use stripewise_workload::CacheMode;
@@ -183,22 +183,8 @@ fn check(options: &VerifyOptions) -> Outcome<()> {
     if options.capacity {
         capacity::refuse_what_is_no_device(options)?;
     }
-    for target in &options.targets {
-        let parsed: TargetName = target.parse().map_err(target_failure)?;
-        refuse_what_holds_no_data(&parsed, target)?;
-    }
-    if options.engine == EngineName::Null {
-        return Err(Failure::usage(
-            "the null engine moves no data, so there is nothing to verify",
-            "choose --engine auto, uring or threads",
-        ));
-    }
-    if options.engine == EngineName::Nvme {
-        return Err(Failure::usage(
-            "a burn-in goes through the block layer, which --engine nvme passes by",
-            "choose --engine auto, uring or threads; `stripewise run --verify --engine nvme` verifies what commands write",
-        ));
-    }
+    let null = "the null engine moves no data, so there is nothing to verify";
+    refuse_unsuitable(&options.targets, options.engine, null, "a burn-in")?;
     if !options.capacity {
         ground::check(options)?;
     }
@@ -465,11 +451,7 @@ impl BurnIn<'_> {
         let bytes = crowd.signals.bytes.load(Ordering::Relaxed);
         let (position, left_ns) = match limit_ns {
             Some(limit) => (passed_ns.min(total), Some(limit.saturating_sub(passed_ns))),
-            None => {
-                let left = u128::from(total.saturating_sub(bytes));
-                let left_ns = u128::from(passed_ns) * left / u128::from(bytes.max(1));
-                (bytes.min(total), (bytes > 0).then_some(left_ns as u64))
-            }
+            None => (bytes.min(total), left_at_rate(passed_ns, bytes, total)),
         };
         let faults = self.field.faults();
         let title = format!("{title}: {}, {faults} faults", format_bytes(bytes));
@@ -477,12 +459,7 @@ impl BurnIn<'_> {
     }
 
     fn files(&self, target: usize, cache: CacheMode) -> Outcome<Vec<Arc<File>>> {
-        let durable = match cache {
-            CacheMode::Direct | CacheMode::DirectSync => CacheMode::DirectSync,
-            CacheMode::Buffered | CacheMode::BufferedSync | CacheMode::Dontcache => {
-                CacheMode::BufferedSync
-            }
-        };
+        let durable = CacheMode::of(cache.is_direct(), true);
         let open = |cache| {
             let file = self.targets[target].open(cache, Access::ReadWrite);
             file.map(Arc::new).map_err(target_failure)

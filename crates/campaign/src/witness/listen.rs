@@ -5,7 +5,6 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 use stripewise_conductor::context::Context;
-use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_verify::witness::READY;
 
@@ -37,16 +36,14 @@ pub(super) fn one_connection(
     let token = match token {
         Some(token) => token,
         None => token::new().map_err(|error| {
-            Failure::new(
-                Exit::Target,
+            Failure::target(
                 format!("the system gives no random bytes for a token: {error}"),
                 "give one with --token-file",
             )
         })?,
     };
     let cannot = |error: std::io::Error| {
-        Failure::new(
-            Exit::Target,
+        Failure::target(
             format!("cannot listen on {address}: {error}"),
             "name an address of this machine and a free port, like --listen 0.0.0.0:7411",
         )

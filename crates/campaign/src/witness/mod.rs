@@ -107,8 +107,7 @@ pub fn witness(context: &Context, path: &Path, reports: Reports) -> Outcome<Witn
                 Exit::Interrupted(signal),
                 "interrupted; nothing was reported yet",
             ),
-            None => Failure::new(
-                Exit::Target,
+            None => Failure::target(
                 "nothing was reported: the other end hung up before it began",
                 "see what `stripewise verify --power-cut` says there",
             ),
@@ -132,8 +131,7 @@ pub fn witness(context: &Context, path: &Path, reports: Reports) -> Outcome<Witn
 }
 
 fn cannot_speak(error: &std::io::Error) -> Failure {
-    Failure::new(
-        Exit::Target,
+    Failure::target(
         format!("cannot answer on the connection: {error}"),
         "raise the limit of open files (`ulimit -n`)",
     )
@@ -145,8 +143,7 @@ fn cannot_make(path: &Path, error: &std::io::Error) -> Failure {
             format!("{} already exists and is not overwritten", path.as_text()),
             "name a file that does not exist yet, or remove that one first",
         ),
-        _ => Failure::new(
-            Exit::Target,
+        _ => Failure::target(
             format!("cannot make {}: {error}", path.as_text()),
             "name a file in a directory that you can write to",
         ),
@@ -170,8 +167,7 @@ impl Keeper<'_> {
         let (from, first, refused): (Box<dyn Read + Send>, _, _) = match reports {
             Reports::Pipe { from, mut to } => {
                 (to.write_all(READY).and_then(|()| to.flush())).map_err(|error| {
-                    Failure::new(
-                        Exit::Target,
+                    Failure::target(
                         format!("cannot answer that the witness is ready: {error}"),
                         "connect its output to the sender of the reports",
                     )
@@ -238,8 +234,7 @@ impl Keeper<'_> {
             .intake
             .take(bytes, |bytes| kept.extend_from_slice(bytes)))
         .map_err(|_| {
-            Failure::new(
-                Exit::Target,
+            Failure::target(
                 "the input does not come from `stripewise verify --power-cut`",
                 "start that at the other end with --witness, and nothing else",
             )
@@ -248,8 +243,7 @@ impl Keeper<'_> {
     }
 
     fn broken(&self, error: &std::io::Error) -> Failure {
-        Failure::new(
-            Exit::Target,
+        Failure::target(
             format!("cannot keep reports in {}: {error}", self.path.as_text()),
             "make room there, or name a file elsewhere",
         )

@@ -1,11 +1,18 @@
 //! Verifications of a file: simulated targets hold no data.
 
-use crate::support::Desk;
+use crate::support::{Desk, with};
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use stripewise_campaign::run::{Beside, run};
 use stripewise_campaign::verify::{Caching, VerifyOptions, verify};
 use stripewise_campaign::{Event, Exit, Observer, Permissions};
 use stripewise_io_engine::EngineName;
+use stripewise_workload::{CacheMode, Request, Workload};
+
+fn truncate(file: &Path) {
+    let file = File::options().write(true).open(file);
+    file.and_then(|file| file.set_len(0)).expect("truncated");
+}
 
 /// Truncates a file when a phase has ended.
 struct Truncates(PathBuf);
@@ -13,10 +20,55 @@ struct Truncates(PathBuf);
 impl Observer for Truncates {
     fn hear(&self, event: &Event<'_>) {
         if matches!(event, Event::End) {
-            let file = File::options().write(true).open(&self.0);
-            file.and_then(|file| file.set_len(0)).expect("truncated");
+            truncate(&self.0);
         }
     }
+}
+
+/// Truncates a file before it is read at the end of a run.
+struct TruncatesBeforeTheLastReading(PathBuf);
+
+impl Observer for TruncatesBeforeTheLastReading {
+    fn hear(&self, event: &Event<'_>) {
+        if matches!(event, Event::Begin { title, .. } if title.starts_with("Reading everything")) {
+            truncate(&self.0);
+        }
+    }
+}
+
+#[test]
+fn no_run_follows_one_whose_last_reading_failed() {
+    let desk = Desk::new();
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("data");
+    std::fs::write(&file, vec![1; 1 << 20]).expect("a file");
+    let observer = TruncatesBeforeTheLastReading(file.clone());
+    let context = desk.context_with(Box::new(observer));
+    let load = Workload {
+        read_percent: 0,
+        cache: CacheMode::Buffered,
+        duration_ns: 10_000_000,
+        ..Workload::default()
+    };
+    let request = Request {
+        repetitions: 2,
+        engine: "threads".to_owned(),
+        verify: true,
+        ..with(file.to_str().expect("UTF-8"), [load])
+    };
+    let permissions = Permissions {
+        overwrite: true,
+        busy_ok: true,
+        ..Permissions::default()
+    };
+    let mut store = context.open_store().expect("a store");
+    let beside = Beside::default();
+    let ran = run(&context, &mut store, request, &permissions, beside).expect("it begins");
+    ran.ended.expect("it ends well");
+    assert_eq!(ran.records.len(), 1, "the second would overwrite it");
+    let verification = ran.records[0].verification.as_ref().expect("verified");
+    assert!(!verification.read_at_end);
+    assert!(verification.faults.is_empty(), "{:?}", verification.faults);
 }
 
 #[test]

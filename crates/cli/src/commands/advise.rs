@@ -17,7 +17,7 @@ pub fn advise(context: &Context, arguments: &Advise) -> Outcome {
     let mut store = context.open_store()?;
     let permissions = arguments.safety.permissions();
     let advised = run_advise(context, &mut store, &options, &permissions)?;
-    let exit = show(context, &advised.kept, arguments.report.as_deref())?;
+    let exit = show(context, &advised, arguments.report.as_deref())?;
     // Show what was measured before a failure, then report the failure.
     advised.ended.map(|()| exit)
 }

@@ -3,7 +3,7 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::line::print_answer;
+use crate::show::line::{print_answer, print_or};
 use crate::show::terminal::say;
 use crate::switches::baseline::{Baseline, BaselineAction, BaselineSet};
 use stripewise_campaign::baseline::{
@@ -67,13 +67,10 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
 
 fn remove(context: &Context, name: &str) -> Outcome {
     forget(context, name)?;
-    if context.global.json {
-        context.output.print_json(&RemovedDocument::of(name))?;
-    } else {
-        context.output.print_text(&format!(
-            "Removed the baseline {name}; its runs stay in the history.\n"
-        ));
-    }
+    print_or(context, &RemovedDocument::of(name), || {
+        let text = format!("Removed the baseline {name}; its runs stay in the history.\n");
+        context.output.print_text(&text);
+    })?;
     Ok(Exit::Done)
 }
 

@@ -11,12 +11,12 @@ use std::path::PathBuf;
 use stripewise_campaign::bench::{
     BenchOptions, bench as run_bench, expectations, expected, planned,
 };
-use stripewise_campaign::run::{LikeOptions, run_like_crystaldiskmark};
+use stripewise_campaign::run::{LikeOptions, Ran, run_like_crystaldiskmark};
 use stripewise_campaign::steps::documents;
 use stripewise_conductor::measure::exit_of;
 use stripewise_lab::SeriesKind;
 use stripewise_report::runs_sheet;
-use stripewise_results::Document;
+use stripewise_results::{Document, RequirementRecord, SeriesRecord};
 use stripewise_store::Store;
 use stripewise_units::{ByteSize, NameText, Nanoseconds};
 
@@ -44,20 +44,33 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     let expected = expect.map(|name| expected(context, &mut store, name, &options, &permissions));
     let expected = expected.transpose()?;
     let benched = run_bench(context, &mut store, &options, plan, &permissions)?;
-    let exit = exit_of(context, &benched.records);
-    if benched.records.is_empty() {
-        return benched.ended.map(|()| exit);
+    let of_expected = |series: &[SeriesRecord]| match (expect, &expected) {
+        (Some(name), Some(expected)) => expectations(name, &expected.series, series),
+        _ => Vec::new(),
+    };
+    conclude(context, arguments, &store, benched, of_expected)
+}
+
+/// Shows and stores what was measured; `judged` gives requirements beside those given one by one.
+fn conclude(
+    context: &Context,
+    arguments: &Bench,
+    store: &Store,
+    ran: Ran,
+    judged: impl FnOnce(&[SeriesRecord]) -> Vec<RequirementRecord>,
+) -> Outcome {
+    let exit = exit_of(context, &ran.records);
+    if ran.records.is_empty() {
+        return ran.ended.map(|()| exit);
     }
-    let mut document = documents::document(benched.records);
+    let mut document = documents::document(ran.records);
     documents::judge(&arguments.require, &mut document);
-    if let (Some(name), Some(expected)) = (&arguments.expect, &expected) {
-        let judged = expectations(name, &expected.series, &document.series);
-        document.requirements.extend(judged);
-    }
+    let judged = judged(&document.series);
+    document.requirements.extend(judged);
     let exit = documents::exit(&document, exit);
-    let reported = show(context, arguments, &store, &document);
+    let reported = show(context, arguments, store, &document);
     // Show and store what was measured before a failure, then report the failure.
-    benched.ended?;
+    ran.ended?;
     reported?;
     Ok(exit)
 }
@@ -66,8 +79,7 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
 /// before the measurement.
 fn check_requirements(arguments: &Bench) -> Outcome<()> {
     let chosen = |kind: &SeriesKind| {
-        let mut named = arguments.series.iter().map(|name| name.kind());
-        (arguments.series.is_empty() || named.any(|name| name == *kind))
+        (arguments.series.is_empty() || arguments.series.contains(kind))
             && !(arguments.read_only && kind.writes())
     };
     let measured = SeriesKind::ALL.into_iter().filter(chosen);
@@ -89,17 +101,7 @@ fn like_crystaldiskmark(context: &Context, arguments: &Bench) -> Outcome {
     let mut store = context.open_store()?;
     let permissions = arguments.safety.permissions();
     let ran = run_like_crystaldiskmark(context, &mut store, &options, &permissions)?;
-    let exit = exit_of(context, &ran.records);
-    if ran.records.is_empty() {
-        return ran.ended.map(|()| exit);
-    }
-    let mut document = documents::document(ran.records);
-    documents::judge(&arguments.require, &mut document);
-    let exit = documents::exit(&document, exit);
-    let reported = show(context, arguments, &store, &document);
-    ran.ended?;
-    reported?;
-    Ok(exit)
+    conclude(context, arguments, &store, ran, |_| Vec::new())
 }
 
 fn options(arguments: &Bench) -> BenchOptions {
@@ -107,7 +109,7 @@ fn options(arguments: &Bench) -> BenchOptions {
         target: arguments.target.clone(),
         qualify: arguments.thorough,
         precondition: arguments.precondition.unwrap_or_default(),
-        series: arguments.series.iter().map(|name| name.kind()).collect(),
+        series: arguments.series.clone(),
         read_only: arguments.read_only,
         step_ns: arguments.step.map(Nanoseconds::ns),
         time_ns: arguments.time.map(Nanoseconds::ns),

@@ -58,13 +58,19 @@ fn options(arguments: &Check) -> CheckOptions {
     }
 }
 
-/// Results before the interruption are stored, but no conclusion is drawn from them.
+/// Results before the interruption are stored if possible, but no conclusion is drawn from them.
 fn broken_off(context: &Context, answer: &Answer, why: &str) -> Outcome {
     let records = &answer.records;
+    let kept = match answer.is_kept {
+        true => format!(
+            "{} kept in the history",
+            counted(records.len(), "run is", "runs are")
+        ),
+        false => "not every run is kept in the history".to_owned(),
+    };
     say!(
         context.output,
-        "note: {why}; {} kept in the history, and nothing is concluded from {}",
-        counted(records.len(), "run is", "runs are"),
+        "note: {why}; {kept}, and nothing is concluded from {}",
         plural(records.len(), "it", "them"),
     );
     for line in failed_lines(records) {
@@ -85,7 +91,11 @@ fn sheet(context: &Context, answer: &Answer) -> Sheet {
         false => words.hint(hint),
     });
     let mut sheet = answer.stored().sheet(&told, context.global.explain);
-    if let Some(first) = answer.records.first().filter(|_| answer.made) {
+    if let Some(first) = answer
+        .records
+        .first()
+        .filter(|_| answer.made && answer.is_kept)
+    {
         let id = first.series.as_ref().unwrap_or(&first.id);
         sheet.pointers.push(again(&context.short_name(id)));
     }

@@ -4,13 +4,13 @@ use super::partition::go_ahead;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::provision::Invitation;
+use crate::show::provision::{Invitation, print_provision};
 use crate::show::terminal::say;
-use crate::switches::format::{Format, Kind};
+use crate::switches::format::Format;
 use stripewise_campaign::format::plan as plan_file_system;
+use stripewise_campaign::steps::provision::planned;
 use stripewise_campaign::steps::provision::text::{HANGING, format_plan, format_report};
-use stripewise_campaign::steps::provision::{ProvisionDocument, planned};
-use stripewise_disk_provision::{FileSystemKind, FormatOptions, FormatReport, Stripe};
+use stripewise_disk_provision::{FormatOptions, FormatReport, Stripe};
 use stripewise_units::NameText;
 
 pub fn format(context: &Context, arguments: &Format) -> Outcome {
@@ -19,22 +19,13 @@ pub fn format(context: &Context, arguments: &Format) -> Outcome {
     let planned_format = plan_file_system(context, &arguments.partition, &options(arguments))?;
     let plan = &planned_format.plan;
     let Some(go_ahead) = go_ahead else {
-        if context.global.json {
-            context
-                .output
-                .print_json(&ProvisionDocument::<_, FormatReport>::new(plan, None))?;
-        } else {
-            let invitation = Invitation::of(arguments.yes, destroy, arguments.busy_ok);
-            let text = format_plan(plan, false, &|text| context.style.heading(text));
-            context
-                .output
-                .print_text(&context.output.broken(&text, Some(HANGING)));
-            context.output.print_text(&invitation.text(
-                &plan.device.name,
-                plan.in_the_way.as_deref(),
-                plan.unseen.as_deref(),
-            ));
-        }
+        let command = Invitation::of(arguments.yes, destroy, arguments.busy_ok).text(
+            &plan.device.name,
+            plan.in_the_way.as_deref(),
+            plan.unseen.as_deref(),
+        );
+        let text = format_plan(plan, false, &|text| context.style.heading(text));
+        print_provision::<_, FormatReport>(context, plan, None, &text, Some(command))?;
         return Ok(planned(plan.in_the_way.as_deref()));
     };
     if !context.global.quiet {
@@ -47,27 +38,13 @@ pub fn format(context: &Context, arguments: &Format) -> Outcome {
         }
     }
     let report = planned_format.execute(&go_ahead)?;
-    if context.global.json {
-        context
-            .output
-            .print_json(&ProvisionDocument::new(plan, Some(&report)))?;
-    } else {
-        let text = format_report(&report);
-        context
-            .output
-            .print_text(&context.output.broken(&text, Some(HANGING)));
-    }
+    print_provision(context, plan, Some(&report), &format_report(&report), None)?;
     Ok(Exit::Done)
 }
 
 fn options(arguments: &Format) -> FormatOptions {
     FormatOptions {
-        file_system: match arguments.fs {
-            Kind::Ext4 => FileSystemKind::Ext4,
-            Kind::Xfs => FileSystemKind::Xfs,
-            Kind::Btrfs => FileSystemKind::Btrfs,
-            Kind::Ntfs => FileSystemKind::Ntfs,
-        },
+        file_system: arguments.fs,
         allocation_unit_bytes: arguments.allocation_unit.bytes(),
         stripe: arguments
             .stripe_unit

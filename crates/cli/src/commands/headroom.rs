@@ -1,10 +1,9 @@
 //! `headroom`: how much more of a load a target carries.
 
 use crate::failure::Outcome;
-use crate::output::{check_new, write_new};
 use crate::show::context::Context;
-use crate::show::line::print_answer;
-use crate::show::page::{format_of, name_the_rest};
+use crate::show::line::print_result;
+use crate::show::page::{check_outputs, format_of, write_rendered};
 use crate::switches::headroom::Headroom;
 use stripewise_campaign::headroom::{HeadroomRequest, StoredHeadroom, headroom as find};
 use stripewise_campaign::steps::pages::PictureLook;
@@ -17,22 +16,13 @@ pub fn headroom(context: &Context, arguments: &Headroom) -> Outcome {
         None => with(arguments, HeadroomRequest::default()),
     };
     let permissions = arguments.safety.permissions();
-    for path in &arguments.output {
-        format_of(path)?;
-        check_new(path)?;
-    }
+    check_outputs(&arguments.output, format_of)?;
     let answered = find(context, &asked, &permissions)?;
     let found = &answered.found;
-    if context.global.json {
-        context.output.print_json(&found.document)?;
-    } else {
-        let sheet = found.sheet();
-        print_answer(context, || context.sheet_text(&sheet), || found.line());
-    }
+    print_result(context, &found.document, || found.sheet(), || found.line())?;
     for path in &arguments.output {
         let rendered = found.rendered(format_of(path)?, &PictureLook::default())?;
-        name_the_rest(context, &rendered);
-        write_new(path, &rendered.bytes)?;
+        write_rendered(context, &rendered, path)?;
     }
     match answered.ended {
         Some(failure) => Err(failure),

@@ -111,9 +111,9 @@ pub fn as_one(
     }
     let is_partial = |part: &HostPart| part.run.status != Status::Complete;
     let is_partial = !together.losses().is_empty() || runs.iter().flatten().any(is_partial);
-    let records = merge_parts(context, store, runs, is_partial, None)?;
+    let merged = merge_parts(context, store, runs, is_partial, None)?;
     Ok(Ran {
-        records,
-        ended: ran.ended,
+        records: merged.records,
+        ended: ran.ended.and(merged.ended),
     })
 }

@@ -5,7 +5,7 @@ use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::write_new;
 use crate::show::context::Context;
-use crate::show::line::{marked, print_answer};
+use crate::show::line::{marked, print_answer, print_or};
 use crate::show::page::refuse_existing;
 use crate::show::{advice, experiment};
 use crate::switches::lab::{Lab, LabAction, LabClean, LabInit, LabResume, LabRun};
@@ -27,25 +27,22 @@ pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
         LabAction::Plan(arguments) => {
             let file = with_slots(read(context, &arguments.plan)?, arguments.slots)?;
             let forecast = forecast(context, &file)?;
-            match context.global.json {
-                true => context.output.print_json(&forecast)?,
-                false => context
+            print_or(context, &forecast, || {
+                let text = forecast_text(&forecast);
+                context
                     .output
-                    .print_text(&context.output.broken(&forecast_text(&forecast), None)),
-            }
+                    .print_text(&context.output.broken(&text, None));
+            })?;
             Ok(Exit::Done)
         }
         LabAction::Resume(arguments) => go_on(context, arguments),
         LabAction::Init(arguments) => write_template(context, arguments),
         LabAction::Plans => {
             let kept = plans(context)?;
-            match context.global.json {
-                true => context.output.print_json(&kept)?,
-                false => {
-                    let sheet = plans_sheet(&kept);
-                    context.output.print_lines(&context.sheet_text(&sheet));
-                }
-            }
+            print_or(context, &kept, || {
+                let sheet = plans_sheet(&kept);
+                context.output.print_lines(&context.sheet_text(&sheet));
+            })?;
             Ok(Exit::Done)
         }
         LabAction::Clean(arguments) => clean_up(context, arguments),
@@ -135,23 +132,17 @@ fn run_study(context: &Context, name: &str, arguments: &LabRun) -> Outcome {
         label: how.label.clone(),
     };
     let repeated = repeat(context, &options, &arguments.safety.permissions())?;
-    match context.global.json {
-        true => context.output.print_json(&repeated.document)?,
-        false => {
-            let document = &repeated.document;
-            let mut sheet = study_sheet(document);
-            let id = context.short_name(&document.id);
-            sheet.pointers = vec![(
-                "Report".to_owned(),
-                format!("stripewise report {id} -o study.html"),
-            )];
-            print_answer(
-                context,
-                || context.sheet_text(&sheet),
-                || marked(&sheet_line(&sheet), &document.id),
-            );
-        }
-    }
+    let document = &repeated.document;
+    print_or(context, document, || {
+        let mut sheet = study_sheet(document);
+        let id = context.short_name(&document.id);
+        sheet.pointers = vec![(
+            "Report".to_owned(),
+            format!("stripewise report {id} -o study.html"),
+        )];
+        let line = || marked(&sheet_line(&sheet), &document.id);
+        print_answer(context, || context.sheet_text(&sheet), line);
+    })?;
     repeated.ended.map(|()| Exit::Done)
 }
 
@@ -167,19 +158,17 @@ fn conclude(context: &Context, sitting: LabSitting, report: Option<&Path>) -> Ou
         LabSitting::OneFactor(sitting) => return experiment::conclude(context, *sitting),
         LabSitting::Layouts(sitting) => sitting,
     };
-    let exit = advice::show(context, &sitting.kept, report)?;
+    let exit = advice::show(context, &sitting, report)?;
     sitting.ended.map(|()| exit)
 }
 
 fn clean_up(context: &Context, arguments: &LabClean) -> Outcome {
     let permissions = arguments.permissions();
     let cleaned = clean(context, &arguments.ids, arguments.yes, &permissions)?;
-    match context.global.json {
-        true => context.output.print_json(&cleaned)?,
-        false => context
-            .output
-            .print_text(&cleaned_text(&cleaned, !arguments.ids.is_empty())),
-    }
+    print_or(context, &cleaned, || {
+        let text = cleaned_text(&cleaned, !arguments.ids.is_empty());
+        context.output.print_text(&text);
+    })?;
     cleaned.failure.map_or(Ok(Exit::Done), Err)
 }
 
@@ -193,14 +182,13 @@ pub(crate) struct Template<'a> {
 fn write_template(context: &Context, arguments: &LabInit) -> Outcome {
     write_new(&arguments.file, TEMPLATE.as_bytes())?;
     let path = arguments.file.as_text();
-    match context.global.json {
-        true => context.output.print_json(&Template {
-            schema_version: SCHEMA_VERSION,
-            path: &path,
-        })?,
-        false => context.output.print_text(&format!(
-            "Wrote {path}; edit it, then: stripewise lab run {path}\n"
-        )),
-    }
+    let written = Template {
+        schema_version: SCHEMA_VERSION,
+        path: &path,
+    };
+    print_or(context, &written, || {
+        let text = format!("Wrote {path}; edit it, then: stripewise lab run {path}\n");
+        context.output.print_text(&text);
+    })?;
     Ok(Exit::Done)
 }

@@ -1,10 +1,9 @@
 //! `limits`: which limit applies.
 
 use crate::failure::Outcome;
-use crate::output::{check_new, write_new};
 use crate::show::context::Context;
-use crate::show::line::print_answer;
-use crate::show::page::{format_of_answer, name_the_rest};
+use crate::show::line::print_result;
+use crate::show::page::{check_outputs, format_of_answer, write_rendered};
 use crate::switches::limits::Limits;
 use stripewise_campaign::limits::{LimitsRequest, StoredLimits, limits as measure};
 use stripewise_campaign::steps::pages::PictureLook;
@@ -14,10 +13,7 @@ use stripewise_units::{ByteSize, NameText, Nanoseconds};
 const LOAD: (u64, u32) = (8 << 10, 32);
 
 pub fn limits(context: &Context, arguments: &Limits) -> Outcome {
-    for path in &arguments.output {
-        format_of_answer(path)?;
-        check_new(path)?;
-    }
+    check_outputs(&arguments.output, format_of_answer)?;
     let request = match &arguments.resume {
         Some(name) => resumed(context, name, arguments)?,
         None => with(arguments, LimitsRequest::default()),
@@ -25,17 +21,10 @@ pub fn limits(context: &Context, arguments: &Limits) -> Outcome {
     let permissions = arguments.safety.permissions();
     let answered = measure(context, &request, &permissions)?;
     let found = &answered.found;
-    match context.global.json {
-        true => context.output.print_json(&found.document)?,
-        false => {
-            let sheet = found.sheet();
-            print_answer(context, || context.sheet_text(&sheet), || found.line());
-        }
-    }
+    print_result(context, &found.document, || found.sheet(), || found.line())?;
     for path in &arguments.output {
         let rendered = found.rendered(format_of_answer(path)?, &PictureLook::default())?;
-        name_the_rest(context, &rendered);
-        write_new(path, &rendered.bytes)?;
+        write_rendered(context, &rendered, path)?;
     }
     Ok(answered.exit)
 }
@@ -68,7 +57,7 @@ fn with(arguments: &Limits, rest: LimitsRequest) -> LimitsRequest {
         run_ns: given.step.map(Nanoseconds::ns).or(rest.run_ns),
         burst_ns_max: given.burst.map(Nanoseconds::ns).or(rest.burst_ns_max),
         read_only: given.read_only || rest.read_only,
-        cloud: given.cloud.map_or(rest.cloud, Into::into),
+        cloud: given.cloud.unwrap_or(rest.cloud),
         table: given
             .table
             .as_ref()

@@ -40,8 +40,7 @@ pub fn man(context: &Context, arguments: &small::Man) -> Outcome {
     let directory = &arguments.directory;
     // A mistyped name would put pages where no one looks for them.
     if !directory.is_dir() {
-        return Err(Failure::new(
-            Exit::Target,
+        return Err(Failure::target(
             format!("{} is not a directory", directory.as_text()),
             "name a directory that exists; `mkdir -p DIR` makes one",
         ));

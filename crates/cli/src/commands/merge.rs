@@ -15,12 +15,12 @@ pub fn merge(context: &Context, arguments: &Merge) -> Outcome {
         label: arguments.label.clone(),
     };
     let mut store = context.open_store()?;
-    let records = merge_runs(context, &mut store, &request)?;
-    let document = documents::document(records);
+    let merged = merge_runs(context, &mut store, &request)?;
+    let document = documents::document(merged.records);
     if context.global.json {
         context.output.print_exact(&document.to_json());
     } else {
         runs::print_made(context, &store, &document, &context.runs_look(false, &[]));
     }
-    Ok(Exit::Done)
+    merged.ended.map(|()| Exit::Done)
 }

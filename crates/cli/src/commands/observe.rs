@@ -3,8 +3,8 @@
 use crate::failure::{Failure, Outcome};
 use crate::output::{check_new, hint_of, write_new, write_new_with};
 use crate::show::context::Context;
-use crate::show::line::print_answer;
-use crate::show::page::{format_of, name_the_rest};
+use crate::show::line::{print_or, print_result};
+use crate::show::page::{check_outputs, format_of, write_rendered};
 use crate::switches::observe::Observe;
 use std::path::Path;
 use stripewise_campaign::Exit;
@@ -22,16 +22,12 @@ const ANONYMOUS_SEED_BYTES: usize = 8;
 pub fn observe(context: &Context, arguments: &Observe) -> Outcome {
     if arguments.clean {
         let cleaned = clean_up()?;
-        match context.global.json {
-            true => context.output.print_json(&cleaned)?,
-            false => context.output.print_text(&cleaned.text()),
-        }
+        print_or(context, &cleaned, || {
+            context.output.print_text(&cleaned.text())
+        })?;
         return Ok(Exit::Done);
     }
-    for path in &arguments.output {
-        format_of(path)?;
-        check_new(path)?;
-    }
+    check_outputs(&arguments.output, format_of)?;
     for path in arguments.model.iter().chain(&arguments.keep_trace) {
         check_new(path)?;
     }
@@ -54,14 +50,7 @@ pub fn observe(context: &Context, arguments: &Observe) -> Outcome {
         not_stored,
     } = look(context, &options)?;
     let document = &observed.document;
-    match context.global.json {
-        true => context.output.print_json(document)?,
-        false => print_answer(
-            context,
-            || context.sheet_text(&document.sheet()),
-            || document.line(),
-        ),
-    }
+    print_result(context, document, || document.sheet(), || document.line())?;
     // The recording is only here: it comes first, and whatever fails, the others are written.
     let mut written = match (&arguments.keep_trace, observed.trace()) {
         (Some(path), Some(trace)) => write_new(path, &trace),
@@ -79,8 +68,7 @@ pub fn observe(context: &Context, arguments: &Observe) -> Outcome {
 
 fn write_report(context: &Context, observed: &Observed, path: &Path) -> Outcome<()> {
     let rendered = (observed.document).rendered(format_of(path)?, &PictureLook::default())?;
-    name_the_rest(context, &rendered);
-    write_new(path, &rendered.bytes)
+    write_rendered(context, &rendered, path)
 }
 
 fn write_model(
@@ -97,11 +85,7 @@ fn write_model(
     write_new_with(path, |out| {
         model.write(out).map_err(|error| {
             let hint = hint_of(&error, "make room there, or name a file elsewhere");
-            Failure::new(
-                Exit::Target,
-                format!("cannot write {}: {error}", path.as_text()),
-                hint,
-            )
+            Failure::target(format!("cannot write {}: {error}", path.as_text()), hint)
         })
     })
 }

@@ -3,13 +3,13 @@
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
-use crate::show::provision::Invitation;
-use crate::switches::partition::{self as asked, Partition};
+use crate::show::provision::{Invitation, print_provision};
+use crate::switches::partition::Partition;
 use std::hash::{BuildHasher, RandomState};
 use stripewise_campaign::partition::{WantedTable, plan as plan_table};
 use stripewise_campaign::steps::provision::text::{HANGING, table_plan, table_report, way_back};
-use stripewise_campaign::steps::provision::{GoAhead, ProvisionDocument, planned};
-use stripewise_disk_provision::{Identifiers, Purpose, TableKind, TableReport, Wish};
+use stripewise_campaign::steps::provision::{GoAhead, planned};
+use stripewise_disk_provision::{Identifiers, TableReport, Wish};
 
 pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
     let destroy = arguments.destroy.as_deref();
@@ -22,22 +22,13 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
     let planned_table = plan_table(context, &arguments.device, &wanted, save)?;
     let (plan, save) = (&planned_table.plan, &planned_table.save);
     let Some(go_ahead) = go_ahead else {
-        if context.global.json {
-            context
-                .output
-                .print_json(&ProvisionDocument::<_, TableReport>::new(plan, None))?;
-        } else {
-            let command = Invitation::of(arguments.yes, destroy, arguments.busy_ok);
-            let text = table_plan(plan, save, false, &|text| context.style.heading(text));
-            context
-                .output
-                .print_text(&context.output.broken(&text, Some(HANGING)));
-            context.output.print_text(&command.text(
-                &plan.device.name,
-                plan.in_the_way.as_deref(),
-                plan.unseen.as_deref(),
-            ));
-        }
+        let command = Invitation::of(arguments.yes, destroy, arguments.busy_ok).text(
+            &plan.device.name,
+            plan.in_the_way.as_deref(),
+            plan.unseen.as_deref(),
+        );
+        let text = table_plan(plan, save, false, &|text| context.style.heading(text));
+        print_provision::<_, TableReport>(context, plan, None, &text, Some(command))?;
         return Ok(planned(plan.in_the_way.as_deref()));
     };
     if !context.global.quiet {
@@ -47,19 +38,8 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
             .tell(&context.output.broken(&text, Some(HANGING)));
     }
     let report = planned_table.execute(&go_ahead, &identifiers())?;
-    if context.global.json {
-        context
-            .output
-            .print_json(&ProvisionDocument::new(plan, Some(&report)))?;
-    } else {
-        let text = table_report(plan, &report);
-        context
-            .output
-            .print_text(&context.output.broken(&text, Some(HANGING)));
-        if let Some(command) = way_back(&report) {
-            context.output.print_text(&command);
-        }
-    }
+    let text = table_report(plan, &report);
+    print_provision(context, plan, Some(&report), &text, way_back(&report))?;
     Ok(Exit::Done)
 }
 
@@ -86,14 +66,8 @@ fn options(arguments: &Partition) -> Wish {
     Wish {
         align_bytes: arguments.align.map_or(0, |align| align.bytes()),
         size_bytes: arguments.size.map(|size| size.bytes()),
-        table: match arguments.table {
-            Some(asked::Table::Mbr) => TableKind::Mbr,
-            Some(asked::Table::Gpt) | None => TableKind::Gpt,
-        },
-        purpose: match arguments.purpose {
-            Some(asked::Purpose::Windows) => Purpose::Windows,
-            Some(asked::Purpose::Linux) | None => Purpose::Linux,
-        },
+        table: arguments.table.unwrap_or_default(),
+        purpose: arguments.purpose.unwrap_or_default(),
         stripe_unit_bytes: arguments
             .stripe_unit
             .map(|unit| unit.bytes())

@@ -3,6 +3,7 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
+use crate::show::line::print_or;
 use crate::switches::small::Prepare;
 use stripewise_campaign::prepare::{PrepareOptions, prepare as make};
 use stripewise_units::{format_bytes, shell_word};
@@ -22,15 +23,13 @@ pub fn prepare(context: &Context, arguments: &Prepare) -> Outcome {
             busy_ok: arguments.busy_ok,
         },
     )?;
-    if context.global.json {
-        context.output.print_json(&made)?;
-    } else {
+    print_or(context, &made, || {
         context.output.print_text(&format!(
             "Made {}, {}; `stripewise run {}` may read and write it.\n",
             made.path,
             format_bytes(made.size_bytes),
             shell_word(&made.path)
         ));
-    }
+    })?;
     Ok(Exit::Done)
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::line::print_sheet;
+use crate::show::line::{print_or, print_sheet};
 use crate::switches::probe::{Flash, Probe, Stripe, What};
 use stripewise_campaign::Permissions;
 use stripewise_campaign::probe::{
@@ -30,10 +30,9 @@ fn stripe(context: &Context, arguments: &Stripe) -> Outcome {
         ..Permissions::default()
     };
     let (document, exit) = probe_stripe(context, &options, &permissions)?;
-    match context.global.json {
-        true => context.output.print_json(&document)?,
-        false => print_sheet(context, &stripe_sheet(&document)),
-    }
+    print_or(context, &document, || {
+        print_sheet(context, &stripe_sheet(&document));
+    })?;
     Ok(exit)
 }
 
@@ -51,9 +50,8 @@ fn flash(context: &Context, arguments: &Flash) -> Outcome {
         ..Permissions::default()
     };
     let (document, exit) = probe_flash(context, &options, &permissions)?;
-    match context.global.json {
-        true => context.output.print_json(&document)?,
-        false => print_sheet(context, &flash_sheet(&document)),
-    }
+    print_or(context, &document, || {
+        print_sheet(context, &flash_sheet(&document));
+    })?;
     Ok(exit)
 }

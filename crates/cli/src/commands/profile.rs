@@ -1,10 +1,9 @@
 //! `profile`: the surface of a disk.
 
 use crate::failure::Outcome;
-use crate::output::{check_new, write_new};
 use crate::show::context::Context;
-use crate::show::line::print_answer;
-use crate::show::page::{format_of, name_the_rest};
+use crate::show::line::print_result;
+use crate::show::page::{check_outputs, format_of, write_rendered};
 use crate::switches::profile::Profile;
 use std::path::PathBuf;
 use stripewise_campaign::Permissions;
@@ -18,10 +17,7 @@ use stripewise_units::ByteSize;
 const PNG_SIZE: [u32; 2] = [2_400, 1_350];
 
 pub fn profile(context: &Context, arguments: &Profile) -> Outcome {
-    for path in &arguments.output {
-        format_of(path)?;
-        check_new(path)?;
-    }
+    check_outputs(&arguments.output, format_of)?;
     match arguments.fill {
         true => filled(context, arguments),
         false => surface(context, arguments),
@@ -68,14 +64,7 @@ fn filled(context: &Context, arguments: &Profile) -> Outcome {
 
 /// Shows it on the terminal, and writes the requested files.
 fn show(context: &Context, measured: &MeasuredSurface, output: &[PathBuf]) -> Outcome<()> {
-    match context.global.json {
-        true => context.output.print_json(measured)?,
-        false => print_answer(
-            context,
-            || context.sheet_text(&measured.sheet()),
-            || measured.line(),
-        ),
-    }
+    print_result(context, measured, || measured.sheet(), || measured.line())?;
     let look = PictureLook {
         look: Look {
             size: PNG_SIZE,
@@ -85,8 +74,7 @@ fn show(context: &Context, measured: &MeasuredSurface, output: &[PathBuf]) -> Ou
     };
     for path in output {
         let rendered = measured.rendered(format_of(path)?, &look)?;
-        name_the_rest(context, &rendered);
-        write_new(path, &rendered.bytes)?;
+        write_rendered(context, &rendered, path)?;
     }
     Ok(())
 }

@@ -2,10 +2,9 @@
 
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
-use crate::output::{check_new, write_new};
 use crate::show::context::Context;
-use crate::show::line::{marked_to_go_on, print_answer};
-use crate::show::page::{format_of_answer, name_the_rest};
+use crate::show::line::{marked_to_go_on, print_result};
+use crate::show::page::{check_outputs, format_of_answer, write_rendered};
 use crate::switches::qualify::Qualify;
 use stripewise_campaign::qualify::{
     CommitRequest, ProductLine, Qualified, QualifyDesign, QualifyRequest, commit, product_lines,
@@ -18,10 +17,7 @@ pub fn qualify(context: &Context, arguments: &Qualify) -> Outcome {
     if arguments.list {
         return list(context);
     }
-    for path in &arguments.output {
-        format_of_answer(path)?;
-        check_new(path)?;
-    }
+    check_outputs(&arguments.output, format_of_answer)?;
     let permissions = arguments.safety.permissions();
     let qualified = match &arguments.resume {
         Some(id) => resume(context, id, &permissions)?,
@@ -31,8 +27,7 @@ pub fn qualify(context: &Context, arguments: &Qualify) -> Outcome {
     show(context, &qualified)?;
     for path in &arguments.output {
         let rendered = qualified.rendered(format_of_answer(path)?, &PictureLook::default())?;
-        name_the_rest(context, &rendered);
-        write_new(path, &rendered.bytes)?;
+        write_rendered(context, &rendered, path)?;
     }
     match qualified.ended {
         Some(failure) => Err(failure),
@@ -76,16 +71,8 @@ pub(super) fn line(qualified: &Qualified) -> String {
 }
 
 fn show(context: &Context, qualified: &Qualified) -> Outcome<()> {
-    let document = &qualified.document;
-    if context.global.json {
-        return context.output.print_json(document);
-    }
-    print_answer(
-        context,
-        || context.sheet_text(&qualified.sheet),
-        || line(qualified),
-    );
-    Ok(())
+    let sheet = || qualified.sheet.clone();
+    print_result(context, &qualified.document, sheet, || line(qualified))
 }
 
 fn list(context: &Context) -> Outcome {

@@ -1,6 +1,5 @@
 //! `serve`: passes a server's parameters to the function that the program supplies.
 
-use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
 use crate::switches::serve::Serve;
@@ -15,8 +14,7 @@ pub fn serve(context: &Context, arguments: &Serve, server: Server) -> Outcome {
         context.open_store_to_read()?;
     }
     let program = std::env::current_exe().map_err(|error| {
-        Failure::new(
-            Exit::Target,
+        Failure::target(
             format!("cannot find this program's own file: {error}"),
             "start it by its full path",
         )

@@ -3,6 +3,7 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
+use crate::show::line::print_or;
 use crate::switches::small::{Sim, SimAction};
 use stripewise_campaign::sim::{arrays_sheet, list, show};
 
@@ -10,13 +11,10 @@ pub fn sim(context: &Context, arguments: &Sim) -> Outcome {
     match &arguments.action {
         SimAction::List => {
             let arrays = list();
-            match context.global.json {
-                true => context.output.print_json(&arrays)?,
-                false => {
-                    let sheet = arrays_sheet(&arrays.arrays);
-                    context.output.print_lines(&context.sheet_text(&sheet));
-                }
-            }
+            print_or(context, &arrays, || {
+                let sheet = arrays_sheet(&arrays.arrays);
+                context.output.print_lines(&context.sheet_text(&sheet));
+            })?;
         }
         SimAction::Show { name } => {
             let shown = show(context, name)?;

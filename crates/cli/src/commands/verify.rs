@@ -3,7 +3,7 @@
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
-use crate::show::line::print_answer;
+use crate::show::line::{print_answer, print_or, print_result};
 use crate::switches::verify::Verify;
 use crate::together::{HostDocument, Together};
 use serde::Serialize;
@@ -21,10 +21,9 @@ use stripewise_units::{ByteSize, Nanoseconds};
 pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
     if let (true, Some(size)) = (arguments.plan, arguments.size) {
         let plan = plan_of_size(&options(arguments, Vec::new()), size.bytes())?;
-        match context.global.json {
-            true => context.output.print_json(&plan)?,
-            false => print_answer(context, || plan.text(), || plan.line()),
-        }
+        print_or(context, &plan, || {
+            print_answer(context, || plan.text(), || plan.line());
+        })?;
         return Ok(Exit::Done);
     }
     let document = match (&arguments.after_cut, &arguments.witness) {
@@ -36,12 +35,12 @@ pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
     if let Some(together) = context.together.as_deref() {
         return of_all(context, together, &document);
     }
-    if context.global.json {
-        context.output.print_json(&document)?;
-    } else {
-        let whole = || context.sheet_text(&sheet(&document));
-        print_answer(context, whole, || in_line(&document));
-    }
+    print_result(
+        context,
+        &document,
+        || sheet(&document),
+        || in_line(&document),
+    )?;
     Ok(exit_of(context, &document))
 }
 
@@ -77,14 +76,13 @@ fn of_all(context: &Context, together: &dyn Together, own: &VerifyDocument) -> O
         Ok(OfHost { host, document })
     };
     let all: Vec<OfHost> = found.into_iter().map(of_host).collect::<Outcome<_>>()?;
-    match context.global.json {
-        true => context.output.print_json(&all)?,
-        false => all.iter().for_each(|of| {
+    print_or(context, &all, || {
+        for of in &all {
             let whole = || format!("{}:\n{}", of.host, context.sheet_text(&sheet(&of.document)));
             let line = || format!("{}: {}", of.host, verdict(&of.document));
             print_answer(context, whole, line);
-        }),
-    }
+        }
+    })?;
     let exits = all.iter().map(|of| exit_of(context, &of.document));
     // Wrong data first, then any other failure.
     let worst = exits.max_by_key(|exit| match exit {
@@ -110,7 +108,7 @@ fn image(context: &Context, arguments: &Verify) -> Outcome<VerifyDocument> {
 
 /// Writes until the power fails.
 fn wait_for_cut(context: &Context, arguments: &Verify, witness: &str) -> Outcome<VerifyDocument> {
-    let buffered = match arguments.cache.caching() {
+    let buffered = match arguments.cache {
         Caching::Direct => false,
         Caching::Buffered => true,
         Caching::Mixed => {
@@ -125,7 +123,7 @@ fn wait_for_cut(context: &Context, arguments: &Verify, witness: &str) -> Outcome
         witness: witness
             .parse::<WitnessPlace>()
             .unwrap_or_else(|never| match never {}),
-        durability: arguments.sync.durability(),
+        durability: arguments.sync,
         buffered,
         size_bytes: arguments.size.map(ByteSize::bytes),
         threads: arguments.threads.unwrap_or(THREADS_USUAL),
@@ -171,7 +169,7 @@ fn options(arguments: &Verify, targets: Vec<String>) -> VerifyOptions {
             .map_or(DURATION_NS_USUAL, Nanoseconds::ns),
         size_bytes: arguments.size.map(ByteSize::bytes),
         capacity: arguments.capacity,
-        caching: arguments.cache.caching(),
+        caching: arguments.cache,
         threads: arguments.threads.unwrap_or(THREADS_USUAL),
         outstanding: arguments.outstanding.unwrap_or(OUTSTANDING_USUAL),
         load_by_number: arguments.threads.is_some() || arguments.outstanding.is_some(),

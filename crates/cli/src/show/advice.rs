@@ -3,9 +3,10 @@
 use crate::failure::Outcome;
 use crate::output::write_new;
 use crate::show::context::Context;
-use crate::show::line::{marked_to_go_on, print_answer};
+use crate::show::line::{marked_to_go_on, print_result};
 use crate::show::page::say_written;
 use std::path::Path;
+use stripewise_campaign::steps::layouts::session::LayoutsSession;
 use stripewise_campaign::steps::layouts::stored_layouts::{FoundLayouts, StoredLayouts};
 use stripewise_campaign::steps::pages::{PictureLook, ReportFormat};
 use stripewise_report::{advice_charts, again_by, go_on_by};
@@ -13,18 +14,18 @@ use stripewise_results::{AdviceRecord, Status};
 use stripewise_units::{NameText, counted, format_duration};
 
 /// Prints the results, writes the page, and returns the exit.
-pub fn show(context: &Context, kept: &StoredLayouts, report: Option<&Path>) -> Outcome {
+pub fn show(context: &Context, session: &LayoutsSession, report: Option<&Path>) -> Outcome {
+    let kept = &session.kept;
     let FoundLayouts { record, exit } = kept.found();
-    if context.global.json {
-        context.output.print_json(&kept.document(&record))?;
-    } else {
-        let whole = || {
-            let mut sheet = kept.sheet(&record, context.global.explain);
+    let sheet = || {
+        let mut sheet = kept.sheet(&record, context.global.explain);
+        if session.is_kept {
             sheet.pointers = pointers(context, kept, &record);
-            context.sheet_text(&sheet)
-        };
-        print_answer(context, whole, || line(context, kept, &record));
-    }
+        }
+        sheet
+    };
+    let line = || line(context, session, &record);
+    print_result(context, &kept.document(&record), sheet, line)?;
     if let Some(path) = report {
         write(context, kept, &record, path)?;
     }
@@ -32,19 +33,26 @@ pub fn show(context: &Context, kept: &StoredLayouts, report: Option<&Path>) -> O
 }
 
 /// The choice and its gain: the first sentences are the most important.
-fn line(context: &Context, kept: &StoredLayouts, record: &AdviceRecord) -> String {
+fn line(context: &Context, session: &LayoutsSession, record: &AdviceRecord) -> String {
+    let kept = &session.kept;
     let first: Vec<&str> = record
         .sentences
         .iter()
         .take(2)
         .map(String::as_str)
         .collect();
-    let partial = match kept.status() {
+    let found = format!("{}: {}{}", kept.target, partial(kept), first.join(" "));
+    match session.is_kept {
+        true => marked_to_go_on(&found, &kept.id, &pointers(context, kept, record)),
+        false => found,
+    }
+}
+
+fn partial(kept: &StoredLayouts) -> &'static str {
+    match kept.status() {
         Status::Partial => "partial: ",
         _ => "",
-    };
-    let line = format!("{}: {partial}{}", kept.target, first.join(" "));
-    marked_to_go_on(&line, &kept.id, &pointers(context, kept, record))
+    }
 }
 
 /// The commands that show it again or continue it, and the commands that make the layout.
@@ -55,12 +63,12 @@ fn pointers(
 ) -> Vec<(String, String)> {
     let id = context.short_name(&kept.id);
     let is_over = kept.is_over() || !kept.can_go_on();
-    let partial = match kept.status() {
-        Status::Partial => "partial: ",
-        _ => "",
-    };
     let passes = counted(kept.measured.passes.len(), "pass", "passes");
-    let saved = format!("{partial}{passes} in {}", format_duration(kept.elapsed_ns));
+    let saved = format!(
+        "{}{passes} in {}",
+        partial(kept),
+        format_duration(kept.elapsed_ns)
+    );
     let what = match (is_over, record.commands.is_empty()) {
         (true, false) => "  (--explain: commands, all layouts)",
         (true, true) => "  (--explain)",

@@ -4,7 +4,7 @@
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::line::{marked_to_go_on, print_answer};
+use crate::show::line::{marked_to_go_on, print_answer, print_or};
 use crate::switches::hints::word_warnings;
 use stripewise_campaign::steps::experiment::answer::Answer;
 use stripewise_campaign::steps::experiment::session::ExperimentSession;
@@ -28,11 +28,9 @@ pub fn conclude(context: &Context, sitting: ExperimentSession) -> Outcome {
 
 /// Prints it, and returns the exit.
 fn print(context: &Context, answer: &Answer) -> Outcome {
-    if context.global.json {
-        context.output.print_json(&answer.document())?;
-    } else {
+    print_or(context, &answer.document(), || {
         print_answer(context, || text(context, answer), || line(context, answer));
-    }
+    })?;
     Ok(answer.exit(context))
 }
 

@@ -1,6 +1,5 @@
 //! Reports in files, and their paths.
 
-use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::{check_new, write_new};
 use crate::show::context::Context;
@@ -29,8 +28,22 @@ pub fn write_report(
 pub fn write_material(context: &Context, material: &Material, path: &Path) -> Outcome<()> {
     let format = ReportFormat::of_file(path).unwrap_or(ReportFormat::Html);
     let rendered = rendered(material, format, &PictureLook::default())?;
-    name_the_rest(context, &rendered);
+    write_rendered(context, &rendered, path)
+}
+
+/// Writes a rendered report into a new file.
+pub fn write_rendered(context: &Context, rendered: &Rendered, path: &Path) -> Outcome<()> {
+    name_the_rest(context, rendered);
     write_new(path, &rendered.bytes)
+}
+
+/// Refuses files that exist, or whose names do not give a format, before anything is measured for
+/// them; `format` is [`format_of`] or [`format_of_answer`].
+pub fn check_outputs(paths: &[PathBuf], format: fn(&Path) -> Outcome<ReportFormat>) -> Outcome<()> {
+    paths.iter().try_for_each(|path| {
+        format(path)?;
+        check_new(path)
+    })
 }
 
 /// The format of a new file, by its extension.
@@ -115,8 +128,7 @@ pub fn write_beside_store(
         .unwrap_or(Path::new(""))
         .join("reports");
     stripewise_store::create_directories(&directory).map_err(|error| {
-        Failure::new(
-            Exit::Target,
+        Failure::target(
             format!("cannot make {}: {error}", directory.as_text()),
             "name a file with --report FILE",
         )

@@ -1,4 +1,28 @@
-//! The command to type for carrying out a plan of `partition` or `format`.
+//! Plans of `partition` and `format`, their results, and the command to type for carrying one out.
+
+use crate::failure::Outcome;
+use crate::show::context::Context;
+use crate::show::line::print_or;
+use serde::Serialize;
+use stripewise_campaign::steps::provision::ProvisionDocument;
+use stripewise_campaign::steps::provision::text::HANGING;
+
+/// Prints a plan that was not carried out, or one that was with its report.
+pub fn print_provision<Plan: Serialize, Report: Serialize>(
+    context: &Context,
+    plan: &Plan,
+    report: Option<&Report>,
+    text: &str,
+    then: Option<String>,
+) -> Outcome<()> {
+    print_or(context, &ProvisionDocument::new(plan, report), || {
+        let output = &context.output;
+        output.print_text(&output.broken(text, Some(HANGING)));
+        if let Some(then) = then {
+            output.print_text(&then);
+        }
+    })
+}
 
 /// The command to type.
 pub struct Invitation {

@@ -10,7 +10,6 @@
 //! A stream that was closed when the program began behaves like `/dev/null`: the
 //! standard library opens that in its place, so that no other file gets its number.
 
-use crate::exit_codes::Exit;
 use crate::failure::Failure;
 use crate::show::style::printable;
 use crate::switches::hints::Words;
@@ -225,8 +224,7 @@ impl Output {
             false => "make room where it goes, and run the command again",
         };
         let hint = crate::output::hint_of(error, room);
-        Some(Failure::new(
-            Exit::Target,
+        Some(Failure::target(
             format!("cannot write to stdout: {error}"),
             hint,
         ))

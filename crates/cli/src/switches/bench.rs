@@ -1,5 +1,6 @@
 //! The switches of `bench`.
 
+use super::one_of;
 use clap::{Args, ValueEnum};
 use stripewise_campaign::bench::{Precondition, Slo};
 use stripewise_io_engine::EngineName;
@@ -48,8 +49,22 @@ pub struct Bench {
     #[arg(long)]
     pub read_only: bool,
     /// Only these tests
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub series: Vec<SeriesName>,
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = one_of(
+            [
+                SeriesKind::RandomRead,
+                SeriesKind::RandomWrite,
+                SeriesKind::SequentialRead,
+                SeriesKind::SequentialWrite,
+                SeriesKind::Log,
+            ]
+            .map(|kind| (kind.name(), kind))
+        )
+    )]
+    pub series: Vec<SeriesKind>,
     /// Make the runs of another tool instead: its four lines, reads and writes
     #[arg(long, value_name = "TOOL", conflicts_with_all = ["qualify", "series", "step", "time", "block", "slo", "cache_size"])]
     pub like: Option<Like>,
@@ -98,27 +113,4 @@ pub enum Like {
     /// SEQ1M Q8T1, SEQ1M Q1T1, RND4K Q32T1 and RND4K Q1T1, five seconds each
     #[value(alias = "cdm")]
     Crystaldiskmark,
-}
-
-/// The series of a bench.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SeriesName {
-    RandomRead,
-    RandomWrite,
-    SequentialRead,
-    SequentialWrite,
-    Log,
-}
-
-impl SeriesName {
-    /// The series that it names.
-    pub fn kind(self) -> SeriesKind {
-        match self {
-            SeriesName::RandomRead => SeriesKind::RandomRead,
-            SeriesName::RandomWrite => SeriesKind::RandomWrite,
-            SeriesName::SequentialRead => SeriesKind::SequentialRead,
-            SeriesName::SequentialWrite => SeriesKind::SequentialWrite,
-            SeriesName::Log => SeriesKind::Log,
-        }
-    }
 }

@@ -1,7 +1,9 @@
 //! The switches of `format`.
 
-use clap::{Args, ValueEnum};
+use super::one_of;
+use clap::Args;
 use std::path::PathBuf;
+use stripewise_disk_provision::FileSystemKind;
 use stripewise_units::ByteSize;
 
 /// Make a file system; prints the plan first.
@@ -15,8 +17,17 @@ pub struct Format {
     /// The partition: /dev/sdb1
     pub partition: PathBuf,
     /// The file system to make
-    #[arg(long, value_name = "KIND")]
-    pub fs: Kind,
+    #[arg(
+        long,
+        value_name = "KIND",
+        value_parser = one_of([
+            ("ext4", FileSystemKind::Ext4),
+            ("xfs", FileSystemKind::Xfs),
+            ("btrfs", FileSystemKind::Btrfs),
+            ("ntfs", FileSystemKind::Ntfs),
+        ])
+    )]
+    pub fs: FileSystemKind,
     /// Bytes of an allocation unit (block, cluster): 4K, 64K
     #[arg(long, value_name = "SIZE")]
     pub allocation_unit: ByteSize,
@@ -35,13 +46,4 @@ pub struct Format {
     /// Do it even if it cannot be determined whether another program has the device open
     #[arg(long)]
     pub busy_ok: bool,
-}
-
-/// Kinds of file systems.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
-    Ext4,
-    Xfs,
-    Btrfs,
-    Ntfs,
 }

@@ -1,6 +1,7 @@
 //! The switches of `limits`.
 
-use clap::{Args, ValueEnum};
+use super::one_of;
+use clap::Args;
 use std::path::PathBuf;
 use stripewise_campaign::limits::Cloud;
 use stripewise_io_engine::EngineName;
@@ -43,8 +44,18 @@ pub struct Limits {
     #[arg(long)]
     pub read_only: bool,
     /// Compare the caps with this provider's volume types: auto (by the machine's and the device's names), aws, azure, gcp or none [default: auto]
-    #[arg(long, value_name = "NAME")]
-    pub cloud: Option<CloudName>,
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_parser = one_of([
+            ("auto", Cloud::Auto),
+            ("aws", Cloud::Aws),
+            ("azure", Cloud::Azure),
+            ("gcp", Cloud::Gcp),
+            ("none", Cloud::None),
+        ])
+    )]
+    pub cloud: Option<Cloud>,
     /// A table of volume types to use in place of the one that comes with the program
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
@@ -68,26 +79,4 @@ pub struct Limits {
     pub resume: Option<String>,
     #[command(flatten)]
     pub safety: super::run::TargetSafety,
-}
-
-/// Whose volume types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CloudName {
-    Auto,
-    Aws,
-    Azure,
-    Gcp,
-    None,
-}
-
-impl From<CloudName> for Cloud {
-    fn from(name: CloudName) -> Cloud {
-        match name {
-            CloudName::Auto => Cloud::Auto,
-            CloudName::Aws => Cloud::Aws,
-            CloudName::Azure => Cloud::Azure,
-            CloudName::Gcp => Cloud::Gcp,
-            CloudName::None => Cloud::None,
-        }
-    }
 }

@@ -31,7 +31,7 @@ pub mod sqlio;
 pub mod verify;
 pub mod witness;
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::{OsStr, OsString};
@@ -249,6 +249,17 @@ impl Command {
                 | Command::Completions(_)
         )
     }
+}
+
+/// One of these words, each with what it stands for.
+pub fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    words: [(&'static str, T); N],
+) -> impl TypedValueParser<Value = T> {
+    let known = PossibleValuesParser::new(words.map(|(word, _)| word));
+    known.try_map(move |typed| {
+        let found = words.iter().find(|(word, _)| *word == typed);
+        found.map(|(_, meant)| *meant).ok_or("is not a known word")
+    })
 }
 
 /// Names of targets and files as text, including those that are not UTF-8, since records and

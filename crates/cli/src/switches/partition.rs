@@ -1,7 +1,9 @@
 //! The switches of `partition`.
 
-use clap::{Args, ValueEnum};
+use super::one_of;
+use clap::Args;
 use std::path::PathBuf;
+use stripewise_disk_provision::{Purpose, TableKind};
 use stripewise_units::ByteSize;
 
 /// Make an aligned partition; prints the plan first.
@@ -26,10 +28,20 @@ pub struct Partition {
     #[arg(long, value_name = "SIZE", conflicts_with = "restore")]
     pub size: Option<ByteSize>,
     /// Partition table to make [default: gpt]
-    #[arg(long, value_name = "KIND", conflicts_with = "restore")]
-    pub table: Option<Table>,
+    #[arg(
+        long,
+        value_name = "KIND",
+        conflicts_with = "restore",
+        value_parser = one_of([("gpt", TableKind::Gpt), ("mbr", TableKind::Mbr)])
+    )]
+    pub table: Option<TableKind>,
     /// Type of the partition: the system whose file system it will hold [default: linux]
-    #[arg(long = "type", value_name = "TYPE", conflicts_with = "restore")]
+    #[arg(
+        long = "type",
+        value_name = "TYPE",
+        conflicts_with = "restore",
+        value_parser = one_of([("linux", Purpose::Linux), ("windows", Purpose::Windows)])
+    )]
     pub purpose: Option<Purpose>,
     /// Stripe unit of the array below, in bytes on one disk, for the verdict
     #[arg(long, value_name = "SIZE", conflicts_with = "restore")]
@@ -49,18 +61,4 @@ pub struct Partition {
     /// Do it even if it cannot be determined whether another program has the device open
     #[arg(long)]
     pub busy_ok: bool,
-}
-
-/// Kinds of tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Table {
-    Gpt,
-    Mbr,
-}
-
-/// Types of partitions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Purpose {
-    Linux,
-    Windows,
 }

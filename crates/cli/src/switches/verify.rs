@@ -1,6 +1,7 @@
 //! The switches of `verify`.
 
-use clap::{Args, ValueEnum};
+use super::one_of;
+use clap::Args;
 use std::path::PathBuf;
 use stripewise_campaign::power_cut::Durability;
 use stripewise_campaign::verify::Caching;
@@ -50,9 +51,15 @@ pub struct Verify {
         value_name = "KIND",
         requires = "power_cut",
         default_value = "flush",
-        hide_possible_values = true
+        hide_possible_values = true,
+        value_parser = one_of([
+            ("flush", Durability::Flush),
+            ("fdatasync", Durability::DataSync),
+            ("fua", Durability::Fua),
+            ("dsync", Durability::EachWrite),
+        ])
     )]
-    pub sync: SyncName,
+    pub sync: Durability,
     /// Judge what survived a power cut by this file of the witness; only reads
     #[arg(long, value_name = "WITNESS-FILE", conflicts_with_all = ["power_cut", "image", "capacity", "duration", "size", "cache", "threads", "outstanding", "read_percent", "stop_after", "keep", "overwrite", "destroy", "inject"])]
     pub after_cut: Option<PathBuf>,
@@ -63,8 +70,17 @@ pub struct Verify {
     #[arg(long, value_name = "SIZE")]
     pub size: Option<ByteSize>,
     /// Caches to go through: direct, buffered, or mixed (in turn)
-    #[arg(long, value_name = "MODE", default_value = "direct")]
-    pub cache: CachingName,
+    #[arg(
+        long,
+        value_name = "MODE",
+        default_value = "direct",
+        value_parser = one_of([
+            ("direct", Caching::Direct),
+            ("buffered", Caching::Buffered),
+            ("mixed", Caching::Mixed),
+        ])
+    )]
+    pub cache: Caching,
     /// Threads for pages on each target
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256), help = "Threads for pages on each target [default: 2]")]
     pub threads: Option<u32>,
@@ -91,44 +107,4 @@ pub struct Verify {
     pub inject: Option<FaultPlan>,
     #[command(flatten)]
     pub safety: super::run::Safety,
-}
-
-/// What makes writes durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SyncName {
-    Flush,
-    Fdatasync,
-    Fua,
-    Dsync,
-}
-
-impl SyncName {
-    /// What it names.
-    pub fn durability(self) -> Durability {
-        match self {
-            SyncName::Flush => Durability::Flush,
-            SyncName::Fdatasync => Durability::DataSync,
-            SyncName::Fua => Durability::Fua,
-            SyncName::Dsync => Durability::EachWrite,
-        }
-    }
-}
-
-/// Through which caches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CachingName {
-    Direct,
-    Buffered,
-    Mixed,
-}
-
-impl CachingName {
-    /// What it names.
-    pub fn caching(self) -> Caching {
-        match self {
-            CachingName::Direct => Caching::Direct,
-            CachingName::Buffered => Caching::Buffered,
-            CachingName::Mixed => Caching::Mixed,
-        }
-    }
 }

@@ -6,6 +6,7 @@ use super::Surroundings;
 use super::calls::{Words, add_target, behind_program, dashes, each_call, wrong_word};
 use super::plan::{JobText, PlanText};
 use crate::Error;
+use crate::quantity::number_and_unit;
 use stripewise_workload::CacheMode;
 
 const NS_PER_S: u64 = 1_000_000_000;
@@ -343,12 +344,8 @@ fn of_2_3(letter: char, value: &str) -> Option<&'static str> {
 
 /// `8K`, `1M`, `2G`, `64b` (blocks), `4096`.
 fn sized(text: &str, block: u64) -> Option<u64> {
-    let digits = text.len()
-        - text
-            .trim_start_matches(|sign: char| sign.is_ascii_digit())
-            .len();
-    let number: u64 = text[..digits].parse().ok()?;
-    let unit = match &text[digits..] {
+    let (number, unit) = number_and_unit(text)?;
+    let unit = match unit {
         "" => 1,
         "K" | "k" => 1 << 10,
         "M" | "m" => 1 << 20,
@@ -408,12 +405,7 @@ impl Caches {
     }
 
     fn mode(self) -> CacheMode {
-        match (self.is_direct.unwrap_or(false), self.writes_through) {
-            (true, true) => CacheMode::DirectSync,
-            (true, false) => CacheMode::Direct,
-            (false, true) => CacheMode::BufferedSync,
-            (false, false) => CacheMode::Buffered,
-        }
+        CacheMode::of(self.is_direct.unwrap_or(false), self.writes_through)
     }
 }
 

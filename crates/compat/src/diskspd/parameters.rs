@@ -1,6 +1,7 @@
 //! The `Input parameters:` of DiskSpd's text, in the wording of all versions from 2.0.11 to 2.2.
 
-use super::record::{COUNT_MAX, Limit, Target, TimeSpan, cache, random, seconds_ns, steps};
+use super::record::{COUNT_MAX, Limit, Target, TimeSpan, random, seconds_ns, steps};
+use crate::quantity::number_and_unit;
 use stripewise_workload::{CacheMode, Pattern};
 
 /// Lines about caches. One about write-through alone modifies an earlier line; a cache disabled on
@@ -87,7 +88,9 @@ pub(super) fn target_parameter(target: &mut Target, words: &str) {
         match said {
             Said::Mode(mode) => target.cache = Some(*mode),
             Said::WriteThrough => {
-                target.cache = target.cache.map(|mode| cache(mode.is_direct(), true));
+                target.cache = target
+                    .cache
+                    .map(|mode| CacheMode::of(mode.is_direct(), true));
             }
             Said::NoModeOfOurs => target.cache = None,
         }
@@ -172,12 +175,8 @@ fn first_share(text: &str) -> Option<u8> {
 /// gives no exact number of bytes.
 fn bytes(text: &str) -> Option<u64> {
     let text = text.trim();
-    let digits = text.len()
-        - text
-            .trim_start_matches(|sign: char| sign.is_ascii_digit())
-            .len();
-    let number: u64 = text[..digits].parse().ok()?;
-    let shift = match text[digits..].trim() {
+    let (number, unit) = number_and_unit(text)?;
+    let shift = match unit.trim() {
         "" | "B" => 0,
         "KiB" | "KB" | "K" => 10,
         "MiB" | "MB" | "M" => 20,

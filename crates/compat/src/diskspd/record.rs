@@ -392,16 +392,6 @@ pub(super) fn steps(step_bytes: Option<u64>, block_bytes: Option<u64>, shared: b
     }
 }
 
-/// The cache mode for "no software cache" and "write through".
-pub(super) fn cache(no_software_cache: bool, write_through: bool) -> CacheMode {
-    match (no_software_cache, write_through) {
-        (true, true) => CacheMode::DirectSync,
-        (true, false) => CacheMode::Direct,
-        (false, true) => CacheMode::BufferedSync,
-        (false, false) => CacheMode::Buffered,
-    }
-}
-
 /// Printed seconds in nanoseconds; `None` below 0 or beyond a year.
 pub(super) fn seconds_ns(text: &str) -> Option<u64> {
     let seconds: f64 = text.trim().parse().ok()?;

@@ -3,14 +3,15 @@
 
 use super::consistency;
 use super::record::{
-    COUNT_MAX, Counted, Frame, LATENCIES, Limit, Target, TimeSpan, cache, milliseconds, random,
-    record, seconds_ns, steps,
+    COUNT_MAX, Counted, Frame, LATENCIES, Limit, Target, TimeSpan, milliseconds, random, record,
+    seconds_ns, steps,
 };
 use super::tree::{Node, parse};
 use crate::out::Out;
 use crate::text::{Part, fingerprint, line_feeds};
 use crate::time::from_slashes;
 use std::borrow::Cow;
+use stripewise_workload::CacheMode;
 
 const MARK: &str = "<Results>";
 const HINT: &str = "remove the document that it belongs to from the file";
@@ -249,7 +250,7 @@ fn target(node: &Node) -> Target {
         // side of a share, or a mapped file, has no equivalent cache mode.
         cache: (node.child("DisableLocalCache").is_none()
             && node.child("MemoryMappedIo").is_none())
-        .then(|| cache(off.unwrap_or(false), through.unwrap_or(false))),
+        .then(|| CacheMode::of(off.unwrap_or(false), through.unwrap_or(false))),
     }
 }
 

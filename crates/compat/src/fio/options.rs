@@ -2,6 +2,7 @@
 //! documented defaults of fio.
 
 pub(crate) use super::option_names::name_of;
+use crate::quantity::number_and_unit;
 use std::collections::{BTreeMap, HashSet};
 use stripewise_workload::{Arrivals, CacheMode, Rate, ThinkTime};
 
@@ -146,12 +147,7 @@ pub(crate) fn cache(options: &Options) -> CacheMode {
     let sync = options
         .get("sync")
         .is_some_and(|value| !matches!(value.trim(), "0" | "none"));
-    match (direct, sync) {
-        (true, false) => CacheMode::Direct,
-        (true, true) => CacheMode::DirectSync,
-        (false, false) => CacheMode::Buffered,
-        (false, true) => CacheMode::BufferedSync,
-    }
+    CacheMode::of(direct, sync)
 }
 
 /// Bytes skipped after each block of a sequential job.
@@ -264,12 +260,8 @@ pub(crate) fn names(text: &str) -> Vec<String> {
 /// default `kb_base`. Percentages of a file (`50%`) are not sizes.
 pub(crate) fn size(text: &str) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
-    let digits = text.len()
-        - text
-            .trim_start_matches(|sign: char| sign.is_ascii_digit())
-            .len();
-    let number: u64 = text[..digits].parse().ok()?;
-    let shift = match &text[digits..] {
+    let (number, unit) = number_and_unit(&text)?;
+    let shift = match unit {
         "" | "b" => 0,
         "k" | "kb" | "ki" | "kib" => 10,
         "m" | "mb" | "mi" | "mib" => 20,
@@ -283,12 +275,8 @@ pub(crate) fn size(text: &str) -> Option<u64> {
 /// `60`, `60s`, `5m`, `1h`, `100ms`, `500us`; a bare number is in units of `bare_ns`.
 fn time_ns(text: &str, bare_ns: u64) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
-    let digits = text.len()
-        - text
-            .trim_start_matches(|sign: char| sign.is_ascii_digit())
-            .len();
-    let number: u64 = text[..digits].parse().ok()?;
-    let unit: u64 = match &text[digits..] {
+    let (number, unit) = number_and_unit(&text)?;
+    let unit: u64 = match unit {
         "us" | "usec" => 1_000,
         "ms" | "msec" => 1_000_000,
         "" => bare_ns,

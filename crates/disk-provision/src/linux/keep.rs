@@ -2,11 +2,11 @@
 //! again.
 
 use crate::saved::{FILE_BYTES_MAX, SavedTable};
-use crate::{Error, ErrorKind, Result};
-use rustix::fs::{Mode, OFlags};
+use crate::{Error, ErrorKind, Result, SaveFile};
+use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use stripewise_units::NameText;
 
@@ -16,7 +16,8 @@ use stripewise_units::NameText;
 /// # Errors
 /// [`ErrorKind::Usage`] if the file exists already or its name is invalid; otherwise
 /// [`ErrorKind::Unusable`]. Nothing has been written to the device then.
-pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(super) fn write_new(save: &SaveFile<'_>, bytes: &[u8]) -> Result<()> {
+    let path = save.path;
     let failed = |os: io::Error| {
         let (kind, hint) = match os.kind() {
             io::ErrorKind::AlreadyExists => (
@@ -48,7 +49,10 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    make_directories(directory).map_err(failed)?;
+    (save.make_directories)(directory).map_err(|os| match os.kind() {
+        io::ErrorKind::AlreadyExists => failed(io::ErrorKind::NotADirectory.into()),
+        _ => failed(os),
+    })?;
     let mut file = OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -86,45 +90,6 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Makes a directory and those above it that are missing.
-fn make_directories(path: &Path) -> io::Result<()> {
-    if path.as_os_str().is_empty() || path.is_dir() {
-        return Ok(());
-    }
-    let above = path.parent().unwrap_or(Path::new(""));
-    make_directories(above).map_err(|os| match os.kind() {
-        io::ErrorKind::AlreadyExists => io::ErrorKind::NotADirectory.into(),
-        _ => os,
-    })?;
-    match make_directory(above, path) {
-        // Another process was quicker.
-        Err(os) if os.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
-        made => made,
-    }
-}
-
-/// Made by root, it belongs to the owner of the one that it is in: with `sudo -E` that is the
-/// user's own, and results are kept in it.
-fn make_directory(above: &Path, path: &Path) -> io::Result<()> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
-    let above = match above.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => above,
-    };
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    // Looked up once: others may change the links on the way to it.
-    let above = rustix::fs::open(above, flags, Mode::empty())?;
-    rustix::fs::mkdirat(&above, name, Mode::RWXU)?;
-    let made = rustix::fs::openat(&above, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
-    let (owner, own) = (rustix::fs::fstat(&above)?, rustix::fs::fstat(&made)?);
-    if own.st_uid == 0 && owner.st_uid != 0 {
-        // Where the file system has no owners, there is none to shut out.
-        let given = fchown(&made, Some(owner.st_uid), Some(owner.st_gid));
-        drop(given);
-    }
-    Ok(())
-}
-
 /// Reads a saved table. Waits for nobody: a pipe is no saved table.
 pub(super) fn read(path: &Path) -> Result<SavedTable> {
     let refused = |what: &str| {
@@ -155,23 +120,23 @@ pub(super) fn read(path: &Path) -> Result<SavedTable> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::chown;
+
+    fn make(directory: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(directory)
+    }
 
     #[test]
-    fn directories_that_root_makes_belong_to_the_owner_of_the_one_above() {
+    fn a_file_is_made_with_its_directories_and_never_again() {
         let top = tempfile::tempdir().expect("a directory");
-        let owner = match rustix::process::geteuid().is_root() {
-            true => 65_534,
-            false => rustix::process::geteuid().as_raw(),
+        let path = top.path().join("stripewise/partition-tables/sdb.json");
+        let save = SaveFile {
+            path: &path,
+            make_directories: make,
         };
-        chown(top.path(), Some(owner), None).expect("given");
-        let directory = top.path().join("stripewise/partition-tables");
-        write_new(&directory.join("sdb.json"), b"{}").expect("written");
-        for made in [directory.parent().expect("one above"), directory.as_path()] {
-            let made = std::fs::metadata(made).expect("there");
-            assert_eq!((made.uid(), made.mode() & 0o7777), (owner, 0o700));
-        }
-        let again = write_new(&directory.join("sdb.json"), b"{}").expect_err("it is there");
+        write_new(&save, b"{}").expect("written");
+        let made = std::fs::metadata(&path).expect("there");
+        assert_eq!(made.mode() & 0o7777, 0o600);
+        let again = write_new(&save, b"{}").expect_err("it is there");
         assert_eq!(again.kind, ErrorKind::Usage);
     }
 }

@@ -268,7 +268,7 @@ fn save(
     let identity = device.identity(geometry);
     let saved = SavedTable::of(disk, identity, &places, destroy.now)
         .map_err(|os| unreadable(device, os))?;
-    keep::write_new(save, &saved.to_bytes())
+    keep::write_new(&save, &saved.to_bytes())
 }
 
 /// Adds how to undo to an error after the first write.
@@ -280,7 +280,7 @@ fn with_way_back(mut error: Error, device: &Device, destroy: &Destroy<'_>) -> Er
         "The old table is saved: `stripewise partition {} --restore {} --yes --destroy {}` brings \
          it back; or look at `dmesg` and run the same command again.",
         device.path.as_text(),
-        save.as_text(),
+        save.path.as_text(),
         device.name
     );
     error.hint = Hint::plain(match &*error.hint {
@@ -322,7 +322,7 @@ fn report(
         .map(|partition| plan::judgement(partition, 0, plan.known));
     Ok(TableReport {
         device: plan.device.clone(),
-        saved: destroy.save.map(Path::to_path_buf),
+        saved: destroy.save.map(|save| save.path.to_path_buf()),
         bytes_written: patches.iter().map(|patch| patch.bytes.len() as u64).sum(),
         shown: match shown {
             Shown::Reread => "the kernel read the table",

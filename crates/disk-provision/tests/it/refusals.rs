@@ -323,11 +323,12 @@ fn one_whose_users_cannot_be_seen_needs_the_word_of_whoever_asks() {
     }
     let device = Loop::new(64 * MIB);
     let before = device.bytes();
+    let never = device.file("never");
     let destroy = Destroy {
         name: device.name(),
         store: None,
         busy_ok: false,
-        save: Some(&device.file("never")),
+        save: Some(save_file(&never)),
         now: NOW,
     };
     let ids = Identifiers { entropy: [1; 32] };

@@ -7,7 +7,7 @@ pub use machine::{Holder, Loop, Mount, can_run, directory, run, skip, skip_kerne
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use stripewise_disk_provision::{
-    Destroy, Error, FormatPlan, FormatReport, Identifiers, Result, TableKind, TablePlan,
+    Destroy, Error, FormatPlan, FormatReport, Identifiers, Result, SaveFile, TableKind, TablePlan,
     TableReport, Wish, plan_partition,
 };
 use stripewise_units::ByteSize;
@@ -62,13 +62,24 @@ pub fn spec(align: &str, table: TableKind) -> Wish {
     }
 }
 
+/// A file for the old table.
+pub fn save_file(path: &Path) -> SaveFile<'_> {
+    fn make(directory: &Path) -> std::io::Result<()> {
+        std::fs::create_dir_all(directory)
+    }
+    SaveFile {
+        path,
+        make_directories: make,
+    }
+}
+
 pub fn carry_out_as(plan: &TablePlan, name: &str, save: &Path) -> Result<TableReport> {
     let destroy = Destroy {
         name,
         store: None,
         // Tests may run where not all processes can be seen.
         busy_ok: true,
-        save: Some(save),
+        save: Some(save_file(save)),
         now: NOW,
     };
     let ids = Identifiers {

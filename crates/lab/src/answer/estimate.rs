@@ -35,8 +35,7 @@ pub(crate) struct Judged {
 
 /// Whether a recorded event that the storage did not cause disturbed a run.
 pub(crate) fn is_disturbed(run: &RunRecord) -> bool {
-    let of_jobs = run.jobs.iter().flat_map(|job| &job.warnings);
-    run.warnings.iter().chain(of_jobs).any(|warning| {
+    run.all_warnings().any(|warning| {
         warning.severity >= Severity::Warning && DISTURBANCES.contains(&warning.code.as_str())
     })
 }

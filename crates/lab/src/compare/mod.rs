@@ -43,7 +43,7 @@ use judge::{Judged, correct, rows_of};
 use stripewise_results::{
     ComparisonGroup, ComparisonRecord, ComparisonRow, RunRecord, SideRecord, Verdict,
 };
-use stripewise_units::counted;
+use stripewise_units::{counted, distinct};
 
 /// One side of a comparison.
 #[derive(Clone, Debug)]
@@ -354,14 +354,9 @@ pub fn found(record: &ComparisonRecord) -> bool {
 
 /// The distinct runs that a side's rows are based on.
 fn side_record<'a>(side: &Side, cells: impl Iterator<Item = &'a Cell<'a>>) -> SideRecord {
-    let mut from: Vec<String> = Vec::new();
-    for row in cells.flat_map(|cell| &cell.rows) {
-        if !from.contains(&row.run.id) {
-            from.push(row.run.id.clone());
-        }
-    }
+    let rows = cells.flat_map(|cell| &cell.rows);
     SideRecord {
         name: side.name.clone(),
-        from,
+        from: distinct(rows.map(|row| row.run.id.clone())),
     }
 }

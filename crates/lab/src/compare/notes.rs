@@ -7,7 +7,7 @@ use super::judge::{IntervalMethod, Judged};
 use super::tools::tools;
 use super::words::some_cells;
 use super::{CompareOptions, Side, Sides};
-use stripewise_results::{RunRecord, Severity, Status};
+use stripewise_results::{RunRecord, Severity, Status, warnings_by_code};
 use stripewise_stats::SamplesMethod;
 use stripewise_units::{counted, plural};
 
@@ -85,28 +85,16 @@ fn used<'a>(rows: &[Judged<'a>], cell: impl Fn(&Judged<'a>) -> &'a Cell<'a>) -> 
 
 /// Warnings that void a value, each code once per side.
 fn void_warnings(side: &Side, used: &[RunRecord]) -> Vec<String> {
-    let mut seen: Vec<(String, String, usize)> = Vec::new();
-    for run in used {
-        let of_jobs = run.jobs.iter().flat_map(|job| &job.warnings);
-        let mut of_this_run: Vec<&str> = Vec::new();
-        for warning in of_jobs.chain(&run.warnings) {
-            if warning.severity != Severity::Void || of_this_run.contains(&warning.code.as_str()) {
-                continue;
-            }
-            of_this_run.push(&warning.code);
-            match seen.iter_mut().find(|(code, ..)| *code == warning.code) {
-                Some((_, _, count)) => *count += 1,
-                None => seen.push((warning.code.clone(), warning.message.clone(), 1)),
-            }
-        }
-    }
+    let seen = warnings_by_code(used, |warning| warning.severity == Severity::Void);
     seen.into_iter()
-        .map(|(code, message, count)| {
+        .map(|(warning, count)| {
             format!(
-                "{}: {count} of {} {} VOID[{code}]: {message}",
+                "{}: {count} of {} {} VOID[{}]: {}",
                 side.name,
                 used.len(),
                 plural(used.len(), "run is", "runs are"),
+                warning.code,
+                warning.message
             )
         })
         .collect()

@@ -4,7 +4,7 @@
 use super::cells::{cells_for, cells_of};
 use crate::experiment::Metric;
 use std::collections::BTreeSet;
-use stripewise_results::{RunRecord, Severity};
+use stripewise_results::{RunRecord, Severity, Warning, warnings_by_code};
 use stripewise_stats::{default_tolerance_percent, scatter, smallest_loss_percent};
 use stripewise_units::{counted, plural};
 
@@ -97,36 +97,19 @@ pub fn doubts(runs: &[RunRecord]) -> Vec<String> {
             counted(fewest, "run", "runs")
         ));
     }
-    for (code, message, count) in of_the_moment(runs) {
+    let of_the_moment = |warning: &Warning| {
+        warning.severity >= Severity::Warning && OF_THE_MOMENT.contains(&warning.code.as_str())
+    };
+    for (warning, count) in warnings_by_code(runs, of_the_moment) {
         doubts.push(format!(
-            "{code} in {count} of {} {}: {message}; so differences may not be the disk's.",
+            "{} in {count} of {} {}: {}; so differences may not be the disk's.",
+            warning.code,
             runs.len(),
             plural(runs.len(), "run", "runs"),
+            warning.message
         ));
     }
     doubts
-}
-
-/// Code, one message and the number of runs, in order of appearance.
-fn of_the_moment(runs: &[RunRecord]) -> Vec<(&str, &str, usize)> {
-    let mut found: Vec<(&str, &str, usize)> = Vec::new();
-    for run in runs {
-        let mut of_this_run: Vec<&str> = Vec::new();
-        let of_jobs = run.jobs.iter().flat_map(|job| &job.warnings);
-        for warning in of_jobs.chain(&run.warnings) {
-            let code = warning.code.as_str();
-            let counts = warning.severity >= Severity::Warning && OF_THE_MOMENT.contains(&code);
-            if !counts || of_this_run.contains(&code) {
-                continue;
-            }
-            of_this_run.push(code);
-            match found.iter_mut().find(|(known, ..)| *known == code) {
-                Some((.., count)) => *count += 1,
-                None => found.push((code, &warning.message, 1)),
-            }
-        }
-    }
-    found
 }
 
 #[cfg(test)]

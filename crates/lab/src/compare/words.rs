@@ -5,7 +5,7 @@ use super::cells::Cell;
 use super::judge::{IntervalMethod, Judged, is_published, is_useful};
 use stripewise_results::Verdict;
 use stripewise_stats::repetitions_needed;
-use stripewise_units::{ByteSize, plural};
+use stripewise_units::{ByteSize, distinct, plural};
 
 /// Findings that get a sentence of their own.
 const FINDINGS_MAX: usize = 6;
@@ -112,12 +112,8 @@ fn set_aside(rows: &[Judged<'_>]) -> Vec<String> {
     }
     let void = of(IntervalMethod::Void).count();
     if void > 0 {
-        let mut codes: Vec<&str> = Vec::new();
-        for code in of(IntervalMethod::Void).flat_map(|judged| &judged.row.void) {
-            if !codes.contains(&code.as_str()) {
-                codes.push(code);
-            }
-        }
+        let codes = of(IntervalMethod::Void).flat_map(|judged| &judged.row.void);
+        let codes = distinct(codes.map(String::as_str));
         let of_all = match void == rows.len() {
             true => format!("the numbers of {}", plural(void, "this row", "all rows")),
             false => format!("the numbers of {void} of {} rows", rows.len()),

@@ -4,7 +4,7 @@ use super::align::{Slot, measured_ns};
 use super::host_part::HostPart;
 use super::sum::Sums;
 use stripewise_results::{HostPoint, HostRecord, KindOutcome};
-use stripewise_units::WallTime;
+use stripewise_units::{WallTime, distinct};
 
 /// A small curve needs no more points.
 const POINTS_MAX: usize = 64;
@@ -121,11 +121,6 @@ fn curve(operations: &[u64], slots: &[Slot]) -> Vec<HostPoint> {
 /// Distinct codes of a host's own warnings.
 fn codes(part: &HostPart) -> Vec<String> {
     let of_jobs = part.run.jobs.iter().flat_map(|job| &job.warnings);
-    let mut codes: Vec<String> = Vec::new();
-    for warning in part.run.warnings.iter().chain(of_jobs) {
-        if !codes.contains(&warning.code) {
-            codes.push(warning.code.clone());
-        }
-    }
-    codes
+    let all = part.run.warnings.iter().chain(of_jobs);
+    distinct(all.map(|warning| warning.code.clone()))
 }

@@ -9,7 +9,7 @@ use stripewise_results::{
     CpuFacts, Drain, EngineFacts, Errors, HostFacts, JobOutcome, JobRecord, MergedRecord, OpenLoop,
     OutcomeParts, RunRecord, Severity, Status, TargetFacts, Warning,
 };
-use stripewise_units::{WallTime, counted, format_duration};
+use stripewise_units::{WallTime, counted, distinct, format_duration};
 
 /// Starts further apart than this cause a warning.
 const SKEW_NS_MAX: u64 = 10_000_000;
@@ -152,12 +152,7 @@ fn job_of(jobs: &[&JobRecord], names: &[String], outcome: JobOutcome) -> JobReco
             ..target.clone()
         })
     });
-    let mut engines: Vec<&str> = Vec::new();
-    for job in jobs {
-        if !engines.contains(&job.engine.name.as_str()) {
-            engines.push(&job.engine.name);
-        }
-    }
+    let engines = distinct(jobs.iter().map(|job| job.engine.name.as_str()));
     let mut workload = first.workload.clone();
     // The total in flight over all hosts, which is the same sum.
     workload.threads = sum(jobs, |job| job.workload.threads);
@@ -216,13 +211,7 @@ fn of_hosts<'a>(names: &[String], warnings: impl Iterator<Item = &'a [Warning]>)
 }
 
 fn host_facts(parts: &[&HostPart], names: &[String]) -> HostFacts {
-    let mut systems: Vec<&str> = Vec::new();
-    for part in parts {
-        let system = part.run.host.operating_system.as_str();
-        if !systems.contains(&system) {
-            systems.push(system);
-        }
-    }
+    let systems = parts.iter().map(|part| &part.run.host.operating_system);
     let processors = parts.iter().map(|part| part.run.host.cpu.count);
     HostFacts {
         name: format!(
@@ -230,7 +219,7 @@ fn host_facts(parts: &[&HostPart], names: &[String]) -> HostFacts {
             counted(parts.len(), "host", "hosts"),
             named(names)
         ),
-        operating_system: systems.join(" and "),
+        operating_system: distinct(systems.map(String::as_str)).join(" and "),
         cpu: CpuFacts {
             count: processors.fold(0, u32::saturating_add),
             ..CpuFacts::default()

@@ -65,6 +65,27 @@ impl LayoutPlan {
         self.cells.iter().map(|cell| cell.mix.clone()).collect()
     }
 
+    /// The question to these measurements of a target, for which `cells` are [`Self::mix`].
+    #[must_use]
+    pub fn question<'a>(
+        &'a self,
+        target: &'a str,
+        cells: &'a [MixCell],
+        measured: &'a Measured,
+    ) -> Question<'a> {
+        Question {
+            title: &self.title,
+            target,
+            profile: self.profile.as_deref(),
+            set: &self.set,
+            cells,
+            measured,
+            present: self.present,
+            margin_percent: self.margin_percent,
+            seed: self.seed,
+        }
+    }
+
     /// Ramps and durations of one layout's cells.
     #[must_use]
     pub fn layout_ns(&self) -> u64 {
@@ -230,27 +251,9 @@ pub fn conduct_passes<M: PassMaker>(
     }
 }
 
-fn question<'a>(
-    plan: &'a LayoutPlan,
-    cells: &'a [MixCell],
-    measured: &'a Measured,
-) -> Question<'a> {
-    Question {
-        title: &plan.title,
-        target: "",
-        profile: None,
-        set: &plan.set,
-        cells,
-        measured,
-        present: plan.present,
-        margin_percent: plan.margin_percent,
-        seed: plan.seed,
-    }
-}
-
 fn resolution_of(plan: &LayoutPlan, measured: &Measured) -> Option<f64> {
     let levelled = plan.levelled(measured)?;
-    resolution(&question(plan, &plan.mix(), &levelled))
+    resolution(&plan.question("", &plan.mix(), &levelled))
 }
 
 fn enough(plan: &LayoutPlan, measured: &Measured, width: Option<f64>) -> Option<PassesEnded> {

@@ -24,15 +24,13 @@
 //! limit = "20ms"                    # that its p99 must not exceed
 //! ```
 
-use super::top::{Top, count, percent};
+use super::top::{CellTable, Top, count, list, percent};
 use crate::layouts::{Factor, LayoutCell, MixCell};
 use crate::profiles::{Profile, mix, profile};
 use std::ops::Range;
 use stripewise_results::LayoutLevels;
 use stripewise_units::{ByteSize, Nanoseconds};
-use stripewise_workload::{
-    PlanError, PlanOptions, PlanReader, PlanValue, Workload, WorkloadOptions,
-};
+use stripewise_workload::{PlanError, PlanOptions, PlanReader, PlanValue};
 use toml::de::{DeTable, DeValue};
 
 const KEYS: [&str; 18] = [
@@ -106,11 +104,9 @@ struct Head {
 
 #[derive(Default)]
 struct CellText {
-    options: PlanOptions,
-    name: Option<String>,
+    table: CellTable,
     share_percent: Option<f64>,
     limit_ns: Option<u64>,
-    at: Range<usize>,
 }
 
 /// Reads a plan with several factors.
@@ -196,10 +192,12 @@ impl Reader<'_> {
             "passes" => head.passes_max = Some(count(self.0, key, value)?),
             "size" => head.size_bytes = Some(self.0.parsed::<ByteSize>(key, value)?.bytes()),
             "slots" => head.slots = self.yes(key, value)?,
-            "defaults" => head.defaults = self.cell(value, false)?.options,
+            "defaults" => {
+                head.defaults = CellTable::read(self.0, value, &[], |_, _| Ok(()))?.options;
+            }
             "cell" => {
                 for table in self.0.tables(key, value)? {
-                    head.cells.push(self.cell(table, true)?);
+                    head.cells.push(self.cell(table)?);
                 }
             }
             unknown => {
@@ -271,12 +269,8 @@ impl Reader<'_> {
     }
 
     fn levels(&self, key: &str, value: &PlanValue<'_>) -> Result<Vec<String>, PlanError> {
-        let Some(items) = value.get_ref().as_array() else {
-            let hint = format!("{key} = [\"first\", \"second\"]");
-            let problem = format!("`{key}` is not a list of levels");
-            return Err(self.0.refuse(value.span(), problem, hint));
-        };
-        items.iter().map(|item| self.0.scalar(key, item)).collect()
+        let levels = list(self.0, key, value)?;
+        Ok(levels.into_iter().map(|(level, _)| level).collect())
     }
 
     fn profile(&self, head: &Head) -> Result<Option<Profile>, PlanError> {
@@ -296,7 +290,7 @@ impl Reader<'_> {
         };
         if let Some(cell) = head.cells.first() {
             return Err(self.0.refuse(
-                cell.at.clone(),
+                cell.table.at.clone(),
                 "a plan has a profile or cells of its own, not both",
                 "leave the profile out, or the cells",
             ));
@@ -312,7 +306,7 @@ impl Reader<'_> {
         let defaults = head.defaults.options.duration.is_some();
         head.cells
             .iter()
-            .all(|cell| defaults || cell.options.options.duration.is_some())
+            .all(|cell| defaults || cell.table.options.options.duration.is_some())
     }
 
     fn cells(&self, head: &Head) -> Result<Vec<LayoutCell>, PlanError> {
@@ -325,25 +319,9 @@ impl Reader<'_> {
         let any_share = head.cells.iter().any(|cell| cell.share_percent.is_some());
         let equal = 100.0 / head.cells.len() as f64;
         let mut cells: Vec<LayoutCell> = Vec::with_capacity(head.cells.len());
+        let mut names = Vec::new();
         for text in &head.cells {
-            let name = text
-                .name
-                .clone()
-                .unwrap_or_else(|| format!("cell {}", cells.len() + 1));
-            if cells.iter().any(|other| other.mix.name == name) {
-                let problem = format!("there are two cells named `{name}`");
-                return Err(self.0.refuse(
-                    text.at.clone(),
-                    problem,
-                    "give each cell a different name",
-                ));
-            }
-            let options = text.options.options.clone().or(&head.defaults.options);
-            let workload = options.build(&Workload::default()).map_err(|error| {
-                let from = [&text.options, &head.defaults];
-                self.0
-                    .bad_workload(from, &text.at, &format!("cell `{name}`"), &error)
-            })?;
+            let (name, workload) = text.table.workload(self.0, &head.defaults, &mut names)?;
             cells.push(LayoutCell {
                 mix: MixCell {
                     what: format!(
@@ -368,36 +346,16 @@ impl Reader<'_> {
         Ok(cells)
     }
 
-    fn cell(&self, table: &PlanValue<'_>, is_cell: bool) -> Result<CellText, PlanError> {
-        let mut cell = CellText {
-            at: table.span(),
-            ..CellText::default()
-        };
-        for (key, value) in self.0.table(table, "[defaults] or [[cell]]")? {
-            let word = key.get_ref().as_ref();
-            match word {
-                "name" if is_cell => cell.name = Some(self.0.scalar(word, value)?),
-                "share" if is_cell => cell.share_percent = Some(self.share(value)?),
-                "limit" if is_cell => {
-                    cell.limit_ns = Some(self.0.parsed::<Nanoseconds>(word, value)?.ns());
-                }
-                "seed" => {
-                    let hint = "seed belongs at the top of the plan: every run has its own, derived from it";
-                    return Err(self.0.refuse(key.span(), "a cell has no seed", hint));
-                }
-                _ if self.0.option(&mut cell.options, word, value)? => {}
-                _ => {
-                    let own: &[&str] = if is_cell {
-                        &["name", "share", "limit"]
-                    } else {
-                        &[]
-                    };
-                    let known = [own, &WorkloadOptions::NAMES].concat();
-                    let whose = if is_cell { "a cell" } else { "the defaults" };
-                    return Err(self.0.unknown(key.span(), word, whose, &known));
-                }
+    fn cell(&self, table: &PlanValue<'_>) -> Result<CellText, PlanError> {
+        let mut cell = CellText::default();
+        let own = ["name", "share", "limit"];
+        cell.table = CellTable::read(self.0, table, &own, |key, value| {
+            match key {
+                "share" => cell.share_percent = Some(self.share(value)?),
+                _ => cell.limit_ns = Some(self.0.parsed::<Nanoseconds>(key, value)?.ns()),
             }
-        }
+            Ok(())
+        })?;
         Ok(cell)
     }
 

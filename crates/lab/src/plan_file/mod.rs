@@ -14,11 +14,9 @@ pub use layouts::{LayoutsFile, cells_of};
 use crate::experiment::{Cell, Level, Metric};
 use std::ops::Range;
 use stripewise_units::ByteSize;
-use stripewise_workload::{
-    PlanError, PlanOptions, PlanReader, PlanValue, Workload, WorkloadOptions,
-};
+use stripewise_workload::{PlanError, PlanOptions, PlanReader, PlanValue, WorkloadOptions};
 use toml::de::DeTable;
-use top::{Top, count, percent};
+use top::{CellTable, Top, count, list, percent};
 
 /// What `lab init` writes: a runnable plan that explains every key.
 pub const TEMPLATE: &str = include_str!("template.toml");
@@ -137,12 +135,9 @@ struct Head {
 }
 
 /// The table of a cell, as text.
-#[derive(Default)]
 struct CellText {
-    options: PlanOptions,
-    name: Option<(String, Range<usize>)>,
+    table: CellTable,
     primary: bool,
-    at: Range<usize>,
 }
 
 impl<'a> Reader<'a> {
@@ -168,7 +163,7 @@ impl<'a> Reader<'a> {
         let (cells, primary) = self.cells(&head)?;
         let said = |says: fn(&WorkloadOptions) -> bool| {
             let defaults = says(&head.defaults.options);
-            move |cell: &CellText| defaults || says(&cell.options.options)
+            move |cell: &CellText| defaults || says(&cell.table.options.options)
         };
         Ok(LabPlan {
             duration_given: head
@@ -207,7 +202,7 @@ impl<'a> Reader<'a> {
         match key {
             _ if head.top.take(self.0, key, value)? => {}
             "factor" => head.factor = Some((self.0.scalar(key, value)?, at)),
-            "levels" => head.levels = self.list(key, value)?,
+            "levels" => head.levels = list(self.0, key, value)?,
             "baseline" => head.baseline = Some((self.0.scalar(key, value)?, at)),
             "metric" => {
                 let metric = self.0.scalar(key, value)?.parse();
@@ -219,10 +214,12 @@ impl<'a> Reader<'a> {
             "precision" => head.precision_percent = Some(percent(self.0, key, value)?),
             "blocks" => head.blocks_max = Some(count(self.0, key, value)?),
             "engine" => head.engine = Some(self.0.scalar(key, value)?),
-            "defaults" => head.defaults = self.options(value, false)?.options,
+            "defaults" => {
+                head.defaults = CellTable::read(self.0, value, &[], |_, _| Ok(()))?.options;
+            }
             "cell" => {
                 for table in self.0.tables(key, value)? {
-                    head.cells.push(self.options(table, true)?);
+                    head.cells.push(self.cell(table)?);
                 }
             }
             unknown => {
@@ -234,33 +231,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A table of options: of a cell, or the defaults of all cells.
-    fn options(&self, table: &PlanValue<'a>, is_cell: bool) -> Result<CellText, PlanError> {
-        let mut cell = CellText {
-            at: table.span(),
-            ..CellText::default()
-        };
-        for (key, value) in self.0.table(table, "[defaults] or [[cell]]")? {
-            let word = key.get_ref().as_ref();
-            match word {
-                "name" if is_cell => {
-                    cell.name = Some((self.0.scalar(word, value)?, value.span()));
-                }
-                "primary" if is_cell => cell.primary = self.0.scalar(word, value)? == "true",
-                "seed" => {
-                    let hint = "seed belongs at the top of the plan: every run has its own, derived from it";
-                    return Err(self.0.refuse(key.span(), "a cell has no seed", hint));
-                }
-                _ if self.0.option(&mut cell.options, word, value)? => {}
-                _ => {
-                    let own: &[&str] = if is_cell { &["name", "primary"] } else { &[] };
-                    let known = [own, &WorkloadOptions::NAMES].concat();
-                    let whose = if is_cell { "a cell" } else { "the defaults" };
-                    return Err(self.0.unknown(key.span(), word, whose, &known));
-                }
-            }
-        }
-        Ok(cell)
+    fn cell(&self, table: &PlanValue<'a>) -> Result<CellText, PlanError> {
+        let mut primary = false;
+        let table = CellTable::read(self.0, table, &["name", "primary"], |key, value| {
+            primary = self.0.scalar(key, value)? == "true";
+            Ok(())
+        })?;
+        Ok(CellText { table, primary })
     }
 
     fn levels(
@@ -323,52 +300,15 @@ impl<'a> Reader<'a> {
             return Err(self.0.refuse(0..0, "the plan has no cell", hint));
         }
         let mut cells: Vec<Cell> = Vec::with_capacity(head.cells.len());
-        let mut primary = None;
+        let (mut primary, mut names) = (None, Vec::new());
         for cell in &head.cells {
-            let (name, name_at) = cell
-                .name
-                .clone()
-                .unwrap_or_else(|| (format!("cell {}", cells.len() + 1), cell.at.clone()));
-            let workload = cell
-                .options
-                .options
-                .clone()
-                .or(&head.defaults.options)
-                .build(&Workload::default())
-                .map_err(|error| {
-                    let from = [&cell.options, &head.defaults];
-                    let whose = format!("cell `{name}`");
-                    self.0.bad_workload(from, &cell.at, &whose, &error)
-                })?;
-            if cells.iter().any(|other| other.name == name) {
-                let problem = format!("there are two cells named `{name}`");
-                return Err(self
-                    .0
-                    .refuse(name_at, problem, "give each row a different name"));
-            }
+            let (name, workload) = cell.table.workload(self.0, &head.defaults, &mut names)?;
             if cell.primary {
                 primary = Some(cells.len());
             }
             cells.push(Cell { name, workload });
         }
         Ok((cells, primary.or(Some(0))))
-    }
-
-    fn list(
-        &self,
-        key: &str,
-        value: &PlanValue<'a>,
-    ) -> Result<Vec<(String, Range<usize>)>, PlanError> {
-        let Some(items) = value.get_ref().as_array() else {
-            let hint = format!("{key} = [\"first\", \"second\"]");
-            return Err(self
-                .0
-                .refuse(value.span(), format!("`{key}` is not a list"), hint));
-        };
-        items
-            .iter()
-            .map(|item| Ok((self.0.scalar(key, item)?, item.span())))
-            .collect()
     }
 }
 

@@ -460,8 +460,11 @@ fn came(member: &Rc<Member<Memory>>, own: &mut Own, read: Option<(Request, Place
             .iter()
             .flatten()
             .any(|part| part.run.status != Status::Complete);
-    let merged = (member.leads() && parts.iter().any(|parts| !parts.is_empty()))
-        .then(|| merge_parts(context, store, parts.clone(), is_partial, None).unwrap());
+    let merged = (member.leads() && parts.iter().any(|parts| !parts.is_empty())).then(|| {
+        merge_parts(context, store, parts.clone(), is_partial, None)
+            .unwrap()
+            .records
+    });
     let closing = member.close();
     let told = notes.texts.lock().unwrap().clone();
     Came {

@@ -95,7 +95,8 @@ fn histograms_are_those_of_the_merged_stores() {
         label: None,
     };
     let mut store = context.open_store().unwrap();
-    let stored = merge(&context, &mut store, &request).unwrap().remove(0);
+    let stored = merge(&context, &mut store, &request).unwrap();
+    let stored = stored.records.into_iter().next().unwrap();
     assert_eq!(heard.jobs[0].outcome, stored.jobs[0].outcome);
     assert!(stored.jobs[0].outcome.read.histogram.is_some());
     let rows = |run: &RunRecord| -> Vec<(f64, f64)> {

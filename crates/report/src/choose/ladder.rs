@@ -8,7 +8,7 @@ use crate::chart::{Annotation, Axis, Chart, Form, Panel, Point, Quantity, Scale,
 use crate::draw::PERCENTILES;
 use crate::identity::NamedSeries;
 use crate::number::{rate, signed};
-use crate::words::{series_title, told_in_bytes};
+use crate::words::series_title;
 use stripewise_results::{
     AnswerBound, AnswerPlace, KneeRecord, LatencySummary, SeriesRecord, StepRecord,
 };
@@ -40,7 +40,7 @@ pub(super) fn charts(ladders: &[NamedSeries<'_>]) -> Vec<Chart> {
         let of_kind: Vec<&NamedSeries<'_>> = climbing
             .iter()
             .copied()
-            .filter(|ladder| told_in_bytes(&ladder.series.name) == in_bytes)
+            .filter(|ladder| ladder.series.is_in_bytes() == in_bytes)
             .collect();
         charts.extend(
             of_kind
@@ -54,7 +54,7 @@ pub(super) fn charts(ladders: &[NamedSeries<'_>]) -> Vec<Chart> {
 /// Ladders with one name on several targets, or from several days: one line each.
 fn beside_each_other(ladders: &[&NamedSeries<'_>]) -> Chart {
     let first = ladders[0].series;
-    let in_bytes = told_in_bytes(&first.name);
+    let in_bytes = first.is_in_bytes();
     let statistic = first.judged();
     let lines = |of: &dyn Fn(&StepRecord) -> Option<f64>| -> Vec<Series> {
         let each = ladders.iter().enumerate().map(|(tone, ladder)| {
@@ -75,7 +75,7 @@ fn beside_each_other(ladders: &[&NamedSeries<'_>]) -> Chart {
             }
             None => {
                 let step = &ladder.series.steps[ladder.series.within_limit?];
-                let y = throughput(step, in_bytes);
+                let y = step.rate(in_bytes);
                 (in_flight(step), y, rate(y))
             }
         };
@@ -102,7 +102,7 @@ fn beside_each_other(ladders: &[&NamedSeries<'_>]) -> Chart {
         panels: vec![
             Panel {
                 y: throughput_axis(in_bytes),
-                series: lines(&|step| Some(throughput(step, in_bytes))),
+                series: lines(&|step| Some(step.rate(in_bytes))),
                 annotations: rings.collect(),
             },
             Panel {
@@ -130,10 +130,6 @@ fn in_flight(step: &StepRecord) -> f64 {
     f64::from(step.threads) * f64::from(step.outstanding)
 }
 
-fn throughput(step: &StepRecord, in_bytes: bool) -> f64 {
-    if in_bytes { step.mib_per_s } else { step.iops }
-}
-
 /// The throughput axis of a series.
 pub(super) fn throughput_axis(in_bytes: bool) -> Axis {
     let quantity = if in_bytes {
@@ -146,12 +142,12 @@ pub(super) fn throughput_axis(in_bytes: bool) -> Axis {
 
 fn load(named: &NamedSeries<'_>) -> Chart {
     let ladder = named.series;
-    let in_bytes = told_in_bytes(&ladder.name);
+    let in_bytes = ladder.is_in_bytes();
     let title = series_title(&ladder.name);
     let points = ladder
         .steps
         .iter()
-        .map(|step| Point::new(in_flight(step), throughput(step, in_bytes)))
+        .map(|step| Point::new(in_flight(step), step.rate(in_bytes)))
         .collect();
     let mut marked = Vec::new();
     if let Some(knee) = &ladder.knee {
@@ -160,7 +156,7 @@ fn load(named: &NamedSeries<'_>) -> Chart {
     let unit = if in_bytes { "MiB/s" } else { "IOPS" };
     let ringed = |index: usize, word: &str, bound: Option<AnswerBound>| {
         let step = &ladder.steps[index];
-        let value = throughput(step, in_bytes);
+        let value = step.rate(in_bytes);
         let amount = signed(bound, &rate(value));
         Annotation::AtPoint {
             x: in_flight(step),
@@ -212,10 +208,7 @@ fn load(named: &NamedSeries<'_>) -> Chart {
 /// Load, throughput and text of an answer within the limit.
 fn answered(ladder: &SeriesRecord, in_bytes: bool) -> Option<(f64, f64, String)> {
     let answer = ladder.answer.as_ref()?;
-    let rate = match in_bytes {
-        true => answer.mib_per_s,
-        false => answer.iops,
-    };
+    let (rate, _) = answer.rate(in_bytes);
     let within = matches!(answer.at, AnswerPlace::Limit | AnswerPlace::Plateau);
     within.then(|| (answer.in_flight, rate, answer_amount(ladder, answer)))
 }
@@ -321,7 +314,7 @@ fn hockey_stick(ladders: &[&NamedSeries<'_>], in_bytes: bool) -> Option<Chart> {
         .map(|(tone, ladder)| {
             let points = ladder.series.steps.iter().filter_map(|step| {
                 let value = of_limit(step.latency_ns.as_ref()?, limit.percentile);
-                (value > 0.0).then(|| Point::new(throughput(step, in_bytes), value))
+                (value > 0.0).then(|| Point::new(step.rate(in_bytes), value))
             });
             Series::new(&ladder.title(), Form::Line, tone, points.collect())
         })
@@ -384,7 +377,7 @@ fn end_of(
     Some(format!(
         "{title} {} {} {}, where {statistic} is {}.",
         if turns { "turns up towards" } else { "reaches" },
-        rate(throughput(&steps[index], in_bytes)),
+        rate(steps[index].rate(in_bytes)),
         throughput_axis(in_bytes).quantity.unit(),
         format_duration(there.round() as u64)
     ))
@@ -411,7 +404,7 @@ fn depths(
             };
             let word = if is_knee { " in flight, the knee" } else { "" };
             marks.push(Annotation::AtPoint {
-                x: throughput(step, in_bytes),
+                x: step.rate(in_bytes),
                 y: of_limit(latency, statistic),
                 label: format!("{}{word}", in_flight(step)),
             });

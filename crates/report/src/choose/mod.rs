@@ -30,6 +30,7 @@ use stripewise_results::{
     AnswerReason, ComparisonRecord, JobRow, OperationKind, RunRecord, SeriesAnswer, SeriesRecord,
 };
 use stripewise_stats::median;
+use stripewise_units::distinct;
 
 /// Maximum number of runs that each get charts of their own.
 const SINGLES_MAX: usize = 4;
@@ -258,17 +259,6 @@ fn words_of(series: &SeriesRecord, answer: &SeriesAnswer) -> String {
 /// is the total.
 fn in_flight(row: &JobRow<'_>) -> Option<u32> {
     row.in_flight().or_else(|| row.outstanding())
-}
-
-/// Distinct values in order of first appearance.
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut all = Vec::new();
-    for value in values {
-        if !all.contains(&value) {
-            all.push(value);
-        }
-    }
-    all
 }
 
 /// An axis.

@@ -5,7 +5,7 @@ use super::axis;
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::words::series_title;
 use stripewise_results::{Interval, JobRow, ProcessorUse, RunRecord};
-use stripewise_units::{counted, format_duration};
+use stripewise_units::{WallTime, counted, format_duration};
 
 /// Fewer runs are not a bench.
 const RUNS_MIN: usize = 3;
@@ -238,21 +238,8 @@ fn marks(placed: &[Placed<'_>], parts: &[&str]) -> (Vec<Annotation>, String) {
 
 /// Milliseconds since 1970 of `2026-11-21T20:15:30.000Z`; `None` for other texts.
 fn milliseconds(time: &str) -> Option<u64> {
-    let number = |from: usize, to: usize| time.get(from..to)?.parse::<u64>().ok();
-    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-    let clock = number(11, 13)? * 3_600_000 + number(14, 16)? * 60_000 + number(17, 19)? * 1_000;
-    let fraction = number(20, 23).unwrap_or(0);
-    // Days from civil (Howard Hinnant): years begin in March.
-    let (year, month) = match month {
-        1 | 2 => (year.checked_sub(1)?, month + 9),
-        3..=12 => (year, month - 3),
-        _ => return None,
-    };
-    let era = year / 400;
-    let of_era = year - era * 400;
-    let of_year = (153 * month + 2) / 5 + day.checked_sub(1)?;
-    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year;
-    Some(days.checked_sub(719_468)? * 86_400_000 + clock + fraction)
+    let time: WallTime = time.parse().ok()?;
+    Some(time.ns() / 1_000_000)
 }
 
 #[cfg(test)]

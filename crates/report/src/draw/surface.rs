@@ -71,22 +71,38 @@ pub struct SurfacePicture {
 /// The picture as SVG.
 #[must_use]
 pub fn surface_svg(picture: &SurfacePicture, theme: Theme) -> String {
+    let texts = [&picture.title, &picture.subtitle, &picture.foot];
+    let (texts, findings) = (texts.map(String::as_str), &picture.findings);
+    framed(theme, texts, findings, &description(picture), |canvas| {
+        let plot = Plot::of(picture);
+        plot.grid(canvas, picture);
+        plot.values(canvas, picture);
+        legend(canvas, picture);
+    })
+}
+
+/// A picture with a title, a line below it, findings on the side and a last line, as SVG; `draw`
+/// draws the rest.
+pub(super) fn framed(
+    theme: Theme,
+    [title, subtitle, foot]: [&str; 3],
+    findings: &[(String, String)],
+    description: &str,
+    draw: impl FnOnce(&mut Canvas),
+) -> String {
     let mut canvas = Canvas::new(WIDTH, HEIGHT, theme);
     let room = WIDTH - 2.0 * MARGIN;
-    let title = font::cut(&picture.title, 27.0, room);
-    canvas.text((MARGIN, 20.0), &title, 27.0, INK, Anchor::Start);
-    let subtitle = font::cut(&picture.subtitle, 15.0, room);
+    let top = font::cut(title, 27.0, room);
+    canvas.text((MARGIN, 20.0), &top, 27.0, INK, Anchor::Start);
+    let subtitle = font::cut(subtitle, 15.0, room);
     canvas.text((MARGIN, 56.0), &subtitle, 15.0, MUTED, Anchor::Start);
-    let plot = Plot::of(picture);
-    plot.grid(&mut canvas, picture);
-    plot.values(&mut canvas, picture);
-    legend(&mut canvas, picture);
-    side(&mut canvas, &picture.findings);
-    let foot = font::cut(&picture.foot, 13.0, room);
+    draw(&mut canvas);
+    side(&mut canvas, findings);
+    let foot = font::cut(foot, 13.0, room);
     canvas.text((MARGIN, HEIGHT - 24.0), &foot, 13.0, MUTED, Anchor::Start);
     canvas.finish(&Frame {
-        title: &picture.title,
-        description: &description(picture),
+        title,
+        description,
         ..Frame::default()
     })
 }
@@ -255,7 +271,7 @@ fn legend(canvas: &mut Canvas, picture: &SurfacePicture) {
 }
 
 /// The findings, on the right.
-pub(super) fn side(canvas: &mut Canvas, findings: &[(String, String)]) {
+fn side(canvas: &mut Canvas, findings: &[(String, String)]) {
     let left = WIDTH - MARGIN - SIDE + 14.0;
     let mut y = 92.0;
     for (name, value) in findings {

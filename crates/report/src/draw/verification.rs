@@ -2,10 +2,10 @@
 //! each target as a strip with a mark wherever a fault was found.
 
 use super::MARGIN;
-use super::canvas::{Anchor, Canvas, Frame};
+use super::canvas::{Anchor, Canvas};
 use super::font;
 use super::palette::{CAUTION, Colour, FAINT, INK, MUTED, Theme};
-use super::surface::{SIDE, SURFACE_SIZE, side};
+use super::surface::{SIDE, SURFACE_SIZE, framed};
 use crate::sheet::Judgement;
 use stripewise_units::{capitalised, format_bytes, format_count, format_duration};
 
@@ -78,23 +78,13 @@ pub struct VerificationPicture {
 /// The picture as SVG.
 #[must_use]
 pub fn verification_svg(picture: &VerificationPicture, theme: Theme) -> String {
-    let mut canvas = Canvas::new(WIDTH, HEIGHT, theme);
-    let room = WIDTH - 2.0 * MARGIN;
-    let title = font::cut(&picture.title, 27.0, room);
-    canvas.text((MARGIN, 20.0), &title, 27.0, INK, Anchor::Start);
-    let subtitle = font::cut(&picture.subtitle, 15.0, room);
-    canvas.text((MARGIN, 56.0), &subtitle, 15.0, MUTED, Anchor::Start);
-    let y = verdict(&mut canvas, picture);
-    let stretch = stretch(picture, y);
-    let y = phases(&mut canvas, &picture.phases, y, PHASE_HEIGHT * stretch);
-    strips(&mut canvas, &picture.strips, y, STRIP_HEIGHT * stretch);
-    side(&mut canvas, &picture.findings);
-    let foot = font::cut(&picture.foot, 13.0, room);
-    canvas.text((MARGIN, HEIGHT - 24.0), &foot, 13.0, MUTED, Anchor::Start);
-    canvas.finish(&Frame {
-        title: &picture.title,
-        description: &description(picture),
-        ..Frame::default()
+    let texts = [&picture.title, &picture.subtitle, &picture.foot];
+    let (texts, findings) = (texts.map(String::as_str), &picture.findings);
+    framed(theme, texts, findings, &description(picture), |canvas| {
+        let y = verdict(canvas, picture);
+        let stretch = stretch(picture, y);
+        let y = phases(canvas, &picture.phases, y, PHASE_HEIGHT * stretch);
+        strips(canvas, &picture.strips, y, STRIP_HEIGHT * stretch);
     })
 }
 

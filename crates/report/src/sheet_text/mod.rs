@@ -5,7 +5,7 @@
 
 use crate::sheet::{Caution, Cell, GO_ON, Judgement, Sheet, SheetTable};
 use stripewise_results::Severity;
-use stripewise_units::capitalised;
+use stripewise_units::{capitalised, distinct};
 use unicode_width::UnicodeWidthStr;
 
 /// Blanks between columns; one if two are too many.
@@ -110,12 +110,7 @@ pub fn with_warnings(line: String, cautions: &[Caution]) -> String {
 
 /// `warnings: cpu-bound, other-load`; none where there is no name.
 pub(crate) fn warning_names<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
-    let mut codes: Vec<&str> = Vec::new();
-    for code in names.filter(|code| !code.is_empty()) {
-        if !codes.contains(&code) {
-            codes.push(code);
-        }
-    }
+    let codes = distinct(names.filter(|code| !code.is_empty()));
     let word = match codes.len() {
         0 => return None,
         1 => "warning",

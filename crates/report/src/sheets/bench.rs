@@ -73,8 +73,9 @@ impl Ceiling {
         let Some(highest) = series.highest() else {
             return Some(Ceiling::OneLoad);
         };
-        let rate = of_series(series, highest.iops, highest.mib_per_s);
-        let of_answer = of_series(series, answer.iops, answer.mib_per_s);
+        let in_bytes = series.is_in_bytes();
+        let rate = highest.rate(in_bytes);
+        let (of_answer, _) = answer.rate(in_bytes);
         // What differs in no digit that is shown is the same, but a bound is never what is known.
         let is_known = answer.bound.is_none() && highest.bound.is_none();
         let is_same = format_three_digits(rate) == format_three_digits(of_answer);
@@ -204,7 +205,7 @@ pub(crate) fn answer_words(series: &SeriesRecord, record: &AnswerRecord) -> Stri
 
 /// Rate, interval, judged latency and load of an answer.
 fn answer_cells(series: &SeriesRecord, record: &AnswerRecord) -> [Cell; 4] {
-    let rate = of_series(series, record.iops, record.mib_per_s);
+    let (rate, _) = record.rate(series.is_in_bytes());
     let text = format!("{} {}", format_three_digits(rate), unit(series));
     let latency = judged_of_answer(series, record).map_or_else(Cell::default, |(name, value)| {
         // If a record lacks the judged statistic, the maximum is used instead.
@@ -224,24 +225,13 @@ fn answer_cells(series: &SeriesRecord, record: &AnswerRecord) -> [Cell; 4] {
 /// `±8 %`: the wider side of the interval, rounded up.
 pub(crate) fn width_words(series: &SeriesRecord, record: &AnswerRecord) -> Option<String> {
     record.half_width()?;
-    let rate = of_series(series, record.iops, record.mib_per_s);
-    let ends = match series.is_in_bytes() {
-        true => [record.mib_per_s_low?, record.mib_per_s_high?],
-        false => [record.iops_low?, record.iops_high?],
-    };
-    let percent = (rate - ends[0]).max(ends[1] - rate) / rate * 100.0;
+    let (rate, ends) = record.rate(series.is_in_bytes());
+    let [low, high] = ends?;
+    let percent = (rate - low).max(high - rate) / rate * 100.0;
     Some(match percent {
         wide if wide > 9.95 => format!("\u{b1}{:.0} %", wide.ceil()),
         narrow => format!("\u{b1}{:.1} %", (narrow * 10.0).ceil() / 10.0),
     })
-}
-
-/// The value in the unit of a series.
-fn of_series(series: &SeriesRecord, iops: f64, mib_per_s: f64) -> f64 {
-    match series.is_in_bytes() {
-        true => mib_per_s,
-        false => iops,
-    }
 }
 
 fn block_bytes(series: &SeriesRecord, runs: &[RunRecord]) -> Option<u64> {

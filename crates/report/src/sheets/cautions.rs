@@ -102,11 +102,7 @@ const NOT_SUSTAINED: &str = "not-sustained";
 /// `2 of 5 loads: Random write; Log`, if a warning concerns only some loads of a bench.
 fn loads_concerned(warning: &Warning, document: &Document) -> Option<String> {
     let all = named_series(document);
-    let has = |run: &RunRecord| {
-        let of_jobs = run.jobs.iter().flat_map(|job| &job.warnings);
-        let mut warnings = of_jobs.chain(&run.warnings);
-        warnings.any(|other| other.code == warning.code)
-    };
+    let has = |run: &RunRecord| run.has_warning(&warning.code);
     let concerned = all.iter().filter(|named| {
         let series = named.series;
         let mut runs = document.runs.iter().filter(|run| {

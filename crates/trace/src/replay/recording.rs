@@ -187,13 +187,6 @@ impl Recording {
         })
     }
 
-    /// The longest operation.
-    #[must_use]
-    pub fn size_max(&self) -> u64 {
-        let sizes = self.requests.iter().map(|one| one.request.size_bytes);
-        sizes.max().unwrap_or(0)
-    }
-
     /// A digest of all operations: FNV-1a of their numbers.
     #[must_use]
     pub fn digest(&self) -> String {

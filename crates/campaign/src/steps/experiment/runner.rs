@@ -25,6 +25,12 @@ pub enum StopReason {
     Failed(Failure),
 }
 
+impl From<Failure> for StopReason {
+    fn from(failure: Failure) -> Self {
+        StopReason::Failed(failure)
+    }
+}
+
 /// Makes the runs.
 pub struct Runner<'a> {
     context: &'a Context,
@@ -46,6 +52,8 @@ pub struct Runner<'a> {
     blocks_before: usize,
     title: String,
     left_ns: u64,
+    /// The store's failure to take a run: the block is made to its end all the same, and counts.
+    refused: Option<Failure>,
 }
 
 impl<'a> Runner<'a> {
@@ -71,6 +79,7 @@ impl<'a> Runner<'a> {
             store,
             opened,
             leading: None,
+            refused: None,
             how,
             kept,
             records,
@@ -84,9 +93,9 @@ impl<'a> Runner<'a> {
         self
     }
 
-    /// The final document and records.
-    pub fn into_parts(self) -> (StoredExperiment, Vec<RunRecord>) {
-        (self.kept, self.records)
+    /// The final document and records, and the store's failure to take one of these.
+    pub fn into_parts(self) -> (StoredExperiment, Vec<RunRecord>, Option<Failure>) {
+        (self.kept, self.records, self.refused)
     }
 
     fn simulated(&self) -> bool {
@@ -142,9 +151,11 @@ impl<'a> Runner<'a> {
             &[options],
             &how,
             (&self.bar, &place),
-        )
-        .map_err(StopReason::Failed)?;
-        measured.kept.map_err(StopReason::Failed)?;
+        )?;
+        if let Err(failure) = measured.kept {
+            note_refused(self.context, &failure, "the block");
+            self.refused.get_or_insert(failure);
+        }
         Ok(measured.record)
     }
 
@@ -162,11 +173,12 @@ impl<'a> Runner<'a> {
                 &how,
             )?);
         }
-        let (store, ready) = (&mut *self.store, &mut self.ready);
-        simulate_cells(self.context, &cells, &mut |mut record| {
-            let kept = keep_new(self.context, store, &mut record);
+        let (context, store) = (self.context, &mut *self.store);
+        let (ready, refused) = (&mut self.ready, &mut self.refused);
+        simulate_cells(context, &cells, &mut |mut record| {
+            keep_unless_refused(context, store, &mut record, refused);
             ready.push_back(record);
-            kept
+            Ok(())
         })
     }
 
@@ -185,6 +197,25 @@ impl<'a> Runner<'a> {
     }
 }
 
+/// Stores a run that was just made, unless the store has refused one before: what it refuses is
+/// a result all the same.
+pub fn keep_unless_refused(
+    context: &Context,
+    store: &mut Store,
+    record: &mut RunRecord,
+    refused: &mut Option<Failure>,
+) {
+    if refused.is_none() {
+        *refused = keep_new(context, store, record).err();
+    }
+}
+
+/// Says of a run that the store did not take that measuring goes on until `what` is whole.
+pub fn note_refused(context: &Context, failure: &Failure, what: &str) {
+    let text = format!("{failure}; {what} is measured to its end, and its values are shown");
+    context.note_failure(&text, failure);
+}
+
 impl ExperimentRunner for Runner<'_> {
     type Error = StopReason;
 
@@ -196,8 +227,7 @@ impl ExperimentRunner for Runner<'_> {
         // Several hosts make each run together, one after the other.
         let record = if simulated && self.leading.is_none() {
             if self.ready.is_empty() {
-                self.simulate_block(run.place.block)
-                    .map_err(StopReason::Failed)?;
+                self.simulate_block(run.place.block)?;
             }
             self.ready.pop_front().ok_or(StopReason::Interrupted)?
         } else {
@@ -229,9 +259,7 @@ impl ExperimentRunner for Runner<'_> {
         let done = progress.blocks.len();
         self.kept.blocks = u32::try_from(done).unwrap_or(u32::MAX);
         self.kept.elapsed_ns = progress.elapsed_ns;
-        self.kept
-            .keep(self.context, self.store)
-            .map_err(StopReason::Failed)?;
+        self.kept.keep(self.context, self.store)?;
         let width = progress
             .width_percent_max
             .map(|width| format!(", widest interval {width:.1} %"))
@@ -258,9 +286,7 @@ impl ExperimentRunner for Runner<'_> {
         };
         self.bar.set_total(position + left_ns);
         self.bar.update(position, &self.title, Some(left_ns));
-        Ok(match self.context.signal() {
-            Some(_) => Go::Stop,
-            None => Go::On,
-        })
+        let stops = self.context.signal().is_some() || self.refused.is_some();
+        Ok(if stops { Go::Stop } else { Go::On })
     }
 }

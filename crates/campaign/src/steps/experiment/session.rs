@@ -110,10 +110,14 @@ pub fn run_sitting(
             }
         }
     };
-    if context.signal().is_some() && !experiment.ended.is_some_and(Ended::finished) {
-        experiment.ended = Some(Ended::Interrupted);
+    let (mut kept, records, refused) = runner.into_parts();
+    if !experiment.ended.is_some_and(Ended::finished) {
+        if context.signal().is_some() {
+            experiment.ended = Some(Ended::Interrupted);
+        } else if refused.is_some() {
+            experiment.ended = Some(Ended::Failed);
+        }
     }
-    let (mut kept, records) = runner.into_parts();
     kept.blocks = u32::try_from(experiment.blocks.len()).unwrap_or(u32::MAX);
     kept.ended = experiment.ended;
     kept.elapsed_ns = experiment.elapsed_ns;
@@ -121,6 +125,15 @@ pub fn run_sitting(
     for target in targets {
         target.finish_or_report(context);
     }
+    let is_kept = kept_at_end.is_ok() && refused.is_none();
+    let refused = refused.map(|failure| match kept_at_end.is_err() || several_hosts {
+        true => failure,
+        false => failure.hinted(format!(
+            "`stripewise lab resume {}` continues it once the store can be written",
+            kept.id
+        )),
+    });
+    let failure = refused.or(failure);
     if experiment.blocks.is_empty() {
         return Ok(ExperimentSession {
             answer: None,
@@ -128,7 +141,7 @@ pub fn run_sitting(
         });
     }
     let mut answer = Answer::of(&experiment, kept, records);
-    answer.is_kept = kept_at_end.is_ok();
+    answer.is_kept = is_kept;
     Ok(ExperimentSession {
         answer: Some(answer),
         ended: failure.map_or(kept_at_end, Err),

@@ -3,18 +3,18 @@
 //! offsets become base offsets, corrected for the target's start, as in `align`.
 
 use super::commands::LayoutSite;
-use super::eta::Pace;
-use super::measured_cells::{StopReason, requirements_of};
-use super::plan::{Asked, problem_failure, refuse_slots};
+use super::measured_cells::{requirements_of, with_options};
+use super::plan::{Asked, refuse_slots};
 use super::real::spec::is_option;
-use super::runs::{Bench, PlaceInPass, Remarks, show_pass};
+use super::runs::{Bench, PlaceInPass};
 use super::stored_layouts::{LayoutPlace, StoredLayouts};
 use crate::steps::experiment::ground::find;
+use crate::steps::experiment::runner::StopReason;
+use crate::steps::stored_experiment::plan_failure;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::measure::{RunOptions, workload_failure};
+use stripewise_conductor::measure::workload_failure;
 use stripewise_conductor::needs::Needs;
-use stripewise_conductor::observer::Progress as Bar;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::{OpenTarget, lacks_permission_to_write, open_target};
 use stripewise_lab::layouts::{
@@ -25,7 +25,7 @@ use stripewise_results::LayoutLevels;
 use stripewise_store::Store;
 use stripewise_targets::Size;
 use stripewise_units::ByteSize;
-use stripewise_workload::{Request, Workload, WorkloadOptions, validate};
+use stripewise_workload::{Workload, validate};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -113,21 +113,13 @@ fn set_of(asked: &Asked) -> Outcome<LayoutSet> {
     let why = "nothing is made on it, so there is no making to save";
     refuse_slots(asked, why)?;
     asked.factors.iter().try_for_each(check)?;
-    LayoutSet::full(asked.factors.clone(), |_| None).map_err(problem_failure)
+    LayoutSet::full(asked.factors.clone(), |_| None).map_err(plan_failure)
 }
 
 fn plan_of(asked: &Asked, set: LayoutSet, present: Option<usize>) -> Outcome<LayoutPlan> {
     let mut plan = LayoutPlan {
-        title: asked.title.clone(),
-        profile: asked.profile.clone(),
         present,
-        set,
-        cells: asked.cells.clone(),
-        margin_percent: asked.margin_percent.unwrap_or(LayoutPlan::MARGIN_PERCENT),
-        passes_max: asked.passes_max.unwrap_or(LayoutPlan::PASSES_MAX),
-        time_budget_ns: asked.time_ns,
-        seed: asked.seed.unwrap_or(Workload::SEED),
-        slots: None,
+        ..asked.plan(set)
     };
     if !asked.durations_given {
         for cell in &mut plan.cells {
@@ -135,7 +127,7 @@ fn plan_of(asked: &Asked, set: LayoutSet, present: Option<usize>) -> Outcome<Lay
             cell.workload.ramp_ns = SECOND_NS / 10;
         }
     }
-    plan.check().map_err(problem_failure)?;
+    plan.check().map_err(plan_failure)?;
     Ok(plan)
 }
 
@@ -221,10 +213,7 @@ fn bases_of(set: &LayoutSet, ground: &UsableRange) -> Outcome<(Vec<u64>, u64)> {
     };
     let offsets = factor.levels.iter().map(parsed);
     let offsets = offsets.collect::<Outcome<Vec<u64>>>()?;
-    let shifted = shift(ground, &offsets).map_err(|problem| {
-        let hint = problem.hint().to_owned();
-        Failure::usage(problem.to_string(), hint)
-    })?;
+    let shifted = shift(ground, &offsets).map_err(plan_failure)?;
     let base = |layout: usize| {
         let level = set.levels(layout).get("offset").cloned();
         let place = factor
@@ -258,34 +247,26 @@ fn options_of(levels: &LayoutLevels) -> Vec<(String, String)> {
 
 /// A workload adapted to a layout.
 fn placed(workload: &Workload, place: &LayoutPlace) -> Outcome<Workload> {
-    let mut options = WorkloadOptions::default();
-    for (option, text) in &place.options {
-        options.set(option, text).map_err(|error| {
-            let hint = error.hint().to_owned();
-            Failure::usage(error.to_string(), hint)
-        })?;
-    }
     let given = Workload {
         base_offset_bytes: place.base_offset_bytes.unwrap_or(0),
         ..workload.clone()
     };
-    options.build(&given).map_err(workload_failure)
+    with_options(&place.options, &given)
 }
 
 /// Makes passes on an existing target.
 pub struct TargetPasses<'a> {
-    context: &'a Context,
-    store: &'a mut Store,
     opened: &'a [OpenTarget],
-    kept: StoredLayouts,
-    bar: Bar<'a>,
-    started_ns: u64,
-    how: RunOptions,
-    remarks: Remarks,
-    pace: Pace,
+    /// The runs.
+    pub bench: Bench<'a>,
 }
 
 impl<'a> TargetPasses<'a> {
+    /// The final document, and the failure that did not void it.
+    pub fn into_parts(self) -> (StoredLayouts, Option<Failure>) {
+        self.bench.into_parts()
+    }
+
     /// Before its first pass.
     pub fn new(
         context: &'a Context,
@@ -293,28 +274,12 @@ impl<'a> TargetPasses<'a> {
         opened: &'a [OpenTarget],
         kept: StoredLayouts,
     ) -> Self {
+        // No layouts are made, so a pass takes as long as its runs.
+        let pass_ns = Some(kept.plan.pass_ns());
         TargetPasses {
-            bar: Bar::begin(context.observer(), false, 1, "Measuring"),
-            started_ns: context.now_ns(),
-            how: RunOptions::of(context, Request::default(), false),
-            remarks: Remarks::new(),
-            // No layouts are made, so a pass takes as long as its runs.
-            pace: Pace::new(
-                kept.measured.passes.len(),
-                Some(kept.plan.pass_ns()),
-                kept.plan.time_budget_ns,
-            ),
-            context,
-            store,
             opened,
-            kept,
+            bench: Bench::new(context, store, kept, "Measuring", pass_ns),
         }
-    }
-
-    /// The final document.
-    #[must_use]
-    pub fn into_kept(self) -> StoredLayouts {
-        self.kept
     }
 }
 
@@ -322,47 +287,27 @@ impl PassMaker for TargetPasses<'_> {
     type Error = StopReason;
 
     fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, StopReason> {
-        let mut values: Vec<Option<Vec<CellValue>>> = vec![None; self.kept.plan.set.len()];
+        let layouts = self.bench.kept.plan.set.len();
+        let mut values: Vec<Option<Vec<CellValue>>> = vec![None; layouts];
         for (position, &layout) in order.iter().enumerate() {
-            let place = self.kept.places[layout].clone();
-            let mut bench = Bench {
-                context: self.context,
-                store: self.store,
-                opened: self.opened,
-                kept: &self.kept,
-                bar: &self.bar,
-                started_ns: self.started_ns,
-                how: &self.how,
-                remarks: &mut self.remarks,
-                pace: self.pace,
-            };
+            let place = self.bench.kept.places[layout].clone();
             let fit = |workload: &Workload| placed(workload, &place);
             let at = PlaceInPass {
                 pass,
                 position,
                 layouts: order.len(),
             };
-            values[layout] = Some(bench.cells(at, layout, 1, &fit)?);
+            let of_layout = self.bench.cells(self.opened, at, layout, 1, &fit)?;
+            values[layout] = Some(of_layout);
         }
         Ok(LayoutPass { values })
     }
 
     fn elapsed_ns(&self) -> u64 {
-        self.context.now_ns() - self.started_ns
+        self.bench.elapsed_ns()
     }
 
     fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, StopReason> {
-        self.kept.measured = progress.measured.clone();
-        self.kept.remark(&self.remarks);
-        self.kept.elapsed_ns = self.elapsed_ns();
-        self.kept
-            .keep(self.context, self.store)
-            .map_err(StopReason::Failed)?;
-        let made = progress.measured.passes.len();
-        let passed_ns = self.elapsed_ns();
-        self.pace
-            .after_pass(made, progress.passes_likely, passed_ns);
-        show_pass(&self.bar, passed_ns, made, &self.pace);
-        Ok(self.context.signal().is_none())
+        self.bench.after_pass(progress)
     }
 }

@@ -1,25 +1,16 @@
-//! What an experiment over layouts needs of a run, options of its runs, and reasons for its
-//! passes to end.
+//! What an experiment over layouts needs of a run, and options of its runs.
 
 use super::stored_layouts::StoredLayouts;
-use stripewise_conductor::failure::Failure;
-use stripewise_conductor::measure::RunOptions;
+use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::measure::{RunOptions, workload_failure};
 use stripewise_conductor::needs::Needs;
 use stripewise_lab::layouts::{CellValue, LayoutCell};
 use stripewise_results::{ExperimentPlace, JobRow, RunRecord, Status};
 use stripewise_runner::drive::{INTERVAL_NS_MAX, INTERVAL_NS_MIN};
 use stripewise_targets::Size;
-use stripewise_workload::{Request, Workload};
+use stripewise_workload::{Request, Workload, WorkloadOptions};
 
 const INTERVALS: u64 = 10;
-
-/// Why no further pass is made.
-pub enum StopReason {
-    /// A signal came; results are stored.
-    Interrupted,
-    /// It could not be made or stored.
-    Failed(Failure),
-}
 
 /// Options of a run: its place in the experiment (pass, and position in it), and what it
 /// measures (layout and cell).
@@ -76,6 +67,21 @@ pub fn mean_of(values: &[CellValue]) -> Option<CellValue> {
         iops: values.iter().map(|value| value.iops).sum::<f64>() / count,
         latency_ns_p99: p99s.map(|all| all.iter().sum::<f64>() / count),
     })
+}
+
+/// A workload with the options that a layout sets.
+///
+/// # Errors
+/// If one is not valid.
+pub fn with_options(options: &[(String, String)], given: &Workload) -> Outcome<Workload> {
+    let mut set = WorkloadOptions::default();
+    for (option, text) in options {
+        set.set(option, text).map_err(|error| {
+            let hint = error.hint().to_owned();
+            Failure::usage(error.to_string(), hint)
+        })?;
+    }
+    set.build(given).map_err(workload_failure)
 }
 
 /// The combined requirements of all cells on a target of the default size.

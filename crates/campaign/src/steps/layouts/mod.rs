@@ -13,7 +13,7 @@
 //! | `real` | makes layouts on real devices, and passes over them |
 //! | `runs` | runs of the cells of a layout on a real target |
 //! | `simulated` | makes passes on simulated arrays |
-//! | `measured_cells` | what an experiment needs of a run, and why passes end |
+//! | `measured_cells` | what an experiment needs of a run, and options of its runs |
 //! | `session` | one session, from a plan to the answer |
 
 pub mod base;

@@ -5,12 +5,12 @@ use super::commands::LayoutSite;
 use super::factors::{self, Sets, sets};
 use super::simulated::Arrays;
 use super::stored_layouts::{LayoutPlace, StoredLayouts};
+use crate::steps::stored_experiment::plan_failure;
 use stripewise_array_sim::ArraySpec;
 use stripewise_array_sim::layout::Level;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::simulated::spec;
-use stripewise_lab::experiment::PlanProblem;
 use stripewise_lab::layouts::{
     Factor, LAYOUTS_MAX, LayoutCell, LayoutPlan, LayoutSet, SlotPlan, slot_plan,
 };
@@ -18,6 +18,9 @@ use stripewise_results::{EffectRecord, LayoutLevels};
 use stripewise_store::Store;
 use stripewise_units::{ByteSize, sim_array};
 use stripewise_workload::Workload;
+
+/// Why the allocation unit is not varied.
+pub const NO_FRAGMENTS: &str = "The allocation unit has no effect here: the file of a simulated array has no fragments (fragments=1000 makes some).";
 
 /// The request.
 #[derive(Clone, Debug)]
@@ -54,37 +57,44 @@ pub struct Asked {
     pub slots: bool,
 }
 
+impl Asked {
+    /// A plan for these layouts that no slots are given to yet.
+    #[must_use]
+    pub fn plan(&self, set: LayoutSet) -> LayoutPlan {
+        LayoutPlan {
+            title: self.title.clone(),
+            profile: self.profile.clone(),
+            present: set.position(&self.present),
+            set,
+            cells: self.cells.clone(),
+            margin_percent: self.margin_percent.unwrap_or(LayoutPlan::MARGIN_PERCENT),
+            passes_max: self.passes_max.unwrap_or(LayoutPlan::PASSES_MAX),
+            time_budget_ns: self.time_ns,
+            seed: self.seed.unwrap_or(Workload::SEED),
+            slots: None,
+        }
+    }
+}
+
 /// The experiment, not stored yet, and its arrays.
 ///
 /// # Errors
 /// If a factor, a level or a cell is not possible.
 pub fn prepare(context: &Context, store: &Store, asked: Asked) -> Outcome<(StoredLayouts, Arrays)> {
-    let set = set_of(context, &asked.target, asked.factors)?;
+    let set = set_of(context, &asked.target, asked.factors.clone())?;
     let places = (0..set.len())
         .map(|layout| factors::place(&asked.target, &set.levels(layout)))
         .collect::<Outcome<Vec<LayoutPlace>>>()?;
     let mut arrays = Arrays::open(context, &places)?;
-    let mut cells = asked.cells;
-    for cell in &mut cells {
+    let mut plan = asked.plan(set);
+    for cell in &mut plan.cells {
         let size_bytes = cell.workload.size_bytes;
         cell.workload.size_bytes = asked.size_bytes.or(size_bytes);
     }
     if asked.slots {
-        arrays.divide(&asked.target, &cells)?;
+        arrays.divide(&asked.target, &plan.cells)?;
     }
-    let mut plan = LayoutPlan {
-        title: asked.title,
-        profile: asked.profile,
-        present: set.position(&asked.present),
-        set,
-        cells,
-        margin_percent: asked.margin_percent.unwrap_or(LayoutPlan::MARGIN_PERCENT),
-        passes_max: asked.passes_max.unwrap_or(LayoutPlan::PASSES_MAX),
-        time_budget_ns: asked.time_ns,
-        seed: asked.seed.unwrap_or(Workload::SEED),
-        slots: None,
-    };
-    plan.check().map_err(problem_failure)?;
+    plan.check().map_err(plan_failure)?;
     if asked.slots {
         plan.slots = Some(slots_of(&plan)?);
     }
@@ -114,7 +124,7 @@ pub(super) fn slots_of(plan: &LayoutPlan) -> Outcome<SlotPlan> {
             ),
         ));
     }
-    slot_plan(layouts, plan.passes_max as usize, plan.seed).map_err(problem_failure)
+    slot_plan(layouts, plan.passes_max as usize, plan.seed).map_err(plan_failure)
 }
 
 /// Refuses slots if they save nothing, or are not possible.
@@ -153,9 +163,21 @@ fn set_of(context: &Context, target: &str, factors: Vec<Factor>) -> Outcome<Layo
     for factor in whole {
         factors::check_levels(context, target, factor)?;
     }
+    full_set(factors, |levels| factors::cannot(context, target, levels))
+}
+
+/// All layouts of these factors that can exist; `cannot` says why one cannot, or fails if a level
+/// is invalid regardless of the others.
+///
+/// # Errors
+/// If a factor or level is invalid.
+pub fn full_set(
+    factors: Vec<Factor>,
+    cannot: impl Fn(&LayoutLevels) -> Outcome<Option<String>>,
+) -> Outcome<LayoutSet> {
     let failure = std::cell::RefCell::new(None);
     let set = LayoutSet::full(factors, |levels: &LayoutLevels| {
-        factors::cannot(context, target, levels).unwrap_or_else(|error| {
+        cannot(levels).unwrap_or_else(|error| {
             let text = error.error.to_string();
             failure.borrow_mut().get_or_insert(error);
             Some(text)
@@ -163,14 +185,8 @@ fn set_of(context: &Context, target: &str, factors: Vec<Factor>) -> Outcome<Layo
     });
     match failure.into_inner() {
         Some(failure) => Err(failure),
-        None => set.map_err(problem_failure),
+        None => set.map_err(plan_failure),
     }
-}
-
-/// The failure for a plan that breaks a rule.
-pub fn problem_failure(problem: PlanProblem) -> Failure {
-    let hint = problem.hint().to_owned();
-    Failure::usage(problem.to_string(), hint)
 }
 
 /// The present levels; each becomes the first of its factor, the one that the
@@ -221,8 +237,7 @@ pub fn without_allocation_unit(
         return Ok(None);
     }
     let factor = factors.remove(place);
-    let note = "The allocation unit has no effect here: the file of a simulated array has no fragments (fragments=1000 makes some).";
-    Ok(Some((no_effect(&factor), note.to_owned())))
+    Ok(Some((no_effect(&factor), NO_FRAGMENTS.to_owned())))
 }
 
 /// The present level of a factor, as the factor spells it; `None` if it is

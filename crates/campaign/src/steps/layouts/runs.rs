@@ -1,8 +1,9 @@
 //! Runs of the cells of a layout on a real target, one after the other.
 
 use super::eta::{Pace, Spot};
-use super::measured_cells::{StopReason, mean_of, run_options, value_of};
+use super::measured_cells::{mean_of, run_options, value_of};
 use super::stored_layouts::StoredLayouts;
+use crate::steps::experiment::runner::{StopReason, note_refused};
 use std::collections::BTreeSet;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
@@ -11,32 +12,32 @@ use stripewise_conductor::keep::RunPlace;
 use stripewise_conductor::measure::{PlacedJob, RunOptions, measure};
 use stripewise_conductor::observer::Progress as Bar;
 use stripewise_conductor::targets::OpenTarget;
-use stripewise_lab::layouts::{CellValue, LayoutPlan};
-use stripewise_results::{RunRecord, Severity, Status};
+use stripewise_lab::layouts::{CellValue, LayoutPlan, PassProgress};
+use stripewise_results::{RunRecord, Status};
 use stripewise_store::Store;
 use stripewise_units::format_duration;
-use stripewise_workload::Workload;
+use stripewise_workload::{Request, Workload};
 
-/// Parameters of the runs.
-pub struct Bench<'a, 'b> {
+/// The runs of one session on real targets, and what they change.
+pub struct Bench<'a> {
     /// The context of the use case.
     pub context: &'a Context,
     /// The store for the runs.
-    pub store: &'b mut Store,
-    /// The single target.
-    pub opened: &'b [OpenTarget],
-    /// The experiment.
-    pub kept: &'b StoredLayouts,
+    pub store: &'a mut Store,
+    /// The document, updated and stored after every pass.
+    pub kept: StoredLayouts,
     /// The progress display.
-    pub bar: &'b Bar<'a>,
-    /// When the session began.
-    pub started_ns: u64,
+    pub bar: Bar<'a>,
+    started_ns: u64,
+    elapsed_before_ns: u64,
     /// Options common to all runs.
-    pub how: &'b RunOptions,
-    /// Remarks on the runs that are needed to interpret the answer.
-    pub remarks: &'b mut Remarks,
-    /// Estimates the total time.
-    pub pace: Pace,
+    how: RunOptions,
+    /// Distinct remarks on the runs that are needed to interpret the answer.
+    remarks: BTreeSet<String>,
+    pace: Pace,
+    /// The first failure that does not void what was measured: the pass is made to its end all
+    /// the same, and counts.
+    pub late: Option<Failure>,
 }
 
 /// The position of a measured layout.
@@ -50,9 +51,6 @@ pub struct PlaceInPass {
     pub layouts: usize,
 }
 
-/// Distinct remarks on runs.
-pub type Remarks = BTreeSet<String>;
-
 /// A run in which no operation completed has no rate; it is repeated, up to [`TRIES`] attempts
 /// in all, each [`LONGER`] times as long as the one before. That happens if the disk or this
 /// program stalled for longer than the run's duration.
@@ -64,38 +62,102 @@ const WRITES_UNPILOTED: &str = "Whether a write cache absorbed the runs that wri
     for here: `stripewise bench` on the finished volume does, and a longer `duration` of the cells \
     measures behind it.";
 
-impl Bench<'_, '_> {
+impl<'a> Bench<'a> {
+    /// Before the first pass of a session; `pass_ns`: the time of a pass, if it is known before
+    /// one was made.
+    pub fn new(
+        context: &'a Context,
+        store: &'a mut Store,
+        kept: StoredLayouts,
+        title: &'static str,
+        pass_ns: Option<u64>,
+    ) -> Self {
+        let budget_ns = kept.plan.time_budget_ns;
+        Bench {
+            bar: Bar::begin(context.observer(), false, 1, title),
+            started_ns: context.now_ns(),
+            elapsed_before_ns: kept.elapsed_ns,
+            how: RunOptions::of(context, Request::default(), false),
+            remarks: BTreeSet::new(),
+            pace: Pace::new(
+                kept.measured.passes.len(),
+                pass_ns,
+                budget_ns.map(|ns| ns.saturating_sub(kept.elapsed_ns)),
+            ),
+            late: None,
+            context,
+            store,
+            kept,
+        }
+    }
+
+    /// The final document, and the failure that did not void it.
+    pub fn into_parts(self) -> (StoredLayouts, Option<Failure>) {
+        (self.kept, self.late)
+    }
+
+    /// Time of this session.
+    #[must_use]
+    pub fn passed_ns(&self) -> u64 {
+        self.context.now_ns() - self.started_ns
+    }
+
+    /// Time of all sessions.
+    #[must_use]
+    pub fn elapsed_ns(&self) -> u64 {
+        self.elapsed_before_ns + self.passed_ns()
+    }
+
+    /// Stores the passes so far, and shows about how many follow. Whether another one is made.
+    ///
+    /// # Errors
+    /// If they cannot be stored.
+    pub fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, StopReason> {
+        self.kept.measured = progress.measured.clone();
+        self.kept.remark(&self.remarks);
+        self.kept.elapsed_ns = self.elapsed_ns();
+        self.kept.keep(self.context, self.store)?;
+        let made = progress.measured.passes.len();
+        let passed_ns = self.passed_ns();
+        self.pace
+            .after_pass(made, progress.passes_likely, passed_ns);
+        show_pass(&self.bar, passed_ns, made, &self.pace);
+        Ok(self.context.signal().is_none() && self.late.is_none())
+    }
+
     /// Runs every cell `runs` times on a layout, and averages the results; `fit` adapts a cell's
     /// workload to the layout.
     ///
     /// # Errors
-    /// If a signal came, or a run could not be made or stored.
+    /// If a signal came, or a run could not be made.
     pub fn cells(
         &mut self,
+        opened: &[OpenTarget],
         place: PlaceInPass,
         layout: usize,
         runs: u32,
         fit: &dyn Fn(&Workload) -> Outcome<Workload>,
     ) -> Result<Vec<CellValue>, StopReason> {
-        let plan = &self.kept.plan;
-        let mut values: Vec<Vec<CellValue>> = vec![Vec::new(); plan.cells.len()];
-        let of_layout = u64::from(runs) * plan.cells.len() as u64;
+        let order = reads_first(&self.kept.plan);
+        let mut values: Vec<Vec<CellValue>> = vec![Vec::new(); order.len()];
+        let of_layout = u64::from(runs) * order.len() as u64;
         let mut spot = Spot {
             pass: place.pass,
             run: place.position as u64 * of_layout,
             runs: place.layouts as u64 * of_layout,
         };
         for run in 0..runs {
-            for cell in reads_first(plan) {
+            for &cell in &order {
                 if self.context.signal().is_some() {
                     return Err(StopReason::Interrupted);
                 }
-                let mut workload = plan.workload(place.pass, layout, cell);
+                let mut workload = self.kept.plan.workload(place.pass, layout, cell);
                 workload.seed ^= u64::from(run).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                let workload = fit(&workload).map_err(StopReason::Failed)?;
+                let workload = fit(&workload)?;
                 let after_ns = self.pace.left_after_run_ns(spot);
                 spot.run += 1;
-                values[cell].push(self.run(place, (layout, cell), workload, after_ns)?);
+                let value = self.run(opened, place, (layout, cell), workload, after_ns)?;
+                values[cell].push(value);
             }
         }
         let means = values.iter().map(|of_cell| mean_of(of_cell));
@@ -106,21 +168,18 @@ impl Bench<'_, '_> {
 
     fn run(
         &mut self,
+        opened: &[OpenTarget],
         place: PlaceInPass,
         (layout, cell): (usize, usize),
         workload: Workload,
         after_ns: Option<u64>,
     ) -> Result<CellValue, StopReason> {
-        let plan = &self.kept.plan;
-        let name = &plan.cells[cell].mix.name;
-        let title = format!(
-            "Pass {}, {name} on {}",
-            place.pass + 1,
-            plan.set.words(layout)
-        );
+        let name = self.kept.plan.cells[cell].mix.name.clone();
+        let words = self.kept.plan.set.words(layout);
+        let title = format!("Pass {}, {name} on {words}", place.pass + 1);
         let shown = RunPlace {
             title: &title,
-            before_ns: self.context.now_ns() - self.started_ns,
+            before_ns: self.passed_ns(),
             expected_ns: workload.length_ns(),
             after_ns,
         };
@@ -130,7 +189,7 @@ impl Bench<'_, '_> {
             workload,
             targets: vec![0],
         };
-        let how = run_options(self.kept, self.how.clone(), place, (layout, cell));
+        let how = run_options(&self.kept, self.how.clone(), place, (layout, cell));
         if job.workload.writes() {
             self.remarks.insert(WRITES_UNPILOTED.to_owned());
         }
@@ -139,14 +198,16 @@ impl Bench<'_, '_> {
             let measured = measure(
                 self.context,
                 self.store,
-                self.opened,
+                opened,
                 &jobs,
                 &how,
-                self.bar,
+                &self.bar,
                 &shown,
-            )
-            .map_err(StopReason::Failed)?;
-            measured.kept.map_err(StopReason::Failed)?;
+            )?;
+            if let Err(failure) = measured.kept {
+                note_refused(self.context, &failure, "the pass");
+                self.late.get_or_insert(failure);
+            }
             let record = &measured.record;
             self.remarks.extend(remarks_of(record));
             if let Some(value) = value_of(record) {
@@ -166,10 +227,7 @@ impl Bench<'_, '_> {
         }
         Err(StopReason::Failed(Failure::new(
             Exit::InputOutput,
-            format!(
-                "the run of {name} on {} completed no operation, or not all of its time",
-                plan.set.words(layout)
-            ),
+            format!("the run of {name} on {words} completed no operation, or not all of its time"),
             "make runs longer (`duration` of the cell), or look at the kernel's log for errors",
         )))
     }
@@ -177,13 +235,9 @@ impl Bench<'_, '_> {
 
 /// Reasons why a run's figures are not the disk's.
 fn remarks_of(record: &RunRecord) -> impl Iterator<Item = String> {
-    let of_jobs = record.jobs.iter().flat_map(|job| &job.warnings);
-    let all = record.warnings.iter().chain(of_jobs);
-    let void = all.filter(|warning| warning.severity == Severity::Void);
-    void.map(|warning| {
+    record.void_codes().into_iter().map(|code| {
         format!(
-            "There are runs whose figures are not the disk's ({}): `stripewise history show` has them.",
-            warning.code
+            "There are runs whose figures are not the disk's ({code}): `stripewise history show` has them."
         )
     })
 }
@@ -196,7 +250,7 @@ fn reads_first(plan: &LayoutPlan) -> Vec<usize> {
 }
 
 /// Shows that a pass is over, and about how many follow.
-pub fn show_pass(bar: &Bar<'_>, passed_ns: u64, made: usize, pace: &Pace) {
+fn show_pass(bar: &Bar<'_>, passed_ns: u64, made: usize, pace: &Pace) {
     let made = made as u64;
     let left_ns = pace.left_after_pass_ns(made).unwrap_or(0);
     bar.set_total(passed_ns.saturating_add(left_ns));

@@ -1,16 +1,17 @@
 //! One session of an experiment over layouts.
 
 use super::base::{PlacedExperiment, TargetPasses};
-use super::measured_cells::StopReason;
 use super::real::devices::MayDestroy;
 use super::real::passes::RealPasses;
 use super::real::prepare::say_what_is_lost;
 use super::simulated::{Arrays, SimulatedPasses};
 use super::stored_layouts::StoredLayouts;
+use crate::steps::experiment::runner::StopReason;
+use crate::steps::stored_experiment::plan_failure;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_lab::layouts::{Measured, PASSES_MIN, PassesEnded, conduct_passes};
+use stripewise_lab::layouts::{LayoutPlan, Measured, PASSES_MIN, PassesEnded, conduct_passes};
 use stripewise_store::Store;
 use stripewise_units::{counted, format_duration};
 
@@ -18,6 +19,8 @@ use stripewise_units::{counted, format_duration};
 pub struct LayoutsSession {
     /// The document with all measurements.
     pub kept: StoredLayouts,
+    /// The store has this state. If not, the store's failure follows, and nothing claims otherwise.
+    pub is_kept: bool,
     /// The failure that ended it, if any; results before it are shown first.
     pub ended: Outcome<()>,
 }
@@ -53,14 +56,23 @@ pub fn simulate_layouts(
     arrays: &Arrays,
     mut kept: StoredLayouts,
 ) -> Outcome<LayoutsSession> {
-    kept.ended = None;
-    kept.keep(context, store)?;
-    let plan = kept.plan.clone();
-    let mut measured = kept.measured.clone();
+    let (plan, mut measured) = begin(context, store, &mut kept)?;
     let mut passes = SimulatedPasses::new(context, store, arrays, kept);
     let conducted = conduct_passes(&plan, &mut measured, &mut passes);
-    let kept = passes.into_kept();
-    conclude(context, store, kept, measured, conducted)
+    let (mut kept, refused) = passes.into_parts();
+    kept.measured = measured;
+    Ok(conclude(context, store, kept, conducted, refused))
+}
+
+/// Stores the experiment before its first pass; returns its plan, and what was measured before.
+fn begin(
+    context: &Context,
+    store: &mut Store,
+    kept: &mut StoredLayouts,
+) -> Outcome<(LayoutPlan, Measured)> {
+    kept.ended = None;
+    kept.keep(context, store)?;
+    Ok((kept.plan.clone(), kept.measured.clone()))
 }
 
 /// Makes the remaining passes of an experiment on real devices. Their content is lost.
@@ -73,18 +85,15 @@ pub fn make_layouts(
     mut kept: StoredLayouts,
     may: &MayDestroy,
 ) -> Outcome<LayoutsSession> {
-    kept.ended = None;
-    kept.keep(context, store)?;
-    let plan = kept.plan.clone();
-    let mut measured = kept.measured.clone();
+    let (plan, mut measured) = begin(context, store, &mut kept)?;
     let mut passes = RealPasses::new(context, store, kept, may);
-    let begun = passes.begin();
-    let conducted = match begun {
+    let conducted = match passes.begin() {
         Ok(()) => conduct_passes(&plan, &mut measured, &mut passes),
-        Err(halt) => Err(halt),
+        Err(failure) => Err(StopReason::Failed(failure)),
     };
-    let kept = passes.into_kept();
-    conclude(context, store, kept, measured, conducted)
+    let (mut kept, late) = passes.into_parts();
+    kept.measured = measured;
+    Ok(conclude(context, store, kept, conducted, late))
 }
 
 /// Measures layouts on an existing target.
@@ -97,30 +106,26 @@ pub fn measure_on_target(
     on: PlacedExperiment,
 ) -> Outcome<LayoutsSession> {
     let PlacedExperiment { mut kept, opened } = on;
-    kept.ended = None;
-    kept.keep(context, store)?;
-    let plan = kept.plan.clone();
-    let mut measured = kept.measured.clone();
+    let (plan, mut measured) = begin(context, store, &mut kept)?;
     let opened = [opened];
     let mut passes = TargetPasses::new(context, store, &opened, kept);
     let conducted = conduct_passes(&plan, &mut measured, &mut passes);
-    let kept = passes.into_kept();
+    let (mut kept, late) = passes.into_parts();
+    kept.measured = measured;
     let [target] = opened;
-    let finished = target.finish();
-    let mut sitting = conclude(context, store, kept, measured, conducted)?;
-    sitting.ended = sitting.ended.and(finished);
-    Ok(sitting)
+    target.finish_or_report(context);
+    Ok(conclude(context, store, kept, conducted, late))
 }
 
-/// Stores the result of a session.
+/// Stores the result of a session; `late` is a failure after which the pass was finished all the
+/// same.
 fn conclude(
     context: &Context,
     store: &mut Store,
     mut kept: StoredLayouts,
-    measured: Measured,
     conducted: Result<PassesEnded, StopReason>,
-) -> Outcome<LayoutsSession> {
-    kept.measured = measured;
+    late: Option<Failure>,
+) -> LayoutsSession {
     let failure = match conducted {
         Ok(ended) => {
             kept.ended = Some(ended);
@@ -133,11 +138,13 @@ fn conclude(
         Err(StopReason::Failed(failure)) => Some(failure),
     };
     let kept_at_end = kept.keep(context, store);
-    let ended = failure.map_or(kept_at_end, Err);
-    Ok(LayoutsSession {
+    let is_kept = kept_at_end.is_ok();
+    let ended = late.or(failure).map_or(kept_at_end, Err);
+    LayoutsSession {
+        is_kept,
         ended: ended.and_then(|()| stopped(context, &kept)),
         kept,
-    })
+    }
 }
 
 /// The exit code of an interruption, and a way to continue; a failure if too little was
@@ -179,13 +186,11 @@ pub fn resume_layouts(
         .time_ns
         .map(|time_ns| kept.elapsed_ns.saturating_add(time_ns));
     plan.time_budget_ns = more.or(plan.time_budget_ns);
-    plan.check().map_err(|problem| {
-        let hint = problem.hint().to_owned();
-        Failure::usage(problem.to_string(), hint)
-    })?;
+    plan.check().map_err(plan_failure)?;
     if (kept.is_over() || !kept.can_go_on()) && *limits == ResumeLimits::default() {
         return Ok(LayoutsSession {
             kept,
+            is_kept: true,
             ended: Ok(()),
         });
     }

@@ -1,15 +1,16 @@
 //! Passes on simulated arrays: every layout is an array of its own, rebuilt for every
 //! run, so making it takes no time. All runs of a pass are made concurrently, on all cores.
 
-use super::measured_cells::{StopReason, run_options, value_of};
+use super::measured_cells::{run_options, value_of, with_options};
 use super::stored_layouts::{LayoutPlace, StoredLayouts};
 use crate::steps::absorbed::CellSustained;
+use crate::steps::experiment::runner::{StopReason, keep_unless_refused};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::durations::{CellTime, DurationRequest, durations};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::{PlacedJob, RunOptions};
 use stripewise_conductor::observer::Progress as Bar;
-use stripewise_conductor::parallel::{SimulatedCell, keep_new, simulate_cells};
+use stripewise_conductor::parallel::{SimulatedCell, simulate_cells};
 use stripewise_conductor::simulated::Simulated;
 use stripewise_conductor::targets::OpenTarget;
 use stripewise_lab::layouts::{
@@ -19,7 +20,7 @@ use stripewise_results::RunRecord;
 use stripewise_store::Store;
 use stripewise_targets::TargetName;
 use stripewise_units::format_bytes;
-use stripewise_workload::{Request, Workload, WorkloadOptions};
+use stripewise_workload::{Request, Workload};
 
 /// Operations of a run: its mean has a coefficient of variation of about 1.2 %, and a pass
 /// averages over cells.
@@ -115,13 +116,6 @@ impl Arrays {
 
     /// The workload for this layout: the same logical size on all of them.
     fn workload(&self, layout: usize, given: &Workload) -> Outcome<Workload> {
-        let mut options = WorkloadOptions::default();
-        for (option, text) in &self.places[layout].options {
-            options.set(option, text).map_err(|error| {
-                let hint = error.hint().to_owned();
-                Failure::usage(error.to_string(), hint)
-            })?;
-        }
         let given = Workload {
             size_bytes: Some(
                 given
@@ -130,9 +124,7 @@ impl Arrays {
             ),
             ..given.clone()
         };
-        options
-            .build(&given)
-            .map_err(stripewise_conductor::measure::workload_failure)
+        with_options(&self.places[layout].options, &given)
     }
 
     /// Checks that all cells fit all layouts.
@@ -222,6 +214,8 @@ pub struct SimulatedPasses<'a> {
     bar: Bar<'a>,
     started_ns: u64,
     passes_here: u32,
+    /// The store's failure to take a run: the pass is made to its end all the same, and counts.
+    refused: Option<Failure>,
 }
 
 impl<'a> SimulatedPasses<'a> {
@@ -236,6 +230,7 @@ impl<'a> SimulatedPasses<'a> {
             bar: Bar::begin(context.observer(), false, 1, "Measuring"),
             started_ns: context.now_ns(),
             passes_here: 0,
+            refused: None,
             context,
             store,
             arrays,
@@ -243,10 +238,9 @@ impl<'a> SimulatedPasses<'a> {
         }
     }
 
-    /// The final document.
-    #[must_use]
-    pub fn into_kept(self) -> StoredLayouts {
-        self.kept
+    /// The final document, and the store's failure to take a run.
+    pub fn into_parts(self) -> (StoredLayouts, Option<Failure>) {
+        (self.kept, self.refused)
     }
 
     /// The runs of a pass in index order: layout and cell.
@@ -286,12 +280,12 @@ impl<'a> SimulatedPasses<'a> {
             )?);
         }
         let mut records = Vec::with_capacity(runs.len());
-        let (context, store) = (self.context, &mut *self.store);
+        let (context, store, refused) = (self.context, &mut *self.store, &mut self.refused);
         simulate_cells(context, &cells, &mut |record| {
             let mut record = record.without_intervals();
-            let kept = keep_new(context, store, &mut record);
+            keep_unless_refused(context, store, &mut record, refused);
             records.push(record);
-            kept
+            Ok(())
         })?;
         Ok(records)
     }
@@ -304,7 +298,7 @@ impl PassMaker for SimulatedPasses<'_> {
         if self.context.signal().is_some() {
             return Err(StopReason::Interrupted);
         }
-        let records = self.measure(pass, order).map_err(StopReason::Failed)?;
+        let records = self.measure(pass, order)?;
         let runs = self.runs(order);
         if records.len() < runs.len() {
             return Err(StopReason::Interrupted);
@@ -323,9 +317,7 @@ impl PassMaker for SimulatedPasses<'_> {
 
     fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, StopReason> {
         self.kept.measured = progress.measured.clone();
-        self.kept
-            .keep(self.context, self.store)
-            .map_err(StopReason::Failed)?;
+        self.kept.keep(self.context, self.store)?;
         self.passes_here += 1;
         let made = progress.measured.passes.len() as u64;
         let width = progress
@@ -339,6 +331,6 @@ impl PassMaker for SimulatedPasses<'_> {
         let left_ns = each_ns * u64::from(progress.passes_likely).saturating_sub(made);
         self.bar.set_total(passed_ns + left_ns);
         self.bar.update(passed_ns, &title, Some(left_ns));
-        Ok(self.context.signal().is_none())
+        Ok(self.context.signal().is_none() && self.refused.is_none())
     }
 }

@@ -5,7 +5,7 @@ use super::commands::{LayoutSite, commands};
 use super::divided::Slots;
 use crate::steps::absorbed::{CellSustained, absorbed_notes, not_sustained};
 use crate::steps::measured::{EXPERIMENTS, by_id};
-use crate::steps::stored_experiment::{parsed, run_ids_of};
+use crate::steps::stored_experiment::read_document;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use stripewise_conductor::context::{Context, keep_document, store_failure};
@@ -13,8 +13,7 @@ use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_provision::Identity;
 use stripewise_lab::layouts::{
-    LayoutPlan, Measured, MixCell, PassesEnded, Question, judge, slot_differences, slot_note,
-    unjudged,
+    LayoutPlan, Measured, PassesEnded, judge, slot_differences, slot_note, unjudged,
 };
 use stripewise_results::{
     AdviceRecord, EffectRecord, LayoutLevels, RecommendationRecord, SCHEMA_VERSION, Status,
@@ -23,7 +22,7 @@ use stripewise_store::{KeptDocument, Store};
 use stripewise_units::{counted, is_sim_target};
 
 /// Kind of these documents in the store.
-const KIND: &str = "layouts";
+pub const KIND: &str = "layouts";
 
 /// The result, and its exit.
 pub struct FoundLayouts {
@@ -263,25 +262,6 @@ impl StoredLayouts {
         documents.iter().map(read).collect()
     }
 
-    /// Ids of its runs, oldest first; damaged ones are reported and left out.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn run_ids(&self, context: &Context, store: &Store) -> Outcome<Vec<String>> {
-        run_ids_of(context, store, &self.id)
-    }
-
-    /// Deletes the document; its runs are deleted separately.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
-    pub fn forget(&self, store: &mut Store) -> Outcome<()> {
-        store
-            .forget_document(KIND, &self.id)
-            .map(drop)
-            .map_err(store_failure)
-    }
-
     /// Its values match the layouts and the cells of the plan.
     fn fits_its_plan(&self) -> bool {
         let (layouts, cells) = (self.plan.set.len(), self.plan.cells.len());
@@ -351,7 +331,7 @@ impl StoredLayouts {
         let missing = not_sustained(&self.sustained).into_iter();
         let because = missing.map(|(cell, why)| format!("{cell}: {why}."));
         let cells = self.plan.mix();
-        let question = self.question(&cells, &self.measured);
+        let question = self.plan.question(&self.target, &cells, &self.measured);
         unjudged(&question, because.collect())
     }
 
@@ -380,27 +360,16 @@ impl StoredLayouts {
             ));
         }
         let cells = self.plan.mix();
-        unjudged(&self.question(&cells, &self.measured), because)
-    }
-
-    fn question<'a>(&'a self, cells: &'a [MixCell], measured: &'a Measured) -> Question<'a> {
-        Question {
-            title: &self.plan.title,
-            target: &self.target,
-            profile: self.plan.profile.as_deref(),
-            set: &self.plan.set,
-            cells,
-            measured,
-            present: self.plan.present,
-            margin_percent: self.plan.margin_percent,
-            seed: self.plan.seed,
-        }
+        unjudged(
+            &self.plan.question(&self.target, &cells, &self.measured),
+            because,
+        )
     }
 
     fn judged(&self) -> Option<AdviceRecord> {
         let cells = self.plan.mix();
         let measured = self.plan.levelled(&self.measured)?;
-        let mut record = judge(&self.question(&cells, &measured))?;
+        let mut record = judge(&self.plan.question(&self.target, &cells, &measured))?;
         if let Some(slots) = &self.plan.slots {
             let differences = slot_differences(slots, &self.measured, &cells);
             record.notes.extend(slot_note(&differences));
@@ -410,7 +379,8 @@ impl StoredLayouts {
 }
 
 fn read(document: &KeptDocument) -> Outcome<StoredLayouts> {
-    let kept = parsed(document, |kept: &StoredLayouts| kept.schema_version)?;
+    let what = format!("experiment {}", document.name);
+    let kept = read_document(document, &what, |kept: &StoredLayouts| kept.schema_version)?;
     if !kept.fits_its_plan() {
         return Err(Failure::new(
             Exit::Store,

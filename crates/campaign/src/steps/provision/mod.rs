@@ -4,9 +4,10 @@
 pub mod text;
 
 use serde::Serialize;
+use std::path::Path;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::Failure;
-use stripewise_disk_provision::{Error, ErrorKind};
+use stripewise_disk_provision::{Error, ErrorKind, SaveFile};
 use stripewise_results::SCHEMA_VERSION;
 
 /// Permission to carry out a plan.
@@ -36,6 +37,14 @@ impl<'a, Plan, Report> ProvisionDocument<'a, Plan, Report> {
             plan,
             report,
         }
+    }
+}
+
+/// A file for an old table; its directories are made as those of results are.
+pub fn save_file(path: &Path) -> SaveFile<'_> {
+    SaveFile {
+        path,
+        make_directories: stripewise_store::create_directories,
     }
 }
 

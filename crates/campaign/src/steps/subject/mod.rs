@@ -143,12 +143,7 @@ pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
 /// If the store has none, or cannot be read.
 pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> {
     let name = &measured::full_name(store, name)?;
-    let filter = Filter {
-        series: Some(name.to_owned()),
-        ..Filter::default()
-    };
-    let listed = context.stored_runs(store, &filter)?;
-    let ids: Vec<String> = listed.into_iter().rev().map(|run| run.id).collect();
+    let ids = context.series_run_ids(store, name)?;
     if ids.is_empty()
         && store
             .document("experiment", name)

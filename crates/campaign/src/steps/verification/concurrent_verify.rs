@@ -10,7 +10,7 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::{PlacedJob, Verifies};
-use stripewise_conductor::observer::Progress;
+use stripewise_conductor::observer::{Progress, left_at_rate};
 use stripewise_conductor::planned::PlannedRuns;
 use stripewise_conductor::targets::{OpenTarget, interrupted, target_failure};
 use stripewise_io_engine::{Clock, EngineName};
@@ -87,7 +87,7 @@ pub fn check(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
     for run in &planned.runs {
         for (number, text) in planned.targets.iter().enumerate() {
             let caches = run.iter().filter(|job| job.targets.contains(&number));
-            let direct = caches.map(|job| is_direct(job.workload.cache));
+            let direct = caches.map(|job| job.workload.cache.is_direct());
             let direct: Vec<bool> = direct.collect();
             if direct.contains(&true) && direct.contains(&false) {
                 return Err(Failure::usage(
@@ -100,10 +100,6 @@ pub fn check(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
         }
     }
     Ok(())
-}
-
-fn is_direct(cache: CacheMode) -> bool {
-    matches!(cache, CacheMode::Direct | CacheMode::DirectSync)
 }
 
 /// Whether runs write to this target.
@@ -298,8 +294,7 @@ impl RunVerifier {
                 }
             }
             let bytes = crowd.signals.bytes.load(Ordering::Relaxed).min(total_bytes);
-            let left = u128::from(total_bytes - bytes) * u128::from(now_ns - started_ns);
-            let left_ns = (bytes > 0).then(|| (left / u128::from(bytes.max(1))) as u64);
+            let left_ns = left_at_rate(now_ns - started_ns, bytes, total_bytes);
             progress.update(bytes, &format!("{title}: {}", format_bytes(bytes)), left_ns);
         }
         drop(progress);

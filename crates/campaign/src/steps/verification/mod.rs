@@ -22,9 +22,11 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::{OpenTarget, judge, prepare, target_failure};
 use stripewise_disk_inspect::System;
+use stripewise_io_engine::EngineName;
 use stripewise_store::Store;
-use stripewise_targets::{Intent, TEST_FILE_BYTES_MIN, Target, TargetName};
+use stripewise_targets::{Intent, Size, TEST_FILE_BYTES_MIN, Target, TargetName};
 use stripewise_units::{format_bytes, path_of};
+use stripewise_workload::CacheMode;
 
 /// Default threads per target.
 pub const THREADS_USUAL: u32 = 2;
@@ -68,6 +70,63 @@ pub fn refuse_what_holds_no_data(name: &TargetName, text: &str) -> Outcome<()> {
         format!("{text} {what}, so there is nothing to verify"),
         "name a directory, a file or a block device",
     ))
+}
+
+/// Refuses targets that hold no data, and engines that cannot be verified: `null` says why the null
+/// engine cannot, `what` what does not go past the block layer.
+pub fn refuse_unsuitable(
+    targets: &[String],
+    engine: EngineName,
+    null: &str,
+    what: &str,
+) -> Outcome<()> {
+    for target in targets {
+        let parsed: TargetName = target.parse().map_err(target_failure)?;
+        refuse_what_holds_no_data(&parsed, target)?;
+    }
+    match engine {
+        EngineName::Null => Err(Failure::usage(
+            null,
+            "choose --engine auto, uring or threads",
+        )),
+        EngineName::Nvme => Err(Failure::usage(
+            format!("{what} goes through the block layer, which --engine nvme passes by"),
+            "choose --engine auto, uring or threads; `stripewise run --verify --engine nvme` verifies what commands write",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Opens what an earlier run left, for reading alone; `directory` words the failure for one, in
+/// which a test file would be made.
+pub fn open_to_judge(
+    context: &Context,
+    store: &mut Store,
+    name: &str,
+    size: Size,
+    permissions: &Permissions,
+    directory: impl FnOnce() -> Failure,
+) -> Outcome<Target> {
+    let parsed: TargetName = name.parse().map_err(target_failure)?;
+    refuse_what_holds_no_data(&parsed, name)?;
+    if path_of(name).is_dir() {
+        return Err(directory());
+    }
+    let intent = Intent {
+        reads: true,
+        writes: false,
+        size,
+        busy_ok: permissions.busy_ok,
+        cache: CacheMode::Direct,
+        ..Intent::default()
+    };
+    match prepare(context, store, &parsed, &intent)? {
+        OpenTarget::Real { target } => Ok(*target),
+        _ => Err(Failure::usage(
+            format!("{name} holds no data"),
+            "name a file or a device",
+        )),
+    }
 }
 
 /// Refuses targets named twice, which two workers would write.
@@ -177,28 +236,29 @@ pub fn outstanding_total(threads: u32, outstanding: u32, targets: usize) -> u32 
 /// Maximum share of available memory for maps and buffers.
 const MEMORY_SHARE_MAX: f64 = 0.8;
 
-/// Checks that the map of expectations and the buffers fit, before the first byte is written.
-pub fn check_memory(needed_bytes: u64, hint: &'static str) -> Outcome<()> {
-    let memory = System::live().host().memory;
-    let available = match (memory.available_bytes, memory.limit_bytes) {
-        (Some(available), Some(limit)) => Some(available.min(limit)),
-        (one, other) => one.or(other),
-    };
-    available.map_or(Ok(()), |available| fits(needed_bytes, available, hint))
+/// The available memory, if it is too little for this.
+#[must_use]
+pub fn too_little_memory(needed_bytes: u64) -> Option<u64> {
+    let available = System::live().host().memory.usable_bytes()?;
+    is_too_little(available, needed_bytes).then_some(available)
 }
 
-fn fits(needed_bytes: u64, available_bytes: u64, hint: &'static str) -> Outcome<()> {
-    if needed_bytes as f64 <= available_bytes as f64 * MEMORY_SHARE_MAX {
-        return Ok(());
-    }
-    Err(Failure::usage(
-        format!(
-            "the map of expectations and the buffers take {}, and {} of memory are available",
-            format_bytes(needed_bytes),
-            format_bytes(available_bytes)
-        ),
-        hint,
-    ))
+fn is_too_little(available_bytes: u64, needed_bytes: u64) -> bool {
+    needed_bytes as f64 > available_bytes as f64 * MEMORY_SHARE_MAX
+}
+
+/// Checks that the map of expectations and the buffers fit, before the first byte is written.
+pub fn check_memory(needed_bytes: u64, hint: &'static str) -> Outcome<()> {
+    too_little_memory(needed_bytes).map_or(Ok(()), |available| {
+        Err(Failure::usage(
+            format!(
+                "the map of expectations and the buffers take {}, and {} of memory are available",
+                format_bytes(needed_bytes),
+                format_bytes(available)
+            ),
+            hint,
+        ))
+    })
 }
 
 /// A target for documents.
@@ -237,14 +297,7 @@ mod tests {
 
     #[test]
     fn maps_and_buffers_leave_memory_for_others() {
-        let (gib, hint) = (1 << 30, "give fewer --threads");
-        assert!(fits(8 * gib, 10 * gib, hint).is_ok());
-        let failure = fits(9 * gib, 10 * gib, hint).expect_err("more than four fifths");
-        let text = failure.error.to_string();
-        assert!(
-            text.ends_with("9 GiB, and 10 GiB of memory are available"),
-            "{text}"
-        );
-        assert!(format!("{:?}", failure.hint).contains("--threads"));
+        assert!(!is_too_little(10 << 30, 8 << 30));
+        assert!(is_too_little(10 << 30, 9 << 30));
     }
 }

@@ -1,16 +1,18 @@
 //! Reads a target from start to end without maps: the first step of `--image` and
 //! `--after-cut`.
 
+use super::document::PhaseOutcome;
 use std::fs::File;
 use std::sync::Arc;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::observer::Progress;
+use stripewise_conductor::observer::{Progress, left_at_rate};
 use stripewise_io_engine::backend::portable_threads::Threads;
 use stripewise_io_engine::{
     Clock, Completion, Engine, Kind, Next, OpenPlan, Operation, Source, error_name,
 };
+use stripewise_results::KindOutcome;
 use stripewise_units::format_bytes;
 
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -20,6 +22,7 @@ const WAIT_NS: u64 = 50_000_000;
 const UNREAD_MAX: usize = 100;
 
 /// The result of a pass.
+#[derive(Default)]
 pub struct Passed {
     /// Bytes that were read.
     pub read_bytes: u64,
@@ -33,6 +36,30 @@ pub struct Passed {
     pub duration_ns: u64,
     /// It reached the end.
     pub whole: bool,
+}
+
+impl Passed {
+    /// Adds the pass over another target.
+    pub fn add(&mut self, other: Passed) {
+        self.read_bytes += other.read_bytes;
+        self.operations += other.operations;
+        self.unread.extend(other.unread);
+        self.unread_count += other.unread_count;
+        self.duration_ns += other.duration_ns;
+        self.whole &= other.whole;
+    }
+
+    /// It as the only phase of a verification, in this cache mode.
+    #[must_use]
+    pub fn phase(&self, cache: &str) -> PhaseOutcome {
+        let reads = KindOutcome {
+            operations: self.operations,
+            bytes: self.read_bytes,
+            ..KindOutcome::default()
+        };
+        let none = KindOutcome::default();
+        PhaseOutcome::of("check", cache, self.duration_ns, reads, none)
+    }
 }
 
 struct Reader<'a> {
@@ -146,10 +173,9 @@ pub fn pass(
         in_flight -= engine.reap(&mut reader);
         if now_ns.saturating_sub(shown_ns) >= WAIT_NS {
             shown_ns = now_ns;
-            let left = u128::from(size_bytes - reader.read_bytes.min(size_bytes));
-            let left_ns = u128::from(now_ns) * left / u128::from(reader.read_bytes.max(1));
+            let left_ns = left_at_rate(now_ns, reader.read_bytes, size_bytes);
             let text = format!("{title}: {}", format_bytes(reader.read_bytes));
-            progress.update(reader.read_bytes, &text, Some(left_ns as u64));
+            progress.update(reader.read_bytes, &text, left_ns);
         }
     }
     drop(progress);

@@ -127,7 +127,7 @@ fn clean(
             device.serial.as_deref().unwrap_or("no serial number")
         );
         let hint = "attach it and run `stripewise lab clean` again";
-        return refused(layout, Failure::new(Exit::Target, what, hint));
+        return refused(layout, Failure::target(what, hint));
     }
     if may.is_some() {
         journal.forget(store)?;
@@ -159,7 +159,7 @@ fn unnamed(journal: &Journal, wanted: &[Identity], may: &MayDestroy) -> Option<F
         "if all data on them can be destroyed, give --yes --destroy {}",
         names_of(wanted)
     );
-    Some(Failure::new(Exit::Target, what, hint))
+    Some(Failure::target(what, hint))
 }
 
 /// The devices of a journal under their present names, and the missing ones.

@@ -1,7 +1,7 @@
 //! The devices of an experiment: their identities, whether they are unchanged, and which
 //! may be written.
 
-use crate::steps::provision::provision_failure;
+use crate::steps::provision::{provision_failure, save_file};
 use std::path::{Path, PathBuf};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
@@ -81,8 +81,7 @@ pub fn found(names: &[String]) -> Outcome<Vec<Identity>> {
 pub fn check_named(devices: &[Identity], may: &MayDestroy) -> Outcome<()> {
     let all: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
     if let Some(device) = devices.iter().find(|device| !may.names(&device.name)) {
-        return Err(Failure::new(
-            Exit::Target,
+        return Err(Failure::target(
             format!(
                 "{}: making layouts on this device needs `--destroy` to name it",
                 device.name
@@ -112,8 +111,7 @@ pub fn check_same(device: &Identity) -> Outcome<PathBuf> {
     if now == *device {
         return Ok(path);
     }
-    Err(Failure::new(
-        Exit::Target,
+    Err(Failure::target(
         format!(
             "{} is not the device that it was when the experiment began",
             device.name
@@ -190,7 +188,7 @@ pub fn erase(
         name: &device.name,
         store: Some(&store),
         busy_ok: may.busy_ok,
-        save,
+        save: save.map(save_file),
         now: &context.timestamp(),
     };
     // Erasing creates nothing that needs identifiers.

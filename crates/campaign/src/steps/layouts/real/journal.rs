@@ -2,11 +2,11 @@
 //! power cut uses it to find the remains, and the identifiers that distinguish them from
 //! everything else.
 
+use crate::steps::stored_experiment::read_document;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use stripewise_conductor::context::{Context, keep_document, store_failure};
-use stripewise_conductor::exit::Exit;
-use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::failure::Outcome;
 use stripewise_disk_provision::{Identifiers, Identity};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_store::{Owner, Store};
@@ -168,22 +168,12 @@ impl Journal {
     /// # Errors
     /// If one cannot be read: nothing is removed based on incomplete information.
     pub fn all(store: &Store) -> Outcome<Vec<Journal>> {
-        let newer = "use the version of Stripewise that made it";
-        let mut journals = Vec::new();
-        for document in store.documents(KIND).map_err(store_failure)? {
-            let journal: Journal = serde_json::from_str(&document.json).map_err(|error| {
-                let what = format!("what {} made cannot be read: {error}", document.name);
-                Failure::new(Exit::Store, what, newer)
-            })?;
-            if journal.schema_version != SCHEMA_VERSION {
-                let what = format!(
-                    "what {} made has schema version {}, and this program reads {SCHEMA_VERSION}",
-                    journal.experiment, journal.schema_version
-                );
-                return Err(Failure::new(Exit::Store, what, newer));
-            }
-            journals.push(journal);
-        }
+        let documents = store.documents(KIND).map_err(store_failure)?;
+        let journals = documents.iter().map(|document| {
+            let what = format!("what {} made", document.name);
+            read_document(document, &what, |journal: &Journal| journal.schema_version)
+        });
+        let mut journals = journals.collect::<Outcome<Vec<Journal>>>()?;
         journals.sort_by_key(|journal| journal.slot.is_none());
         Ok(journals)
     }

@@ -5,13 +5,13 @@
 use super::devices::{MayDestroy, check_same, erase, node};
 use super::journal::Journal;
 use super::spec::LayoutSpec;
-use crate::steps::layouts::measured_cells::StopReason;
+use crate::steps::experiment::runner::StopReason;
 use crate::steps::provision::provision_failure;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::observer::Progress;
+use stripewise_conductor::observer::{Progress, left_at_rate};
 use stripewise_disk_provision::{
     ArrayWish, Destroy, Identifiers, Identity, PrivateMount, Purpose, RaidLevel, TableKind, Wish,
     array_with, mount_privately, plan_array, plan_erase, plan_format, plan_partition, resync_of,
@@ -69,11 +69,8 @@ impl LayoutBuilder<'_> {
     ) -> Result<MadeLayout, StopReason> {
         let journal = Journal::new(self.context, experiment, words, self.devices, self.slot);
         let same = self.devices.iter().map(check_same);
-        same.collect::<Outcome<Vec<_>>>()
-            .map_err(StopReason::Failed)?;
-        journal
-            .keep(self.context, store)
-            .map_err(StopReason::Failed)?;
+        same.collect::<Outcome<Vec<_>>>()?;
+        journal.keep(self.context, store)?;
         let mut made = MadeLayout {
             journal,
             devices: options.devices,
@@ -99,9 +96,7 @@ impl LayoutBuilder<'_> {
         let partition = match (options.raid, self.slot) {
             // The partition of the slot begins at the layout's offset.
             (None, Some(_)) => disk,
-            _ => self
-                .partition(&disk, options, &made.journal.table_ids())
-                .map_err(StopReason::Failed)?,
+            _ => self.partition(&disk, options, &made.journal.table_ids())?,
         };
         self.unless_stopped()?;
         let file_system = || {
@@ -110,7 +105,7 @@ impl LayoutBuilder<'_> {
             let name = plan.device.name.clone();
             self.with(&name, |destroy| plan.execute(destroy).map(drop))
         };
-        file_system().map_err(StopReason::Failed)?;
+        file_system()?;
         self.unless_stopped()?;
         let mount = mount_privately(&partition, options.file_system, &made.journal.mount_point);
         let mount = mount.map_err(|error| StopReason::Failed(provision_failure(error)))?;
@@ -175,7 +170,7 @@ impl LayoutBuilder<'_> {
                 .collect();
             plan.execute(&permissions).map_err(provision_failure)
         };
-        let report = create().map_err(StopReason::Failed)?;
+        let report = create()?;
         made.array = Some(report.name.clone());
         if level.needs_resync() {
             self.wait_for_resync(&report.name)?;
@@ -194,12 +189,8 @@ impl LayoutBuilder<'_> {
         while let Some((done, all)) = resync_of(array) {
             self.unless_stopped()?;
             let passed_ns = self.context.now_ns() - began_ns;
-            let left_ns = (done > 0).then(|| {
-                let left = u128::from(passed_ns) * u128::from(all.saturating_sub(done));
-                u64::try_from(left / u128::from(done)).unwrap_or(u64::MAX)
-            });
             bar.set_total(all.max(1));
-            bar.update(done, &title, left_ns);
+            bar.update(done, &title, left_at_rate(passed_ns, done, all));
             std::thread::sleep(LOOK_EVERY);
         }
         Ok(())
@@ -222,8 +213,7 @@ impl LayoutBuilder<'_> {
         let place = made.map(|one| (node(&one.name), one.start_bytes));
         match place {
             Some((path, start)) if start == options.offset_bytes => Ok(path),
-            _ => Err(Failure::new(
-                stripewise_conductor::exit::Exit::Target,
+            _ => Err(Failure::target(
                 format!("{name}: the partition does not start where it was asked to"),
                 "nothing was measured; look at the table with `stripewise disks`",
             )),

@@ -7,10 +7,10 @@ use super::slots::parts;
 use super::spec::{LayoutSpec, alike, check_factor, sector_of, size_for};
 use crate::steps::layouts::commands::LayoutSite;
 use crate::steps::layouts::divided::Slots;
-use crate::steps::layouts::plan::{Asked, problem_failure, slots_of};
+use crate::steps::layouts::plan::{Asked, full_set, slots_of};
 use crate::steps::layouts::stored_layouts::{LayoutPlace, OnDevices, StoredLayouts};
 use crate::steps::provision::provision_failure;
-use std::cell::RefCell;
+use crate::steps::stored_experiment::plan_failure;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::workload_failure;
@@ -19,7 +19,7 @@ use stripewise_lab::layouts::{LayoutPlan, LayoutSet};
 use stripewise_results::LayoutLevels;
 use stripewise_store::Store;
 use stripewise_units::format_bytes;
-use stripewise_workload::{TargetLimits, Workload, validate};
+use stripewise_workload::{TargetLimits, validate};
 
 /// Default duration and ramp of a run.
 const DURATION_NS: u64 = 5_000_000_000;
@@ -51,19 +51,8 @@ pub fn prepare_on_devices(
         fixed,
         ..OnDevices::default()
     };
-    let mut plan = LayoutPlan {
-        title: asked.title,
-        profile: asked.profile,
-        present: set.position(&asked.present),
-        set,
-        cells: asked.cells,
-        margin_percent: asked.margin_percent.unwrap_or(LayoutPlan::MARGIN_PERCENT),
-        passes_max: asked.passes_max.unwrap_or(LayoutPlan::PASSES_MAX),
-        time_budget_ns: asked.time_ns,
-        seed: asked.seed.unwrap_or(Workload::SEED),
-        slots: None,
-    };
-    plan.check().map_err(problem_failure)?;
+    let mut plan = asked.plan(set);
+    plan.check().map_err(plan_failure)?;
     let layouts = (0..plan.set.len())
         .map(|layout| Ok((plan.set.words(layout), wish_of(&plan, layout, &on)?)))
         .collect::<Outcome<Vec<(String, LayoutSpec)>>>()?;
@@ -137,23 +126,11 @@ fn check_factors(asked: &Asked, fixed: &LayoutLevels, devices: &[Identity]) -> O
 }
 
 fn set_of(asked: &Asked, fixed: &LayoutLevels, devices: &[Identity]) -> Outcome<LayoutSet> {
-    let failure = RefCell::new(None);
-    let set = LayoutSet::full(asked.factors.clone(), |levels: &LayoutLevels| {
+    full_set(asked.factors.clone(), |levels| {
         let mut all = fixed.clone();
         all.extend(levels.clone());
-        match LayoutSpec::of(&all, devices) {
-            Ok(wanted) => wanted.cannot(devices),
-            Err(error) => {
-                let text = error.error.to_string();
-                failure.borrow_mut().get_or_insert(error);
-                Some(text)
-            }
-        }
-    });
-    match failure.into_inner() {
-        Some(failure) => Err(failure),
-        None => set.map_err(problem_failure),
-    }
+        Ok(LayoutSpec::of(&all, devices)?.cannot(devices))
+    })
 }
 
 /// Checks that devices can have the tables they get: tables belong on whole disks, and without

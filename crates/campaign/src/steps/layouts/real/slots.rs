@@ -6,8 +6,8 @@ use super::devices::{check_same, node};
 use super::journal::Journal;
 use super::make::{LayoutBuilder, take_down, with_undone};
 use super::spec::LayoutSpec;
+use crate::steps::experiment::runner::StopReason;
 use crate::steps::layouts::divided::{GRAIN_BYTES, Slots};
-use crate::steps::layouts::measured_cells::StopReason;
 use crate::steps::provision::provision_failure;
 use stripewise_conductor::failure::Outcome;
 use stripewise_disk_provision::{Extent, Identity, identify, plan_division};
@@ -72,9 +72,7 @@ impl<'a> LayoutBuilder<'a> {
         self.unless_stopped()?;
         let words = format!("side by side in {}", counted(wishes.len(), "slot", "slots"));
         let journal = Journal::new(self.context, experiment, &words, self.devices, None);
-        journal
-            .keep(self.context, store)
-            .map_err(StopReason::Failed)?;
+        journal.keep(self.context, store)?;
         let mut rack = SlotSet {
             journal,
             parts: vec![Vec::new(); wishes.len()],
