@@ -92,6 +92,7 @@ fn refused(path: &Path, error: &std::io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exit_codes::Exit;
 
     #[test]
     fn a_file_that_exists_is_left_as_it_is() {

@@ -1,13 +1,13 @@
 //! `compare`: tables of differences between what is stored, imported or published.
 
-use crate::headroom::{HeadroomComparison, compare_headrooms};
-use crate::observe::{ObservationComparison, compare_observations};
-use crate::profile::{ProfileComparison, compare_profiles};
 pub use crate::steps::compared_answers::AnswerComparison;
 use crate::steps::compared_answers::compare_stored_answers;
+use crate::steps::headroom::{HeadroomComparison, compare_headrooms};
 use crate::steps::levels::{Alone, alone, metric, nothing};
+use crate::steps::observation::compare::{ObservationComparison, compare_observations};
 use crate::steps::pages::material_of;
 use crate::steps::subject::{Subject, subject};
+use crate::steps::surface::compare::{ProfileComparison, compare_profiles};
 use serde::Serialize;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;

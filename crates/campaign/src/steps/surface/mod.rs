@@ -2,6 +2,8 @@
 //! as text, tables, picture and page. Made by `profile`, shown again by
 //! `history` and `report`.
 
+pub mod compare;
+pub mod compare_text;
 mod document;
 mod fill;
 mod fill_document;

@@ -1,7 +1,7 @@
 //! The comparison of two profiles, for a terminal.
 
 use super::compare::{ProfileComparison, SideFound, SpotCompared};
-use crate::steps::surface::mib;
+use super::mib;
 use stripewise_report::one_line;
 use stripewise_surface::profile::{ChangePercent, SpotChange};
 use stripewise_units::{counted, format_bytes, format_duration};

@@ -1,8 +1,8 @@
 //! Compares two profiles.
 
+use super::{ProfileDocument, SpotFound};
 use crate::steps::measured::{self, PROFILE};
 use crate::steps::subject::unlike;
-use crate::steps::surface::{ProfileDocument, SpotFound};
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
