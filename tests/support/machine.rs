@@ -58,9 +58,9 @@ fn finish(command: &mut Command) -> String {
     wait_until(&format!("{command:?}"), || {
         let output = command.output();
         let output = output.unwrap_or_else(|error| panic!("{command:?}: {error}"));
-        let said = String::from_utf8_lossy(&output.stderr);
+        let message = String::from_utf8_lossy(&output.stderr);
         let worked = output.status.success();
-        assert!(worked || is_busy(&said), "{command:?}: {said}");
+        assert!(worked || is_busy(&message), "{command:?}: {message}");
         printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         worked
     });
@@ -68,8 +68,8 @@ fn finish(command: &mut Command) -> String {
 }
 
 /// What tools say of a device that another program uses.
-pub fn is_busy(said: &str) -> bool {
-    ["in use", "busy"].iter().any(|word| said.contains(word))
+pub fn is_busy(message: &str) -> bool {
+    ["in use", "busy"].iter().any(|word| message.contains(word))
 }
 
 /// Runs a tool that may fail; whether it worked.

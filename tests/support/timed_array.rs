@@ -40,7 +40,7 @@ impl Simulated {
     }
 
     /// With other load from the start.
-    pub fn beside(mut self, load: OtherLoad) -> Self {
+    pub fn with_load(mut self, load: OtherLoad) -> Self {
         self.load = Some(load);
         self.next_other_ns = 0;
         self

@@ -31,7 +31,7 @@ const SIMULATED: [&[&str]; 4] = [
 ];
 
 /// The program on this processor and on aarch64.
-struct Both {
+struct BothPrograms {
     here: PathBuf,
     there: PathBuf,
     folder: tempfile::TempDir,
@@ -51,7 +51,7 @@ pub fn run(root: &Path) -> Result<()> {
     shell::run(&mut build(root, &[]))?;
     shell::run(&mut build(root, &["--target", TARGET]))?;
     let target = suite::root::target_directory();
-    let both = Both {
+    let both = BothPrograms {
         here: target.join("debug/stripewise"),
         there: target.join(TARGET).join("debug/stripewise"),
         folder: tempfile::tempdir().context("cannot make a folder")?,
@@ -77,7 +77,7 @@ fn build(root: &Path, more: &[&str]) -> Command {
     build
 }
 
-impl Both {
+impl BothPrograms {
     fn there(&self, words: &[&str]) -> Command {
         let mut command = Command::new(EMULATOR);
         command.arg(&self.there).args(words);

@@ -354,7 +354,7 @@ mod tests {
     fn a_table_of_contents_is_read_in_order_with_its_parts() {
         let summary = "# Book\n\n# Part one\n\n- [First](a.md)\n- [Second](b/c.md)\n\n# Two\n\n- [Third](d.md)\n";
         let pages = contents(summary).expect("pages");
-        let said: Vec<(&str, &str, Option<&str>)> = pages
+        let entries: Vec<(&str, &str, Option<&str>)> = pages
             .iter()
             .map(|page| {
                 (
@@ -365,7 +365,7 @@ mod tests {
             })
             .collect();
         assert_eq!(
-            said,
+            entries,
             [
                 ("First", "a.md", Some("Part one")),
                 ("Second", "b/c.md", None),

@@ -10,7 +10,7 @@ use stripewise_cli::{FileSystemSize, Output, Surroundings, run};
 static MEMORY: stripewise_machine::Memory = stripewise_machine::Memory;
 
 fn main() -> ExitCode {
-    stripewise_machine::explain_lack_of_memory();
+    stripewise_machine::describe_out_of_memory();
     let surroundings = Surroundings {
         serve: stripewise_server::serve,
         file_system_size: FileSystemSize::AtMost { bytes: 4 << 30 },

@@ -9,7 +9,7 @@ use stripewise_cli::{Output, Surroundings, run};
 static MEMORY: stripewise_machine::Memory = stripewise_machine::Memory;
 
 fn main() -> ExitCode {
-    stripewise_machine::explain_lack_of_memory();
+    stripewise_machine::describe_out_of_memory();
     let surroundings = Surroundings {
         commit: option_env!("STRIPEWISE_COMMIT"),
         serve: stripewise_server::serve,

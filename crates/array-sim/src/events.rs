@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn three_queues_leave_in_the_order_of_one() {
         let mut random = 7u64;
-        let mut dice = |bound: u64| {
+        let mut rng = |bound: u64| {
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
@@ -273,12 +273,12 @@ mod tests {
         let mut queue = EventQueue::with_capacity(1, 1_001);
         let mut expected = Vec::new();
         for number in 1..=1_000u64 {
-            let (at_ns, index) = (dice(500), number as u32);
-            if dice(2) == 0 {
+            let (at_ns, index) = (rng(500), number as u32);
+            if rng(2) == 0 {
                 queue.push_completion(at_ns, number, index);
                 let event = Next::Event(Event::Complete(index));
                 expected.push((at_ns, COMPLETION_CLASS | number, event));
-            } else if dice(2) == 0 {
+            } else if rng(2) == 0 {
                 queue.push(at_ns, Event::Admit(index));
                 expected.push((at_ns, queue.sequence, Next::Event(Event::Admit(index))));
             } else {

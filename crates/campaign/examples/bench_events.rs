@@ -15,7 +15,7 @@ use stripewise_lab::{SeriesKind, series_of};
 struct Lines;
 
 impl Observer for Lines {
-    fn hear(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         if let Ok(line) = serde_json::to_string(event) {
             println!("{line}");
         }

@@ -6,13 +6,13 @@ mod commands;
 mod exit_codes;
 mod failure;
 mod interrupt;
+mod multi_host;
 mod output;
 mod request;
 pub mod schema;
 mod show;
 mod surroundings;
 mod switches;
-mod together;
 mod usage_error;
 
 use failure::{Failure, Outcome};
@@ -23,21 +23,21 @@ use stripewise_units::Hint;
 use switches::{Cli, Command};
 
 pub use exit_codes::Exit;
+pub use multi_host::{HostDocument, MultiHost};
 pub use show::context::{VERSION, host_name, system_clock};
 pub use show::terminal::Output;
 pub use stripewise_campaign::FileSystemSize;
 pub use surroundings::{Surroundings, Variable};
-pub use together::{HostDocument, Together};
 
 /// Executes a command line. Its first word is the name of the program.
 pub fn run(arguments: Vec<OsString>, surroundings: Surroundings, output: Output) -> Exit {
     let output = Rc::new(output);
     output.fit(&*surroundings.variable);
-    let together = surroundings.together.clone();
-    let is_shown = together.as_ref().is_none_or(|one| one.leads());
+    let multi_host = surroundings.multi_host.clone();
+    let is_shown = multi_host.as_ref().is_none_or(|one| one.is_leader());
     let ended = match switches::parsed(arguments.clone(), output.columns()) {
         Ok((cli, words)) => {
-            output.word_for(words);
+            output.reworded(words);
             dispatch(cli, arguments, surroundings, &output)
         }
         Err(_) if !is_shown => Ok(Exit::Usage),
@@ -59,8 +59,8 @@ pub fn run(arguments: Vec<OsString>, surroundings: Surroundings, output: Output)
         None => ended,
     };
     let exit = ended.unwrap_or_else(|failure| {
-        if let Some(together) = &together {
-            together.failed(&failure);
+        if let Some(multi_host) = &multi_host {
+            multi_host.failed(&failure);
         }
         if is_shown {
             show::failures::print(&output, &failure);
@@ -91,7 +91,7 @@ fn dispatch(
     if cli.global.json || cli.command.prints_a_document() {
         output.expect_document();
     }
-    if surroundings.together.is_some() {
+    if surroundings.multi_host.is_some() {
         commands::hosts::refuse_alone(&cli.command)?;
     }
     let serve = surroundings.serve;
@@ -104,7 +104,7 @@ fn dispatch(
             "the system is out of a resource (threads, descriptors); see its log, `dmesg` on Linux",
         )
     })?;
-    if cli.command.may_end_anywhere() {
+    if cli.command.ignore_broken_pipe() {
         context.end_at_once(true);
         if let Some(signal) = context.signal() {
             return Err(Failure::of(Exit::Interrupted(signal), "interrupted"));

@@ -211,7 +211,7 @@ fn cpus(arguments: &Run) -> Option<Vec<u32>> {
 }
 
 /// Refuses switches about a job next to a plan, which defines it.
-fn refuse_beside_plan(arguments: &Run) -> Outcome<()> {
+fn refuse_with_plan(arguments: &Run) -> Outcome<()> {
     if arguments.load.is_given() {
         return Err(Failure::usage(
             "a workload switch was given with --plan, which defines what each job does",
@@ -222,7 +222,7 @@ fn refuse_beside_plan(arguments: &Run) -> Outcome<()> {
 }
 
 fn of_plan(context: &Context, arguments: &Run, path: &Path) -> Outcome<Request> {
-    refuse_beside_plan(arguments)?;
+    refuse_with_plan(arguments)?;
     let hint = "check the path given to --plan";
     let text = read_text(context, path, PLAN_BYTES_MAX, hint)?;
     let plan: Plan = text.parse().map_err(|error: PlanError| {

@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::together::Together;
+use crate::multi_host::MultiHost;
 use std::ffi::OsString;
 use std::io::Read;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ pub struct Surroundings {
     pub serve: Serve,
     /// The other hosts, if several do the same. Hosts that do not lead print nothing:
     /// the leader reports their failures.
-    pub together: Option<Rc<dyn Together>>,
+    pub multi_host: Option<Rc<dyn MultiHost>>,
     /// The words stored in records, if they differ from the arguments.
     pub typed: Option<Vec<OsString>>,
     /// The environment.
@@ -60,7 +60,7 @@ impl Default for Surroundings {
                     Hint::plain("run `stripewise serve`"),
                 ))
             },
-            together: None,
+            multi_host: None,
             typed: None,
             variable: Rc::new(|_| None),
             interrupt: Ok(Interrupt::default()),

@@ -93,18 +93,18 @@ fn without_tips(text: &str) -> String {
             || line.starts_with("For more information")
             || line.starts_with("Usage: ") && !line.contains("[OPTIONS]")
     };
-    let mut kept = String::new();
+    let mut stored = String::new();
     let lines = text.lines().filter(|line| !advice(line));
     for line in lines {
         // Drop blank lines around removed text.
-        if !line.is_empty() || !kept.ends_with("\n\n") {
-            kept.push_str(line);
-            kept.push('\n');
+        if !line.is_empty() || !stored.ends_with("\n\n") {
+            stored.push_str(line);
+            stored.push('\n');
         }
     }
-    kept.truncate(kept.trim_end().len());
-    kept.push('\n');
-    kept
+    stored.truncate(stored.trim_end().len());
+    stored.push('\n');
+    stored
 }
 
 /// The hint of the value parser that failed, else where the switches are
@@ -139,7 +139,7 @@ fn hint_of(error: &clap::Error, words: &[String]) -> String {
             text(ContextKind::InvalidArg).and_then(|unknown| hints::meant(unknown, words))
         }
         ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand)
-            .and_then(|unknown| hints::command_meant(unknown, words)),
+            .and_then(|unknown| hints::intended_command(unknown, words)),
         ErrorKind::InvalidValue => match error.get(ContextKind::ValidValue) {
             Some(ContextValue::Strings(valid)) => text(ContextKind::InvalidValue)
                 .and_then(|typed| nearest(typed, valid.iter().map(String::as_str)))
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_called_so() {
-        let said = |words: &[&str]| {
+        let hint_text = |words: &[&str]| {
             let path: Vec<String> = words[..1].iter().map(|word| (*word).to_owned()).collect();
             in_words(&refused(&path, words[1], words[2]).expect("an error"))
         };
@@ -235,7 +235,7 @@ mod tests {
                 "it is too large",
             ),
         ] {
-            assert!(said(&words).contains(why), "{}", said(&words));
+            assert!(hint_text(&words).contains(why), "{}", hint_text(&words));
         }
     }
 }

@@ -59,7 +59,7 @@ struct Row {
     line: u64,
     section: Section,
     text: String,
-    told: ForeignResult,
+    result: ForeignResult,
 }
 
 /// Reads outputs of both programs.
@@ -183,8 +183,8 @@ impl Output {
             "Profile" | "Date" | "OS" | "Mode" | "Time" | "Target" | "Comment" => {}
             _ => return false,
         }
-        let asked = value.split_once("Measure").map(|(_, rest)| rest);
-        if let Some(rest) = asked {
+        let requested = value.split_once("Measure").map(|(_, rest)| rest);
+        if let Some(rest) = requested {
             self.asked_ns = seconds_ns(rest.trim_start_matches(':'));
         }
         self.details.insert(name.to_lowercase(), Value::from(value));
@@ -199,7 +199,7 @@ impl Output {
             );
             return false;
         };
-        let Some((label, told, of_1024)) = told(words, section) else {
+        let Some((label, result, of_1024)) = result(words, section) else {
             out.problem(
                 line,
                 "is a test without MB/s, or whose MB/s and IOPS contradict each other: it is truncated or was changed",
@@ -211,14 +211,14 @@ impl Output {
                 line,
                 "repeats a test of its section: a heading is missing, or a line is duplicated",
             );
-        } else if told.mib_per_s == Some(0.0) {
+        } else if result.mib_per_s == Some(0.0) {
             out.note(line, "is a test that was not run; left out");
         } else {
             self.rows.push(Row {
                 line,
                 section,
                 text: words.to_owned(),
-                told,
+                result,
             });
         }
         of_1024
@@ -239,12 +239,12 @@ impl Output {
                 details: self.details.clone(),
                 ..Origin::default()
             };
-            let told = ForeignResult {
+            let result = ForeignResult {
                 size_bytes: self.size_bytes,
                 asked_ns: self.asked_ns,
-                ..row.told
+                ..row.result
             };
-            out.give(told.record(&origin));
+            out.give(result.record(&origin));
         }
     }
 }
@@ -273,7 +273,7 @@ fn section(words: &str) -> Option<Section> {
 }
 
 /// The label of a test, its values, and whether its MB are 1,024,000 bytes.
-fn told(words: &str, section: Section) -> Option<(String, ForeignResult, bool)> {
+fn result(words: &str, section: Section) -> Option<(String, ForeignResult, bool)> {
     let (label, rest) = words.split_once("):")?;
     let (name, load) = label.split_once('(')?;
     let random = match name.split(' ').next()? {
@@ -302,7 +302,7 @@ fn told(words: &str, section: Section) -> Option<(String, ForeignResult, bool)> 
     let fits = |unit: f64| agrees(mb * unit, follows, RATES_OFF, 600.0 + 0.06 * block as f64);
     let unit = [1e6, 1_024_000.0].into_iter().find(|unit| fits(*unit))?;
     // Small rates fit both units; then the program's own declaration decides.
-    let mut told = ForeignResult {
+    let mut result = ForeignResult {
         job: words.split("):").next().unwrap_or_default().to_owned() + ")",
         random: Some(random),
         block_bytes: Some(block),
@@ -315,19 +315,19 @@ fn told(words: &str, section: Section) -> Option<(String, ForeignResult, bool)> 
     let latency = (us > 0.0).then_some(us * 1e3);
     match section {
         Section::Read => {
-            told.read_percent = Some(100);
-            told.read.latency_mean = latency;
-            told.write = crate::foreign_result::ToldKind::none();
+            result.read_percent = Some(100);
+            result.read.latency_mean = latency;
+            result.write = crate::foreign_result::ForeignKind::none();
         }
         Section::Write => {
-            told.read_percent = Some(0);
-            told.write.latency_mean = latency;
-            told.read = crate::foreign_result::ToldKind::none();
+            result.read_percent = Some(0);
+            result.write.latency_mean = latency;
+            result.read = crate::foreign_result::ForeignKind::none();
         }
         // A mix gives no latency of either direction.
-        Section::Mix(reads) => told.read_percent = Some(reads),
+        Section::Mix(reads) => result.read_percent = Some(reads),
     }
-    Some((label.to_owned(), told, unit > 1e6))
+    Some((label.to_owned(), result, unit > 1e6))
 }
 
 /// `1MiB`, `4 KiB`, `128KiB`.

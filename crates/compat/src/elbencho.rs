@@ -4,7 +4,7 @@
 //! Of the two columns, the one for the last thread is used (`[last]`, `last_done`): all operations
 //! over the whole time. Rates are whole numbers, MiB/s in the CSV too.
 
-use crate::foreign_result::{ForeignResult, Origin, ToldKind, agrees, number};
+use crate::foreign_result::{ForeignKind, ForeignResult, Origin, agrees, number};
 use crate::json_text::json_end;
 use crate::out::{LineReader, Out};
 use crate::text::{Line, Part, fingerprint, line_feeds};
@@ -191,8 +191,8 @@ fn phase(line: u64, content: &str, cells: &Cells<'_>, out: &mut Out<'_>) {
             format!("is a phase `{operation}`, which neither reads nor writes data; left out"),
         );
     };
-    let told = match told(operation, read_percent, cells) {
-        Ok(told) => told,
+    let foreign_result = match foreign_result(operation, read_percent, cells) {
+        Ok(foreign_result) => foreign_result,
         Err(reason) => {
             return out.problem(line, format!("is a phase {operation} that {reason}"));
         }
@@ -227,7 +227,7 @@ fn phase(line: u64, content: &str, cells: &Cells<'_>, out: &mut Out<'_>) {
         command: words.map(str::to_owned).collect(),
         details,
     };
-    out.give(told.record(&origin));
+    out.give(foreign_result.record(&origin));
 }
 
 /// Whether a phase reads, writes, or mixes: the percentage of reads, if configured.
@@ -243,7 +243,7 @@ fn reads_of(operation: &str) -> Option<Option<u8>> {
     }
 }
 
-fn told(
+fn foreign_result(
     operation: &str,
     read_percent: Option<u8>,
     cells: &Cells<'_>,
@@ -261,7 +261,7 @@ fn told(
     let (Some(main), reads) = (main, reads.filter(|_| mixed)) else {
         return Err("has no IOPS and no MiB/s".to_owned());
     };
-    let mut told = ForeignResult {
+    let mut foreign_result = ForeignResult {
         job: operation.to_owned(),
         read_percent,
         random: count("random").map(|random| random == 1),
@@ -280,18 +280,22 @@ fn told(
         ..ForeignResult::default()
     };
     match (only_reads, reads) {
-        (true, _) => (told.read, told.write) = (main.kind, ToldKind::none()),
-        (false, None) => (told.read, told.write) = (ToldKind::none(), main.kind),
-        (false, Some(reads)) => (told.read, told.write) = (reads.kind, main.kind),
+        (true, _) => (foreign_result.read, foreign_result.write) = (main.kind, ForeignKind::none()),
+        (false, None) => {
+            (foreign_result.read, foreign_result.write) = (ForeignKind::none(), main.kind)
+        }
+        (false, Some(reads)) => {
+            (foreign_result.read, foreign_result.write) = (reads.kind, main.kind)
+        }
     }
-    Ok(told)
+    Ok(foreign_result)
 }
 
 #[derive(Clone, Copy)]
 struct Side {
     iops: f64,
     mib_per_s: f64,
-    kind: ToldKind,
+    kind: ForeignKind,
 }
 
 impl Side {
@@ -341,7 +345,7 @@ impl Side {
             }
         }
         let us = |name: &str| value(name).map(|us| us * 1e3);
-        let kind = ToldKind {
+        let kind = ForeignKind {
             operations: None,
             bytes: exact.and(
                 cells

@@ -23,7 +23,7 @@ impl fmt::Display for LineProblem {
 /// A source that could not be read, or a command line that could not be parsed. Nothing was
 /// imported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{source_name}: {}", self.said())]
+#[error("{source_name}: {}", self.located_text())]
 pub struct Error {
     source_name: String,
     problem: String,
@@ -128,19 +128,19 @@ impl Error {
         &self.hint
     }
 
-    fn said(&self) -> String {
+    fn located_text(&self) -> String {
         if self.lines.is_empty() {
             return self.problem.clone();
         }
-        let mut said: Vec<String> = self
+        let mut located_text: Vec<String> = self
             .lines
             .iter()
             .take(NAMED_MAX)
             .map(ToString::to_string)
             .collect();
         if self.lines.len() > NAMED_MAX {
-            said.push(format!("and {} more lines", self.lines.len() - NAMED_MAX));
+            located_text.push(format!("and {} more lines", self.lines.len() - NAMED_MAX));
         }
-        said.join("\n  ")
+        located_text.join("\n  ")
     }
 }

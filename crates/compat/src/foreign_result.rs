@@ -14,7 +14,7 @@ const COUNT_MAX: u64 = 65_535;
 
 /// Reads or writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct ToldKind {
+pub(crate) struct ForeignKind {
     pub(crate) operations: Option<u64>,
     pub(crate) bytes: Option<u64>,
     /// Nanoseconds.
@@ -23,13 +23,13 @@ pub(crate) struct ToldKind {
     pub(crate) latency_max: Option<f64>,
 }
 
-impl ToldKind {
+impl ForeignKind {
     /// No operations, which is known.
     pub(crate) fn none() -> Self {
-        ToldKind {
+        ForeignKind {
             operations: Some(0),
             bytes: Some(0),
-            ..ToldKind::default()
+            ..ForeignKind::default()
         }
     }
 }
@@ -53,8 +53,8 @@ pub(crate) struct ForeignResult {
     pub(crate) mib_per_s: Option<f64>,
     pub(crate) outstanding_mean: Option<f64>,
     pub(crate) errors: Option<u64>,
-    pub(crate) read: ToldKind,
-    pub(crate) write: ToldKind,
+    pub(crate) read: ForeignKind,
+    pub(crate) write: ForeignKind,
 }
 
 /// The origin of a result.
@@ -187,7 +187,8 @@ impl ForeignResult {
         let mut give = |name: &str| {
             absent.give(&format!("jobs.outcome.{name}"));
         };
-        let sum = |of: fn(&ToldKind) -> Option<u64>| of(&self.read)?.checked_add(of(&self.write)?);
+        let sum =
+            |of: fn(&ForeignKind) -> Option<u64>| of(&self.read)?.checked_add(of(&self.write)?);
         if let Some(operations) = sum(|kind| kind.operations) {
             outcome.operations = operations;
             give("operations");
@@ -224,28 +225,28 @@ impl ForeignResult {
 }
 
 /// If there were none, that is known: they have no latency.
-fn kind(told: &ToldKind, name: &str, absent: &mut Absent) -> KindOutcome {
+fn kind(result: &ForeignKind, name: &str, absent: &mut Absent) -> KindOutcome {
     let below = format!("jobs.outcome.{name}");
     let mut kind = KindOutcome::default();
-    if let Some(operations) = told.operations {
+    if let Some(operations) = result.operations {
         kind.operations = operations;
         absent.give(&format!("{below}.operations"));
     }
-    if let Some(bytes) = told.bytes {
+    if let Some(bytes) = result.bytes {
         kind.bytes = bytes;
         absent.give(&format!("{below}.bytes"));
     }
     let latencies = format!("{below}.latency_ns");
-    if told.operations == Some(0) {
+    if result.operations == Some(0) {
         absent.give(&latencies);
         return kind;
     }
     let mut summary = LatencySummary::default();
     let mut any = false;
     for (name, value) in [
-        ("min", told.latency_min),
-        ("mean", told.latency_mean),
-        ("max", told.latency_max),
+        ("min", result.latency_min),
+        ("mean", result.latency_mean),
+        ("max", result.latency_max),
     ] {
         let Some(ns) = value else { continue };
         match name {
@@ -261,8 +262,8 @@ fn kind(told: &ToldKind, name: &str, absent: &mut Absent) -> KindOutcome {
 }
 
 /// Whether two numbers agree although one may be rounded: to `share` of the larger, plus `step`.
-pub(crate) fn agrees(said: f64, follows: f64, share: f64, step: f64) -> bool {
-    (said - follows).abs() <= follows.abs().max(said.abs()) * share + step
+pub(crate) fn agrees(stated: f64, follows: f64, share: f64, step: f64) -> bool {
+    (stated - follows).abs() <= follows.abs().max(stated.abs()) * share + step
 }
 
 /// The number in a cell: finite, and not negative.

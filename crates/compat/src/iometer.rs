@@ -4,7 +4,7 @@
 //! The row for all is the result. The rows of its managers, workers and disks must match its counts
 //! and add up to it.
 
-use crate::foreign_result::{ForeignResult, Origin, ToldKind, agrees, number};
+use crate::foreign_result::{ForeignKind, ForeignResult, Origin, agrees, number};
 use crate::out::{LineReader, Out};
 use crate::text::{Line, fingerprint};
 use serde_json::{Map, Value};
@@ -33,7 +33,7 @@ struct Access {
 
 /// What the next line describes.
 #[derive(Clone, Copy, PartialEq, Default)]
-enum At {
+enum LineContext {
     #[default]
     Outside,
     Version,
@@ -64,7 +64,7 @@ impl Row {
 /// Reads a file of results.
 #[derive(Default)]
 pub(crate) struct Reader {
-    at: At,
+    at: LineContext,
     version: Option<String>,
     run_time_ns: Option<u64>,
     ramp_ns: Option<u64>,
@@ -86,7 +86,7 @@ impl LineReader for Reader {
             return self.heading(line.number, text, name, out);
         }
         match self.at {
-            At::Outside => {
+            LineContext::Outside => {
                 if ["ALL,", "MANAGER,", "WORKER,", "DISK,"]
                     .iter()
                     .any(|kind| text.starts_with(kind))
@@ -94,26 +94,26 @@ impl LineReader for Reader {
                     out.problem(line.number, "is a result without the heading of its table");
                 }
             }
-            At::Version => {
+            LineContext::Version => {
                 self.version = Some(text.to_owned());
-                self.at = At::Outside;
+                self.at = LineContext::Outside;
             }
-            At::RunTime | At::RampTime => {
+            LineContext::RunTime | LineContext::RampTime => {
                 let time = time_ns(text, self.at);
                 match self.at {
-                    At::RunTime => self.run_time_ns = time,
+                    LineContext::RunTime => self.run_time_ns = time,
                     _ => self.ramp_ns = time,
                 }
-                self.at = At::Outside;
+                self.at = LineContext::Outside;
             }
-            At::SpecificationName => {
+            LineContext::SpecificationName => {
                 let name = text.rsplit_once(',').map_or(text, |(name, _)| name);
                 self.specifications.entry(name.to_owned()).or_default();
                 self.open_specification = Some((line.number, name.to_owned()));
-                self.at = At::Specification;
+                self.at = LineContext::Specification;
             }
-            At::Specification => self.access(line.number, text, out),
-            At::Results => self.row(line.number, text, out),
+            LineContext::Specification => self.access(line.number, text, out),
+            LineContext::Results => self.row(line.number, text, out),
         }
     }
 
@@ -130,15 +130,15 @@ impl Reader {
                 .split(',')
                 .map(|cell| cell.trim().to_owned())
                 .collect();
-            self.at = At::Results;
+            self.at = LineContext::Results;
             return;
         }
-        if self.at == At::Results && !name.starts_with("Results") {
+        if self.at == LineContext::Results && !name.starts_with("Results") {
             self.close_table(out);
         }
         if name.starts_with("Access specification name") {
             self.close_specification(out);
-            self.at = At::SpecificationName;
+            self.at = LineContext::SpecificationName;
             return;
         }
         if name.starts_with("size,") {
@@ -148,26 +148,26 @@ impl Reader {
                     "begins the lines of an access specification without a name",
                 );
             }
-            self.at = At::Specification;
+            self.at = LineContext::Specification;
             return;
         }
         if name.starts_with("End access specifications") {
             self.close_specification(out);
-            self.at = At::Outside;
+            self.at = LineContext::Outside;
             return;
         }
         let words = name.to_ascii_lowercase();
         self.at = match words.as_str() {
-            "version" => At::Version,
-            "run time" => At::RunTime,
-            "ramp up time (s)" => At::RampTime,
+            "version" => LineContext::Version,
+            "run time" => LineContext::RunTime,
+            "ramp up time (s)" => LineContext::RampTime,
             // Below `Run Time`, above its numbers.
             _ if words.starts_with("hours") => self.at,
             "access specifications" => {
                 self.specifications.clear();
-                At::Specification
+                LineContext::Specification
             }
-            _ => At::Outside,
+            _ => LineContext::Outside,
         };
     }
 
@@ -266,10 +266,10 @@ impl Reader {
             );
         };
         let whole = parts_agree(all, &rows);
-        let told = whole.and_then(|()| self.told(all, out));
-        match told {
+        let foreign_result = whole.and_then(|()| self.foreign_result(all, out));
+        match foreign_result {
             Err(reason) => out.problem(all.line, format!("is a result that {reason}")),
-            Ok(told) => {
+            Ok(foreign_result) => {
                 let mut details = Map::new();
                 for name in [
                     "Access Specification Name",
@@ -293,12 +293,12 @@ impl Reader {
                     details,
                     ..Origin::default()
                 };
-                out.give(told.record(&origin));
+                out.give(foreign_result.record(&origin));
             }
         }
     }
 
-    fn told(&mut self, all: &Row, out: &mut Out<'_>) -> Result<ForeignResult, String> {
+    fn foreign_result(&mut self, all: &Row, out: &mut Out<'_>) -> Result<ForeignResult, String> {
         let name = all.cells.get("Access Specification Name");
         let name = name.cloned().unwrap_or_default();
         let need = |column: &str| {
@@ -317,11 +317,11 @@ impl Reader {
                 .ok_or_else(|| format!("has no count in the column {column}"))
         };
         let kind =
-            |operations: &str, bytes: &str, mean: &str, max: &str| -> Result<ToldKind, String> {
+            |operations: &str, bytes: &str, mean: &str, max: &str| -> Result<ForeignKind, String> {
                 let operations = count(operations)?;
                 let ms =
                     |column: &str| Ok::<_, String>((operations > 0).then_some(need(column)? * 1e6));
-                Ok(ToldKind {
+                Ok(ForeignKind {
                     operations: Some(operations),
                     bytes: Some(count(bytes)?),
                     latency_min: None,
@@ -349,7 +349,7 @@ impl Reader {
             }
         }
         let mib_per_s = mib_per_s(all, iops, &read, &write)?;
-        let mut told = ForeignResult {
+        let mut foreign_result = ForeignResult {
             job: name.clone(),
             iops: Some(iops),
             mib_per_s: Some(mib_per_s),
@@ -363,19 +363,25 @@ impl Reader {
         };
         // A worker's queue depth applies to each of its disks.
         if all.count("# Workers") == all.count("# Disks") {
-            told.outstanding = all.count("Queue Depth");
+            foreign_result.outstanding = all.count("Queue Depth");
         }
-        self.specified(&name, all.line, &mut told, out);
-        Ok(told)
+        self.specified(&name, all.line, &mut foreign_result, out);
+        Ok(foreign_result)
     }
 
     /// The requested load, if the access specification of that name has one line.
-    fn specified(&mut self, name: &str, line: u64, told: &mut ForeignResult, out: &mut Out<'_>) {
+    fn specified(
+        &mut self,
+        name: &str,
+        line: u64,
+        foreign_result: &mut ForeignResult,
+        out: &mut Out<'_>,
+    ) {
         match self.specifications.get(name).map(Vec::as_slice) {
             Some([one]) => {
-                told.block_bytes = Some(one.bytes);
-                told.read_percent = u8::try_from(one.reads).ok();
-                told.random = match one.random {
+                foreign_result.block_bytes = Some(one.bytes);
+                foreign_result.read_percent = u8::try_from(one.reads).ok();
+                foreign_result.random = match one.random {
                     100 => Some(true),
                     0 => Some(false),
                     _ => None,
@@ -388,11 +394,11 @@ impl Reader {
 }
 
 /// Units of 1,048,576 bytes per second; older versions label them `MBps`.
-fn mib_per_s(all: &Row, iops: f64, read: &ToldKind, write: &ToldKind) -> Result<f64, String> {
+fn mib_per_s(all: &Row, iops: f64, read: &ForeignKind, write: &ForeignKind) -> Result<f64, String> {
     let names = ["MiBps (Binary)", "MBps (Binary)", "MBps"];
-    let said = names.iter().find_map(|name| all.number(name));
-    let said = said.ok_or("has no number in the column MiBps (Binary)")?;
-    let sum = |of: fn(&ToldKind) -> Option<u64>| {
+    let stated = names.iter().find_map(|name| all.number(name));
+    let stated = stated.ok_or("has no number in the column MiBps (Binary)")?;
+    let sum = |of: fn(&ForeignKind) -> Option<u64>| {
         of(read).unwrap_or(0) as f64 + of(write).unwrap_or(0) as f64
     };
     let (operations, bytes) = (sum(|kind| kind.operations), sum(|kind| kind.bytes));
@@ -401,11 +407,11 @@ fn mib_per_s(all: &Row, iops: f64, read: &ToldKind, write: &ToldKind) -> Result<
     } else {
         0.0
     };
-    if agrees(said, follows, OFF, 0.001) {
-        return Ok(said);
+    if agrees(stated, follows, OFF, 0.001) {
+        return Ok(stated);
     }
     Err(format!(
-        "reports {said} MiB/s, but its IOps times its mean size are {follows:.4}: a value is truncated or was changed"
+        "reports {stated} MiB/s, but its IOps times its mean size are {follows:.4}: a value is truncated or was changed"
     ))
 }
 
@@ -431,11 +437,11 @@ fn parts_agree(all: &Row, rows: &[Row]) -> Result<(), String> {
         }
         for column in ["Read I/Os", "Write I/Os", "Bytes Read", "Bytes Written"] {
             let sum: Option<u64> = parts.iter().map(|row| row.count(column)).sum();
-            if let (Some(sum), Some(said)) = (sum, all.count(column))
-                && sum != said
+            if let (Some(sum), Some(stated)) = (sum, all.count(column))
+                && sum != stated
             {
                 return Err(format!(
-                    "reports {said} in the column {column}, but the rows {kind} add up to {sum}"
+                    "reports {stated} in the column {column}, but the rows {kind} add up to {sum}"
                 ));
             }
         }
@@ -444,18 +450,18 @@ fn parts_agree(all: &Row, rows: &[Row]) -> Result<(), String> {
 }
 
 /// `0          5          0` hours, minutes, seconds; for the ramp, seconds alone.
-fn time_ns(text: &str, at: At) -> Option<u64> {
+fn time_ns(text: &str, at: LineContext) -> Option<u64> {
     let numbers: Vec<u64> = text
         .split([' ', '\t', ','])
         .filter(|part| !part.is_empty())
         .map_while(|part| part.parse().ok())
         .collect();
     let seconds = match (at, numbers.as_slice()) {
-        (At::RunTime, &[hours, minutes, seconds]) => hours
+        (LineContext::RunTime, &[hours, minutes, seconds]) => hours
             .checked_mul(3600)?
             .checked_add(minutes.checked_mul(60)?)?
             .checked_add(seconds)?,
-        (At::RampTime, &[seconds]) => seconds,
+        (LineContext::RampTime, &[seconds]) => seconds,
         _ => return None,
     };
     seconds.checked_mul(1_000_000_000)

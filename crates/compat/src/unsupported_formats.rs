@@ -6,7 +6,7 @@ use crate::text::{Line, lines, squeezed};
 const LINES_MAX: usize = 400;
 
 /// What a text is, and the next step; `None` if unknown.
-pub(crate) fn known_elsewhere(text: &str) -> Option<(&'static str, &'static str)> {
+pub(crate) fn unsupported_format(text: &str) -> Option<(&'static str, &'static str)> {
     if text.contains("\"schema_version\"") && text.trim_start().starts_with('{') {
         return Some((
             "is a document of Stripewise",

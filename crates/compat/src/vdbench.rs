@@ -4,7 +4,7 @@
 //! The average of a run (`avg_2-60`) is its result. vdbench does not print counts, so a record has
 //! rates and latencies; MB/s must equal the rate times the size.
 
-use crate::foreign_result::{ForeignResult, Origin, ToldKind, agrees, number};
+use crate::foreign_result::{ForeignKind, ForeignResult, Origin, agrees, number};
 use crate::out::{LineReader, Out};
 use crate::text::{Line, fingerprint};
 use serde_json::{Map, Value};
@@ -275,8 +275,8 @@ fn average(
             details.insert(column.to_owned(), Value::from(*value));
         }
     }
-    let told = match told(name, row) {
-        Ok(told) => told,
+    let foreign_result = match foreign_result(name, row) {
+        Ok(foreign_result) => foreign_result,
         Err(reason) => {
             return out.problem(
                 line,
@@ -294,10 +294,10 @@ fn average(
         details,
         ..Origin::default()
     };
-    out.give(told.record(&origin));
+    out.give(foreign_result.record(&origin));
 }
 
-fn told(name: &str, row: &Row<'_>) -> Result<ForeignResult, String> {
+fn foreign_result(name: &str, row: &Row<'_>) -> Result<ForeignResult, String> {
     let of = |column: &str| row.get(column).and_then(|cell| number(cell));
     let need = |column: &str| of(column).ok_or_else(|| format!("has no number in {column}"));
     let (rate, mb) = (need("rate")?, need("MB/sec")?);
@@ -316,7 +316,7 @@ fn told(name: &str, row: &Row<'_>) -> Result<ForeignResult, String> {
         ));
     };
     let ms = |column: &str| of(column).map(|ms| ms * 1e6);
-    let mut told = ForeignResult {
+    let mut foreign_result = ForeignResult {
         job: name.to_owned(),
         iops: Some(rate),
         mib_per_s: Some(mb * unit / 1_048_576.0),
@@ -334,24 +334,24 @@ fn told(name: &str, row: &Row<'_>) -> Result<ForeignResult, String> {
         ..ForeignResult::default()
     };
     let longest = ms("resp_max");
-    let alone = |kind: &mut ToldKind, max: &str| {
+    let alone = |kind: &mut ForeignKind, max: &str| {
         kind.latency_mean = Some(resp * 1e6);
         kind.latency_max = longest.or(ms(max).filter(|max| *max > 0.0));
     };
     if read_share >= 100.0 {
-        alone(&mut told.read, "read_max");
-        told.write = ToldKind::none();
+        alone(&mut foreign_result.read, "read_max");
+        foreign_result.write = ForeignKind::none();
     } else if read_share <= 0.0 {
-        alone(&mut told.write, "write_max");
-        told.read = ToldKind::none();
+        alone(&mut foreign_result.write, "write_max");
+        foreign_result.read = ForeignKind::none();
     } else {
         // The maximum of a mix is that of either direction.
-        told.read.latency_mean = ms("read_resp");
-        told.write.latency_mean = ms("write_resp");
-        told.read.latency_max = ms("read_max");
-        told.write.latency_max = ms("write_max");
+        foreign_result.read.latency_mean = ms("read_resp");
+        foreign_result.write.latency_mean = ms("write_resp");
+        foreign_result.read.latency_max = ms("read_max");
+        foreign_result.write.latency_max = ms("write_max");
     }
-    for kind in [&told.read, &told.write] {
+    for kind in [&foreign_result.read, &foreign_result.write] {
         if kind
             .latency_mean
             .zip(kind.latency_max)
@@ -360,7 +360,7 @@ fn told(name: &str, row: &Row<'_>) -> Result<ForeignResult, String> {
             return Err("reports a mean response time above the longest".to_owned());
         }
     }
-    Ok(told)
+    Ok(foreign_result)
 }
 
 /// Flatfile columns of file system workloads and their raw equivalents.

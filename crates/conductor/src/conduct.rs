@@ -41,7 +41,7 @@ pub struct Setup<'a> {
 }
 
 /// The result of making runs.
-pub struct Conducted {
+pub struct ConductResult {
     /// The runs made this time, in chronological order. A study's have no intervals and histograms;
     /// the store has them in full.
     pub records: Vec<RunRecord>,
@@ -177,7 +177,7 @@ pub fn conduct<S: Study>(
     targets: Vec<OpenTarget>,
     setup: &Setup<'_>,
     changed: &mut dyn FnMut(&mut Store, &S) -> Outcome<()>,
-) -> Conducted {
+) -> ConductResult {
     let simulated = targets.iter().all(|one| one.simulated().is_some());
     let options = RunOptions {
         recordings: setup.recordings.clone(),
@@ -199,7 +199,7 @@ pub fn conduct<S: Study>(
     let records = std::mem::take(&mut session.records);
     drop(session);
     let finished = targets.into_iter().map(OpenTarget::finish);
-    Conducted {
+    ConductResult {
         records,
         // Finish every target, even if another one fails.
         ended: finished.fold(ended, |ended, finished| ended.and(finished)),
@@ -256,7 +256,7 @@ impl Session<'_> {
                     study.completed(run.id, &measured.record);
                     let light = measured.record.without_intervals().without_histograms();
                     self.records.push(light);
-                    measured.kept?;
+                    measured.stored?;
                 }
             }
             changed(store, study)?;

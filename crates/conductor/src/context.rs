@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use stripewise_machine::System;
 use stripewise_results::{HostFacts, run_id};
 use stripewise_runner::session::host_facts;
-use stripewise_store::{ErrorKind, Filter, KeptDocument, Owner, RunSummary, Store};
+use stripewise_store::{ErrorKind, Filter, Owner, RunSummary, Store, StoredDocument};
 use stripewise_targets::FileSystemSize;
 use stripewise_units::{Hint, NameText, WallTime};
 
@@ -124,19 +124,19 @@ impl Context {
     /// Reports what will be done: lines for people.
     pub fn plan(&self, text: impl std::fmt::Display) {
         let text = text.to_string();
-        self.observer().hear(&Event::Plan { text: &text });
+        self.observer().on_event(&Event::Plan { text: &text });
     }
 
     /// Reports what is being done or was done.
     pub fn status(&self, text: impl std::fmt::Display) {
         let text = text.to_string();
-        self.observer().hear(&Event::Status { text: &text });
+        self.observer().on_event(&Event::Status { text: &text });
     }
 
     /// Reports something the user must know.
     pub fn note(&self, text: impl std::fmt::Display) {
         let text = text.to_string();
-        self.observer().hear(&Event::Note {
+        self.observer().on_event(&Event::Note {
             text: &text,
             hint: None,
         });
@@ -144,7 +144,7 @@ impl Context {
 
     /// Reports a failure the program recovered from, as a note with its hint.
     pub fn note_failure(&self, text: &str, failure: &Failure) {
-        self.observer().hear(&Event::Note {
+        self.observer().on_event(&Event::Note {
             text,
             hint: failure.hint.as_ref(),
         });
@@ -159,7 +159,7 @@ impl Context {
             .unwrap_or_else(PoisonError::into_inner);
         late.get_or_insert(failure.exit);
         drop(late);
-        self.observer().hear(&Event::Failure {
+        self.observer().on_event(&Event::Failure {
             text: &failure.chain(),
             hint: failure.hint.as_ref(),
         });
@@ -247,10 +247,10 @@ impl Context {
                 },
                 store.recovered().join(", ")
             );
-            self.observer().hear(&Event::Remark { text: &text });
+            self.observer().on_event(&Event::Remark { text: &text });
         }
         for unreadable in store.unrecovered() {
-            self.observer().hear(&Event::Warning {
+            self.observer().on_event(&Event::Warning {
                 code: None,
                 text: &unreadable.error.to_string(),
                 hint: Some(&Hint::plain(unreadable.error.hint())),
@@ -345,7 +345,7 @@ impl Context {
         let mut damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
         if damaged.insert(name.clone()) {
             let failure = store_failure(error);
-            self.observer().hear(&Event::Failure {
+            self.observer().on_event(&Event::Failure {
                 text: &failure.chain(),
                 hint: failure.hint.as_ref(),
             });
@@ -443,7 +443,7 @@ impl Context {
 ///
 /// # Errors
 /// If the store rejects it.
-pub fn keep_document(
+pub fn store_document(
     context: &Context,
     store: &mut Store,
     kind: &str,
@@ -451,40 +451,40 @@ pub fn keep_document(
     content: &impl Serialize,
 ) -> Outcome<()> {
     let json = serde_json::to_string(content).map_err(|error| Failure::of(Exit::Store, error))?;
-    let document = KeptDocument {
+    let document = StoredDocument {
         name: name.to_owned(),
-        kept_at: context.timestamp(),
+        stored_at: context.timestamp(),
         json,
     };
-    store.keep_document(kind, &document).map_err(store_failure)
+    store.store_document(kind, &document).map_err(store_failure)
 }
 
-/// Stores the document of a measurement that has no runs: see [`keep_document`].
+/// Stores the document of a measurement that has no runs: see [`store_document`].
 ///
 /// # Errors
 /// If the store rejects it.
-pub fn keep_measured(
+pub fn store_measured(
     context: &Context,
     store: &mut Store,
     kind: &str,
     name: &str,
     content: &impl Serialize,
 ) -> Outcome<()> {
-    keep_document(context, store, kind, name, content)?;
+    store_document(context, store, kind, name, content)?;
     context.note_measured();
     Ok(())
 }
 
 /// Stores the document of a measurement that is shown whether the store takes it or not: see
-/// [`keep_measured`], and [`Context::note_late_failure`] for a failure.
-pub fn keep_or_report(
+/// [`store_measured`], and [`Context::note_late_failure`] for a failure.
+pub fn store_or_report(
     context: &Context,
     store: &mut Store,
     kind: &str,
     name: &str,
     content: &impl Serialize,
 ) {
-    if let Err(failure) = keep_measured(context, store, kind, name, content) {
+    if let Err(failure) = store_measured(context, store, kind, name, content) {
         context.note_late_failure(&failure);
     }
 }

@@ -125,14 +125,14 @@ pub fn durations(
         match pilot {
             Some(pilot) => {
                 let mut arrays = living_arrays(cell.opened);
-                piloted(cell, pilot.clone(), &mut arrays, stop).map(RateSeen::Piloted)
+                piloted(cell, pilot.clone(), &mut arrays, stop).map(RateEstimate::Piloted)
             }
             None => {
                 let operations = looks[index].operations;
                 let seen = look_at(cell, stop)?;
                 match operations {
-                    None => long_enough(cell, seen, stop).map(RateSeen::Length),
-                    Some(_) => Ok(RateSeen::Rate(seen)),
+                    None => long_enough(cell, seen, stop).map(RateEstimate::Length),
+                    Some(_) => Ok(RateEstimate::Rate(seen)),
                 }
             }
         }
@@ -155,7 +155,7 @@ fn looked_at(workload: &Workload) -> Workload {
     }
 }
 
-enum RateSeen {
+enum RateEstimate {
     Rate(f64),
     Length(u64),
     Piloted(SustainedRecord),
@@ -232,16 +232,16 @@ fn rate_of(
     Ok(whole.map_or(0.0, |job| job.outcome.iops))
 }
 
-fn cell_time(seen: RateSeen, operations: f64) -> CellTime {
+fn cell_time(seen: RateEstimate, operations: f64) -> CellTime {
     let unpiloted = |duration_ns: u64| CellTime {
         ramp_ns: duration_ns / 20,
         duration_ns,
         sustained: None,
     };
     match seen {
-        RateSeen::Rate(iops) => unpiloted(duration_ns(operations, iops)),
-        RateSeen::Length(duration_ns) => unpiloted(duration_ns),
-        RateSeen::Piloted(found) => {
+        RateEstimate::Rate(iops) => unpiloted(duration_ns(operations, iops)),
+        RateEstimate::Length(duration_ns) => unpiloted(duration_ns),
+        RateEstimate::Piloted(found) => {
             let duration_ns = duration_ns(operations, found.iops.unwrap_or(0.0));
             CellTime {
                 ramp_ns: rounded_ns(behind_ns(&found) + duration_ns / 20),

@@ -12,7 +12,7 @@ use crate::keep::RunPlace;
 use crate::measure::{Measured, PlacedJob, RunOptions, length_ns, measure};
 use crate::needs::Needs;
 use crate::observer::Progress;
-use crate::parts::keep_run;
+use crate::parts::store_run;
 use crate::permissions::Permissions;
 use crate::start::{Companion, places};
 use crate::targets::{OpenTarget, judge_requirements, open_nothing, open_target};
@@ -25,13 +25,13 @@ use stripewise_workload::{Request, Workload};
 /// The group behind a command that decides from result to result.
 pub trait HostGroup: Companion {
     /// On the leader, before anything is opened: sends what all hosts are to open.
-    fn aim(&self, aim: &Aim);
+    fn aim(&self, aim: &TargetUse);
 
     /// On the others: waits for that. The target is named as on this host.
     ///
     /// # Errors
     /// If the group gives up.
-    fn opened(&self, context: &Context) -> Outcome<(String, Aim)>;
+    fn opened(&self, context: &Context) -> Outcome<(String, TargetUse)>;
 
     /// On the leader: sends the run that is made now.
     fn tell(&self, step: &Step);
@@ -54,7 +54,7 @@ pub trait HostGroup: Companion {
 
 /// What a command does to its target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Aim {
+pub struct TargetUse {
     /// What the target must offer.
     pub need: Needs,
     /// Nothing is opened: the null engine needs no target.
@@ -79,8 +79,8 @@ pub struct Step {
 }
 
 impl Step {
-    fn of(wishes: &[PlacedJob], how: &RunOptions) -> Step {
-        let jobs = wishes.iter();
+    fn of(placed_jobs: &[PlacedJob], how: &RunOptions) -> Step {
+        let jobs = placed_jobs.iter();
         let part = how.series.as_ref().map(|(_, part)| part.clone());
         Step {
             jobs: jobs
@@ -137,14 +137,14 @@ pub fn measure_with(
     context: &Context,
     store: &mut Store,
     opened: &[OpenTarget],
-    wishes: &[PlacedJob],
+    placed_jobs: &[PlacedJob],
     how: &RunOptions,
     (progress, place): (&Progress<'_>, &RunPlace<'_>),
 ) -> Outcome<Measured> {
     let Some(GroupRuns { group, own_series }) = leading else {
-        return measure(context, store, opened, wishes, how, progress, place);
+        return measure(context, store, opened, placed_jobs, how, progress, place);
     };
-    let step = Step::of(wishes, how);
+    let step = Step::of(placed_jobs, how);
     group.tell(&step);
     let own = RunOptions {
         series: Some((own_series.clone(), step.part)),
@@ -152,13 +152,13 @@ pub fn measure_with(
         companion: Some(Rc::clone(group).companion()),
         ..how.clone()
     };
-    let measured = measure(context, store, opened, wishes, &own, progress, place)?;
-    match keep_run(context, store, group.measured(), how) {
+    let measured = measure(context, store, opened, placed_jobs, &own, progress, place)?;
+    match store_run(context, store, group.measured(), how) {
         Ok(merged) => Ok(Measured {
             record: merged.record,
-            kept: measured.kept.and(merged.kept),
+            stored: measured.stored.and(merged.stored),
         }),
-        Err(failure) => measured.kept.and(Err(failure)),
+        Err(failure) => measured.stored.and(Err(failure)),
     }
 }
 
@@ -177,7 +177,7 @@ pub fn open_with(
 ) -> Outcome<OpenTarget> {
     if let Some(group) = group {
         judge_requirements(context, store, text, need, permissions)?;
-        group.aim(&Aim {
+        group.aim(&TargetUse {
             need: need.clone(),
             is_null: false,
         });
@@ -196,7 +196,7 @@ pub fn open_nothing_with(
     need: &Needs,
     group: &Rc<dyn HostGroup>,
 ) -> Outcome<OpenTarget> {
-    group.aim(&Aim {
+    group.aim(&TargetUse {
         need: need.clone(),
         is_null: true,
     });
@@ -244,12 +244,12 @@ fn make_runs(
         ..RunOptions::of(context, Request::default(), simulated)
     };
     while let Some(step) = group.next(context)? {
-        let wishes = step.jobs.iter().map(|(name, workload)| PlacedJob {
+        let placed_jobs = step.jobs.iter().map(|(name, workload)| PlacedJob {
             name: name.clone(),
             workload: workload.clone(),
             targets: vec![0],
         });
-        let wishes: Vec<PlacedJob> = wishes.collect();
+        let placed_jobs: Vec<PlacedJob> = placed_jobs.collect();
         let how = RunOptions {
             request: step.request,
             series: Some((series.clone(), step.part)),
@@ -262,11 +262,19 @@ fn make_runs(
         let place = RunPlace {
             title: "Measuring",
             before_ns: 0,
-            expected_ns: length_ns(&wishes),
+            expected_ns: length_ns(&placed_jobs),
             after_ns: None,
         };
-        let measured = measure(context, store, opened, &wishes, &how, &progress, &place)?;
-        measured.kept?;
+        let measured = measure(
+            context,
+            store,
+            opened,
+            &placed_jobs,
+            &how,
+            &progress,
+            &place,
+        )?;
+        measured.stored?;
         if context.signal().is_some() {
             break;
         }

@@ -4,7 +4,7 @@
 use crate::context::{Context, store_failure};
 use crate::failure::{Failure, Outcome};
 use crate::observer::{Event, JobInterval, Progress};
-use crate::start::{Companion, Started, Waiting};
+use crate::start::{Companion, Started, WaitContext};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 use stripewise_io_engine::Kind;
@@ -98,7 +98,11 @@ impl<'a, 'store> Keeper<'a, 'store> {
 
     /// Sets the companion, and whether the run is in virtual time.
     #[must_use]
-    pub fn beside(mut self, companion: Option<&'a dyn Companion>, is_virtual: bool) -> Self {
+    pub fn with_companion(
+        mut self,
+        companion: Option<&'a dyn Companion>,
+        is_virtual: bool,
+    ) -> Self {
         (self.companion, self.is_virtual) = (companion, is_virtual);
         self
     }
@@ -140,7 +144,7 @@ impl<'a, 'store> Keeper<'a, 'store> {
             }
         };
         self.writer
-            .finish_under_a_free_id(record, new_id, [PATIENCE, LAST_WAIT], say)
+            .finish_with_free_id(record, new_id, [PATIENCE, LAST_WAIT], say)
             .map_err(store_failure)?;
         if self.has_failed {
             let text = format!("the run has been kept after all: {}", record.id);
@@ -175,7 +179,7 @@ impl Listener for Keeper<'_, '_> {
         self.run.clone_from(&skeleton.id);
         self.names = skeleton.jobs.iter().map(|job| job.name.clone()).collect();
         let mut skeleton = skeleton.clone();
-        let waiting = Waiting {
+        let waiting = WaitContext {
             context: self.context,
             progress: self.progress,
             position: self.before_ns,
@@ -222,7 +226,7 @@ impl Listener for Keeper<'_, '_> {
         let jobs: Vec<JobInterval> = (self.names.iter().zip(intervals))
             .map(|(name, interval)| job_interval(name, interval))
             .collect();
-        self.context.observer().hear(&Event::Interval {
+        self.context.observer().on_event(&Event::Interval {
             run: &self.run,
             duration_ns: summary.duration_ns,
             jobs: &jobs,
@@ -275,7 +279,7 @@ impl Listener for Keeper<'_, '_> {
 }
 
 fn warn(context: &Context, text: &str) {
-    context.observer().hear(&Event::Warning {
+    context.observer().on_event(&Event::Warning {
         code: None,
         text,
         hint: None,
@@ -311,7 +315,7 @@ fn job_interval(name: &str, interval: &Interval) -> JobInterval {
 pub fn finished(context: &Context, record: &RunRecord) {
     context.note_measured();
     let light = record.clone().without_intervals().without_histograms();
-    context.observer().hear(&Event::Run { run: &light });
+    context.observer().on_event(&Event::Run { run: &light });
 }
 
 /// Whether a record is complete, not partial.

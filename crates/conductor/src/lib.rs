@@ -29,7 +29,7 @@ pub mod start;
 pub mod start_at;
 pub mod targets;
 
-pub use conduct::{Conducted, Setup, conduct, open};
+pub use conduct::{ConductResult, Setup, conduct, open};
 pub use context::{Clock, Context, Surroundings};
 pub use exit::Exit;
 pub use failure::{Failure, Outcome};

@@ -38,7 +38,7 @@ const OWN_COST_NS: u64 = 5_000_000;
 const PIECE_INTERVAL_NS: u64 = 100_000_000;
 
 /// Verifies the data that runs read and write.
-pub trait Verifies: Debug {
+pub trait RunVerification: Debug {
     /// What the next run of these jobs is checked against.
     fn checks(&self, context: &Context, jobs: &[PlacedJob]) -> Checks;
     /// Reads back everything that was written after a run, and records the findings.
@@ -99,7 +99,7 @@ pub struct RunOptions {
     /// The companion of the runs: other hosts measure at the same time.
     pub companion: Option<Rc<dyn Companion>>,
     /// Verifies their data, if the request demands it.
-    pub verified: Option<Rc<dyn Verifies>>,
+    pub verified: Option<Rc<dyn RunVerification>>,
     /// The operations of recorded loads, if there are any.
     pub recordings: Option<Rc<dyn Recordings>>,
 }
@@ -147,7 +147,7 @@ pub struct Measured {
     pub record: RunRecord,
     /// The store's failure, if it could not be stored. The record is valid
     /// and shown anyway.
-    pub kept: Outcome<()>,
+    pub stored: Outcome<()>,
 }
 
 /// Runs jobs concurrently and stores the record. Simulated arrays are rebuilt. Makes a pilot
@@ -156,16 +156,24 @@ pub fn measure(
     context: &Context,
     store: &mut Store,
     opened: &[OpenTarget],
-    wishes: &[PlacedJob],
+    placed_jobs: &[PlacedJob],
     how: &RunOptions,
     progress: &Progress<'_>,
     place: &RunPlace<'_>,
 ) -> Outcome<Measured> {
     let mut arrays = living_arrays(opened);
-    let pilot = pilot_before(opened, wishes, &how.request).filter(|_| how.sustained.is_none());
+    let pilot = pilot_before(opened, placed_jobs, &how.request).filter(|_| how.sustained.is_none());
     let Some(mut pilot) = pilot else {
         let progress = (progress, place);
-        return measure_on(context, store, opened, &mut arrays, wishes, how, progress);
+        return measure_on(
+            context,
+            store,
+            opened,
+            &mut arrays,
+            placed_jobs,
+            how,
+            progress,
+        );
     };
     let mut spent_ns = 0;
     let found = pilot_with(context, &mut pilot, how, &mut |piece, options| {
@@ -179,14 +187,22 @@ pub fn measure(
         let jobs = std::slice::from_ref(piece);
         let progress = (progress, &place);
         let measured = measure_on(context, store, opened, &mut arrays, jobs, options, progress)?;
-        measured.kept.map(|()| measured.record)
+        measured.stored.map(|()| measured.record)
     })?;
     let how = RunOptions {
         sustained: Some(found),
         ..how.clone()
     };
     let progress = (progress, place);
-    measure_on(context, store, opened, &mut arrays, wishes, &how, progress)
+    measure_on(
+        context,
+        store,
+        opened,
+        &mut arrays,
+        placed_jobs,
+        &how,
+        progress,
+    )
 }
 
 /// Makes the runs of a pilot and stores them, each as its own part.
@@ -230,13 +246,13 @@ pub fn measure_on(
     store: &mut Store,
     opened: &[OpenTarget],
     arrays: &mut LivingArrays,
-    wishes: &[PlacedJob],
+    placed_jobs: &[PlacedJob],
     how: &RunOptions,
     (progress, place): (&Progress<'_>, &RunPlace<'_>),
 ) -> Outcome<Measured> {
-    let (jobs, settings) = prepare_run(context, opened, wishes, how)?;
+    let (jobs, settings) = prepare_run(context, opened, placed_jobs, how)?;
     let stop = AtomicU8::new(u8::from(context.signal().is_some()));
-    let mut used = wishes.iter().flat_map(|spec| &spec.targets);
+    let mut used = placed_jobs.iter().flat_map(|spec| &spec.targets);
     let simulated = used.any(|&target| opened[target].simulated().is_some());
     let when_full = match simulated {
         true => WhenFull::Wait,
@@ -245,7 +261,7 @@ pub fn measure_on(
     let writer =
         RunWriter::start(store, when_full).map_err(|error| no_thread("to keep results", &error))?;
     let mut keeper = Keeper::new(context, writer, &stop, progress, place)
-        .beside(how.companion.as_deref(), simulated);
+        .with_companion(how.companion.as_deref(), simulated);
     let mut record = if simulated {
         arrays.run(&jobs, &settings, &mut keeper, &stop)
     } else {
@@ -253,8 +269,8 @@ pub fn measure_on(
     }
     .map_err(run_failure)?;
     keeper.allowed()?;
-    if let (Some(beside), Some(checks)) = (&how.verified, &settings.checks) {
-        beside.finish(context, opened, checks, &mut record)?;
+    if let (Some(verification), Some(checks)) = (&how.verified, &settings.checks) {
+        verification.finish(context, opened, checks, &mut record)?;
     }
     if let Some(recordings) = &how.recordings {
         let loads = jobs.iter().zip(&mut record.jobs);
@@ -268,19 +284,19 @@ pub fn measure_on(
         let fidelity = replays.find_map(|replay| replay.fidelity.clone());
         record.fidelity = fidelity.map(Box::new);
     }
-    let kept = keeper.finish(&mut record);
-    Ok(Measured { record, kept })
+    let stored = keeper.finish(&mut record);
+    Ok(Measured { record, stored })
 }
 
 /// The jobs of a run, checked against their targets, and its settings.
 pub fn prepare_run<'a>(
     context: &Context,
     opened: &'a [OpenTarget],
-    wishes: &[PlacedJob],
+    placed_jobs: &[PlacedJob],
     how: &RunOptions,
 ) -> Outcome<(Vec<Job<'a>>, Settings)> {
-    let jobs = jobs(opened, wishes, how.recordings.as_deref())?;
-    Ok((jobs, settings(context, opened, wishes, how)?))
+    let jobs = jobs(opened, placed_jobs, how.recordings.as_deref())?;
+    Ok((jobs, settings(context, opened, placed_jobs, how)?))
 }
 
 /// Runs jobs on simulated arrays, each rebuilt first.
@@ -296,10 +312,10 @@ pub fn simulate(
 
 fn jobs<'a>(
     opened: &'a [OpenTarget],
-    wishes: &[PlacedJob],
+    placed_jobs: &[PlacedJob],
     recordings: Option<&dyn Recordings>,
 ) -> Outcome<Vec<Job<'a>>> {
-    wishes
+    placed_jobs
         .iter()
         .map(|spec| {
             let places = spec
@@ -376,14 +392,14 @@ pub fn workload_failure(error: stripewise_workload::WorkloadError) -> Failure {
 fn settings(
     context: &Context,
     opened: &[OpenTarget],
-    wishes: &[PlacedJob],
+    placed_jobs: &[PlacedJob],
     how: &RunOptions,
 ) -> Outcome<Settings> {
     let started_at = context.timestamp();
     let request = &how.request;
-    let mut used = wishes.iter().flat_map(|spec| &spec.targets);
+    let mut used = placed_jobs.iter().flat_map(|spec| &spec.targets);
     let simulated = used.any(|&target| opened[target].simulated().is_some());
-    let jobs = wishes.iter().map(|spec| RequestJob {
+    let jobs = placed_jobs.iter().map(|spec| RequestJob {
         name: spec.name.clone(),
         targets: spec
             .targets
@@ -422,7 +438,8 @@ fn settings(
         earlier: how.earlier.clone(),
         skipped: how.skipped.clone(),
         faults: how.faults.clone(),
-        checks: (how.verified.as_ref()).map(|beside| beside.checks(context, wishes)),
+        checks: (how.verified.as_ref())
+            .map(|verification| verification.checks(context, placed_jobs)),
     })
 }
 

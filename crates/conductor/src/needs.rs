@@ -98,7 +98,7 @@ impl Needs {
 
     /// What operations require of the kernel beyond plain reads and writes.
     #[must_use]
-    pub fn manner(&self) -> IoFeatures {
+    pub fn features(&self) -> IoFeatures {
         IoFeatures::of(&self.loads).passed_through(self.engine == EngineName::Nvme)
     }
 }

@@ -111,7 +111,7 @@ pub struct JobInterval {
 /// operations are in flight: it must not block.
 pub trait Observer {
     /// Something happened.
-    fn hear(&self, event: &Event<'_>);
+    fn on_event(&self, event: &Event<'_>);
 }
 
 /// Ignores all events.
@@ -119,7 +119,7 @@ pub trait Observer {
 pub struct NullObserver;
 
 impl Observer for NullObserver {
-    fn hear(&self, _event: &Event<'_>) {}
+    fn on_event(&self, _event: &Event<'_>) {}
 }
 
 /// The time that the rest of the work may take, at the rate so far; `None` before anything was
@@ -143,7 +143,7 @@ impl<'a> Progress<'a> {
         if hidden {
             return Progress { observer: None };
         }
-        observer.hear(&Event::Begin { title, total });
+        observer.on_event(&Event::Begin { title, total });
         Progress {
             observer: Some(observer),
         }
@@ -151,7 +151,7 @@ impl<'a> Progress<'a> {
 
     /// Reports the position, and the time that may remain.
     pub fn update(&self, position: u64, title: &str, left_ns: Option<u64>) {
-        self.hear(&Event::Progress {
+        self.on_event(&Event::Progress {
             title,
             position,
             left_ns,
@@ -160,18 +160,18 @@ impl<'a> Progress<'a> {
 
     /// Corrects its length.
     pub fn set_total(&self, total: u64) {
-        self.hear(&Event::Total { total });
+        self.on_event(&Event::Total { total });
     }
 
-    fn hear(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         if let Some(observer) = self.observer {
-            observer.hear(event);
+            observer.on_event(event);
         }
     }
 }
 
 impl Drop for Progress<'_> {
     fn drop(&mut self) {
-        self.hear(&Event::End);
+        self.on_event(&Event::End);
     }
 }

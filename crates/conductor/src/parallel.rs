@@ -52,7 +52,7 @@ pub fn simulate_all<'a>(
     let mut refused = None;
     simulate_cells(context, &cells, &mut |mut record| {
         if refused.is_none() {
-            refused = keep_new(context, store, &mut record).err();
+            refused = store_new(context, store, &mut record).err();
         }
         records.push(record);
         Ok(())
@@ -61,7 +61,7 @@ pub fn simulate_all<'a>(
 }
 
 /// Stores a record that was just made, under another id if its own is taken.
-pub fn keep_new(context: &Context, store: &mut Store, record: &mut RunRecord) -> Outcome<()> {
+pub fn store_new(context: &Context, store: &mut Store, record: &mut RunRecord) -> Outcome<()> {
     let started_at = record.started_at.clone();
     store
         .save_new_run(record, || context.new_id(&started_at))
@@ -87,15 +87,15 @@ impl<'a> SimulatedCell<'a> {
     pub fn prepare(
         context: &Context,
         opened: &'a [OpenTarget],
-        wishes: &[PlacedJob],
+        placed_jobs: &[PlacedJob],
         how: &RunOptions,
     ) -> Outcome<SimulatedCell<'a>> {
-        let (jobs, settings) = prepare_run(context, opened, wishes, how)?;
+        let (jobs, settings) = prepare_run(context, opened, placed_jobs, how)?;
         Ok(SimulatedCell {
             opened,
             jobs,
             settings,
-            pilot: pilot_before(opened, wishes, &how.request),
+            pilot: pilot_before(opened, placed_jobs, &how.request),
         })
     }
 }

@@ -7,12 +7,12 @@ use crate::failure::{Failure, Outcome};
 use crate::keep::finished;
 use crate::measure::{Measured, RunOptions};
 use stripewise_lab::hosts::{
-    HostPart, Latencies, LineError, Merge, MergeError, Merged, Missing, PartInterval, PartJob,
+    HostPart, Latencies, LineError, Merge, MergeError, Merged, MissingHosts, PartInterval, PartJob,
     from_line, to_line,
 };
 use stripewise_results::{Interval, JobRecord, KindOutcome, RunRecord};
 use stripewise_stats::Histogram;
-use stripewise_store::{IntervalHistograms, KeptDocument, Store};
+use stripewise_store::{IntervalHistograms, Store, StoredDocument};
 
 /// Kind of the document that stores the parts of a merged run, by the run's id.
 const MERGED: &str = "merged";
@@ -85,8 +85,8 @@ pub fn parts_of(store: &Store, run: RunRecord) -> Outcome<Vec<HostPart>> {
         let jobs = jobs_of(store, &run)?;
         return Ok(vec![HostPart::new(run, jobs)]);
     }
-    let kept = store.document(MERGED, &run.id).map_err(store_failure)?;
-    let Some(kept) = kept else {
+    let stored = store.document(MERGED, &run.id).map_err(store_failure)?;
+    let Some(stored) = stored else {
         return Err(Failure::usage(
             format!(
                 "run {} was merged, and the runs of its hosts are not kept with it",
@@ -96,7 +96,7 @@ pub fn parts_of(store: &Store, run: RunRecord) -> Outcome<Vec<HostPart>> {
         ));
     };
     let mut parts = Vec::new();
-    for line in kept.json.lines() {
+    for line in stored.json.lines() {
         let found = from_line(line).map_err(|error| Failure::of(Exit::Store, error))?;
         parts.extend(found);
     }
@@ -138,14 +138,14 @@ pub fn merge_failure(error: MergeError) -> Failure {
 ///
 /// # Errors
 /// If there was no time at which all hosts were measuring, or the store cannot be read.
-pub fn keep_run(
+pub fn store_run(
     context: &Context,
     store: &mut Store,
     parts: Vec<HostPart>,
     how: &RunOptions,
 ) -> Outcome<Measured> {
     let merge: Merge = parts.into_iter().collect();
-    let mut merged = merge.total(Missing::Allowed).map_err(merge_failure)?;
+    let mut merged = merge.total(MissingHosts::Allowed).map_err(merge_failure)?;
     let run = &mut merged.run;
     run.id = context.free_id(store, &run.started_at)?;
     run.command = context.command().to_vec();
@@ -156,10 +156,10 @@ pub fn keep_run(
     run.answer_block = how.answer_block;
     run.experiment.clone_from(&how.experiment);
     let parts: Vec<&HostPart> = merge.parts().collect();
-    let kept = keep_merged(context, store, &merged, &parts);
+    let stored = store_merged(context, store, &merged, &parts);
     Ok(Measured {
         record: merged.run,
-        kept,
+        stored,
     })
 }
 
@@ -168,7 +168,7 @@ pub fn keep_run(
 ///
 /// # Errors
 /// The store's failure.
-pub fn keep_merged(
+pub fn store_merged(
     context: &Context,
     store: &mut Store,
     merged: &Merged,
@@ -200,12 +200,12 @@ pub fn keep_merged(
     store
         .finish_run(handle, &merged.run)
         .map_err(store_failure)?;
-    keep_parts(context, store, &merged.run.id, parts)?;
+    store_parts(context, store, &merged.run.id, parts)?;
     finished(context, &merged.run);
     Ok(())
 }
 
-fn keep_parts(context: &Context, store: &mut Store, id: &str, parts: &[&HostPart]) -> Outcome<()> {
+fn store_parts(context: &Context, store: &mut Store, id: &str, parts: &[&HostPart]) -> Outcome<()> {
     let lines = parts.iter().map(|part| to_line(&part.run, &part.jobs, &[]));
     let lines: Vec<String> = lines
         .collect::<Result<_, _>>()
@@ -218,12 +218,12 @@ fn keep_parts(context: &Context, store: &mut Store, id: &str, parts: &[&HostPart
         ));
         return Ok(());
     }
-    let document = KeptDocument {
+    let document = StoredDocument {
         name: id.to_owned(),
-        kept_at: context.timestamp(),
+        stored_at: context.timestamp(),
         json,
     };
     store
-        .keep_document(MERGED, &document)
+        .store_document(MERGED, &document)
         .map_err(store_failure)
 }

@@ -18,7 +18,7 @@ pub struct Simulated {
     spec: ArraySpec,
     facts: TargetFacts,
     /// As named in a request, with the state in which a run finds the array.
-    asked: String,
+    typed: String,
 }
 
 impl Simulated {
@@ -44,7 +44,7 @@ impl Simulated {
         Ok(Simulated {
             spec,
             facts,
-            asked: text,
+            typed: text,
         })
     }
 
@@ -61,15 +61,15 @@ impl Simulated {
             ..self.facts.clone()
         };
         // Of two values of a key, the last counts.
-        let joint = if self.asked.contains('?') { '&' } else { '?' };
+        let joint = if self.typed.contains('?') { '&' } else { '?' };
         let (seed, age_ns) = (spec.seed, spec.age_ns);
-        let asked = format!("{}{joint}seed={seed}&age={age_ns}ns", self.asked);
-        Simulated { spec, facts, asked }
+        let typed = format!("{}{joint}seed={seed}&age={age_ns}ns", self.typed);
+        Simulated { spec, facts, typed }
     }
 
     /// The target as named in a request.
-    pub fn asked(&self) -> &str {
-        &self.asked
+    pub fn typed(&self) -> &str {
+        &self.typed
     }
 
     /// The target's facts, as recorded.
@@ -83,7 +83,7 @@ impl Simulated {
     }
 
     /// What absorbs the writes of this workload for a while; `None` if nothing does.
-    pub fn absorbs(&self, workload: &Workload) -> Option<Absorbs> {
+    pub fn absorbs(&self, workload: &Workload) -> Option<AbsorbingStorage> {
         if workload.read_percent == 100 {
             return None;
         }
@@ -107,7 +107,7 @@ impl Simulated {
         let spare_bytes = (spec.ssd.size_bytes as f64 * spec.ssd.spare_percent / 100.0) as u64;
         let flash_bytes = all_disks(spec.ssd.size_bytes.saturating_add(spare_bytes));
         let most_bytes = cache_bytes.max(burst_bytes).max(fast_bytes);
-        (most_bytes > 0 || is_fresh).then_some(Absorbs {
+        (most_bytes > 0 || is_fresh).then_some(AbsorbingStorage {
             cache_bytes: (most_bytes > 0).then_some(most_bytes),
             flash_bytes: is_fresh.then_some(flash_bytes),
         })
@@ -129,7 +129,7 @@ impl Simulated {
 
 /// Storage that absorbs writes for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Absorbs {
+pub struct AbsorbingStorage {
     /// The largest of cache, fast flash and burst credit, in bytes.
     pub cache_bytes: Option<u64>,
     /// Bytes of flash that were never written, spare included.

@@ -38,7 +38,7 @@ pub trait Companion: fmt::Debug {
     ///
     /// # Errors
     /// If the group gives up.
-    fn ready(&self, waiting: &Waiting<'_>) -> Outcome<Agreed>;
+    fn ready(&self, waiting: &WaitContext<'_>) -> Outcome<StartAgreement>;
 
     /// A measured interval of all jobs is complete.
     fn interval(&self, summary: &IntervalSummary, intervals: &[Interval]) {
@@ -89,7 +89,7 @@ pub fn places(targets: &[String]) -> Vec<MeasuredPlace> {
 }
 
 /// What a companion works with while it waits.
-pub struct Waiting<'a> {
+pub struct WaitContext<'a> {
     /// Store, clock, interrupt.
     pub context: &'a Context,
     /// Where the wait is shown.
@@ -104,7 +104,7 @@ pub struct Waiting<'a> {
 
 /// What the hosts agreed on.
 #[derive(Clone, Debug, Default)]
-pub struct Agreed {
+pub struct StartAgreement {
     /// The instant, on this host's clock.
     pub at: Option<WallTime>,
     /// Offset of this host's clock from that of the group, and its error.
@@ -125,22 +125,22 @@ pub struct ClockOffset {
 /// Starts runs at an instant that the user gave to each host. Further runs follow
 /// at times that all hosts compute alike.
 #[derive(Debug)]
-pub struct AtInstant {
+pub struct ScheduledStart {
     next: Cell<WallTime>,
 }
 
-impl AtInstant {
+impl ScheduledStart {
     /// The first run starts at `first`.
     #[must_use]
-    pub fn new(first: WallTime) -> AtInstant {
-        AtInstant {
+    pub fn new(first: WallTime) -> ScheduledStart {
+        ScheduledStart {
             next: Cell::new(first),
         }
     }
 }
 
-impl Companion for AtInstant {
-    fn ready(&self, waiting: &Waiting<'_>) -> Outcome<Agreed> {
+impl Companion for ScheduledStart {
+    fn ready(&self, waiting: &WaitContext<'_>) -> Outcome<StartAgreement> {
         let at = self.next.get();
         let lengths = waiting.skeleton.jobs.iter();
         let length_ns = lengths.map(|job| job.workload.length_ns()).max();
@@ -149,29 +149,29 @@ impl Companion for AtInstant {
         if !waiting.is_virtual {
             wait_until(waiting, at);
         }
-        Ok(Agreed {
+        Ok(StartAgreement {
             at: Some(at),
-            ..Agreed::default()
+            ..StartAgreement::default()
         })
     }
 }
 
 /// Sleeps until the host's clock reads `at`, even if that clock is set meanwhile;
 /// an interrupt ends it.
-fn wait_until(waiting: &Waiting<'_>, at: WallTime) {
+fn wait_until(waiting: &WaitContext<'_>, at: WallTime) {
     let context = waiting.context;
-    let mut is_said = false;
+    let mut is_announced = false;
     while context.signal().is_none() {
         let Ok(left_ns @ 1..) = u64::try_from(at.since(context.wall())) else {
             return;
         };
-        if !is_said && left_ns > 2_000_000_000 {
+        if !is_announced && left_ns > 2_000_000_000 {
             let left = format_duration(left_ns);
             context.status(format!(
                 "Waiting for {at}, in {left}; Ctrl-C ends the wait."
             ));
         }
-        is_said = true;
+        is_announced = true;
         let title = format!("Starts in {}", format_duration(left_ns));
         waiting.progress.update(waiting.position, &title, None);
         std::thread::sleep(Duration::from_nanos(left_ns.min(LOOK_EVERY_NS)));
@@ -181,7 +181,7 @@ fn wait_until(waiting: &Waiting<'_>, at: WallTime) {
 /// When a run's workers started, as accurately as another thread can determine.
 #[derive(Clone, Debug)]
 pub(super) struct Started {
-    agreed: Agreed,
+    agreed: StartAgreement,
     /// The host's clock at `read_ns`.
     wall: WallTime,
     /// The context's clock when the workers were released; later checks of the run's own time
@@ -195,7 +195,7 @@ pub(super) struct Started {
 
 impl Started {
     /// Called when the workers are released.
-    pub(super) fn now(waiting: &Waiting<'_>, agreed: Agreed) -> Started {
+    pub(super) fn now(waiting: &WaitContext<'_>, agreed: StartAgreement) -> Started {
         let (now_ns, wall) = (waiting.context.now_ns(), waiting.context.wall());
         let ramps = waiting.skeleton.jobs.iter().map(|job| job.workload.ramp_ns);
         Started {
@@ -223,7 +223,7 @@ impl Started {
     /// The start for the record; none for simulated arrays, whose virtual time began at no
     /// agreed instant.
     pub(super) fn record(&self) -> Option<StartRecord> {
-        let Agreed { at, clock, group } = self.agreed.clone();
+        let StartAgreement { at, clock, group } = self.agreed.clone();
         let started = match self.is_virtual {
             true => at?,
             false => WallTime(self.wall.ns().saturating_add(self.at_ns - self.read_ns)),

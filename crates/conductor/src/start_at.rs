@@ -18,11 +18,11 @@ const WAIT_MAX: SignedDuration = SignedDuration::from_hours(7 * 24);
 #[derive(Clone, Debug, PartialEq)]
 pub struct StartAt {
     typed: String,
-    moment: Moment,
+    moment: StartTime,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Moment {
+enum StartTime {
     /// This long from now.
     In(Nanoseconds),
     /// The next time that clocks show this, in local time or UTC.
@@ -43,7 +43,7 @@ impl FromStr for StartAt {
         let refused = || ParseError::new(typed, "is not a valid time to start at", HINT);
         let text = typed.trim();
         let moment = if let Some(length) = text.strip_prefix('+') {
-            Moment::In(length.parse()?)
+            StartTime::In(length.parse()?)
         } else {
             let (text, zone) = match text.strip_suffix(['Z', 'z']) {
                 Some(text) => (text, Zone::Utc),
@@ -54,8 +54,8 @@ impl FromStr for StartAt {
                 return Err(refused());
             }
             match text.parse::<Time>() {
-                Ok(time) if !text.contains('-') => Moment::Time(time, zone),
-                _ => Moment::At(text.parse().map_err(|_| refused())?, zone),
+                Ok(time) if !text.contains('-') => StartTime::Time(time, zone),
+                _ => StartTime::At(text.parse().map_err(|_| refused())?, zone),
             }
         };
         Ok(StartAt {
@@ -70,7 +70,7 @@ impl StartAt {
     ///
     /// # Errors
     /// If it has passed, or is too far ahead.
-    pub fn seen_from(&self, now: WallTime) -> Outcome<WallTime> {
+    pub fn relative_to(&self, now: WallTime) -> Outcome<WallTime> {
         self.resolve(now, &TimeZone::system())
     }
 
@@ -78,17 +78,17 @@ impl StartAt {
         let now = i128::from(now.ns());
         let now = Timestamp::from_nanosecond(now).map_err(|_| self.refused("is not a time"))?;
         let at = match self.moment {
-            Moment::In(length) => {
+            StartTime::In(length) => {
                 let length =
                     SignedDuration::from_nanos(i64::try_from(length.ns()).unwrap_or(i64::MAX));
                 now.checked_add(length).ok()
             }
-            Moment::At(at, zone) => zone_of(zone, here).to_timestamp(at).ok(),
-            Moment::Time(time, zone) => next(time, &zone_of(zone, here), now),
+            StartTime::At(at, zone) => zone_of(zone, here).to_timestamp(at).ok(),
+            StartTime::Time(time, zone) => next(time, &zone_of(zone, here), now),
         };
         let at = at.ok_or_else(|| self.refused("is not a time of day"))?;
         let ahead = at.duration_since(now);
-        let is_time = matches!(self.moment, Moment::Time(..));
+        let is_time = matches!(self.moment, StartTime::Time(..));
         if ahead.is_negative() || is_time && ahead > AHEAD_MAX {
             return Err(self.refused(&format!("has passed: it is {now:.0}")));
         }
@@ -177,8 +177,8 @@ mod tests {
             ("30s", "is not a valid time to start at"),
         ];
         for (typed, expected) in cases {
-            let said = resolved(typed).unwrap_err();
-            assert!(said.contains(expected), "{typed}: {said}");
+            let message = resolved(typed).unwrap_err();
+            assert!(message.contains(expected), "{typed}: {message}");
         }
     }
 }

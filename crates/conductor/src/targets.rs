@@ -18,7 +18,7 @@ use stripewise_runner::session::JobTarget;
 use stripewise_runner::trust::{Evidence, foreseen, one_pass_in_part};
 use stripewise_store::Store;
 use stripewise_targets::{
-    Error, ErrorKind, FillProgress, Intent, IoFeatures, Knowledge, MadeFile, Plan, Size, Target,
+    Error, ErrorKind, FillProgress, Intent, IoFeatures, MadeFile, Plan, PlanContext, Size, Target,
     TargetName, canonical,
 };
 use stripewise_units::{NameText, format_bytes, format_duration, is_sim_target};
@@ -50,7 +50,7 @@ impl OpenTarget {
     #[must_use]
     pub fn full_name(&self) -> String {
         match self {
-            OpenTarget::Simulated(simulated) => simulated.asked().to_owned(),
+            OpenTarget::Simulated(simulated) => simulated.typed().to_owned(),
             _ => self.place(0).facts().full_name().to_owned(),
         }
     }
@@ -158,7 +158,7 @@ pub fn open_target(
 
 /// Refuses an engine that does not work here before a test file is made for it.
 fn judge_engine(need: &Needs) -> Outcome<()> {
-    let poll = need.manner().poll;
+    let poll = need.features().poll;
     if poll && !need.engine.polls() {
         return Err(Failure::usage(
             format!("--engine {} does not poll for completions", need.engine),
@@ -183,7 +183,7 @@ fn judge_engine(need: &Needs) -> Outcome<()> {
 }
 
 /// A simulated array has no kernel in front of it that could take special requests.
-fn refuse_manners(need: &Needs) -> Outcome<()> {
+fn refuse_features(need: &Needs) -> Outcome<()> {
     if need.engine == EngineName::Nvme {
         return Err(Failure::usage(
             "a simulated array does not take NVMe commands",
@@ -193,7 +193,7 @@ fn refuse_manners(need: &Needs) -> Outcome<()> {
     // A durable write is the same whatever flag makes it durable.
     let besides = IoFeatures {
         dsync: false,
-        ..need.manner()
+        ..need.features()
     };
     if besides == IoFeatures::default() && need.cache != CacheMode::Dontcache {
         return Ok(());
@@ -232,7 +232,7 @@ pub fn judge_requirements(
 fn open_simulated(context: &Context, name: &TargetName, need: &Needs) -> Outcome<Simulated> {
     match name {
         TargetName::Simulated { .. } => {
-            refuse_manners(need)?;
+            refuse_features(need)?;
             Simulated::open(context, name)
         }
         _ => Err(Failure::usage(
@@ -260,8 +260,8 @@ pub fn reads_instead(
     permissions: &Permissions,
     failure: Failure,
 ) -> Outcome<()> {
-    let asked = permissions.overwrite || !permissions.destroy.is_empty();
-    if asked || !lacks_permission_to_write(&failure) {
+    let is_permitted = permissions.overwrite || !permissions.destroy.is_empty();
+    if is_permitted || !lacks_permission_to_write(&failure) {
         return Err(failure);
     }
     let text = format!("only reads are measured: {}", failure.error);
@@ -302,7 +302,7 @@ pub fn nothing_measured(target: TargetFacts) -> Evidence {
 
 /// Warns of a void result before time is spent on it.
 fn warn_of_void(context: &Context, void: &Warning) {
-    context.observer().hear(&Event::Warning {
+    context.observer().on_event(&Event::Warning {
         code: Some(&void.code),
         text: &format!("results will be void ({}): {}", void.code, void.message),
         hint: Some(&void.hint),
@@ -325,7 +325,7 @@ pub fn warn_of_one_pass<'a>(
         })
     };
     if let Some(warning) = workloads.into_iter().find_map(judge) {
-        context.observer().hear(&Event::Warning {
+        context.observer().on_event(&Event::Warning {
             code: Some(&warning.code),
             text: &warning.message,
             hint: Some(&warning.hint),
@@ -383,7 +383,7 @@ pub fn intent(need: &Needs, permissions: &Permissions) -> Intent {
         outstanding_by_number: need.outstanding_by_number,
         cache: need.cache,
         cache_by_name: need.cache_by_name,
-        manner: need.manner(),
+        features: need.features(),
         loads: need.loads.clone(),
         data: need.data,
         seed: need.seed,
@@ -394,15 +394,15 @@ pub fn intent(need: &Needs, permissions: &Permissions) -> Intent {
 }
 
 /// Calls the targets crate with access to the test files that the store knows.
-fn knowing<T>(
+fn with_known_facts<T>(
     context: &Context,
     store: &Store,
-    ask: impl FnOnce(&Knowledge<'_>) -> Outcome<T>,
+    ask: impl FnOnce(&PlanContext<'_>) -> Outcome<T>,
 ) -> Outcome<T> {
     let known = known_files(store)?;
     let is_known = |file: &MadeFile| known.iter().any(|other| other.is_same_file(file));
     let path = context.store_path()?;
-    ask(&Knowledge {
+    ask(&PlanContext {
         is_known: &is_known,
         store: Some(&path),
         is_stopped: &|| context.signal().is_some(),
@@ -435,7 +435,7 @@ pub fn judge(
     intent: &Intent,
 ) -> Outcome<Plan> {
     let intent = &here(context, intent);
-    knowing(context, store, |knowledge| {
+    with_known_facts(context, store, |knowledge| {
         stripewise_targets::plan(name, intent, knowledge)
             .map_err(|error| unless_stopped(context, error))
     })
@@ -451,17 +451,17 @@ pub fn prepare(
     prepare_hearing(context, store, name, intent, &mut |_, _| {})
 }
 
-/// As [`prepare`]; `hear` receives the elapsed time, and how many bytes of a new file are
+/// As [`prepare`]; `on_progress` receives the elapsed time, and how many bytes of a new file are
 /// written by then.
 pub fn prepare_hearing(
     context: &Context,
     store: &mut Store,
     name: &TargetName,
     intent: &Intent,
-    hear: &mut dyn FnMut(u64, u64),
+    on_progress: &mut dyn FnMut(u64, u64),
 ) -> Outcome<OpenTarget> {
     let plan = judge(context, store, name, intent)?;
-    execute(context, store, plan, doing(intent), hear)
+    execute(context, store, plan, doing(intent), on_progress)
 }
 
 /// Title for filling a new test file.
@@ -481,24 +481,24 @@ fn execute(
     store: &mut Store,
     plan: Plan,
     doing: &'static str,
-    hear: &mut dyn FnMut(u64, u64),
+    on_progress: &mut dyn FnMut(u64, u64),
 ) -> Outcome<OpenTarget> {
     context.plan(&plan);
-    let kept_at = plan.fill.as_ref().and_then(|fill| fill.kept_at.clone());
+    let kept_as = plan.fill.as_ref().and_then(|fill| fill.kept_as.clone());
     let time_limit_ns = plan.fill.as_ref().and_then(|fill| fill.time_limit_ns);
-    let mut filling = Filling::new(context, doing, time_limit_ns, hear);
+    let mut filling = Filling::new(context, doing, time_limit_ns, on_progress);
     let known = known_files(store)?;
     let is_known = |file: &MadeFile| known.iter().any(|other| other.is_same_file(file));
     let store_path = context.store_path()?;
-    let knowledge = Knowledge {
+    let knowledge = PlanContext {
         is_known: &is_known,
         store: Some(&store_path),
         is_stopped: &|| context.signal().is_some(),
     };
-    let mut keeping = Keeping {
+    let mut keeping = KeptFileFill {
         filling: &mut filling,
         store: &mut *store,
-        kept_at: kept_at.clone(),
+        kept_as: kept_as.clone(),
         failure: None,
     };
     let prepared = stripewise_targets::prepare(plan, &knowledge, &mut keeping);
@@ -510,7 +510,7 @@ fn execute(
     report_filling(context, &target);
     // Repeats the entry where the platform names the file before anything can be stored.
     if let Some(made) = target.made_file() {
-        remember(context, store, made, kept_at)?;
+        remember(context, store, made, kept_as)?;
     }
     Ok(OpenTarget::Real {
         target: Box::new(target),
@@ -525,10 +525,10 @@ pub fn expand(
     to_bytes: u64,
     intent: &Intent,
 ) -> Outcome<()> {
-    let mut hear = |_, _| {};
-    let mut filling = Filling::new(context, FILLING, None, &mut hear);
+    let mut on_progress = |_, _| {};
+    let mut filling = Filling::new(context, FILLING, None, &mut on_progress);
     let intent = &here(context, intent);
-    let made = knowing(context, store, |knowledge| {
+    let made = with_known_facts(context, store, |knowledge| {
         stripewise_targets::expand(path, to_bytes, intent, knowledge, &mut filling)
             .map_err(|error| unless_stopped(context, error))
     })?;
@@ -567,7 +567,7 @@ fn report_filling(context: &Context, target: &Target) {
         ));
     }
     for text in target.notes() {
-        context.observer().hear(&Event::Remark { text });
+        context.observer().on_event(&Event::Remark { text });
     }
 }
 
@@ -575,9 +575,9 @@ fn remember(
     context: &Context,
     store: &mut Store,
     made: &MadeFile,
-    kept_at: Option<std::path::PathBuf>,
+    kept_as: Option<std::path::PathBuf>,
 ) -> Outcome<()> {
-    let path = kept_at.map(|path| path.as_text()).unwrap_or_default();
+    let path = kept_as.map(|path| path.as_text()).unwrap_or_default();
     store
         .remember_file(&stripewise_store::MadeFile {
             id: made.id.clone(),
@@ -592,7 +592,7 @@ fn remember(
 }
 
 /// Path at which a test file was kept; `None` for anything else.
-pub fn kept_at(store: &Store, target: &Target) -> Option<String> {
+pub fn kept_as(store: &Store, target: &Target) -> Option<String> {
     let made = target.made_file()?;
     let files = store.files().ok()?;
     let found = files.into_iter().find(|file| file.id == made.id)?;
@@ -614,14 +614,14 @@ fn known_files(store: &Store) -> Outcome<Vec<MadeFile>> {
 }
 
 /// Fills a file that will be kept: the store has it before it gets its name.
-struct Keeping<'a, 'c> {
+struct KeptFileFill<'a, 'c> {
     filling: &'a mut Filling<'c>,
     store: &'a mut Store,
-    kept_at: Option<std::path::PathBuf>,
+    kept_as: Option<std::path::PathBuf>,
     failure: Option<Failure>,
 }
 
-impl stripewise_targets::Progress for Keeping<'_, '_> {
+impl stripewise_targets::Progress for KeptFileFill<'_, '_> {
     fn now_ns(&mut self) -> u64 {
         self.filling.now_ns()
     }
@@ -630,8 +630,8 @@ impl stripewise_targets::Progress for Keeping<'_, '_> {
         self.filling.report(progress)
     }
 
-    fn about_to_keep(&mut self, made: &MadeFile) -> ControlFlow<()> {
-        match remember(self.filling.context, self.store, made, self.kept_at.clone()) {
+    fn before_keeping(&mut self, made: &MadeFile) -> ControlFlow<()> {
+        match remember(self.filling.context, self.store, made, self.kept_as.clone()) {
             Ok(()) => ControlFlow::Continue(()),
             Err(failure) => {
                 self.failure = Some(failure);
@@ -640,7 +640,7 @@ impl stripewise_targets::Progress for Keeping<'_, '_> {
         }
     }
 
-    fn not_kept(&mut self, made: &MadeFile) {
+    fn not_retained(&mut self, made: &MadeFile) {
         // If the entry stays in the store, cleaning up finds that the file is gone.
         let _ = self.store.forget_file(&made.id);
     }
@@ -654,7 +654,7 @@ struct Filling<'a> {
     progress: Option<Progress<'a>>,
     started_ns: u64,
     time_limit_ns: Option<u64>,
-    hear: &'a mut dyn FnMut(u64, u64),
+    on_progress: &'a mut dyn FnMut(u64, u64),
 }
 
 impl<'a> Filling<'a> {
@@ -662,7 +662,7 @@ impl<'a> Filling<'a> {
         context: &'a Context,
         title: &'static str,
         time_limit_ns: Option<u64>,
-        hear: &'a mut dyn FnMut(u64, u64),
+        on_progress: &'a mut dyn FnMut(u64, u64),
     ) -> Self {
         Filling {
             context,
@@ -670,7 +670,7 @@ impl<'a> Filling<'a> {
             progress: None,
             started_ns: context.now_ns(),
             time_limit_ns,
-            hear,
+            on_progress,
         }
     }
 }
@@ -690,7 +690,7 @@ impl stripewise_targets::Progress for Filling<'_> {
             Progress::begin(observer, false, progress.total_bytes, self.title)
         };
         let shown = self.progress.get_or_insert_with(begin);
-        (self.hear)(now_ns, progress.done_bytes);
+        (self.on_progress)(now_ns, progress.done_bytes);
         let passed_ns = now_ns - self.started_ns;
         let by_rate = left_at_rate(passed_ns, progress.done_bytes, progress.total_bytes);
         let by_limit = self
@@ -739,7 +739,7 @@ mod tests {
                 engine,
                 ..Needs::of_loads([&Workload::default()])
             };
-            let passed = intent(&need, &Permissions::default()).manner.passthrough;
+            let passed = intent(&need, &Permissions::default()).features.passthrough;
             assert_eq!(passed, engine == EngineName::Nvme, "{engine}");
             let sent = serde_json::to_string(&need).unwrap();
             assert_eq!(serde_json::from_str::<Needs>(&sent).unwrap(), need);

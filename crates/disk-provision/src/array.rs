@@ -136,7 +136,7 @@ impl std::str::FromStr for RaidLevel {
 
 /// The requested array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ArrayWish {
+pub struct ArrayOptions {
     /// Its level.
     pub level: RaidLevel,
     /// Bytes on one disk before the next one is used; not for plain mirrors.
@@ -180,7 +180,7 @@ pub struct ArrayReport {
 }
 
 /// The arguments of mdadm before the members.
-pub(crate) fn arguments(spec: &ArrayWish, members: usize) -> Vec<String> {
+pub(crate) fn arguments(spec: &ArrayOptions, members: usize) -> Vec<String> {
     let mut arguments = vec![
         "--run".to_owned(),
         "--metadata=1.2".to_owned(),
@@ -216,7 +216,7 @@ pub(crate) fn uuid_text(uuid: [u8; 16]) -> String {
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] for a level that is not possible with these devices.
-pub(crate) fn check(spec: &ArrayWish, members: &[DeviceFacts]) -> Result<()> {
+pub(crate) fn check(spec: &ArrayOptions, members: &[DeviceFacts]) -> Result<()> {
     let names: Vec<String> = members.iter().map(|one| one.path.as_text()).collect();
     let target = names.join(",");
     if let Some(why) = spec.level.cannot(members.len(), spec.stripe_unit_bytes) {
@@ -241,8 +241,8 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn spec(level: RaidLevel, unit: Option<u64>) -> ArrayWish {
-        ArrayWish {
+    fn spec(level: RaidLevel, unit: Option<u64>) -> ArrayOptions {
+        ArrayOptions {
             level,
             stripe_unit_bytes: unit,
             uuid: std::array::from_fn(|index| index as u8),

@@ -123,12 +123,12 @@ impl Present {
 /// Contents of a whole device: what can be read, and signatures of former contents.
 fn whole<D: Disk>(disk: &D, size_bytes: u64) -> io::Result<Vec<String>> {
     let mut found: Vec<String> = holds(&mut medium(disk)).into_iter().collect();
-    for remain in stale_signatures::contents(disk, 0, size_bytes)? {
+    for signature in stale_signatures::contents(disk, 0, size_bytes)? {
         if !found
             .iter()
-            .any(|said| speak_of_the_same(said, &remain.what))
+            .any(|described| name_same_content(described, &signature.what))
         {
-            found.push(remain.what);
+            found.push(signature.what);
         }
     }
     Ok(found)
@@ -136,17 +136,17 @@ fn whole<D: Disk>(disk: &D, size_bytes: u64) -> io::Result<Vec<String>> {
 
 /// Whether the contents and a signature refer to the same: `an ext4 file system` and
 /// `an ext2, ext3 or ext4 file system`.
-fn speak_of_the_same(said: &str, mark: &str) -> bool {
+fn name_same_content(described: &str, mark: &str) -> bool {
     const WORDS: [&str; 13] = [
         "ext2", "ext3", "ext4", "xfs", "btrfs", "ntfs", "exfat", " fat ", "vfat", "swap",
         "md array", "lvm", "luks",
     ];
-    let (said, mark) = (said.to_lowercase(), mark.to_lowercase());
-    said == mark
+    let (described, mark) = (described.to_lowercase(), mark.to_lowercase());
+    described == mark
         || WORDS
             .iter()
-            .any(|word| said.contains(word) && mark.contains(word))
-        || (said.contains("vfat") && mark.contains(" fat "))
+            .any(|word| described.contains(word) && mark.contains(word))
+        || (described.contains("vfat") && mark.contains(" fat "))
 }
 
 /// Contents of a device or partition as text with an article.
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_mark_is_not_told_besides_what_was_read() {
-        for (said, mark, same) in [
+        for (described, mark, same) in [
             (
                 "an ext4 file system with the label `x`",
                 "an ext2, ext3 or ext4 file system",
@@ -189,7 +189,11 @@ mod tests {
             ("a member of an md array", "a member of an md array", true),
             ("an xfs file system", "a btrfs file system", false),
         ] {
-            assert_eq!(speak_of_the_same(said, mark), same, "{said} / {mark}");
+            assert_eq!(
+                name_same_content(described, mark),
+                same,
+                "{described} / {mark}"
+            );
         }
     }
 

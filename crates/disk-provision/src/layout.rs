@@ -53,7 +53,7 @@ pub enum Purpose {
 
 /// The requested partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wish {
+pub struct PartitionOptions {
     /// The partition starts at a multiple of this many bytes.
     pub align_bytes: u64,
     /// Exactly this size; `None`: the rest of the disk.
@@ -175,7 +175,7 @@ fn usable(geometry: &Geometry, table: TableKind) -> (u64, u64) {
 /// # Errors
 /// [`ErrorKind::Usage`] if the alignment or size is not possible on this disk, with possible
 /// alternatives.
-pub fn layout(geometry: &Geometry, spec: &Wish, device: &str) -> Result<Layout> {
+pub fn layout(geometry: &Geometry, spec: &PartitionOptions, device: &str) -> Result<Layout> {
     let sector = geometry.sector();
     let fail = |what: String, hint: String| {
         Err(Error::new(ErrorKind::Usage, device, what).with_hint(hint))
@@ -290,11 +290,11 @@ mod tests {
         }
     }
 
-    fn spec(align: &str, table: TableKind) -> Wish {
-        Wish {
+    fn spec(align: &str, table: TableKind) -> PartitionOptions {
+        PartitionOptions {
             align_bytes: align.parse::<ByteSize>().unwrap().bytes(),
             table,
-            ..Wish::default()
+            ..PartitionOptions::default()
         }
     }
 
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn what_cannot_be_had_is_refused_with_what_could() {
         use TableKind::{Gpt, Mbr};
-        let sized = |size| Wish {
+        let sized = |size| PartitionOptions {
             size_bytes: Some(size),
             ..spec("1M", Gpt)
         };
@@ -405,7 +405,7 @@ mod tests {
             assert_eq!(found.is_ok(), fits, "{size} {sector}");
         }
         // Part of a larger disk suffices.
-        let part = Wish {
+        let part = PartitionOptions {
             size_bytes: Some(limit - MIB),
             ..spec("1M", TableKind::Mbr)
         };

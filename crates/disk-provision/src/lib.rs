@@ -40,13 +40,15 @@ mod other;
 #[cfg(not(target_os = "linux"))]
 use other as platform;
 
-pub use array::{ArrayPlan, ArrayReport, ArrayWish, DATA_OFFSET_BYTES, RaidLevel};
+pub use array::{ArrayOptions, ArrayPlan, ArrayReport, DATA_OFFSET_BYTES, RaidLevel};
 pub use current_layout::Identity;
 pub use current_layout::{Present, PresentPartition};
 pub use error::{Error, ErrorKind, Result};
 pub use file_system::{FileSystemKind, FormatOptions, Stripe};
 pub use format_plan::{FormatPlan, FormatReport};
-pub use layout::{Extent, Geometry, Layout, Purpose, TableKind, Wish, layout, side_by_side};
+pub use layout::{
+    Extent, Geometry, Layout, PartitionOptions, Purpose, TableKind, layout, side_by_side,
+};
 pub use plan::{
     BLOCK_SIZES_BYTES, DeviceFacts, MadePartition, PlannedWrite, TablePlan, TableReport,
 };
@@ -87,7 +89,11 @@ pub struct SaveFile<'a> {
 ///
 /// # Errors
 /// See [`ErrorKind`]; obstacles are reported in the plan, not as errors.
-pub fn plan_partition(path: &Path, spec: &Wish, store: Option<&Path>) -> Result<TablePlan> {
+pub fn plan_partition(
+    path: &Path,
+    spec: &PartitionOptions,
+    store: Option<&Path>,
+) -> Result<TablePlan> {
     platform::plan_partition(path, spec, store)
 }
 
@@ -131,7 +137,7 @@ pub fn plan_erase(path: &Path, store: Option<&Path>) -> Result<TablePlan> {
 /// See [`ErrorKind`]; obstacles are reported in the plan, not as errors.
 pub fn plan_array(
     members: &[PathBuf],
-    spec: &ArrayWish,
+    spec: &ArrayOptions,
     store: Option<&Path>,
 ) -> Result<ArrayPlan> {
     platform::plan_array(members, spec, store)
@@ -150,8 +156,8 @@ pub fn identify(path: &Path) -> Result<Identity> {
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn bears_mark(path: &Path, array_uuid: [u8; 16], ids: &[Identifiers]) -> Result<bool> {
-    platform::bears_mark(path, array_uuid, ids)
+pub fn has_mark(path: &Path, array_uuid: [u8; 16], ids: &[Identifiers]) -> Result<bool> {
+    platform::has_mark(path, array_uuid, ids)
 }
 
 /// The kernel's name of the running array with this UUID, by the superblocks of its members.
@@ -211,7 +217,7 @@ impl TablePlan {
     /// # Errors
     /// See [`ErrorKind`]. After the first write the hint explains how to undo.
     pub fn execute(&self, destroy: &Destroy<'_>, ids: &Identifiers) -> Result<TableReport> {
-        platform::carry_out_table(self, destroy, ids)
+        platform::execute_table(self, destroy, ids)
     }
 }
 
@@ -222,7 +228,7 @@ impl ArrayPlan {
     /// # Errors
     /// See [`ErrorKind`].
     pub fn execute(&self, destroy: &[Destroy<'_>]) -> Result<ArrayReport> {
-        platform::carry_out_array(self, destroy)
+        platform::execute_array(self, destroy)
     }
 }
 
@@ -232,6 +238,6 @@ impl FormatPlan {
     /// # Errors
     /// See [`ErrorKind`].
     pub fn execute(&self, destroy: &Destroy<'_>) -> Result<FormatReport> {
-        platform::carry_out_format(self, destroy)
+        platform::execute_format(self, destroy)
     }
 }

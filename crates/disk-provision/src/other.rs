@@ -1,9 +1,9 @@
 //! Unsupported operating systems: returns errors.
 
 use crate::{
-    ArrayPlan, ArrayReport, ArrayWish, Destroy, Error, ErrorKind, Extent, FileSystemKind,
-    FormatOptions, FormatPlan, FormatReport, Identifiers, Identity, Result, TablePlan, TableReport,
-    Wish,
+    ArrayOptions, ArrayPlan, ArrayReport, Destroy, Error, ErrorKind, Extent, FileSystemKind,
+    FormatOptions, FormatPlan, FormatReport, Identifiers, Identity, PartitionOptions, Result,
+    TablePlan, TableReport,
 };
 use std::path::{Path, PathBuf};
 use stripewise_units::NameText;
@@ -17,7 +17,7 @@ fn unsupported<T>(path: &Path) -> Result<T> {
     .with_hint("Use `diskpart` with `create partition primary align=1024` and `format /A:64K`."))
 }
 
-pub fn plan_partition(path: &Path, _: &Wish, _: Option<&Path>) -> Result<TablePlan> {
+pub fn plan_partition(path: &Path, _: &PartitionOptions, _: Option<&Path>) -> Result<TablePlan> {
     unsupported(path)
 }
 
@@ -33,11 +33,11 @@ pub fn plan_format(path: &Path, _: &FormatOptions, _: Option<&Path>) -> Result<F
     unsupported(path)
 }
 
-pub fn carry_out_table(plan: &TablePlan, _: &Destroy<'_>, _: &Identifiers) -> Result<TableReport> {
+pub fn execute_table(plan: &TablePlan, _: &Destroy<'_>, _: &Identifiers) -> Result<TableReport> {
     unsupported(&plan.device.path)
 }
 
-pub fn carry_out_format(plan: &FormatPlan, _: &Destroy<'_>) -> Result<FormatReport> {
+pub fn execute_format(plan: &FormatPlan, _: &Destroy<'_>) -> Result<FormatReport> {
     unsupported(&plan.device.path)
 }
 
@@ -45,11 +45,11 @@ pub fn plan_erase(path: &Path, _: Option<&Path>) -> Result<TablePlan> {
     unsupported(path)
 }
 
-pub fn plan_array(members: &[PathBuf], _: &ArrayWish, _: Option<&Path>) -> Result<ArrayPlan> {
+pub fn plan_array(members: &[PathBuf], _: &ArrayOptions, _: Option<&Path>) -> Result<ArrayPlan> {
     unsupported(members.first().map_or(Path::new(""), PathBuf::as_path))
 }
 
-pub fn carry_out_array(plan: &ArrayPlan, _: &[Destroy<'_>]) -> Result<ArrayReport> {
+pub fn execute_array(plan: &ArrayPlan, _: &[Destroy<'_>]) -> Result<ArrayReport> {
     unsupported(plan.members.first().map_or(Path::new(""), |one| &one.path))
 }
 
@@ -61,7 +61,7 @@ pub fn identify(path: &Path) -> Result<Identity> {
     unsupported(path)
 }
 
-pub fn bears_mark(path: &Path, _: [u8; 16], _: &[Identifiers]) -> Result<bool> {
+pub fn has_mark(path: &Path, _: [u8; 16], _: &[Identifiers]) -> Result<bool> {
     unsupported(path)
 }
 

@@ -85,9 +85,9 @@ pub struct TablePlan {
     #[serde(skip)]
     pub(crate) geometry: Geometry,
     #[serde(skip)]
-    pub(crate) deed: Action,
+    pub(crate) action: Action,
     #[serde(skip)]
-    pub(crate) known: Known,
+    pub(crate) known: VolumeFacts,
 }
 
 /// Result of writing a device's table.
@@ -134,7 +134,7 @@ pub(crate) fn writes(patches: &[Patch]) -> Vec<PlannedWrite> {
 
 /// Facts about a volume besides its location.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct VolumeFacts {
     /// Bytes of an allocation unit.
     pub allocation_unit_bytes: Option<u64>,
     /// User-supplied stripe unit of the array below, bytes on one disk.
@@ -143,7 +143,7 @@ pub(crate) struct Known {
 
 /// Judges a location on a device as a volume that will have a file system: a partition that starts
 /// there, or the device itself.
-pub(crate) fn judgement(device: &BlockDevice, start_bytes: u64, known: Known) -> Judgement {
+pub(crate) fn judgement(device: &BlockDevice, start_bytes: u64, known: VolumeFacts) -> Judgement {
     let future;
     let volume = if start_bytes == 0 {
         device

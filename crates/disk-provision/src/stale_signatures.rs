@@ -22,7 +22,7 @@ const GPT_ENTRIES_BYTES_MAX: u64 = 4 << 20;
 
 /// A signature found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Remain {
+pub(crate) struct StaleSignature {
     /// Bytes from the start of the disk.
     pub offset_bytes: u64,
     /// Length of the signature.
@@ -32,13 +32,17 @@ pub(crate) struct Remain {
 }
 
 /// Signatures of contents (not of tables) in a range of a disk.
-pub(crate) fn contents<D: Disk>(disk: &D, start: u64, size: u64) -> io::Result<Vec<Remain>> {
+pub(crate) fn contents<D: Disk>(
+    disk: &D,
+    start: u64,
+    size: u64,
+) -> io::Result<Vec<StaleSignature>> {
     let length = (marks::HEAD_BYTES as u64).min(size);
     let head = disk.piece(start, length as usize)?;
-    let mut found: Vec<Remain> = marks::found(&head)
+    let mut found: Vec<StaleSignature> = marks::found(&head)
         .into_iter()
         .filter(|mark| !mark.is_table)
-        .map(|mark| Remain {
+        .map(|mark| StaleSignature {
             offset_bytes: start + mark.offset_bytes as u64,
             length: mark.bytes.len(),
             what: mark.what.to_owned(),
@@ -46,7 +50,7 @@ pub(crate) fn contents<D: Disk>(disk: &D, start: u64, size: u64) -> io::Result<V
         .collect();
     for place in md_places(size) {
         if disk.piece(start + place, MD_MAGIC.len())? == MD_MAGIC {
-            found.push(Remain {
+            found.push(StaleSignature {
                 offset_bytes: start + place,
                 length: MD_MAGIC.len(),
                 what: "a member of an md array".to_owned(),
@@ -78,46 +82,46 @@ pub(crate) fn wipes<D: Disk>(
     parts: &[Layout],
     table: &[Patch],
 ) -> io::Result<Vec<Patch>> {
-    let mut remains = contents(disk, 0, geometry.size_bytes)?;
+    let mut signatures = contents(disk, 0, geometry.size_bytes)?;
     for part in parts {
-        remains.extend(contents(disk, part.start_bytes, part.size_bytes)?);
+        signatures.extend(contents(disk, part.start_bytes, part.size_bytes)?);
     }
     if parts.iter().any(|part| part.table == TableKind::Mbr) {
-        remains.extend(gpt_headers(disk, geometry)?);
+        signatures.extend(gpt_headers(disk, geometry)?);
     }
-    remains.retain(|remain| {
-        let length = remain.length as u64;
+    signatures.retain(|signature| {
+        let length = signature.length as u64;
         !table
             .iter()
-            .any(|patch| patch.touches(remain.offset_bytes, length))
+            .any(|patch| patch.touches(signature.offset_bytes, length))
     });
-    zeroed(disk, geometry, &remains)
+    zeroed(disk, geometry, &signatures)
 }
 
 /// Patches that zero the signatures which a mkfs leaves in place, on a whole device. mkntfs checks
 /// for nothing; only mkfs.btrfs checks for md superblocks near the end.
-pub(crate) fn left_by_mkfs<D: Disk>(
+pub(crate) fn mkfs_leftover<D: Disk>(
     disk: &D,
     geometry: &Geometry,
     leaves_all: bool,
 ) -> io::Result<Vec<Patch>> {
-    let mut remains = contents(disk, 0, geometry.size_bytes)?;
+    let mut signatures = contents(disk, 0, geometry.size_bytes)?;
     let near_end = md_places(geometry.size_bytes);
-    remains.retain(|remain| leaves_all || near_end.contains(&remain.offset_bytes));
-    zeroed(disk, geometry, &remains)
+    signatures.retain(|signature| leaves_all || near_end.contains(&signature.offset_bytes));
+    zeroed(disk, geometry, &signatures)
 }
 
 /// Patches that erase a device: zeros over tables and superblocks, and over the signatures of its
 /// own contents and of those of its listed partitions. From the end backwards, so that its
 /// identifying marks go last.
 pub(crate) fn erasure<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<Vec<Patch>> {
-    let mut remains = contents(disk, 0, geometry.size_bytes)?;
+    let mut signatures = contents(disk, 0, geometry.size_bytes)?;
     let sector = geometry.logical_sector_bytes;
     if let Some(table) = tables::read(&mut medium(disk), Some(sector))? {
         for one in &table.partitions {
             let end = one.start_bytes.checked_add(one.size_bytes);
             if end.is_some_and(|end| end <= geometry.size_bytes) {
-                remains.extend(contents(disk, one.start_bytes, one.size_bytes)?);
+                signatures.extend(contents(disk, one.start_bytes, one.size_bytes)?);
             }
         }
     }
@@ -140,13 +144,13 @@ pub(crate) fn erasure<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<Vec<
             what: "zeros over tables and superblocks".to_owned(),
         })
         .collect();
-    remains.retain(|remain| {
-        let length = remain.length as u64;
+    signatures.retain(|signature| {
+        let length = signature.length as u64;
         !patches
             .iter()
-            .any(|patch| patch.touches(remain.offset_bytes, length))
+            .any(|patch| patch.touches(signature.offset_bytes, length))
     });
-    patches.extend(zeroed(disk, geometry, &remains)?);
+    patches.extend(zeroed(disk, geometry, &signatures)?);
     patches.sort_by_key(|patch| u64::MAX - patch.offset_bytes);
     Ok(patches)
 }
@@ -164,11 +168,15 @@ pub(crate) fn gpt_guids<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<Ve
 }
 
 /// Whole sectors with the signatures in them zeroed; shared sectors only once.
-fn zeroed<D: Disk>(disk: &D, geometry: &Geometry, remains: &[Remain]) -> io::Result<Vec<Patch>> {
+fn zeroed<D: Disk>(
+    disk: &D,
+    geometry: &Geometry,
+    signatures: &[StaleSignature],
+) -> io::Result<Vec<Patch>> {
     let sector = geometry.sector();
     let mut sectors: BTreeMap<u64, (Vec<u8>, BTreeSet<&str>)> = BTreeMap::new();
-    for remain in remains {
-        for at in remain.offset_bytes..remain.offset_bytes + remain.length as u64 {
+    for signature in signatures {
+        for at in signature.offset_bytes..signature.offset_bytes + signature.length as u64 {
             let first = at / sector * sector;
             let (bytes, what) = match sectors.entry(first) {
                 std::collections::btree_map::Entry::Occupied(found) => found.into_mut(),
@@ -178,7 +186,7 @@ fn zeroed<D: Disk>(disk: &D, geometry: &Geometry, remains: &[Remain]) -> io::Res
                 }
             };
             bytes[(at - first) as usize] = 0;
-            what.insert(&remain.what);
+            what.insert(&signature.what);
         }
     }
     let patch = |(offset_bytes, (bytes, what)): (u64, (Vec<u8>, BTreeSet<&str>))| Patch {
@@ -194,10 +202,10 @@ fn zeroed<D: Disk>(disk: &D, geometry: &Geometry, remains: &[Remain]) -> io::Res
 
 /// Signatures of GPT headers: at the start, at the end, and at the backup location given by the
 /// first one.
-fn gpt_headers<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<Vec<Remain>> {
+fn gpt_headers<D: Disk>(disk: &D, geometry: &Geometry) -> io::Result<Vec<StaleSignature>> {
     let mut found = Vec::new();
     for (at, place) in gpt_places(disk, geometry)? {
-        found.push(Remain {
+        found.push(StaleSignature {
             offset_bytes: at * geometry.sector(),
             length: GPT_MAGIC.len(),
             what: format!("the GPT at the {place}"),

@@ -22,14 +22,16 @@ mod devices {
     use stripewise_io_engine::IoFeatures;
     use stripewise_io_engine::backend::linux_io_uring::{Nvme, Uring};
     use stripewise_io_engine::backend::portable_threads::Threads;
-    use stripewise_io_engine::conformance::request_log::{Asked, PLAIN, Polled, With};
+    use stripewise_io_engine::conformance::request_log::{
+        PLAIN, Polled, RequiredFeatures, WithFeatures,
+    };
     use stripewise_io_engine::conformance::{Fixture, Report, Scope, patterns, run};
 
     /// Discards may be mixed with reads and writes.
     struct Discarding;
 
-    impl Asked for Discarding {
-        const MANNER: IoFeatures = IoFeatures {
+    impl RequiredFeatures for Discarding {
+        const FEATURES: IoFeatures = IoFeatures {
             discards: true,
             ..PLAIN
         };
@@ -38,8 +40,8 @@ mod devices {
     /// Operations leave nothing in the page cache.
     struct Uncached;
 
-    impl Asked for Uncached {
-        const MANNER: IoFeatures = IoFeatures {
+    impl RequiredFeatures for Uncached {
+        const FEATURES: IoFeatures = IoFeatures {
             dontcache: true,
             ..PLAIN
         };
@@ -205,8 +207,8 @@ mod devices {
 
     fn on_files(engine: &str, folder: &Folder) -> Found {
         match engine {
-            "uring-uncached" => Some(run::<With<Uring, Uncached>>(folder, Scope::Full)),
-            "threads-uncached" => Some(run::<With<Threads, Uncached>>(folder, Scope::Full)),
+            "uring-uncached" => Some(run::<WithFeatures<Uring, Uncached>>(folder, Scope::Full)),
+            "threads-uncached" => Some(run::<WithFeatures<Threads, Uncached>>(folder, Scope::Full)),
             _ => None,
         }
     }
@@ -230,11 +232,13 @@ mod devices {
             open: RefCell::default(),
         };
         Some(match engine {
-            "uring-polled" => run::<With<Uring, Polled>>(&devices, Scope::PolledBlocks),
-            "uring-discards" => run::<With<Uring, Discarding>>(&devices, Scope::Commands),
-            "threads-discards" => run::<With<Threads, Discarding>>(&devices, Scope::Commands),
+            "uring-polled" => run::<WithFeatures<Uring, Polled>>(&devices, Scope::PolledBlocks),
+            "uring-discards" => run::<WithFeatures<Uring, Discarding>>(&devices, Scope::Commands),
+            "threads-discards" => {
+                run::<WithFeatures<Threads, Discarding>>(&devices, Scope::Commands)
+            }
             "nvme" => run::<Nvme>(&devices, Scope::Commands),
-            "nvme-polled" => run::<With<Nvme, Polled>>(&devices, Scope::PolledBlocks),
+            "nvme-polled" => run::<WithFeatures<Nvme, Polled>>(&devices, Scope::PolledBlocks),
             "uring" => run::<Uring>(&devices, Scope::Commands),
             _ => return None,
         })

@@ -32,7 +32,7 @@ impl Error {
 }
 
 /// The error for polled completions in an engine without them.
-pub(crate) fn cannot_poll(engine: &'static str) -> Error {
+pub(crate) fn refuse_polling(engine: &'static str) -> Error {
     Error {
         kind: ErrorKind::Unsupported,
         engine,

@@ -167,7 +167,7 @@ pub struct OpenPlan {
     /// Request registered buffers if the engine supports them.
     pub register_buffers: bool,
     /// Kernel features required beyond plain operations.
-    pub manner: IoFeatures,
+    pub features: IoFeatures,
     /// The clock shared by all workers of a run.
     pub clock: Clock,
     /// Faults to inject. Only used by `backend::faulty::Faulty`, so plain engines pay nothing for
@@ -186,7 +186,7 @@ impl OpenPlan {
             slots,
             slot_size_bytes,
             register_buffers: true,
-            manner: IoFeatures::default(),
+            features: IoFeatures::default(),
             clock,
             faults: None,
             hand_overs: None,

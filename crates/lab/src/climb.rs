@@ -5,8 +5,8 @@
 //! can be serialised between two runs.
 
 use crate::answer::{
-    Aim, AnswerPlan, BLOCK_RUNS, CROSSING_RUNS_MIN, Judged, LEVEL_RUNS_MIN, Order, aim_of,
-    least_in_flight, where_to_move,
+    AnswerGoal, AnswerPlan, BLOCK_RUNS, CROSSING_RUNS_MIN, JudgedRun, LEVEL_RUNS_MIN, Order,
+    goal_of, least_in_flight, where_to_move,
 };
 use crate::ladder::{Limits, Load, NextStep, Step, Stop, next_step};
 use crate::series::SeriesKind;
@@ -142,18 +142,18 @@ pub struct SeriesRun {
 
 /// A step of the climb, which decides about the next one and about where to look.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Climbed {
+pub(crate) struct ClimbStep {
     step: Step,
     rates: LadderStep,
     /// It ran to completion, and no warning voids it.
     counts: bool,
 }
 
-impl Climbed {
+impl ClimbStep {
     /// `None` for a run without a job.
-    pub(crate) fn of(run: &RunRecord, slo: Slo) -> Option<Climbed> {
+    pub(crate) fn of(run: &RunRecord, slo: Slo) -> Option<ClimbStep> {
         let job = run.jobs.first()?;
-        Some(Climbed {
+        Some(ClimbStep {
             step: step_of(job, slo),
             rates: rates_of(job),
             counts: counts(run),
@@ -162,12 +162,16 @@ impl Climbed {
 }
 
 /// Derives from the valid steps of a climb where to look.
-pub(crate) fn aim_of_climb(kind: SeriesKind, slo: Slo, climbed: &[Climbed]) -> Option<Aim> {
-    aim_of(kind, slo, &steps_of(climbed))
+pub(crate) fn goal_of_climb(
+    kind: SeriesKind,
+    slo: Slo,
+    climbed: &[ClimbStep],
+) -> Option<AnswerGoal> {
+    goal_of(kind, slo, &steps_of(climbed))
 }
 
 /// The valid steps of a climb, by work in flight.
-fn steps_of(climbed: &[Climbed]) -> Vec<Step> {
+fn steps_of(climbed: &[ClimbStep]) -> Vec<Step> {
     let counting = climbed.iter().filter(|one| one.counts);
     let mut steps: Vec<Step> = counting.map(|one| one.step).collect();
     steps.sort_by_key(|step| step.load.in_flight());
@@ -221,8 +225,8 @@ fn planned(blocks: Vec<Vec<Load>>, first: u32) -> VecDeque<Planned> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     plan: SeriesPlan,
-    climbed: Vec<Climbed>,
-    judged: Vec<Judged>,
+    climbed: Vec<ClimbStep>,
+    judged: Vec<JudgedRun>,
     stage: Stage,
     /// Remaining runs of the stage, the next one first.
     planned: VecDeque<Planned>,
@@ -285,7 +289,7 @@ impl Series {
             self.planned.pop_front();
             self.judged.extend(judged_run(record, slo));
         } else {
-            self.climbed.extend(Climbed::of(record, slo));
+            self.climbed.extend(ClimbStep::of(record, slo));
         }
         if record.status != Status::Complete || record.jobs.is_empty() {
             self.stop();
@@ -334,11 +338,11 @@ impl Series {
     fn climb_ended(&mut self, ended: Ended) {
         self.ended = Some(ended);
         self.stage = Stage::Done;
-        let Some(aim) = aim_of_climb(self.plan.kind, self.plan.limits.slo, &self.climbed) else {
+        let Some(goal) = goal_of_climb(self.plan.kind, self.plan.limits.slo, &self.climbed) else {
             return;
         };
-        match aim {
-            Aim::Level { load, .. } => {
+        match goal {
+            AnswerGoal::Level { load, .. } => {
                 let count = match self.plan.kind.climbs() {
                     true => self.plan.answer.level_runs,
                     false => self.plan.answer.level_runs.saturating_sub(1),
@@ -350,14 +354,14 @@ impl Series {
                 });
                 self.planned = runs.collect();
             }
-            Aim::Plateau { loads } => {
+            AnswerGoal::Plateau { loads } => {
                 let mut loads = loads.to_vec();
                 loads.dedup();
                 let mut order = self.order();
                 let blocks = (0..LEVEL_RUNS_MIN).map(|_| order.shuffled(loads.clone()));
                 self.planned = planned(blocks.collect(), 0);
             }
-            Aim::Crossing { in_flight } => {
+            AnswerGoal::Crossing { in_flight } => {
                 self.stage = Stage::Around {
                     in_flight,
                     before: None,

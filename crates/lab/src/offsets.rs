@@ -50,7 +50,7 @@ pub struct UsableRange {
 
 /// Base offsets for levels, and the span that all of them use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shifted {
+pub struct ShiftedOffsets {
     /// In the order of the levels.
     pub base_offsets_bytes: Vec<u64>,
     /// Bytes that every level uses from its base offset on.
@@ -62,7 +62,7 @@ pub struct Shifted {
 /// The levels compared by default: the target's present start against 1M; 63 sectors against 1M
 /// if it starts at a multiple of 1M or its start is unknown.
 #[must_use]
-pub fn offsets_unasked(start_bytes: Option<u64>) -> [u64; 2] {
+pub fn default_offsets(start_bytes: Option<u64>) -> [u64; 2] {
     match present(start_bytes) {
         OFFSET_1M => [OFFSET_63_SECTORS, OFFSET_1M],
         now => [now, OFFSET_1M],
@@ -85,29 +85,29 @@ pub fn present(start_bytes: Option<u64>) -> u64 {
 /// # Errors
 /// If the target's sector rules one of them out, two are the same as far
 /// as the start is known, or the target is too small.
-pub fn shift(ground: &UsableRange, offsets: &[u64]) -> Result<Shifted, PlanProblem> {
-    distinct(ground, offsets)?;
+pub fn shift(usable: &UsableRange, offsets: &[u64]) -> Result<ShiftedOffsets, PlanProblem> {
+    distinct(usable, offsets)?;
     let first = offsets.iter().copied().min().unwrap_or(0);
     // Levels must begin at or after the first usable byte.
-    let least = ground.start_bytes.saturating_add(ground.from_bytes);
-    let period = period(ground);
+    let least = usable.start_bytes.saturating_add(usable.from_bytes);
+    let period = period(usable);
     let moved_bytes = least.saturating_sub(first).div_ceil(period) * period;
     let mut base_offsets_bytes = Vec::with_capacity(offsets.len());
     for &offset in offsets {
-        let base = offset.saturating_add(moved_bytes) - ground.start_bytes;
-        if !base.is_multiple_of(ground.sector_bytes.max(1)) {
-            return Err(beside_sector(ground, offset));
+        let base = offset.saturating_add(moved_bytes) - usable.start_bytes;
+        if !base.is_multiple_of(usable.sector_bytes.max(1)) {
+            return Err(off_sector(usable, offset));
         }
         base_offsets_bytes.push(base);
     }
     let last = base_offsets_bytes.iter().copied().max().unwrap_or(0);
-    let block = ground.block_bytes.max(1);
-    let size_bytes = ground.end_bytes.saturating_sub(last) / block * block;
+    let block = usable.block_bytes.max(1);
+    let size_bytes = usable.end_bytes.saturating_sub(last) / block * block;
     if size_bytes / block < BLOCKS_MIN {
         return Err(PlanProblem::new(
             format!(
                 "{} of this target can be used, too little to begin at {}",
-                format_bytes(ground.end_bytes - ground.from_bytes.min(ground.end_bytes)),
+                format_bytes(usable.end_bytes - usable.from_bytes.min(usable.end_bytes)),
                 ByteSize(offsets.iter().copied().max().unwrap_or(0))
             ),
             format!(
@@ -116,25 +116,25 @@ pub fn shift(ground: &UsableRange, offsets: &[u64]) -> Result<Shifted, PlanProbl
             ),
         ));
     }
-    Ok(Shifted {
+    Ok(ShiftedOffsets {
         base_offsets_bytes,
         size_bytes,
         moved_bytes,
     })
 }
 
-fn period(ground: &UsableRange) -> u64 {
-    if let Some(period) = ground.period_bytes {
+fn period(usable: &UsableRange) -> u64 {
+    if let Some(period) = usable.period_bytes {
         return period.max(1);
     }
-    let room = ground.end_bytes.saturating_sub(ground.from_bytes) / COST;
+    let room = usable.end_bytes.saturating_sub(usable.from_bytes) / COST;
     let best = PERIODS.into_iter().find(|period| *period <= room);
     best.unwrap_or(MIB)
 }
 
-fn distinct(ground: &UsableRange, offsets: &[u64]) -> Result<(), PlanProblem> {
+fn distinct(usable: &UsableRange, offsets: &[u64]) -> Result<(), PlanProblem> {
     // If the start is known exactly, or modulo at least 1M, 1M and 2M are two levels.
-    let period = ground.period_bytes.filter(|period| *period < MIB);
+    let period = usable.period_bytes.filter(|period| *period < MIB);
     let phase = |offset: u64| period.map_or(offset, |period| offset % period);
     for (at, &offset) in offsets.iter().enumerate() {
         let same = offsets[..at]
@@ -162,9 +162,9 @@ fn distinct(ground: &UsableRange, offsets: &[u64]) -> Result<(), PlanProblem> {
     Ok(())
 }
 
-fn beside_sector(ground: &UsableRange, offset: u64) -> PlanProblem {
-    let sector = ground.sector_bytes;
-    let start = match ground.start_bytes {
+fn off_sector(usable: &UsableRange, offset: u64) -> PlanProblem {
+    let sector = usable.sector_bytes;
+    let start = match usable.start_bytes {
         0 => String::new(),
         start => format!(" on a target that starts at {}", ByteSize(start)),
     };
@@ -187,7 +187,7 @@ mod tests {
 
     const GIB: u64 = 1 << 30;
 
-    fn ground(start_bytes: u64) -> UsableRange {
+    fn usable(start_bytes: u64) -> UsableRange {
         UsableRange {
             start_bytes,
             period_bytes: None,
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn where_it_starts_now_needs_no_shift() {
-        let shifted = shift(&ground(OFFSET_63_SECTORS), &[OFFSET_63_SECTORS, MIB]).unwrap();
+        let shifted = shift(&usable(OFFSET_63_SECTORS), &[OFFSET_63_SECTORS, MIB]).unwrap();
         assert_eq!(shifted.base_offsets_bytes, [0, MIB - OFFSET_63_SECTORS]);
         assert_eq!(shifted.moved_bytes, 0);
         assert_eq!(shifted.size_bytes % (8 * KIB), 0);
@@ -211,7 +211,7 @@ mod tests {
     fn behind_the_start_all_levels_move_by_the_same_multiple_of_every_stripe_width() {
         let start = 50 * GIB + 17 * MIB;
         let offsets = [OFFSET_63_SECTORS, OFFSET_36K, MIB];
-        let shifted = shift(&ground(start), &offsets).unwrap();
+        let shifted = shift(&usable(start), &offsets).unwrap();
         for (base, offset) in shifted.base_offsets_bytes.iter().zip(offsets) {
             assert_eq!(start + base, offset + shifted.moved_bytes);
             for disks in 1..=8 {
@@ -228,7 +228,7 @@ mod tests {
     fn small_targets_move_less() {
         let small = UsableRange {
             end_bytes: 64 * MIB,
-            ..ground(MIB)
+            ..usable(MIB)
         };
         let shifted = shift(&small, &[OFFSET_63_SECTORS, MIB]).unwrap();
         assert_eq!(
@@ -237,7 +237,7 @@ mod tests {
         );
         let tiny = UsableRange {
             end_bytes: MIB,
-            ..ground(MIB)
+            ..usable(MIB)
         };
         let problem = shift(&tiny, &[OFFSET_63_SECTORS, MIB]).unwrap_err();
         assert!(problem.to_string().contains("too little"), "{problem}");
@@ -247,7 +247,7 @@ mod tests {
     fn a_sector_of_4096_forbids_63_sectors() {
         let large_sector = UsableRange {
             sector_bytes: 4096,
-            ..ground(0)
+            ..usable(0)
         };
         let problem = shift(&large_sector, &[OFFSET_63_SECTORS, MIB]).unwrap_err();
         assert_eq!(
@@ -262,12 +262,12 @@ mod tests {
         let file = UsableRange {
             period_bytes: Some(4 * KIB),
             start_bytes: 0,
-            ..ground(0)
+            ..usable(0)
         };
         let problem = shift(&file, &[64 * KIB, MIB]).unwrap_err();
         assert!(problem.to_string().contains("in units of 4K"), "{problem}");
         assert!(shift(&file, &[OFFSET_63_SECTORS, MIB]).is_ok());
-        assert!(shift(&ground(0), &[MIB, MIB]).is_err());
+        assert!(shift(&usable(0), &[MIB, MIB]).is_err());
     }
 
     #[test]
@@ -277,7 +277,7 @@ mod tests {
             period_bytes: Some(MIB),
             from_bytes: 128 * MIB,
             end_bytes: 256 * MIB,
-            ..ground(0)
+            ..usable(0)
         };
         let shifted = shift(&part, &[OFFSET_63_SECTORS, MIB]).unwrap();
         for (base, offset) in shifted
@@ -293,10 +293,10 @@ mod tests {
 
     #[test]
     fn unasked_the_present_start_is_held_against_1m() {
-        assert_eq!(offsets_unasked(None), [OFFSET_63_SECTORS, MIB]);
-        assert_eq!(offsets_unasked(Some(0)), [OFFSET_63_SECTORS, MIB]);
-        assert_eq!(offsets_unasked(Some(MIB)), [OFFSET_63_SECTORS, MIB]);
-        assert_eq!(offsets_unasked(Some(64 * KIB)), [64 * KIB, MIB]);
-        assert_eq!(offsets_unasked(Some(7 * MIB + 512)), [MIB + 512, MIB]);
+        assert_eq!(default_offsets(None), [OFFSET_63_SECTORS, MIB]);
+        assert_eq!(default_offsets(Some(0)), [OFFSET_63_SECTORS, MIB]);
+        assert_eq!(default_offsets(Some(MIB)), [OFFSET_63_SECTORS, MIB]);
+        assert_eq!(default_offsets(Some(64 * KIB)), [64 * KIB, MIB]);
+        assert_eq!(default_offsets(Some(7 * MIB + 512)), [MIB + 512, MIB]);
     }
 }

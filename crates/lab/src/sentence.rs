@@ -47,7 +47,7 @@ fn absorbed(kind: SeriesKind, series: &SeriesRecord) -> String {
     let Some(found) = series.sustained else {
         return String::new();
     };
-    match (found.absorbed_words(kind.told_in_bytes()), found.claim) {
+    match (found.absorbed_words(kind.reported_in_bytes()), found.claim) {
         (Some(words), _) => format!(" Before that a cache absorbs writes: {words}."),
         (None, SustainedClaim::AtLeast) => format!(
             " It held for {} of writing; a larger cache is not excluded.",
@@ -207,7 +207,7 @@ fn load_words(answer: &AnswerRecord) -> String {
 }
 
 fn answer_words(kind: SeriesKind, answer: &AnswerRecord) -> String {
-    let in_bytes = kind.told_in_bytes();
+    let in_bytes = kind.reported_in_bytes();
     answer.words(in_bytes, if in_bytes { "MiB/s" } else { "IOPS" })
 }
 
@@ -233,7 +233,7 @@ fn log(series: &SeriesRecord) -> String {
 }
 
 fn throughput(kind: SeriesKind, step: &StepRecord) -> String {
-    if kind.told_in_bytes() {
+    if kind.reported_in_bytes() {
         format!("{} MiB/s", format_iops(step.mib_per_s))
     } else {
         format!("{} IOPS", format_iops(step.iops))

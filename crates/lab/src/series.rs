@@ -78,7 +78,7 @@ impl SeriesKind {
 
     /// Its throughput is reported in MiB/s rather than IOPS.
     #[must_use]
-    pub fn told_in_bytes(self) -> bool {
+    pub fn reported_in_bytes(self) -> bool {
         matches!(
             self,
             SeriesKind::SequentialRead | SeriesKind::SequentialWrite
@@ -94,7 +94,7 @@ impl SeriesKind {
     /// The default block size.
     #[must_use]
     pub fn block_size_bytes(self) -> u64 {
-        if self.told_in_bytes() {
+        if self.reported_in_bytes() {
             64 * 1024
         } else {
             8 * 1024

@@ -1,6 +1,6 @@
 //! Converts a run of a series to a step of its ladder.
 
-use crate::answer::{Judged, is_disturbed};
+use crate::answer::{JudgedRun, is_disturbed};
 use crate::ladder::{Load, Step};
 use stripewise_results::{JobRecord, LatencySummary, RunRecord, Status};
 use stripewise_stats::LadderStep;
@@ -71,9 +71,9 @@ pub(crate) fn counts(run: &RunRecord) -> bool {
 }
 
 /// A run as input for the answer; `None` without a job.
-pub(crate) fn judged_run(run: &RunRecord, slo: Slo) -> Option<Judged> {
+pub(crate) fn judged_run(run: &RunRecord, slo: Slo) -> Option<JudgedRun> {
     let job = run.jobs.first()?;
-    Some(Judged {
+    Some(JudgedRun {
         step: step_of(job, slo),
         latency: latency_summary(job).copied(),
         counts: counts(run),

@@ -60,7 +60,7 @@ pub(crate) fn io_by_group(_system: &System) -> Vec<GroupIo> {
 
 /// The kernel's event tracing, which only Linux has.
 pub(crate) mod tracefs {
-    use crate::tracefs::{Cleaned, Lost, TraceError, TraceRequest};
+    use crate::tracefs::{CleanupReport, LostEvents, TraceError, TraceRequest};
     use std::io;
 
     #[derive(Debug)]
@@ -83,7 +83,7 @@ pub(crate) mod tracefs {
             match *self {}
         }
 
-        pub(crate) fn lost(&self) -> Lost {
+        pub(crate) fn lost(&self) -> LostEvents {
             match *self {}
         }
     }
@@ -92,7 +92,7 @@ pub(crate) mod tracefs {
         Err(TraceError::System)
     }
 
-    pub(crate) fn clean() -> Result<Cleaned, TraceError> {
+    pub(crate) fn clean() -> Result<CleanupReport, TraceError> {
         Err(TraceError::System)
     }
 }

@@ -41,7 +41,7 @@ pub fn examine<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Content {
 #[derive(Default)]
 struct Examiner {
     content: Content,
-    seen: HashSet<u64>,
+    cache: HashSet<u64>,
 }
 
 impl Examiner {
@@ -50,7 +50,7 @@ impl Examiner {
             self.content.blocks += 1;
             if block.iter().all(|byte| *byte == 0) {
                 self.content.blocks_zero += 1;
-            } else if !self.seen.insert(digest(block)) {
+            } else if !self.cache.insert(digest(block)) {
                 self.content.blocks_repeated += 1;
             } else if compressible(block) {
                 self.content.blocks_compressible += 1;

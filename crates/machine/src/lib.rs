@@ -40,14 +40,14 @@ mod other;
 use other as platform;
 
 #[cfg(target_os = "linux")]
-pub use linux::{Memory, explain_lack_of_memory};
+pub use linux::{Memory, describe_out_of_memory};
 /// On other systems the standard library ends the process when memory runs out.
 #[cfg(not(target_os = "linux"))]
 pub use std::alloc::System as Memory;
 
 /// On other systems the standard library handles panics for lack of memory.
 #[cfg(not(target_os = "linux"))]
-pub fn explain_lack_of_memory() {}
+pub fn describe_out_of_memory() {}
 
 pub use system::{System, cached_bytes};
 pub use throttle::{GroupCounts, GroupIo, Process, Throttle};

@@ -92,7 +92,7 @@ impl TraceError {
 
 /// Events lost by the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lost {
+pub struct LostEvents {
     /// Lost events over all CPUs.
     pub events: u64,
 }
@@ -141,14 +141,14 @@ impl TraceInstance {
 
     /// Events lost so far, by the kernel's counters.
     #[must_use]
-    pub fn lost(&self) -> Lost {
+    pub fn lost(&self) -> LostEvents {
         self.0.lost()
     }
 }
 
 /// Result of cleaning up leftover instances.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cleaned {
+pub struct CleanupReport {
     /// Names of the removed instances.
     pub removed: Vec<String>,
     /// Names of the instances still in use by a process.
@@ -159,6 +159,6 @@ pub struct Cleaned {
 ///
 /// # Errors
 /// If permission is denied.
-pub fn clean() -> Result<Cleaned, TraceError> {
+pub fn clean() -> Result<CleanupReport, TraceError> {
     platform::tracefs::clean()
 }

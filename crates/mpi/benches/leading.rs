@@ -10,13 +10,13 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use stripewise_campaign::run::{Beside, run};
+use stripewise_campaign::run::{RunExtras, run};
 use stripewise_campaign::{
     Clock, Context, FileSystemSize, Interrupt, NullObserver, Outcome, Permissions, Surroundings,
 };
-use stripewise_conductor::start::{Agreed, Companion, Waiting};
-use stripewise_lab::hosts::{Merge, Missing, PartInterval};
-use stripewise_mpi::{Carrier, Member, Message, Patience, Settings, parts_of};
+use stripewise_conductor::start::{Companion, StartAgreement, WaitContext};
+use stripewise_lab::hosts::{Merge, MissingHosts, PartInterval};
+use stripewise_mpi::{Carrier, Member, Message, Settings, Timeouts, parts_of};
 use stripewise_results::{GroupRecord, Interval, RunRecord, StartRecord};
 use stripewise_runner::IntervalSummary;
 use stripewise_units::WallTime;
@@ -57,9 +57,9 @@ struct Recorder {
 }
 
 impl Companion for Recorder {
-    fn ready(&self, waiting: &Waiting<'_>) -> Outcome<Agreed> {
+    fn ready(&self, waiting: &WaitContext<'_>) -> Outcome<StartAgreement> {
         *self.skeleton.borrow_mut() = Some(waiting.skeleton.clone());
-        Ok(Agreed::default())
+        Ok(StartAgreement::default())
     }
 
     fn interval(&self, summary: &IntervalSummary, intervals: &[Interval]) {
@@ -107,9 +107,9 @@ fn recorded(target: &str, seconds: u64, seed: u64) -> Recorded {
         ..Request::default()
     };
     let recorder = Rc::new(Recorder::default());
-    let beside = Beside {
+    let extras = RunExtras {
         companion: Some(Rc::clone(&recorder) as Rc<_>),
-        ..Beside::default()
+        ..RunExtras::default()
     };
     let mut store = context.open_store().unwrap();
     let ran = run(
@@ -117,7 +117,7 @@ fn recorded(target: &str, seconds: u64, seed: u64) -> Recorded {
         &mut store,
         request,
         &Permissions::default(),
-        beside,
+        extras,
     )
     .unwrap();
     ran.ended.unwrap();
@@ -129,12 +129,12 @@ fn recorded(target: &str, seconds: u64, seed: u64) -> Recorded {
 }
 
 /// Messages with their senders.
-type Post = Rc<RefCell<VecDeque<(u32, Vec<u8>)>>>;
+type MessageQueue = Rc<RefCell<VecDeque<(u32, Vec<u8>)>>>;
 
 /// Delivers messages when they are due.
 struct Replay {
     size: u32,
-    come: Post,
+    come: MessageQueue,
 }
 
 impl Carrier for Replay {
@@ -176,12 +176,12 @@ fn start_of(rank: u32, hosts: u32) -> StartRecord {
 struct Rank0 {
     member: Member<Replay>,
     clock: Replayed,
-    come: Post,
+    come: MessageQueue,
 }
 
 impl Rank0 {
     fn of(hosts: u32) -> Rank0 {
-        let come = Post::default();
+        let come = MessageQueue::default();
         let carrier = Replay {
             size: hosts,
             come: Rc::clone(&come),
@@ -193,7 +193,7 @@ impl Rank0 {
             shared: false,
             destroys_anywhere: false,
             group: "group".to_owned(),
-            patience: Patience::default(),
+            patience: Timeouts::default(),
         };
         Rank0 {
             member: Member::new(carrier, Box::new(clock.clone()), settings),
@@ -202,7 +202,7 @@ impl Rank0 {
         }
     }
 
-    fn hears(&self, from: u32, message: &Message) -> usize {
+    fn handle(&self, from: u32, message: &Message) -> usize {
         let bytes = message.to_bytes();
         let length = bytes.len();
         self.come.borrow_mut().push_back((from, bytes));
@@ -214,8 +214,8 @@ impl Rank0 {
         let mut bytes = 0;
         for (rank, part) in (0_u32..).zip(parts) {
             let jobs = part.intervals[second].clone();
-            bytes += self.hears(rank, &Message::Interval { run: 0, jobs });
-            bytes += self.hears(rank, &Message::Beat);
+            bytes += self.handle(rank, &Message::Interval { run: 0, jobs });
+            bytes += self.handle(rank, &Message::Beat);
         }
         // Twenty polls a second, as during a measurement.
         let before_ns = processor_ns();
@@ -236,7 +236,7 @@ fn main() {
     let rank0 = Rank0::of(hosts);
     for (rank, part) in (0_u32..).zip(&parts) {
         let skeleton = Box::new(part.skeleton.clone());
-        rank0.hears(rank, &Message::Ready { run: 0, skeleton });
+        rank0.handle(rank, &Message::Ready { run: 0, skeleton });
     }
     rank0.member.look();
     let (mut bytes, mut used_ns) = (0, 0);
@@ -249,12 +249,12 @@ fn main() {
         record.host.name = format!("host{rank}");
         record.start = Some(Box::new(start_of(rank, hosts)));
         let record = Box::new(record);
-        rank0.hears(rank, &Message::Record { run: 0, record });
+        rank0.handle(rank, &Message::Record { run: 0, record });
     }
     rank0.member.look();
     let before_ns = processor_ns();
     let merge: Merge = rank0.member.collected().remove(0).into_iter().collect();
-    let merged = merge.total(Missing::Refused).unwrap();
+    let merged = merge.total(MissingHosts::Refused).unwrap();
     let merging_ns = processor_ns() - before_ns;
     let facts = merged.run.merged.as_ref().unwrap();
     assert_eq!(

@@ -21,15 +21,15 @@ impl Comparison {
     /// Adds a round trip: when the question left and the answer arrived by this clock,
     /// and the other clock's reading in between. Ignores it if a clock was set back
     /// meanwhile.
-    pub fn add(&mut self, asked: WallTime, answered: WallTime, other: WallTime) {
+    pub fn add(&mut self, sent_at: WallTime, answered: WallTime, other: WallTime) {
         self.trips += 1;
-        let Some(trip_ns) = answered.ns().checked_sub(asked.ns()) else {
+        let Some(trip_ns) = answered.ns().checked_sub(sent_at.ns()) else {
             return;
         };
         if self.best.is_some_and(|(best_ns, _)| best_ns <= trip_ns) {
             return;
         }
-        let middle = WallTime(asked.ns() + trip_ns / 2);
+        let middle = WallTime(sent_at.ns() + trip_ns / 2);
         let offset = ClockOffset {
             offset_ns: other.since(middle),
             error_ns: trip_ns.div_ceil(2),
@@ -59,10 +59,10 @@ mod tests {
             (10, 20_000, 30_000),
             (20, 900_000, 1_000),
         ] {
-            let asked = WallTime(1_000_000_000 + at * 1_000_000);
-            let other = asked.shifted(out_ns + ahead_ns);
-            let answered = asked.shifted(out_ns + back_ns);
-            comparison.add(asked, answered, other);
+            let sent_at = WallTime(1_000_000_000 + at * 1_000_000);
+            let other = sent_at.shifted(out_ns + ahead_ns);
+            let answered = sent_at.shifted(out_ns + back_ns);
+            comparison.add(sent_at, answered, other);
         }
         let offset = comparison.offset().unwrap();
         assert_eq!(offset.error_ns, 25_000);

@@ -6,19 +6,19 @@ mod mpi_carrier;
 
 use mpi::Threading;
 use mpi::traits::Communicator;
-use mpi_carrier::{Beater, Gate, MpiCarrier};
+use mpi_carrier::{HeartbeatThread, MpiCarrier, MpiLock};
 use std::process::ExitCode;
 use std::rc::Rc;
 use stripewise_cli::{Output, Surroundings, VERSION, host_name, refuse, run, system_clock};
-use stripewise_mpi::{Closing, GroupMember, Member, Patience, Settings, of_rank};
+use stripewise_mpi::{GroupMember, Member, Settings, Shutdown, Timeouts, of_rank};
 
 /// Buffer for messages that wait for their receiver: a host that is stopped for the
 /// six-second limit gets few.
 const BUFFER_BYTES: usize = 64 << 20;
 
 fn main() -> ExitCode {
-    let asked = mpi::initialize_with_threading(Threading::Serialized);
-    let Some((mut universe, threading)) = asked else {
+    let sent_at = mpi::initialize_with_threading(Threading::Serialized);
+    let Some((mut universe, threading)) = sent_at else {
         return refused(
             "MPI was initialised before",
             "start the program with mpirun or srun",
@@ -46,26 +46,27 @@ fn main() -> ExitCode {
         destroys_anywhere: arguments.destroys_anywhere,
         group,
         patience: match threading >= Threading::Serialized {
-            true => Patience::default(),
-            false => Patience::default().without_pulse(),
+            true => Timeouts::default(),
+            false => Timeouts::default().without_heartbeat(),
         },
     };
-    let gate = Gate::default();
-    let carrier = MpiCarrier::new(universe.world(), Gate::clone(&gate));
+    let gate = MpiLock::default();
+    let carrier = MpiCarrier::new(universe.world(), MpiLock::clone(&gate));
     let member = Rc::new(Member::new(carrier, clock, settings));
     // With a single-threaded MPI, a rank whose disk blocks it for long during
     // preparation counts as lost: the run ends before it begins.
-    let beater = (threading >= Threading::Serialized).then(|| Beater::start(member.pulse(), gate));
-    let together = GroupMember::new(Rc::clone(&member), arguments.map);
+    let beater = (threading >= Threading::Serialized)
+        .then(|| HeartbeatThread::start(member.heartbeat(), gate));
+    let multi_host = GroupMember::new(Rc::clone(&member), arguments.map);
     let surroundings = Surroundings {
-        together: Some(Rc::new(together)),
+        multi_host: Some(Rc::new(multi_host)),
         typed: Some(std::env::args_os().collect()),
         ..Surroundings::of_process()
     };
     let code = run(arguments.rest, surroundings, Output::of_process()).code();
     let closing = member.close();
     drop(beater);
-    if closing == Closing::WithoutAll {
+    if closing == Shutdown::WithoutAll {
         // An orderly end would wait for the rank that does not answer.
         world.abort(i32::from(code));
     }

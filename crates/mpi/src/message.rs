@@ -1,9 +1,9 @@
 //! Messages between ranks: JSON, a few KiB per second and host.
 
-use crate::places::Places;
+use crate::places::HostTargets;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use stripewise_conductor::host_group::{Aim, Step};
+use stripewise_conductor::host_group::{Step, TargetUse};
 use stripewise_conductor::start::MeasuredPlace;
 use stripewise_lab::hosts::PartInterval;
 use stripewise_results::{GroupRecord, RunRecord};
@@ -30,19 +30,20 @@ pub enum Message {
         /// As read by rank 0.
         request: Box<Request>,
         /// The map.
-        places: Places,
+        places: HostTargets,
     },
     /// From rank 0, for a command that decides from result to result: its targets.
     Targets {
         /// As typed.
         texts: Vec<String>,
         /// The map.
-        places: Places,
+        places: HostTargets,
     },
     /// From rank 0: what will be done to the target.
-    Aim {
+    #[serde(rename = "aim")]
+    TargetUse {
         /// All of it.
-        aim: Box<Aim>,
+        aim: Box<TargetUse>,
     },
     /// From rank 0: the next run.
     Step {

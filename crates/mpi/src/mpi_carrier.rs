@@ -8,32 +8,32 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use stripewise_mpi::{Carrier, Pieces, Pulse, cut};
+use stripewise_mpi::{Carrier, Heartbeat, MessageAssembler, cut};
 
 /// Interval of heartbeats of a rank that cannot poll its messages.
 const BEAT_EVERY: Duration = Duration::from_secs(1);
 
 /// Only one thread of a process at a time may call MPI, and the pieces of one message must not
 /// be interleaved with another.
-pub type Gate = Arc<Mutex<()>>;
+pub type MpiLock = Arc<Mutex<()>>;
 
-fn locked(gate: &Gate) -> MutexGuard<'_, ()> {
+fn locked(gate: &MpiLock) -> MutexGuard<'_, ()> {
     gate.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// All ranks of the job.
 pub struct MpiCarrier {
     world: SimpleCommunicator,
-    gate: Gate,
-    pieces: RefCell<Vec<Pieces>>,
+    gate: MpiLock,
+    pieces: RefCell<Vec<MessageAssembler>>,
 }
 
 impl MpiCarrier {
     /// A carrier on this communicator; `gate` is shared with other threads that call MPI.
-    pub fn new(world: SimpleCommunicator, gate: Gate) -> MpiCarrier {
+    pub fn new(world: SimpleCommunicator, gate: MpiLock) -> MpiCarrier {
         let size = usize::try_from(world.size()).unwrap_or(1);
         MpiCarrier {
-            pieces: RefCell::new(vec![Pieces::default(); size]),
+            pieces: RefCell::new(vec![MessageAssembler::default(); size]),
             gate,
             world,
         }
@@ -71,7 +71,7 @@ impl Carrier for MpiCarrier {
     }
 }
 
-fn send(world: &SimpleCommunicator, gate: &Gate, to: u32, bytes: &[u8]) {
+fn send(world: &SimpleCommunicator, gate: &MpiLock, to: u32, bytes: &[u8]) {
     let Ok(to) = i32::try_from(to) else { return };
     let _alone = locked(gate);
     let process = world.process_at_rank(to);
@@ -81,29 +81,29 @@ fn send(world: &SimpleCommunicator, gate: &Gate, to: u32, bytes: &[u8]) {
 }
 
 /// Sends heartbeats while the disk blocks this rank; stops when the process's work ends.
-pub struct Beater {
+pub struct HeartbeatThread {
     end: Arc<(Mutex<bool>, Condvar)>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Beater {
+impl HeartbeatThread {
     /// Starts the thread.
     ///
     /// # Errors
     /// If the thread cannot be started.
-    pub fn start(pulse: Pulse, gate: Gate) -> io::Result<Beater> {
+    pub fn start(heartbeat: Heartbeat, gate: MpiLock) -> io::Result<HeartbeatThread> {
         let end = Arc::new((Mutex::new(false), Condvar::new()));
         let ends = Arc::clone(&end);
         let thread = std::thread::Builder::new().name("beats".to_owned());
-        let thread = thread.spawn(move || beat(&pulse, &gate, &ends))?;
-        Ok(Beater {
+        let thread = thread.spawn(move || beat(&heartbeat, &gate, &ends))?;
+        Ok(HeartbeatThread {
             end,
             thread: Some(thread),
         })
     }
 }
 
-impl Drop for Beater {
+impl Drop for HeartbeatThread {
     fn drop(&mut self) {
         let (is_over, changed) = &*self.end;
         *is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
@@ -115,14 +115,14 @@ impl Drop for Beater {
     }
 }
 
-fn beat(pulse: &Pulse, gate: &Gate, end: &(Mutex<bool>, Condvar)) {
+fn beat(heartbeat: &Heartbeat, gate: &MpiLock, end: &(Mutex<bool>, Condvar)) {
     let world = SimpleCommunicator::world();
     let number = |value: i32| u32::try_from(value).unwrap_or(0);
-    let (bytes, to) = Pulse::beats(number(world.rank()), number(world.size()));
+    let (bytes, to) = Heartbeat::beats(number(world.rank()), number(world.size()));
     let (is_over, changed) = end;
     let mut over = is_over.lock().unwrap_or_else(PoisonError::into_inner);
     while !*over {
-        if pulse.is_needed() {
+        if heartbeat.is_needed() {
             to.clone().for_each(|to| send(&world, gate, to, &bytes));
         }
         let waited = changed.wait_timeout(over, BEAT_EVERY);

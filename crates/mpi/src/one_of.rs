@@ -2,12 +2,12 @@
 
 use crate::carrier::Carrier;
 use crate::group::Member;
-use crate::places::Places;
+use crate::places::HostTargets;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::rc::Rc;
 use stripewise_campaign::{Context, Failure, Outcome};
-use stripewise_cli::{HostDocument, Together};
+use stripewise_cli::{HostDocument, MultiHost};
 use stripewise_conductor::host_group::HostGroup;
 use stripewise_conductor::input::{PLAN_BYTES_MAX, read_text};
 use stripewise_conductor::start::Companion;
@@ -27,19 +27,20 @@ impl<C: Carrier + 'static> GroupMember<C> {
         GroupMember { member, map }
     }
 
-    fn places(&self, context: &Context) -> Outcome<Places> {
+    fn places(&self, context: &Context) -> Outcome<HostTargets> {
         let Some(path) = &self.map else {
-            return Ok(Places::default());
+            return Ok(HostTargets::default());
         };
         let hint = "check the path given to --map";
         let text = read_text(context, path, PLAN_BYTES_MAX, hint)?;
-        Places::from_toml(&text).map_err(|error| Failure::usage(error.to_string(), error.hint()))
+        HostTargets::from_toml(&text)
+            .map_err(|error| Failure::usage(error.to_string(), error.hint()))
     }
 }
 
-impl<C: Carrier + 'static> Together for GroupMember<C> {
-    fn leads(&self) -> bool {
-        self.member.leads()
+impl<C: Carrier + 'static> MultiHost for GroupMember<C> {
+    fn is_leader(&self) -> bool {
+        self.member.is_leader()
     }
 
     fn companion(&self) -> Rc<dyn Companion> {
@@ -77,6 +78,6 @@ impl<C: Carrier + 'static> Together for GroupMember<C> {
     }
 
     fn failed(&self, failure: &Failure) {
-        self.member.tell_failure(failure);
+        self.member.report_failure(failure);
     }
 }

@@ -25,11 +25,11 @@ pub fn cut(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
 
 /// Reassembles the pieces of one sender, which arrive in order.
 #[derive(Clone, Debug, Default)]
-pub struct Pieces {
+pub struct MessageAssembler {
     bytes: Vec<u8>,
 }
 
-impl Pieces {
+impl MessageAssembler {
     /// Adds a piece; returns the message if it is the last.
     pub fn add(&mut self, piece: &[u8]) -> Option<Vec<u8>> {
         let (mark, bytes) = piece.split_last()?;
@@ -53,7 +53,7 @@ mod tests {
             100_000,
         ] {
             let message: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
-            let mut pieces = Pieces::default();
+            let mut pieces = MessageAssembler::default();
             let mut whole = Vec::new();
             for piece in cut(&message) {
                 assert!(piece.len() <= PIECE_BYTES_MAX);

@@ -9,7 +9,7 @@ use stripewise_workload::Request;
 /// Targets by host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Places {
+pub struct HostTargets {
     /// `alpha = ["/dev/sdb"]`: what replaces `{target}` there.
     #[serde(default)]
     pub hosts: BTreeMap<String, Targets>,
@@ -48,13 +48,13 @@ impl fmt::Display for PlacesError {
 
 impl std::error::Error for PlacesError {}
 
-impl Places {
+impl HostTargets {
     /// Parses a map: `[hosts]` with a line for each host.
     ///
     /// # Errors
     /// If the text is not a valid map.
-    pub fn from_toml(text: &str) -> Result<Places, PlacesError> {
-        let places: Places = toml::from_str(text).map_err(|error| PlacesError {
+    pub fn from_toml(text: &str) -> Result<HostTargets, PlacesError> {
+        let places: HostTargets = toml::from_str(text).map_err(|error| PlacesError {
             problem: format!("the map is not readable: {error}"),
             hint: "write [hosts] and a line for each host: alpha = \"/dev/sdb\"",
         })?;
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn names_are_those_of_the_host_and_seeds_those_of_the_rank() {
-        let places = Places::from_toml(
+        let places = HostTargets::from_toml(
             "[hosts]\nalpha = \"/dev/sdb\"\nbeta = [\"/dev/sdc\", \"/dev/sdd\"]\n",
         )
         .unwrap();
@@ -173,13 +173,13 @@ mod tests {
 
     #[test]
     fn a_map_that_lacks_a_host_is_refused() {
-        let places = Places::from_toml("[hosts]\nalpha = \"/dev/sdb\"\n").unwrap();
+        let places = HostTargets::from_toml("[hosts]\nalpha = \"/dev/sdb\"\n").unwrap();
         let error = places
             .resolve(request(&["{target}"]), "beta", 1)
             .unwrap_err();
         assert!(error.to_string().contains("has no entry for beta"));
         for text in ["", "[hosts]\n", "hosts = 5", "[host]\na = \"b\"\n"] {
-            assert!(Places::from_toml(text).is_err(), "{text}");
+            assert!(HostTargets::from_toml(text).is_err(), "{text}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What rank 0 has received about the runs of all ranks.
 
-use stripewise_conductor::start::{Agreed, ClockOffset};
+use stripewise_conductor::start::{ClockOffset, StartAgreement};
 use stripewise_io_engine::Kind;
 use stripewise_lab::hosts::{HostPart, Latencies, PartInterval, PartJob};
 use stripewise_results::{Interval, JobRecord, RunRecord, StartRecord, Status};
@@ -30,12 +30,12 @@ pub fn parts_of(summary: &IntervalSummary, intervals: &[Interval]) -> Vec<PartIn
 #[derive(Debug, Default)]
 pub struct Runs {
     size: usize,
-    runs: Vec<Vec<OfRank>>,
+    runs: Vec<Vec<RankState>>,
 }
 
 /// The state of one rank's run.
 #[derive(Debug, Default)]
-struct OfRank {
+struct RankState {
     skeleton: Option<RunRecord>,
     jobs: Vec<PartJob>,
     record: Option<RunRecord>,
@@ -55,7 +55,7 @@ impl Runs {
         }
     }
 
-    fn of(&mut self, run: u32, rank: usize) -> Option<&mut OfRank> {
+    fn of(&mut self, run: u32, rank: usize) -> Option<&mut RankState> {
         // Runs follow each other: a number far ahead is invalid.
         let run = run as usize;
         if run > self.runs.len() || rank >= self.size {
@@ -63,12 +63,12 @@ impl Runs {
         }
         if run == self.runs.len() {
             self.runs
-                .push((0..self.size).map(|_| OfRank::default()).collect());
+                .push((0..self.size).map(|_| RankState::default()).collect());
         }
         self.runs.get_mut(run)?.get_mut(rank)
     }
 
-    fn at(&self, run: u32) -> &[OfRank] {
+    fn at(&self, run: u32) -> &[RankState] {
         self.runs.get(run as usize).map_or(&[], Vec::as_slice)
     }
 
@@ -82,7 +82,7 @@ impl Runs {
 
     /// Sets when a rank is to start. The remnant of a lost rank begins then, since how late its
     /// workers were is never reported.
-    pub fn agreed(&mut self, run: u32, rank: usize, agreed: &Agreed) {
+    pub fn agreed(&mut self, run: u32, rank: usize, agreed: &StartAgreement) {
         let skeleton = self.of(run, rank).and_then(|of| of.skeleton.as_mut());
         let (Some(skeleton), Some(at)) = (skeleton, agreed.at) else {
             return;
@@ -132,7 +132,7 @@ impl Runs {
 
     /// A rank other than 0 whose run did not end as planned.
     #[must_use]
-    pub fn broke_off(&self, run: u32) -> Option<usize> {
+    pub fn stopped_early(&self, run: u32) -> Option<usize> {
         let ranks = self.at(run).iter().enumerate().skip(1);
         let mut early = ranks.filter(|(_, of)| {
             let record = of.record.as_ref();
@@ -153,7 +153,7 @@ impl Runs {
     /// some.
     #[must_use]
     pub fn stalled(&self, run: u32, ns: u64) -> Option<usize> {
-        let is_stalled = |of: &OfRank| {
+        let is_stalled = |of: &RankState| {
             let pause_ns = of.skeleton.as_ref().and_then(pause_ns);
             let is_idle = |pause_ns: u64| of.idle_ns >= ns.saturating_add(pause_ns);
             of.record.is_none() && pause_ns.is_some_and(is_idle)
@@ -192,7 +192,7 @@ impl Runs {
     /// it got, as a partial run. Runs that no rank has begun to measure are left out.
     #[must_use]
     pub fn parts(&self) -> Vec<Vec<HostPart>> {
-        let parts = |ranks: &Vec<OfRank>| ranks.iter().filter_map(part).collect();
+        let parts = |ranks: &Vec<RankState>| ranks.iter().filter_map(part).collect();
         let runs = self.runs.iter().map(parts);
         runs.filter(|parts: &Vec<HostPart>| !parts.is_empty())
             .collect()
@@ -212,7 +212,7 @@ fn pause_ns(skeleton: &RunRecord) -> Option<u64> {
     pauses?.into_iter().min()
 }
 
-fn part(of: &OfRank) -> Option<HostPart> {
+fn part(of: &RankState) -> Option<HostPart> {
     let record = match (&of.record, &of.skeleton) {
         (Some(record), _) => record.clone(),
         (None, Some(skeleton)) => RunRecord {

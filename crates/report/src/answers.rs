@@ -99,13 +99,13 @@ pub(crate) fn at_other_limits(series: &SeriesRecord) -> String {
 /// The same in brief, including unmet limits: `p99 < 1 ms: none · 5 ms:
 /// none · 20 ms: 284 IOPS with 2 in flight · 100 ms: 589 IOPS with 8`.
 pub(crate) fn at_all_limits(series: &SeriesRecord) -> String {
-    let mut said = false;
+    let mut unit_is_shown = false;
     let words = LIMITS_MS.into_iter().map(|limit| {
         let Some(step) = best_within(series, limit) else {
             return format!("{limit} ms: none");
         };
-        let unit = if said { "" } else { " in flight" };
-        said = true;
+        let unit = if unit_is_shown { "" } else { " in flight" };
+        unit_is_shown = true;
         format!(
             "{limit} ms: {} with {}{unit}",
             amount(series, step),

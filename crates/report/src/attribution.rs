@@ -14,7 +14,7 @@ const WORDS_MAX: usize = 3;
 
 /// The text around a picture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct About {
+pub struct Attribution {
     /// Label or target.
     pub title: String,
     /// Target, size, file system, block size, cache mode.
@@ -34,7 +34,7 @@ const TITLE_SEEN: usize = 40;
 
 /// Facts about a stored result that is not a run.
 #[derive(Clone, Copy, Debug)]
-pub struct KeptFacts<'a> {
+pub struct StoredFacts<'a> {
     /// Its subject.
     pub title: &'a str,
     /// The user's label.
@@ -51,39 +51,39 @@ pub struct KeptFacts<'a> {
     pub id: &'a str,
 }
 
-impl About {
+impl Attribution {
     /// For a stored result that is not a run.
     #[must_use]
-    pub fn of_kept(kept: &KeptFacts<'_>) -> About {
-        let simulated = is_sim_target(kept.target);
+    pub fn of_stored(stored: &StoredFacts<'_>) -> Attribution {
+        let simulated = is_sim_target(stored.target);
         let device = if simulated { "simulated array" } else { "" };
-        let made_with = format!("Stripewise {}", kept.version);
+        let made_with = format!("Stripewise {}", stored.version);
         // Leave out what an earlier version did not store.
         let known = |words: &&str| !words.is_empty();
-        let date = moment(kept.started_at);
+        let date = moment(stored.started_at);
         let date = Some(date.as_str()).filter(known);
-        let name = kept.host.filter(known);
+        let name = stored.host.filter(known);
         let host = name.map(|name| format!("host {name}"));
         let made = [
             host.as_deref(),
             date,
             Some(made_with.as_str()),
-            Some(kept.id),
+            Some(stored.id),
         ];
-        let measured = [kept.label, Some(kept.target)].into_iter().flatten();
-        let measured = measured.filter(|words| !is_seen(words, kept.title));
+        let measured = [stored.label, Some(stored.target)].into_iter().flatten();
+        let measured = measured.filter(|words| !is_seen(words, stored.title));
         let facts = [
-            ("Title", Some(kept.title)),
-            ("Label", kept.label),
-            ("Target", Some(kept.target)),
+            ("Title", Some(stored.title)),
+            ("Label", stored.label),
+            ("Target", Some(stored.target)),
             ("Host", name),
             ("Date", date),
             ("Made with", Some(made_with.as_str())),
-            ("Id", Some(kept.id)),
+            ("Id", Some(stored.id)),
         ];
         let facts = facts.into_iter();
-        About {
-            title: kept.title.to_owned(),
+        Attribution {
+            title: stored.title.to_owned(),
             measured: measured.collect::<Vec<_>>().join(" \u{b7} "),
             device: device.to_owned(),
             made: made
@@ -100,28 +100,28 @@ impl About {
 
     /// For the records of a report.
     #[must_use]
-    pub fn of(material: &Material) -> About {
+    pub fn of(material: &Material) -> Attribution {
         let all = facts(&material.document.runs);
-        let said = |name: &str, what: &str| said(&all, name, what);
+        let common_value = |name: &str, what: &str| common_value(&all, name, what);
         let line = |words: Vec<Option<String>>| {
             let words: Vec<String> = words.into_iter().flatten().collect();
             words.join(" \u{b7} ")
         };
         let made = vec![
-            said("Host", "hosts").map(|name| format!("host {name}")),
-            said("Date", "days"),
-            said("Made with", "programs"),
-            said("Id", "ids"),
+            common_value("Host", "hosts").map(|name| format!("host {name}")),
+            common_value("Date", "days"),
+            common_value("Made with", "programs"),
+            common_value("Id", "ids"),
         ];
-        About {
+        Attribution {
             title: material.title.clone(),
             measured: line(measured(&all, &material.title)),
-            device: said("Model", "models").unwrap_or_default(),
+            device: common_value("Model", "models").unwrap_or_default(),
             made: line(made),
             source: None,
             facts: std::iter::once(("Title", material.title.clone()))
                 .chain(all.iter().filter_map(|(term, values)| {
-                    Some((*term, told(values.clone(), "different ones")?))
+                    Some((*term, joined_values(values.clone(), "different ones")?))
                 }))
                 .collect(),
         }
@@ -129,7 +129,7 @@ impl About {
 
     /// With another title.
     #[must_use]
-    pub fn titled(mut self, title: &str) -> About {
+    pub fn titled(mut self, title: &str) -> Attribution {
         title.clone_into(&mut self.title);
         for (_, value) in self.facts.iter_mut().filter(|(term, _)| *term == "Title") {
             title.clone_into(value);
@@ -139,7 +139,7 @@ impl About {
 
     /// With a text on the source of the numbers.
     #[must_use]
-    pub fn sourced(mut self, source: &str) -> About {
+    pub fn sourced(mut self, source: &str) -> Attribution {
         self.source = Some(source.to_owned());
         self.facts.push(("Source", source.to_owned()));
         self
@@ -188,7 +188,11 @@ pub(crate) fn facts(runs: &[RunRecord]) -> Facts {
 }
 
 /// Values of a fact in a line of a picture; if there are many, only their number.
-pub(crate) fn said(all: &[(&'static str, Vec<String>)], name: &str, what: &str) -> Option<String> {
+pub(crate) fn common_value(
+    all: &[(&'static str, Vec<String>)],
+    name: &str,
+    what: &str,
+) -> Option<String> {
     let (_, values) = all.iter().find(|(term, _)| *term == name)?;
     match values.len() {
         0 => None,
@@ -199,23 +203,23 @@ pub(crate) fn said(all: &[(&'static str, Vec<String>)], name: &str, what: &str) 
 
 /// What was measured, unless the title already says it.
 fn measured(all: &[(&'static str, Vec<String>)], title: &str) -> Vec<Option<String>> {
-    let said = |name: &str, what: &str| said(all, name, what);
-    let block = said("Block size", "block sizes").map(|sizes| match sizes {
+    let common_value = |name: &str, what: &str| common_value(all, name, what);
+    let block = common_value("Block size", "block sizes").map(|sizes| match sizes {
         many if many.ends_with(" block sizes") => many,
         sizes => format!("block {sizes}"),
     });
     // `sim:a and sim:b` has both.
-    let is_told = |name: &str| {
+    let is_included = |name: &str| {
         let values = all.iter().find(|(term, _)| *term == name);
         values.is_some_and(|(_, values)| values.iter().all(|value| is_seen(value, title)))
     };
     vec![
-        said("Label", "labels").filter(|_| !is_told("Label")),
-        said("Target", "targets").filter(|_| !is_told("Target")),
-        said("Size", "sizes"),
-        said("File system", "file systems"),
+        common_value("Label", "labels").filter(|_| !is_included("Label")),
+        common_value("Target", "targets").filter(|_| !is_included("Target")),
+        common_value("Size", "sizes"),
+        common_value("File system", "file systems"),
         block,
-        said("Cache mode", "cache modes"),
+        common_value("Cache mode", "cache modes"),
     ]
 }
 
@@ -323,7 +327,7 @@ pub(crate) fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// Values in a line; if there are many, only their number.
-pub(crate) fn told(values: Vec<String>, what: &str) -> Option<String> {
+pub(crate) fn joined_values(values: Vec<String>, what: &str) -> Option<String> {
     match values.len() {
         0 => None,
         count if count > VALUES_MAX => Some(format!("{count} {what}")),

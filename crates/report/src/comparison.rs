@@ -36,7 +36,7 @@ pub(crate) fn columns_of(
     }
     let level = percent_of(record.level);
     let estimate = match record.rows.first() {
-        Some(row) if !Shown::of(record).blocks => {
+        Some(row) if !ColumnChoice::of(record).blocks => {
             format!("estimate % ({level} %, n {})", row.blocks)
         }
         _ => format!("estimate % ({level} %)"),
@@ -184,7 +184,7 @@ pub(crate) fn cells_of(
     record: &ComparisonRecord,
     twin: Option<&ComparisonRecord>,
 ) -> Vec<Vec<Cell>> {
-    let shown = Shown::of(record);
+    let shown = ColumnChoice::of(record);
     let rows = record.rows.iter().map(|row| {
         let mut cells: Vec<Cell> = cell_words(row).into_iter().map(Cell::from).collect();
         if let Some(twin) = twin {
@@ -297,17 +297,17 @@ pub(crate) fn metric_name(metric: &str) -> &str {
 }
 
 /// Which of the possibly redundant columns are informative.
-struct Shown {
+struct ColumnChoice {
     metric: bool,
     blocks: bool,
     published: bool,
     verdict: bool,
 }
 
-impl Shown {
-    fn of(record: &ComparisonRecord) -> Shown {
+impl ColumnChoice {
+    fn of(record: &ComparisonRecord) -> ColumnChoice {
         let rows = &record.rows;
-        Shown {
+        ColumnChoice {
             metric: rows.iter().any(|row| row.metric != rows[0].metric),
             blocks: rows.iter().any(|row| row.blocks != rows[0].blocks),
             // A printed difference is shown if it differs from the computed one.
@@ -445,15 +445,15 @@ pub(crate) fn legend<'a>(rows: impl Iterator<Item = &'a ComparisonRow> + Clone) 
     let meant: Vec<String> = meant
         .map(|(word, what)| format!("{word}: {what}"))
         .collect();
-    let mut said = Vec::new();
+    let mut clauses = Vec::new();
     if !meant.is_empty() {
-        said.push(format!("Where the limit is missed, {}.", meant.join("; ")));
+        clauses.push(format!("Where the limit is missed, {}.", meant.join("; ")));
     }
     if all().any(|answer| answer.bound.is_some()) {
-        said.push("\u{2265} and \u{2264}: at least and at most.".to_owned());
+        clauses.push("\u{2265} and \u{2264}: at least and at most.".to_owned());
     }
-    said.extend(undecided(rows));
-    said.join(" ")
+    clauses.extend(undecided(rows));
+    clauses.join(" ")
 }
 
 /// Rows of one reason that are named; more are counted.
@@ -798,7 +798,11 @@ mod tests {
             ("Markdown", crate::markdown(&material)),
             (
                 "picture",
-                crate::svg_picture(picture, &crate::About::default(), &crate::Look::default()),
+                crate::svg_picture(
+                    picture,
+                    &crate::Attribution::default(),
+                    &crate::Look::default(),
+                ),
             ),
         ];
         let cells = sheet.tables.iter().flat_map(|table| &table.rows).flatten();

@@ -254,7 +254,7 @@ mod tests {
         }
     }
 
-    fn said(rows: Vec<ComparisonRow>) -> Option<String> {
+    fn difference_text(rows: Vec<ComparisonRow>) -> Option<String> {
         in_words(&[record(rows)])
     }
 
@@ -314,7 +314,7 @@ mod tests {
             ),
             (vec![iops(0.0), iops(0.0)], "the same IOPS in all 2 rows"),
         ] {
-            assert_eq!(said(rows).as_deref(), Some(words));
+            assert_eq!(difference_text(rows).as_deref(), Some(words));
         }
     }
 
@@ -326,9 +326,12 @@ mod tests {
             ..row("iops", percent, None)
         };
         let words = "10.00 % more IOPS (no interval: too few runs)";
-        assert_eq!(said(vec![few(10.0)]).as_deref(), Some(words));
+        assert_eq!(difference_text(vec![few(10.0)]).as_deref(), Some(words));
         let words = "10.00 to 12.00 % more IOPS in all 2 rows";
-        assert_eq!(said(vec![few(10.0), few(12.0)]).as_deref(), Some(words));
+        assert_eq!(
+            difference_text(vec![few(10.0), few(12.0)]).as_deref(),
+            Some(words)
+        );
     }
 
     /// The headline has the number of the sentence and of the column: what is certain.
@@ -367,7 +370,7 @@ mod tests {
             ),
             (vec![open(), open()], "2 rows have only bounds"),
         ] {
-            assert_eq!(said(rows).as_deref(), Some(words));
+            assert_eq!(difference_text(rows).as_deref(), Some(words));
         }
     }
 
@@ -377,8 +380,8 @@ mod tests {
             void: vec!["zero-data".to_owned()],
             ..row("iops", 900.0, None)
         };
-        assert_eq!(said(vec![void.clone()]), None);
-        let both = said(vec![void, row("iops", 1.0, None)]).unwrap();
+        assert_eq!(difference_text(vec![void.clone()]), None);
+        let both = difference_text(vec![void, row("iops", 1.0, None)]).unwrap();
         assert!(both.starts_with("1.00 %"), "{both}");
     }
 }

@@ -87,13 +87,13 @@ pub(crate) struct Names {
 
 /// Names of groups, given one job of each.
 pub(crate) fn names_of_groups(rows: &[JobRow<'_>]) -> Names {
-    told_apart(rows, &OF_GROUP)
+    distinguished(rows, &OF_GROUP)
 }
 
 /// Names of single jobs.
 pub(crate) fn names_of_jobs(rows: &[JobRow<'_>]) -> Names {
     let all: Vec<Property> = OF_GROUP.into_iter().chain(OF_LOAD).collect();
-    told_apart(rows, &all)
+    distinguished(rows, &all)
 }
 
 /// The load of a row.
@@ -110,7 +110,7 @@ pub(crate) fn group_key(row: &JobRow<'_>) -> Vec<String> {
     key
 }
 
-fn told_apart(rows: &[JobRow<'_>], properties: &[Property]) -> Names {
+fn distinguished(rows: &[JobRow<'_>], properties: &[Property]) -> Names {
     if rows.len() < 2 {
         return Names {
             names: vec![String::new(); rows.len()],
@@ -127,7 +127,7 @@ fn told_apart(rows: &[JobRow<'_>], properties: &[Property]) -> Names {
                 .iter()
                 .any(|of_row| of_row[index] != values[0][index])
         })
-        .filter(|&index| !is_told_by_label(properties[index].0, index, &values))
+        .filter(|&index| !is_evident_from_label(properties[index].0, index, &values))
         .collect();
     let name = |of_row: &Vec<String>| {
         let words = differing.iter().map(|&index| of_row[index].as_str());
@@ -153,7 +153,7 @@ fn told_apart(rows: &[JobRow<'_>], properties: &[Property]) -> Names {
 
 /// Whether the label, which the user chose as a name, already determines the target:
 /// every row has one, and equal labels have equal targets.
-fn is_told_by_label(property: &str, index: usize, values: &[Vec<String>]) -> bool {
+fn is_evident_from_label(property: &str, index: usize, values: &[Vec<String>]) -> bool {
     if !matches!(property, "Target" | "Starts at") {
         return false;
     }
@@ -176,13 +176,13 @@ fn add_dates(rows: &[JobRow<'_>], names: &mut [String]) -> bool {
             let time = &rows[*other].run.started_at;
             time.get(..letters).map(|text| text.replace('T', " "))
         };
-        let tells = |letters: usize| {
+        let informs = |letters: usize| {
             let all: Vec<Option<String>> = same.iter().map(|other| date(other, letters)).collect();
             all.iter().all(Option::is_some)
                 && (1..all.len()).all(|later| !all[..later].contains(&all[later]))
         };
         // A unique name needs no date.
-        let letters = [10, 16, 19].into_iter().find(|&letters| tells(letters));
+        let letters = [10, 16, 19].into_iter().find(|&letters| informs(letters));
         let (Some(letters), true) = (letters, same.len() > 1) else {
             continue;
         };
@@ -316,7 +316,7 @@ fn name_of_bench(document: &Document, series: &SeriesRecord) -> Names {
         .collect();
     let place = firsts.iter().position(|first| first.id == series.id);
     let mut names = match rows.len() == firsts.len() {
-        true => told_apart(&rows, &OF_BENCH.map(|index| OF_GROUP[index])),
+        true => distinguished(&rows, &OF_BENCH.map(|index| OF_GROUP[index])),
         false => Names::default(),
     };
     let name = place.and_then(|place| names.names.get(place)).cloned();

@@ -49,7 +49,7 @@ mod warnings;
 mod words;
 
 pub use advice::{advice_charts, advice_sheet};
-pub use attribution::{About, KeptFacts, moment};
+pub use attribution::{Attribution, StoredFacts, moment};
 pub use card::Card;
 pub use chart::{
     Annotation, Axis, Chart, ChartTable, Form, Panel, Point, Quantity, Scale, Series, Tick, nines,

@@ -98,8 +98,8 @@ fn joined(parts: &[String]) -> String {
 /// The findings of an experiment in a line: the sentences of its comparisons.
 #[must_use]
 pub fn experiment_line(records: &[ComparisonRecord]) -> String {
-    let said = records.iter().flat_map(|record| &record.sentences);
-    one_line(&distinct(said.map(String::as_str)).join(" "))
+    let printed = records.iter().flat_map(|record| &record.sentences);
+    one_line(&distinct(printed.map(String::as_str)).join(" "))
 }
 
 /// A comparison in a line: what against what, the verdict, how many rows came out how, and the

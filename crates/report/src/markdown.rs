@@ -2,19 +2,19 @@
 //! repeat it. User text cannot break out of its cell or become a link, an
 //! image or HTML.
 
-use crate::attribution::About;
+use crate::attribution::Attribution;
 use crate::hosts::{hosts_sentences, hosts_table};
 use crate::identity::{NamedSeries, named_series};
 use crate::markdown_table::{ROWS_MAX, left_out, safe, table};
 use crate::material::Material;
 use crate::plain::plain;
-use crate::rows::{Room, rows_table};
+use crate::rows::{TableRoom, rows_table};
 use crate::sheet_markdown::sheet_table;
 use crate::sheets::{answers_table, comparison_tables, ladder_table};
 use crate::sqlio_histogram::{CAPTION, histograms};
 use crate::warning_summary::Marks;
 use crate::warnings::{collected, of_runs, severity_word};
-use crate::words::{Said, requirement_words};
+use crate::words::{PrintedLines, requirement_words};
 use std::fmt::Write;
 use stripewise_results::{JobRow, RequirementVerdict};
 
@@ -26,9 +26,9 @@ pub fn markdown(material: &Material) -> String {
     for caution in crate::validity::cautions(&material.document) {
         let _ = writeln!(text, "**{}**\n", safe(&caution));
     }
-    let mut said = Said::default();
+    let mut already_printed = PrintedLines::default();
     for comparison in &document.comparisons {
-        for sentence in said.new_of(&comparison.sentences) {
+        for sentence in already_printed.new_of(&comparison.sentences) {
             let _ = writeln!(text, "- {}", safe(sentence));
         }
     }
@@ -38,7 +38,7 @@ pub fn markdown(material: &Material) -> String {
         sheet_table(&mut text, &table);
     }
     for comparison in &document.comparisons {
-        for note in said.new_of(&comparison.notes) {
+        for note in already_printed.new_of(&comparison.notes) {
             let _ = writeln!(text, "- note: {}", safe(note));
         }
     }
@@ -57,7 +57,7 @@ pub fn markdown(material: &Material) -> String {
         };
         let _ = writeln!(text, "- {word}: {}", safe(&requirement_words(requirement)));
     }
-    for note in said.new_of(&material.notes) {
+    for note in already_printed.new_of(&material.notes) {
         let _ = writeln!(text, "- note: {}", safe(note));
     }
     text.push('\n');
@@ -69,7 +69,7 @@ pub fn markdown(material: &Material) -> String {
     }
     of_hosts(&mut text, material);
     of_warnings(&mut text, material);
-    let foot = About::of(material).foot().join(" \u{b7} ");
+    let foot = Attribution::of(material).foot().join(" \u{b7} ");
     if !foot.is_empty() {
         let _ = writeln!(text, "{}\n", safe(&foot));
     }
@@ -116,7 +116,7 @@ fn of_rows(text: &mut String, rows: &[JobRow<'_>]) {
     if rows.is_empty() {
         return;
     }
-    let of = rows_table(rows, ROWS_MAX, Room::Narrow);
+    let of = rows_table(rows, ROWS_MAX, TableRoom::Narrow);
     let headings: Vec<String> = of.headings.iter().map(|&word| word.to_owned()).collect();
     table(text, &headings, &of.numbers, &of.cells);
     left_out(text, rows.len());

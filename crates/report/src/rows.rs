@@ -10,7 +10,7 @@ use stripewise_units::ByteSize;
 
 /// When a column is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum ColumnVisibility {
     /// If it has any value.
     Always,
     /// If its values differ.
@@ -25,7 +25,7 @@ enum Shown {
 
 /// How much room a table has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Room {
+pub(crate) enum TableRoom {
     /// An issue or a terminal.
     Narrow,
     /// The first page.
@@ -39,7 +39,7 @@ type Column = (
     &'static str,
     &'static str,
     bool,
-    Shown,
+    ColumnVisibility,
     fn(&Line<'_>) -> String,
 );
 
@@ -48,11 +48,11 @@ type Column = (
 #[derive(Clone, Copy, Debug)]
 struct Line<'a> {
     row: JobRow<'a>,
-    of: Of,
+    of: RowSubject,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Of {
+enum RowSubject {
     /// A job with one kind of operation.
     Job,
     /// All operations of a mixed job.
@@ -64,38 +64,41 @@ enum Of {
 impl<'a> Line<'a> {
     fn of(row: JobRow<'a>) -> Vec<Line<'a>> {
         if !row.is_mixed() {
-            return vec![Line { row, of: Of::Job }];
+            return vec![Line {
+                row,
+                of: RowSubject::Job,
+            }];
         }
-        let kinds = row.kinds().into_iter().map(Of::Kind);
-        let all = std::iter::once(Of::Total).chain(kinds);
+        let kinds = row.kinds().into_iter().map(RowSubject::Kind);
+        let all = std::iter::once(RowSubject::Total).chain(kinds);
         all.map(|of| Line { row, of }).collect()
     }
 
     fn iops(&self) -> Option<f64> {
         match self.of {
-            Of::Job | Of::Total => self.row.iops(),
-            Of::Kind(kind) => self.row.iops_of(kind),
+            RowSubject::Job | RowSubject::Total => self.row.iops(),
+            RowSubject::Kind(kind) => self.row.iops_of(kind),
         }
     }
 
     fn mib_per_s(&self) -> Option<f64> {
         match self.of {
-            Of::Job | Of::Total => self.row.mib_per_s_shown(),
-            Of::Kind(kind) => self.row.mib_per_s_of(kind),
+            RowSubject::Job | RowSubject::Total => self.row.mib_per_s_shown(),
+            RowSubject::Kind(kind) => self.row.mib_per_s_of(kind),
         }
     }
 
     fn latency(&self, name: &str) -> String {
         let ns = match self.of {
-            Of::Job => self.row.latency(name),
-            Of::Total => None,
-            Of::Kind(kind) => self.row.latency_of(kind, name),
+            RowSubject::Job => self.row.latency(name),
+            RowSubject::Total => None,
+            RowSubject::Kind(kind) => self.row.latency_of(kind, name),
         };
         ns.map_or_else(String::new, |ns| latency_of_source(self.row.run, ns))
     }
 }
 
-use Shown::{Always, Differing, Roomy, RoomyOrAlone, Widest};
+use ColumnVisibility::{Always, Differing, Roomy, RoomyOrAlone, Widest};
 
 /// Text first, so that numbers are next to each other.
 const COLUMNS: [Column; 21] = [
@@ -160,7 +163,7 @@ pub(crate) struct RowsTable {
 
 /// The table of the first `limit` rows in reading order.
 /// With little room, headings are short and some columns are left out.
-pub(crate) fn rows_table(rows: &[JobRow<'_>], limit: usize, room: Room) -> RowsTable {
+pub(crate) fn rows_table(rows: &[JobRow<'_>], limit: usize, room: TableRoom) -> RowsTable {
     let mut rows = rows.to_vec();
     in_order_of_design(&mut rows);
     let all: Vec<Line<'_>> = rows.iter().copied().flat_map(Line::of).collect();
@@ -177,9 +180,9 @@ pub(crate) fn rows_table(rows: &[JobRow<'_>], limit: usize, room: Room) -> RowsT
     let used: Vec<&Column> = COLUMNS
         .iter()
         .filter(|(_, _, _, when, cell)| match when {
-            Widest if room < Room::Wide => false,
-            Roomy if room < Room::Page => false,
-            RoomyOrAlone if room < Room::Page && !median_less => false,
+            Widest if room < TableRoom::Wide => false,
+            Roomy if room < TableRoom::Page => false,
+            RoomyOrAlone if room < TableRoom::Page && !median_less => false,
             Widest | Roomy | RoomyOrAlone | Always => {
                 shown.iter().any(|line| !cell(line).is_empty())
             }
@@ -187,7 +190,7 @@ pub(crate) fn rows_table(rows: &[JobRow<'_>], limit: usize, room: Room) -> RowsT
         })
         .collect();
     let heading = |column: &&Column| {
-        if room == Room::Wide {
+        if room == TableRoom::Wide {
             column.0
         } else {
             column.1
@@ -255,10 +258,10 @@ fn offset(row: &JobRow<'_>) -> String {
 fn workload(line: &Line<'_>) -> String {
     let kind = kind(&line.row);
     match line.of {
-        Of::Job => kind,
-        Of::Total if line.row.job.workload.discards() => format!("{kind}: all"),
-        Of::Total => format!("{kind}: both"),
-        Of::Kind(of) => format!("{kind}: {}", of.plural()),
+        RowSubject::Job => kind,
+        RowSubject::Total if line.row.job.workload.discards() => format!("{kind}: all"),
+        RowSubject::Total => format!("{kind}: both"),
+        RowSubject::Kind(of) => format!("{kind}: {}", of.plural()),
     }
 }
 

@@ -74,13 +74,16 @@ fn both(outcome: &JobOutcome) -> KindOutcome {
 
 /// The requested percentiles, a row for each kind of operation of each job; `None`
 /// if none were requested.
-pub(crate) fn percentiles_table(runs: &[RunRecord], asked: &[Percentile]) -> Option<SheetTable> {
-    if asked.is_empty() {
+pub(crate) fn percentiles_table(
+    runs: &[RunRecord],
+    requested: &[Percentile],
+) -> Option<SheetTable> {
+    if requested.is_empty() {
         return None;
     }
     let words = [Column::text("Job"), Column::text("Workload")];
     let numbers = ["Block", "Threads", "QD"].map(Column::number);
-    let names: Vec<String> = asked.iter().map(ToString::to_string).collect();
+    let names: Vec<String> = requested.iter().map(ToString::to_string).collect();
     let named = names.iter().map(|name| Column::number(name));
     let columns: Vec<Column> = words.into_iter().chain(numbers).chain(named).collect();
     let together = runs.iter().any(|run| run.jobs.len() > 1);
@@ -101,7 +104,7 @@ pub(crate) fn percentiles_table(runs: &[RunRecord], asked: &[Percentile]) -> Opt
                 workload.threads.to_string(),
                 workload.outstanding.to_string(),
             ];
-            cells.extend(asked.iter().zip(&names).map(|(percentile, name)| {
+            cells.extend(requested.iter().zip(&names).map(|(percentile, name)| {
                 let found = outcome.latency_ns_percentiles.get(name);
                 found.map_or_else(
                     || format!("n<{}", format_count(percentile.operations_min())),

@@ -12,7 +12,7 @@ const NAMED_MAX: usize = 4;
 
 /// A reservation about numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Against {
+pub(crate) enum Reservation {
     /// None of them is the disk's.
     Void,
     /// Some are not the disk's.
@@ -30,9 +30,9 @@ pub(crate) fn cautions(document: &Document) -> Vec<String> {
 }
 
 /// The same, each with its kind.
-pub(crate) fn against(document: &Document) -> Vec<(Against, String)> {
-    let stopped = stopped(document).map(|sentence| (Against::Stopped, sentence));
-    let apart = runs_apart(document).map(|sentence| (Against::RunsApart, sentence));
+pub(crate) fn against(document: &Document) -> Vec<(Reservation, String)> {
+    let stopped = stopped(document).map(|sentence| (Reservation::Stopped, sentence));
+    let apart = runs_apart(document).map(|sentence| (Reservation::RunsApart, sentence));
     let all = void(document).into_iter().chain(stopped);
     all.chain(apart).collect()
 }
@@ -57,7 +57,7 @@ fn runs_apart(document: &Document) -> Option<String> {
     })
 }
 
-fn void(document: &Document) -> Option<(Against, String)> {
+fn void(document: &Document) -> Option<(Reservation, String)> {
     let runs = &document.runs;
     let concerned = runs.iter().filter(|run| !run.void_codes().is_empty());
     let concerned: Vec<&RunRecord> = concerned.collect();
@@ -66,7 +66,7 @@ fn void(document: &Document) -> Option<(Against, String)> {
         0 => None,
         all if all == runs.len() => {
             let sentence = format!("VOID: these numbers are not the disk's ({codes}).");
-            Some((Against::Void, sentence))
+            Some((Reservation::Void, sentence))
         }
         some => {
             let sentence = format!(
@@ -74,7 +74,7 @@ fn void(document: &Document) -> Option<(Against, String)> {
                 counted(runs.len(), "run", "runs"),
                 places(document, &concerned),
             );
-            Some((Against::VoidInPart, sentence))
+            Some((Reservation::VoidInPart, sentence))
         }
     }
 }

@@ -118,9 +118,9 @@ pub(crate) fn ladder_part(run: &RunRecord) -> Option<&str> {
 /// Lines already printed in a report: tables of several metrics, or of several
 /// levels, share their sentences and notes.
 #[derive(Default)]
-pub(crate) struct Said<'a>(Vec<&'a str>);
+pub(crate) struct PrintedLines<'a>(Vec<&'a str>);
 
-impl<'a> Said<'a> {
+impl<'a> PrintedLines<'a> {
     /// Returns the lines not printed yet, and records them.
     pub(crate) fn new_of(&mut self, lines: &'a [String]) -> Vec<&'a str> {
         let mut new = Vec::new();
@@ -151,20 +151,20 @@ mod tests {
             undecided,
         };
         let [met, missed, open] = [(true, false), (false, false), (false, true)].map(required);
-        let said = |all: [&RequirementRecord; 4]| {
+        let required_text = |all: [&RequirementRecord; 4]| {
             let all: Vec<RequirementRecord> = all.into_iter().cloned().collect();
             verdict_on(&all).expect("a verdict").1
         };
         assert_eq!(
-            said([&missed, &open, &open, &missed]),
+            required_text([&missed, &open, &open, &missed]),
             "2 of 4 requirements missed, 2 undecided"
         );
         assert_eq!(
-            said([&missed, &met, &met, &met]),
+            required_text([&missed, &met, &met, &met]),
             "1 of 4 requirements missed"
         );
         assert_eq!(
-            said([&open, &met, &met, &met]),
+            required_text([&open, &met, &met, &met]),
             "1 of 4 requirements undecided"
         );
     }

@@ -13,7 +13,9 @@ mod pictures;
 #[path = "it/trend.rs"]
 mod trend;
 
-use stripewise_report::{About, Material, charts, csv_heading, csv_rows, html, markdown, png, svg};
+use stripewise_report::{
+    Attribution, Material, charts, csv_heading, csv_rows, html, markdown, png, svg,
+};
 use stripewise_results::{
     ComparisonGroup, ComparisonRecord, ComparisonRow, Document, Interval, JobOutcome, JobRecord,
     KneeRecord, LatencySummary, RunRecord, SeriesRecord, SideRecord, StepRecord, TargetFacts,
@@ -227,7 +229,7 @@ fn pictures_of_fixed_records_are_as_they_were() {
 #[test]
 fn a_picture_is_drawn_with_the_embedded_font() {
     let charts = charts(&material(Vec::new(), vec![ladder()], Vec::new()));
-    let picture = png(&svg(&charts[0]), 1.0, &About::default()).expect("a picture");
+    let picture = png(&svg(&charts[0]), 1.0, &Attribution::default()).expect("a picture");
     assert!(
         picture.starts_with(b"\x89PNG") && picture.len() > 10_000,
         "{}",
@@ -247,7 +249,7 @@ fn a_picture_is_drawn_with_the_embedded_font() {
         })
         .collect();
     assert!(
-        png(&wordless, 1.0, &About::default())
+        png(&wordless, 1.0, &Attribution::default())
             .expect("a picture")
             .len()
             * 10

@@ -353,7 +353,7 @@ mod tests {
         let knee = |iops: f64| Some(of_runs(AnswerPlace::Knee, 16.0, iops, 9));
         assert_eq!(ceiling(knee(12_700.0)), None);
         assert_eq!(ceiling(knee(9_000.0)), Some(32));
-        let elsewhere = of_runs(AnswerPlace::Limit, 12.3, 12_700.0, 9);
-        assert_eq!(ceiling(Some(elsewhere)), Some(16));
+        let other_place = of_runs(AnswerPlace::Limit, 12.3, 12_700.0, 9);
+        assert_eq!(ceiling(Some(other_place)), Some(16));
     }
 }

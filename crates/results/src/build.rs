@@ -108,9 +108,9 @@ impl JobOutcome {
 
 impl Document {
     /// Fills in the requested percentiles for all jobs.
-    pub fn fill_percentiles(&mut self, asked: &[Percentile]) {
+    pub fn fill_percentiles(&mut self, requested: &[Percentile]) {
         for job in self.runs.iter_mut().flat_map(|run| &mut run.jobs) {
-            job.outcome.fill_percentiles(asked);
+            job.outcome.fill_percentiles(requested);
         }
     }
 }
@@ -118,7 +118,7 @@ impl Document {
 impl JobOutcome {
     /// Fills in the requested percentiles, if individual latencies are known and at least ten of
     /// them are above.
-    pub fn fill_percentiles(&mut self, asked: &[Percentile]) {
+    pub fn fill_percentiles(&mut self, requested: &[Percentile]) {
         let kinds = [
             Some(&mut self.read),
             Some(&mut self.write),
@@ -130,7 +130,7 @@ impl JobOutcome {
                 continue;
             };
             let enough = |one: &&Percentile| histogram.count() >= one.operations_min();
-            kind.latency_ns_percentiles = asked
+            kind.latency_ns_percentiles = requested
                 .iter()
                 .filter(enough)
                 .filter_map(|one| Some((one.to_string(), histogram.percentile(one.percent())?)))
@@ -229,11 +229,11 @@ mod tests {
             read: kind(&latencies),
             ..OutcomeParts::default()
         });
-        let asked: Vec<Percentile> = ["95", "p99", "99.9"]
+        let requested: Vec<Percentile> = ["95", "p99", "99.9"]
             .into_iter()
             .map(|text| text.parse().unwrap())
             .collect();
-        outcome.fill_percentiles(&asked);
+        outcome.fill_percentiles(&requested);
         let found = &outcome.read.latency_ns_percentiles;
         assert_eq!(found.keys().collect::<Vec<_>>(), ["p95", "p99"]);
         assert!(found["p95"].abs_diff(95_000) < 200, "{found:?}");

@@ -88,10 +88,10 @@ impl<'a> Load<'a> {
     /// it.
     #[must_use]
     pub fn key(&self) -> LoadKey {
-        let mut asked = self.workload.clone();
-        (asked.seed, asked.ramp_ns, asked.duration_ns) = (0, 0, 0);
+        let mut comparable = self.workload.clone();
+        (comparable.seed, comparable.ramp_ns, comparable.duration_ns) = (0, 0, 0);
         if self.ladder_part.is_some() {
-            (asked.threads, asked.outstanding) = (0, 0);
+            (comparable.threads, comparable.outstanding) = (0, 0);
         }
         let targets = std::iter::once(self.target).chain(self.further_targets);
         let mut key = vec![
@@ -100,7 +100,7 @@ impl<'a> Load<'a> {
             self.job.unwrap_or_default().to_owned(),
             self.engine.to_owned(),
             self.starts_at(),
-            format!("{asked:?}"),
+            format!("{comparable:?}"),
         ];
         key.extend(targets.map(|target| target.full_name().to_owned()));
         LoadKey(key)
@@ -115,9 +115,9 @@ impl<'a> Load<'a> {
             Some(_) => &["cursor shared"],
             None => &[],
         };
-        let mut said = self.workload.particulars();
-        said.retain(|one| !usual.contains(&one.as_str()));
-        said
+        let mut stated = self.workload.particulars();
+        stated.retain(|one| !usual.contains(&one.as_str()));
+        stated
     }
 
     /// Where the target's partition starts, if known: `from 31.5K`. Simulated arrays have it in

@@ -12,7 +12,8 @@ pub struct EngineFacts {
     /// `io_uring`, `threads`, `null`, `simulated`.
     pub name: String,
     /// The requested engine: `auto`, `uring`...
-    pub asked: String,
+    #[serde(rename = "asked")]
+    pub requested: String,
     /// Buffers are registered with the kernel.
     pub registered_buffers: bool,
     /// Files are registered with the kernel.

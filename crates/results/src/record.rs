@@ -259,8 +259,8 @@ impl RunRecord {
         // Writing to a digest cannot fail.
         let _ = match imported.filter(|from| from.tool != "dataset") {
             Some(imported) => {
-                let said = (&imported.tool, &imported.details, &self.started_at);
-                serde_json::to_writer(&mut digest, &(said, &self.jobs))
+                let stated = (&imported.tool, &imported.details, &self.started_at);
+                serde_json::to_writer(&mut digest, &(stated, &self.jobs))
             }
             None => {
                 let rates: Vec<f64> = self.jobs.iter().map(|job| job.outcome.iops).collect();

@@ -10,7 +10,7 @@ impl RunRecord {
     /// The request. Records of versions that stored no request contain enough to derive it:
     /// workloads, targets, engine and processors; the interval length from the intervals.
     #[must_use]
-    pub fn asked(&self) -> Request {
+    pub fn request(&self) -> Request {
         match &self.request {
             Some(request) => Request::clone(request),
             None => derived(self),
@@ -20,8 +20,8 @@ impl RunRecord {
 
 fn derived(run: &RunRecord) -> Request {
     let jobs = || run.jobs.iter();
-    let mut engines = jobs().map(|job| &job.engine.asked);
-    let engine = engines.find(|asked| ENGINE_NAMES.contains(&asked.as_str()));
+    let mut engines = jobs().map(|job| &job.engine.requested);
+    let engine = engines.find(|requested| ENGINE_NAMES.contains(&requested.as_str()));
     let cpus = jobs().map(|job| &job.engine.cpus);
     let plain = Request::default();
     Request {
@@ -109,7 +109,7 @@ mod tests {
             further_targets: Vec::new(),
             workload: Workload::default(),
             engine: EngineFacts {
-                asked: "threads".to_owned(),
+                requested: "threads".to_owned(),
                 cpus: vec![1],
                 ..EngineFacts::default()
             },
@@ -130,12 +130,15 @@ mod tests {
 
     #[test]
     fn a_record_without_a_request_holds_enough_for_one() {
-        let asked = run(&["stripewise", "bench", "/data"], &[500_000_000; 3]).asked();
-        assert_eq!(asked.check(), Ok(()));
-        assert_eq!(asked.jobs[0].targets, ["/data"]);
-        assert_eq!((asked.engine.as_str(), asked.cpus), ("threads", vec![1]));
-        assert_eq!(asked.interval_ns, 500_000_000);
-        assert_eq!(asked.simulated_operations_min, 30_000);
+        let requested = run(&["stripewise", "bench", "/data"], &[500_000_000; 3]).request();
+        assert_eq!(requested.check(), Ok(()));
+        assert_eq!(requested.jobs[0].targets, ["/data"]);
+        assert_eq!(
+            (requested.engine.as_str(), requested.cpus),
+            ("threads", vec![1])
+        );
+        assert_eq!(requested.interval_ns, 500_000_000);
+        assert_eq!(requested.simulated_operations_min, 30_000);
     }
 
     #[test]
@@ -165,9 +168,9 @@ mod tests {
             (&["stripewise", "run", "--interval"], second, None),
         ];
         for (command, interval_ns, cache_size_bytes) in cases {
-            let asked = run(command, &[second / 2, second / 2, 7]).asked();
-            assert_eq!(asked.interval_ns, interval_ns, "{command:?}");
-            assert_eq!(asked.cache_size_bytes, cache_size_bytes, "{command:?}");
+            let requested = run(command, &[second / 2, second / 2, 7]).request();
+            assert_eq!(requested.interval_ns, interval_ns, "{command:?}");
+            assert_eq!(requested.cache_size_bytes, cache_size_bytes, "{command:?}");
         }
     }
 
@@ -177,10 +180,10 @@ mod tests {
             interval_ns: 7_000_000,
             ..Request::default()
         };
-        let kept = RunRecord {
+        let stripped = RunRecord {
             request: Some(Box::new(request.clone())),
             ..run(&["stripewise", "run", "--interval", "2s"], &[])
         };
-        assert_eq!(kept.asked(), request);
+        assert_eq!(stripped.request(), request);
     }
 }

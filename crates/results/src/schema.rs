@@ -58,22 +58,22 @@ pub fn of<T: schemars::JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 /// Measured runs have all fields; those of another tool lack what it does not give.
 fn split_runs(schema: &mut Value) {
     let lacking = || LACKING.into_iter().chain([LATENCIES]);
-    let said: Vec<(&str, Value)> = lacking()
+    let stated: Vec<(&str, Value)> = lacking()
         .filter_map(|name| Some((name, schema["$defs"].get(name)?.clone())))
         .collect();
-    if said.is_empty() {
+    if stated.is_empty() {
         return;
     }
     point(schema, LACKING[0], RUN);
-    for (name, mut said) in said {
-        loosen(&mut said);
+    for (name, mut stated) in stated {
+        loosen(&mut stated);
         for other in lacking() {
-            point(&mut said, other, &format!("Imported{other}"));
+            point(&mut stated, other, &format!("Imported{other}"));
         }
         if name == LACKING[0] {
-            said["required"] = json!(["id", "imported", "jobs"]);
+            stated["required"] = json!(["id", "imported", "jobs"]);
         }
-        schema["$defs"][format!("Imported{name}")] = said;
+        schema["$defs"][format!("Imported{name}")] = stated;
     }
     schema["$defs"][RUN] = json!({
         "description": "A run: one or more jobs at once. Another tool's lacks what its source does not say.",

@@ -364,10 +364,10 @@ fn numbers_that_nobody_can_have_measured_are_refused_by_name() {
         assert!(whole.contains(sound), "{sound}");
         let error = Document::from_json(&whole.replacen(sound, broken, 1)).unwrap_err();
         assert!(matches!(error, DocumentError::Impossible(_)), "{error}");
-        let said = error.to_string();
+        let stated = error.to_string();
         assert!(
-            said.contains(name) && said.contains("k3f9, job log"),
-            "{said}"
+            stated.contains(name) && stated.contains("k3f9, job log"),
+            "{stated}"
         );
         assert!(!error.hint().is_empty());
     }

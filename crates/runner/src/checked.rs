@@ -19,7 +19,7 @@ use stripewise_verify::{Region, VerifyTargets};
 /// What a run's data is verified against, and the result.
 #[derive(Clone, Debug)]
 pub struct Checks {
-    field: Arc<VerifyTargets>,
+    verify_targets: Arc<VerifyTargets>,
     /// The target's number in the field, by job and file.
     targets: Vec<Vec<u16>>,
     /// First sequence number of this run's writes, so that no two in a field share one.
@@ -43,12 +43,12 @@ impl Checks {
     /// while no run is in progress. `targets`: the target's number by job and file.
     #[must_use]
     pub fn new(
-        field: Arc<VerifyTargets>,
+        verify_targets: Arc<VerifyTargets>,
         targets: Vec<Vec<u16>>,
         round: u16,
         epoch_ns: u64,
     ) -> Checks {
-        let owners = u16::try_from(field.grounds.len()).unwrap_or(u16::MAX);
+        let owners = u16::try_from(verify_targets.layouts.len()).unwrap_or(u16::MAX);
         Checks {
             targets,
             sequence_from: u64::from(round) << 32,
@@ -57,7 +57,7 @@ impl Checks {
                 worker: AtomicU16::new(owners),
                 ..Totals::default()
             }),
-            field,
+            verify_targets,
         }
     }
 
@@ -114,7 +114,7 @@ struct InFlight {
 }
 
 /// A worker with data verification.
-pub(crate) struct Checked {
+pub(crate) struct VerifyingWorker {
     worker: Worker,
     checks: Checks,
     job: usize,
@@ -127,8 +127,8 @@ pub(crate) struct Checked {
     operations: u64,
 }
 
-impl Checked {
-    pub(crate) fn new(worker: Worker, job: usize, checks: Checks) -> Checked {
+impl VerifyingWorker {
+    pub(crate) fn new(worker: Worker, job: usize, checks: Checks) -> VerifyingWorker {
         let none = InFlight {
             operation: Operation {
                 slot: 0,
@@ -140,7 +140,7 @@ impl Checked {
             generations: Vec::new(),
             poison: 0,
         };
-        Checked {
+        VerifyingWorker {
             number: checks.totals.worker.fetch_add(1, Ordering::Relaxed),
             slots: vec![none; worker.slots() as usize],
             sequence: checks.sequence_from,
@@ -155,16 +155,23 @@ impl Checked {
     }
 
     /// The target number and region of an operation.
-    fn place<'a>(&self, field: &'a VerifyTargets, operation: &Operation) -> (u16, &'a Region) {
+    fn place<'a>(
+        &self,
+        verify_targets: &'a VerifyTargets,
+        operation: &Operation,
+    ) -> (u16, &'a Region) {
         let target = self.checks.targets[self.job][usize::from(operation.file)];
-        (target, &field.grounds[usize::from(target)].regions[0])
+        (
+            target,
+            &verify_targets.layouts[usize::from(target)].regions[0],
+        )
     }
 
     fn compare(&mut self, slot: u32, bytes: &[u8]) {
-        let field = Arc::clone(&self.checks.field);
+        let verify_targets = Arc::clone(&self.checks.verify_targets);
         let in_flight = &self.slots[slot as usize];
-        let (target, region) = self.place(&field, &in_flight.operation);
-        let sector_bytes = field.grounds[usize::from(target)].sector_bytes as usize;
+        let (target, region) = self.place(&verify_targets, &in_flight.operation);
+        let sector_bytes = verify_targets.layouts[usize::from(target)].sector_bytes as usize;
         let first = region.block_at(in_flight.operation.offset_bytes);
         let mut suspects = Vec::new();
         let mut verified = 0;
@@ -180,12 +187,12 @@ impl Checked {
             let mut offset_bytes = region.offset_of(block);
             for sector in bytes.chunks_exact(sector_bytes) {
                 let right = read_sector(sector).is_some_and(|stamp| {
-                    stamp.run == field.run
+                    stamp.run == verify_targets.run
                         && stamp.target == target
                         && stamp.offset_bytes == offset_bytes
                         && (*sure..=newest).contains(&stamp.generation)
                 });
-                let place = (field.run, target, offset_bytes);
+                let place = (verify_targets.run, target, offset_bytes);
                 if !right && !is_mixed(sector, place, *sure..=newest) {
                     suspects.push(Suspect {
                         offset_bytes,
@@ -204,12 +211,12 @@ impl Checked {
             self.checks.totals.found.store(true, Ordering::Relaxed);
             suspects
                 .into_iter()
-                .for_each(|suspect| field.accuse(target, suspect));
+                .for_each(|suspect| verify_targets.add_suspect(target, suspect));
         }
     }
 }
 
-impl Load for Checked {
+impl Load for VerifyingWorker {
     fn worker(&self) -> &Worker {
         &self.worker
     }
@@ -219,7 +226,7 @@ impl Load for Checked {
     }
 }
 
-impl Source for Checked {
+impl Source for VerifyingWorker {
     const LOOKS: bool = true;
 
     fn next(&mut self, now_ns: u64) -> Next {
@@ -236,14 +243,14 @@ impl Source for Checked {
     }
 
     fn data(&mut self, operation: &Operation, buffer: &mut [u8]) {
-        let field = Arc::clone(&self.checks.field);
+        let verify_targets = Arc::clone(&self.checks.verify_targets);
         // The length requested: fault injection may pass on only a part of it.
         let operation = self.slots[operation.slot as usize].operation;
-        let (target, region) = self.place(&field, &operation);
-        let sector_bytes = field.grounds[usize::from(target)].sector_bytes as usize;
+        let (target, region) = self.place(&verify_targets, &operation);
+        let sector_bytes = verify_targets.layouts[usize::from(target)].sector_bytes as usize;
         self.sequence += 1;
         let mut stamp = Stamp {
-            run: field.run,
+            run: verify_targets.run,
             target,
             origin: Origin::Load,
             generation: 0,
@@ -275,11 +282,11 @@ impl Source for Checked {
     }
 
     fn before_read(&mut self, operation: &Operation, buffer: &mut [u8]) {
-        let field = Arc::clone(&self.checks.field);
+        let verify_targets = Arc::clone(&self.checks.verify_targets);
         let operation = self.slots[operation.slot as usize].operation;
-        let (_, region) = self.place(&field, &operation);
+        let (_, region) = self.place(&verify_targets, &operation);
         self.reads += 1;
-        let word = poison(field.run, self.number, self.reads);
+        let word = poison(verify_targets.run, self.number, self.reads);
         fill_with_poison(word, buffer);
         let slot = &mut self.slots[operation.slot as usize];
         slot.poison = word;
@@ -299,8 +306,8 @@ impl Source for Checked {
         let operation = self.slots[done.slot as usize].operation;
         let whole = done.result == operation.length_bytes as i32;
         if operation.kind == Kind::Write {
-            let field = Arc::clone(&self.checks.field);
-            let (_, region) = self.place(&field, &operation);
+            let verify_targets = Arc::clone(&self.checks.verify_targets);
+            let (_, region) = self.place(&verify_targets, &operation);
             let first = region.block_at(operation.offset_bytes);
             let generations = &self.slots[done.slot as usize].generations;
             for (block, generation) in (first..).zip(generations) {
@@ -312,7 +319,7 @@ impl Source for Checked {
     }
 }
 
-impl Drop for Checked {
+impl Drop for VerifyingWorker {
     fn drop(&mut self) {
         let totals = &self.checks.totals;
         (totals.verified_bytes).fetch_add(self.verified_bytes, Ordering::Relaxed);

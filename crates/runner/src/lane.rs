@@ -10,7 +10,7 @@ use stripewise_io_engine::Kind;
 use stripewise_workload::{ArrivalSchedule, DataSource, Stream, Streams, derived_seed};
 
 /// The next step of a lane.
-pub(crate) enum Offer {
+pub(crate) enum NextOperation {
     /// An operation; `intended_ns` is its due time in an open loop.
     Operation {
         kind: Kind,
@@ -194,9 +194,9 @@ impl Lane {
     }
 
     /// What to issue at `now_ns`; an operation counts as in flight from here on.
-    pub(crate) fn offer(&mut self, now_ns: u64, only_syncs: bool) -> Offer {
+    pub(crate) fn offer(&mut self, now_ns: u64, only_syncs: bool) -> NextOperation {
         if self.in_flight >= self.limit {
-            return Offer::Full;
+            return NextOperation::Full;
         }
         if let Some(syncs) = &mut self.syncs
             && syncs.owed > 0
@@ -204,23 +204,23 @@ impl Lane {
             syncs.owed -= 1;
             self.in_flight += 1;
             let commit = syncs.commit.take();
-            return Offer::Sync {
+            return NextOperation::Sync {
                 commit_ns: commit.map_or(NO_COMMIT, |commit| commit.began_ns),
             };
         }
         if only_syncs {
-            return Offer::Full;
+            return NextOperation::Full;
         }
         let mut intended_ns = None;
         if let Some(arrivals) = &mut self.arrivals {
             if arrivals.next_ns > now_ns {
-                return Offer::NotBefore(arrivals.next_ns);
+                return NextOperation::NotBefore(arrivals.next_ns);
             }
             intended_ns = Some(arrivals.take());
         }
         self.in_flight += 1;
         let (kind, offset_bytes, length_bytes) = self.stream.next_sized();
-        Offer::Operation {
+        NextOperation::Operation {
             kind,
             offset_bytes,
             // At most 64 MiB.

@@ -45,7 +45,9 @@ impl LivingArrays {
         }
         let from_ns = self.age_ns;
         let arrays = self.arrays.iter_mut();
-        let mut later: Vec<Later<'_>> = arrays.map(|array| Later::of(array, from_ns)).collect();
+        let mut later: Vec<DelayedArray<'_>> = arrays
+            .map(|array| DelayedArray::of(array, from_ns))
+            .collect();
         let record = run_simulated(jobs, &mut later, settings, listener, stop);
         let reached = later.iter().map(|array| array.reached_ns).max();
         self.age_ns = from_ns.saturating_add(reached.unwrap_or(0));
@@ -64,16 +66,16 @@ fn begins_ns(stall_interval_ns: u64, seed: u64) -> u64 {
 }
 
 /// An array whose clock is at `from_ns` when a run begins.
-struct Later<'a> {
+struct DelayedArray<'a> {
     array: &'a mut Array,
     from_ns: u64,
     /// How far the run has advanced, on its own clock.
     reached_ns: u64,
 }
 
-impl Later<'_> {
-    fn of(array: &mut Array, from_ns: u64) -> Later<'_> {
-        Later {
+impl DelayedArray<'_> {
+    fn of(array: &mut Array, from_ns: u64) -> DelayedArray<'_> {
+        DelayedArray {
             array,
             from_ns,
             reached_ns: 0,
@@ -92,7 +94,7 @@ impl Later<'_> {
     }
 }
 
-impl Simulate for Later<'_> {
+impl Simulate for DelayedArray<'_> {
     fn size_bytes(&self) -> u64 {
         self.array.size_bytes()
     }
@@ -157,7 +159,7 @@ mod tests {
     fn a_later_run_has_a_clock_of_its_own() {
         const FROM_NS: u64 = 3_600_000_000_000;
         let mut array = ArraySpec::default().build();
-        let mut later = Later::of(&mut array, FROM_NS);
+        let mut later = DelayedArray::of(&mut array, FROM_NS);
         later.submit(
             1_000,
             Request {

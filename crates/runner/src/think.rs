@@ -16,10 +16,10 @@ pub(crate) struct Think {
 }
 
 impl Think {
-    pub(crate) fn new(asked: ThinkTime) -> Think {
+    pub(crate) fn new(requested: ThinkTime) -> Think {
         Think {
-            pause_ns: asked.pause_ns,
-            every: asked.every.max(1),
+            pause_ns: requested.pause_ns,
+            every: requested.every.max(1),
             issued: 0,
             until_ns: 0,
         }

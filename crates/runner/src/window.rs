@@ -91,14 +91,14 @@ pub struct Window {
     measure_from_ns: AtomicU64,
     stop_at_ns: AtomicU64,
     interval_ns: u64,
-    /// The job that gave up; `NOBODY` if none has.
+    /// The job that gave up; `NO_WORKER` if none has.
     gave_up: AtomicUsize,
     /// Pauses cut out. The run's times above exclude them.
     pub(crate) pauses: Pauses,
 }
 
 /// No job.
-const NOBODY: usize = usize::MAX;
+const NO_WORKER: usize = usize::MAX;
 
 impl Window {
     /// How far ahead of the clock the real driver sets a time, so that every worker has read it by
@@ -113,7 +113,7 @@ impl Window {
             measure_from_ns: AtomicU64::new(u64::MAX),
             stop_at_ns: AtomicU64::new(u64::MAX),
             interval_ns: interval_ns.max(1),
-            gave_up: AtomicUsize::new(NOBODY),
+            gave_up: AtomicUsize::new(NO_WORKER),
             pauses: Pauses::default(),
         }
     }
@@ -167,7 +167,7 @@ impl Window {
     /// The job that gave up.
     pub(crate) fn gave_up(&self) -> Option<usize> {
         let job = self.gave_up.load(Ordering::Relaxed);
-        (job != NOBODY).then_some(job)
+        (job != NO_WORKER).then_some(job)
     }
 
     /// Stops at `at_ns`, even if later than decided before.

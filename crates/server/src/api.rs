@@ -2,7 +2,7 @@
 
 use crate::answer::{answer, failure, lines};
 use crate::child::{self, NoDocument};
-use crate::guard::Who;
+use crate::guard::Client;
 use crate::runs;
 use crate::state::App;
 use axum::Extension;
@@ -143,10 +143,10 @@ pub(crate) async fn sign_in(State(shared): App, sent: Body) -> Response<Body> {
 /// A new token for another browser, for clients with the token from the file.
 pub(crate) async fn new_login(
     State(shared): App,
-    Extension(who): Extension<Who>,
+    Extension(client): Extension<Client>,
     _sent: Body,
 ) -> Response<Body> {
-    if who != Who::Script {
+    if client != Client::Script {
         return failure(
             StatusCode::FORBIDDEN,
             "only with the token from the file",
@@ -221,7 +221,7 @@ async fn document(shared: &crate::state::Shared, words: &[&str]) -> Response<Bod
             Ok(document) => lines(&[document]),
             Err(error) => failure(StatusCode::BAD_GATEWAY, &error.to_string(), None),
         },
-        Err(NoDocument::Refused(said)) => failure(StatusCode::NOT_FOUND, &said, None),
+        Err(NoDocument::Refused(message)) => failure(StatusCode::NOT_FOUND, &message, None),
         Err(NoDocument::Failed(why)) => failure(StatusCode::BAD_GATEWAY, &why, None),
     }
 }
@@ -235,7 +235,7 @@ pub(crate) async fn records(State(shared): App, RawQuery(query): RawQuery) -> Re
     let words = ["export", "--format=jsonl", "--", id.as_str()];
     match child::document(&shared, &words).await {
         Ok(bytes) => answer(StatusCode::OK, "application/x-ndjson", bytes),
-        Err(NoDocument::Refused(said)) => failure(StatusCode::NOT_FOUND, &said, None),
+        Err(NoDocument::Refused(message)) => failure(StatusCode::NOT_FOUND, &message, None),
         Err(NoDocument::Failed(why)) => failure(StatusCode::BAD_GATEWAY, &why, None),
     }
 }
@@ -272,8 +272,8 @@ pub(crate) async fn arrays() -> Response<Body> {
 
 /// `?array=raid10-10k&offset=63s&stripe_unit=64K&disks=4&block=8K&reads=100`.
 pub(crate) async fn try_array(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
-    let wished = match wished(query.as_deref()) {
-        Ok(wished) => wished,
+    let preview_request = match preview_request(query.as_deref()) {
+        Ok(preview_request) => preview_request,
         Err(why) => return failure(StatusCode::BAD_REQUEST, why, None),
     };
     // Simulating takes a processor for a moment: limit it like documents.
@@ -284,10 +284,10 @@ pub(crate) async fn try_array(State(shared): App, RawQuery(query): RawQuery) -> 
             None,
         );
     };
-    answered(blocking(move || Ok(vec![live::try_array(&wished)?])).await)
+    answered(blocking(move || Ok(vec![live::try_array(&preview_request)?])).await)
 }
 
-fn wished(query: Option<&str>) -> Result<Wished, &'static str> {
+fn preview_request(query: Option<&str>) -> Result<Wished, &'static str> {
     let value = |name: &str| query_value(query, name);
     let array = value("array").ok_or("name an array: ?array=...")?;
     let plain = |text: &str| {
@@ -398,7 +398,7 @@ mod tests {
 
     #[test]
     fn what_is_tried_is_a_name_and_never_a_file() {
-        let tried = wished(Some("array=raid10-10k&offset=63s&block=64K&disks=6")).unwrap();
+        let tried = preview_request(Some("array=raid10-10k&offset=63s&block=64K&disks=6")).unwrap();
         assert_eq!(tried.array, "raid10-10k?offset=63s&disks=6");
         assert_eq!(tried.block_size_bytes, 65_536);
         for query in [
@@ -410,7 +410,7 @@ mod tests {
             "array=nvme&offset=1%26disks=9",
             "array=nvme&reads=50",
         ] {
-            assert!(wished(Some(query)).is_err(), "{query}");
+            assert!(preview_request(Some(query)).is_err(), "{query}");
         }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) async fn document(shared: &Shared, words: &[&str]) -> Result<Vec<u8>,
         .spawn()
         .map_err(|error| failed(format!("cannot start {}: {error}", words[0])))?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
-    let complaint = tokio::spawn(read(err, COMPLAINT_MAX));
+    let error_output = tokio::spawn(read(err, COMPLAINT_MAX));
     let made = timeout(LIMIT, async {
         let bytes = read(out, BYTES_MAX + 1).await;
         (bytes, child.wait().await)
@@ -51,9 +51,9 @@ pub(crate) async fn document(shared: &Shared, words: &[&str]) -> Result<Vec<u8>,
         return Err(failed(format!("`{}` printed too much", words[0])));
     }
     if bytes.is_empty() {
-        let said = complaint.await.unwrap_or_default();
+        let message = error_output.await.unwrap_or_default();
         return Err(NoDocument::Refused(
-            String::from_utf8_lossy(&said).trim().to_owned(),
+            String::from_utf8_lossy(&message).trim().to_owned(),
         ));
     }
     Ok(bytes)

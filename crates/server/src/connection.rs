@@ -1,6 +1,6 @@
-//! Connections: limits on their duration and heads; [`seats`](crate::seats) limits their number.
+//! Connections: limits on their duration and heads; [`slots`](crate::slots) limits their number.
 
-use crate::seats::Seats;
+use crate::connection_slots::ConnectionSlots;
 use crate::system::UnixListener;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -59,14 +59,14 @@ impl Listener {
 
 /// The open connections, and the handles to drop them.
 #[derive(Default)]
-struct Hall {
-    seats: Seats,
+struct ConnectionTable {
+    slots: ConnectionSlots,
     ends: HashMap<u64, AbortHandle>,
 }
 
-impl Hall {
+impl ConnectionTable {
     fn end_oldest(&mut self) {
-        let oldest = self.seats.drop_oldest();
+        let oldest = self.slots.drop_oldest();
         self.end(oldest);
     }
 
@@ -77,36 +77,36 @@ impl Hall {
     }
 }
 
-type SharedHall = Arc<Mutex<Hall>>;
+type SharedConnections = Arc<Mutex<ConnectionTable>>;
 
-fn locked(hall: &SharedHall) -> MutexGuard<'_, Hall> {
+fn locked(hall: &SharedConnections) -> MutexGuard<'_, ConnectionTable> {
     hall.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A connection's seat; freed when the connection ends in any way.
-pub(crate) struct Seat {
+pub(crate) struct ConnectionSlot {
     number: u64,
-    hall: SharedHall,
+    hall: SharedConnections,
 }
 
-impl Seat {
+impl ConnectionSlot {
     /// The client has presented the token.
     pub(crate) fn shows_token(&self) {
-        locked(&self.hall).seats.shows_token(self.number);
+        locked(&self.hall).slots.shows_token(self.number);
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut hall = locked(&self.hall);
-        hall.seats.leave(self.number);
+        hall.slots.leave(self.number);
         hall.ends.remove(&self.number);
     }
 }
 
 /// Accepts connections until `is_over`.
 pub(crate) async fn accept(listener: &Listener, router: &axum::Router, is_over: &dyn Fn() -> bool) {
-    let hall = SharedHall::default();
+    let hall = SharedConnections::default();
     while !is_over() {
         let taken = match listener {
             Listener::Tcp(listener) => timeout(LOOK, listener.accept())
@@ -127,14 +127,14 @@ pub(crate) async fn accept(listener: &Listener, router: &axum::Router, is_over: 
 }
 
 /// Takes a seat for a connection and serves it in a task of its own.
-fn seat<S>(stream: S, router: &axum::Router, hall: &SharedHall)
+fn seat<S>(stream: S, router: &axum::Router, hall: &SharedConnections)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let mut there = locked(hall);
-    let (number, dropped) = there.seats.take();
+    let (number, dropped) = there.slots.take();
     there.end(dropped);
-    let seat = Arc::new(Seat {
+    let seat = Arc::new(ConnectionSlot {
         number,
         hall: Arc::clone(hall),
     });

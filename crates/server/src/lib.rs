@@ -10,12 +10,12 @@ mod answer;
 mod api;
 mod child;
 mod connection;
+mod connection_slots;
 mod guard;
 mod metrics;
 mod pages;
 mod routes;
 mod runs;
-mod seats;
 mod state;
 
 #[cfg(unix)]
@@ -88,7 +88,7 @@ pub fn serve(context: &Context, serving: &Serving<'_>) -> Outcome<Exit> {
             )
         })?;
         let token_file = token_file(serving, &listener);
-        let kept = keep_token(&token_file, guard.bearer())?;
+        let stored = keep_token(&token_file, guard.bearer())?;
         let login = guard.new_login().unwrap_or_default();
         let (url, listens_on) = match listener.address() {
             Some(address) => (
@@ -113,7 +113,7 @@ pub fn serve(context: &Context, serving: &Serving<'_>) -> Outcome<Exit> {
         let router = routes::router(&shared);
         connection::accept(&listener, &router, &|| context.signal().is_some()).await;
         shared.runs.end().await;
-        forget_token(&kept, &token_file);
+        forget_token(&stored, &token_file);
         listener.forget();
         Ok(Exit::Done)
     })

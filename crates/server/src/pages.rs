@@ -85,7 +85,7 @@ async fn report_of(shared: &Shared, ids: &[String]) -> Response<Body> {
             }
             response
         }
-        Err(NoDocument::Refused(said)) => words(StatusCode::NOT_FOUND, said),
+        Err(NoDocument::Refused(message)) => words(StatusCode::NOT_FOUND, message),
         Err(NoDocument::Failed(why)) => words(StatusCode::BAD_GATEWAY, why),
     }
 }

@@ -1,8 +1,8 @@
 //! The routes and their handlers.
 
 use crate::answer;
-use crate::connection::Seat;
-use crate::guard::Who;
+use crate::connection::ConnectionSlot;
+use crate::guard::Client;
 use crate::state::{App, Shared};
 use crate::{api, metrics, pages};
 use axum::Router;
@@ -66,16 +66,16 @@ fn refused(path: &str, status: StatusCode, words: &str) -> Response<Body> {
 async fn guarded(State(shared): App, mut request: Request, next: Next) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let judged = shared.guard.judge(&parts);
-    let who: Who = match judged {
-        Ok(who) => who,
+    let client: Client = match judged {
+        Ok(client) => client,
         Err(refusal) => return refused(parts.uri.path(), refusal.status, refusal.words),
     };
-    if who != Who::Nobody
-        && let Some(seat) = parts.extensions.get::<Arc<Seat>>()
+    if client != Client::Anonymous
+        && let Some(seat) = parts.extensions.get::<Arc<ConnectionSlot>>()
     {
         seat.shows_token();
     }
     request = Request::from_parts(parts, body);
-    request.extensions_mut().insert(who);
+    request.extensions_mut().insert(client);
     next.run(request).await
 }

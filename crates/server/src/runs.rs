@@ -24,14 +24,14 @@ const STOP_LIMIT: Duration = Duration::from_secs(40);
 
 /// A file or device that runs may be started on.
 #[derive(Clone, Debug)]
-pub(crate) struct Allowed {
+pub(crate) struct AllowedPath {
     /// As typed.
     name: String,
     path: PathBuf,
 }
 
 /// Checks the files and devices the user allowed. All must exist: none is made.
-pub(crate) fn allowed(names: &[PathBuf]) -> Outcome<Vec<Allowed>> {
+pub(crate) fn allowed(names: &[PathBuf]) -> Outcome<Vec<AllowedPath>> {
     let each = names.iter().map(|path| {
         let name = path.as_text();
         let refused = |why: String| {
@@ -50,7 +50,7 @@ pub(crate) fn allowed(names: &[PathBuf]) -> Outcome<Vec<Allowed>> {
             ));
         }
         let path = canonical(path).map_err(|error| refused(error.to_string()))?;
-        Ok(Allowed { name, path })
+        Ok(AllowedPath { name, path })
     });
     each.collect()
 }
@@ -59,7 +59,7 @@ pub(crate) fn allowed(names: &[PathBuf]) -> Outcome<Vec<Allowed>> {
 const NOTES_MAX: usize = 20;
 
 pub(crate) struct Runs {
-    allowed: Vec<Allowed>,
+    allowed: Vec<AllowedPath>,
     /// The user allowed runs next to other work.
     busy_ok: bool,
     last: Mutex<Option<(Started, Option<u32>)>>,
@@ -70,7 +70,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Runs {
-    pub(crate) fn new(allowed: Vec<Allowed>, busy_ok: bool) -> Runs {
+    pub(crate) fn new(allowed: Vec<AllowedPath>, busy_ok: bool) -> Runs {
         Runs {
             allowed,
             busy_ok,
@@ -131,7 +131,7 @@ pub(crate) fn start(
     options: &Wish,
 ) -> Result<(), String> {
     let words = words(&runs.allowed, options)?;
-    let beside = runs.busy_ok.then_some("--busy-ok");
+    let busy_flag = runs.busy_ok.then_some("--busy-ok");
     let mut last = locked(&runs.last);
     if last.as_ref().is_some_and(|(started, _)| !started.has_ended) {
         return Err("a run is in progress; stop it first, or wait until it ends".to_owned());
@@ -141,7 +141,7 @@ pub(crate) fn start(
         .arg(&view.store)
         // Before the end of the switches, which `words` marks.
         .args(words.first())
-        .args(beside)
+        .args(busy_flag)
         .args(words.get(1..).unwrap_or_default())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -163,7 +163,7 @@ pub(crate) fn start(
 }
 
 /// The command-line arguments. Values follow `=`, so that none is taken for a switch.
-fn words(allowed: &[Allowed], options: &Wish) -> Result<Vec<String>, String> {
+fn words(allowed: &[AllowedPath], options: &Wish) -> Result<Vec<String>, String> {
     let mut words = match options.what.as_str() {
         "bench" => vec![
             "bench".to_owned(),
@@ -200,7 +200,7 @@ fn words(allowed: &[Allowed], options: &Wish) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-fn target(allowed: &[Allowed], name: &str) -> Result<String, String> {
+fn target(allowed: &[AllowedPath], name: &str) -> Result<String, String> {
     if let Some(array) = sim_array(name) {
         // A name, never a file.
         let of_name = |letter: char| letter.is_ascii_alphanumeric() || "-?=&._".contains(letter);
@@ -237,16 +237,16 @@ fn same_place(path: &Path) -> Result<(), String> {
 
 /// Processes the output of a child until it ends.
 async fn follow(runs: Arc<Runs>, mut child: Child, out: Option<ChildStdout>) {
-    let complaint = tokio::spawn(complaint(child.stderr.take()));
+    let error_output = tokio::spawn(error_output(child.stderr.take()));
     if let Some(out) = out {
         let mut lines = BufReader::new(out);
         while let Some(line) = line(&mut lines).await {
-            runs.change(|started| hear(started, &line));
+            runs.change(|started| apply_event(started, &line));
         }
     }
-    let complaint = complaint.await.ok().flatten();
+    let error_output = error_output.await.ok().flatten();
     let code = child.wait().await.ok().and_then(|status| status.code());
-    runs.change(|started| started.notes.extend(complaint));
+    runs.change(|started| started.notes.extend(error_output));
     if let Some((started, pid)) = &mut *locked(&runs.last) {
         started.has_ended = true;
         started.exit_code = code;
@@ -257,7 +257,7 @@ async fn follow(runs: Arc<Runs>, mut child: Child, out: Option<ChildStdout>) {
 
 /// The child's error message: the last line on stderr that contains `error:`. Reads all lines, so
 /// that the child never blocks on the pipe.
-async fn complaint(from: Option<ChildStderr>) -> Option<String> {
+async fn error_output(from: Option<ChildStderr>) -> Option<String> {
     let mut lines = BufReader::new(from?);
     let mut last = None;
     while let Some(line) = line(&mut lines).await {
@@ -296,7 +296,7 @@ async fn line<S: AsyncRead + Unpin>(lines: &mut BufReader<S>) -> Option<Vec<u8>>
     Some(bytes)
 }
 
-fn hear(started: &mut Started, line: &[u8]) {
+fn apply_event(started: &mut Started, line: &[u8]) {
     #[derive(Deserialize)]
     struct Event {
         event: String,
@@ -389,15 +389,15 @@ mod tests {
     #[test]
     fn progress_and_notes_are_heard() {
         let mut started = Started::default();
-        hear(
+        apply_event(
             &mut started,
             br#"{"event":"progress","title":"random read","position":1,"left_ns":5}"#,
         );
-        hear(
+        apply_event(
             &mut started,
             br#"{"event":"warning","code":"x","text":"page cache"}"#,
         );
-        hear(&mut started, b"not JSON");
+        apply_event(&mut started, b"not JSON");
         assert_eq!(started.title.as_deref(), Some("random read"));
         assert_eq!((started.left_ns, started.notes.len()), (Some(5), 1));
     }

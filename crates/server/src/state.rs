@@ -1,7 +1,7 @@
 //! State shared by all requests.
 
 use crate::guard::Guard;
-use crate::runs::{Allowed, Runs};
+use crate::runs::{AllowedPath, Runs};
 use axum::extract::State;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(serving: &Serving<'_>, guard: Guard, allowed: Vec<Allowed>) -> Shared {
+    pub(crate) fn new(serving: &Serving<'_>, guard: Guard, allowed: Vec<AllowedPath>) -> Shared {
         Shared {
             view: serving.view.clone(),
             program: serving.program.clone(),

@@ -41,7 +41,7 @@ pub struct Passes {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestSet {
     /// Whether each alternative may be the best.
-    pub kept: Vec<bool>,
+    pub in_set: Vec<bool>,
     /// Each alternative's lead over the best of its rivals (negative: behind), with Hsu's
     /// simultaneous interval, which contains 0 unless one side is significant. It ends at 0 for those
     /// that are not kept.
@@ -60,7 +60,7 @@ impl Passes {
     /// // The second alternative is ahead by 2 in every pass, whatever the pass is like.
     /// let rows = vec![vec![10.0, 12.0], vec![20.1, 22.0], vec![14.9, 17.0], vec![8.0, 10.1]];
     /// let best = Passes::new(&rows).unwrap().best(&[true, true], 0.95, 1);
-    /// assert_eq!(best.kept, [false, true]);
+    /// assert_eq!(best.in_set, [false, true]);
     /// ```
     #[must_use]
     pub fn new(rows: &[Vec<f64>]) -> Option<Passes> {
@@ -133,14 +133,14 @@ impl Passes {
         let ahead_of =
             |l: usize| best_but(l, first, second).map_or(0.0, |(_, value)| self.means[l] - value);
         let resolution = half.iter().copied().fold(0.0, f64::max);
-        let kept: Vec<bool> = (0..k).map(|l| -ahead_of(l) <= half[l]).collect();
+        let in_set: Vec<bool> = (0..k).map(|l| -ahead_of(l) <= half[l]).collect();
         let ahead = |l: usize| {
             let value = ahead_of(l);
             Estimate {
                 value,
                 low: (value - resolution).min(0.0),
                 // One that is out by its own width is not ahead by the largest.
-                high: match kept[l] {
+                high: match in_set[l] {
                     true => (value + resolution).max(0.0),
                     false => 0.0,
                 },
@@ -149,7 +149,7 @@ impl Passes {
         };
         BestSet {
             ahead: (0..k).map(ahead).collect(),
-            kept,
+            in_set,
             resolution,
         }
     }
@@ -292,7 +292,7 @@ mod tests {
         let rows = vec![vec![1.0, 2.0, 2.0]; 4];
         let passes = Passes::new(&rows).unwrap();
         let best = passes.best(&[true; 3], 0.95, 1);
-        assert_eq!(best.kept, [false, true, true]);
+        assert_eq!(best.in_set, [false, true, true]);
         assert!(best.resolution < 1e-9);
         let gains = passes.gains_over(0, 0.95, 1);
         assert!((gains[1].value - 1.0).abs() < 1e-12 && gains[1].width() < 1e-9);
@@ -307,9 +307,12 @@ mod tests {
             })
             .collect();
         let passes = Passes::new(&rows).unwrap();
-        assert_eq!(passes.best(&[true; 3], 0.95, 1).kept, [false, true, false]);
+        assert_eq!(
+            passes.best(&[true; 3], 0.95, 1).in_set,
+            [false, true, false]
+        );
         let without = passes.best(&[true, false, true], 0.95, 1);
-        assert_eq!(without.kept, [false, true, true]);
+        assert_eq!(without.in_set, [false, true, true]);
     }
 
     #[test]
@@ -339,9 +342,9 @@ mod tests {
             let rows: Vec<f64> = (0..40).map(|cell| cell % 5).map(value).collect();
             let rows: Vec<Vec<f64>> = rows.chunks(5).map(<[f64]>::to_vec).collect();
             let best = Passes::new(&rows).unwrap().best(&[true; 5], 0.95, 9);
-            for (kept, ahead) in best.kept.iter().zip(&best.ahead) {
-                assert!(*kept || ahead.high <= 0.0, "{ahead:?}");
-                out += usize::from(!kept);
+            for (in_set, ahead) in best.in_set.iter().zip(&best.ahead) {
+                assert!(*in_set || ahead.high <= 0.0, "{ahead:?}");
+                out += usize::from(!in_set);
             }
         }
         assert!(out > 20, "{out}");
@@ -359,7 +362,7 @@ mod tests {
                 let best = passes.best(&vec![true; alternatives], 0.95, 5);
                 let gains = passes.gains_over(0, 0.95, 5);
                 // All are equal: the first is no worse, and there are no gains.
-                best.kept[0] && gains.iter().all(|gain| gain.low <= 0.0 && gain.high >= 0.0)
+                best.in_set[0] && gains.iter().all(|gain| gain.low <= 0.0 && gain.high >= 0.0)
             });
             let held = held.count();
             assert!(

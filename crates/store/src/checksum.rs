@@ -179,9 +179,9 @@ pub(crate) fn mismatch(what: &str) -> rusqlite::Error {
 }
 
 /// The checksum of a document.
-pub(crate) fn of_document(kind: &str, name: &str, kept_at: &str, json: &str) -> i64 {
+pub(crate) fn of_document(kind: &str, name: &str, stored_at: &str, json: &str) -> i64 {
     let mut sum = Sum::default();
-    for text in [kind, name, kept_at, json] {
+    for text in [kind, name, stored_at, json] {
         sum.add_value(ValueRef::Text(text.as_bytes()));
     }
     sum.value()

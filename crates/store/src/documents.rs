@@ -16,11 +16,11 @@ const OF_KIND: &str = "SELECT name, kept_at, json, crc32, kind FROM documents WH
 
 /// A stored document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptDocument {
+pub struct StoredDocument {
     /// Its name, unique within its kind.
     pub name: String,
     /// RFC 3339, UTC.
-    pub kept_at: String,
+    pub stored_at: String,
     /// Its JSON.
     pub json: String,
 }
@@ -30,13 +30,20 @@ impl Store {
     ///
     /// # Errors
     /// The failure of the store.
-    pub fn keep_document(&mut self, kind: &str, document: &KeptDocument) -> Result<()> {
-        let crc32 = checksum::of_document(kind, &document.name, &document.kept_at, &document.json);
+    pub fn store_document(&mut self, kind: &str, document: &StoredDocument) -> Result<()> {
+        let crc32 =
+            checksum::of_document(kind, &document.name, &document.stored_at, &document.json);
         self.write("keep a document", |transaction, _| {
             transaction
                 .execute(
                     "INSERT OR REPLACE INTO documents VALUES (?1, ?2, ?3, ?4, ?5)",
-                    params![kind, document.name, document.kept_at, document.json, crc32],
+                    params![
+                        kind,
+                        document.name,
+                        document.stored_at,
+                        document.json,
+                        crc32
+                    ],
                 )
                 .map(|_| Commit(()))
         })
@@ -46,7 +53,7 @@ impl Store {
     ///
     /// # Errors
     /// The failure of the store.
-    pub fn document(&self, kind: &str, name: &str) -> Result<Option<KeptDocument>> {
+    pub fn document(&self, kind: &str, name: &str) -> Result<Option<StoredDocument>> {
         self.connection
             .query_row(
                 "SELECT name, kept_at, json, crc32, kind FROM documents WHERE kind = ?1 AND name = ?2",
@@ -61,7 +68,7 @@ impl Store {
     ///
     /// # Errors
     /// The failure of the store.
-    pub fn documents(&self, kind: &str) -> Result<Vec<KeptDocument>> {
+    pub fn documents(&self, kind: &str) -> Result<Vec<StoredDocument>> {
         let mut all = Vec::new();
         self.each_document(kind, &mut |document| all.push(document))?;
         Ok(all)
@@ -71,7 +78,7 @@ impl Store {
     ///
     /// # Errors
     /// The failure of the store.
-    pub fn each_document(&self, kind: &str, see: &mut dyn FnMut(KeptDocument)) -> Result<()> {
+    pub fn each_document(&self, kind: &str, see: &mut dyn FnMut(StoredDocument)) -> Result<()> {
         let mut read = || -> rusqlite::Result<()> {
             let mut statement = self.connection.prepare(OF_KIND)?;
             for document in statement.query_map([kind], document_at)? {
@@ -89,7 +96,7 @@ impl Store {
     pub fn each_readable_document(
         &self,
         kind: &str,
-        see: &mut dyn FnMut(KeptDocument),
+        see: &mut dyn FnMut(StoredDocument),
     ) -> Result<Vec<Unreadable>> {
         const DOING: &str = "list documents";
         let mut unreadable = Vec::new();
@@ -169,23 +176,22 @@ pub(crate) fn forget_damaged(store: &Connection) -> rusqlite::Result<bool> {
     Ok(!damaged.is_empty())
 }
 
-fn document_at(row: &rusqlite::Row<'_>) -> rusqlite::Result<KeptDocument> {
-    let document = KeptDocument {
+fn document_at(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredDocument> {
+    let document = StoredDocument {
         name: row.get(0)?,
-        kept_at: row.get(1)?,
+        stored_at: row.get(1)?,
         json: row.get(2)?,
     };
     let kind: String = row.get(4)?;
-    let KeptDocument {
+    let StoredDocument {
         name,
-        kept_at,
+        stored_at,
         json,
     } = &document;
     match row.get::<_, Option<i64>>(3)? {
-        Some(crc32) if crc32 != checksum::of_document(&kind, name, kept_at, json) => Err(damaged(
-            2,
-            format!("the {kind} {name} does not match its checksum"),
-        )),
+        Some(crc32) if crc32 != checksum::of_document(&kind, name, stored_at, json) => Err(
+            damaged(2, format!("the {kind} {name} does not match its checksum")),
+        ),
         _ => Ok(document),
     }
 }

@@ -73,10 +73,10 @@ pub enum ErrorKind {
         detail: String,
     },
     /// A file exists that SQLite would take for the journal or log of the new store, and remove.
-    #[error("there is no store yet, but {} is beside it, which SQLite would remove", .beside.as_text())]
+    #[error("there is no store yet, but {} is beside it, which SQLite would remove", .sidecar.as_text())]
     Orphan {
         /// That file.
-        beside: PathBuf,
+        sidecar: PathBuf,
     },
     /// A later version of this program wrote the file.
     #[error("its schema has version {found}, and this program knows up to {known}")]
@@ -171,10 +171,10 @@ impl Error {
                     detail: "not a SQLite file, or its first page is damaged".to_owned(),
                 },
                 ErrorCode::ReadOnly | ErrorCode::PermissionDenied => {
-                    why_not_opened(path).unwrap_or(ErrorKind::ReadOnly { detail })
+                    open_failure_reason(path).unwrap_or(ErrorKind::ReadOnly { detail })
                 }
-                ErrorCode::CannotOpen => why_not_opened(path)
-                    .or_else(|| why_not_beside(path))
+                ErrorCode::CannotOpen => open_failure_reason(path)
+                    .or_else(|| sidecar_refusal(path))
                     .unwrap_or(ErrorKind::ReadOnly { detail }),
                 ErrorCode::DiskFull => ErrorKind::Full,
                 // SQLite extends the index of its log before mapping it, and has no other code for
@@ -270,9 +270,9 @@ impl Error {
             ErrorKind::Foreign { .. } => format!(
                 "{path} was not touched; name another file with `--store FILE`"
             ),
-            ErrorKind::Orphan { beside } => format!(
+            ErrorKind::Orphan { sidecar } => format!(
                 "nothing was touched; if the database that {} belongs to was moved, put it back beside it or move that file \
-                 away, or name another file with `--store FILE`", beside.as_text()
+                 away, or name another file with `--store FILE`", sidecar.as_text()
             ),
             ErrorKind::Newer { .. } => {
                 "use the newer program that wrote it, or another store with `--store FILE`; the file was not touched".to_owned()
@@ -358,7 +358,7 @@ fn kind_of_io(error: &std::io::Error) -> ErrorKind {
 /// SQLite does not report why a file could not be opened (for writing): asks the system. `None` if
 /// the system allows it, or there is no such file; also if this process has the store open, as
 /// closing the file here would release the locks of the open one.
-pub(crate) fn why_not_opened(path: &Path) -> Option<ErrorKind> {
+pub(crate) fn open_failure_reason(path: &Path) -> Option<ErrorKind> {
     if is_open_here(path) {
         return None;
     }
@@ -375,7 +375,7 @@ pub(crate) fn why_not_opened(path: &Path) -> Option<ErrorKind> {
 
 /// Why SQLite can open the file but not the other files it needs next to it; `None` if none can be
 /// made there.
-fn why_not_beside(path: &Path) -> Option<ErrorKind> {
+fn sidecar_refusal(path: &Path) -> Option<ErrorKind> {
     /// The file, its journal or log, the log's index, and a directory that is flushed.
     const FILES: usize = 4;
     if is_open_here(path) {
@@ -390,13 +390,13 @@ fn why_not_beside(path: &Path) -> Option<ErrorKind> {
     {
         return Some(kind_of_io(&error));
     }
-    let beside = ["-journal", "-wal", "-shm"].iter().find_map(|suffix| {
+    let sidecar = ["-journal", "-wal", "-shm"].iter().find_map(|suffix| {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
-        why_not_opened(Path::new(&name))
+        open_failure_reason(Path::new(&name))
     });
     let unknown = || ErrorKind::Other("a file beside it could not be opened".to_owned());
-    beside.or_else(|| system::may_write(directory).then(unknown))
+    sidecar.or_else(|| system::may_write(directory).then(unknown))
 }
 
 /// The first other process that has the file open, as far as `/proc` shows it (other users'

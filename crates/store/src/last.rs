@@ -37,7 +37,7 @@ impl Store {
         };
         const DOING: &str = "find what was done last";
         self.at_one_moment(DOING, |_| {
-            self.kept_of(kinds)
+            self.documents_of(kinds)
                 .and_then(|documents| self.done_before(before, &documents))
                 .map_err(|error| self.sqlite_error(DOING, error))?
                 .ok_or_else(|| self.not_found(name))
@@ -85,7 +85,7 @@ impl Store {
     }
 
     /// Times and names of documents of these kinds, newest first.
-    fn kept_of(&self, kinds: &[&str]) -> rusqlite::Result<Vec<(String, String)>> {
+    fn documents_of(&self, kinds: &[&str]) -> rusqlite::Result<Vec<(String, String)>> {
         let sql = "SELECT kept_at, name FROM documents WHERE kind = ?1";
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut all = Vec::new();
@@ -116,7 +116,8 @@ impl Store {
                 continue;
             }
             let started_at: String = row.get(8)?;
-            while let Some((_, name)) = documents.next_if(|(kept_at, _)| *kept_at > started_at) {
+            while let Some((_, name)) = documents.next_if(|(stored_at, _)| *stored_at > started_at)
+            {
                 if left == 0 {
                     return Ok(Some(name.clone()));
                 }

@@ -44,9 +44,9 @@ mod permissions_other;
 #[cfg(not(unix))]
 use permissions_other as system;
 
-pub use documents::KeptDocument;
+pub use documents::StoredDocument;
 pub use error::{Error, ErrorKind, Result};
-pub use live::UnderWay;
+pub use live::UnfinishedRun;
 pub use location::default_path;
 pub use open::Store;
 pub use owner::Owner;

@@ -12,7 +12,7 @@ use stripewise_results::Status;
 
 /// An unfinished run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct UnderWay {
+pub struct UnfinishedRun {
     /// Its list entry.
     pub run: RunSummary,
     /// Whether the process that writes it is alive; `None` if that cannot be determined: on another
@@ -44,7 +44,7 @@ impl Store {
     ///
     /// # Errors
     /// The failure of the store.
-    pub fn under_way(&self) -> Result<Vec<UnderWay>> {
+    pub fn unfinished_runs(&self) -> Result<Vec<UnfinishedRun>> {
         let filter = Filter {
             status: Some(Status::Running),
             ..Filter::default()
@@ -53,7 +53,7 @@ impl Store {
             let runs = self.listing_at(moment, &filter)?.runs;
             let each = runs.into_iter().map(|run| {
                 let is_alive = self.is_alive(&run.id)?;
-                Ok(UnderWay { run, is_alive })
+                Ok(UnfinishedRun { run, is_alive })
             });
             each.collect()
         })

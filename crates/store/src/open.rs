@@ -6,7 +6,7 @@
 //! beginning and finishing a run flush. On network file systems a rollback journal is used instead
 //! (see `location`), where each commit flushes.
 
-use crate::error::{Error, ErrorKind, Result, why_not_opened};
+use crate::error::{Error, ErrorKind, Result, open_failure_reason};
 use crate::location::{Journal, journal_for};
 use crate::open_here::{OpenFile, file_at, is_open_here};
 use crate::owner::Owner;
@@ -253,7 +253,7 @@ fn connect_to_write(
             return Ok((connection, identity));
         }
         drop(connection);
-        if let Some(kind) = why_not_opened(path) {
+        if let Some(kind) = open_failure_reason(path) {
             return Err(Error::new(path, doing, kind));
         }
         if tries == 0 {
@@ -302,7 +302,7 @@ fn refuse_foreign(path: &Path, doing: &'static str, patience: Duration) -> Resul
     // it seems to be.
     match identity.check(path, doing) {
         Err(seen) if identity.has_no_mark() && !wants_log(path) => {
-            look_with_lock(path, doing, patience, seen)
+            inspect_locked(path, doing, patience, seen)
         }
         certain => certain,
     }
@@ -318,7 +318,7 @@ fn wants_log(path: &Path) -> bool {
 
 /// Checks again while no process is writing. Reading leaves no trace on a file with a rollback
 /// journal.
-fn look_with_lock(path: &Path, doing: &'static str, patience: Duration, seen: Error) -> Result<()> {
+fn inspect_locked(path: &Path, doing: &'static str, patience: Duration, seen: Error) -> Result<()> {
     match connect(path, READ_ONLY, patience) {
         Ok((_, identity)) => identity.check(path, doing),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),

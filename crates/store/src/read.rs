@@ -390,11 +390,11 @@ fn left_out_of(
 
 fn asked_of(moment: &Transaction<'_>, run_number: i64) -> rusqlite::Result<Vec<AskedJob>> {
     #[derive(serde::Deserialize)]
-    struct Asked {
+    struct RequestedJobs {
         jobs: Vec<AskedJob>,
     }
-    let asked: Asked = record_as(moment, run_number)?;
-    Ok(asked.jobs)
+    let requested: RequestedJobs = record_as(moment, run_number)?;
+    Ok(requested.jobs)
 }
 
 /// The JSON of a record, parsed as far as `T` requires.

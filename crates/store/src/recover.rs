@@ -87,7 +87,7 @@ fn rebuild(connection: &Connection, run_number: i64) -> rusqlite::Result<RunReco
     )?;
     let mut record: RunRecord = serde_json::from_str(&json)
         .map_err(|error| columns::damaged(0, format!("record of run {run_number}: {error}")))?;
-    let mut kept = 0;
+    let mut recovered_count = 0;
     for (job_index, job) in record.jobs.iter_mut().enumerate() {
         let mut statement = connection.prepare_cached(columns::INTERVALS_OF_JOB)?;
         let intervals = statement
@@ -96,7 +96,7 @@ fn rebuild(connection: &Connection, run_number: i64) -> rusqlite::Result<RunReco
                 columns::interval_at,
             )?
             .collect::<rusqlite::Result<Vec<_>>>()?;
-        kept += intervals.len();
+        recovered_count += intervals.len();
         job.outcome = outcome_of(job, intervals);
     }
     let shares_bytes = |job: &JobRecord| {
@@ -108,7 +108,7 @@ fn rebuild(connection: &Connection, run_number: i64) -> rusqlite::Result<RunReco
         false => "",
     };
     record.status = Status::Partial;
-    let because = because(&record.jobs, kept);
+    let because = because(&record.jobs, recovered_count);
     record.partial_because = Some(format!("{because}{share}"));
     Ok(record)
 }
@@ -237,9 +237,9 @@ mod tests {
             outcome: JobOutcome::default(),
             warnings: Vec::new(),
         };
-        let said = |every, outstanding| because(&[job(every, outstanding)], 3);
-        assert!(said(1, 1).ends_with(" arrivals and latencies of commits"));
-        assert!(said(1, 2).ends_with(" drain and arrivals"));
-        assert!(said(2, 1).ends_with(" drain and arrivals"));
+        let reason = |every, outstanding| because(&[job(every, outstanding)], 3);
+        assert!(reason(1, 1).ends_with(" arrivals and latencies of commits"));
+        assert!(reason(1, 2).ends_with(" drain and arrivals"));
+        assert!(reason(2, 1).ends_with(" drain and arrivals"));
     }
 }

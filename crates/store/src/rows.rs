@@ -162,11 +162,11 @@ fn store_final(
     run_number: i64,
     record: &RunRecord,
 ) -> rusqlite::Result<()> {
-    let mut kept = Cow::Borrowed(record);
+    let mut stored = Cow::Borrowed(record);
     for (job_index, job) in record.jobs.iter().enumerate() {
         let intervals = &job.outcome.intervals;
         match packed::pack(transaction, run_number, job_index, intervals) {
-            Ok(true) => kept.to_mut().jobs[job_index].outcome.intervals.clear(),
+            Ok(true) => stored.to_mut().jobs[job_index].outcome.intervals.clear(),
             Ok(false) => {}
             // Unreadable rows stay as they are: the record has its own. Some errors end the
             // transaction, and with it what follows.
@@ -174,7 +174,7 @@ fn store_final(
             Err(error) => return Err(error),
         }
     }
-    store_record(transaction, run_number, &kept)?;
+    store_record(transaction, run_number, &stored)?;
     for delete in [
         "DELETE FROM histograms WHERE run_number = ?1",
         "DELETE FROM discard_histograms WHERE run_number = ?1",

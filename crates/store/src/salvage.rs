@@ -57,7 +57,7 @@ impl Store {
         sidecars::refuse_orphans(to, DOING)?;
         std::fs::metadata(from).map_err(|error| io(from, error))?;
         make_directory(to)?;
-        let folder = Folder::beside(to)?;
+        let folder = TempDirectory::next_to(to)?;
         let (copy, new) = (folder.0.join("copy.db"), folder.0.join("new.db"));
         copy_with_log(from, &copy).map_err(|error| io(from, error))?;
         let mut store = Store::open(&new, owner)?;
@@ -136,19 +136,19 @@ impl Store {
 }
 
 /// A temporary directory next to the new store, removed at the end with its contents.
-struct Folder(PathBuf);
+struct TempDirectory(PathBuf);
 
-impl Folder {
-    fn beside(to: &Path) -> Result<Folder> {
+impl TempDirectory {
+    fn next_to(to: &Path) -> Result<TempDirectory> {
         let path = with_suffix(to, ".salvage");
         match std::fs::create_dir(&path) {
-            Ok(()) => Ok(Folder(path)),
+            Ok(()) => Ok(TempDirectory(path)),
             Err(error) => Err(Error::from_io(&path, DOING, &error)),
         }
     }
 }
 
-impl Drop for Folder {
+impl Drop for TempDirectory {
     fn drop(&mut self) {
         std::fs::remove_dir_all(&self.0).ok();
     }

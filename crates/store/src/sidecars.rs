@@ -19,15 +19,15 @@ pub(crate) fn refuse_orphans(path: &Path, doing: &'static str) -> Result<()> {
         .iter()
         .filter(|_| size(&real) == 0)
         .map(|suffix| {
-            let mut beside = real.clone().into_os_string();
-            beside.push(suffix);
-            PathBuf::from(beside)
+            let mut sidecar = real.clone().into_os_string();
+            sidecar.push(suffix);
+            PathBuf::from(sidecar)
         })
-        .find(|beside| size(beside) > 0 && !begins_a_store(beside));
+        .find(|sidecar| size(sidecar) > 0 && !is_store_header(sidecar));
     match orphan {
         // Another process may have created the store in between: checked last.
-        Some(beside) if size(&real) == 0 => {
-            Err(Error::new(path, doing, ErrorKind::Orphan { beside }))
+        Some(sidecar) if size(&real) == 0 => {
+            Err(Error::new(path, doing, ErrorKind::Orphan { sidecar }))
         }
         _ => Ok(()),
     }
@@ -56,7 +56,7 @@ fn size(path: &Path) -> u64 {
 /// The journal of the very first transaction, of a process that is creating the store right now or
 /// was killed doing so: it says that the file it rolls back to had no pages, and so contains no
 /// data.
-pub(crate) fn begins_a_store(journal: &Path) -> bool {
+pub(crate) fn is_store_header(journal: &Path) -> bool {
     if !journal.as_os_str().to_string_lossy().ends_with("-journal") {
         return false;
     }

@@ -55,13 +55,13 @@ pub trait Device {
     /// Nanoseconds since some fixed moment.
     fn now_ns(&self) -> u64;
     /// Starts all operations at once, waits for all, and puts the results into `answers` (which is
-    /// cleared first), in the order of `asks`.
+    /// cleared first), in the order of `requests`.
     ///
     /// # Errors
     /// If no more operations are possible. A failed operation is a result.
     fn run_batch(
         &mut self,
-        asks: &[ProbeIo],
+        requests: &[ProbeIo],
         answers: &mut Vec<ProbeResult>,
     ) -> Result<(), StopReason>;
     /// Idles for this time.

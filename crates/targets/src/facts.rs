@@ -80,12 +80,12 @@ pub trait Progress {
     /// killed in between leaves an entry without a file, which is dropped later, and never an
     /// unknown file. `Break` as in [`report`](Self::report). Not called where the file cannot be
     /// recognised later.
-    fn about_to_keep(&mut self, _made: &crate::MadeFile) -> std::ops::ControlFlow<()> {
+    fn before_keeping(&mut self, _made: &crate::MadeFile) -> std::ops::ControlFlow<()> {
         std::ops::ControlFlow::Continue(())
     }
 
     /// The file did not get its name and was removed.
-    fn not_kept(&mut self, _made: &crate::MadeFile) {}
+    fn not_retained(&mut self, _made: &crate::MadeFile) {}
 }
 
 /// The record's facts, except size and sector, which the caller knows better.

@@ -281,9 +281,9 @@ mod tests {
     static CLOCK_READ: AtomicBool = AtomicBool::new(false);
 
     /// A clock that is past every limit.
-    struct Late;
+    struct ExpiredClock;
 
-    impl Progress for Late {
+    impl Progress for ExpiredClock {
         fn now_ns(&mut self) -> u64 {
             CLOCK_READ.store(true, Ordering::Relaxed);
             u64::MAX
@@ -311,7 +311,7 @@ mod tests {
                 free_before_bytes: 0,
                 free_after_bytes: 0,
                 free_floor_bytes: 0,
-                kept_at: None,
+                kept_as: None,
                 time_limit_ns: Some(1),
             };
             let filling = Filling {
@@ -326,7 +326,7 @@ mod tests {
             };
             CLOCK_READ.store(false, Ordering::Relaxed);
             let file = tempfile::tempfile().expect("a file");
-            let (written, stop) = filling.write(&file, true, 0, &mut Late);
+            let (written, stop) = filling.write(&file, true, 0, &mut ExpiredClock);
             let limited = matches!(stop, Some(Stop::TimeLimit));
             assert_eq!(limited, chunks > most, "{chunks} chunks");
             let written = written / CHUNK_BYTES;

@@ -109,7 +109,7 @@ pub struct Intent {
     /// fallback to `buffered`.
     pub cache_by_name: bool,
     /// Further kernel features that operations will need.
-    pub manner: IoFeatures,
+    pub features: IoFeatures,
     /// Workloads whose sizes must suit these features, as [`Target::fits`](crate::Target::fits)
     /// judges: known here, they are judged before a test file is filled.
     pub loads: Vec<Workload>,
@@ -143,7 +143,7 @@ impl Default for Intent {
             outstanding_by_number: false,
             cache: CacheMode::Direct,
             cache_by_name: false,
-            manner: IoFeatures::default(),
+            features: IoFeatures::default(),
             loads: Vec::new(),
             data: DataPattern::default(),
             seed: 1,
@@ -171,25 +171,25 @@ impl Intent {
                 "Give the number explicitly (`<--threads>`, `<--outstanding>`) if that is intended.",
             ));
         }
-        judge_manner(self.manner, self.cache, name)?;
-        judge_passthrough(self.manner, self.cache, name)
+        judge_features(self.features, self.cache, name)?;
+        judge_passthrough(self.features, self.cache, name)
     }
 }
 
 /// Refuses features that this operating system lacks.
-pub(crate) fn judge_manner(manner: IoFeatures, cache: CacheMode, name: &str) -> Result<()> {
+pub(crate) fn judge_features(features: IoFeatures, cache: CacheMode, name: &str) -> Result<()> {
     if crate::platform::HAS_OPERATION_FLAGS {
         return Ok(());
     }
-    let asked = [
+    let requested = [
         (cache == CacheMode::Dontcache, "<--cache> dontcache"),
-        (manner.atomic, "--atomic"),
-        (manner.dsync, "--dsync"),
-        (manner.poll, "--poll"),
-        (manner.passthrough, "<--engine> nvme"),
-        (manner.discards, "--discard"),
+        (features.atomic, "--atomic"),
+        (features.dsync, "--dsync"),
+        (features.poll, "--poll"),
+        (features.passthrough, "<--engine> nvme"),
+        (features.discards, "--discard"),
     ];
-    match asked.into_iter().find(|(is_asked, _)| *is_asked) {
+    match requested.into_iter().find(|(is_requested, _)| *is_requested) {
         None => Ok(()),
         Some((_, option)) => Err(Error::new(
             ErrorKind::Unusable,
@@ -202,12 +202,12 @@ pub(crate) fn judge_manner(manner: IoFeatures, cache: CacheMode, name: &str) -> 
 }
 
 /// Commands that bypass the block layer use no page cache and have no flag for atomic writes.
-fn judge_passthrough(manner: IoFeatures, cache: CacheMode, name: &str) -> Result<()> {
-    if !manner.passthrough {
+fn judge_passthrough(features: IoFeatures, cache: CacheMode, name: &str) -> Result<()> {
+    if !features.passthrough {
         return Ok(());
     }
     let is_direct = matches!(cache, CacheMode::Direct | CacheMode::DirectSync);
-    let (what, hint) = match manner {
+    let (what, hint) = match features {
         _ if !is_direct => (
             format!("`--engine nvme` has no page cache to go through (`--cache {cache}`)"),
             "Use `<--cache> direct` or `direct-sync`, or the block device with `<--engine> uring`.",
@@ -249,7 +249,7 @@ impl Access {
 }
 
 /// Identifies a kept file that Stripewise made. The caller stores it when it gets one
-/// ([`Target::made_file`](crate::Target::made_file)) and answers [`Knowledge::is_known`] from
+/// ([`Target::made_file`](crate::Target::made_file)) and answers [`PlanContext::is_known`] from
 /// there. A copy carries the mark but has another inode; a file that reused the inode has another
 /// birth time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -281,7 +281,7 @@ impl MadeFile {
 
 /// What the rules need to know from the rest of the program.
 #[derive(Clone, Copy)]
-pub struct Knowledge<'a> {
+pub struct PlanContext<'a> {
     /// Whether the store has this file (by [`MadeFile::is_same_file`]); false if the store is
     /// unreadable.
     pub is_known: &'a dyn Fn(&MadeFile) -> bool,
@@ -292,11 +292,11 @@ pub struct Knowledge<'a> {
     pub is_stopped: &'a dyn Fn() -> bool,
 }
 
-impl Knowledge<'_> {
+impl PlanContext<'_> {
     /// Without a store: no file counts as made by Stripewise, and no stop is ever requested.
     #[must_use]
-    pub fn none() -> Knowledge<'static> {
-        Knowledge {
+    pub fn none() -> PlanContext<'static> {
+        PlanContext {
             is_known: &|_| false,
             store: None,
             is_stopped: &|| false,

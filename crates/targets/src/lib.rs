@@ -18,7 +18,7 @@
 //!
 //! Not included: simulated targets and datasets (parsed here, interpreted by `array-sim` and
 //! `lab`), the clock (the caller's, see [`Progress`]) and the store (the caller's, see
-//! [`Knowledge`]).
+//! [`PlanContext`]).
 #![deny(unsafe_code)]
 
 mod database;
@@ -60,7 +60,9 @@ pub const HAS_OPERATION_FLAGS: bool = platform::HAS_OPERATION_FLAGS;
 
 pub use error::{Error, ErrorKind, Result};
 pub use facts::{Changed, DataFacts, FillProgress, FillReport, Progress, canonical, whole_path};
-pub use intent::{Access, Intent, IoFeatures, Knowledge, MadeFile, OUTSTANDING_MAX_UNASKED, Size};
+pub use intent::{
+    Access, Intent, IoFeatures, MadeFile, OUTSTANDING_MAX_UNASKED, PlanContext, Size,
+};
 pub use name::TargetName;
 pub use plan::{FillPlan, Plan};
 pub use space::{FileSystemSize, TEST_FILE_BYTES_MIN};
@@ -72,7 +74,7 @@ pub use target::{FileWatch, Resizer, Target};
 /// # Errors
 /// See [`ErrorKind`]; [`ErrorKind::Usage`] for simulated targets and datasets,
 /// which are not opened here.
-pub fn plan(name: &TargetName, intent: &Intent, knowledge: &Knowledge<'_>) -> Result<Plan> {
+pub fn plan(name: &TargetName, intent: &Intent, knowledge: &PlanContext<'_>) -> Result<Plan> {
     let TargetName::Path(path) = name else {
         return Err(Error::new(
             ErrorKind::Usage,
@@ -92,7 +94,7 @@ pub fn plan(name: &TargetName, intent: &Intent, knowledge: &Knowledge<'_>) -> Re
 /// [`ErrorKind::Interrupted`]; what was made is removed then.
 pub fn prepare(
     plan: Plan,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
     progress: &mut dyn Progress,
 ) -> Result<Target> {
     platform::prepare(plan, knowledge, progress)
@@ -108,7 +110,7 @@ pub fn expand(
     path: &std::path::Path,
     to_bytes: u64,
     intent: &Intent,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
     progress: &mut dyn Progress,
 ) -> Result<Option<MadeFile>> {
     let intent = Intent {
@@ -124,22 +126,22 @@ pub fn expand(
 /// # Errors
 /// [`ErrorKind::Refused`] where it is not certainly Stripewise's or is in use;
 /// [`ErrorKind::NotFound`] where it no longer exists; [`ErrorKind::Io`].
-pub fn remove_kept(path: &std::path::Path, knowledge: &Knowledge<'_>) -> Result<()> {
-    platform::remove_kept(path, knowledge)
+pub fn remove_kept_file(path: &std::path::Path, knowledge: &PlanContext<'_>) -> Result<()> {
+    platform::remove_kept_file(path, knowledge)
 }
 
-/// Judges as [`remove_kept`] does, but removes nothing.
+/// Judges as [`remove_kept_file`] does, but removes nothing.
 ///
 /// # Errors
-/// As [`remove_kept`].
-pub fn judge_kept(path: &std::path::Path, knowledge: &Knowledge<'_>) -> Result<()> {
-    platform::judge_kept(path, knowledge).map(drop)
+/// As [`remove_kept_file`].
+pub fn judge_kept_file(path: &std::path::Path, knowledge: &PlanContext<'_>) -> Result<()> {
+    platform::judge_kept_file(path, knowledge).map(drop)
 }
 
 /// Whether a kept test file is certainly gone: nothing has its name, and the directory that held it
 /// exists on the same device (`st_dev`). A volume that is not mounted right now, or an unreadable
 /// directory, is no proof.
 #[must_use]
-pub fn kept_is_gone(path: &std::path::Path, device: u64) -> bool {
-    platform::kept_is_gone(path, device)
+pub fn kept_file_is_gone(path: &std::path::Path, device: u64) -> bool {
+    platform::kept_file_is_gone(path, device)
 }

@@ -4,7 +4,7 @@
 //! combined with the file's identity and size in the store it does. The platform module decides
 //! where it is kept.
 
-use crate::{Knowledge, MadeFile};
+use crate::{MadeFile, PlanContext};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use stripewise_disk_formats::medium::{Bytes, Medium};
@@ -15,7 +15,7 @@ use stripewise_workload::foreign_block;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Maker {
     /// No mark.
-    Somebody,
+    Foreign,
     /// A mark, but not on the marked file, or unknown to the store. The text says which.
     Doubtful(String),
     /// Stripewise, for certain.
@@ -32,10 +32,10 @@ pub(crate) fn text(id: &str, size_bytes: u64) -> String {
 pub(crate) fn judge(
     mark: Option<&str>,
     found: impl FnOnce(&str) -> MadeFile,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
 ) -> Maker {
     let Some(mark) = mark else {
-        return Maker::Somebody;
+        return Maker::Foreign;
     };
     let Some((id, size_bytes)) = parse(mark) else {
         return Maker::Doubtful("its mark cannot be read".into());
@@ -60,11 +60,11 @@ pub(crate) fn judge(
 /// itself ([`foreign_block`]), so nothing needs to be known of what others write: the first and
 /// last [`END_BYTES`] are read whole, because that is where file systems, arrays, volumes and disk
 /// images keep their metadata, and a sample of blocks between them. Known formats are named.
-pub(crate) fn unless_somebodys(maker: Maker, file: &File, size_bytes: u64) -> Maker {
+pub(crate) fn unless_foreign(maker: Maker, file: &File, size_bytes: u64) -> Maker {
     if maker != Maker::We {
         return maker;
     }
-    match somebodys(file, size_bytes) {
+    match foreign_data(file, size_bytes) {
         Ok(None) => maker,
         Ok(Some(what)) => Maker::Doubtful(format!("it holds {what} now")),
         Err(os) => Maker::Doubtful(format!("what it holds now cannot be read: {os}")),
@@ -77,13 +77,13 @@ const END_BYTES: u64 = 1 << 20;
 const SAMPLES: u64 = 64;
 const SAMPLE_BYTES: u64 = 4096;
 
-fn somebodys<R: Read + Seek>(mut file: R, size_bytes: u64) -> io::Result<Option<String>> {
+fn foreign_data<R: Read + Seek>(mut file: R, size_bytes: u64) -> io::Result<Option<String>> {
     let known = named(&mut Medium::new(&mut file, size_bytes));
     if known.is_some() {
         return Ok(known);
     }
     let mut medium = Medium::new(&mut file, size_bytes);
-    for (at, length) in places_to_look_at(size_bytes) {
+    for (at, length) in candidate_places(size_bytes) {
         let piece = medium.piece(at, usize::try_from(length).unwrap_or(usize::MAX))?;
         if let Some(inside) = foreign_block(&piece) {
             let at = at + inside as u64;
@@ -96,7 +96,7 @@ fn somebodys<R: Read + Seek>(mut file: R, size_bytes: u64) -> io::Result<Option<
 }
 
 /// Offset and length of each sampled range; all offsets are multiples of 4 KiB.
-fn places_to_look_at(size_bytes: u64) -> Vec<(u64, u64)> {
+fn candidate_places(size_bytes: u64) -> Vec<(u64, u64)> {
     let tail = size_bytes.saturating_sub(END_BYTES) / SAMPLE_BYTES * SAMPLE_BYTES;
     if tail <= END_BYTES {
         return vec![(0, size_bytes)];
@@ -149,8 +149,8 @@ mod tests {
     use super::*;
     use stripewise_workload::{DataPattern, DataSource};
 
-    fn somebodys_in(bytes: &[u8]) -> Option<String> {
-        somebodys(io::Cursor::new(bytes), bytes.len() as u64).expect("readable")
+    fn foreign_data_in(bytes: &[u8]) -> Option<String> {
+        foreign_data(io::Cursor::new(bytes), bytes.len() as u64).expect("readable")
     }
 
     fn ours(compressible_percent: u8, seed: u64, length: usize) -> Vec<u8> {
@@ -167,12 +167,12 @@ mod tests {
     fn what_we_write_is_ours_and_two_bytes_of_a_mark_are_not_enough() {
         for (seed, compressible) in (0..400).zip([0, 50, 90, 100].into_iter().cycle()) {
             let mut bytes = ours(compressible, seed, 1 << 17);
-            assert_eq!(somebodys_in(&bytes), None, "{seed}");
+            assert_eq!(foreign_data_in(&bytes), None, "{seed}");
             // Short signatures that occur by chance in one file in 65,536.
             bytes[510..512].copy_from_slice(&[0x55, 0xaa]);
             bytes[0x438..0x43a].copy_from_slice(&[0x53, 0xef]);
             let noise = compressible < 50;
-            assert!(!noise || somebodys_in(&bytes).is_none(), "{seed}");
+            assert!(!noise || foreign_data_in(&bytes).is_none(), "{seed}");
         }
     }
 
@@ -182,7 +182,7 @@ mod tests {
             let mut bytes = vec![7; 1 << 17];
             let end = mark.offset_bytes + mark.bytes.len();
             bytes[mark.offset_bytes..end].copy_from_slice(mark.bytes);
-            assert_eq!(somebodys_in(&bytes).as_deref(), Some(mark.what));
+            assert_eq!(foreign_data_in(&bytes).as_deref(), Some(mark.what));
         }
     }
 
@@ -249,7 +249,7 @@ mod tests {
                 let mut bytes = ours(compressible, 3, SIZE);
                 bytes[at..at + piece.len()].copy_from_slice(&piece);
                 assert!(
-                    somebodys_in(&bytes).is_some(),
+                    foreign_data_in(&bytes).is_some(),
                     "{what} over {compressible} %"
                 );
             }
@@ -260,18 +260,18 @@ mod tests {
     fn what_is_copied_over_the_middle_is_seen_and_what_cannot_be_read_is_not_ours() {
         let mut bytes = ours(0, 4, 64 << 20);
         // Shorter than declared.
-        assert!(somebodys(io::Cursor::new(&bytes), 65 << 20).is_err());
+        assert!(foreign_data(io::Cursor::new(&bytes), 65 << 20).is_err());
         let at = 40 << 20;
         bytes[at..at + (1 << 20)].fill(b'x');
-        let said = somebodys_in(&bytes).expect("seen");
+        let said = foreign_data_in(&bytes).expect("seen");
         assert!(said.contains("did not write"), "{said}");
     }
 
     #[test]
     fn the_places_to_look_at_are_both_ends_and_blocks_between() {
-        assert_eq!(places_to_look_at(4096), [(0, 4096)]);
-        assert_eq!(places_to_look_at(2 << 20), [(0, 2 << 20)]);
-        let places = places_to_look_at((1 << 40) + 512);
+        assert_eq!(candidate_places(4096), [(0, 4096)]);
+        assert_eq!(candidate_places(2 << 20), [(0, 2 << 20)]);
+        let places = candidate_places((1 << 40) + 512);
         assert_eq!(places.len(), 66);
         assert_eq!(places[0], (0, END_BYTES));
         assert_eq!(places[65], ((1 << 40) - (1 << 20), (1 << 20) + 512));

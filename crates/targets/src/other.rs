@@ -1,7 +1,7 @@
 //! Unsupported operating systems: everything type-checks and fails at run time.
 
 use crate::{
-    Access, Error, ErrorKind, Intent, Knowledge, MadeFile, Plan, Progress, Result, Target,
+    Access, Error, ErrorKind, Intent, MadeFile, Plan, PlanContext, Progress, Result, Target,
 };
 use std::fs::File;
 use std::path::Path;
@@ -13,9 +13,9 @@ pub(crate) const HAS_OPERATION_FLAGS: bool = false;
 
 /// Never constructed: no target is opened here.
 #[derive(Debug)]
-pub(crate) enum Opened {}
+pub(crate) enum OpenHandle {}
 
-impl Opened {
+impl OpenHandle {
     pub(crate) fn open(&self, _cache: CacheMode, _access: Access) -> Result<File> {
         match *self {}
     }
@@ -65,7 +65,7 @@ impl FileWatch {
 #[derive(Clone, Debug)]
 pub(crate) enum PlanDetail {}
 
-pub(crate) fn plan(path: &Path, _intent: &Intent, _knowledge: &Knowledge<'_>) -> Result<Plan> {
+pub(crate) fn plan(path: &Path, _intent: &Intent, _knowledge: &PlanContext<'_>) -> Result<Plan> {
     Err(Error::new(
         ErrorKind::Unsupported,
         path.as_text(),
@@ -76,7 +76,7 @@ pub(crate) fn plan(path: &Path, _intent: &Intent, _knowledge: &Knowledge<'_>) ->
 
 pub(crate) fn prepare(
     plan: Plan,
-    _knowledge: &Knowledge<'_>,
+    _knowledge: &PlanContext<'_>,
     _progress: &mut dyn Progress,
 ) -> Result<Target> {
     match plan.detail {}
@@ -86,7 +86,7 @@ pub(crate) fn expand(
     path: &Path,
     _to_bytes: u64,
     _intent: &Intent,
-    _knowledge: &Knowledge<'_>,
+    _knowledge: &PlanContext<'_>,
     _progress: &mut dyn Progress,
 ) -> Result<Option<MadeFile>> {
     Err(Error::new(
@@ -97,15 +97,15 @@ pub(crate) fn expand(
     .with_hint("Simulated targets work everywhere: try `sim:NAME`."))
 }
 
-pub(crate) fn kept_is_gone(_path: &Path, _device: u64) -> bool {
+pub(crate) fn kept_file_is_gone(_path: &Path, _device: u64) -> bool {
     false
 }
 
-pub(crate) fn remove_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<()> {
-    judge_kept(path, knowledge)
+pub(crate) fn remove_kept_file(path: &Path, knowledge: &PlanContext<'_>) -> Result<()> {
+    judge_kept_file(path, knowledge)
 }
 
-pub(crate) fn judge_kept(path: &Path, _knowledge: &Knowledge<'_>) -> Result<()> {
+pub(crate) fn judge_kept_file(path: &Path, _knowledge: &PlanContext<'_>) -> Result<()> {
     Err(Error::new(
         ErrorKind::Unsupported,
         path.as_text(),

@@ -47,7 +47,7 @@ pub struct FillPlan {
     pub free_floor_bytes: u64,
     /// Where the file will be kept; `None`: it has no name, or a temporary one that is removed when
     /// the run ends.
-    pub kept_at: Option<PathBuf>,
+    pub kept_as: Option<PathBuf>,
     /// Filling stops after this long.
     pub time_limit_ns: Option<u64>,
 }
@@ -55,11 +55,11 @@ pub struct FillPlan {
 impl FillPlan {
     /// Note for a file that will be smaller than requested.
     pub(crate) fn note(&self) -> Option<String> {
-        self.asked_bytes.map(|asked| {
+        self.asked_bytes.map(|requested| {
             format!(
                 "the test file has {} instead of {}, as {} of the file system must stay free.",
                 bytes(self.bytes),
-                bytes(asked),
+                bytes(requested),
                 bytes(self.free_floor_bytes)
             )
         })
@@ -89,7 +89,7 @@ impl std::fmt::Display for Plan {
             }
             (true, None, _) => write!(f, "\nWrites: the contents of this file are overwritten")?,
         }
-        if self.writes && self.detail.intent.manner.discards {
+        if self.writes && self.detail.intent.features.discards {
             write!(f, "\nDiscards: what they hit is lost")?;
         }
         for note in &self.notes {
@@ -111,7 +111,7 @@ fn write_fill(f: &mut std::fmt::Formatter<'_>, plan: &Plan, fill: &FillPlan) -> 
         bytes(fill.bytes),
         plan.path.as_text()
     )?;
-    match &fill.kept_at {
+    match &fill.kept_as {
         Some(path) => write!(f, "kept as {}", path.as_text())?,
         None => write!(f, "gone when the run ends")?,
     }

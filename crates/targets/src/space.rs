@@ -99,7 +99,7 @@ impl Space {
             free_before_bytes: self.available_bytes,
             free_after_bytes: self.available_bytes - bytes,
             free_floor_bytes: self.floor_bytes(),
-            kept_at: None,
+            kept_as: None,
             time_limit_ns: intent.fill_time_limit_ns,
         })
     }

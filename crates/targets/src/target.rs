@@ -25,7 +25,7 @@ pub struct Target {
     pub(crate) may_discard: bool,
     /// It was made here.
     pub(crate) made: bool,
-    pub(crate) opened: platform::Opened,
+    pub(crate) opened: platform::OpenHandle,
 }
 
 /// Changes the length of a test file that was made here; see [`Target::resizer`].
@@ -62,8 +62,8 @@ impl Resizer {
 }
 
 /// The opened target, what is known of it, and how to reopen it.
-pub(crate) struct Settled {
-    pub(crate) opened: platform::Opened,
+pub(crate) struct OpenedTarget {
+    pub(crate) opened: platform::OpenHandle,
     pub(crate) facts: TargetFacts,
     pub(crate) notes: Vec<String>,
     /// Why direct I/O is unavailable, if it is.
@@ -72,7 +72,12 @@ pub(crate) struct Settled {
 
 impl Target {
     /// For an existing target; the caller fills in its data facts and what was made.
-    pub(crate) fn of(settled: Settled, intent: &Intent, writes: bool, size_bytes: u64) -> Self {
+    pub(crate) fn of(
+        settled: OpenedTarget,
+        intent: &Intent,
+        writes: bool,
+        size_bytes: u64,
+    ) -> Self {
         let mut facts = settled.facts;
         if let Some(file_system) = &mut facts.file_system {
             file_system.atomic_writes = settled.opened.atomic_writes();
@@ -87,7 +92,7 @@ impl Target {
             writes,
             direct_refused: settled.direct_refused,
             cache_by_name: intent.cache_by_name,
-            may_discard: writes && intent.manner.discards,
+            may_discard: writes && intent.features.discards,
             made: false,
             opened: settled.opened,
         }
@@ -130,7 +135,7 @@ impl Target {
 
     /// Samples its data again after the caller has written all of it, as
     /// [`Intent::filled_by_caller`](crate::Intent) promised.
-    pub fn look_at_data(&mut self) {
+    pub fn inspect_data(&mut self) {
         let kind = self.facts.kind;
         self.data_facts = Some(platform::data_facts(&self.opened, self.size_bytes, kind));
     }
@@ -175,9 +180,9 @@ impl Target {
     /// file system refuses `O_DIRECT` and the user did not request it by name (direct becomes
     /// buffered, direct-sync buffered-sync). The record must carry the one in effect.
     #[must_use]
-    pub fn cache_in_effect(&self, asked: CacheMode) -> CacheMode {
-        match asked {
-            _ if self.direct_refused.is_none() || self.cache_by_name => asked,
+    pub fn cache_in_effect(&self, requested: CacheMode) -> CacheMode {
+        match requested {
+            _ if self.direct_refused.is_none() || self.cache_by_name => requested,
             CacheMode::Direct => CacheMode::Buffered,
             CacheMode::DirectSync => CacheMode::BufferedSync,
             other => other,

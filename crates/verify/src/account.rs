@@ -8,7 +8,7 @@
 
 use crate::finished::FinishedState;
 use crate::ledger::{content_of, run_text};
-use crate::survey::{FAULTS_MAX, Holds, Older, Owner, Row, Survey, Tally};
+use crate::survey::{FAULTS_MAX, OlderSectors, Owner, RangeContent, Row, Survey, Tally};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use stripewise_results::faults::{Class, Content, Fault};
@@ -153,7 +153,7 @@ fn segments(owners: &[Owner], known: &BTreeMap<Owner, FinishedState>) -> Vec<(Ra
 
 /// Compares a row of sectors with its owners' records.
 fn hold_row(account: &mut Account, row: &Row, segments: &[(Range<u64>, Owner)]) {
-    let is_unstamped = matches!(row.holds, Holds::Zeros | Holds::NoStamp);
+    let is_unstamped = matches!(row.holds, RangeContent::Zeros | RangeContent::NoStamp);
     if segments.is_empty() && is_unstamped {
         account.unproven.push(row.span.clone());
     }
@@ -162,14 +162,16 @@ fn hold_row(account: &mut Account, row: &Row, segments: &[(Range<u64>, Owner)]) 
     for (span, owner) in here.take_while(|(span, _)| span.start < row.span.end) {
         let part = span.start.max(row.span.start)..span.end.min(row.span.end);
         let (class, what) = match row.holds {
-            Holds::Zeros => (Class::Dropped, "zeros".to_owned()),
-            Holds::NoStamp => (Class::Foreign, "no stamp".to_owned()),
-            Holds::Data(found) if found == *owner => continue,
-            Holds::Data((run, target)) if run == owner.0 => {
+            RangeContent::Zeros => (Class::Dropped, "zeros".to_owned()),
+            RangeContent::NoStamp => (Class::Foreign, "no stamp".to_owned()),
+            RangeContent::Data(found) if found == *owner => continue,
+            RangeContent::Data((run, target)) if run == owner.0 => {
                 (Class::WrongDisk, format!("data of target {target}"))
             }
-            Holds::Data((run, _)) => (Class::LeftOver, format!("data of run {}", run_text(run))),
-            Holds::Fault => continue,
+            RangeContent::Data((run, _)) => {
+                (Class::LeftOver, format!("data of run {}", run_text(run)))
+            }
+            RangeContent::Fault => continue,
         };
         account.fault(gap(class, part, *owner, what));
     }
@@ -181,7 +183,7 @@ fn hold_parts(
     account: &mut Account,
     (owner, state, tally): (Owner, &FinishedState, &Tally),
     spans: &[Range<u64>],
-    older: &[Older],
+    older: &[OlderSectors],
     sector_bytes: u32,
 ) {
     for part in 0..state.parts() {
@@ -266,27 +268,27 @@ mod tests {
 
     /// A run of two workers that write pages, 128 sectors at a time for the second; its data after
     /// each write, and its state.
-    struct Kept {
+    struct TestImage {
         bytes: Vec<u8>,
-        ground: TargetLayout,
+        layout: TargetLayout,
         newest: BTreeMap<u16, u64>,
     }
 
-    impl Kept {
-        fn filled() -> Kept {
+    impl TestImage {
+        fn filled() -> TestImage {
             let pages = Region::new(0, PAGE as u32, SIZE_BYTES as u64 / PAGE, &[0, 1]);
-            let mut kept = Kept {
+            let mut image = TestImage {
                 bytes: vec![0; SIZE_BYTES],
-                ground: TargetLayout {
+                layout: TargetLayout {
                     sector_bytes: 512,
                     regions: vec![pages],
                 },
                 newest: BTreeMap::new(),
             };
             for block in (0..128).step_by(8) {
-                kept.write(u16::from(block >= 64), block, 8);
+                image.write(u16::from(block >= 64), block, 8);
             }
-            kept
+            image
         }
 
         /// A write of the newest generation of these blocks.
@@ -294,7 +296,7 @@ mod tests {
             let newest = self.newest.entry(worker).or_default();
             *newest += 1;
             for block in first..first + blocks {
-                let map = &self.ground.regions[0].map;
+                let map = &self.layout.regions[0].map;
                 let generation = map.next_generation(block);
                 map.succeeded(block, generation);
                 for sector in 0..16 {
@@ -322,7 +324,7 @@ mod tests {
                 .newest
                 .iter()
                 .map(|(worker, newest)| [u64::from(*worker), *newest]);
-            FinishedState::of(RUN, &self.ground, newest.collect())
+            FinishedState::of(RUN, &self.layout, newest.collect())
         }
     }
 
@@ -345,26 +347,26 @@ mod tests {
     }
 
     /// A run that continued after the first pass, its data midway and at its end.
-    fn run() -> (Vec<u8>, Kept) {
-        let mut kept = Kept::filled();
+    fn run() -> (Vec<u8>, TestImage) {
+        let mut image = TestImage::filled();
         for round in 0..40 {
-            kept.write(0, (round * 7) % 60, 4);
-            kept.write(1, 64 + (round * 5) % 60, 2);
+            image.write(0, (round * 7) % 60, 4);
+            image.write(1, 64 + (round * 5) % 60, 2);
         }
-        let before = kept.bytes.clone();
+        let before = image.bytes.clone();
         // Every worker ends with writes that the earlier copy lacks.
         for round in 0..6 {
-            kept.write(0, round * 4, 4);
-            kept.write(1, 64 + round * 4, 2);
+            image.write(0, round * 4, 4);
+            image.write(1, 64 + round * 4, 2);
         }
-        (before, kept)
+        (before, image)
     }
 
     #[test]
     fn a_copy_of_the_end_and_one_of_an_earlier_moment_have_no_fault() {
-        let (before, kept) = run();
-        let known = [((RUN, 0), kept.state())];
-        for (copy, basis) in [(&kept.bytes, Basis::End), (&before, Basis::EarlierMoment)] {
+        let (before, image) = run();
+        let known = [((RUN, 0), image.state())];
+        for (copy, basis) in [(&image.bytes, Basis::End), (&before, Basis::EarlierMoment)] {
             let account = judged(copy, &known);
             assert_eq!(found(&account), []);
             assert_eq!(account.basis[&RUN], basis);
@@ -374,10 +376,10 @@ mod tests {
 
     #[test]
     fn what_is_not_what_the_run_wrote_is_a_fault_where_its_record_is_known() {
-        let (before, kept) = run();
-        let known = [((RUN, 0), kept.state())];
+        let (before, image) = run();
+        let known = [((RUN, 0), image.state())];
         let foreign = {
-            let mut other = Kept::filled();
+            let mut other = TestImage::filled();
             let stamps = other.bytes.chunks_exact_mut(512);
             for (at, sector) in (0..).zip(stamps) {
                 let stamp = Stamp {
@@ -402,7 +404,7 @@ mod tests {
             ("sector of another run", &foreign, sector, Class::LeftOver),
         ];
         for (name, source, at, class) in cases {
-            let mut copy = kept.bytes.clone();
+            let mut copy = image.bytes.clone();
             copy[at.clone()].copy_from_slice(&source[at.clone()]);
             let fault = (class, at.start as u64, at.len() as u64);
             assert_eq!(found(&judged(&copy, &known)), [fault], "{name}");
@@ -420,18 +422,18 @@ mod tests {
             };
             assert_eq!(account.unproven_bytes(), expected, "{name}");
         }
-        let account = judged(&kept.bytes[..SIZE_BYTES - 4096], &known);
+        let account = judged(&image.bytes[..SIZE_BYTES - 4096], &known);
         let missing = (Class::LostWrite, SIZE_BYTES as u64 - 4096, 4096);
         assert_eq!(found(&account)[0], missing);
     }
 
     #[test]
     fn older_data_is_a_fault_in_a_copy_of_the_end() {
-        let (before, kept) = run();
-        let known = [((RUN, 0), kept.state())];
+        let (before, image) = run();
+        let known = [((RUN, 0), image.state())];
         let page = |block: u64| (block * PAGE) as usize..((block + 1) * PAGE) as usize;
         let old = |at: Range<usize>| {
-            let mut copy = kept.bytes.clone();
+            let mut copy = image.bytes.clone();
             copy[at.clone()].copy_from_slice(&before[at]);
             copy
         };
@@ -464,8 +466,8 @@ mod tests {
 
     #[test]
     fn a_later_run_on_less_of_the_target_owns_its_part() {
-        let (_, kept) = run();
-        let mut copy = kept.bytes.clone();
+        let (_, image) = run();
+        let mut copy = image.bytes.clone();
         let later = FinishedState {
             spans: vec![[0, 64 << 10]],
             ..FinishedState::default()
@@ -485,7 +487,7 @@ mod tests {
             };
             write_sector(&stamp, sector);
         }
-        let known = [((RUN, 0), kept.state()), ((9, 0), later)];
+        let known = [((RUN, 0), image.state()), ((9, 0), later)];
         assert_eq!(found(&judged(&copy, &known)), []);
         copy[1024..1536].fill(0);
         copy[SIZE_BYTES - 512..].fill(0);

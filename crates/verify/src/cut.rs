@@ -5,7 +5,7 @@
 //! sector must at least contain (see `aftermath`).
 
 use crate::stamp::{Origin, Stamp, write_sector};
-use crate::work::Dice;
+use crate::work::SeededRng;
 use crate::worker_identity::{Operation, Step};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -96,14 +96,14 @@ impl CutWorker {
     /// Offset and length of write number `sequence`, from 1.
     #[must_use]
     pub fn place(&self, run: u64, sequence: u64) -> (u64, u32) {
-        let mut dice = Dice::new(run ^ u64::from(self.worker) << 48 ^ sequence);
+        let mut rng = SeededRng::new(run ^ u64::from(self.worker) << 48 ^ sequence);
         let sector = u64::from(self.sector_bytes);
         let sectors = self.length_bytes / sector;
         let most = (u64::from(self.write_bytes_max) / sector).clamp(1, sectors);
         // Small ones are most frequent, like logs and pages.
-        let most = most >> dice.below(6);
-        let length = 1 + dice.below(most.max(1));
-        let first = dice.below(sectors - length + 1);
+        let most = most >> rng.below(6);
+        let length = 1 + rng.below(most.max(1));
+        let first = rng.below(sectors - length + 1);
         (self.start_bytes + first * sector, (length * sector) as u32)
     }
 
@@ -145,7 +145,7 @@ impl CutWorker {
 /// The completed writes: all up to some number, and some beyond it.
 #[derive(Clone, Debug, Default)]
 pub struct Prefix {
-    all_to: u64,
+    contiguous_to: u64,
     beyond: BTreeSet<u64>,
 }
 
@@ -153,16 +153,16 @@ impl Prefix {
     /// A write has completed.
     pub fn completed(&mut self, sequence: u64) {
         self.beyond.insert(sequence);
-        while self.beyond.remove(&(self.all_to + 1)) {
-            self.all_to += 1;
+        while self.beyond.remove(&(self.contiguous_to + 1)) {
+            self.contiguous_to += 1;
         }
     }
 
     /// Writes 1 to this one have all completed: what a flush issued now covers. The highest
     /// completed one would claim writes still in flight.
     #[must_use]
-    pub fn all_to(&self) -> u64 {
-        self.all_to
+    pub fn contiguous_to(&self) -> u64 {
+        self.contiguous_to
     }
 }
 
@@ -233,8 +233,8 @@ impl CutWriter {
 
     /// All writes up to this one have completed.
     #[must_use]
-    pub fn all_to(&self) -> u64 {
-        self.prefix.all_to()
+    pub fn contiguous_to(&self) -> u64 {
+        self.prefix.contiguous_to()
     }
 
     /// Writes issued, excluding the first pass.
@@ -354,7 +354,7 @@ mod tests {
             writer.complete(operation.slot, operation.length_bytes as i32);
         }
         assert_eq!(at, 8192 + (64 << 10));
-        assert_eq!((writer.issued(), writer.all_to()), (0, 0));
+        assert_eq!((writer.issued(), writer.contiguous_to()), (0, 0));
         writer.begin_writing();
         assert!(issue(&mut writer).is_some());
         assert_eq!(writer.issued(), 1);
@@ -364,7 +364,7 @@ mod tests {
     fn one_write_is_in_flight_a_sector_and_numbers_come_home_in_any_order() {
         let mut writer = writer();
         writer.begin_writing();
-        let mut dice = Dice::new(3);
+        let mut rng = SeededRng::new(3);
         let mut open: Vec<Operation> = Vec::new();
         for _ in 0..5_000 {
             match writer.next_step() {
@@ -377,18 +377,18 @@ mod tests {
                     open.push(new);
                 }
                 _ => {
-                    let at = dice.below(open.len() as u64) as usize;
+                    let at = rng.below(open.len() as u64) as usize;
                     let done = open.swap_remove(at);
                     writer.complete(done.slot, done.length_bytes as i32);
                 }
             }
-            assert!(writer.all_to() <= writer.issued());
+            assert!(writer.contiguous_to() <= writer.issued());
         }
         for done in open.drain(..) {
             writer.complete(done.slot, done.length_bytes as i32);
         }
         assert!(writer.issued() > 1_000);
-        assert_eq!(writer.all_to(), writer.issued());
+        assert_eq!(writer.contiguous_to(), writer.issued());
     }
 
     #[test]
@@ -399,6 +399,6 @@ mod tests {
         writer.complete(first.slot, -5);
         assert_eq!(writer.failed(), Some((first.offset_bytes, 5)));
         assert_eq!(writer.next_step(), Step::Finished);
-        assert_eq!(writer.all_to(), 0);
+        assert_eq!(writer.contiguous_to(), 0);
     }
 }

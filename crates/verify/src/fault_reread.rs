@@ -22,7 +22,7 @@ const AROUND_BYTES: u64 = 1 << 20;
 
 /// An analysis in progress.
 #[derive(Debug)]
-pub(crate) struct Inquest {
+pub(crate) struct FaultReread {
     /// The original wrong data, by offset.
     suspects: Vec<Suspect>,
     /// Suspects beyond `span`.
@@ -37,16 +37,16 @@ pub(crate) struct Inquest {
     poison: u64,
 }
 
-impl Inquest {
+impl FaultReread {
     /// For the first of these and all near it, within the worker's blocks; `None` if none is in
     /// them.
     pub(crate) fn begin(
-        field: &VerifyTargets,
-        crew: &WorkerIdentity,
+        verify_targets: &VerifyTargets,
+        identity: &WorkerIdentity,
         part: Range<u64>,
         mut suspects: Vec<Suspect>,
-    ) -> Option<Inquest> {
-        let region = region_of(field, crew);
+    ) -> Option<FaultReread> {
+        let region = region_of(verify_targets, identity);
         let own = region.offset_of(part.start)..region.offset_of(part.end);
         suspects.retain(|suspect| {
             own.contains(&suspect.offset_bytes)
@@ -62,19 +62,19 @@ impl Inquest {
         let span = from..to.min(own.end);
         let beyond = suspects.partition_point(|suspect| suspect.offset_bytes < span.end);
         let left = suspects.split_off(beyond);
-        let poison = poison(field.run, crew.id, u64::MAX ^ first);
-        let mut inquest = Inquest {
+        let poison = poison(verify_targets.run, identity.id, u64::MAX ^ first);
+        let mut reread = FaultReread {
             suspects,
             left,
-            chunk_bytes: crew.slot_bytes,
+            chunk_bytes: identity.slot_bytes,
             rereads: Vec::new(),
             old: Vec::new(),
             at_bytes: span.start,
             stretch: span,
             poison,
         };
-        inquest.new_round();
-        Some(inquest)
+        reread.new_round();
+        Some(reread)
     }
 
     fn new_round(&mut self) {
@@ -115,27 +115,31 @@ impl Inquest {
     }
 
     /// A read has ended; true when all have.
-    pub(crate) fn advance(&mut self, field: &VerifyTargets, crew: &WorkerIdentity) -> bool {
+    pub(crate) fn advance(
+        &mut self,
+        verify_targets: &VerifyTargets,
+        identity: &WorkerIdentity,
+    ) -> bool {
         self.at_bytes += u64::from(self.next().1);
         if self.at_bytes < self.stretch.end {
             return false;
         }
         let rounds = self.rereads.len();
         if rounds == ROUNDS {
-            let verdicts = self.scene(field, crew).judge(&self.suspects);
+            let verdicts = self.scene(verify_targets, identity).judge(&self.suspects);
             self.old = (verdicts.iter())
                 .filter(|verdict| matches!(verdict.class, Class::LostWrite | Class::Torn))
                 .map(|verdict| verdict.offset_bytes)
                 .collect();
         } else if let (Some(first), Some(last)) = (self.rereads.first(), self.rereads.last()) {
-            let bytes = field.grounds[usize::from(crew.target)].sector_bytes;
+            let bytes = verify_targets.layouts[usize::from(identity.target)].sector_bytes;
             (self.old).retain(|at| first.sector(*at, bytes) == last.sector(*at, bytes));
         }
         if rounds >= ROUNDS {
             // The blocks still in doubt, from first to last.
             match (self.old.first(), self.old.last()) {
                 (Some(first), Some(last)) if rounds < ROUNDS_MAX => {
-                    let region = region_of(field, crew);
+                    let region = region_of(verify_targets, identity);
                     let from = region.offset_of(region.block_at(*first));
                     self.stretch = from..region.offset_of(region.block_at(*last) + 1);
                 }
@@ -146,12 +150,16 @@ impl Inquest {
         false
     }
 
-    fn scene<'a>(&'a self, field: &'a VerifyTargets, crew: &WorkerIdentity) -> Scene<'a> {
-        let region = region_of(field, crew);
+    fn scene<'a>(
+        &'a self,
+        verify_targets: &'a VerifyTargets,
+        identity: &WorkerIdentity,
+    ) -> Scene<'a> {
+        let region = region_of(verify_targets, identity);
         Scene {
-            run: field.run,
-            target: crew.target,
-            sector_bytes: field.grounds[usize::from(crew.target)].sector_bytes,
+            run: verify_targets.run,
+            target: identity.target,
+            sector_bytes: verify_targets.layouts[usize::from(identity.target)].sector_bytes,
             rereads: &self.rereads,
             poison: self.poison,
             map: &region.map,
@@ -165,11 +173,11 @@ impl Inquest {
     /// analysed.
     pub(crate) fn verdict(
         self,
-        field: &VerifyTargets,
-        crew: &WorkerIdentity,
+        verify_targets: &VerifyTargets,
+        identity: &WorkerIdentity,
     ) -> (Vec<Fault>, Vec<Suspect>) {
-        let region = region_of(field, crew);
-        let scene = self.scene(field, crew);
+        let region = region_of(verify_targets, identity);
+        let scene = self.scene(verify_targets, identity);
         let verdicts = scene.judge(&self.suspects);
         for verdict in verdicts.iter().filter(|verdict| verdict.class.lasts()) {
             region.map.retire(region.block_at(verdict.offset_bytes));
@@ -184,6 +192,6 @@ impl Inquest {
 }
 
 /// The region in which a worker owns a part.
-fn region_of<'a>(field: &'a VerifyTargets, crew: &WorkerIdentity) -> &'a Region {
-    &field.grounds[usize::from(crew.target)].regions[crew.region]
+fn region_of<'a>(verify_targets: &'a VerifyTargets, identity: &WorkerIdentity) -> &'a Region {
+    &verify_targets.layouts[usize::from(identity.target)].regions[identity.region]
 }

@@ -37,9 +37,9 @@ impl FinishedState {
     /// The state of a run's target, from its map and its workers' last writes. Takes time for every
     /// sector: a second or two per tebibyte.
     #[must_use]
-    pub fn of(run: u64, ground: &TargetLayout, newest: Vec<[u64; 2]>) -> FinishedState {
+    pub fn of(run: u64, layout: &TargetLayout, newest: Vec<[u64; 2]>) -> FinishedState {
         let mut spans: Vec<[u64; 2]> = Vec::new();
-        for region in &ground.regions {
+        for region in &layout.regions {
             let Range { start, end } = region.span();
             match spans.last_mut() {
                 Some(last) if last[1] == start => last[1] = end,
@@ -47,11 +47,11 @@ impl FinishedState {
             }
         }
         let size_bytes = spans.last().map_or(0, |span| span[1]);
-        let sector = u64::from(ground.sector_bytes);
+        let sector = u64::from(layout.sector_bytes);
         let part_bytes = (size_bytes.div_ceil(PARTS_MAX)).next_multiple_of(sector);
         let parts = size_bytes.div_ceil(part_bytes.max(1));
         let mut sums: Vec<Option<u64>> = vec![Some(0); parts as usize];
-        for region in &ground.regions {
+        for region in &layout.regions {
             for block in 0..region.map.blocks() {
                 let start = region.offset_of(block);
                 let end = start + u64::from(region.block_bytes);
@@ -123,11 +123,11 @@ mod tests {
         }
         pages.map.succeeded(3, 5);
         log.map.unclear(1023, 2);
-        let ground = TargetLayout {
+        let layout = TargetLayout {
             sector_bytes: 512,
             regions: vec![pages, log],
         };
-        let state = FinishedState::of(7, &ground, vec![[1, 9]]);
+        let state = FinishedState::of(7, &layout, vec![[1, 9]]);
         let size_bytes = (8 << 20) + (512 << 10);
         assert_eq!(state.spans, [[0, size_bytes]]);
         assert_eq!(

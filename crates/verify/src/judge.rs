@@ -128,7 +128,8 @@ impl Scene<'_> {
             .map(|bytes| inspect_sector(bytes, Some(self.poison), &place))
             .collect();
         let is_right = |seen: &SectorReading| place.is_right(seen);
-        let came = first.map(|first| inspect_sector(&first.bytes, Some(first.poison), &place));
+        let reread_sector =
+            first.map(|first| inspect_sector(&first.bytes, Some(first.poison), &place));
         let verdict = |class, seen, bytes: &[u8]| SectorVerdict {
             class,
             offset_bytes,
@@ -143,14 +144,14 @@ impl Scene<'_> {
         let right = seen_again.iter().filter(|seen| is_right(seen)).count();
         if again.is_empty() {
             // It cannot be reread: the first read is all there is.
-            let (first, came) = (first?, came?);
-            let class = lasting(&came, &place)?;
-            return Some(verdict(class, came, &first.bytes));
+            let (first, reread_sector) = (first?, reread_sector?);
+            let class = lasting(&reread_sector, &place)?;
+            return Some(verdict(class, reread_sector, &first.bytes));
         }
         if right == again.len() {
-            let (first, came) = (first?, came?);
-            let class = passing(&came, &place)?;
-            return Some(verdict(class, came, &first.bytes));
+            let (first, reread_sector) = (first?, reread_sector?);
+            let class = passing(&reread_sector, &place)?;
+            return Some(verdict(class, reread_sector, &first.bytes));
         }
         let wrong = seen_again.iter().position(|seen| !is_right(seen))?;
         let class = match (steady, seen_again[wrong]) {
@@ -269,8 +270,8 @@ pub fn damage_in_words(damage: Damage) -> String {
         Damage::Bits(1) => "one bit flipped".to_owned(),
         Damage::Bits(bits) => format!("{bits} bits differ"),
         Damage::Zeros => "a part is zeros".to_owned(),
-        Damage::Shifted(by) if by < 0 => format!("shifted {} bytes to the front", -by),
-        Damage::Shifted(by) => format!("shifted by {by} bytes"),
+        Damage::ShiftedOffsets(by) if by < 0 => format!("shifted {} bytes to the front", -by),
+        Damage::ShiftedOffsets(by) => format!("shifted by {by} bytes"),
         Damage::Other => "the stamp does not fit the rest of the sector".to_owned(),
     }
 }

@@ -145,17 +145,17 @@ pub struct TooSmall {
 
 /// The workers of all targets, numbered in order of creation.
 #[derive(Debug, Default)]
-pub struct Crews {
+pub struct WorkerSet {
     /// By number.
     pub all: Vec<WorkerIdentity>,
     seed: u64,
 }
 
-impl Crews {
+impl WorkerSet {
     /// None yet; their choices follow from the seed.
     #[must_use]
-    pub fn new(seed: u64) -> Crews {
-        Crews {
+    pub fn new(seed: u64) -> WorkerSet {
+        WorkerSet {
             all: Vec::new(),
             seed,
         }
@@ -179,7 +179,7 @@ impl Crews {
     /// Memory of all buffers.
     #[must_use]
     pub fn buffer_bytes(&self) -> u64 {
-        let slots = self.all.iter().map(|crew| u64::from(crew.slots));
+        let slots = self.all.iter().map(|identity| u64::from(identity.slots));
         slots.sum::<u64>() * u64::from(LARGEST_BYTES)
     }
 
@@ -187,7 +187,7 @@ impl Crews {
     ///
     /// # Errors
     /// If it is too small.
-    pub fn ground(
+    pub fn layout(
         &mut self,
         target: u16,
         size_bytes: u64,
@@ -263,18 +263,18 @@ mod tests {
     #[test]
     fn regions_cover_a_target_and_every_block_has_an_owner_that_writes() {
         for size_bytes in [64 << 10, 1 << 20, 16 << 20, (16 << 20) + 512] {
-            let mut crews = Crews::new(1);
+            let mut worker_set = WorkerSet::new(1);
             let plan = Plan::of_pages(3, 8, 60);
-            let ground = (crews.ground(0, size_bytes, 512, &plan)).expect("room");
+            let layout = (worker_set.layout(0, size_bytes, 512, &plan)).expect("room");
             let mut end = 0;
-            for (number, region) in ground.regions.iter().enumerate() {
+            for (number, region) in layout.regions.iter().enumerate() {
                 assert_eq!(region.span().start, end);
                 end = region.span().end;
-                let owners = (crews.all.iter())
-                    .filter(|crew| crew.region == number && crew.role != Role::Scan);
+                let owners = (worker_set.all.iter())
+                    .filter(|identity| identity.region == number && identity.role != Role::Scan);
                 let owned: u64 = owners
-                    .map(|crew| {
-                        let part = region.part_of(crew.id);
+                    .map(|identity| {
+                        let part = region.part_of(identity.id);
                         part.end - part.start
                     })
                     .sum();
@@ -286,7 +286,7 @@ mod tests {
             );
         }
         let plan = Plan::of_pages(3, 8, 60);
-        let small = Crews::new(1).ground(0, 16 << 10, 512, &plan);
+        let small = WorkerSet::new(1).layout(0, 16 << 10, 512, &plan);
         assert_eq!(small.err(), Some(TooSmall { page_bytes: 8192 }));
         assert!(plan.fits(16 << 10, 512).is_err() && plan.fits(24 << 10, 512).is_ok());
     }
@@ -300,7 +300,7 @@ mod tests {
                     grows,
                     ..Plan::of_pages(3, 8, 60)
                 };
-                let layout = Crews::new(1).ground(0, size_bytes, sector_bytes, &plan);
+                let layout = WorkerSet::new(1).layout(0, size_bytes, sector_bytes, &plan);
                 let regions = layout.expect("room").regions;
                 let blocks: u64 = regions.iter().map(|region| region.map.blocks()).sum();
                 let planned = plan.map_bytes(size_bytes, sector_bytes).expect("room");
@@ -324,19 +324,19 @@ mod tests {
                 grows,
                 ..Plan::of_pages(3, 8, 60)
             };
-            let mut crews = Crews::new(1);
-            (crews.ground(0, 16 << 20, 512, &plan)).expect("room");
-            assert_eq!(plan.buffer_bytes(), crews.buffer_bytes());
+            let mut worker_set = WorkerSet::new(1);
+            (worker_set.layout(0, 16 << 20, 512, &plan)).expect("room");
+            assert_eq!(plan.buffer_bytes(), worker_set.buffer_bytes());
         }
     }
 
     #[test]
     fn a_whole_device_is_covered_to_its_last_sector() {
-        let mut crews = Crews::new(1);
-        let ground = crews.whole(0, (5 << 20) + 3 * 512, 512, 4);
-        let end = ground.regions.last().map(|region| region.span().end);
+        let mut worker_set = WorkerSet::new(1);
+        let layout = worker_set.whole(0, (5 << 20) + 3 * 512, 512, 4);
+        let end = layout.regions.last().map(|region| region.span().end);
         assert_eq!(end, Some((5 << 20) + 3 * 512));
-        assert_eq!(crews.all.len(), 2);
+        assert_eq!(worker_set.all.len(), 2);
     }
 
     #[test]

@@ -15,19 +15,19 @@ const FAULTS_MAX: usize = 1_000;
 
 /// Contents of a sector, in eight bytes: a write's number, or one of these above them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Lies(u64);
+struct SectorState(u64);
 
-impl Lies {
+impl SectorState {
     /// It could not be read.
-    const UNREAD: Lies = Lies(u64::MAX);
-    const ZEROS: Lies = Lies(u64::MAX - 1);
+    const UNREAD: SectorState = SectorState(u64::MAX);
+    const ZEROS: SectorState = SectorState(u64::MAX - 1);
     /// Intact, but of another location or worker.
-    const MISPLACED: Lies = Lies(u64::MAX - 2);
+    const MISPLACED: SectorState = SectorState(u64::MAX - 2);
     /// Intact, but of another run.
-    const LEFT_OVER: Lies = Lies(u64::MAX - 3);
+    const LEFT_OVER: SectorState = SectorState(u64::MAX - 3);
     /// The beginning of a stamp, but the wrong rest.
-    const DAMAGED: Lies = Lies(u64::MAX - 4);
-    const FOREIGN: Lies = Lies(u64::MAX - 5);
+    const DAMAGED: SectorState = SectorState(u64::MAX - 4);
+    const FOREIGN: SectorState = SectorState(u64::MAX - 5);
 
     /// The worker's write stored there.
     fn write(self) -> Option<u64> {
@@ -37,22 +37,22 @@ impl Lies {
     /// Bytes that were never written as such: collateral damage looks like that, an older write or
     /// zeros do not.
     fn is_damage(self) -> bool {
-        matches!(self, Lies::DAMAGED | Lies::FOREIGN)
+        matches!(self, SectorState::DAMAGED | SectorState::FOREIGN)
     }
 
     fn in_words(self, other_run: Option<u64>) -> String {
         match self {
-            Lies::UNREAD => "nothing: it could not be read".to_owned(),
-            Lies::ZEROS => "zeros".to_owned(),
-            Lies::MISPLACED => "data of another place".to_owned(),
-            Lies::LEFT_OVER => other_run.map_or_else(
+            SectorState::UNREAD => "nothing: it could not be read".to_owned(),
+            SectorState::ZEROS => "zeros".to_owned(),
+            SectorState::MISPLACED => "data of another place".to_owned(),
+            SectorState::LEFT_OVER => other_run.map_or_else(
                 || "data of another run".to_owned(),
                 |run| format!("data of run {}", run_text(run)),
             ),
-            Lies::DAMAGED => "a damaged sector".to_owned(),
-            Lies::FOREIGN => "no stamp".to_owned(),
-            Lies(0) => "the first pass".to_owned(),
-            Lies(write) => format!("write {write}"),
+            SectorState::DAMAGED => "a damaged sector".to_owned(),
+            SectorState::FOREIGN => "no stamp".to_owned(),
+            SectorState(0) => "the first pass".to_owned(),
+            SectorState(write) => format!("write {write}"),
         }
     }
 }
@@ -74,14 +74,14 @@ pub struct Circumstances {
 
 /// Contents of one worker's sectors after a cut.
 #[derive(Debug)]
-pub struct Aftermath {
+pub struct PostCutState {
     run: u64,
     worker: CutWorker,
     /// `None`: not even the first pass was flushed, and nothing is guaranteed.
     covered: Option<u64>,
     /// By sector: its last covered write; 0 for the first pass.
     least: Vec<u64>,
-    found: Vec<Lies>,
+    found: Vec<SectorState>,
     /// Times of some of the writes found, by sequence.
     times: BTreeMap<u64, u64>,
     newest: u64,
@@ -127,7 +127,7 @@ impl Survival {
     }
 }
 
-impl Aftermath {
+impl PostCutState {
     /// For a worker whose writes up to `covered` were flushed, after the first pass; `None` if not
     /// even that was.
     #[must_use]
@@ -140,12 +140,12 @@ impl Aftermath {
             let count = (length_bytes / worker.sector_bytes) as usize;
             least[first..first + count].fill(sequence);
         }
-        Aftermath {
+        PostCutState {
             run,
             worker,
             covered,
             least,
-            found: vec![Lies::UNREAD; sectors],
+            found: vec![SectorState::UNREAD; sectors],
             times: BTreeMap::new(),
             newest: 0,
             newest_ns: 0,
@@ -156,7 +156,7 @@ impl Aftermath {
     /// Memory of one for a part of this size.
     #[must_use]
     pub fn bytes_of(worker: &CutWorker) -> u64 {
-        worker.sectors() * (size_of::<u64>() + size_of::<Lies>()) as u64
+        worker.sectors() * (size_of::<u64>() + size_of::<SectorState>()) as u64
     }
 
     /// Its part of the target.
@@ -189,7 +189,7 @@ impl Aftermath {
                     }
                     self.newest = self.newest.max(stamp.sequence);
                     self.newest_ns = self.newest_ns.max(stamp.written_ns);
-                    Lies(stamp.sequence)
+                    SectorState(stamp.sequence)
                 }
                 other => self.other_than_own(bytes, other.as_ref()),
             };
@@ -204,16 +204,16 @@ impl Aftermath {
             && self.covers(stamp.sequence, here)
     }
 
-    fn other_than_own(&mut self, bytes: &[u8], whole: Option<&Stamp>) -> Lies {
+    fn other_than_own(&mut self, bytes: &[u8], whole: Option<&Stamp>) -> SectorState {
         match whole {
-            Some(stamp) if stamp.run == self.run => Lies::MISPLACED,
+            Some(stamp) if stamp.run == self.run => SectorState::MISPLACED,
             Some(stamp) => {
                 self.other_run = Some(stamp.run);
-                Lies::LEFT_OVER
+                SectorState::LEFT_OVER
             }
-            None if bytes.iter().all(|byte| *byte == 0) => Lies::ZEROS,
-            None if claimed(bytes).is_some() => Lies::DAMAGED,
-            None => Lies::FOREIGN,
+            None if bytes.iter().all(|byte| *byte == 0) => SectorState::ZEROS,
+            None if claimed(bytes).is_some() => SectorState::DAMAGED,
+            None => SectorState::FOREIGN,
         }
     }
 
@@ -298,7 +298,7 @@ impl Aftermath {
         in_flight: &[Range<u64>],
         known: &Circumstances,
     ) -> Option<Class> {
-        if self.found[at] == Lies::UNREAD {
+        if self.found[at] == SectorState::UNREAD {
             return None;
         }
         if !self.found[at].is_damage() {

@@ -13,7 +13,7 @@ pub enum Damage {
     /// Part of it is zeros.
     Zeros,
     /// Its bytes are shifted by this distance backwards (or, negative, forwards).
-    Shifted(i32),
+    ShiftedOffsets(i32),
     /// Its stamp does not match the rest.
     Other,
 }
@@ -205,7 +205,7 @@ fn resemblance(sector: &[u8], run: u64, offset_bytes: u64, generation: u32) -> O
         let bits = pairs().map(|(found, written)| (found ^ written).count_ones());
         return Some(Damage::Bits(bits.sum::<u32>().max(1)));
     }
-    shift(data, &written).map(Damage::Shifted)
+    shift(data, &written).map(Damage::ShiftedOffsets)
 }
 
 /// The shift of the sector's data; `None` if not found. Data that wrapped around is far away: the
@@ -227,7 +227,7 @@ fn shifted_stamp(sector: &[u8]) -> Option<Damage> {
     let last = sector.len().checked_sub(STAMP_BYTES)?;
     (1..=last)
         .find(|at| claimed(&sector[*at..]).is_some())
-        .map(|at| Damage::Shifted(at as i32))
+        .map(|at| Damage::ShiftedOffsets(at as i32))
 }
 
 #[cfg(test)]
@@ -290,14 +290,14 @@ mod tests {
             let found = seen(&right);
             // Rotated by 300 is rotated by 212 in the other direction.
             assert!(
-                matches!(found, SectorReading::Damaged(Damage::Shifted(found)) if found.rem_euclid(512) == by as i32),
+                matches!(found, SectorReading::Damaged(Damage::ShiftedOffsets(found)) if found.rem_euclid(512) == by as i32),
                 "{by}: {found:?}"
             );
             let mut left = sector(4);
             left.rotate_left(by);
             let found = seen(&left);
             assert!(
-                matches!(found, SectorReading::Damaged(Damage::Shifted(_))),
+                matches!(found, SectorReading::Damaged(Damage::ShiftedOffsets(_))),
                 "{by}: {found:?}"
             );
         }

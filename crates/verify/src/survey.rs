@@ -21,7 +21,7 @@ const RUNS_MAX: usize = 1_000;
 
 /// Data left by one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RunLeft {
+pub struct RunData {
     /// Its intact sectors.
     pub sectors: u64,
     /// When the oldest of them was written, nanoseconds since 1970.
@@ -34,7 +34,7 @@ pub struct RunLeft {
     pub generation_max: u32,
 }
 
-impl RunLeft {
+impl RunData {
     /// The mean time of writing.
     #[must_use]
     pub fn mean_ns(&self) -> u64 {
@@ -47,7 +47,7 @@ pub(crate) type Owner = (u64, u16);
 
 /// Contents of adjacent sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub(crate) enum RangeContent {
     /// Nothing but zeros.
     Zeros,
     /// Something without a stamp.
@@ -62,12 +62,12 @@ pub(crate) enum Holds {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub span: Range<u64>,
-    pub holds: Holds,
+    pub holds: RangeContent,
 }
 
 /// Sectors older than the write around them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Older {
+pub(crate) struct OlderSectors {
     pub span: Range<u64>,
     /// The stamp of that write.
     pub newer: Stamp,
@@ -88,11 +88,11 @@ pub(crate) struct Tally {
 #[derive(Debug)]
 pub struct Survey {
     pub(crate) sector_bytes: u32,
-    runs: BTreeMap<u64, RunLeft>,
+    runs: BTreeMap<u64, RunData>,
     pub(crate) known: BTreeMap<Owner, FinishedState>,
     pub(crate) tallies: BTreeMap<Owner, Tally>,
     pub(crate) rows: Vec<Row>,
-    pub(crate) older: Vec<Older>,
+    pub(crate) older: Vec<OlderSectors>,
     /// Sectors without a stamp: never written, or wiped.
     unstamped_sectors: u64,
     pub(crate) faults: Vec<Fault>,
@@ -146,10 +146,10 @@ impl Survey {
                         before = Some(stamp);
                         here = Some(stamp);
                         self.count(&stamp);
-                        Holds::Data((stamp.run, stamp.target))
+                        RangeContent::Data((stamp.run, stamp.target))
                     } else {
                         self.wrong(Class::MisdirectedWrite, at_bytes, bytes, Some(&stamp));
-                        Holds::Fault
+                        RangeContent::Fault
                     }
                 }
                 SectorReading::Damaged(damage) => {
@@ -158,12 +158,13 @@ impl Survey {
                     if let Some(fault) = self.faults.last_mut() {
                         fault.found.what = crate::judge::damage_in_words(damage);
                     }
-                    Holds::Fault
+                    RangeContent::Fault
                 }
-                SectorReading::Zeros => Holds::Zeros,
-                SectorReading::Poison | SectorReading::Foreign => Holds::NoStamp,
+                SectorReading::Zeros => RangeContent::Zeros,
+                SectorReading::Poison | SectorReading::Foreign => RangeContent::NoStamp,
             };
-            self.unstamped_sectors += u64::from(matches!(holds, Holds::Zeros | Holds::NoStamp));
+            self.unstamped_sectors +=
+                u64::from(matches!(holds, RangeContent::Zeros | RangeContent::NoStamp));
             self.put(at_bytes, holds);
             stamps.push(here);
             at_bytes += sector as u64;
@@ -172,7 +173,7 @@ impl Survey {
     }
 
     /// Adds a sector to the rows.
-    fn put(&mut self, at_bytes: u64, holds: Holds) {
+    fn put(&mut self, at_bytes: u64, holds: RangeContent) {
         let end = at_bytes + u64::from(self.sector_bytes);
         let is_full = self.rows.len() >= ROWS_MAX;
         match self.rows.last_mut() {
@@ -212,7 +213,7 @@ impl Survey {
                     last.span.end = start + sector;
                 }
                 _ if is_full => {}
-                _ => self.older.push(Older {
+                _ => self.older.push(OlderSectors {
                     span: start..start + sector,
                     newer,
                 }),
@@ -251,7 +252,7 @@ impl Survey {
         if self.runs.len() >= RUNS_MAX && !self.runs.contains_key(&stamp.run) {
             return;
         }
-        let run = self.runs.entry(stamp.run).or_insert(RunLeft {
+        let run = self.runs.entry(stamp.run).or_insert(RunData {
             sectors: 0,
             oldest_ns: u64::MAX,
             newest_ns: 0,
@@ -320,7 +321,7 @@ impl Survey {
 
     /// Data left by each run, by number.
     #[must_use]
-    pub fn runs(&self) -> &BTreeMap<u64, RunLeft> {
+    pub fn runs(&self) -> &BTreeMap<u64, RunData> {
         &self.runs
     }
 

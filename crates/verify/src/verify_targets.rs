@@ -100,16 +100,16 @@ pub struct VerifyTargets {
     /// The run's number, in every stamp.
     pub run: u64,
     /// By target number.
-    pub grounds: Vec<TargetLayout>,
+    pub layouts: Vec<TargetLayout>,
     /// Nanoseconds since 1970 when the workers' clock showed 0.
     pub epoch_ns: u64,
     /// Suspects found by others in a worker's blocks.
-    courts: Vec<Court>,
+    courts: Vec<SuspectQueue>,
     faults: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct Court {
+struct SuspectQueue {
     waiting: AtomicUsize,
     suspects: Mutex<Vec<Suspect>>,
 }
@@ -120,12 +120,12 @@ const WAITING_MAX: usize = 65_536;
 impl VerifyTargets {
     /// For `workers` workers, numbered from 0.
     #[must_use]
-    pub fn new(run: u64, grounds: Vec<TargetLayout>, epoch_ns: u64, workers: u16) -> Self {
+    pub fn new(run: u64, layouts: Vec<TargetLayout>, epoch_ns: u64, workers: u16) -> Self {
         VerifyTargets {
             run,
-            grounds,
+            layouts,
             epoch_ns,
-            courts: (0..workers).map(|_| Court::default()).collect(),
+            courts: (0..workers).map(|_| SuspectQueue::default()).collect(),
             faults: AtomicU64::new(0),
         }
     }
@@ -133,7 +133,7 @@ impl VerifyTargets {
     /// Memory of all maps.
     #[must_use]
     pub fn map_bytes(&self) -> u64 {
-        let regions = self.grounds.iter().flat_map(|ground| &ground.regions);
+        let regions = self.layouts.iter().flat_map(|layout| &layout.regions);
         regions
             .map(|region| Map::bytes_of(region.map.blocks()))
             .sum()
@@ -151,32 +151,34 @@ impl VerifyTargets {
 
     /// Passes suspect data to its owner: only then is it certain that no one writes there
     /// meanwhile.
-    pub fn accuse(&self, target: u16, suspect: Suspect) {
-        let Some(region) = self.grounds[usize::from(target)].region_at(suspect.offset_bytes) else {
+    pub fn add_suspect(&self, target: u16, suspect: Suspect) {
+        let Some(region) = self.layouts[usize::from(target)].region_at(suspect.offset_bytes) else {
             return;
         };
         let owner = region.owner_of(region.block_at(suspect.offset_bytes));
-        let Some(court) = self.courts.get(usize::from(owner)) else {
+        let Some(suspect_queue) = self.courts.get(usize::from(owner)) else {
             return;
         };
-        let mut suspects = (court.suspects.lock()).unwrap_or_else(PoisonError::into_inner);
+        let mut suspects = (suspect_queue.suspects.lock()).unwrap_or_else(PoisonError::into_inner);
         if suspects.len() < WAITING_MAX {
             suspects.push(suspect);
-            court.waiting.store(suspects.len(), Ordering::SeqCst);
+            suspect_queue
+                .waiting
+                .store(suspects.len(), Ordering::SeqCst);
         }
     }
 
     pub(crate) fn is_accused(&self, worker: u16) -> bool {
-        let court = self.courts.get(usize::from(worker));
-        court.is_some_and(|court| court.waiting.load(Ordering::SeqCst) > 0)
+        let suspect_queue = self.courts.get(usize::from(worker));
+        suspect_queue.is_some_and(|suspect_queue| suspect_queue.waiting.load(Ordering::SeqCst) > 0)
     }
 
-    pub(crate) fn accused(&self, worker: u16) -> Vec<Suspect> {
-        let Some(court) = self.courts.get(usize::from(worker)) else {
+    pub(crate) fn suspects(&self, worker: u16) -> Vec<Suspect> {
+        let Some(suspect_queue) = self.courts.get(usize::from(worker)) else {
             return Vec::new();
         };
-        let mut suspects = (court.suspects.lock()).unwrap_or_else(PoisonError::into_inner);
-        court.waiting.store(0, Ordering::SeqCst);
+        let mut suspects = (suspect_queue.suspects.lock()).unwrap_or_else(PoisonError::into_inner);
+        suspect_queue.waiting.store(0, Ordering::SeqCst);
         std::mem::take(&mut suspects)
     }
 }

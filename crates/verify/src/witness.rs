@@ -24,20 +24,20 @@ const LOOK_NS_MAX: u64 = 500_000_000;
 
 /// Whether a witness is alive, from its output: pure, time is a parameter.
 #[derive(Clone, Copy, Debug)]
-pub struct Pulse {
+pub struct WitnessLiveness {
     /// Bytes received at the last check.
-    said: u64,
+    bytes_received: u64,
     looked_ns: u64,
     /// How long it has been silent; `None` until output is required.
     silent_ns: Option<u64>,
 }
 
-impl Pulse {
+impl WitnessLiveness {
     /// For a witness that reports regularly from now on.
     #[must_use]
-    pub fn expected(now_ns: u64) -> Pulse {
-        Pulse {
-            said: 0,
+    pub fn expected(now_ns: u64) -> WitnessLiveness {
+        WitnessLiveness {
+            bytes_received: 0,
             looked_ns: now_ns,
             silent_ns: Some(0),
         }
@@ -46,22 +46,22 @@ impl Pulse {
     /// For a command that may not be `stripewise witness`: only after its first report must it
     /// continue to report.
     #[must_use]
-    pub fn perhaps(now_ns: u64) -> Pulse {
-        Pulse {
+    pub fn perhaps(now_ns: u64) -> WitnessLiveness {
+        WitnessLiveness {
             silent_ns: None,
-            ..Pulse::expected(now_ns)
+            ..WitnessLiveness::expected(now_ns)
         }
     }
 
-    /// Whether it is gone, given `said` bytes received in total. Called a few times a second.
-    pub fn is_gone(&mut self, said: u64, now_ns: u64) -> bool {
+    /// Whether it is gone, given `bytes_received` bytes received in total. Called a few times a second.
+    pub fn is_gone(&mut self, bytes_received: u64, now_ns: u64) -> bool {
         let passed_ns = now_ns.saturating_sub(self.looked_ns).min(LOOK_NS_MAX);
         self.looked_ns = now_ns;
-        self.silent_ns = match said > self.said {
+        self.silent_ns = match bytes_received > self.bytes_received {
             true => Some(0),
             false => self.silent_ns.map(|silent_ns| silent_ns + passed_ns),
         };
-        self.said = said;
+        self.bytes_received = bytes_received;
         self.silent_ns
             .is_some_and(|silent_ns| silent_ns >= SILENCE_NS_MAX)
     }
@@ -75,7 +75,7 @@ const FRAME_BYTES: usize = 12;
 
 /// Content of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum WitnessEvent {
     /// Writes 1 to `sequence` of a worker are made durable by this; 0: its first pass is.
     Durable(Durability),
     /// `sequence` milliseconds have passed since the run began.
@@ -86,22 +86,22 @@ pub enum News {
     Ended,
 }
 
-impl News {
+impl WitnessEvent {
     fn number(self) -> u8 {
         match self {
-            News::Durable(durability) => durability as u8,
-            News::Clock => 16,
-            News::Failed => 17,
-            News::Ended => 18,
+            WitnessEvent::Durable(durability) => durability as u8,
+            WitnessEvent::Clock => 16,
+            WitnessEvent::Failed => 17,
+            WitnessEvent::Ended => 18,
         }
     }
 
-    fn of(number: u8) -> Option<News> {
+    fn of(number: u8) -> Option<WitnessEvent> {
         match number {
-            16 => Some(News::Clock),
-            17 => Some(News::Failed),
-            18 => Some(News::Ended),
-            other => Durability::of(other).map(News::Durable),
+            16 => Some(WitnessEvent::Clock),
+            17 => Some(WitnessEvent::Failed),
+            18 => Some(WitnessEvent::Ended),
+            other => Durability::of(other).map(WitnessEvent::Durable),
         }
     }
 }
@@ -116,7 +116,7 @@ pub struct Record {
     /// The worker.
     pub worker: u16,
     /// The event.
-    pub news: News,
+    pub news: WitnessEvent,
     /// Writes 1 to this one of that worker had all completed when the flush was issued; 48
     /// bits.
     pub sequence: u64,
@@ -150,7 +150,7 @@ impl Record {
             run: u16::from_le_bytes([bytes[0], bytes[1]]),
             target: u16::from_le_bytes([bytes[2], bytes[3]]),
             worker: u16::from_le_bytes([bytes[4], bytes[5]]),
-            news: News::of(bytes[6])?,
+            news: WitnessEvent::of(bytes[6])?,
             sequence: u64::from_le_bytes(sequence),
         })
     }
@@ -228,15 +228,15 @@ impl Covered {
     fn book(&mut self, record: &Record) {
         self.records += 1;
         match record.news {
-            News::Durable(_) => {
+            WitnessEvent::Durable(_) => {
                 let place = (record.target, record.worker);
                 let sequence = self.sequences.entry(place).or_insert(0);
                 *sequence = (*sequence).max(record.sequence);
                 self.last_flush_ms = self.clock_ms;
             }
-            News::Clock => self.clock_ms = self.clock_ms.max(record.sequence),
-            News::Failed => self.failed += 1,
-            News::Ended => self.ended = true,
+            WitnessEvent::Clock => self.clock_ms = self.clock_ms.max(record.sequence),
+            WitnessEvent::Failed => self.failed += 1,
+            WitnessEvent::Ended => self.ended = true,
         }
     }
 }
@@ -253,7 +253,7 @@ pub fn head(run: u64, header: &str) -> Vec<u8> {
 
 /// Why bytes are not from a witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoWitness {
+pub enum WitnessFormatError {
     /// Invalid greeting.
     Greeting,
     /// The header is too long, or not text.
@@ -275,10 +275,10 @@ pub struct Head<'a> {
 ///
 /// # Errors
 /// If these bytes cannot begin one.
-pub fn parse_head(bytes: &[u8]) -> Result<Option<Head<'_>>, NoWitness> {
+pub fn parse_head(bytes: &[u8]) -> Result<Option<Head<'_>>, WitnessFormatError> {
     let begun = bytes.len().min(GREETING.len());
     if bytes[..begun] != GREETING[..begun] {
-        return Err(NoWitness::Greeting);
+        return Err(WitnessFormatError::Greeting);
     }
     let Some(frame) = bytes.get(GREETING.len()..GREETING.len() + FRAME_BYTES) else {
         return Ok(None);
@@ -290,13 +290,13 @@ pub fn parse_head(bytes: &[u8]) -> Result<Option<Head<'_>>, NoWitness> {
     };
     let length = number(length) as usize;
     if length > HEADER_BYTES_MAX {
-        return Err(NoWitness::Header);
+        return Err(WitnessFormatError::Header);
     }
     let start = GREETING.len() + FRAME_BYTES;
     let Some(header) = bytes.get(start..start + length) else {
         return Ok(None);
     };
-    let header = std::str::from_utf8(header).map_err(|_| NoWitness::Header)?;
+    let header = std::str::from_utf8(header).map_err(|_| WitnessFormatError::Header)?;
     Ok(Some(Head {
         run: number(run),
         header,
@@ -320,7 +320,11 @@ impl Intake {
     ///
     /// # Errors
     /// If the stream is not a witness's.
-    pub fn take(&mut self, bytes: &[u8], mut keep: impl FnMut(&[u8])) -> Result<(), NoWitness> {
+    pub fn take(
+        &mut self,
+        bytes: &[u8],
+        mut keep: impl FnMut(&[u8]),
+    ) -> Result<(), WitnessFormatError> {
         self.rest.extend_from_slice(bytes);
         let mut used = 0;
         if self.run.is_none()
@@ -366,7 +370,7 @@ mod tests {
             run: 7,
             target: 1,
             worker,
-            news: News::Durable(Durability::Flush),
+            news: WitnessEvent::Durable(Durability::Flush),
             sequence,
         }
     }
@@ -447,32 +451,35 @@ mod tests {
     fn a_witness_that_says_nothing_any_more_is_gone_within_five_seconds() {
         const TICK: u64 = 100_000_000;
         // Ten checks a second; its output at each; when it was found gone.
-        let gone_after = |mut pulse: Pulse, said: fn(u64) -> u64| {
-            (1..=3_000).find(|tick| pulse.is_gone(said(*tick), tick * TICK))
+        let gone_after = |mut liveness: WitnessLiveness, bytes_received: fn(u64) -> u64| {
+            (1..=3_000).find(|tick| liveness.is_gone(bytes_received(*tick), tick * TICK))
         };
         let alive = |tick| tick / 5;
         let stopped = |tick: u64| tick.min(102) / 5;
         let mute = |_| 0;
-        assert_eq!(gone_after(Pulse::expected(0), alive), None);
-        assert_eq!(gone_after(Pulse::perhaps(0), alive), None);
-        assert_eq!(gone_after(Pulse::expected(0), stopped), Some(140));
-        assert_eq!(gone_after(Pulse::perhaps(0), stopped), Some(140));
-        assert_eq!(gone_after(Pulse::expected(0), mute), Some(40));
-        assert_eq!(gone_after(Pulse::perhaps(0), mute), None);
+        assert_eq!(gone_after(WitnessLiveness::expected(0), alive), None);
+        assert_eq!(gone_after(WitnessLiveness::perhaps(0), alive), None);
+        assert_eq!(gone_after(WitnessLiveness::expected(0), stopped), Some(140));
+        assert_eq!(gone_after(WitnessLiveness::perhaps(0), stopped), Some(140));
+        assert_eq!(gone_after(WitnessLiveness::expected(0), mute), Some(40));
+        assert_eq!(gone_after(WitnessLiveness::perhaps(0), mute), None);
         // A process that was itself stopped has not read the output meanwhile.
-        let mut pulse = Pulse::expected(0);
-        assert!(!pulse.is_gone(0, 3_600_000 * TICK));
-        assert!(!pulse.is_gone(1, 3_600_001 * TICK));
+        let mut liveness = WitnessLiveness::expected(0);
+        assert!(!liveness.is_gone(0, 3_600_000 * TICK));
+        assert!(!liveness.is_gone(1, 3_600_001 * TICK));
     }
 
     #[test]
     fn what_is_no_stream_is_refused_at_once() {
-        assert_eq!(parse_head(b"#!/bin/sh\n"), Err(NoWitness::Greeting));
+        assert_eq!(
+            parse_head(b"#!/bin/sh\n"),
+            Err(WitnessFormatError::Greeting)
+        );
         assert_eq!(parse_head(b"S"), Ok(None));
         assert_eq!(parse_head(&head(7, "{}")[..30]), Ok(None));
         let mut long = GREETING.to_vec();
         long.extend([0xff; 12]);
-        assert_eq!(parse_head(&long), Err(NoWitness::Header));
+        assert_eq!(parse_head(&long), Err(WitnessFormatError::Header));
         let mut intake = Intake::default();
         assert!(intake.take(b"GET / HTTP/1.1", |_| {}).is_err());
     }
@@ -485,11 +492,11 @@ mod tests {
             ..record(1, sequence)
         };
         for one in [
-            of(News::Clock, 400),
-            of(News::Durable(Durability::Fua), 3),
-            of(News::Clock, 500),
-            of(News::Failed, 4),
-            of(News::Ended, 0),
+            of(WitnessEvent::Clock, 400),
+            of(WitnessEvent::Durable(Durability::Fua), 3),
+            of(WitnessEvent::Clock, 500),
+            of(WitnessEvent::Failed, 4),
+            of(WitnessEvent::Ended, 0),
         ] {
             covered.take(7, &one.bytes());
         }

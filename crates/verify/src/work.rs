@@ -11,13 +11,13 @@ use std::ops::Range;
 
 /// Numbers derived from a seed.
 #[derive(Clone, Debug)]
-pub struct Dice(u64);
+pub struct SeededRng(u64);
 
-impl Dice {
+impl SeededRng {
     /// For this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Dice(seed)
+        SeededRng(seed)
     }
 
     /// The next number.
@@ -34,7 +34,7 @@ impl Dice {
 
 /// An operation not issued yet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Draft {
+pub(crate) struct DraftOperation {
     /// For a write.
     pub origin: Option<Origin>,
     pub durable: bool,
@@ -42,9 +42,9 @@ pub(crate) struct Draft {
     pub length_bytes: u32,
 }
 
-impl Draft {
-    pub(crate) fn read(offset_bytes: u64, length_bytes: u32) -> Draft {
-        Draft {
+impl DraftOperation {
+    pub(crate) fn read(offset_bytes: u64, length_bytes: u32) -> DraftOperation {
+        DraftOperation {
             origin: None,
             durable: false,
             offset_bytes,
@@ -68,7 +68,7 @@ const TRIES: u32 = 256;
 
 /// The blocks that one worker processes.
 #[derive(Debug)]
-pub(crate) struct Plot {
+pub(crate) struct WorkerBlocks {
     role: Role,
     /// Its own blocks.
     part: Range<u64>,
@@ -85,9 +85,9 @@ pub(crate) struct Plot {
     check_from: u64,
 }
 
-impl Plot {
+impl WorkerBlocks {
     pub(crate) fn new(role: Role, part: Range<u64>) -> Self {
-        Plot {
+        WorkerBlocks {
             role,
             cursor: part.start,
             log_end: part.start,
@@ -136,25 +136,25 @@ impl Plot {
 
     pub(crate) fn next(
         &mut self,
-        ground: &TargetLayout,
-        crew: &WorkerIdentity,
+        layout: &TargetLayout,
+        identity: &WorkerIdentity,
         phase: Phase,
-        dice: &mut Dice,
-    ) -> Option<Draft> {
+        rng: &mut SeededRng,
+    ) -> Option<DraftOperation> {
         match (phase, self.role) {
-            (Phase::Work, Role::Scan) => Some(self.scan(ground, crew, dice)),
+            (Phase::Work, Role::Scan) => Some(self.scan(layout, identity, rng)),
             (_, Role::Scan) => None,
-            (Phase::Fill, _) => self.in_order(ground, crew, Some(Origin::Fill)),
-            (Phase::Check, _) => self.in_order(ground, crew, None),
-            (Phase::Work, Role::Log) => self.log(ground, crew, dice),
-            (Phase::Work, Role::Grows { .. }) => self.growing(ground, crew, dice),
+            (Phase::Fill, _) => self.in_order(layout, identity, Some(Origin::Fill)),
+            (Phase::Check, _) => self.in_order(layout, identity, None),
+            (Phase::Work, Role::Log) => self.log(layout, identity, rng),
+            (Phase::Work, Role::Grows { .. }) => self.growing(layout, identity, rng),
             (
                 Phase::Work,
                 Role::Pages {
                     read_percent,
                     gathers,
                 },
-            ) => self.page(ground, crew, read_percent, gathers, dice),
+            ) => self.page(layout, identity, read_percent, gathers, rng),
             (
                 Phase::Work,
                 Role::Uniform {
@@ -164,9 +164,9 @@ impl Plot {
                     durable,
                 },
             ) => {
-                let origin = (dice.below(100) >= u64::from(read_percent)).then_some(Origin::Page);
-                let draft = self.uniform(ground, crew, length_bytes, sequential, dice)?;
-                Some(Draft {
+                let origin = (rng.below(100) >= u64::from(read_percent)).then_some(Origin::Page);
+                let draft = self.uniform(layout, identity, length_bytes, sequential, rng)?;
+                Some(DraftOperation {
                     origin,
                     durable: durable && origin.is_some(),
                     ..draft
@@ -178,11 +178,11 @@ impl Plot {
     /// All of its own blocks, in the largest operations, skipping retired ones.
     fn in_order(
         &mut self,
-        ground: &TargetLayout,
-        crew: &WorkerIdentity,
+        layout: &TargetLayout,
+        identity: &WorkerIdentity,
         origin: Option<Origin>,
-    ) -> Option<Draft> {
-        let region = &ground.regions[crew.region];
+    ) -> Option<DraftOperation> {
+        let region = &layout.regions[identity.region];
         // Unwritten blocks are not read: there is nothing to compare.
         let skips = |block: u64| {
             let never = origin.is_none() && region.map.sure(block) == Some(0);
@@ -191,7 +191,7 @@ impl Plot {
         while self.cursor < self.part.end && skips(self.cursor) {
             self.cursor += 1;
         }
-        let most = u64::from(crew.slot_bytes / region.block_bytes);
+        let most = u64::from(identity.slot_bytes / region.block_bytes);
         let end = self.part.end.min(self.cursor + most);
         let blocks = (self.cursor..end)
             .take_while(|block| !skips(*block))
@@ -201,7 +201,7 @@ impl Plot {
         }
         let offset_bytes = region.offset_of(self.cursor);
         self.cursor += blocks;
-        Some(Draft {
+        Some(DraftOperation {
             origin,
             durable: false,
             offset_bytes,
@@ -211,38 +211,38 @@ impl Plot {
 
     fn page(
         &mut self,
-        ground: &TargetLayout,
-        crew: &WorkerIdentity,
+        layout: &TargetLayout,
+        identity: &WorkerIdentity,
         read_percent: u32,
         gathers: bool,
-        dice: &mut Dice,
-    ) -> Option<Draft> {
-        let region = &ground.regions[crew.region];
+        rng: &mut SeededRng,
+    ) -> Option<DraftOperation> {
+        let region = &layout.regions[identity.region];
         self.since += 1;
         if self.since >= CHECKPOINT_EVERY {
             self.since = 0;
             self.burst = CHECKPOINT_WRITES;
         }
         let block = u64::from(region.block_bytes);
-        let most = (u64::from(crew.slot_bytes).min(CHECKPOINT_BYTES_MAX) / block).max(1);
+        let most = (u64::from(identity.slot_bytes).min(CHECKPOINT_BYTES_MAX) / block).max(1);
         let (origin, blocks) = if self.burst > 0 {
             self.burst -= 1;
-            (Some(Origin::Checkpoint), 1 + dice.below(most))
-        } else if dice.below(100) < u64::from(read_percent) {
+            (Some(Origin::Checkpoint), 1 + rng.below(most))
+        } else if rng.below(100) < u64::from(read_percent) {
             (None, 1)
         } else {
             (Some(Origin::Page), 1)
         };
         let (origin, blocks) = match (gathers, origin) {
-            (true, Some(_)) => (Some(Origin::Gather), 1 + dice.below(most)),
-            (true, None) => (None, 1 + dice.below(most)),
+            (true, Some(_)) => (Some(Origin::Gather), 1 + rng.below(most)),
+            (true, None) => (None, 1 + rng.below(most)),
             (false, origin) => (origin, blocks),
         };
         for _ in 0..TRIES {
-            let first = self.part.start + dice.below(self.part.end - self.part.start);
+            let first = self.part.start + rng.below(self.part.end - self.part.start);
             let blocks = free_run(&region.map, first, blocks.min(self.part.end - first));
             if blocks > 0 {
-                return Some(Draft {
+                return Some(DraftOperation {
                     origin,
                     durable: false,
                     offset_bytes: region.offset_of(first),
@@ -256,15 +256,15 @@ impl Plot {
     /// A location for an operation of this length within its own part.
     fn uniform(
         &mut self,
-        ground: &TargetLayout,
-        crew: &WorkerIdentity,
+        layout: &TargetLayout,
+        identity: &WorkerIdentity,
         length_bytes: u32,
         sequential: bool,
-        dice: &mut Dice,
-    ) -> Option<Draft> {
-        let region = &ground.regions[crew.region];
+        rng: &mut SeededRng,
+    ) -> Option<DraftOperation> {
+        let region = &layout.regions[identity.region];
         let length = length_bytes
-            .min(crew.slot_bytes)
+            .min(identity.slot_bytes)
             .div_ceil(region.block_bytes);
         let part = self.part.end - self.part.start;
         let wanted = u64::from(length).clamp(1, part);
@@ -278,12 +278,12 @@ impl Plot {
                     self.cursor += wanted;
                     first
                 }
-                false => self.part.start + dice.below(part - wanted + 1),
+                false => self.part.start + rng.below(part - wanted + 1),
             };
             let blocks = free_run(&region.map, first, wanted);
             if blocks > 0 {
                 let length_bytes = (blocks * u64::from(region.block_bytes)) as u32;
-                return Some(Draft::read(region.offset_of(first), length_bytes));
+                return Some(DraftOperation::read(region.offset_of(first), length_bytes));
             }
         }
         None
@@ -291,31 +291,31 @@ impl Plot {
 
     fn log(
         &mut self,
-        ground: &TargetLayout,
-        crew: &WorkerIdentity,
-        dice: &mut Dice,
-    ) -> Option<Draft> {
-        let region = &ground.regions[crew.region];
+        layout: &TargetLayout,
+        identity: &WorkerIdentity,
+        rng: &mut SeededRng,
+    ) -> Option<DraftOperation> {
+        let region = &layout.regions[identity.region];
         let block = u64::from(region.block_bytes);
         self.since += 1;
         if self.since >= LOG_READ_EVERY {
             self.since = 0;
-            let most = (LOG_READ_BYTES.min(u64::from(crew.slot_bytes)) / block).max(1);
+            let most = (LOG_READ_BYTES.min(u64::from(identity.slot_bytes)) / block).max(1);
             let from = self.log_end.saturating_sub(most).max(self.part.start);
             let blocks = free_run(&region.map, from, self.log_end - from);
             if blocks > 0 {
                 let length_bytes = (blocks * block) as u32;
-                return Some(Draft::read(region.offset_of(from), length_bytes));
+                return Some(DraftOperation::read(region.offset_of(from), length_bytes));
             }
         }
         // SQLIOSim's limits; the shares between them are assumptions.
-        let bytes: u64 = match dice.below(100) {
+        let bytes: u64 = match rng.below(100) {
             0..30 => 512,
             30..70 => 4 << 10,
             70..85 => 16 << 10,
             _ => 64 << 10,
         };
-        let wanted = bytes.min(u64::from(crew.slot_bytes)).div_ceil(block);
+        let wanted = bytes.min(u64::from(identity.slot_bytes)).div_ceil(block);
         for _ in 0..self.part.end - self.part.start {
             if self.log_end >= self.part.end {
                 self.log_end = self.part.start;
@@ -328,7 +328,7 @@ impl Plot {
             let first = self.log_end;
             self.log_end += blocks.max(1);
             if blocks > 0 {
-                return Some(Draft {
+                return Some(DraftOperation {
                     origin: Some(Origin::Log),
                     durable: true,
                     offset_bytes: region.offset_of(first),
@@ -340,20 +340,25 @@ impl Plot {
     }
 
     /// Repeated read-ahead of 64 KiB to 1 MiB through all regions.
-    fn scan(&mut self, ground: &TargetLayout, crew: &WorkerIdentity, dice: &mut Dice) -> Draft {
-        let mut region = &ground.regions[self.region];
+    fn scan(
+        &mut self,
+        layout: &TargetLayout,
+        identity: &WorkerIdentity,
+        rng: &mut SeededRng,
+    ) -> DraftOperation {
+        let mut region = &layout.regions[self.region];
         // The first one never grows.
         while self.cursor >= region.map.blocks() || region.grows {
-            self.region = (self.region + 1) % ground.regions.len();
+            self.region = (self.region + 1) % layout.regions.len();
             self.cursor = 0;
-            region = &ground.regions[self.region];
+            region = &layout.regions[self.region];
         }
-        let bytes = (64 << 10 << dice.below(5)).min(u64::from(crew.slot_bytes));
+        let bytes = (64 << 10 << rng.below(5)).min(u64::from(identity.slot_bytes));
         let block = u64::from(region.block_bytes);
         let blocks = (bytes / block).clamp(1, region.map.blocks() - self.cursor);
         let offset_bytes = region.offset_of(self.cursor);
         self.cursor += blocks;
-        Draft::read(offset_bytes, (blocks * block) as u32)
+        DraftOperation::read(offset_bytes, (blocks * block) as u32)
     }
 }
 
@@ -383,10 +388,10 @@ struct Growth {
     is_evidence: bool,
 }
 
-impl Plot {
+impl WorkerBlocks {
     /// The file's next end, in blocks, if it is to change now. After the work it gets its original
     /// length back.
-    pub(crate) fn resize(&mut self, stopped: bool, dice: &mut Dice) -> Option<u64> {
+    pub(crate) fn resize(&mut self, stopped: bool, rng: &mut SeededRng) -> Option<u64> {
         let growth = &mut self.growth;
         let part = &self.part;
         if growth.gave_up || growth.resizing.is_some() {
@@ -397,12 +402,12 @@ impl Plot {
         } else if growth.until > 0 || growth.is_evidence {
             return None;
         } else if std::mem::take(&mut growth.by_itself) && growth.end < part.end {
-            growth.end + 1 + dice.below(part.end - growth.end)
-        } else if dice.below(2) == 0 && growth.end > part.start {
+            growth.end + 1 + rng.below(part.end - growth.end)
+        } else if rng.below(2) == 0 && growth.end > part.start {
             // Occasionally to its very start.
-            part.start + dice.below(growth.end - part.start)
+            part.start + rng.below(growth.end - part.start)
         } else {
-            growth.end + dice.below(part.end - growth.end + 1)
+            growth.end + rng.below(part.end - growth.end + 1)
         };
         if end == growth.end && !(stopped && growth.fell_short) {
             growth.until = if stopped { 0 } else { RESIZE_EVERY };
@@ -437,15 +442,15 @@ impl Plot {
     }
 
     /// The file has its new end, or could not be given it.
-    pub(crate) fn resized(&mut self, map: &Map, done: bool, dice: &mut Dice) {
+    pub(crate) fn resized(&mut self, map: &Map, done: bool, rng: &mut SeededRng) {
         let Some(end) = self.growth.resizing.take() else {
             return;
         };
         // Half of the time truncated data soon reappears, as zeros.
-        self.growth.by_itself = end < self.growth.end && dice.below(2) == 0;
+        self.growth.by_itself = end < self.growth.end && rng.below(2) == 0;
         self.growth.until = match self.growth.by_itself {
-            true => dice.below(4),
-            false => RESIZE_EVERY + dice.below(RESIZE_EVERY),
+            true => rng.below(4),
+            false => RESIZE_EVERY + rng.below(RESIZE_EVERY),
         };
         if !done {
             self.growth.gave_up = true;
@@ -459,26 +464,26 @@ impl Plot {
     /// A page of the existing part, or an append.
     fn growing(
         &mut self,
-        ground: &TargetLayout,
-        crew: &WorkerIdentity,
-        dice: &mut Dice,
-    ) -> Option<Draft> {
-        let region = &ground.regions[crew.region];
+        layout: &TargetLayout,
+        identity: &WorkerIdentity,
+        rng: &mut SeededRng,
+    ) -> Option<DraftOperation> {
+        let region = &layout.regions[identity.region];
         let block = u64::from(region.block_bytes);
         let there = self.growth.end - self.part.start;
         self.growth.until = self.growth.until.saturating_sub(1);
-        let draft = |origin, first: u64, blocks: u64| Draft {
+        let draft = |origin, first: u64, blocks: u64| DraftOperation {
             origin,
             durable: false,
             offset_bytes: region.offset_of(first),
             length_bytes: (blocks * block) as u32,
         };
         let left = self.part.end - self.growth.end;
-        let appends = there == 0 || (!self.growth.by_itself && dice.below(4) == 0);
+        let appends = there == 0 || (!self.growth.by_itself && rng.below(4) == 0);
         if left > 0 && appends {
             let first = self.growth.end;
-            let most = u64::from(crew.slot_bytes) / block;
-            let blocks = left.min(1 + dice.below(APPEND_PAGES_MAX)).min(most.max(1));
+            let most = u64::from(identity.slot_bytes) / block;
+            let blocks = left.min(1 + rng.below(APPEND_PAGES_MAX)).min(most.max(1));
             let blocks = free_run(&region.map, first, blocks);
             if blocks > 0 {
                 self.growth.end += blocks;
@@ -489,11 +494,11 @@ impl Plot {
             if there == 0 {
                 break;
             }
-            let first = self.part.start + dice.below(there);
+            let first = self.part.start + rng.below(there);
             if !region.map.is_retired(first) {
                 // Data of a failed append may be past the file's end.
                 let may_be_gone = region.map.expected(first).is_unknown();
-                let writes = dice.below(2) == 0 || may_be_gone;
+                let writes = rng.below(2) == 0 || may_be_gone;
                 return Some(draft(writes.then_some(Origin::Grow), first, 1));
             }
         }
@@ -504,17 +509,17 @@ impl Plot {
     /// file has no holes.
     pub(crate) fn rewrite(
         &mut self,
-        ground: &TargetLayout,
-        crew: &WorkerIdentity,
-    ) -> Option<Draft> {
-        let region = &ground.regions[crew.region];
+        layout: &TargetLayout,
+        identity: &WorkerIdentity,
+    ) -> Option<DraftOperation> {
+        let region = &layout.regions[identity.region];
         let end = self.part.end.min(self.growth.end);
         let mut blocks = self.growth.rewritten..end;
         let map = &region.map;
         let is_unclear = |block| !map.is_retired(block) && map.expected(block).is_unknown();
         let first = blocks.find(|block| map.is_cut(*block) || is_unclear(*block))?;
         self.growth.rewritten = first + 1;
-        Some(Draft {
+        Some(DraftOperation {
             origin: Some(Origin::Grow),
             durable: false,
             offset_bytes: region.offset_of(first),

@@ -48,17 +48,21 @@ impl WorkloadOptions {
     /// it has no rate) are dropped.
     #[must_use]
     pub fn or(self, defaults: &WorkloadOptions) -> WorkloadOptions {
-        let mix = if self.says_mix() { &self } else { defaults };
-        let says_pattern = self.says_pattern();
-        let pattern = if says_pattern { &self } else { defaults };
+        let mix = if self.specifies_mix() {
+            &self
+        } else {
+            defaults
+        };
+        let specifies_pattern = self.specifies_pattern();
+        let pattern = if specifies_pattern { &self } else { defaults };
         let random = !pattern.sequential && pattern.stride.is_none();
-        let writes = mix.says_writes();
+        let writes = mix.specifies_writes();
         // Think time and rate exclude each other: a job that sets one does not inherit the other.
-        let says_pace = self.rate.is_some() || self.think_time.is_some();
-        let pace = if says_pace { &self } else { defaults };
+        let specifies_pace = self.rate.is_some() || self.think_time.is_some();
+        let pace = if specifies_pace { &self } else { defaults };
         let (rate, think_time) = (pace.rate, pace.think_time);
-        let says_block = self.block.is_some() || self.block_sizes.is_some();
-        let block = if says_block { &self } else { defaults };
+        let specifies_block = self.block.is_some() || self.block_sizes.is_some();
+        let block = if specifies_block { &self } else { defaults };
         WorkloadOptions {
             read: mix.read,
             write: mix.write,
@@ -68,12 +72,12 @@ impl WorkloadOptions {
             random: pattern.random,
             sequential: pattern.sequential,
             stride: pattern.stride,
-            distribution: self
+            distribution: self.distribution.or(defaults
                 .distribution
-                .or(defaults.distribution.filter(|_| random || !says_pattern)),
+                .filter(|_| random || !specifies_pattern)),
             cursor: self
                 .cursor
-                .or(defaults.cursor.filter(|_| !random || !says_pattern)),
+                .or(defaults.cursor.filter(|_| !random || !specifies_pattern)),
             block: block.block,
             block_sizes: block.block_sizes.clone(),
             threads: self.threads.or(defaults.threads),
@@ -155,17 +159,17 @@ impl WorkloadOptions {
 
     /// Threads or outstanding operations are set explicitly.
     #[must_use]
-    pub const fn says_load(&self) -> bool {
+    pub const fn specifies_load(&self) -> bool {
         self.threads.is_some() || self.outstanding.is_some()
     }
 
-    fn says_mix(&self) -> bool {
+    fn specifies_mix(&self) -> bool {
         let only_one = self.read || self.write || self.discard;
         only_one || self.read_percent.is_some() || self.discard_percent.is_some()
     }
 
     /// The mix has writes.
-    fn says_writes(&self) -> bool {
+    fn specifies_writes(&self) -> bool {
         let discards = self.discard_percent.unwrap_or(0);
         let others = self
             .read_percent
@@ -176,7 +180,7 @@ impl WorkloadOptions {
         }
     }
 
-    fn says_pattern(&self) -> bool {
+    fn specifies_pattern(&self) -> bool {
         self.random || self.sequential || self.stride.is_some()
     }
 

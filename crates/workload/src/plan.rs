@@ -165,7 +165,7 @@ impl Plan {
                 false => SIMULATED_OPERATIONS_MIN,
             },
             cache_by_name: is_given(|options| options.cache.is_some()),
-            load_by_number: is_given(WorkloadOptions::says_load),
+            load_by_number: is_given(WorkloadOptions::specifies_load),
             ..Request::default()
         })
     }

@@ -97,23 +97,23 @@ impl BlockSizes {
     #[must_use]
     pub fn for_sector(&self, sector_bytes: u64) -> Option<(BlockSizes, Vec<u64>)> {
         let fits = |share: &&BlockShare| share.size_bytes.is_multiple_of(sector_bytes.max(1));
-        let kept: Vec<BlockShare> = self.0.iter().filter(fits).copied().collect();
+        let fitting: Vec<BlockShare> = self.0.iter().filter(fits).copied().collect();
         let gone = self.0.iter().filter(|share| !fits(share));
         let gone: Vec<u64> = gone.map(|share| share.size_bytes).collect();
         if gone.is_empty() {
             return Some((self.clone(), gone));
         }
-        let sum: u32 = kept.iter().map(|share| u32::from(share.percent)).sum();
+        let sum: u32 = fitting.iter().map(|share| u32::from(share.percent)).sum();
         // The rounding difference goes to the most frequent size.
         let scaled = |share: &BlockShare| BlockShare {
             percent: (u32::from(share.percent) * 100 / sum.max(1)).max(1) as u8,
             ..*share
         };
-        let mut kept: Vec<BlockShare> = kept.iter().map(scaled).collect();
-        let given: i32 = kept.iter().map(|share| i32::from(share.percent)).sum();
-        let most = kept.iter_mut().max_by_key(|share| share.percent)?;
+        let mut fitting: Vec<BlockShare> = fitting.iter().map(scaled).collect();
+        let given: i32 = fitting.iter().map(|share| i32::from(share.percent)).sum();
+        let most = fitting.iter_mut().max_by_key(|share| share.percent)?;
         most.percent = u8::try_from(i32::from(most.percent) + 100 - given).ok()?;
-        Some((BlockSizes(kept), gone))
+        Some((BlockSizes(fitting), gone))
     }
 }
 
@@ -212,9 +212,9 @@ mod tests {
         let sizes: BlockSizes = "512:10,1K:5,2K:5,4K:60,8K:2,16K:4,32K:4,64K:10"
             .parse()
             .unwrap();
-        let (kept, gone) = sizes.for_sector(4096).unwrap();
+        let (fitting, gone) = sizes.for_sector(4096).unwrap();
         assert_eq!(gone, [512, 1024, 2048]);
-        assert_eq!(kept.to_string(), "4K:76,8K:2,16K:5,32K:5,64K:12");
+        assert_eq!(fitting.to_string(), "4K:76,8K:2,16K:5,32K:5,64K:12");
         assert_eq!(sizes.for_sector(512), Some((sizes.clone(), Vec::new())));
         let small: BlockSizes = "512:100".parse().unwrap();
         assert_eq!(small.for_sector(4096), None);

@@ -191,18 +191,18 @@ impl Workload {
             dedupable_percent,
         } = self.data;
         let share = |percent: u8, what: &str| (percent > 0).then(|| format!("{percent} % {what}"));
-        let said = |is_said: bool, word: &str| is_said.then(|| word.to_owned());
+        let word_if = |condition: bool, word: &str| condition.then(|| word.to_owned());
         let sizes = self.block_sizes.shares().len();
         let all = [
             self.pattern.particular(),
             (sizes > 1).then(|| self.block_sizes.to_string()),
-            said(self.in_turn, "targets in turn"),
+            word_if(self.in_turn, "targets in turn"),
             (self.base_offset_bytes > 0).then(|| format!("@{}", ByteSize(self.base_offset_bytes))),
             (self.cache != CacheMode::Direct).then(|| self.cache.to_string()),
             self.sync.map(|sync| sync.to_string()),
-            said(self.atomic, "atomic"),
-            said(self.dsync, "dsync"),
-            said(self.poll, "polled"),
+            word_if(self.atomic, "atomic"),
+            word_if(self.dsync, "dsync"),
+            word_if(self.poll, "polled"),
             self.think_time.map(|think| format!("think {think}")),
             self.rate.map(Rate::in_words),
             self.recorded.as_ref().map(|recorded| recorded.in_words()),

@@ -2,7 +2,7 @@
 //! full, its target missing, or another version of the program. Whatever fails, no rank waits
 //! longer than promised, one line names the failure, and the stores have the measured results.
 
-use super::Dice;
+use super::SeededRng;
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeMap;
 use std::fs;
@@ -66,7 +66,7 @@ pub fn run(
     merges: &Path,
     hosts: Option<&Path>,
     (time, tries): (Duration, u64),
-    dice: &mut Dice,
+    rng: &mut SeededRng,
 ) -> Result<()> {
     for tool in ["mpicc", "mpirun"] {
         if !shell::has(tool) {
@@ -92,10 +92,10 @@ pub fn run(
         if fault == Fault::Full && !campaign.has_small_disk {
             continue;
         }
-        let victim = dice.below(RANKS as u64) as usize;
+        let victim = rng.below(RANKS as u64) as usize;
         let tally = tallies.entry(fault).or_default();
         campaign
-            .attempt(fault, victim, dice, tally)
+            .attempt(fault, victim, rng, tally)
             .with_context(|| format!("try {tried}: {fault:?}, rank {victim}"))?;
     }
     for (fault, tally) in &tallies {
@@ -249,7 +249,7 @@ impl<'a> Campaign<'a> {
         &self,
         fault: Fault,
         victim: usize,
-        dice: &mut Dice,
+        rng: &mut SeededRng,
         tally: &mut Tally,
     ) -> Result<()> {
         self.tidy_up()?;
@@ -259,7 +259,7 @@ impl<'a> Campaign<'a> {
         if fault == Fault::NoTarget {
             fs::remove_file(self.target(victim))?;
         }
-        let judged = self.strike(fault, victim, dice, tally);
+        let judged = self.strike(fault, victim, rng, tally);
         if fault == Fault::Full {
             self.unmount(victim);
         }
@@ -270,7 +270,7 @@ impl<'a> Campaign<'a> {
         &self,
         fault: Fault,
         victim: usize,
-        dice: &mut Dice,
+        rng: &mut SeededRng,
         tally: &mut Tally,
     ) -> Result<()> {
         let mut child = self.command(fault, victim).spawn().context("mpirun")?;
@@ -279,7 +279,7 @@ impl<'a> Campaign<'a> {
         let strikes = matches!(fault, Fault::Killed | Fault::Stopped | Fault::Full);
         let mut measured = false;
         if strikes {
-            measured = self.wait_and_hit(&child, fault, victim, dice)?;
+            measured = self.kill_after_delay(&child, fault, victim, rng)?;
         }
         tally.measuring += u64::from(measured);
         if fault == Fault::Full && measured {
@@ -304,15 +304,15 @@ impl<'a> Campaign<'a> {
     }
 
     /// Waits for a random time, soon after the start or well into the run, then injects the fault.
-    fn wait_and_hit(
+    fn kill_after_delay(
         &self,
         child: &Child,
         fault: Fault,
         victim: usize,
-        dice: &mut Dice,
+        rng: &mut SeededRng,
     ) -> Result<bool> {
         // A full disk before a store exists does not test several hosts.
-        let early = fault != Fault::Full && dice.below(4) == 0;
+        let early = fault != Fault::Full && rng.below(4) == 0;
         let begun = Instant::now();
         let measures = || {
             (0..RANKS).all(|rank| {
@@ -329,7 +329,7 @@ impl<'a> Campaign<'a> {
             false => 3_000_000,
         };
         // Records of the start show that all of them have begun: half a second later.
-        std::thread::sleep(Duration::from_micros(500_000 + dice.below(longest_us)));
+        std::thread::sleep(Duration::from_micros(500_000 + rng.below(longest_us)));
         if fault == Fault::Full {
             let rest = self.store(victim).with_file_name("rest");
             // Write until it fails: that is the purpose.
@@ -395,7 +395,7 @@ impl<'a> Campaign<'a> {
     ) -> Result<()> {
         ensure!(!stderr.contains("panicked at"), "a panic");
         let naming = format!(":{victim}");
-        let told: Vec<&str> = stderr
+        let printed: Vec<&str> = stderr
             .lines()
             .filter(|line| {
                 ["error: ", "note: ", "warning: "]
@@ -403,20 +403,20 @@ impl<'a> Campaign<'a> {
                     .any(|word| line.starts_with(word))
             })
             .collect();
-        let named = told.iter().filter(|line| line.contains(&naming)).count();
+        let named = printed.iter().filter(|line| line.contains(&naming)).count();
         match fault {
             Fault::NoTarget | Fault::OtherVersion => {
                 // The name of rank 0 also appears in the message about another one.
-                let errors = told.iter().filter(|line| line.starts_with("error: "));
+                let errors = printed.iter().filter(|line| line.starts_with("error: "));
                 ensure!(errors.count() == 1, "not told in one line");
                 ensure!(
                     victim == 0 || named == 1 || fault == Fault::OtherVersion,
                     "the host is not named"
                 );
-                self.nothing_was_done(fault, victim)?;
+                self.no_operations(fault, victim)?;
             }
             Fault::Stopped if measured && victim == 0 => {
-                let alone = told
+                let alone = printed
                     .iter()
                     .filter(|line| line.contains("rank 0 says nothing"));
                 ensure!(alone.count() >= 1, "nobody says that rank 0 is silent");
@@ -426,7 +426,8 @@ impl<'a> Campaign<'a> {
             }
             Fault::Full if measured => {
                 ensure!(
-                    told.iter()
+                    printed
+                        .iter()
                         .any(|line| line.contains("full") || line.contains(&naming)),
                     "a full disk is not told"
                 );
@@ -445,7 +446,7 @@ impl<'a> Campaign<'a> {
     }
 
     /// Nothing was written, and no store has a run.
-    fn nothing_was_done(&self, fault: Fault, victim: usize) -> Result<()> {
+    fn no_operations(&self, fault: Fault, victim: usize) -> Result<()> {
         for rank in (0..RANKS).filter(|rank| fault != Fault::NoTarget || *rank != victim) {
             let content = fs::read(self.target(rank))?;
             ensure!(content == vec![1; TARGET_BYTES], "rank {rank} wrote");
@@ -508,8 +509,8 @@ impl<'a> Campaign<'a> {
 
 /// A copy with another version number: every occurrence is replaced by one of the same length.
 fn of_another_version(program: &Path, merges: &Path, copy: &Path) -> Result<()> {
-    let said = shell::read(Command::new(merges).arg("--version"))?.stdout;
-    let version = said.split_whitespace().nth(1).context("no version")?;
+    let outcomes = shell::read(Command::new(merges).arg("--version"))?.stdout;
+    let version = outcomes.split_whitespace().nth(1).context("no version")?;
     let mut other = version.to_owned();
     let last = other.pop().context("no version")?;
     other.push(if last == '9' { '8' } else { '9' });

@@ -2,7 +2,7 @@
 //! test file is left behind, a report is complete or absent, and a partition table is the old one
 //! or the new one.
 
-use super::Dice;
+use super::SeededRng;
 use super::sandbox::{Runs, Sandbox, no_panic};
 use crate::perf::device::Device;
 use anyhow::{Context, Result, bail};
@@ -57,16 +57,16 @@ struct Campaign<'a> {
     tables: [u64; 2],
 }
 
-pub fn run(root: &Path, program: &Path, time: Duration, dice: &mut Dice) -> Result<()> {
+pub fn run(root: &Path, program: &Path, time: Duration, rng: &mut SeededRng) -> Result<()> {
     let mut campaign = Campaign::new(root, program)?;
     let end = Instant::now() + time;
     while Instant::now() < end {
-        let work = WORKS[dice.below(WORKS.len() as u64) as usize];
+        let work = WORKS[rng.below(WORKS.len() as u64) as usize];
         if work == Work::Partition && campaign.device.is_none() {
             continue;
         }
         campaign
-            .attempt(work, dice)
+            .attempt(work, rng)
             .with_context(|| format!("round {}, {work:?}", campaign.round))?;
     }
     println!(
@@ -211,7 +211,7 @@ impl<'a> Campaign<'a> {
         ])
     }
 
-    fn attempt(&mut self, work: Work, dice: &mut Dice) -> Result<()> {
+    fn attempt(&mut self, work: Work, rng: &mut SeededRng) -> Result<()> {
         self.round += 1;
         let place = WORKS
             .iter()
@@ -224,7 +224,7 @@ impl<'a> Campaign<'a> {
         // Counted once the command is known: it may have created a run to delete.
         let mut runs = self.sandbox.nothing_lost(&self.runs)?;
         let mut child = command.spawn()?;
-        std::thread::sleep(Duration::from_micros(dice.below(longest_us)));
+        std::thread::sleep(Duration::from_micros(rng.below(longest_us)));
         child.kill()?;
         let output = child.wait_with_output()?;
         no_panic(&output)?;

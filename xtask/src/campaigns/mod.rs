@@ -37,14 +37,14 @@ pub fn run(root: &Path, mut arguments: Arguments) -> Result<()> {
         Some(binary) => there(&binary)?,
         None => suite::shell::release_binary(root)?,
     };
-    let asked = Asked {
+    let options = CampaignOptions {
         seconds,
         seed,
         only: only.as_deref(),
         hosts: hosts.as_deref().map(there).transpose()?,
         tries: tries.unwrap_or(u64::MAX),
     };
-    all(root, &program, &asked)
+    all(root, &program, &options)
 }
 
 fn there(path: &Path) -> Result<PathBuf> {
@@ -53,7 +53,7 @@ fn there(path: &Path) -> Result<PathBuf> {
 }
 
 /// Options of the campaigns.
-struct Asked<'a> {
+struct CampaignOptions<'a> {
     seconds: u64,
     seed: u64,
     only: Option<&'a str>,
@@ -68,18 +68,18 @@ pub fn in_nightly(root: &Path) -> Result<()> {
     let program = suite::shell::release_binary(root)?;
     // Each night uses different times; the seed is printed.
     let seed = Instant::now().elapsed().as_nanos() as u64 ^ u64::from(std::process::id());
-    let asked = Asked {
+    let options = CampaignOptions {
         seconds: SECONDS,
         seed,
         only: None,
         hosts: None,
         tries: u64::MAX,
     };
-    all(root, &program, &asked)
+    all(root, &program, &options)
 }
 
-fn all(root: &Path, program: &Path, asked: &Asked<'_>) -> Result<()> {
-    let (seconds, seed, only) = (asked.seconds, asked.seed, asked.only);
+fn all(root: &Path, program: &Path, options: &CampaignOptions<'_>) -> Result<()> {
+    let (seconds, seed, only) = (options.seconds, options.seed, options.only);
     let wanted = |name: &str| only.is_none_or(|only| only == name);
     let share = match only {
         Some(_) => Duration::from_secs(seconds),
@@ -87,11 +87,11 @@ fn all(root: &Path, program: &Path, asked: &Asked<'_>) -> Result<()> {
     };
     println!("campaigns: seed {seed}, {seconds} s");
     if wanted("kill") {
-        kill::run(root, program, share, &mut Dice::new(seed)).context("campaign kill")?;
+        kill::run(root, program, share, &mut SeededRng::new(seed)).context("campaign kill")?;
     }
     if wanted("syscalls") {
         if shell::has("strace") {
-            syscalls::run(root, program, share, &mut Dice::new(seed))
+            syscalls::run(root, program, share, &mut SeededRng::new(seed))
                 .context("campaign syscalls")?;
         } else {
             shell::skip("campaign syscalls", "strace")?;
@@ -101,20 +101,21 @@ fn all(root: &Path, program: &Path, asked: &Asked<'_>) -> Result<()> {
         swap::run(program, share).context("campaign swap")?;
     }
     if wanted("hosts") {
-        let most = (share, asked.tries);
-        let hosts = asked.hosts.as_deref();
-        hosts::run(root, program, hosts, most, &mut Dice::new(seed)).context("campaign hosts")?;
+        let most = (share, options.tries);
+        let hosts = options.hosts.as_deref();
+        hosts::run(root, program, hosts, most, &mut SeededRng::new(seed))
+            .context("campaign hosts")?;
     }
     Ok(())
 }
 
 /// Xorshift (Marsaglia, 2003): the same seed repeats a campaign.
-pub struct Dice(u64);
+pub struct SeededRng(u64);
 
-impl Dice {
-    fn new(seed: u64) -> Dice {
+impl SeededRng {
+    fn new(seed: u64) -> SeededRng {
         // Zero is a fixed point of the generator.
-        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+        SeededRng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
     /// A number in 0..`bound`.

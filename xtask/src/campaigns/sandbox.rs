@@ -138,9 +138,9 @@ impl Sandbox {
         let Ok(output) = check.output() else {
             return Ok(());
         };
-        let said = String::from_utf8_lossy(&output.stdout);
-        if said.trim() != "ok" {
-            bail!("the store is damaged: {said}");
+        let outcomes = String::from_utf8_lossy(&output.stdout);
+        if outcomes.trim() != "ok" {
+            bail!("the store is damaged: {outcomes}");
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Failing system calls on the store's files, each at every place it is made: stored data stays,
 //! nothing is lost silently, nothing panics.
 
-use super::Dice;
+use super::SeededRng;
 use super::sandbox::{Runs, Sandbox, no_panic};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ struct Counts {
     killed: u64,
 }
 
-pub fn run(root: &Path, program: &Path, time: Duration, dice: &mut Dice) -> Result<()> {
+pub fn run(root: &Path, program: &Path, time: Duration, rng: &mut SeededRng) -> Result<()> {
     let mut cases = Vec::new();
     for work in WORKS {
         let counted = calls_of(root, program, work)?;
@@ -77,7 +77,7 @@ pub fn run(root: &Path, program: &Path, time: Duration, dice: &mut Dice) -> Resu
     }
     // In random order, so that a short campaign covers some of everything.
     for last in (1..cases.len()).rev() {
-        cases.swap(last, dice.below(last as u64 + 1) as usize);
+        cases.swap(last, rng.below(last as u64 + 1) as usize);
     }
     let end = Instant::now() + time;
     let mut counts = Counts::default();

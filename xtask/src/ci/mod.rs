@@ -5,14 +5,14 @@
 
 use crate::perf::gate;
 use anyhow::{Context, Result, bail};
-use beside::Beside;
+use background::BackgroundJob;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use suite::Counts;
 use suite::shell::{self, cargo};
 
-mod beside;
+mod background;
 
 /// Action of a step.
 #[derive(Clone, Copy)]
@@ -58,7 +58,7 @@ const SECOND_LANE: [Step; 8] = [
 
 /// In parallel with the second lane: by the program built for it, a build whose last crates use one
 /// CPU, instruction counts, and emulated guests; then tests that mostly wait for a browser.
-const BESIDE: [Step; 3] = [
+const BACKGROUND_STEPS: [Step; 3] = [
     ("user instructions per operation", Work::Check(instructions)),
     ("a real kernel end to end", Work::Check(virtual_machine)),
     ("tests that take long", Work::Check(long_tests)),
@@ -93,9 +93,9 @@ pub fn run(root: &Path, words: &[String]) -> Result<()> {
     }
     // One at a time where steps were selected, so that their output appears immediately.
     let beside = match is_all {
-        true => Some(Beside::start()?),
+        true => Some(BackgroundJob::start()?),
         false => {
-            all(root, &BESIDE, is_wanted, &mut done);
+            all(root, &BACKGROUND_STEPS, is_wanted, &mut done);
             None
         }
     };

@@ -31,14 +31,14 @@ const SECONDS_IN_NIGHTLY: u64 = 30;
 
 /// How long a target is fuzzed.
 #[derive(Clone, Copy)]
-enum Until {
+enum FuzzLimit {
     Seconds(u64),
     Runs(u64),
 }
 
 /// The requested options.
-struct Wish {
-    until: Until,
+struct FuzzOptions {
+    until: FuzzLimit,
     seed: u32,
     sanitizer: Sanitizer,
     /// Concurrent targets; default: the number of CPUs.
@@ -51,7 +51,7 @@ struct Wish {
 struct Fuzzing {
     root: PathBuf,
     binaries: PathBuf,
-    until: Until,
+    until: FuzzLimit,
     seed: u32,
     sanitizer: Sanitizer,
 }
@@ -62,10 +62,10 @@ pub fn run(root: &Path, mut arguments: Arguments) -> Result<()> {
     let seconds = arguments.value("--seconds")?;
     let until = match (seconds, arguments.value("--runs")?) {
         (Some(_), Some(_)) => bail!("--seconds and --runs exclude each other"),
-        (_, Some(runs)) => Until::Runs(runs),
-        (seconds, None) => Until::Seconds(seconds.unwrap_or(SECONDS)),
+        (_, Some(runs)) => FuzzLimit::Runs(runs),
+        (seconds, None) => FuzzLimit::Seconds(seconds.unwrap_or(SECONDS)),
     };
-    let options = Wish {
+    let options = FuzzOptions {
         until,
         seed: arguments.value("--seed")?.unwrap_or(1),
         sanitizer: arguments.value("--sanitizer")?.unwrap_or(Sanitizer::None),
@@ -77,13 +77,16 @@ pub fn run(root: &Path, mut arguments: Arguments) -> Result<()> {
 
 /// The nightly run: from the same seeds, under the address sanitizer.
 pub fn in_nightly(root: &Path) -> Result<()> {
-    fuzz(root, &Wish::all(SECONDS_IN_NIGHTLY, Sanitizer::Address))
+    fuzz(
+        root,
+        &FuzzOptions::all(SECONDS_IN_NIGHTLY, Sanitizer::Address),
+    )
 }
 
-impl Wish {
+impl FuzzOptions {
     fn all(seconds: u64, sanitizer: Sanitizer) -> Self {
-        Wish {
-            until: Until::Seconds(seconds),
+        FuzzOptions {
+            until: FuzzLimit::Seconds(seconds),
             seed: 1,
             sanitizer,
             jobs: None,
@@ -92,7 +95,7 @@ impl Wish {
     }
 }
 
-fn fuzz(root: &Path, options: &Wish) -> Result<()> {
+fn fuzz(root: &Path, options: &FuzzOptions) -> Result<()> {
     if !cfg!(target_os = "linux") {
         return shell::skip("fuzzing", "Linux");
     }
@@ -177,8 +180,8 @@ impl Fuzzing {
         let artifacts = self.root.join("fuzz/artifacts").join(name);
         std::fs::create_dir_all(&artifacts)?;
         let until = match self.until {
-            Until::Seconds(seconds) => format!("-max_total_time={seconds}"),
-            Until::Runs(runs) => format!("-runs={runs}"),
+            FuzzLimit::Seconds(seconds) => format!("-max_total_time={seconds}"),
+            FuzzLimit::Runs(runs) => format!("-runs={runs}"),
         };
         // Synthetic machines are laid out in memory, if there is a place for it.
         let memory = Path::new("/dev/shm");

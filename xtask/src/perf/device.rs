@@ -11,11 +11,11 @@ const ZRAM_CONTROL: &str = "/sys/class/zram-control";
 /// A device, created or given.
 pub struct Device {
     path: PathBuf,
-    made: Made,
+    made: Cleanup,
 }
 
 /// Cleanup action.
-enum Made {
+enum Cleanup {
     /// Given by the user: none.
     Given,
     /// Compressed memory, by its number.
@@ -31,7 +31,7 @@ impl Device {
     pub fn given(path: PathBuf) -> Device {
         Device {
             path,
-            made: Made::Given,
+            made: Cleanup::Given,
         }
     }
 
@@ -57,7 +57,7 @@ impl Device {
         let number = number.trim().to_owned();
         let device = Device {
             path: PathBuf::from(format!("/dev/zram{number}")),
-            made: Made::Zram(number.clone()),
+            made: Cleanup::Zram(number.clone()),
         };
         std::fs::write(
             format!("/sys/block/zram{number}/disksize"),
@@ -74,7 +74,7 @@ impl Device {
         fill(&path, bytes)?;
         Ok(Device {
             path,
-            made: Made::File { _folder: folder },
+            made: Cleanup::File { _folder: folder },
         })
     }
 
@@ -93,7 +93,7 @@ impl Device {
         };
         Ok(Some(Device {
             path: PathBuf::from(output.stdout.trim()),
-            made: Made::Loop { _folder: folder },
+            made: Cleanup::Loop { _folder: folder },
         }))
     }
 
@@ -104,10 +104,10 @@ impl Device {
     pub fn describe(&self) -> String {
         let path = self.path.display();
         match self.made {
-            Made::Given => path.to_string(),
-            Made::Zram(_) => format!("{path}, zram made for this"),
-            Made::Loop { .. } => format!("{path}, loop device made for this"),
-            Made::File { .. } => format!("{path}, file made for this"),
+            Cleanup::Given => path.to_string(),
+            Cleanup::Zram(_) => format!("{path}, zram made for this"),
+            Cleanup::Loop { .. } => format!("{path}, loop device made for this"),
+            Cleanup::File { .. } => format!("{path}, file made for this"),
         }
     }
 }
@@ -115,8 +115,8 @@ impl Device {
 impl Drop for Device {
     fn drop(&mut self) {
         match &self.made {
-            Made::Given | Made::File { .. } => {}
-            Made::Zram(number) => {
+            Cleanup::Given | Cleanup::File { .. } => {}
+            Cleanup::Zram(number) => {
                 // Another process, notified of it, may still have it open.
                 for _ in 0..50 {
                     let reset = format!("/sys/block/zram{number}/reset");
@@ -128,7 +128,7 @@ impl Drop for Device {
                 }
                 eprintln!("warning: {} could not be removed", self.path.display());
             }
-            Made::Loop { .. } => {
+            Cleanup::Loop { .. } => {
                 let detached = Command::new("losetup")
                     .arg("--detach")
                     .arg(&self.path)

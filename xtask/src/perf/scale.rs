@@ -75,7 +75,7 @@ const OF_A_STORE: [(&str, &[&str]); 6] = [
 
 /// Costs of a command.
 #[derive(Clone, Copy)]
-struct Taken {
+struct CommandCosts {
     processor_ns: f64,
     peak_kib: f64,
 }
@@ -84,7 +84,7 @@ struct Row {
     name: String,
     unit: &'static str,
     sizes: Vec<f64>,
-    taken: Vec<Taken>,
+    taken: Vec<CommandCosts>,
 }
 
 /// Prints the table; fails if something grows faster than its size.
@@ -187,8 +187,8 @@ impl Bench {
     }
 
     /// Runs a command to completion.
-    fn take(&self, store: &Path, words: &[&str]) -> Result<Taken> {
-        let said = self.path("stderr");
+    fn take(&self, store: &Path, words: &[&str]) -> Result<CommandCosts> {
+        let outcomes = self.path("stderr");
         let before = processor::of_children()?;
         let mut child = Command::new(&self.stripewise)
             .args(words)
@@ -196,7 +196,7 @@ impl Bench {
             .arg(store)
             .env("HOME", self.folder.path())
             .stdout(Stdio::null())
-            .stderr(fs::File::create(&said)?)
+            .stderr(fs::File::create(&outcomes)?)
             .spawn()?;
         let mut peak_kib = 0.0;
         let status = loop {
@@ -209,11 +209,11 @@ impl Bench {
             }
         };
         if !status.success() {
-            let said = fs::read_to_string(&said).unwrap_or_default();
-            bail!("`stripewise {}`: {status}: {said}", words.join(" "));
+            let outcomes = fs::read_to_string(&outcomes).unwrap_or_default();
+            bail!("`stripewise {}`: {status}: {outcomes}", words.join(" "));
         }
         let spent = processor::of_children()?.since(before);
-        Ok(Taken {
+        Ok(CommandCosts {
             processor_ns: spent.iter().sum(),
             peak_kib,
         })
@@ -240,7 +240,7 @@ impl Row {
     }
 
     /// The exponent of a cost that grows by at least `least` over all sizes.
-    fn exponent(&self, least: f64, of: impl Fn(&Taken) -> f64) -> Option<f64> {
+    fn exponent(&self, least: f64, of: impl Fn(&CommandCosts) -> f64) -> Option<f64> {
         let values: Vec<f64> = self.taken.iter().map(of).collect();
         let (first, last) = (*values.first()?, *values.last()?);
         (last - first >= least).then_some(())?;
@@ -304,7 +304,7 @@ mod tests {
 
     fn row(of: impl Fn(f64) -> f64) -> Row {
         let sizes: Vec<f64> = PARTS.iter().map(|parts| *parts as f64).collect();
-        let taken = sizes.iter().map(|size| Taken {
+        let taken = sizes.iter().map(|size| CommandCosts {
             processor_ns: of(*size),
             peak_kib: 5_000.0,
         });

@@ -115,13 +115,13 @@ fn cases() -> Vec<Case> {
 
 /// Answer of a bench.
 #[derive(Clone, Copy, Debug)]
-pub struct Said {
+pub struct BenchTrial {
     pub answer: Option<AnswerRecord>,
     pub truth: f64,
     pub seconds: f64,
 }
 
-impl Said {
+impl BenchTrial {
     pub fn covers(&self) -> bool {
         let Some(answer) = self.answer else {
             return false;
@@ -150,27 +150,30 @@ impl Said {
 pub fn answers(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     for (number, case) in (0..).zip(cases()) {
         for (level, noise) in (0..).zip(NOISES) {
-            let said = trials(size.coverage, |trial| {
+            let outcomes = trials(size.coverage, |trial| {
                 bench(&case, noise, seed_of(seed, 100 + 2 * number + level, trial))
             })?;
-            state(&case, noise, &said, table);
+            state(&case, noise, &outcomes, table);
         }
     }
     Ok(())
 }
 
-fn state(case: &Case, noise: f64, said: &[Said], table: &mut Table) {
+fn state(case: &Case, noise: f64, outcomes: &[BenchTrial], table: &mut Table) {
     let name = format!("(e) {}, {:.0} %", case.name, 100.0 * noise);
-    let answered: Vec<&Said> = said.iter().filter(|said| said.is_answered()).collect();
+    let answered: Vec<&BenchTrial> = outcomes
+        .iter()
+        .filter(|outcomes| outcomes.is_answered())
+        .collect();
     let percent = |count: usize, of: usize| 100.0 * count as f64 / of.max(1) as f64;
-    let covered = answered.iter().filter(|said| said.covers()).count();
+    let covered = answered.iter().filter(|outcomes| outcomes.covers()).count();
     table.state(
         &format!("{name}: covered, %"),
         percent(covered, answered.len()),
         1,
         case.covered_min.map_or(Bound::None, Bound::AtLeast),
     );
-    let widths = answered.iter().filter_map(|said| said.half_width());
+    let widths = answered.iter().filter_map(|outcomes| outcomes.half_width());
     let widths: Vec<f64> = widths.collect();
     table.state(
         &format!("{name}: median half width, %"),
@@ -180,11 +183,14 @@ fn state(case: &Case, noise: f64, said: &[Said], table: &mut Table) {
     );
     table.state(
         &format!("{name}: with an interval, %"),
-        percent(widths.len(), said.len()),
+        percent(widths.len(), outcomes.len()),
         1,
         Bound::None,
     );
-    let slowest = said.iter().map(|said| said.seconds).fold(0.0, f64::max);
+    let slowest = outcomes
+        .iter()
+        .map(|outcomes| outcomes.seconds)
+        .fold(0.0, f64::max);
     table.state(
         &format!("{name}: seconds, at most"),
         slowest,
@@ -193,7 +199,7 @@ fn state(case: &Case, noise: f64, said: &[Said], table: &mut Table) {
     );
 }
 
-fn bench(case: &Case, noise: f64, seed: u64) -> Result<Said> {
+fn bench(case: &Case, noise: f64, seed: u64) -> Result<BenchTrial> {
     let curve = case.curve;
     let at = match case.limit {
         Limit::AtKnee => curve.knee_load(),
@@ -212,14 +218,14 @@ fn bench(case: &Case, noise: f64, seed: u64) -> Result<Said> {
     let records = runs.series(&plan);
     let records: Vec<&RunRecord> = records.iter().collect();
     let series = summarise("truth", case.kind, plan.limits.slo, &records);
-    let is_most = case.kind.told_in_bytes() || matches!(case.limit, Limit::Never);
+    let is_most = case.kind.reported_in_bytes() || matches!(case.limit, Limit::Never);
     let truth = match is_most {
         true => curve.most_up_to(at),
         // Loads are integers, which matters with few in flight.
         false if at < FEW => curve.most_up_to(at.floor().max(1.0)),
         false => curve.rate(at),
     };
-    Ok(Said {
+    Ok(BenchTrial {
         answer: series.context("a series has steps")?.answer,
         truth,
         seconds: runs.elapsed_ns as f64 / 1e9,
@@ -255,9 +261,9 @@ pub fn at_a_soft_knee(seed: u64, count: usize) -> Result<(usize, f64)> {
         .iter()
         .find(|case| case.name == "at a soft knee of 8")
         .context("the case is there")?;
-    let said = trials(count, |trial| bench(case, 0.08, seed_of(seed, 99, trial)))?;
-    let widths = said.iter().filter_map(Said::half_width);
+    let outcomes = trials(count, |trial| bench(case, 0.08, seed_of(seed, 99, trial)))?;
+    let widths = outcomes.iter().filter_map(BenchTrial::half_width);
     let widths: Vec<f64> = widths.collect();
-    let covered = said.iter().filter(|said| said.covers()).count();
+    let covered = outcomes.iter().filter(|outcomes| outcomes.covers()).count();
     Ok((covered, 100.0 * median(&widths).unwrap_or(f64::NAN)))
 }

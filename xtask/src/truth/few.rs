@@ -1,7 +1,7 @@
 //! (few) The answers of a bench on disk arrays whose limit lies between two integer loads: at N +
 //! 1/2 for N from 1 to 8 in flight, where p99 may rise by half from one to the next.
 
-use super::answers::{Said, plan};
+use super::answers::{BenchTrial, plan};
 use super::arrays::array;
 use super::parallel::trials;
 use super::simulated::{measure, measure_until};
@@ -31,19 +31,22 @@ struct Case {
 
 /// The study.
 pub fn few(seed: u64, size: Size, table: &mut Table) -> Result<()> {
-    let said = trials(size.arrays, |number| {
+    let outcomes = trials(size.arrays, |number| {
         let seed = seed_of(seed, 400, number);
         let case = case(seed, 1 + number as u32 % 8)?;
         case.map(|case| bench(&case, seed)).transpose()
     })?;
-    let said: Vec<Said> = said.into_iter().flatten().collect();
-    let answered: Vec<&Said> = said.iter().filter(|said| said.is_answered()).collect();
-    let covered = answered.iter().filter(|said| said.covers()).count();
-    let of_all = |count: usize| 100.0 * count as f64 / said.len().max(1) as f64;
+    let outcomes: Vec<BenchTrial> = outcomes.into_iter().flatten().collect();
+    let answered: Vec<&BenchTrial> = outcomes
+        .iter()
+        .filter(|outcomes| outcomes.is_answered())
+        .collect();
+    let covered = answered.iter().filter(|outcomes| outcomes.covers()).count();
+    let of_all = |count: usize| 100.0 * count as f64 / outcomes.len().max(1) as f64;
     let share = 100.0 * covered as f64 / answered.len().max(1) as f64;
     let claim = "(few) limits at 1.5 to 8.5 in flight: covered, %";
     table.state(claim, share, 1, Bound::AtLeast(93.0));
-    let widths = answered.iter().filter_map(|said| said.half_width());
+    let widths = answered.iter().filter_map(|outcomes| outcomes.half_width());
     let widths: Vec<f64> = widths.collect();
     let width = 100.0 * stripewise_stats::median(&widths).unwrap_or(f64::NAN);
     table.state("(few) median half width, %", width, 1, Bound::None);
@@ -99,7 +102,7 @@ fn job(record: &RunRecord) -> Result<&stripewise_results::JobRecord> {
     record.jobs.first().context("a run has a job")
 }
 
-fn bench(case: &Case, seed: u64) -> Result<Said> {
+fn bench(case: &Case, seed: u64) -> Result<BenchTrial> {
     let kind = SeriesKind::RandomRead;
     let plan = plan(kind, &case.limit, seed)?;
     let mut series = Series::new(plan.clone());
@@ -116,16 +119,16 @@ fn bench(case: &Case, seed: u64) -> Result<Said> {
     }
     let records: Vec<&RunRecord> = records.iter().collect();
     let found = summarise("truth", kind, plan.limits.slo, &records);
-    let said = Said {
+    let outcomes = BenchTrial {
         answer: found.context("a series has steps")?.answer,
         truth: case.truth,
         seconds: 0.0,
     };
-    if !said.covers() {
+    if !outcomes.covers() {
         eprintln!(
             "{} {}: {:?} of {}",
-            case.spec.title, case.limit, said.answer, case.truth
+            case.spec.title, case.limit, outcomes.answer, case.truth
         );
     }
-    Ok(said)
+    Ok(outcomes)
 }

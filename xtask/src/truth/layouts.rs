@@ -7,8 +7,8 @@ use super::table::{Bound, Table};
 use anyhow::Result;
 use std::convert::Infallible;
 use stripewise_lab::layouts::{
-    CellValue, Factor, LayoutCell, LayoutPass, LayoutPlan, LayoutSet, Measured, MixCell, PassMaker,
-    PassProgress, Question, SlotPlan, conduct_passes, judge, slot_plan,
+    CellValue, Factor, LayoutCell, LayoutPass, LayoutPlan, LayoutSet, Measured, MixCell,
+    PassProgress, PassRunner, Question, SlotPlan, conduct_passes, judge, slot_plan,
 };
 use stripewise_results::AdviceRecord;
 use stripewise_stats::Random;
@@ -22,7 +22,7 @@ const SLOTS: f64 = 0.3;
 
 /// Result of one experiment, compared with the truth.
 #[derive(Clone, Copy, Debug)]
-pub struct Said {
+pub struct LayoutTrial {
     /// The true best is in the set.
     pub has_best: bool,
     /// Number of layouts in the set.
@@ -38,13 +38,13 @@ pub struct Said {
 }
 
 /// A synthetic bench: rates of exp(truth + noise).
-struct Made {
+struct SyntheticBench {
     truth: Vec<f64>,
     random: Random,
     slots: Option<SlotPlan>,
 }
 
-impl PassMaker for Made {
+impl PassRunner for SyntheticBench {
     type Error = Infallible;
 
     fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, Infallible> {
@@ -107,7 +107,7 @@ fn ground(random: &mut Random, equal: bool) -> Result<(LayoutSet, Vec<f64>)> {
 }
 
 /// One experiment.
-pub fn experiment(seed: u64, equal: bool, in_slots: bool) -> Result<Option<Said>> {
+pub fn experiment(seed: u64, equal: bool, in_slots: bool) -> Result<Option<LayoutTrial>> {
     let mut random = Random::new(seed);
     let (set, truth) = ground(&mut random, equal)?;
     let layouts = set.len();
@@ -145,7 +145,7 @@ pub fn experiment(seed: u64, equal: bool, in_slots: bool) -> Result<Option<Said>
         seed,
         slots,
     };
-    let mut made = Made {
+    let mut made = SyntheticBench {
         truth: truth.clone(),
         random,
         slots: plan.slots.clone(),
@@ -168,10 +168,15 @@ pub fn experiment(seed: u64, equal: bool, in_slots: bool) -> Result<Option<Said>
         margin_percent: 2.0,
         seed,
     });
-    Ok(record.map(|record| said(&plan, &truth, &measured, &record)))
+    Ok(record.map(|record| outcomes(&plan, &truth, &measured, &record)))
 }
 
-fn said(plan: &LayoutPlan, truth: &[f64], measured: &Measured, record: &AdviceRecord) -> Said {
+fn outcomes(
+    plan: &LayoutPlan,
+    truth: &[f64],
+    measured: &Measured,
+    record: &AdviceRecord,
+) -> LayoutTrial {
     let best = (0..truth.len()).max_by(|&a, &b| truth[a].total_cmp(&truth[b]));
     let best = plan.set.levels(best.unwrap_or(0));
     let kept = |levels| {
@@ -197,7 +202,7 @@ fn said(plan: &LayoutPlan, truth: &[f64], measured: &Measured, record: &AdviceRe
         let truth = percent(true_effect(plan, truth, effect));
         (effect.low - 1e-9..=effect.high + 1e-9).contains(&truth)
     });
-    Said {
+    LayoutTrial {
         has_best: kept(best),
         set: set as f64,
         oracle: oracle(record, measured.passes.len()),
@@ -248,7 +253,12 @@ fn oracle(record: &AdviceRecord, passes: usize) -> f64 {
 }
 
 /// `count` experiments with an answer.
-pub fn experiments(seed: u64, count: usize, equal: bool, in_slots: bool) -> Result<Vec<Said>> {
+pub fn experiments(
+    seed: u64,
+    count: usize,
+    equal: bool,
+    in_slots: bool,
+) -> Result<Vec<LayoutTrial>> {
     let study = 80 + u64::from(equal) + 2 * u64::from(in_slots);
     let all = trials(count, |number| {
         experiment(seed_of(seed, study, number), equal, in_slots)
@@ -257,8 +267,8 @@ pub fn experiments(seed: u64, count: usize, equal: bool, in_slots: bool) -> Resu
 }
 
 /// Percentage of experiments for which a condition holds.
-fn share(all: &[Said], holds: impl Fn(&Said) -> bool) -> f64 {
-    100.0 * all.iter().filter(|said| holds(said)).count() as f64 / all.len().max(1) as f64
+fn share(all: &[LayoutTrial], holds: impl Fn(&LayoutTrial) -> bool) -> f64 {
+    100.0 * all.iter().filter(|outcomes| holds(outcomes)).count() as f64 / all.len().max(1) as f64
 }
 
 /// (f): sets, effects and gains of layouts.
@@ -270,30 +280,30 @@ pub fn layouts(seed: u64, size: Size, table: &mut Table) -> Result<()> {
         };
         state(
             "best in the set, %",
-            share(&all, |said| said.has_best),
+            share(&all, |outcomes| outcomes.has_best),
             1,
             Bound::AtLeast(93.0),
         );
-        let sum = |of: fn(&Said) -> f64| all.iter().map(of).sum::<f64>();
-        let ratio = sum(|said| said.set) / sum(|said| said.oracle);
+        let sum = |of: fn(&LayoutTrial) -> f64| all.iter().map(of).sum::<f64>();
+        let ratio = sum(|outcomes| outcomes.set) / sum(|outcomes| outcomes.oracle);
         state(
             "size of the set over an oracle's",
             ratio,
             2,
             Bound::AtMost(1.3),
         );
-        let covered: usize = all.iter().map(|said| said.covered[0]).sum();
-        let effects: usize = all.iter().map(|said| said.covered[1]).sum();
+        let covered: usize = all.iter().map(|outcomes| outcomes.covered[0]).sum();
+        let effects: usize = all.iter().map(|outcomes| outcomes.covered[1]).sum();
         let covered = 100.0 * covered as f64 / effects.max(1) as f64;
         state("effects covered, %", covered, 1, Bound::AtLeast(93.0));
         state(
             "false gains, %",
-            share(&all, |said| said.false_gain),
+            share(&all, |outcomes| outcomes.false_gain),
             1,
             Bound::AtMost(6.0),
         );
         let equal = experiments(seed, size.coverage, true, in_slots)?;
-        let alarms = share(&equal, |said| said.any_effect);
+        let alarms = share(&equal, |outcomes| outcomes.any_effect);
         state(
             "equal layouts: any effect found, %",
             alarms,

@@ -31,7 +31,7 @@ enum Family {
 
 /// How reads and writes share the caps.
 #[derive(Clone, Copy, PartialEq)]
-enum Together {
+enum CapSharing {
     OneBucket,
     BucketEach,
     Harmonic,
@@ -50,7 +50,7 @@ struct Volume {
     sharpness: f64,
     unit: bool,
     write_iops: f64,
-    together: Together,
+    together: CapSharing,
 }
 
 const LIMITER: Volume = Volume {
@@ -63,13 +63,13 @@ const LIMITER: Volume = Volume {
     sharpness: 20.0,
     unit: true,
     write_iops: 0.0,
-    together: Together::OneBucket,
+    together: CapSharing::OneBucket,
 };
 
 const DEVICE: Volume = Volume {
     family: Family::Device,
     unit: false,
-    together: Together::Harmonic,
+    together: CapSharing::Harmonic,
     ..LIMITER
 };
 
@@ -98,7 +98,7 @@ const VOLUMES: [Volume; 15] = [
     Volume {
         unit: false,
         write_iops: 500.0,
-        together: Together::BucketEach,
+        together: CapSharing::BucketEach,
         ..capped("control group 1,000/500", 1_000.0, 50.0, 0.2)
     },
     Volume {
@@ -210,13 +210,13 @@ impl Volume {
         };
         match (cell, self.together) {
             (LimitCell::Writes, _) => writes,
-            (LimitCell::Mix, Together::OneBucket) => reads,
-            (LimitCell::Mix, Together::BucketEach) => {
+            (LimitCell::Mix, CapSharing::OneBucket) => reads,
+            (LimitCell::Mix, CapSharing::BucketEach) => {
                 let [_, bytes_term, latency] = self.terms(bytes, outstanding, self.iops);
                 let caps = 2.0 * self.iops.min(self.write_iops);
                 smooth_minimum(&[caps, 2.0 * bytes_term, latency], self.sharpness)
             }
-            (LimitCell::Mix, Together::Harmonic) => 1.0 / (0.5 / reads + 0.5 / writes),
+            (LimitCell::Mix, CapSharing::Harmonic) => 1.0 / (0.5 / reads + 0.5 / writes),
             _ => reads,
         }
     }
@@ -248,14 +248,14 @@ fn grid(volume: &Volume, scatter: f64, seed: u64) -> LimitRates {
 }
 
 /// Result for a volume.
-struct Said {
+struct VolumeTrial {
     nature: Option<Nature>,
     iops_covered: Option<bool>,
     bytes_covered: Option<bool>,
     repetitions: usize,
 }
 
-fn say(volume: &Volume, scatter: f64, seed: u64) -> Said {
+fn say(volume: &Volume, scatter: f64, seed: u64) -> VolumeTrial {
     let rates = grid(volume, scatter, seed);
     let caps = rates.caps();
     let of_unit = volume.iops * UNIT_BYTES / MIB;
@@ -269,7 +269,7 @@ fn say(volume: &Volume, scatter: f64, seed: u64) -> Said {
         caps.bytes_per_s
             .filter(|_| sharp && caps.counting == Counting::Bytes)
     });
-    Said {
+    VolumeTrial {
         nature: rates.nature().map(|found| found.nature),
         iops_covered: iops.map(|cap| cap.per_s.contains(volume.iops)),
         bytes_covered: bytes.map(|cap| cap.per_s.contains(mib_per_s * MIB)),
@@ -281,8 +281,8 @@ pub(super) fn percent(count: usize, of: usize) -> f64 {
     100.0 * count as f64 / of.max(1) as f64
 }
 
-fn covered(said: &[Said], of: impl Fn(&Said) -> Option<bool>) -> (usize, f64) {
-    let known: Vec<bool> = said.iter().filter_map(of).collect();
+fn covered(outcomes: &[VolumeTrial], of: impl Fn(&VolumeTrial) -> Option<bool>) -> (usize, f64) {
+    let known: Vec<bool> = outcomes.iter().filter_map(of).collect();
     let holds = known.iter().filter(|held| **held).count();
     (known.len(), percent(holds, known.len()))
 }
@@ -292,26 +292,32 @@ fn natures(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     for (number, volume) in VOLUMES.iter().enumerate() {
         for scatter in SCATTERS {
             let study = 300 + 10 * number as u64 + (scatter * 100.0) as u64;
-            let said = trials(size.coverage, |trial| {
+            let outcomes = trials(size.coverage, |trial| {
                 Ok(say(volume, scatter, seed_of(seed, study, trial)))
             })?;
-            state(volume, scatter, &said, table);
+            state(volume, scatter, &outcomes, table);
         }
     }
     Ok(())
 }
 
-fn state(volume: &Volume, scatter: f64, said: &[Said], table: &mut Table) {
+fn state(volume: &Volume, scatter: f64, outcomes: &[VolumeTrial], table: &mut Table) {
     let named = |nature| {
-        let all = said.iter().filter(|one| one.nature == Some(nature));
+        let all = outcomes.iter().filter(|one| one.nature == Some(nature));
         all.count()
     };
     let (limiter, device) = (named(Nature::Limiter), named(Nature::Device));
     let name = format!("limits, {}, {:.0} %", volume.name, 100.0 * scatter);
-    let runs = said.iter().map(|one| one.repetitions).sum::<usize>() as f64 / said.len() as f64;
+    let runs =
+        outcomes.iter().map(|one| one.repetitions).sum::<usize>() as f64 / outcomes.len() as f64;
     table.state(&format!("{name}: runs of a cell"), runs, 1, Bound::None);
-    let share = percent(limiter + device, said.len());
-    table.state_share(&format!("{name}: named, %"), share, said.len(), Bound::None);
+    let share = percent(limiter + device, outcomes.len());
+    table.state_share(
+        &format!("{name}: named, %"),
+        share,
+        outcomes.len(),
+        Bound::None,
+    );
     match volume.family {
         Family::Limiter => {
             if limiter + device > 0 {
@@ -320,11 +326,11 @@ fn state(volume: &Volume, scatter: f64, said: &[Said], table: &mut Table) {
                 table.state_share(&claim, right, limiter + device, Bound::AtLeast(98.0));
             }
             for (what, (known, share)) in [
-                ("IOPS", covered(said, |one| one.iops_covered)),
-                ("bytes", covered(said, |one| one.bytes_covered)),
+                ("IOPS", covered(outcomes, |one| one.iops_covered)),
+                ("bytes", covered(outcomes, |one| one.bytes_covered)),
             ] {
                 // A cap that is seldom visible has no meaningful share.
-                if known >= said.len() / 10 {
+                if known >= outcomes.len() / 10 {
                     let claim = format!("{name}: cap on {what} covered, %");
                     table.state_share(&claim, share, known, Bound::AtLeast(95.0));
                 }
@@ -332,8 +338,8 @@ fn state(volume: &Volume, scatter: f64, said: &[Said], table: &mut Table) {
         }
         Family::Device => {
             let claim = format!("{name}: called a limiter, %");
-            let wrong = percent(limiter, said.len());
-            table.state_share(&claim, wrong, said.len(), Bound::AtMost(3.0));
+            let wrong = percent(limiter, outcomes.len());
+            table.state_share(&claim, wrong, outcomes.len(), Bound::AtMost(3.0));
         }
         Family::Near => {}
     }
@@ -361,11 +367,12 @@ fn bindings(seed: u64, size: Size, table: &mut Table) -> Result<()> {
             let (mut named, mut wrong, mut all) = (0, 0, 0);
             for volume in VOLUMES.iter().filter(|one| !one.spins()) {
                 for (kib, outstanding) in LOADS {
-                    let (right, said) =
+                    let (right, outcomes) =
                         bound(volume, kib * 1024.0, outstanding, scatter, &mut random);
                     all += 1;
-                    named += usize::from(said.is_some());
-                    wrong += usize::from(said.is_some_and(|said| !right.contains(&said)));
+                    named += usize::from(outcomes.is_some());
+                    wrong +=
+                        usize::from(outcomes.is_some_and(|outcomes| !right.contains(&outcomes)));
                 }
             }
             Ok((named, wrong, all))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::{Array, ArraySpec, Simulate};
 use stripewise_lab::experiment::{
-    Experiment, ExperimentPlan, ExperimentRunner, Go, PlannedRun, Progress, conduct,
+    Continuation, Experiment, ExperimentPlan, ExperimentRunner, PlannedRun, Progress, conduct,
 };
 use stripewise_results::{Counting, HostFacts, Interval, RunRecord, TargetFacts, TargetKind};
 use stripewise_runner::session::{Job, JobTarget, Listener, Settings, run_simulated};
@@ -52,8 +52,8 @@ impl ExperimentRunner for Simulated {
         self.elapsed_ns
     }
 
-    fn after_block(&mut self, _progress: &Progress<'_>) -> Result<Go> {
-        Ok(Go::On)
+    fn after_block(&mut self, _progress: &Progress<'_>) -> Result<Continuation> {
+        Ok(Continuation::On)
     }
 }
 
@@ -108,7 +108,7 @@ pub fn measure_on(
     };
     let jobs = [job(workload, limits, None)?];
     arrays
-        .run(&jobs, &settings, &mut Nobody, &AtomicU8::new(0))
+        .run(&jobs, &settings, &mut NullObserver, &AtomicU8::new(0))
         .context("a simulated run failed")
 }
 
@@ -125,8 +125,14 @@ fn run(
     };
     let jobs = [job(workload, limits, recorded)?];
     let arrays = std::slice::from_mut(&mut array);
-    run_simulated(&jobs, arrays, settings, &mut Nobody, &AtomicU8::new(0))
-        .context("a simulated run failed")
+    run_simulated(
+        &jobs,
+        arrays,
+        settings,
+        &mut NullObserver,
+        &AtomicU8::new(0),
+    )
+    .context("a simulated run failed")
 }
 
 fn job(
@@ -195,9 +201,9 @@ fn settings() -> Settings {
 }
 
 /// These runs are neither stored nor displayed.
-struct Nobody;
+struct NullObserver;
 
-impl Listener for Nobody {
+impl Listener for NullObserver {
     fn begin(&mut self, _skeleton: &RunRecord) {}
     fn interval(&mut self, _summary: &IntervalSummary, _intervals: &[Interval]) {}
     fn measured(&mut self, _record: &RunRecord) {}

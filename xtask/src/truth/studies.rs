@@ -310,11 +310,11 @@ fn power(seed: u64, size: Size, table: &mut Table) -> Result<()> {
         plan.time_budget_ns = Some(1_440 * SECOND);
         trial(&plan, vec![spec.clone(), faster(&spec, 2.4)])
     })?;
-    tell_power("(d) 2.4 % on four disks", &seen, 0, table);
+    report_power("(d) 2.4 % on four disks", &seen, 0, table);
     Ok(())
 }
 
-fn tell_power(name: &str, seen: &[Trial], row: usize, table: &mut Table) {
+fn report_power(name: &str, seen: &[Trial], row: usize, table: &mut Table) {
     let found = percent_of(seen, |trial| {
         trial.rows[row].found() && trial.rows[row].estimate_percent > 0.0
     });
@@ -358,6 +358,6 @@ fn eva(seed: u64, size: Size, table: &mut Table) -> Result<()> {
         2,
         Bound::None,
     );
-    tell_power("(d) EVA8100, 31.5K against 64K", &seen, PRIMARY, table);
+    report_power("(d) EVA8100, 31.5K against 64K", &seen, PRIMARY, table);
     Ok(())
 }

@@ -34,11 +34,11 @@ struct Count {
 }
 
 impl Count {
-    fn add(&mut self, said: Said) {
-        match said {
-            Said::Covers => self.covered += 1,
-            Said::NotReached => self.not_reached += 1,
-            Said::Misses(what) => self.missed.push(what),
+    fn add(&mut self, outcomes: SustainedOutcome) {
+        match outcomes {
+            SustainedOutcome::Covers => self.covered += 1,
+            SustainedOutcome::NotReached => self.not_reached += 1,
+            SustainedOutcome::Misses(what) => self.missed.push(what),
         }
     }
 
@@ -48,7 +48,7 @@ impl Count {
     }
 }
 
-enum Said {
+enum SustainedOutcome {
     Covers,
     NotReached,
     Misses(String),
@@ -74,10 +74,10 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
         Ok([Some(of_bench), of_align, Some(of_check)])
     })?;
     let mut counts = [Count::default(), Count::default(), Count::default()];
-    for said in all {
-        for (count, said) in counts.iter_mut().zip(said) {
-            if let Some(said) = said {
-                count.add(said);
+    for outcomes in all {
+        for (count, outcomes) in counts.iter_mut().zip(outcomes) {
+            if let Some(outcomes) = outcomes {
+                count.add(outcomes);
             }
         }
     }
@@ -160,7 +160,7 @@ impl Case {
         rate(RAMP_NS, (OPERATIONS / about * 1e9) as u64)
     }
 
-    fn asked(&self, program: &Path, words: &[&str]) -> Result<Value> {
+    fn run_json(&self, program: &Path, words: &[&str]) -> Result<Value> {
         let folder = tempfile::tempdir().context("cannot make a folder")?;
         let output = Command::new(program)
             .arg("--store")
@@ -176,15 +176,15 @@ impl Case {
     }
 
     /// The rate of an answer is the sustained rate at its load.
-    fn bench(&self, program: &Path) -> Result<Said> {
+    fn bench(&self, program: &Path) -> Result<SustainedOutcome> {
         let seed = (self.seed % 1_000_000).to_string();
         let words = ["bench", &self.target, "--series", "random-write"];
         let words = [&words[..], &["--slo", self.limit, "--seed", &seed]].concat();
-        let document = self.asked(program, &words)?;
+        let document = self.run_json(program, &words)?;
         let answer = &document["series"][0]["answer"];
         let (Some(load), Some(rate)) = (answer["in_flight"].as_f64(), answer["iops"].as_f64())
         else {
-            return Ok(Said::NotReached);
+            return Ok(SustainedOutcome::NotReached);
         };
         let (lower, upper) = (load.floor().max(1.0), load.ceil().max(1.0));
         let below = self.truth(None, lower as u32)?;
@@ -196,8 +196,8 @@ impl Case {
         let low = answer["iops_low"].as_f64().unwrap_or(0.0);
         let high = answer["iops_high"].as_f64().unwrap_or(f64::INFINITY);
         Ok(match (low..=high).contains(&truth) {
-            true => Said::Covers,
-            false => Said::Misses(format!(
+            true => SustainedOutcome::Covers,
+            false => SustainedOutcome::Misses(format!(
                 "{} {} in flight: {rate:.1} ({low:.1}-{high:.1}), true {truth:.1}",
                 self.target, load
             )),
@@ -205,7 +205,7 @@ impl Case {
     }
 
     /// The interval contains the true effect of the offset.
-    fn align(&self, program: &Path) -> Result<Said> {
+    fn align(&self, program: &Path) -> Result<SustainedOutcome> {
         let target = format!("{}&offset=63s", self.target);
         let seed = (self.seed % 1_000_000).to_string();
         let words = [
@@ -217,29 +217,29 @@ impl Case {
             "--seed",
             &seed,
         ];
-        let document = self.asked(program, &words)?;
+        let document = self.run_json(program, &words)?;
         let row = &document["comparisons"][0]["rows"][0];
         let ends = &row["interval_percent"];
         let (Some(low), Some(high)) = (ends[0].as_f64(), ends[1].as_f64()) else {
-            return Ok(Said::NotReached);
+            return Ok(SustainedOutcome::NotReached);
         };
         let claims = document["experiment"]["sustained"].as_array();
         let is_reached = |one: &Value| one["claim"] == "sustained" || one["claim"] == "at-least";
         if !claims.is_none_or(|all| all.iter().all(is_reached)) {
-            return Ok(Said::NotReached);
+            return Ok(SustainedOutcome::NotReached);
         }
         let (from, to) = (self.truth(Some("63s"), 32)?, self.truth(Some("1M"), 32)?);
         let truth = 100.0 * (to / from - 1.0);
         Ok(match (low..=high).contains(&truth) {
-            true => Said::Covers,
-            false => Said::Misses(format!(
+            true => SustainedOutcome::Covers,
+            false => SustainedOutcome::Misses(format!(
                 "{target}: {low:.2} to {high:.2} %, true {truth:.2} %"
             )),
         })
     }
 
     /// Nine tenths of the sustained rate are feasible, and eleven tenths are not.
-    fn check(&self, program: &Path) -> Result<Said> {
+    fn check(&self, program: &Path) -> Result<SustainedOutcome> {
         let truth = self.truth(None, 32)?;
         let [less, more] = [0.9, 1.1].map(|part| format!("random-write iops>={:.0}", part * truth));
         let words = [
@@ -250,13 +250,13 @@ impl Case {
             "--require",
             &more,
         ];
-        let document = self.asked(program, &words)?;
+        let document = self.run_json(program, &words)?;
         let required = &document["requirements"];
         Ok(
             match (required[0]["met"].as_bool(), required[1]["met"].as_bool()) {
-                (Some(true), Some(false)) => Said::Covers,
-                _ if required[0]["measured"].is_null() => Said::NotReached,
-                _ => Said::Misses(format!(
+                (Some(true), Some(false)) => SustainedOutcome::Covers,
+                _ if required[0]["measured"].is_null() => SustainedOutcome::NotReached,
+                _ => SustainedOutcome::Misses(format!(
                     "{}: {} measured, true {truth:.1}",
                     self.target, required[0]["measured_words"]
                 )),

@@ -6,7 +6,7 @@ use super::answers::at_a_soft_knee;
 use super::arrays::{DISKS, FLASH, array, faster};
 use super::layouts::experiments;
 use super::observed::{Culprit, closed_loads, closednesses, open_loads, tally};
-use super::patterns::{Family, Off, Verdict, filled, profiles, verdicts};
+use super::patterns::{Family, ProfileErrors, Verdict, filled, profiles, verdicts};
 use super::simulated::measure;
 use super::studies::{aligned_trials, coverage_trials, drift_trials, ground};
 use super::trial::Trial;
@@ -84,21 +84,21 @@ fn the_answers_of_benches_are_in_their_intervals() {
 fn the_best_layout_is_in_the_set_and_effects_are_covered() {
     for in_slots in [false, true] {
         let all = experiments(SEED, 30, false, in_slots).expect("experiments");
-        let kept = all.iter().filter(|said| said.has_best).count();
+        let kept = all.iter().filter(|outcomes| outcomes.has_best).count();
         // 5 % of 30 and 2.75 standard deviations.
         assert!(
             all.len() >= 20 && all.len() - kept <= 4,
             "{kept} of {}",
             all.len()
         );
-        let covered: usize = all.iter().map(|said| said.covered[0]).sum();
-        let effects: usize = all.iter().map(|said| said.covered[1]).sum();
+        let covered: usize = all.iter().map(|outcomes| outcomes.covered[0]).sum();
+        let effects: usize = all.iter().map(|outcomes| outcomes.covered[1]).sum();
         assert!(covered * 100 >= effects * 92, "{covered} of {effects}");
-        let false_gains = all.iter().filter(|said| said.false_gain).count();
+        let false_gains = all.iter().filter(|outcomes| outcomes.false_gain).count();
         assert!(false_gains <= 4, "{false_gains}");
     }
     let equal = experiments(SEED, 30, true, false).expect("experiments");
-    let alarms = equal.iter().filter(|said| said.any_effect).count();
+    let alarms = equal.iter().filter(|outcomes| outcomes.any_effect).count();
     assert!(alarms <= 4, "{alarms}");
 }
 
@@ -121,8 +121,9 @@ fn patterns_that_are_not_there_are_not_found() {
 #[test]
 fn zones_seeks_and_rotation_of_disks_are_within_their_bounds() {
     let all = profiles(SEED, 4).expect("disks");
-    let within =
-        |off: &Off| off.zones_percent < 2.0 && off.seek_percent < 5.0 && off.rotation_percent < 0.1;
+    let within = |off: &ProfileErrors| {
+        off.zones_percent < 2.0 && off.seek_percent < 5.0 && off.rotation_percent < 0.1
+    };
     assert!(all.iter().all(within), "{all:?}");
 }
 

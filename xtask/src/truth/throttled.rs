@@ -151,8 +151,8 @@ pub fn run(mut arguments: Arguments) -> Result<()> {
     let store = folder.path().join("store.db");
     let mut misses = 0;
     for number in 1..=tries {
-        let (said, sentence) = bench(&program, device, &store, number)?;
-        let Some([rate, low, high]) = said else {
+        let (outcomes, sentence) = bench(&program, device, &store, number)?;
+        let Some([rate, low, high]) = outcomes else {
             println!("try {number}: no interval: MISSED: {sentence}");
             misses += 1;
             continue;

@@ -84,7 +84,7 @@ impl Programs {
     fn run_all(&self, arguments: &[&str]) -> Result<Outcome> {
         let mut all = Outcome::default();
         for program in &self.all {
-            all.add(self.run(program, arguments, THREADS, Shown::Progress)?);
+            all.add(self.run(program, arguments, THREADS, ProgressMode::Progress)?);
         }
         Ok(all)
     }
@@ -95,7 +95,7 @@ impl Programs {
         program: &Program,
         arguments: &[&str],
         threads: usize,
-        shown: Shown,
+        shown: ProgressMode,
     ) -> Result<Outcome> {
         let mut test = Command::new(&program.path);
         test.args(arguments)
@@ -166,12 +166,16 @@ fn doc_tests(root: &Path, words: &[&str]) -> Result<Outcome> {
     println!("-- examples in documentation");
     let mut test = cargo(root, &["test", "--workspace", "--locked", "--doc"]);
     test.arg("--no-fail-fast").arg("--").args(words);
-    follow(&mut test, "examples in documentation", Shown::Progress)
+    follow(
+        &mut test,
+        "examples in documentation",
+        ProgressMode::Progress,
+    )
 }
 
 /// Progress display while tests run.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum ProgressMode {
     /// A line per program; on a terminal with its progress.
     Progress,
     /// None.
@@ -179,7 +183,7 @@ enum Shown {
 }
 
 /// Runs a program with libtest output, and parses its results.
-fn follow(test: &mut Command, name: &str, shown: Shown) -> Result<Outcome> {
+fn follow(test: &mut Command, name: &str, shown: ProgressMode) -> Result<Outcome> {
     let what = shell::line(test);
     let mut child = test
         .stdin(Stdio::null())
@@ -208,7 +212,7 @@ fn follow(test: &mut Command, name: &str, shown: Shown) -> Result<Outcome> {
                     true => outcome.error_line(&line),
                     false => outcome.line(name, &line),
                 }
-                if shown == Shown::Progress && std::io::stderr().is_terminal() {
+                if shown == ProgressMode::Progress && std::io::stderr().is_terminal() {
                     eprint!("\r{name}: {} tests", outcome.counts.all());
                 }
             }
@@ -235,7 +239,7 @@ fn follow(test: &mut Command, name: &str, shown: Shown) -> Result<Outcome> {
     };
     drop(readers);
     outcome.end(name, status);
-    if shown == Shown::Progress && outcome.counts.all() > 0 {
+    if shown == ProgressMode::Progress && outcome.counts.all() > 0 {
         let seconds = began.elapsed().as_secs_f64();
         if std::io::stderr().is_terminal() {
             eprint!("\r");
@@ -306,7 +310,7 @@ mod tests {
         let late = "echo running 1 test; (sleep 5; echo 'test a ... ok'; echo 'test result: ok.'; \
                     exec sleep 60) & exit 0";
         let mut shell = Command::new("sh");
-        let outcome = follow(shell.args(["-c", late]), "late", Shown::Nothing).unwrap();
+        let outcome = follow(shell.args(["-c", late]), "late", ProgressMode::Nothing).unwrap();
         let failed: Vec<_> = outcome.failures.iter().map(|(name, _)| name).collect();
         assert_eq!((outcome.counts.passed, failed), (1, vec![]));
     }

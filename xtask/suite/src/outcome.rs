@@ -95,9 +95,9 @@ impl Outcome {
         };
         self.slow.remove(name);
         match result {
-            Ended::Passed => self.counts.passed += 1,
-            Ended::Ignored => self.counts.skipped += 1,
-            Ended::Failed => self.failed(program, name),
+            TestOutcome::Passed => self.counts.passed += 1,
+            TestOutcome::Ignored => self.counts.skipped += 1,
+            TestOutcome::Failed => self.failed(program, name),
         }
     }
 
@@ -199,20 +199,20 @@ impl Outcome {
     }
 }
 
-enum Ended {
+enum TestOutcome {
     Passed,
     Failed,
     Ignored,
 }
 
 /// The test whose result a line reports.
-fn ended(line: &str) -> Option<(&str, Ended)> {
+fn ended(line: &str) -> Option<(&str, TestOutcome)> {
     let (name, result) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
     let name = name.trim_end_matches(" - should panic");
     match result.split([' ', ',']).next()? {
-        "ok" => Some((name, Ended::Passed)),
-        "FAILED" => Some((name, Ended::Failed)),
-        "ignored" => Some((name, Ended::Ignored)),
+        "ok" => Some((name, TestOutcome::Passed)),
+        "FAILED" => Some((name, TestOutcome::Failed)),
+        "ignored" => Some((name, TestOutcome::Ignored)),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use crate::arguments::Arguments;
 use crate::load::Load;
 use crate::outcome::Outcome;
 use crate::passes::{Done, Group, Kind, Ledger, order};
-use crate::{Programs, Shown, THREADS, names, print_skips, shell};
+use crate::{Programs, ProgressMode, THREADS, names, print_skips, shell};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -263,7 +263,12 @@ impl Suite {
         let mut arguments = vec!["--exact"];
         arguments.extend(group.tests.iter().map(String::as_str));
         let program = &self.programs.all[group.program];
-        (self.programs).run(program, &arguments, THREADS / AT_ONCE, Shown::Nothing)
+        (self.programs).run(
+            program,
+            &arguments,
+            THREADS / AT_ONCE,
+            ProgressMode::Nothing,
+        )
     }
 
     fn show(&self, group: &Group, done: &Done, took: Duration) {

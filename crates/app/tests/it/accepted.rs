@@ -99,7 +99,7 @@ fn keep_as_measured(desk: &Desk, device: &Loop, measured_at: &str) {
         "confidence": 0.999,
     });
     kept.json = facts.to_string();
-    store.keep_document("layout", &kept).expect("kept");
+    store.store_document("layout", &kept).expect("kept");
 }
 
 /// Lines are wrapped where the terminal ends.
@@ -160,8 +160,8 @@ fn is_used_and_marked(desk: &Desk, device: &Loop, measured_at: &str) {
 
     desk.run(&["disks", &device.device, "--forget"]);
     let forgotten = desk.run(&["disks", &device.device]);
-    let said = &forgotten.stdout;
-    assert!(!said.contains("measured by timed reads"), "{said}");
+    let message = &forgotten.stdout;
+    assert!(!message.contains("measured by timed reads"), "{message}");
 }
 
 #[test]

@@ -156,10 +156,10 @@ fn layouts_lie_side_by_side_only_where_that_can_be_judged() {
     let document = slots("sim:raid10-10k?offset=63s", &short).ended(1).json();
     assert_eq!(document.at("recommendation.layout.offset").text(), "1M");
     let notes = document.at("notes").items();
-    let told = notes
+    let shown_text = notes
         .iter()
         .any(|note| note.text().contains("best slot is ahead of the worst by"));
-    assert!(told, "{}", document.json());
+    assert!(shown_text, "{}", document.json());
     // The runs say where they were.
     let places = desk.ids().into_iter().map(|id| {
         let record = desk.json(&["history", "show", &id]);

@@ -193,11 +193,11 @@ fn writes_off_the_blocks_of_the_file_system_are_warned_of() {
         );
     }
     let notes = document.at("comparisons.0.notes").items();
-    let told = |note: &Json| {
+    let shown_text = |note: &Json| {
         note.text()
             .contains("the file system's numbers, not the disk's")
     };
-    assert!(notes.iter().any(told), "{}", answer.stdout);
+    assert!(notes.iter().any(shown_text), "{}", answer.stdout);
 }
 
 #[test]

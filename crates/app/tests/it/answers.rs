@@ -14,7 +14,7 @@ fn void_bench(desk: &Desk) -> Answer {
         desk.run(&[&bench[..], &["--series", "random-read,log"]].concat())
     };
     let only = "Random read: no answer; its only step";
-    long_enough_from(30, measure, |said| !said.stdout.contains(only))
+    long_enough_from(30, measure, |message| !message.stdout.contains(only))
 }
 
 #[track_caller]
@@ -31,8 +31,8 @@ fn check_void_in_csv(csv: &str) {
 #[test]
 fn a_void_bench_has_no_answer_in_any_form() {
     let desk = Desk::new();
-    let said = void_bench(&desk).ended(1);
-    let short = &said.stdout;
+    let message = void_bench(&desk).ended(1);
+    let short = &message.stdout;
     assert!(short.contains("Random read: no answer; all "), "{short}");
     assert!(short.contains("Log: no answer; its only step is VOID (null-engine)"));
     assert!(short.contains("VOID: these numbers are not the disk's (null-engine)"));
@@ -301,8 +301,8 @@ fn a_stopped_bench_says_so_in_every_form() {
     let mut running = desk.start(&bench);
     until_complete(&desk, &mut running, 1);
     running.signal(Signal::INT);
-    let said = running.wait().ended(130);
-    let short = said.stdout.clone();
+    let message = running.wait().ended(130);
+    let short = message.stdout.clone();
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let words =
         "Stopped before its end: Random read. Series planned after that, if any, were not run";
@@ -317,7 +317,11 @@ fn a_stopped_bench_says_so_in_every_form() {
     }
     assert!(short.contains("(partial)"), "{short}");
     for unknown in ["is unknown there", "broken off", "0.00 IOPS"] {
-        assert!(!said.stdout.contains(unknown), "{unknown}: {}", said.stdout);
+        assert!(
+            !message.stdout.contains(unknown),
+            "{unknown}: {}",
+            message.stdout
+        );
     }
     let document = desk.json(&["history", "show", "last"]);
     assert!(document.at("series.0.partial").truth());
@@ -356,13 +360,13 @@ fn a_bench_that_may_only_read_announces_what_it_runs() {
     let desk = Desk::new();
     let file = desk.file("data");
     users_file(&file, 8 << 20);
-    let said = desk
+    let message = desk
         .run(&["bench", &file, "--busy-ok", "--step", "30ms"])
         .stderr;
-    assert!(said.contains("only reads are measured"), "{said}");
+    assert!(message.contains("only reads are measured"), "{message}");
     assert!(
-        said.contains("Series: random-read, sequential-read\n"),
-        "{said}"
+        message.contains("Series: random-read, sequential-read\n"),
+        "{message}"
     );
-    assert!(!said.contains("random-write"), "{said}");
+    assert!(!message.contains("random-write"), "{message}");
 }

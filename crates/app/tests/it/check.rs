@@ -39,7 +39,7 @@ fn checked(desk: &Desk, code: i32, arguments: &[&str]) -> Json {
     desk.run(&all).ended(code).json()
 }
 
-fn said(answer: &Answer, words: &str) {
+fn assert_prints(answer: &Answer, words: &str) {
     let flat = answer
         .stdout
         .split_whitespace()
@@ -69,7 +69,7 @@ fn what_a_check_found_is_told_in_text_and_as_a_document() {
         "MISSED: iops>=1000000:",
         "(random read, 8K, 8 threads of 4; median of 6 runs)",
     ] {
-        said(&answer, words);
+        assert_prints(&answer, words);
     }
     // The picture is passed on alone.
     let picture = desk.file("check.svg");
@@ -87,11 +87,11 @@ fn what_a_check_found_is_told_in_text_and_as_a_document() {
     desk.run(&["report", "last", "-o", &page]).ended(0);
     let page = std::fs::read_to_string(page).expect("a page");
     let shown = desk.run(&["history", "show", "last"]).ended(0);
-    said(
+    assert_prints(
         &shown,
         "The loss is tolerated: it is not certainly above 20 %.",
     );
-    said(&shown, "MISSED: iops>=1000000:");
+    assert_prints(&shown, "MISSED: iops>=1000000:");
     for words in [
         "Check against the baseline baseline",
         "64K then, 31.5K now",
@@ -108,7 +108,7 @@ fn what_a_check_found_is_told_in_text_and_as_a_document() {
     // What is tolerated there is not called worse here.
     let quiet = [&["check", MISALIGNED, "-q"], &more[..]].concat();
     let answer = desk.run(&quiet).ended(1);
-    said(&answer, "MISSED: iops>=1000000:");
+    assert_prints(&answer, "MISSED: iops>=1000000:");
     assert!(!answer.stdout.contains("WORSE"), "{}", answer.stdout);
     desk.run(&["check", "sim:raid10-10k?offset=64K&disks=6"])
         .failed(3, &["size in use:", "--changed"]);
@@ -118,7 +118,7 @@ fn what_a_check_found_is_told_in_text_and_as_a_document() {
 fn a_gentle_check_names_no_switch_that_it_does_not_take() {
     let desk = desk_with_baseline();
     let first = desk.run(&["check", "--gentle", "--repeat", "3"]).done();
-    said(&first, "These are the first gentle runs");
+    assert_prints(&first, "These are the first gentle runs");
     // The load is the baseline's: a hint that names a switch of it says so.
     let words: Vec<&str> = first.stdout.split_whitespace().collect();
     let flat = words.join(" ");

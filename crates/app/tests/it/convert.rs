@@ -20,8 +20,8 @@ fn a_batch_file_becomes_a_plan_that_runs() {
     ];
     let converted = desk.run(&words).done();
     assert_eq!(converted.stdout, "");
-    let said = "pauses between calls are left out";
-    assert!(converted.stderr.contains(said), "{}", converted.stderr);
+    let message = "pauses between calls are left out";
+    assert!(converted.stderr.contains(message), "{}", converted.stderr);
     let json = desk.json(&["run", "--plan", "plan.toml"]);
     assert_eq!(json.at("runs").items().len(), 2);
     let cursor = json.at("runs.1.jobs.0.workload.cursor").text();
@@ -41,8 +41,8 @@ fn a_plan_may_be_made_for_drives_of_another_machine() {
     let target = "target = \"/srv/not/here/t.dat\"";
     assert!(known.stdout.contains(target), "{}", known.stdout);
     let unknown = desk.run(&words).done();
-    let said = "L:t.dat: map it to a path here";
-    assert!(unknown.stderr.contains(said), "{}", unknown.stderr);
+    let message = "L:t.dat: map it to a path here";
+    assert!(unknown.stderr.contains(message), "{}", unknown.stderr);
 }
 
 #[test]

@@ -87,8 +87,8 @@ fn discards_are_counted_apart_from_reads_and_writes() {
     let intervals = outcome.at("intervals").items();
     let in_intervals = intervals.iter().map(|one| count(one, "discard_operations"));
     assert_eq!(in_intervals.sum::<u64>(), kinds[2]);
-    let told = ["--discard", "--size", "16M"];
-    with_operations(&desk, &volume, &told, &["discard"], 100);
+    let shown_text = ["--discard", "--size", "16M"];
+    with_operations(&desk, &volume, &shown_text, &["discard"], 100);
     let text = desk.run(&["history", "show", "last", "--explain"]).done();
     for word in ["random discard", "discarded-space", "iB discarded in "] {
         assert!(text.stdout.contains(word), "{word}: {}", text.stdout);
@@ -363,14 +363,14 @@ fn discards_that_cannot_be_are_refused_with_the_reason() {
         (&["--discard", "--poll"], "cannot be combined with discards"),
         (&["--discard", "--verify"], "nothing to verify"),
     ];
-    for (switches, said) in usage {
+    for (switches, message) in usage {
         let switches = [switches, &["--size", "16M"]].concat();
         desk.run(&discarding(&volume, &switches))
-            .failed(2, &[said, "hint:"]);
+            .failed(2, &[message, "hint:"]);
     }
-    let told = |answer: Answer, said: &str| answer.failed(3, &[said, "hint:"]);
+    let shown_text = |answer: Answer, message: &str| answer.failed(3, &[message, "hint:"]);
     let simulated = ["run", "sim:nvme", "--duration", "10ms", "--discard"];
-    told(desk.run(&simulated), "no discards");
+    shown_text(desk.run(&simulated), "no discards");
     let small = [
         "run",
         &volume,
@@ -384,6 +384,6 @@ fn discards_that_cannot_be_are_refused_with_the_reason() {
     let small = [&small[..], &["--block", "512", "--cache", "buffered"]].concat();
     let answer = desk.run(&small);
     assert!(!answer.stderr.contains("Filling"), "{}", answer.stderr);
-    told(answer, "whole units");
+    shown_text(answer, "whole units");
     assert_eq!(desk.ids().len(), 0, "nothing was measured");
 }

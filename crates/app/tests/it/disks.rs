@@ -5,7 +5,9 @@
 mod layout;
 
 use crate::report::schema;
-use crate::support::{Answer, Desk, Json, Loop, MIB, as_nobody, can_run, run, text, with_json};
+use crate::support::{
+    Answer, Desk, Json, Loop, MIB, as_unprivileged, can_run, run, text, with_json,
+};
 use layout::lay_out;
 use std::path::{Path, PathBuf};
 
@@ -302,7 +304,7 @@ fn a_loop_device_is_shown_with_what_it_stands_on() {
         &["setpriv"],
     ) {
         let command = desk.command(&["disks", &device.device]);
-        let found = Answer::of(&mut as_nobody(&command, &[]));
+        let found = Answer::of(&mut as_unprivileged(&command, &[]));
         assert!(
             found.stderr.contains("run as root"),
             "{}{}",

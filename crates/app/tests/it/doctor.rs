@@ -63,12 +63,12 @@ fn doctor_reads_no_directory_and_says_so() {
 fn doctor_names_a_directory_that_no_test_file_fits_in() {
     let desk = Desk::new();
     let checks = desk.json(&["doctor", "/proc"]).at("checks").items();
-    let said = checks
+    let message = checks
         .iter()
         .find(|check| check.at("name").text() == "test file");
-    let said = said.expect("a test file is spoken of");
-    assert!(!said.at("good").truth());
-    assert!(!said.at("hint").text().is_empty());
+    let message = message.expect("a test file is spoken of");
+    assert!(!message.at("good").truth());
+    assert!(!message.at("hint").text().is_empty());
 }
 
 #[test]

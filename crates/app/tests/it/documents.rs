@@ -251,10 +251,10 @@ fn a_closed_loop_obeys_littles_law() {
         let by_law =
             outcome.at("iops").number() * outcome.at("read.latency_ns.mean").number() / 1e9;
         let mean = outcome.at("outstanding_mean").number();
-        let asked: f64 = outstanding.parse().expect("a number");
+        let requested: f64 = outstanding.parse().expect("a number");
         // Operations that straddle an end of the window count for one and not
         // for the other: one part in a thousand at these lengths.
-        assert!((mean / asked - 1.0).abs() < 0.01, "{target}: {mean}");
+        assert!((mean / requested - 1.0).abs() < 0.01, "{target}: {mean}");
         assert!(
             (by_law / mean - 1.0).abs() < 0.01,
             "{target}: {by_law} {mean}"

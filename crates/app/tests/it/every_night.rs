@@ -297,10 +297,10 @@ fn the_lines_for_cron_do_what_the_page_says() {
         assert!(!job.contains('%'), "{job}");
         let run = |duration: &str| {
             let output = as_cron(home, &here(fields[5].trim(), &volume, duration));
-            let said = String::from_utf8_lossy(&output.stderr);
+            let message = String::from_utf8_lossy(&output.stderr);
             assert!(
                 output.stdout.is_empty() && output.stderr.is_empty(),
-                "{said}"
+                "{message}"
             );
             let logged = std::fs::read_to_string(&log).unwrap_or_default();
             // A run may be void: of too few operations, or for what lies below temporary files.
@@ -364,7 +364,7 @@ fn the_units_for_systemd_are_valid_and_start_a_check() {
         .args(&paths)
         .output();
     let verified = verified.expect("systemd-analyze");
-    let said = String::from_utf8_lossy(&verified.stderr);
-    assert!(verified.status.success(), "{said}");
-    assert!(!said.contains("stripewise-check"), "{said}");
+    let message = String::from_utf8_lossy(&verified.stderr);
+    assert!(verified.status.success(), "{message}");
+    assert!(!message.contains("stripewise-check"), "{message}");
 }

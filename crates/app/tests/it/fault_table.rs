@@ -151,18 +151,18 @@ fn provoke(cell: &Cell) -> Given {
         .expect("a shell");
     let stdout = String::from_utf8_lossy(&output.stdout);
     let stderr = String::from_utf8_lossy(&output.stderr);
-    let said = format!("{stderr}\n{stdout}");
-    let said = said.replace(text(place.path()), "");
+    let message = format!("{stderr}\n{stdout}");
+    let message = message.replace(text(place.path()), "");
     Given {
         code: output.status.code().unwrap_or(-1),
-        sentence: sentence(cell.fault, &said),
+        sentence: sentence(cell.fault, &message),
     }
 }
 
 /// What tells of the fault, the first that is there: an error, else what else is known of
 /// it, by what a line begins with.
-fn sentence(fault: &str, said: &str) -> String {
-    const TELLING: [&str; 5] = [
+fn sentence(fault: &str, message: &str) -> String {
+    const REVEALING: [&str; 5] = [
         "error: ",
         "FAULTS: ",
         "NOT PASSED: ",
@@ -176,9 +176,9 @@ fn sentence(fault: &str, said: &str) -> String {
         "kill -9" => &["note: a run was left", "note: runs were left"],
         _ => &[],
     };
-    let lines: Vec<&str> = said.lines().collect();
-    for telling in TELLING.iter().chain(own) {
-        let Some(at) = lines.iter().position(|line| line.starts_with(telling)) else {
+    let lines: Vec<&str> = message.lines().collect();
+    for revealing in REVEALING.iter().chain(own) {
+        let Some(at) = lines.iter().position(|line| line.starts_with(revealing)) else {
             continue;
         };
         let is_more = |line: &&&str| line.starts_with("  ") && !line.starts_with("  hint: ");
@@ -316,8 +316,8 @@ fn faults_end_with_the_sentences_and_codes_of_the_table() {
     let path = folder("tests/faults/FAULTS.md");
     let mut given: BTreeMap<(&str, &str), Option<Given>> = BTreeMap::new();
     for cell in &all {
-        let asked = whole || SHARE.contains(&(cell.fault, cell.command));
-        let provoked = (asked && !cell.script.starts_with('-')).then(|| provoke(cell));
+        let requested = whole || SHARE.contains(&(cell.fault, cell.command));
+        let provoked = (requested && !cell.script.starts_with('-')).then(|| provoke(cell));
         given.insert((cell.fault, cell.command), provoked);
     }
     if whole && std::env::var("STRIPEWISE_WRITE_TABLES").is_ok() {

@@ -163,8 +163,8 @@ fn a_volume_that_fills_up_while_the_test_file_is_made_is_told() {
             // the space is taken or when it is written.
             let answer = answer.failed(3, &[mount.text()]);
             let words = ["file system", "No space left"];
-            let said = words.iter().any(|word| answer.stderr.contains(word));
-            assert!(said, "{}", answer.stderr);
+            let message = words.iter().any(|word| answer.stderr.contains(word));
+            assert!(message, "{}", answer.stderr);
             assert_eq!(names(mount.text()), ["hog"]);
             assert!(desk.ids().is_empty());
             return true;

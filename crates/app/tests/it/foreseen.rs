@@ -95,9 +95,9 @@ fn zeros_and_holes_are_reported_before_the_first_operation() {
         .done();
     let job = crate::support::only_job(&answer.json());
     let void = codes(&job);
-    let told = answer.stderr.find("results will be void (");
-    let told = told.unwrap_or_else(|| panic!("{}", answer.stderr));
-    assert!(told < answer.stderr.find("Measuring").expect("progress"));
+    let shown_text = answer.stderr.find("results will be void (");
+    let shown_text = shown_text.unwrap_or_else(|| panic!("{}", answer.stderr));
+    assert!(shown_text < answer.stderr.find("Measuring").expect("progress"));
     assert!(
         void.iter()
             .any(|code| code == "sparse-file" || code == "zero-data"),

@@ -40,8 +40,11 @@ fn a_file_system_has_the_allocation_unit_and_the_stripes_that_were_asked_for() {
     assert_eq!(made.at("report.allocation_unit_bytes").count(), 4096);
     assert_eq!(made.at("report.stripe_unit_bytes").count(), 64 << 10);
     assert_eq!(made.at("report.stripe_width_bytes").count(), 256 << 10);
-    let told = run("tune2fs", &["-l", &device.device]);
-    assert!(told.contains("Block size:               4096"), "{told}");
+    let shown_text = run("tune2fs", &["-l", &device.device]);
+    assert!(
+        shown_text.contains("Block size:               4096"),
+        "{shown_text}"
+    );
     // Now there is something to lose, and the plan says so.
     let plan = desk.run(&line).done();
     assert!(

@@ -370,14 +370,14 @@ fn the_list_names_repetitions_and_what_number_of_a_bench_it_shows() {
 fn the_list_says_what_studies_came_to_and_a_bench_with_requirements_is_one() {
     let desk = Desk::new();
     let require = ["--require", "random-read iops>=800"];
-    let together = ["--require", "random-read p99<15ms"];
+    let multi_host = ["--require", "random-read p99<15ms"];
     let series = ["--series", "random-read"];
     desk.run(
         &[
             &["bench", "sim:raid10-10k"][..],
             &series,
             &require,
-            &together,
+            &multi_host,
         ]
         .concat(),
     );

@@ -66,8 +66,8 @@ fn a_directory_gives_the_results_in_it() {
         "{}",
         answer.stdout
     );
-    let said = "notes.md: was not written by a known tool; skipped";
-    assert!(answer.stderr.contains(said), "{}", answer.stderr);
+    let message = "notes.md: was not written by a known tool; skipped";
+    assert!(answer.stderr.contains(message), "{}", answer.stderr);
 }
 
 #[test]
@@ -84,8 +84,12 @@ fn results_that_are_whole_are_taken_where_that_is_asked_for() {
     desk.run(&["history"]).failed(5, &["there is no store at"]);
     let taken = import(&desk, &["three.txt", "--whole-results"]).done();
     assert!(taken.stdout.contains("2 results saved"), "{}", taken.stdout);
-    for said in ["line 10", "is left out", "999.99"] {
-        assert!(taken.stderr.contains(said), "{said}: {}", taken.stderr);
+    for message in ["line 10", "is left out", "999.99"] {
+        assert!(
+            taken.stderr.contains(message),
+            "{message}: {}",
+            taken.stderr
+        );
     }
     desk.write("bad.txt", &broken);
     import(&desk, &["bad.txt", "--whole-results"]).failed(2, &["999.99"]);
@@ -348,8 +352,8 @@ fn what_fio_measured_here_is_imported_and_compared_with_ours() {
             .arg(format!("--output-format={format}"))
             .output()
             .expect("fio runs");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{said}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{message}");
         // fio prints warnings into the same stream.
         let text = String::from_utf8_lossy(&output.stdout);
         desk.write("fio.json", &format!("note: something about clocks\n{text}"));

@@ -171,8 +171,8 @@ fn clean_removes_what_was_made_and_only_with_yes() {
     desk.run(&["prepare", &kept, "--size", "1M", "--busy-ok"])
         .done();
     std::fs::write(format!("{volume}/theirs"), b"x").expect("a file");
-    let said = desk.run(&["lab", "clean"]).done();
-    assert!(said.stdout.contains("--yes"), "{}", said.stdout);
+    let message = desk.run(&["lab", "clean"]).done();
+    assert!(message.stdout.contains("--yes"), "{}", message.stdout);
     assert_eq!(names(&volume), ["kept", "theirs"]);
     desk.run(&["lab", "clean", "--yes"]).done();
     assert_eq!(names(&volume), ["theirs"]);

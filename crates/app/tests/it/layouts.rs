@@ -193,8 +193,8 @@ fn a_published_study_is_laid_beside_own_figures() {
     assert!(document.at("unexplained.0").text().contains("128K"));
     assert_eq!(desk.ids().len(), 4, "each cell is kept once");
     // The levels take the place of an offset that the target names itself.
-    let elsewhere = [&arguments[..], &["--target", "sim:raid10-10k?offset=63s"]].concat();
-    let document = desk.json(&elsewhere);
+    let other_store = [&arguments[..], &["--target", "sim:raid10-10k?offset=63s"]].concat();
+    let document = desk.json(&other_store);
     let gain = document.at("tables.0.rows.0.own_gain_percent").number();
     assert!(gain > 3.0, "{gain}");
     let nowhere = [&arguments[..], &["--target", "sim:raid10-10k?disks=3"]].concat();

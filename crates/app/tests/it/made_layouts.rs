@@ -380,10 +380,14 @@ fn what_a_killed_experiment_leaves_in_slots_is_taken_down_as_well() {
             continue;
         }
         // What is asked for is what is wanted: the device, not its partitions.
-        let asked = format!("--yes --destroy {name}.");
-        let told = desk.run(&["lab", "clean"]).done().printed(&[&asked]);
+        let requested = format!("--yes --destroy {name}.");
+        let shown_text = desk.run(&["lab", "clean"]).done().printed(&[&requested]);
         let of_parts = format!("--destroy {name}p");
-        assert!(!told.stdout.contains(&of_parts), "{}", told.stdout);
+        assert!(
+            !shown_text.stdout.contains(&of_parts),
+            "{}",
+            shown_text.stdout
+        );
         for left in desk.json(&["lab", "clean"]).at("layouts").items() {
             assert_eq!(left.at("destroy.0").text(), name);
             assert_eq!(left.at("destroy").items().len(), 1);

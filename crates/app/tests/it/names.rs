@@ -70,8 +70,12 @@ fn a_file_whose_name_is_not_utf8_is_measured_shown_and_measured_again() {
     // On another target too.
     let other = prepared(&desk, b"\xe4");
     let more = ["--repeat", "1", "--busy-ok"];
-    let elsewhere = run(&desk, &["check"], &other, &more);
-    assert!(elsewhere.stderr.contains(r"\xe4"), "{}", elsewhere.stderr);
+    let other_store = run(&desk, &["check"], &other, &more);
+    assert!(
+        other_store.stderr.contains(r"\xe4"),
+        "{}",
+        other_store.stderr
+    );
 }
 
 #[test]

@@ -24,8 +24,8 @@ impl Listening {
         let mut running = desk.start(&listen);
         // Long lines are wrapped: the place has one to itself.
         running.until("127.0.0.1:");
-        let said = running.said().replace("\n  ", " ");
-        let place = said
+        let message = running.said().replace("\n  ", " ");
+        let place = message
             .split("--witness=")
             .nth(1)
             .and_then(|rest| rest.split_whitespace().next())
@@ -220,9 +220,9 @@ fn a_witness_that_is_not_there_is_missed_before_the_first_byte() {
     own_process!();
     let desk = Desk::new();
     let volume = desk.volume();
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = nobody.local_addr().expect("an address");
-    drop(nobody);
+    let closed_port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = closed_port.local_addr().expect("an address");
+    drop(closed_port);
     desk.run(&cut(&volume, &format!("{address}/0af3"), &[]))
         .failed(3, &["is not there", "nothing was written"]);
     desk.run(&cut(&volume, "|exit 3", &[]))

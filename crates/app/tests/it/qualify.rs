@@ -301,8 +301,8 @@ fn commit_methods_are_compared_on_a_simulated_disk() {
 #[test]
 fn a_database_has_its_own_commit_methods_beside_its_verdict() {
     let desk = Desk::new();
-    let asked = ["qualify", "sim:disk-7k2", "--for", "postgresql", "--quick"];
-    let found = desk.run(&asked).done();
+    let requested = ["qualify", "sim:disk-7k2", "--for", "postgresql", "--quick"];
+    let found = desk.run(&requested).done();
     let plan = "Then 48 s: 4 ways of committing to 256 MiB of wal, for a table";
     assert!(found.stderr.contains(plan), "{}", found.stderr);
     for words in [

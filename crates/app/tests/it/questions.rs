@@ -29,9 +29,9 @@ fn the_json_of_an_experiment_is_compared_without_its_store() {
     let desk = Desk::new();
     let document = experiment(&desk);
     assert_eq!(document.at("runs").items().len(), 20);
-    let elsewhere = Desk::new();
+    let other_store = Desk::new();
     let file = desk.file("align.json");
-    let again = elsewhere.run(&["compare", &file, "--json"]);
+    let again = other_store.run(&["compare", &file, "--json"]);
     // The experiment's own analysis, from its plan and runs: the same table.
     let (theirs, ours) = (
         document.at("comparisons.0"),
@@ -51,11 +51,11 @@ fn the_json_of_an_experiment_is_compared_without_its_store() {
     }
     assert_eq!(theirs.at("verdict").text(), ours.at("verdict").text());
     // By another metric, and against a single run's document.
-    elsewhere
+    other_store
         .run(&["compare", &file, "--metric", "latency_mean", "--json"])
         .json();
     let listed = desk.write("none.json", r#"{"schema_version": 1, "comparisons": []}"#);
-    elsewhere
+    other_store
         .run(&["compare", &listed, &file])
         .failed(2, &["without runs", "history show"]);
 }
@@ -198,8 +198,11 @@ fn an_experiment_goes_with_the_last_of_its_runs() {
     let id = experiment(&desk).at("experiment.id").text();
     let plans = || desk.json(&["lab", "plans"]).at("experiments").items().len();
     assert_eq!(plans(), 1);
-    let said = desk.run(&["history", "delete", &id]).done().stdout;
-    assert!(said.contains("20 runs") && said.contains(&id), "{said}");
+    let message = desk.run(&["history", "delete", &id]).done().stdout;
+    assert!(
+        message.contains("20 runs") && message.contains(&id),
+        "{message}"
+    );
     assert_eq!(plans(), 0);
 }
 

@@ -48,20 +48,20 @@ fn a_quiet_answer_is_one_line() {
             answer.stdout
         );
         // Who sees only this line has to know what it is about.
-        let said = &answer.stdout;
+        let message = &answer.stdout;
         let named = [
             "align", "advise", "run", "bench", "headroom", "limits", "qualify",
         ];
         if named.contains(&words[0]) {
-            assert!(said.contains(words[1]), "{line}: {said}");
+            assert!(message.contains(words[1]), "{line}: {message}");
         }
         for (command, named) in [
             ("headroom", " at p99 < 50 ms: "),
             ("limits", " As a gp3 of 3,000 IOPS and 125 MiB/s"),
             ("compare last", " on sim:"),
         ] {
-            let is_named = !line.starts_with(command) || said.contains(named);
-            assert!(is_named, "{line}: {said}");
+            let is_named = !line.starts_with(command) || message.contains(named);
+            assert!(is_named, "{line}: {message}");
         }
         let is_empty = answer.stdout.trim().is_empty();
         assert!(!is_empty, "{line} prints an empty line");

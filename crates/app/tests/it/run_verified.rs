@@ -296,7 +296,7 @@ fn what_a_run_cannot_verify_is_refused_before_anything_is_made() {
 fn a_request_says_that_its_data_is_verified() {
     let desk = Desk::new();
     let volume = desk.volume();
-    let asked = [
+    let requested = [
         "run",
         &volume,
         "--verify",
@@ -306,7 +306,9 @@ fn a_request_says_that_its_data_is_verified() {
         "--duration",
         "200ms",
     ];
-    let printed = desk.run(&[&asked[..], &["--show-request"]].concat()).done();
+    let printed = desk
+        .run(&[&requested[..], &["--show-request"]].concat())
+        .done();
     assert!(printed.json().at("verify").truth());
     let file = desk.write("request.json", &printed.stdout);
     let document = desk.json(&["run", "--request", &file, "--busy-ok"]);

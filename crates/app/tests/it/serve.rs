@@ -49,8 +49,8 @@ fn too_few_files_are_an_error_and_no_panic() {
             .output()
             .expect("a shell");
         let code = output.status.code();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(matches!(code, Some(3 | 5)), "{files}: {code:?} {said}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(matches!(code, Some(3 | 5)), "{files}: {code:?} {message}");
     }
 }
 

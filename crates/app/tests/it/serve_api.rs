@@ -119,7 +119,7 @@ fn a_trend_is_of_one_load_and_of_a_mix_the_slower_latency() {
 #[test]
 fn a_trend_is_not_continued_by_a_run_of_another_size_distribution_or_sync() {
     let desk = Desk::new();
-    let asked: [(&[&str], &str); 6] = [
+    let requested: [(&[&str], &str); 6] = [
         (&[], ""),
         (&["--size", "1G"], ", 1G of it"),
         (&["--distribution", "zipf:0.99"], ", zipf:0.99"),
@@ -131,7 +131,7 @@ fn a_trend_is_not_continued_by_a_run_of_another_size_distribution_or_sync() {
         let load = ["run", "sim:nvme", "--duration", "50ms", "--quiet"];
         desk.run(&[&load[..], more].concat()).done();
     };
-    for (more, _) in asked {
+    for (more, _) in requested {
         run(more);
         // Another seed and another length are no other load.
         run(&[more, &["--seed", "7", "--ramp", "10ms"]].concat());
@@ -144,7 +144,7 @@ fn a_trend_is_not_continued_by_a_run_of_another_size_distribution_or_sync() {
         .map(|trend| trend["load"].as_str().expect("words"))
         .collect();
     loads.sort_unstable();
-    let mut expected = asked.map(|(_, words)| format!("random read, 8K, 1 x 1{words}"));
+    let mut expected = requested.map(|(_, words)| format!("random read, 8K, 1 x 1{words}"));
     expected.sort_unstable();
     assert_eq!(loads, expected);
     for trend in found {

@@ -42,10 +42,10 @@ fn who_writes_keeps_nobody_from_looking_and_who_locks_all_is_named() {
         "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT",
     );
     std::thread::scope(|scope| {
-        let asked = scope.spawn(|| served.get("/api/now"));
+        let requested = scope.spawn(|| served.get("/api/now"));
         // Others are answered while one waits for the lock.
         assert_eq!(served.get("/").status, 200);
-        let reply = asked.join().expect("an answer");
+        let reply = requested.join().expect("an answer");
         assert_eq!(reply.status, 503, "{reply:?}");
         assert!(reply.body.contains("locked"), "{reply:?}");
         super::serve_api::holds_to("error", &reply);
@@ -88,7 +88,7 @@ fn on_a_full_disk_what_is_stored_is_shown_and_a_run_says_that_it_was_not_kept() 
     let mut command = std::process::Command::new(super::support::program());
     let command = command.args(all).args(["--quiet", "--store", text(&store)]);
     assert!(command.status().expect("the program").success());
-    let served = Served::elsewhere(&desk, text(&store));
+    let served = Served::other_store(&desk, text(&store));
     fill(&mount.path.join("filler"));
     assert_eq!(labels(&served), ["kept"]);
     assert_eq!(served.get("/api/now").status, 200);

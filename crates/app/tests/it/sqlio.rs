@@ -224,7 +224,7 @@ fn raw_targets_go_by_the_rules_of_devices() {
 #[test]
 fn mistakes_are_usage_errors_with_hints() {
     let drive = Drive::new();
-    for (words, said) in [
+    for (words, message) in [
         ("-kR -mC4 a.dat", "several buffers"),
         ("-kR -dQ a.dat", "--drive Q=/mnt/data"),
         ("-kR -Fnone.txt", "cannot read none.txt"),
@@ -234,7 +234,7 @@ fn mistakes_are_usage_errors_with_hints() {
         let (code, _, err) = drive.sqlio(words);
         assert_eq!(code, 2, "{words}: {err}");
         assert!(
-            err.contains(said) && err.contains("hint: "),
+            err.contains(message) && err.contains("hint: "),
             "{words}: {err}"
         );
     }
@@ -338,9 +338,9 @@ fn a_parameter_file_is_found_on_its_drive_and_q_is_quiet() {
         .output()
         .expect("the program runs");
     let out = String::from_utf8_lossy(&output.stdout);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(!said.contains("Saved as"), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{message}");
+    assert!(!message.contains("Saved as"), "{message}");
     assert!(out.contains("parameter file used: L:\\PARAM.txt"), "{out}");
     assert!(out.contains("with 2 threads"), "{out}");
 }
@@ -362,8 +362,8 @@ fn a_command_of_a_link_named_sqlio_is_kept_as_one_that_runs() {
         "-dL",
         "t.dat",
     ];
-    let (code, out, said) = drive.call(&link, &words);
-    assert_eq!(code, 0, "{said}");
+    let (code, out, message) = drive.call(&link, &words);
+    assert_eq!(code, 0, "{message}");
     let json: serde_json::Value = serde_json::from_str(&out).unwrap();
     let command = json["runs"][0]["command"].as_array().unwrap();
     let command: Vec<&str> = command.iter().filter_map(|word| word.as_str()).collect();
@@ -374,27 +374,27 @@ fn a_command_of_a_link_named_sqlio_is_kept_as_one_that_runs() {
         .args(&command[1..])
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&again.stderr);
-    assert_eq!(again.status.code(), Some(0), "{said}");
+    let message = String::from_utf8_lossy(&again.stderr);
+    assert_eq!(again.status.code(), Some(0), "{message}");
 }
 
 #[test]
 fn what_is_refused_prints_no_head_of_a_result() {
     let drive = Drive::new();
     drive.file("l/t.dat", &"x".repeat(1 << 20));
-    let (code, out, said) = drive.sqlio("-kW -s1 -frandom -b8 -dL t.dat");
-    assert_eq!((code, out.as_str()), (3, ""), "{said}");
-    assert!(said.contains("--overwrite"), "{said}");
+    let (code, out, message) = drive.sqlio("-kW -s1 -frandom -b8 -dL t.dat");
+    assert_eq!((code, out.as_str()), (3, ""), "{message}");
+    assert!(message.contains("--overwrite"), "{message}");
     // A database's directory counts as busy.
     drive.file("l/master.mdf", "");
     let words = ["sqlio", "-kR", "-s1", "-frandom", "-b8", "-dL", "new.dat"];
-    let (code, out, said) = drive.stripewise(&words);
-    assert_eq!((code, out.as_str()), (6, ""), "{said}");
-    assert!(said.contains("--busy-ok") && !Path::new(&drive.path("l/new.dat")).exists());
-    let (code, _, said) = drive.sqlio("-kX -dL t.dat");
+    let (code, out, message) = drive.stripewise(&words);
+    assert_eq!((code, out.as_str()), (6, ""), "{message}");
+    assert!(message.contains("--busy-ok") && !Path::new(&drive.path("l/new.dat")).exists());
+    let (code, _, message) = drive.sqlio("-kX -dL t.dat");
     assert!(
-        code == 2 && said.contains("-kX has no value that SQLIO knows"),
-        "{said}"
+        code == 2 && message.contains("-kX has no value that SQLIO knows"),
+        "{message}"
     );
 }
 
@@ -412,10 +412,10 @@ fn no_note_tells_of_a_percentile_that_sqlio_never_prints() {
         "-LS",
     ];
     let words = [&["sqlio"], &words[..], &["-dL", "t.dat"]].concat();
-    let (code, out, said) = drive.stripewise(&words);
-    assert_eq!(code, 0, "{said}");
+    let (code, out, message) = drive.stripewise(&words);
+    assert_eq!(code, 0, "{message}");
     assert!(out.contains("histogram:"), "{out}");
-    assert!(!said.contains("few-for-p999"), "{said}");
+    assert!(!message.contains("few-for-p999"), "{message}");
     // The record has it, for whoever looks at its percentiles.
     let (_, out, _) = drive.stripewise(&["history", "show", "last"]);
     assert!(out.contains("few-for-p999"), "{out}");

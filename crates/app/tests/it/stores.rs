@@ -1,6 +1,6 @@
 //! Stores that are locked, damaged, foreign, or cannot be written.
 
-use crate::support::{Answer, Desk, Json, as_nobody, can_run, names, program, text};
+use crate::support::{Answer, Desk, Json, as_unprivileged, can_run, names, program, text};
 use std::os::unix::fs::PermissionsExt;
 
 /// Every command that needs the store fails with this, and leaves the file alone.
@@ -502,7 +502,7 @@ fn a_store_in_a_place_that_cannot_be_written_is_told() {
     let ask = |arguments: &[&str]| {
         let command = desk.command(arguments);
         if root {
-            Answer::of(&mut as_nobody(&command, &[]))
+            Answer::of(&mut as_unprivileged(&command, &[]))
         } else {
             let mut command = command;
             Answer::of(&mut command)

@@ -183,12 +183,12 @@ fn check_words(line: &str, plain: &Answer, answer: &Answer, streams: (Stream, St
     let what = &answer.line;
     match streams {
         (Stream::Full, Stream::Read) if !plain.stdout.is_empty() => {
-            let said = "error: cannot write to ";
+            let message = "error: cannot write to ";
             assert!(answer.stderr.contains("No space left"), "{what}");
             assert!(answer.stderr.contains("hint: "), "{what}");
             let other = answer.stderr.contains("cannot write the export");
             assert!(
-                other || answer.stderr.contains(said),
+                other || answer.stderr.contains(message),
                 "{what}\n{}",
                 answer.stderr
             );
@@ -218,8 +218,8 @@ fn check_words(line: &str, plain: &Answer, answer: &Answer, streams: (Stream, St
 /// That nothing which was measured is lost is said where something was measured.
 fn check_loss(answer: &Answer, measured: bool) {
     if answer.stderr.contains("error: cannot write to stdout") {
-        let said = answer.stderr.contains("nothing that was measured is lost");
-        assert_eq!(said, measured, "{}\n{}", answer.line, answer.stderr);
+        let message = answer.stderr.contains("nothing that was measured is lost");
+        assert_eq!(message, measured, "{}\n{}", answer.line, answer.stderr);
     }
 }
 

@@ -21,8 +21,8 @@ const SIM: [&str; 8] = [
 #[test]
 fn percentiles_that_are_asked_for_are_shown_and_in_the_document() {
     let desk = Desk::new();
-    let asked = ["--percentiles", "95,p99.99,99.9999"];
-    let shown = desk.run(&[&SIM[..], &asked].concat()).done();
+    let requested = ["--percentiles", "95,p99.99,99.9999"];
+    let shown = desk.run(&[&SIM[..], &requested].concat()).done();
     for part in [
         "p95",
         "p99.99",

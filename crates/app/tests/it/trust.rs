@@ -2,8 +2,8 @@
 
 use crate::support::machine::{skip, skip_kernel};
 use crate::support::{
-    Answer, Cgroup, Desk, Json, Loop, MIB, Mount, as_nobody, can_run, codes, long_enough, only_job,
-    run, users_file,
+    Answer, Cgroup, Desk, Json, Loop, MIB, Mount, as_unprivileged, can_run, codes, long_enough,
+    only_job, run, users_file,
 };
 
 /// The warning of this code, which must be there.
@@ -324,7 +324,7 @@ fn an_ordinary_user_with_little_locked_memory_gets_plain_buffers_not_another_eng
         let command = desk.command(&[&run[..], &load].concat());
         let mut limited = std::process::Command::new("prlimit");
         limited.arg("--memlock=65536:65536").arg("--");
-        let as_user = as_nobody(&command, &[]);
+        let as_user = as_unprivileged(&command, &[]);
         limited
             .arg(as_user.get_program())
             .args(as_user.get_args())
@@ -336,8 +336,12 @@ fn an_ordinary_user_with_little_locked_memory_gets_plain_buffers_not_another_eng
         return skip_kernel(test, "io_uring for ordinary users");
     }
     assert!(!job.at("engine.registered_buffers").truth());
-    let told = warning(&job, "engine-fallback");
-    assert!(told.at("message").text().contains("memlock"), "{:?}", told);
+    let shown_text = warning(&job, "engine-fallback");
+    assert!(
+        shown_text.at("message").text().contains("memlock"),
+        "{:?}",
+        shown_text
+    );
     let why = job.at("engine.fallbacks").items();
     assert!(
         why.iter().any(|why| why.text().contains("memlock")),
@@ -389,8 +393,8 @@ fn cells_of_a_grid_that_the_sector_forbids_are_left_out_and_told() {
     let runs = answer.json().at("runs").items();
     assert_eq!(runs.len(), 2);
     for run in &runs {
-        let told = warning(&run.at("jobs.0"), "skipped");
-        assert!(told.at("message").text().contains("512"));
+        let shown_text = warning(&run.at("jobs.0"), "skipped");
+        assert!(shown_text.at("message").text().contains("512"));
     }
     // One that leaves nothing is a mistake.
     desk.run(&["run", &device.device, "--busy-ok", "--block", "512"])

@@ -83,10 +83,10 @@ fn check_flat(first: &Json, code: &str, value: &str, grid: impl Fn() -> Json) {
         });
         codes(document).contains(&code.to_owned()) || low < (1.0 - FLAT_SHARE) * high
     };
-    let said = codes(first).contains(&code.to_owned());
+    let message = codes(first).contains(&code.to_owned());
     assert!(is_right(first), "no {code} in {:?}", codes(first));
     assert!(
-        said || (0..3).all(|_| is_right(&grid())),
+        message || (0..3).all(|_| is_right(&grid())),
         "no {code} in any of four"
     );
 }

@@ -520,17 +520,17 @@ fn a_copy_is_held_against_the_record_of_its_run() {
     assert!(found.contains(", 400 KiB; expected what the run wrote last, found zeros"));
     assert!(found.contains("byte 12582912, 4 MiB; "), "{found}");
     // Where nothing is known of the run nothing is claimed.
-    let elsewhere = Desk::new();
+    let other_store = Desk::new();
     let judge = ["verify", "--image", &copy, "--busy-ok"];
     std::fs::write(&copy, &holes).expect("a copy");
-    let open = elsewhere.run(&judge).ended(1).stdout;
+    let open = other_store.run(&judge).ended(1).stdout;
     let open = open.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         open.contains("NOT PROVEN: 400 KiB may be right or wrong: "),
         "{open}"
     );
     std::fs::write(&copy, &whole).expect("a copy");
-    let open = elsewhere.run(&judge).done().stdout;
+    let open = other_store.run(&judge).done().stdout;
     let open = open.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(open.contains("PASSED: no fault in 16 MiB"), "{open}");
     assert!(

@@ -193,12 +193,12 @@ fn what_was_interrupted_goes_on_as_it_was_asked() {
     assert!(shown.contains("stripewise limits --resume "), "{shown}");
     let stored = desk.json(&["history", "show", &id]);
     assert!(stored.maybe("study").is_none() && stored.maybe("asked").is_none());
-    for (differing, said) in [
+    for (differing, message) in [
         (["--seed", "8"], "--seed was 7 and is 8"),
         (["--size", "512M"], "--size was 256M and is 512M"),
     ] {
         desk.run(&[&["limits", "--resume", &id], &differing[..]].concat())
-            .failed(2, &[said, "hint:"]);
+            .failed(2, &[message, "hint:"]);
     }
     desk.run(&["limits", "sim:ebs-gp3", "--resume", &id])
         .failed(2, &["and is sim:ebs-gp3"]);

@@ -11,17 +11,17 @@ const PASSED_OVER_MAX: u32 = 16;
 
 /// History of the mirrored reads sent to a drive.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
+pub(super) struct DriveHistory {
     /// Cylinder of the last read; initially the arm's rest position.
     cylinder: u32,
     /// Reads since then that made another copy seek away from its current stream.
     passed_over: u32,
 }
 
-impl Turn {
+impl DriveHistory {
     /// Of a drive without reads yet: its turn comes once another drive has been sent a read.
-    pub(super) fn new(copies: u32) -> Turn {
-        Turn {
+    pub(super) fn new(copies: u32) -> DriveHistory {
+        DriveHistory {
             cylinder: 0,
             passed_over: PASSED_OVER_MAX * copies - 1,
         }
@@ -82,10 +82,10 @@ impl Array {
     fn sent_to(&mut self, chosen: u32, copies: &Range<u32>, cylinder: u32) {
         let turns = &mut self.turns[copies.start as usize..copies.end as usize];
         let turn = &mut turns[(chosen - copies.start) as usize];
-        let elsewhere = u32::from(cylinder.abs_diff(turn.cylinder) > 1);
+        let on_other_cylinder = u32::from(cylinder.abs_diff(turn.cylinder) > 1);
         turn.cylinder = cylinder;
         for turn in turns.iter_mut() {
-            turn.passed_over = turn.passed_over.saturating_add(elsewhere);
+            turn.passed_over = turn.passed_over.saturating_add(on_other_cylinder);
         }
         turns[(chosen - copies.start) as usize].passed_over = 0;
     }

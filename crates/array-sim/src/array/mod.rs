@@ -21,7 +21,7 @@ use crate::faults::Faults;
 use crate::geometry::Position;
 use crate::layout::{Access, Alike, Layout, Phase, Target};
 use crate::{Finished, Kind, Request, Simulate};
-use copies::Turn;
+use copies::DriveHistory;
 use std::collections::VecDeque;
 
 mod copies;
@@ -146,7 +146,7 @@ pub struct Array {
     host_queue: VecDeque<u32>,
     operations: Arena<Operation>,
     /// Mirrored-read history of each drive.
-    turns: Vec<Turn>,
+    turns: Vec<DriveHistory>,
     passed: Passed,
     /// Buffer for the accesses of the phase being sent, and their drives.
     sent: Vec<(u32, DriveAccess)>,
@@ -182,7 +182,7 @@ impl Array {
             in_flight: 0,
             host_queue: VecDeque::with_capacity(expected),
             operations: Arena::with_capacity(expected),
-            turns: vec![Turn::new(parts.layout.copies()); drives],
+            turns: vec![DriveHistory::new(parts.layout.copies()); drives],
             passed: Passed { now: 0, stop: 0 },
             sent: Vec::with_capacity(SENT_EXPECTED),
             events: EventQueue::with_capacity(8 * expected, drives),
@@ -488,8 +488,8 @@ impl Array {
             }
             Drive::Flash(drive) => {
                 let done_ns = drive.arrive(arrive_ns, access, stretch);
-                if self.controller.model.mirror_read.looks_at_loads() {
-                    drive.is_on_its_way(key, |key| passed.has(key));
+                if self.controller.model.mirror_read.sees_loads() {
+                    drive.is_in_transit(key, |key| passed.has(key));
                 }
                 let operation = access.index;
                 self.events

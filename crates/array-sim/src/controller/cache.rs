@@ -146,7 +146,7 @@ impl Cache {
             let taken = if fits {
                 next.length_bytes
             } else {
-                self.put_back(next, address, limit);
+                self.requeue(next, address, limit);
                 limit - address
             };
             end = next_end.min(limit);
@@ -177,7 +177,7 @@ impl Cache {
     }
 
     /// Data beyond a stripe's end stays dirty.
-    fn put_back(&mut self, entry: Dirty, address: u64, limit: u64) {
+    fn requeue(&mut self, entry: Dirty, address: u64, limit: u64) {
         let rest = Dirty {
             offset_bytes: limit,
             length_bytes: address + entry.length_bytes - limit,

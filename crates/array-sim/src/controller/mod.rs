@@ -21,7 +21,7 @@ pub enum MirrorRead {
 
 impl MirrorRead {
     /// Whether it depends on the number of pending accesses per drive.
-    pub(crate) fn looks_at_loads(self) -> bool {
+    pub(crate) fn sees_loads(self) -> bool {
         matches!(self, MirrorRead::NearestIdle | MirrorRead::Shortest)
     }
 

@@ -115,8 +115,8 @@ impl Streams {
         let window = self.window_bytes;
         let stream = &mut self.streams[number];
         // The same amount stays in memory behind the reader as is fetched ahead of it.
-        let kept = stream.next.saturating_sub(window).min(stream.ready);
-        stream.from = stream.from.max(kept);
+        let oldest_kept = stream.next.saturating_sub(window).min(stream.ready);
+        stream.from = stream.from.max(oldest_kept);
         if end <= stream.ready {
             return Read::Ready;
         }

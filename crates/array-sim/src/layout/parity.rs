@@ -163,8 +163,8 @@ impl RowWrite {
         } else {
             // Several units: data before the first byte and after the last is kept.
             let several = u64::from(written > 1);
-            let kept = u64::from(inside > 0) + u64::from(to_inside + 1 < unit);
-            layout.data_disks() - written + several * kept
+            let oldest_kept = u64::from(inside > 0) + u64::from(to_inside + 1 < unit);
+            layout.data_disks() - written + several * oldest_kept
         };
         (rest, written + u64::from(layout.level.parities()))
     }

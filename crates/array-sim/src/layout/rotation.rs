@@ -39,7 +39,7 @@ impl Rotation {
     pub(super) fn data(self, disks: u64, parities: u64, row: u64, column: u64) -> u64 {
         let parity = self.parity(disks, parities, row);
         if self.leaves_parity_out() {
-            let (before, behind) = beside(disks, parities, parity);
+            let (before, behind) = neighbours_of_parity(disks, parities, parity);
             return if column < before {
                 column
             } else {
@@ -55,7 +55,7 @@ impl Rotation {
     pub(super) fn column(self, disks: u64, parities: u64, row: u64, disk: u64) -> u64 {
         let parity = self.parity(disks, parities, row);
         if self.leaves_parity_out() {
-            let (before, behind) = beside(disks, parities, parity);
+            let (before, behind) = neighbours_of_parity(disks, parities, parity);
             return if disk < before { disk } else { disk - behind };
         }
         (disk + disks - parity) % disks - parities
@@ -64,7 +64,7 @@ impl Rotation {
 
 /// Number of columns before the parity, and by how many drives the others are shifted. Where P is
 /// on the last drive, Q is on the first, and all columns shift by one.
-fn beside(disks: u64, parities: u64, parity: u64) -> (u64, u64) {
+fn neighbours_of_parity(disks: u64, parities: u64, parity: u64) -> (u64, u64) {
     match parity + parities > disks {
         true => (0, 1),
         false => (parity, parities),

@@ -140,7 +140,7 @@ impl ArraySpec {
 }
 
 /// The content of a parsed file: text by key path, and each one's line.
-type Said = BTreeMap<String, (String, usize)>;
+type ParsedFile = BTreeMap<String, (String, usize)>;
 
 fn parse(text: &str) -> Result<ArraySpec, SpecError> {
     if text.len() > FILE_BYTES_MAX {
@@ -153,11 +153,11 @@ fn parse(text: &str) -> Result<ArraySpec, SpecError> {
         let hint = "lines are `key = value` under [section]; sizes and times are in quotes: \"64K\", \"4.5ms\"";
         SpecError::new("", problem, hint).at_line(line)
     })?;
-    let mut said = Said::new();
+    let mut parsed = ParsedFile::new();
     let mut problems = Vec::new();
-    collect(text, "", table.get_ref(), &mut said, &mut problems);
+    collect(text, "", table.get_ref(), &mut parsed, &mut problems);
     let mut spec = ArraySpec::default();
-    let mut entries: Vec<_> = said.iter().collect();
+    let mut entries: Vec<_> = parsed.iter().collect();
     entries.sort_by_key(|(_, (_, line))| *line);
     for (path, (value, line)) in entries {
         let set = match KEYS.iter().find(|key| key.path == path) {
@@ -169,17 +169,17 @@ fn parse(text: &str) -> Result<ArraySpec, SpecError> {
     if let Some(first) = problems.into_iter().min_by_key(SpecError::line) {
         return Err(first);
     }
-    whole(&said, &mut spec)?;
+    whole(&parsed, &mut spec)?;
     spec.check().map_err(|error| {
-        let line = said.get(error.key()).map(|(_, line)| *line);
+        let line = parsed.get(error.key()).map(|(_, line)| *line);
         error.at_line(line)
     })?;
     Ok(spec)
 }
 
 /// Checks the required keys, and rejects the section of the other kind of drive.
-fn whole(said: &Said, spec: &mut ArraySpec) -> Result<(), SpecError> {
-    if !said.contains_key("level") {
+fn whole(parsed: &ParsedFile, spec: &mut ArraySpec) -> Result<(), SpecError> {
+    if !parsed.contains_key("level") {
         let hint =
             "specify how the drives are organised: level = \"single\", or \"10\" with disks = 4";
         return Err(SpecError::new(
@@ -188,7 +188,7 @@ fn whole(said: &Said, spec: &mut ArraySpec) -> Result<(), SpecError> {
             hint,
         ));
     }
-    if !said.contains_key("disks") && spec.level != Level::Single {
+    if !parsed.contains_key("disks") && spec.level != Level::Single {
         let hint = format!(
             "level {:?} needs at least {}",
             spec.level,
@@ -205,7 +205,7 @@ fn whole(said: &Said, spec: &mut ArraySpec) -> Result<(), SpecError> {
     } else {
         "disk."
     };
-    if let Some((path, (_, line))) = said.iter().find(|(path, _)| path.starts_with(other)) {
+    if let Some((path, (_, line))) = parsed.iter().find(|(path, _)| path.starts_with(other)) {
         let hint = "drive = \"disk\" takes [disk], drive = \"ssd\" takes [ssd]";
         let problem = "this array's drives are of the other kind";
         return Err(SpecError::new(path, problem, hint).at_line(Some(*line)));
@@ -218,7 +218,7 @@ fn collect(
     text: &str,
     prefix: &str,
     table: &DeTable<'_>,
-    said: &mut Said,
+    parsed: &mut ParsedFile,
     problems: &mut Vec<SpecError>,
 ) {
     for (name, value) in table {
@@ -228,7 +228,7 @@ fn collect(
             DeValue::Table(inner) if prefix.is_empty() => {
                 let dotted = format!("{path}.");
                 if KEYS.iter().any(|key| key.path.starts_with(&dotted)) {
-                    collect(text, &dotted, inner, said, problems);
+                    collect(text, &dotted, inner, parsed, problems);
                 } else {
                     let hint =
                         "sections are [disk], [ssd], [controller], [cache], [limit] and [faults]";
@@ -239,7 +239,7 @@ fn collect(
             }
             _ => match scalar(value) {
                 Some(value) => {
-                    said.insert(path, (value, line));
+                    parsed.insert(path, (value, line));
                 }
                 None => {
                     let hint = "values are numbers, true or false, or text in quotes";

@@ -124,11 +124,11 @@ fn bad_files_are_refused_with_line_key_range_and_hint() {
     let whole = BAD_FILES.iter().map(|bad| (bad.0.to_owned(), bad));
     for (text, &(_, line, key, says, hints)) in appended.chain(whole) {
         let error = error(&text);
-        let shown = format!("{error}; hint: {}", error.hint());
-        assert_eq!(error.line(), line, "{shown}");
-        assert_eq!(error.key(), key, "{shown}");
-        assert!(error.to_string().contains(says), "{shown}");
-        assert!(error.hint().contains(hints), "{shown}");
+        let message = format!("{error}; hint: {}", error.hint());
+        assert_eq!(error.line(), line, "{message}");
+        assert_eq!(error.key(), key, "{message}");
+        assert!(error.to_string().contains(says), "{message}");
+        assert!(error.hint().contains(hints), "{message}");
         assert_eq!(error.origin(), "x.toml");
     }
 }
@@ -160,9 +160,9 @@ fn bad_names_and_overrides_say_what_would_be_good() {
         ),
     ] {
         let error = ArraySpec::from_target(target, missing).unwrap_err();
-        let shown = format!("{error}; hint: {}", error.hint());
-        assert!(error.to_string().contains(says), "{shown}");
-        assert!(error.hint().contains(hints), "{shown}");
+        let message = format!("{error}; hint: {}", error.hint());
+        assert!(error.to_string().contains(says), "{message}");
+        assert!(error.hint().contains(hints), "{message}");
     }
 }
 

@@ -98,12 +98,12 @@ const CHANGES: [&[&str]; 14] = [
 const OUTSTANDING: [u64; 7] = [1, 2, 5, 32, 100, 256, 1_500];
 
 /// Numbers that follow from the case's.
-struct Dice {
+struct SeededRng {
     case: u64,
     drawn: u64,
 }
 
-impl Dice {
+impl SeededRng {
     fn below(&mut self, bound: u64) -> u64 {
         self.drawn += 1;
         below(draw(63, Entity::Load, self.case, self.drawn), bound)
@@ -129,25 +129,25 @@ struct Load {
 }
 
 impl Load {
-    fn draw(dice: &mut Dice, array: &Array) -> Load {
+    fn draw(rng: &mut SeededRng, array: &Array) -> Load {
         let size_bytes = array.size_bytes();
         Load {
-            outstanding: OUTSTANDING[dice.below(7) as usize],
-            writes: [0, 0, 2, 4, 8][dice.below(5) as usize],
-            syncs: dice.below(4) == 0,
-            streams: vec![0; 1 + dice.below(12) as usize],
-            sequential: [0, 0, 4, 7, 8][dice.below(5) as usize],
-            span_bytes: size_bytes >> [0, 0, 0, 4, 9][dice.below(5) as usize],
-            block_log2: [3, 4, 4, 4, 7, 8][dice.below(6) as usize],
-            mixed_blocks: dice.below(4) == 0,
-            arrival_ns: [0, 0, 400_000, 9_000_000][dice.below(4) as usize],
+            outstanding: OUTSTANDING[rng.below(7) as usize],
+            writes: [0, 0, 2, 4, 8][rng.below(5) as usize],
+            syncs: rng.below(4) == 0,
+            streams: vec![0; 1 + rng.below(12) as usize],
+            sequential: [0, 0, 4, 7, 8][rng.below(5) as usize],
+            span_bytes: size_bytes >> [0, 0, 0, 4, 9][rng.below(5) as usize],
+            block_log2: [3, 4, 4, 4, 7, 8][rng.below(6) as usize],
+            mixed_blocks: rng.below(4) == 0,
+            arrival_ns: [0, 0, 400_000, 9_000_000][rng.below(4) as usize],
         }
     }
 
-    fn request(&mut self, dice: &mut Dice, array: &Array, token: u64) -> Request {
+    fn request(&mut self, rng: &mut SeededRng, array: &Array, token: u64) -> Request {
         let sector_bytes = u64::from(array.sector_bytes());
         let log2 = match self.mixed_blocks {
-            true => dice.below(self.block_log2 + 1),
+            true => rng.below(self.block_log2 + 1),
             false => self.block_log2,
         };
         let length_bytes = (512 << log2).max(sector_bytes);
@@ -156,22 +156,22 @@ impl Load {
             + 1;
         let blocks = length_bytes / sector_bytes;
         let streams = self.streams.len() as u64;
-        let sector = if dice.below(8) < self.sequential {
-            let stream = dice.below(streams);
+        let sector = if rng.below(8) < self.sequential {
+            let stream = rng.below(streams);
             let at = &mut self.streams[stream as usize];
             *at += blocks;
             (stream * (sectors / streams) + *at) % sectors
         } else {
-            dice.below(sectors) / blocks * blocks
+            rng.below(sectors) / blocks * blocks
         };
-        let kind = match dice.below(8) {
+        let kind = match rng.below(8) {
             number if number < self.writes => Kind::Write,
-            _ if self.syncs && dice.below(10) == 0 => Kind::Sync,
+            _ if self.syncs && rng.below(10) == 0 => Kind::Sync,
             _ => Kind::Read,
         };
         Request {
             token,
-            durable: kind == Kind::Write && dice.below(4) == 0,
+            durable: kind == Kind::Write && rng.below(4) == 0,
             length_bytes: length_bytes as u32,
             ..request(kind, sector * sector_bytes)
         }
@@ -183,16 +183,16 @@ impl Load {
 const DRAWN_FROM: usize = 12;
 
 /// A bundled array with those of the drawn changes that fit together.
-fn array_of(dice: &mut Dice) -> (String, ArraySpec) {
+fn array_of(rng: &mut SeededRng) -> (String, ArraySpec) {
     let bundled = &bundled()[..DRAWN_FROM];
-    let known = &bundled[dice.below(bundled.len() as u64) as usize];
-    let mut name = format!("{}?seed={}", known.name, dice.below(1_000));
+    let known = &bundled[rng.below(bundled.len() as u64) as usize];
+    let mut name = format!("{}?seed={}", known.name, rng.below(1_000));
     let mut spec = known.spec();
     for changes in CHANGES {
-        if dice.below(3) > 0 {
+        if rng.below(3) > 0 {
             continue;
         }
-        let change = changes[dice.below(changes.len() as u64) as usize];
+        let change = changes[rng.below(changes.len() as u64) as usize];
         let changed = format!("{name}&{change}");
         if let Ok(accepted) = ArraySpec::bundled(&changed) {
             (name, spec) = (changed, accepted);
@@ -203,19 +203,19 @@ fn array_of(dice: &mut Dice) -> (String, ArraySpec) {
 
 /// Of all completions of a case and what its array says in the end; and its name.
 pub fn case(number: u64) -> (String, u64) {
-    let mut dice = Dice {
+    let mut rng = SeededRng {
         case: number,
         drawn: 0,
     };
-    let (name, spec) = array_of(&mut dice);
+    let (name, spec) = array_of(&mut rng);
     let mut array = spec.build();
-    let mut load = Load::draw(&mut dice, &array);
+    let mut load = Load::draw(&mut rng, &array);
     let operations = 200 + 2 * load.outstanding;
     let mut digest = Digest::new();
     let (mut issued, mut done) = (0, 0);
     let mut batch: Vec<Finished> = Vec::new();
     while issued < load.outstanding {
-        let request = load.request(&mut dice, &array, issued);
+        let request = load.request(&mut rng, &array, issued);
         array.submit(0, request);
         issued += 1;
     }
@@ -229,7 +229,7 @@ pub fn case(number: u64) -> (String, u64) {
         let now_ns = next_ns.unwrap_or(u64::MAX).min(due_ns);
         array.advance(now_ns, &mut |finished| batch.push(finished));
         if now_ns == due_ns {
-            let request = load.request(&mut dice, &array, issued);
+            let request = load.request(&mut rng, &array, issued);
             array.submit(now_ns, request);
             issued += 1;
             due_ns = match issued < operations {
@@ -243,7 +243,7 @@ pub fn case(number: u64) -> (String, u64) {
             digest.add(finished.at_ns);
             done += 1;
             if !open && issued < operations {
-                let request = load.request(&mut dice, &array, issued);
+                let request = load.request(&mut rng, &array, issued);
                 array.submit(finished.at_ns, request);
                 issued += 1;
             }

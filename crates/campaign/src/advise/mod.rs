@@ -12,7 +12,7 @@ mod propose;
 mod real;
 mod slack_space;
 
-use crate::steps::layouts::plan::{Asked, prepare, sector_of};
+use crate::steps::layouts::plan::{LayoutsRequest, prepare, sector_of};
 use crate::steps::layouts::session::{LayoutsSession, announce, simulate_layouts};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -74,23 +74,27 @@ pub fn advise(
     }
     let proposal = propose::propose(context, options)?;
     let sector_bytes = sector_of(context, &options.target)?;
-    let (mut asked, mut notes) = asked(options, proposal.factors, sector_bytes);
-    asked.present = proposal.present;
+    let (mut request, mut notes) = request(options, proposal.factors, sector_bytes);
+    request.present = proposal.present;
     notes.extend(proposal.notes);
-    let (mut kept, arrays) = prepare(context, store, asked)?;
-    kept.by_arithmetic = proposal.by_arithmetic;
-    kept.notes = notes;
-    kept.not_tried = proposal.not_tried;
-    announce(context, &kept, true);
-    simulate_layouts(context, store, &arrays, kept)
+    let (mut stored, arrays) = prepare(context, store, request)?;
+    stored.by_arithmetic = proposal.by_arithmetic;
+    stored.notes = notes;
+    stored.not_tried = proposal.not_tried;
+    announce(context, &stored, true);
+    simulate_layouts(context, store, &arrays, stored)
 }
 
 /// The question for these factors on a target with this sector size, and notes on it.
-fn asked(options: &AdviseOptions, factors: Vec<Factor>, sector_bytes: u64) -> (Asked, Vec<String>) {
+fn request(
+    options: &AdviseOptions,
+    factors: Vec<Factor>,
+    sector_bytes: u64,
+) -> (LayoutsRequest, Vec<String>) {
     let mut profile = options.profile.clone();
     let mut notes = profile.fit_sector(sector_bytes);
     notes.extend(profile.notes.iter().map(|note| sentence(note)));
-    let asked = Asked {
+    let request = LayoutsRequest {
         part: "advise",
         title: format!("Layout of {} for {}", options.target, profile.name),
         target: options.target.clone(),
@@ -107,7 +111,7 @@ fn asked(options: &AdviseOptions, factors: Vec<Factor>, sector_bytes: u64) -> (A
         label: options.label.clone(),
         slots: options.slots,
     };
-    (asked, notes)
+    (request, notes)
 }
 
 /// A factor with these sizes as levels, each once.

@@ -1,7 +1,7 @@
 //! The layouts worth trying on a simulated array: its present start, 1 MiB and
 //! sector 63; its present stripe unit, and 64K to 1M; and any that the user names.
 
-use super::slack_space::{units_of, waste_note};
+use super::slack_space::{slack_note, units_of};
 use super::{AdviseOptions, MIB, OFFSET_63_SECTORS, factor_of};
 use crate::steps::layouts::plan::{
     NO_FRAGMENTS, allocation_unit_matters, no_effect, present_levels,
@@ -34,24 +34,26 @@ pub fn propose(context: &Context, options: &AdviseOptions) -> Outcome<Proposal> 
     let mut factors = usual(&spec);
     let mut by_arithmetic = Vec::new();
     let mut notes = Vec::new();
-    for asked in &options.vary {
-        factors.retain(|factor| factor.name != asked.name);
-        if asked.name == "allocation-unit" && !allocation_unit_matters(context, name, asked)? {
-            by_arithmetic.push(no_effect(asked));
+    for requested in &options.vary {
+        factors.retain(|factor| factor.name != requested.name);
+        if requested.name == "allocation-unit"
+            && !allocation_unit_matters(context, name, requested)?
+        {
+            by_arithmetic.push(no_effect(requested));
             notes.push(NO_FRAGMENTS.to_owned());
             continue;
         }
-        factors.push(asked.clone());
+        factors.push(requested.clone());
     }
-    let asked = |name: &str| options.vary.iter().any(|factor| factor.name == name);
-    if !asked("allocation-unit") {
+    let requested = |name: &str| options.vary.iter().any(|factor| factor.name == name);
+    if !requested("allocation-unit") {
         by_arithmetic.push(no_effect(&Factor {
             name: "allocation-unit".to_owned(),
             levels: vec!["4K".to_owned(), "64K".to_owned()],
         }));
         notes.push(NO_FRAGMENTS.to_owned());
     }
-    notes.push(waste_note(&units_of(&options.vary)));
+    notes.push(slack_note(&units_of(&options.vary)));
     if factors.is_empty() {
         return Err(Failure::usage(
             "there is nothing to vary on this array",
@@ -60,7 +62,7 @@ pub fn propose(context: &Context, options: &AdviseOptions) -> Outcome<Proposal> 
     }
     let present = present_levels(&spec, &mut factors)?;
     Ok(Proposal {
-        not_tried: not_tried(&spec, asked),
+        not_tried: not_tried(&spec, requested),
         factors,
         present,
         by_arithmetic,
@@ -87,9 +89,9 @@ fn is_striped(level: Level) -> bool {
     !matches!(level, Level::Single | Level::Linear | Level::Raid1)
 }
 
-fn not_tried(spec: &ArraySpec, asked: impl Fn(&str) -> bool) -> Vec<String> {
+fn not_tried(spec: &ArraySpec, requested: impl Fn(&str) -> bool) -> Vec<String> {
     let mut not_tried = Vec::new();
-    if !asked("raid") {
+    if !requested("raid") {
         let more = if spec.disks > 1 {
             "raid=raid10,raid5"
         } else {
@@ -99,7 +101,7 @@ fn not_tried(spec: &ArraySpec, asked: impl Fn(&str) -> bool) -> Vec<String> {
             "other RAID levels and numbers of disks: they change capacity and protection (--vary {more})"
         ));
     }
-    if !asked("stripe-unit") && is_striped(spec.level) {
+    if !requested("stripe-unit") && is_striped(spec.level) {
         not_tried
             .push("stripe units below 64K and above 1M (--vary stripe-unit=16K,64K,2M)".to_owned());
     }

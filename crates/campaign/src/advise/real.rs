@@ -1,15 +1,15 @@
 //! Advice on real targets. On devices that may be destroyed, layouts are made; any other
 //! target is measured as it is, with only base offsets varied.
 
-use super::slack_space::{units_of, waste_note, waste_of_files};
-use super::{AdviseOptions, MIB, OFFSET_63_SECTORS, asked, factor_of};
+use super::slack_space::{slack_note, slack_of_files, units_of};
+use super::{AdviseOptions, MIB, OFFSET_63_SECTORS, factor_of, request};
 use crate::steps::array_facts::{ArrayFacts, of_disk};
 use crate::steps::layouts::base::prepare_on_target;
 use crate::steps::layouts::commands::LayoutSite;
-use crate::steps::layouts::plan::Asked;
+use crate::steps::layouts::plan::LayoutsRequest;
 use crate::steps::layouts::real::devices::{MayDestroy, found, judge};
 use crate::steps::layouts::real::passes::names_of;
-use crate::steps::layouts::real::prepare::{NOT_MEASURED, prepare_on_devices, say_what_is_lost};
+use crate::steps::layouts::real::prepare::{NOT_MEASURED, prepare_on_devices, report_losses};
 use crate::steps::layouts::real::spec::sector_of;
 use crate::steps::layouts::session::{LayoutsSession, announce, make_layouts, measure_on_target};
 use crate::steps::layouts::stored_layouts::{LayoutPlace, StoredLayouts};
@@ -44,10 +44,10 @@ pub fn advise(
 }
 
 /// The proposed factors, replaced by those that the user names.
-fn with_asked(mut factors: Vec<Factor>, options: &AdviseOptions) -> Vec<Factor> {
-    for asked in &options.vary {
-        factors.retain(|factor| factor.name != asked.name);
-        factors.push(asked.clone());
+fn with_request(mut factors: Vec<Factor>, options: &AdviseOptions) -> Vec<Factor> {
+    for requested in &options.vary {
+        factors.retain(|factor| factor.name != requested.name);
+        factors.push(requested.clone());
     }
     factors
 }
@@ -76,32 +76,33 @@ fn on_devices(
     };
     let aligned = known.as_ref().and_then(ArrayFacts::aligned_bytes);
     let sector = u64::from(sector_of(&devices));
-    let factors = with_asked(proposed(devices.len(), start, aligned), options);
-    let (mut asked, notes) = asked(options, factors, sector);
-    if let (Some(start), [only]) = (start, asked.factors.as_slice()) {
+    let factors = with_request(proposed(devices.len(), start, aligned), options);
+    let (mut requested, notes) = request(options, factors, sector);
+    if let (Some(start), [only]) = (start, requested.factors.as_slice()) {
         // The present levels of other factors are unknown.
         let level = only
             .levels
             .iter()
             .find(|level| level.parse().map(ByteSize::bytes) == Ok(start));
-        asked
+        requested
             .present
             .extend(level.map(|level| (only.name.clone(), level.clone())));
     }
     let fixed = LayoutLevels::new();
-    let mut kept = prepare_on_devices(context, store, &names, fixed, may.busy_ok, asked)?;
-    kept.notes = notes;
-    kept.notes
+    let mut stored = prepare_on_devices(context, store, &names, fixed, may.busy_ok, requested)?;
+    stored.notes = notes;
+    stored
+        .notes
         .extend(known.and_then(|known| known.measured_note()));
-    kept.notes.push(waste_note(&units_of(&options.vary)));
-    if kept.plan.present.is_some() {
-        kept.not_tried.retain(|line| line != NOT_MEASURED);
-        kept.notes.push(
+    stored.notes.push(slack_note(&units_of(&options.vary)));
+    if stored.plan.present.is_some() {
+        stored.not_tried.retain(|line| line != NOT_MEASURED);
+        stored.notes.push(
             "The present layout is where the first partition starts now; it is made again with a file system as all layouts have it."
                 .to_owned(),
         );
     }
-    let varied = |name: &str| kept.plan.set.factors.iter().any(|one| one.name == name);
+    let varied = |name: &str| stored.plan.set.factors.iter().any(|one| one.name == name);
     let more: Vec<String> = [
         ("raid", "raid10,raid5"),
         ("file-system", "ext4,xfs"),
@@ -111,10 +112,10 @@ fn on_devices(
     .filter(|(name, _)| !varied(name) && (*name != "raid" || devices.len() > 1))
     .map(|(name, levels)| format!("{}: --vary {name}={levels}", name.replace('-', " ")))
     .collect();
-    kept.not_tried.extend(more);
-    say_what_is_lost(context, &kept, may)?;
-    announce(context, &kept, false);
-    make_layouts(context, store, kept, may)
+    stored.not_tried.extend(more);
+    report_losses(context, &stored, may)?;
+    announce(context, &stored, false);
+    make_layouts(context, store, stored, may)
 }
 
 /// Start of the only partition of a device.
@@ -143,9 +144,10 @@ fn on_target(
     let known = known_of(context, &path);
     let aligned = known.as_ref().and_then(ArrayFacts::aligned_bytes);
     let proposed = offsets_from(start_of(&path), aligned);
-    let (asked, mut notes) = asked(options, with_asked(vec![proposed], options), SECTOR_BYTES);
+    let (requested, mut notes) =
+        request(options, with_request(vec![proposed], options), SECTOR_BYTES);
     notes.extend(known.as_ref().and_then(ArrayFacts::measured_note));
-    let mut on = match prepare_on_target(context, store, permissions, asked.clone()) {
+    let mut on = match prepare_on_target(context, store, permissions, requested.clone()) {
         Err(failure) if lacks_permission_to_write(&failure) => {
             let place = Unmeasurable {
                 is_several: false,
@@ -157,16 +159,16 @@ fn on_target(
                     "any run: all cells write (--overwrite for a file, --destroy for a device)"
                         .to_owned(),
             };
-            return unmeasured(context, store, asked, notes, place);
+            return unmeasured(context, store, requested, notes, place);
         }
         prepared => prepared?,
     };
-    on.kept.notes.extend(notes);
-    on.kept.notes.push(waste_note(&units_of(&options.vary)));
-    on.kept
+    on.stored.notes.extend(notes);
+    on.stored.notes.push(slack_note(&units_of(&options.vary)));
+    on.stored
         .notes
-        .extend(waste_of_files(context, &path, &units_of(&options.vary)));
-    announce(context, &on.kept, false);
+        .extend(slack_of_files(context, &path, &units_of(&options.vary)));
+    announce(context, &on.stored, false);
     measure_on_target(context, store, on)
 }
 
@@ -180,9 +182,9 @@ fn on_named_devices(
     let names = named(&options.target);
     let devices = found(&names)?;
     let sector = u64::from(sector_of(&devices));
-    let (asked, notes) = asked(
+    let (requested, notes) = request(
         options,
-        with_asked(proposed(devices.len(), None, None), options),
+        with_request(proposed(devices.len(), None, None), options),
         sector,
     );
     let place = Unmeasurable {
@@ -197,7 +199,7 @@ fn on_named_devices(
             names_of(&devices)
         ),
     };
-    unmeasured(context, store, asked, notes, place)
+    unmeasured(context, store, requested, notes, place)
 }
 
 /// A target on which nothing can be measured.
@@ -216,11 +218,11 @@ struct Unmeasurable {
 fn unmeasured(
     context: &Context,
     store: &mut Store,
-    asked: Asked,
+    requested: LayoutsRequest,
     notes: Vec<String>,
     place: Unmeasurable,
 ) -> Outcome<LayoutsSession> {
-    let set = LayoutSet::full(asked.factors.clone(), |_| None).map_err(plan_failure)?;
+    let set = LayoutSet::full(requested.factors.clone(), |_| None).map_err(plan_failure)?;
     let present = place.start_bytes.and_then(|start| {
         let levels = LayoutLevels::from([("offset".to_owned(), ByteSize(start).to_string())]);
         set.position(&levels)
@@ -228,11 +230,11 @@ fn unmeasured(
     let plan = LayoutPlan {
         present,
         time_budget_ns: None,
-        ..asked.plan(set)
+        ..requested.plan(set)
     };
     let record = by_arithmetic(&Unmeasured {
         title: &plan.title,
-        target: &asked.target,
+        target: &requested.target,
         profile: plan.profile.as_deref(),
         set: &plan.set,
         cells: &plan.cells,
@@ -243,28 +245,35 @@ fn unmeasured(
         because: &place.because,
     });
     let as_it_is = LayoutPlace {
-        target: asked.target.clone(),
+        target: requested.target.clone(),
         ..LayoutPlace::default()
     };
     let places = vec![as_it_is; plan.set.len()];
-    let mut kept = StoredLayouts::new(context, store, asked.part, &asked.target, plan, places)?;
-    kept.label = asked.label;
-    kept.unmeasured = Some(Box::new(record));
-    kept.ended = Some(PassesEnded::PassesMax);
-    kept.notes = notes;
-    kept.notes.push(waste_note(&place.units));
-    kept.not_tried = vec![place.not_tried];
+    let mut stored = StoredLayouts::new(
+        context,
+        store,
+        requested.part,
+        &requested.target,
+        plan,
+        places,
+    )?;
+    stored.label = requested.label;
+    stored.unmeasured = Some(Box::new(record));
+    stored.ended = Some(PassesEnded::PassesMax);
+    stored.notes = notes;
+    stored.notes.push(slack_note(&place.units));
+    stored.not_tried = vec![place.not_tried];
     // How several devices are to be combined is not known.
-    kept.ground = (!place.is_several).then(|| LayoutSite {
+    stored.ground = (!place.is_several).then(|| LayoutSite {
         disks: 1,
         data_disks: 1,
         offset_bytes: place.start_bytes.unwrap_or(MIB),
         ..LayoutSite::default()
     });
-    let ended = kept.keep(context, store);
+    let ended = stored.keep(context, store);
     Ok(LayoutsSession {
-        kept,
-        is_kept: ended.is_ok(),
+        stored,
+        is_stored: ended.is_ok(),
         ended,
     })
 }

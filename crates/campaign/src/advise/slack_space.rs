@@ -35,7 +35,7 @@ pub fn units_of(vary: &[Factor]) -> Vec<u64> {
 }
 
 /// By arithmetic: a file wastes half a unit on average.
-pub fn waste_note(units: &[u64]) -> String {
+pub fn slack_note(units: &[u64]) -> String {
     const FILES: u64 = 1_000_000;
     let each: Vec<String> = units
         .iter()
@@ -55,11 +55,11 @@ pub fn waste_note(units: &[u64]) -> String {
 }
 
 /// Space that the files of a directory would waste with each unit; `None` if there are few.
-pub fn waste_of_files(context: &Context, directory: &Path, units: &[u64]) -> Option<String> {
+pub fn slack_of_files(context: &Context, directory: &Path, units: &[u64]) -> Option<String> {
     let mounts: HashSet<PathBuf> = System::live().mount_points().into_iter().collect();
     let walk = Walk {
         names_max: NAMES_MAX,
-        is_elsewhere: &|path| mounts.contains(path),
+        is_mount_point: &|path| mounts.contains(path),
         is_stopped: &|| context.signal().is_some(),
     };
     words_of(&walk.through(directory)?, units)
@@ -73,7 +73,7 @@ fn words_of(found: &FileSizes, units: &[u64]) -> Option<String> {
     let each: Vec<String> = units
         .iter()
         .map(|unit| {
-            let each = found.sizes.iter().map(|size| waste(*size, *unit));
+            let each = found.sizes.iter().map(|size| slack_space(*size, *unit));
             let wasted = each.fold(0, u64::saturating_add);
             format!("{} with {}", format_bytes(wasted), ByteSize(*unit))
         })
@@ -91,7 +91,7 @@ fn words_of(found: &FileSizes, units: &[u64]) -> Option<String> {
 }
 
 /// Unused bytes after the end of a file of this size.
-fn waste(size_bytes: u64, unit_bytes: u64) -> u64 {
+fn slack_space(size_bytes: u64, unit_bytes: u64) -> u64 {
     match size_bytes {
         0 => 0,
         size => (size.checked_next_multiple_of(unit_bytes)).unwrap_or(u64::MAX) - size,
@@ -111,7 +111,7 @@ struct FileSizes {
 struct Walk<'a> {
     names_max: usize,
     /// Whether another file system is mounted at a path.
-    is_elsewhere: &'a dyn Fn(&Path) -> bool,
+    is_mount_point: &'a dyn Fn(&Path) -> bool,
     /// Whether to stop.
     is_stopped: &'a dyn Fn() -> bool,
 }
@@ -151,7 +151,7 @@ impl Walk<'_> {
                 };
                 if about.is_file() {
                     found.sizes.push(about.len());
-                } else if about.is_dir() && !(self.is_elsewhere)(&entry.path()) {
+                } else if about.is_dir() && !(self.is_mount_point)(&entry.path()) {
                     left.push(entry.path());
                 }
             }
@@ -173,7 +173,7 @@ mod tests {
             (4097, 4096, 4095),
             (4097, 65_536, 61_439),
         ] {
-            assert_eq!(waste(size, unit), wasted, "{size} {unit}");
+            assert_eq!(slack_space(size, unit), wasted, "{size} {unit}");
         }
     }
 
@@ -187,13 +187,13 @@ mod tests {
         };
         assert_eq!(units_of(&[]), USUAL);
         assert_eq!(named(&["64K", "8K", "8K"]), [8 << 10, 64 << 10]);
-        let note = waste_note(&named(&["8K", "2M"]));
+        let note = slack_note(&named(&["8K", "2M"]));
         assert!(note.contains("4K with 8K (3.8 GiB on a million"), "{note}");
         assert!(note.contains("1M with 2M"), "{note}");
     }
 
     /// Thirty files of 1 KiB, half of them one directory down.
-    fn thirty() -> tempfile::TempDir {
+    fn thirty_runs() -> tempfile::TempDir {
         let directory = tempfile::tempdir().expect("a directory");
         let below = directory.path().join("below");
         std::fs::create_dir(&below).expect("made");
@@ -210,47 +210,47 @@ mod tests {
 
     const ALL: Walk<'_> = Walk {
         names_max: NAMES_MAX,
-        is_elsewhere: &|_| false,
+        is_mount_point: &|_| false,
         is_stopped: &|| false,
     };
 
-    fn said(walk: &Walk<'_>, directory: &Path) -> Option<String> {
+    fn slack_note_of(walk: &Walk<'_>, directory: &Path) -> Option<String> {
         words_of(&walk.through(directory).expect("a directory"), &USUAL)
     }
 
     #[test]
     fn files_of_a_directory_are_counted_as_they_are() {
         let empty = tempfile::tempdir().expect("a directory");
-        assert_eq!(said(&ALL, empty.path()), None);
-        let directory = thirty();
-        let said = said(&ALL, directory.path()).expect("files");
+        assert_eq!(slack_note_of(&ALL, empty.path()), None);
+        let directory = thirty_runs();
+        let slack_note_of = slack_note_of(&ALL, directory.path()).expect("files");
         assert!(
-            said.contains(
+            slack_note_of.contains(
                 "The 30 files there hold 30 KiB and would waste 90 KiB with 4K, 1.8 MiB with 64K"
             ),
-            "{said}"
+            "{slack_note_of}"
         );
         assert!(ALL.through(&directory.path().join("0")).is_none());
     }
 
     #[test]
     fn a_part_of_the_files_is_called_one() {
-        let directory = thirty();
+        let directory = thirty_runs();
         let few = |names_max| Walk { names_max, ..ALL };
         // One of the 31 names is a directory: 20 to 29 files are found.
-        let part = said(&few(30), directory.path()).expect("files");
+        let part = slack_note_of(&few(30), directory.path()).expect("files");
         assert!(part.starts_with("A part of the files there, 2"), "{part}");
         assert!(
             part.contains("(at most 30 names are examined), hold 29 KiB"),
             "{part}"
         );
-        let all = said(&few(31), directory.path()).expect("files");
+        let all = slack_note_of(&few(31), directory.path()).expect("files");
         assert!(all.starts_with("The 30 files there hold"), "{all}");
     }
 
     #[test]
     fn counting_ends_when_it_is_to() {
-        let directory = thirty();
+        let directory = thirty_runs();
         let looks = std::cell::Cell::new(0);
         let is_stopped = || {
             looks.set(looks.get() + 1);
@@ -260,7 +260,7 @@ mod tests {
             is_stopped: &is_stopped,
             ..ALL
         };
-        let part = said(&walk, directory.path()).expect("files");
+        let part = slack_note_of(&walk, directory.path()).expect("files");
         assert!(
             part.contains("of them (it was interrupted), hold"),
             "{part}"
@@ -269,17 +269,17 @@ mod tests {
             is_stopped: &|| true,
             ..ALL
         };
-        assert_eq!(said(&at_once, directory.path()), None);
+        assert_eq!(slack_note_of(&at_once, directory.path()), None);
     }
 
     #[test]
     fn what_is_mounted_below_is_not_counted() {
-        let directory = thirty();
+        let directory = thirty_runs();
         let below = std::fs::canonicalize(directory.path()).expect("a path");
         let below = below.join("below");
-        let is_elsewhere = |path: &Path| path == below;
+        let is_mount_point = |path: &Path| path == below;
         let walk = Walk {
-            is_elsewhere: &is_elsewhere,
+            is_mount_point: &is_mount_point,
             ..ALL
         };
         let found = walk.through(directory.path()).expect("a directory");

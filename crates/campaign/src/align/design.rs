@@ -1,7 +1,7 @@
 //! The design: operations, cells and levels.
 
 use stripewise_lab::experiment::Cell;
-use stripewise_lab::offsets::{OFFSET_1M, OFFSET_36K, OFFSET_63_SECTORS, offsets_unasked};
+use stripewise_lab::offsets::{OFFSET_1M, OFFSET_36K, OFFSET_63_SECTORS, default_offsets};
 use stripewise_units::{ByteSize, counted};
 use stripewise_workload::{CursorKind, Distribution, Pattern, Workload};
 
@@ -135,7 +135,7 @@ impl Design {
     /// The levels: those named, or those derived from the start.
     pub(super) fn offsets(&self, start_bytes: Option<u64>) -> Vec<u64> {
         let named = self.offsets_bytes.clone();
-        let mut offsets = named.unwrap_or_else(|| offsets_unasked(start_bytes).to_vec());
+        let mut offsets = named.unwrap_or_else(|| default_offsets(start_bytes).to_vec());
         if let [only] = offsets.as_slice() {
             // A single offset is compared with the one that is always right.
             offsets = vec![*only, OFFSET_1M];

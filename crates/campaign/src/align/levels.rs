@@ -3,8 +3,8 @@
 use super::AlignOptions;
 use super::design::{Design, primary};
 use crate::steps::experiment::fit::check_fit;
-use crate::steps::experiment::ground::TargetGround;
 use crate::steps::experiment::stored_experiment::{LevelPlaces, plan_failure};
+use crate::steps::experiment::target_range::TargetRange;
 use stripewise_conductor::failure::Outcome;
 use stripewise_conductor::targets::OpenTarget;
 use stripewise_lab::experiment::{ExperimentPlan, Level};
@@ -16,7 +16,7 @@ pub(super) fn plan(
     options: &AlignOptions,
     design: &Design,
     opened: &OpenTarget,
-    found: &TargetGround,
+    found: &TargetRange,
 ) -> Outcome<(ExperimentPlan, LevelPlaces)> {
     let mut place = found.place.clone();
     let offsets = offsets(design, found, &mut place);
@@ -49,7 +49,7 @@ pub(super) fn plan(
 
 /// The levels. Unless the user named offsets, writes to a file stay on the file system's
 /// blocks: 36K then replaces 63 sectors.
-fn offsets(design: &Design, found: &TargetGround, place: &mut LevelPlaces) -> Vec<u64> {
+fn offsets(design: &Design, found: &TargetRange, place: &mut LevelPlaces) -> Vec<u64> {
     let offsets = match (found.aligned_bytes, &design.offsets_bytes) {
         (Some(aligned), None) => {
             let unit = found.layout.stripe_unit_bytes.unwrap_or(1).max(1);
@@ -95,7 +95,7 @@ fn against_measured(start_bytes: Option<u64>, aligned: u64, unit: u64) -> [u64; 
 /// disk sees it.
 fn warn_of_partial_pages(
     design: &Design,
-    found: &TargetGround,
+    found: &TargetRange,
     offsets: &[u64],
     bases: &[u64],
     place: &mut LevelPlaces,

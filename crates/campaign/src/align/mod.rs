@@ -7,10 +7,10 @@ mod levels;
 pub use design::{DesignOptions, Operations, Study};
 
 use crate::steps::experiment::fit::FILL_NS;
-use crate::steps::experiment::ground::find;
 use crate::steps::experiment::session::{ExperimentSession, new_document};
 use crate::steps::experiment::start::{ExperimentOptions, limit, start};
 use crate::steps::experiment::stored_experiment::{ExperimentKind, StoredExperiment};
+use crate::steps::experiment::target_range::find;
 use design::Design;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -56,7 +56,7 @@ pub fn align(
     check(options)?;
     let mut design = Design::of(&options.design);
     refuse_unreadable(context, store, options, &design, permissions)?;
-    say_time(context, options, &design);
+    report_time(context, options, &design);
     let opened = open(context, store, options, &mut design, permissions)?;
     let found = find(
         context,
@@ -70,7 +70,7 @@ pub fn align(
         opened.finish()?;
         return Err(refusal);
     }
-    let kept = StoredExperiment {
+    let stored = StoredExperiment {
         label: options.measuring.label.clone(),
         size_bytes: options.size_bytes,
         engine: options.measuring.engine.unwrap_or_default().to_string(),
@@ -79,7 +79,7 @@ pub fn align(
         layout: found.layout,
         ..new_document(context, store, ExperimentKind::Align, &options.target, plan)?
     };
-    start(context, store, opened, kept, &options.measuring, false)
+    start(context, store, opened, stored, &options.measuring, false)
 }
 
 /// Reports values out of range before a test file is filled or a store made.
@@ -119,7 +119,7 @@ fn refuse_unreadable(
 
 /// Prints the maximum duration before a test file is filled. There may be fewer rows if
 /// writing is not allowed; then it takes less.
-fn say_time(context: &Context, options: &AlignOptions, design: &Design) {
+fn report_time(context: &Context, options: &AlignOptions, design: &Design) {
     if is_sim_target(&options.target) {
         return;
     }
@@ -165,7 +165,7 @@ fn open(
     permissions: &Permissions,
 ) -> Outcome<OpenTarget> {
     let required = requirements(options, design);
-    let asked = matches!(
+    let is_permitted = matches!(
         options.design.operations,
         Operations::Writes | Operations::Both
     );
@@ -181,7 +181,7 @@ fn open(
         )
     };
     let refusal = match open(&required) {
-        Err(failure) if design.writes && !asked => failure,
+        Err(failure) if design.writes && !is_permitted => failure,
         other => return other,
     };
     reads_instead(context, permissions, refusal)?;

@@ -1,6 +1,6 @@
 //! `baseline`: stores runs as the reference for `check`.
 
-use crate::steps::baselines::{AskedBefore, Change, KIND, KeptBaseline, REPETITIONS};
+use crate::steps::baselines::{Change, KIND, LegacyOptions, REPETITIONS, StoredBaseline};
 use crate::steps::rerun::{Repetitions, Work, open_targets, rerun};
 use crate::steps::series_answers::answers_of;
 use crate::steps::stored_check;
@@ -13,7 +13,7 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::exit_of;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_lab::SeriesKind;
-use stripewise_lab::compare::{fewest_repetitions, void_codes};
+use stripewise_lab::compare::{minimum_repetitions, void_codes};
 use stripewise_results::{RunRecord, SCHEMA_VERSION, Status};
 use stripewise_store::Store;
 use stripewise_units::{counted, format_duration};
@@ -42,9 +42,9 @@ pub struct BaselineOptions {
 #[derive(Debug)]
 pub enum SetBaseline {
     /// The baseline was stored.
-    Kept {
+    Stored {
         /// As stored.
-        kept: Box<KeptBaseline>,
+        stored: Box<StoredBaseline>,
         /// The baseline it replaced, in words.
         replaced: Option<String>,
     },
@@ -78,25 +78,25 @@ pub fn set(
     if !void.is_empty() && !wanted.anyway {
         return Err(refused(&from, &void, wanted.repeat.is_some()));
     }
-    let kept = KeptBaseline {
+    let stored = StoredBaseline {
         schema_version: SCHEMA_VERSION,
         name: wanted.name.clone(),
         from,
         set_at: context.timestamp(),
-        runs: runs.into_iter().map(as_kept).collect(),
-        asked: AskedBefore::default(),
+        runs: runs.into_iter().map(as_stored).collect(),
+        legacy: LegacyOptions::default(),
         void_accepted: void,
         gentle_runs: Vec::new(),
         changes: Vec::new(),
     };
-    if let Some(loss) = smallest_loss_percent(&kept).filter(|loss| *loss > LOSS_PERCENT_MAX)
+    if let Some(loss) = smallest_loss_percent(&stored).filter(|loss| *loss > LOSS_PERCENT_MAX)
         && !wanted.anyway
     {
-        return Err(scatters(&kept, loss));
+        return Err(scatters(&stored, loss));
     }
-    kept.keep(context, &mut store)?;
-    Ok(SetBaseline::Kept {
-        kept: Box::new(kept),
+    stored.keep(context, &mut store)?;
+    Ok(SetBaseline::Stored {
+        stored: Box::new(stored),
         replaced: replaced.map(|old| old.words()),
     })
 }
@@ -134,15 +134,15 @@ fn repeated(
 
 /// It has too few repetitions for a check to distinguish a change from chance.
 #[must_use]
-pub fn has_few_repetitions(kept: &KeptBaseline) -> bool {
-    fewest_repetitions(&kept.runs) < REPETITIONS_ENOUGH
+pub fn has_few_repetitions(stored: &StoredBaseline) -> bool {
+    minimum_repetitions(&stored.runs) < REPETITIONS_ENOUGH
 }
 
 /// A run without data that only its own report needs, and with its request,
 /// which records of earlier versions lack.
-fn as_kept(run: RunRecord) -> RunRecord {
+fn as_stored(run: RunRecord) -> RunRecord {
     RunRecord {
-        request: Some(Box::new(run.asked())),
+        request: Some(Box::new(run.request())),
         ..run.without_intervals()
     }
 }
@@ -164,17 +164,17 @@ fn refused(from: &str, void: &BTreeSet<String>, repeated: bool) -> Failure {
 }
 
 /// The smallest loss that a check detects with 90 % probability; `None` if a load has only one run.
-fn smallest_loss_percent(kept: &KeptBaseline) -> Option<f64> {
-    Some(kept.sensitivity()?.smallest_loss_percent)
+fn smallest_loss_percent(stored: &StoredBaseline) -> Option<f64> {
+    Some(stored.sensitivity()?.smallest_loss_percent)
 }
 
 /// A check too insensitive to see relevant changes would reassure for no reason.
-fn scatters(kept: &KeptBaseline, loss: f64) -> Failure {
+fn scatters(stored: &StoredBaseline, loss: f64) -> Failure {
     Failure::usage(
         format!(
             "the runs of {} scatter so much that a check of {REPETITIONS} repetitions finds a loss \
              only from {loss:.1} % on, and no baseline was set",
-            kept.from
+            stored.from
         ),
         "measure more or longer runs (--repeat 20), without other load; or accept it with --anyway",
     )
@@ -182,8 +182,8 @@ fn scatters(kept: &KeptBaseline, loss: f64) -> Failure {
 
 /// The baseline that already has the name. Only `--replace` removes it, along with
 /// its gentle runs and recorded changes.
-fn replaced(store: &Store, wanted: &BaselineOptions) -> Outcome<Option<KeptBaseline>> {
-    let all = KeptBaseline::all(store)?;
+fn replaced(store: &Store, wanted: &BaselineOptions) -> Outcome<Option<StoredBaseline>> {
+    let all = StoredBaseline::all(store)?;
     let Some(old) = all.into_iter().find(|one| one.name == wanted.name) else {
         return Ok(None);
     };
@@ -289,7 +289,7 @@ pub fn remove(context: &Context, name: &str) -> Outcome<()> {
     let mut store = context.open_store_there()?;
     if !store.forget_document(KIND, name).map_err(store_failure)? {
         // The error lists the existing ones.
-        KeptBaseline::find(&store, Some(name))?;
+        StoredBaseline::find(&store, Some(name))?;
     }
     Ok(())
 }
@@ -298,9 +298,9 @@ pub fn remove(context: &Context, name: &str) -> Outcome<()> {
 ///
 /// # Errors
 /// If the store, or one of them, cannot be read.
-pub fn all(context: &Context) -> Outcome<Vec<KeptBaseline>> {
+pub fn all(context: &Context) -> Outcome<Vec<StoredBaseline>> {
     match context.open_store_if_any()? {
-        Some(store) => KeptBaseline::all(&store),
+        Some(store) => StoredBaseline::all(&store),
         None => Ok(Vec::new()),
     }
 }
@@ -329,7 +329,7 @@ struct Listed<'a> {
 impl<'a> BaselineDocument<'a> {
     /// The document for these baselines.
     #[must_use]
-    pub fn of(all: &'a [KeptBaseline]) -> BaselineDocument<'a> {
+    pub fn of(all: &'a [StoredBaseline]) -> BaselineDocument<'a> {
         BaselineDocument {
             schema_version: SCHEMA_VERSION,
             baselines: all
@@ -370,17 +370,17 @@ impl<'a> RemovedDocument<'a> {
 ///
 /// # Errors
 /// If its runs cannot be repeated.
-pub fn line(kept: &KeptBaseline) -> Outcome<String> {
-    if of_several_hosts(&kept.runs) {
+pub fn line(stored: &StoredBaseline) -> Outcome<String> {
+    if of_several_hosts(&stored.runs) {
         return Ok(format!(
             "{}: {} of several hosts, from {}; `stripewise check --run ID` compares a later one with it",
-            kept.name,
-            counted(kept.runs.len(), "run", "runs"),
-            kept.from
+            stored.name,
+            counted(stored.runs.len(), "run", "runs"),
+            stored.from
         ));
     }
-    let work = Work::of_records(&kept.runs, None)?;
-    let sees = smallest_loss_percent(kept).map_or(String::new(), |loss| {
+    let work = Work::of_records(&stored.runs, None)?;
+    let sees = smallest_loss_percent(stored).map_or(String::new(), |loss| {
         format!(" and finds a loss of {loss:.1} % nine times in ten")
     });
     let targets: Vec<&str> = work
@@ -390,11 +390,11 @@ pub fn line(kept: &KeptBaseline) -> Outcome<String> {
         .collect();
     Ok(format!(
         "{}: {} of {} on {}, from {}; a check of {REPETITIONS} repetitions takes {}{}",
-        kept.name,
-        counted(kept.runs.len(), "run", "runs"),
+        stored.name,
+        counted(stored.runs.len(), "run", "runs"),
         counted(work.steps.len(), "workload", "workloads"),
         targets.join(", "),
-        kept.from,
+        stored.from,
         format_duration(work.length_ns(REPETITIONS)),
         sees,
     ))

@@ -99,7 +99,7 @@ fn requirement(
     // Beside what it is compared with.
     let words = |value: f64, other: f64| match kind {
         SeriesKind::Log => format_duration_beside(value.round() as u64, other.round() as u64),
-        kind if kind.told_in_bytes() => format!("{} MiB/s", format_iops_beside(value, other)),
+        kind if kind.reported_in_bytes() => format!("{} MiB/s", format_iops_beside(value, other)),
         _ => format!("{} IOPS", format_iops_beside(value, other)),
     };
     let (Some(wanted), Some(found)) = (wanted, found) else {
@@ -158,7 +158,7 @@ fn within(kind: SeriesKind, series: &SeriesRecord) -> Option<Value> {
     let AnswerRecord {
         iops, mib_per_s, ..
     } = answer;
-    let value = if kind.told_in_bytes() {
+    let value = if kind.reported_in_bytes() {
         mib_per_s
     } else {
         iops
@@ -171,7 +171,7 @@ fn within(kind: SeriesKind, series: &SeriesRecord) -> Option<Value> {
 
 fn ceiling(kind: SeriesKind, series: &SeriesRecord) -> Option<Value> {
     let step = series.steps.get(series.ceiling?)?;
-    let value = if kind.told_in_bytes() {
+    let value = if kind.reported_in_bytes() {
         step.mib_per_s
     } else {
         step.iops

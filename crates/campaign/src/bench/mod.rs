@@ -9,7 +9,7 @@ pub use expect::{expectations, expected};
 pub use precondition::Precondition;
 
 use std::rc::Rc;
-use stripewise_conductor::conduct::Conducted;
+use stripewise_conductor::conduct::ConductResult;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::host_group::{
@@ -152,7 +152,7 @@ pub fn bench(
     options: &BenchOptions,
     plan: BenchPlan,
     permissions: &Permissions,
-) -> Outcome<Conducted> {
+) -> Outcome<ConductResult> {
     let plan = possible(context, store, options, plan, permissions)?;
     announce(context, options, &plan);
     let opened = aim_bench(context, store, options, &plan, permissions)?;
@@ -182,7 +182,7 @@ pub fn bench(
     let records = std::mem::take(&mut steps.records);
     drop(steps);
     opened.finish_or_report(context);
-    Ok(Conducted { records, ended })
+    Ok(ConductResult { records, ended })
 }
 
 fn spec(options: &BenchOptions) -> LadderOptions {
@@ -649,7 +649,7 @@ impl Steps<'_> {
         }?;
         self.took(&measured.record);
         self.records.push(measured.record.clone());
-        measured.kept.map(|()| measured.record)
+        measured.stored.map(|()| measured.record)
     }
 }
 

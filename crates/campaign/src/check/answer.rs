@@ -2,8 +2,8 @@
 //! exit code.
 
 use super::CheckOptions;
-use crate::steps::baselines::KeptBaseline;
-use crate::steps::documents::asked_of;
+use crate::steps::baselines::StoredBaseline;
+use crate::steps::documents::own_runs_of;
 use crate::steps::stored_check::StoredCheck;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ pub struct Answer {
     /// They were made now, not loaded from the history.
     pub made: bool,
     /// The store has all of them. If not, its failure was reported.
-    pub is_kept: bool,
+    pub is_stored: bool,
     /// Name of the baseline.
     pub baseline: Option<String>,
     /// The table of changes; empty without a baseline.
@@ -32,7 +32,7 @@ pub struct Answer {
     /// Requirements met and missed.
     pub requirements: Vec<RequirementRecord>,
     /// Further remarks, as sentences.
-    pub said: Vec<String>,
+    pub sentences: Vec<String>,
     /// A loss up to this many per cent does not count as worse.
     pub(super) tolerate: f64,
     /// Codes of voiding warnings that the baseline did not have.
@@ -98,25 +98,25 @@ fn errors_of(records: &[RunRecord]) -> Vec<FailedOperations<'_>> {
 impl Answer {
     pub(super) fn new(
         options: &CheckOptions,
-        baseline: Option<&KeptBaseline>,
+        baseline: Option<&StoredBaseline>,
         records: Vec<RunRecord>,
     ) -> Answer {
         let before = baseline
-            .map(|kept| void_codes(&kept.runs))
+            .map(|stored| void_codes(&stored.runs))
             .unwrap_or_default();
         let new_void = void_codes(&records).difference(&before).cloned().collect();
         let requirements = {
-            let asked = asked_of(&records);
+            let own_runs = own_runs_of(&records);
             let required = options.require.iter();
-            required.map(|one| one.judge(&asked)).collect()
+            required.map(|one| one.judge(&own_runs)).collect()
         };
         Answer {
             made: options.run.is_none(),
-            is_kept: true,
-            baseline: baseline.map(|kept| kept.name.clone()),
+            is_stored: true,
+            baseline: baseline.map(|stored| stored.name.clone()),
             comparisons: Vec::new(),
             requirements,
-            said: Vec::new(),
+            sentences: Vec::new(),
             tolerate: options.tolerate.unwrap_or(0.0),
             new_void,
             why_inconclusive: None,
@@ -144,7 +144,7 @@ impl Answer {
     }
 
     pub(super) fn say(&mut self, sentence: String) {
-        self.said.push(sentence);
+        self.sentences.push(sentence);
     }
 
     pub(super) fn add(&mut self, mut comparison: ComparisonRecord) {
@@ -184,7 +184,7 @@ impl Answer {
 
     /// The row is certainly worse by more than is tolerated.
     pub(super) fn is_loss(&self, row: &ComparisonRow) -> bool {
-        row.verdict == Verdict::Worse && smallest_loss(row) > self.tolerate
+        row.verdict == Verdict::Worse && minimum_detectable_loss(row) > self.tolerate
     }
 
     /// Whether it is undecided if anything changed.
@@ -222,7 +222,7 @@ impl Answer {
             tolerated: self.comparisons.iter().any(|record| self.tolerates(record)),
             comparisons: &self.comparisons,
             requirements: &self.requirements,
-            notes: &self.said,
+            notes: &self.sentences,
             inconclusive: self.why_inconclusive,
             errors: errors_of(&self.records),
         }
@@ -235,7 +235,7 @@ impl Answer {
             baseline: self.baseline.clone(),
             comparisons: self.comparisons.clone(),
             requirements: self.requirements.clone(),
-            said: self.said.clone(),
+            sentences: self.sentences.clone(),
             tolerated: self.comparisons.iter().any(|record| self.tolerates(record)),
         }
     }
@@ -256,7 +256,7 @@ fn rounded(percent: f64) -> f64 {
 
 /// The minimum loss of a row in per cent: the end of its interval
 /// nearer to 0.
-fn smallest_loss(row: &ComparisonRow) -> f64 {
+fn minimum_detectable_loss(row: &ComparisonRow) -> f64 {
     match row.interval_percent {
         Some([low, high]) => low.abs().min(high.abs()),
         None => 0.0,

@@ -1,6 +1,6 @@
 //! The stored runs of a baseline's loads: the target's own history.
 
-use crate::steps::baselines::KeptBaseline;
+use crate::steps::baselines::StoredBaseline;
 use std::collections::{BTreeSet, HashMap};
 use stripewise_conductor::context::store_failure;
 use stripewise_conductor::failure::Outcome;
@@ -24,7 +24,7 @@ impl StoredHistory {
     /// All except the judged runs themselves. Unreadable runs are skipped.
     pub(super) fn of(
         store: &Store,
-        baseline: &KeptBaseline,
+        baseline: &StoredBaseline,
         judged: &[RunRecord],
     ) -> Outcome<StoredHistory> {
         let jobs = baseline.runs.iter().flat_map(|run| &run.jobs);

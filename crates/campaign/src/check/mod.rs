@@ -16,7 +16,7 @@ mod work;
 pub use answer::{Answer, AnswerDocument};
 pub use text::line;
 
-use crate::steps::baselines::{Change, KeptBaseline, REPETITIONS};
+use crate::steps::baselines::{Change, REPETITIONS, StoredBaseline};
 use crate::steps::documents::{check_names, names_of};
 use crate::steps::levels::metric;
 use crate::steps::rerun::{Ready, Repetitions, Work, expected_records, open_targets, rerun};
@@ -24,7 +24,7 @@ use crate::steps::stored_check::KIND;
 use crate::steps::subject::subject;
 use answer::judge_change;
 use history::StoredHistory;
-use stripewise_conductor::context::{Context, keep_document};
+use stripewise_conductor::context::{Context, store_document};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::exit_of;
@@ -146,16 +146,16 @@ pub fn check(
     }
     if records.is_empty() || ended != Exit::Done && options.run.is_none() {
         let mut answer = Answer::inconclusive(options, records, ended);
-        answer.is_kept = refused.is_none();
+        answer.is_stored = refused.is_none();
         return Ok(answer);
     }
     let mut answer = answered(context, &mut store, options, (baseline, own), records, by)?;
-    answer.is_kept = refused.is_none();
+    answer.is_stored = refused.is_none();
     // The runs alone do not contain the findings.
     let series = answer.records.iter().find_map(|run| run.series.as_deref());
-    if let Some(series) = series.filter(|_| answer.made && answer.is_kept) {
-        let kept = keep_document(context, &mut store, KIND, series, &answer.stored());
-        if let Err(failure) = kept {
+    if let Some(series) = series.filter(|_| answer.made && answer.is_stored) {
+        let saved = store_document(context, &mut store, KIND, series, &answer.stored());
+        if let Err(failure) = saved {
             context.note(format!(
                 "{failure}: the runs are stored, but `history` will not show what was found of them"
             ));
@@ -172,7 +172,7 @@ fn answered(
     context: &Context,
     store: &mut Store,
     options: &CheckOptions,
-    (baseline, own): (Option<KeptBaseline>, Option<Fitted>),
+    (baseline, own): (Option<StoredBaseline>, Option<Fitted>),
     records: Vec<RunRecord>,
     by: CompareOptions,
 ) -> Outcome<Answer> {
@@ -250,7 +250,10 @@ fn refuse_partial(options: &CheckOptions, records: &[RunRecord]) -> Outcome<()> 
 }
 
 /// The baseline to use, if there is one and it is wanted.
-fn wanted_baseline(store: Option<&Store>, options: &CheckOptions) -> Outcome<Option<KeptBaseline>> {
+fn wanted_baseline(
+    store: Option<&Store>,
+    options: &CheckOptions,
+) -> Outcome<Option<StoredBaseline>> {
     let tolerated = options.tolerate.unwrap_or(0.0);
     if !tolerated.is_finite() || tolerated < 0.0 {
         return Err(Failure::usage(
@@ -269,7 +272,7 @@ fn wanted_baseline(store: Option<&Store>, options: &CheckOptions) -> Outcome<Opt
         return require_something(options, None);
     }
     let found = match store {
-        Some(store) => KeptBaseline::find(store, name)?,
+        Some(store) => StoredBaseline::find(store, name)?,
         None => None,
     };
     require_something(options, found)
@@ -277,8 +280,8 @@ fn wanted_baseline(store: Option<&Store>, options: &CheckOptions) -> Outcome<Opt
 
 fn require_something(
     options: &CheckOptions,
-    found: Option<KeptBaseline>,
-) -> Outcome<Option<KeptBaseline>> {
+    found: Option<StoredBaseline>,
+) -> Outcome<Option<StoredBaseline>> {
     if found.is_none() && (options.require.is_empty() || options.changed.is_some()) {
         return Err(Failure::usage(
             "there is no baseline to compare with",
@@ -289,7 +292,7 @@ fn require_something(
 }
 
 /// The metric to compare.
-fn metric_of(options: &CheckOptions, baseline: Option<&KeptBaseline>) -> Outcome<Metric> {
+fn metric_of(options: &CheckOptions, baseline: Option<&StoredBaseline>) -> Outcome<Metric> {
     if let Some(name) = &options.metric {
         return metric(name);
     }
@@ -305,7 +308,7 @@ fn metric_of(options: &CheckOptions, baseline: Option<&KeptBaseline>) -> Outcome
 fn stored(
     context: &Context,
     options: &CheckOptions,
-    baseline: Option<&KeptBaseline>,
+    baseline: Option<&StoredBaseline>,
     id: &str,
     records: &mut Vec<RunRecord>,
 ) -> Outcome<()> {
@@ -328,7 +331,7 @@ fn measure(
     store: &mut Store,
     options: &CheckOptions,
     permissions: &Permissions,
-    (baseline, by): (Option<&KeptBaseline>, CompareOptions),
+    (baseline, by): (Option<&StoredBaseline>, CompareOptions),
     (records, own): (&mut Vec<RunRecord>, &mut Option<Fitted>),
 ) -> Outcome<Option<Failure>> {
     let work = work(options, baseline)?;
@@ -353,7 +356,7 @@ fn run_on(
     context: &Context,
     store: &mut Store,
     options: &CheckOptions,
-    (baseline, own): (Option<&KeptBaseline>, Option<&mut Fitted>),
+    (baseline, own): (Option<&StoredBaseline>, Option<&mut Fitted>),
     work: &Work,
     ready: &Ready,
     records: &mut Vec<RunRecord>,
@@ -402,7 +405,7 @@ fn own_history(
     context: &Context,
     store: &Store,
     options: &CheckOptions,
-    baseline: &KeptBaseline,
+    baseline: &StoredBaseline,
     judged: &[RunRecord],
     by: CompareOptions,
 ) -> Outcome<Option<Fitted>> {
@@ -420,7 +423,7 @@ fn own_history(
 
 /// The runs a check compares with: gentle ones for gentle ones. If there are none
 /// yet, there is nothing to compare with.
-fn reference<'a>(options: &CheckOptions, baseline: &'a KeptBaseline) -> &'a [RunRecord] {
+fn reference<'a>(options: &CheckOptions, baseline: &'a StoredBaseline) -> &'a [RunRecord] {
     if options.gentle {
         &baseline.gentle_runs
     } else {
@@ -431,7 +434,7 @@ fn reference<'a>(options: &CheckOptions, baseline: &'a KeptBaseline) -> &'a [Run
 /// Refuses differing conditions, unless they were changed deliberately.
 fn refuse_other_conditions(
     options: &CheckOptions,
-    baseline: &KeptBaseline,
+    baseline: &StoredBaseline,
     differing: &[Condition],
     exit: Exit,
 ) -> Outcome<()> {
@@ -465,7 +468,7 @@ fn refuse_other_conditions(
 
 fn compared(
     options: &CheckOptions,
-    baseline: &KeptBaseline,
+    baseline: &StoredBaseline,
     records: &[RunRecord],
     by: CompareOptions,
 ) -> Outcome<ComparisonRecord> {
@@ -484,7 +487,7 @@ fn keep_gentle(
     context: &Context,
     store: &mut Store,
     options: &CheckOptions,
-    baseline: &mut KeptBaseline,
+    baseline: &mut StoredBaseline,
     records: &[RunRecord],
 ) -> Option<bool> {
     if !options.gentle || !baseline.gentle_runs.is_empty() {
@@ -495,18 +498,18 @@ fn keep_gentle(
         .cloned()
         .map(RunRecord::without_intervals)
         .collect();
-    let kept = baseline.keep(context, store);
-    if let Err(failure) = &kept {
+    let saved = baseline.keep(context, store);
+    if let Err(failure) = &saved {
         context.note_late_failure(failure);
     }
-    Some(kept.is_ok())
+    Some(saved.is_ok())
 }
 
 fn record_change(
     context: &Context,
     store: &mut Store,
     options: &CheckOptions,
-    baseline: &mut KeptBaseline,
+    baseline: &mut StoredBaseline,
     records: &[RunRecord],
 ) {
     let Some(words) = &options.changed else {

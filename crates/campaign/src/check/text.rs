@@ -24,10 +24,10 @@ pub fn line(answer: &Answer, exit: Exit) -> String {
     parts.extend(missed.map(|one| one_line(&requirement_line(one))));
     if parts.is_empty() {
         // For other findings: the last of the sentences is the verdict.
-        parts.extend(answer.said.last().map(|text| one_line(text)));
+        parts.extend(answer.sentences.last().map(|text| one_line(text)));
     }
     let line = parts.join("; ");
-    match answer.records.first().filter(|_| answer.is_kept) {
+    match answer.records.first().filter(|_| answer.is_stored) {
         Some(run) => format!("{line} [{}]\n", run.series.as_deref().unwrap_or(&run.id)),
         None => format!("{line}\n"),
     }

@@ -2,7 +2,7 @@
 //! requirements, or a gentle form of either.
 
 use super::{CheckLoad, CheckOptions};
-use crate::steps::baselines::KeptBaseline;
+use crate::steps::baselines::StoredBaseline;
 use crate::steps::rerun::{Step, StepTarget, Work};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::PlacedJob;
@@ -26,11 +26,11 @@ const OUTSTANDING: u32 = 4;
 const DURATION_NS: u64 = 10_000_000_000;
 
 /// All workloads to measure.
-pub fn work(options: &CheckOptions, baseline: Option<&KeptBaseline>) -> Outcome<Work> {
+pub fn work(options: &CheckOptions, baseline: Option<&StoredBaseline>) -> Outcome<Work> {
     let work = match (baseline, &options.target) {
-        (Some(baseline), elsewhere) => {
+        (Some(baseline), other_target) => {
             refuse_loads(options)?;
-            Work::of_records(&baseline.runs, elsewhere.as_deref())?
+            Work::of_records(&baseline.runs, other_target.as_deref())?
         }
         (None, Some(target)) => of_requirements(options, target)?,
         (None, None) => {

@@ -16,7 +16,7 @@ use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::target_failure;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_store::Store;
-use stripewise_targets::{ErrorKind, Knowledge, MadeFile};
+use stripewise_targets::{ErrorKind, MadeFile, PlanContext};
 use stripewise_units::path_of;
 
 /// What was removed, or would be.
@@ -115,21 +115,21 @@ fn experiments(
     yes: bool,
     cleaned: &mut Cleaned,
 ) -> Outcome<()> {
-    let mut kept: Vec<StoredExperiment> = Vec::new();
+    let mut stored: Vec<StoredExperiment> = Vec::new();
     let mut layouts: Vec<StoredLayouts> = Vec::new();
     for id in ids {
         match StoredLayouts::load(store, id)? {
             Some(found) => layouts.push(found),
-            None => kept.push(StoredExperiment::load(store, id)?),
+            None => stored.push(StoredExperiment::load(store, id)?),
         }
     }
     let layouts = layouts
         .into_iter()
         .map(|one| (stored_layouts::KIND, one.id));
-    let kept = kept
+    let stored = stored
         .into_iter()
         .map(|one| (stored_experiment::KIND, one.id));
-    for (kind, id) in layouts.chain(kept) {
+    for (kind, id) in layouts.chain(stored) {
         let runs = context.series_run_ids(store, &id)?;
         if yes {
             store.delete(&runs).map_err(store_failure)?;
@@ -156,25 +156,25 @@ fn files(context: &Context, store: &mut Store, yes: bool, cleaned: &mut Cleaned)
                 .map(made)
                 .any(|known| known.is_same_file(other))
         };
-        let knowledge = Knowledge {
+        let knowledge = PlanContext {
             is_known: &is_known,
             store: Some(&store_path),
-            ..Knowledge::none()
+            ..PlanContext::none()
         };
         let path = &*path_of(&file.path);
-        let mut gone_before = stripewise_targets::kept_is_gone(path, file.device);
+        let mut gone_before = stripewise_targets::kept_file_is_gone(path, file.device);
         let mut refused = None;
         if !gone_before {
             // The dry run checks like the real one, and stops before removing.
             let judged = match yes {
-                true => stripewise_targets::remove_kept(path, &knowledge),
-                false => stripewise_targets::judge_kept(path, &knowledge),
+                true => stripewise_targets::remove_kept_file(path, &knowledge),
+                false => stripewise_targets::judge_kept_file(path, &knowledge),
             };
             match judged {
                 Ok(()) => {}
                 Err(error)
                     if error.kind == ErrorKind::NotFound
-                        && stripewise_targets::kept_is_gone(path, file.device) =>
+                        && stripewise_targets::kept_file_is_gone(path, file.device) =>
                 {
                     gone_before = true;
                 }

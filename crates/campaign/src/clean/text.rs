@@ -50,7 +50,7 @@ fn left_text(left: &LeftLayout, done: bool) -> String {
         (Some(array), devices) => format!(" on {devices} ({array})"),
         (None, devices) => format!(" on {devices}"),
     };
-    let said = match (&left.refused, done) {
+    let outcome_text = match (&left.refused, done) {
         (Some(why), _) => format!("stays: {why}"),
         (None, true) => "was taken down".to_owned(),
         (None, false) => format!(
@@ -59,7 +59,7 @@ fn left_text(left: &LeftLayout, done: bool) -> String {
         ),
     };
     format!(
-        "The layout {} of experiment {}{place} {said}.\n",
+        "The layout {} of experiment {}{place} {outcome_text}.\n",
         left.layout, left.experiment
     )
 }

@@ -3,7 +3,7 @@
 pub use crate::steps::compared_answers::AnswerComparison;
 use crate::steps::compared_answers::compare_stored_answers;
 use crate::steps::headroom::{HeadroomComparison, compare_headrooms};
-use crate::steps::levels::{Alone, alone, metric, nothing};
+use crate::steps::levels::{LevelOptions, alone, metric, nothing};
 use crate::steps::observation::compare::{ObservationComparison, compare_observations};
 use crate::steps::pages::material_of;
 use crate::steps::subject::{Subject, subject};
@@ -130,11 +130,11 @@ pub fn compare(context: &Context, question: &CompareQuestion) -> Outcome<Compari
     if question.others.is_empty() {
         let mut records = Vec::new();
         for metric in metrics {
-            let asked_for = Alone {
+            let level_options = LevelOptions {
                 metric: Some(metric),
                 baseline: question.baseline.clone(),
             };
-            records.extend(alone(context, &a, &asked_for)?);
+            records.extend(alone(context, &a, &level_options)?);
         }
         return Ok(Comparison {
             records,
@@ -146,7 +146,7 @@ pub fn compare(context: &Context, question: &CompareQuestion) -> Outcome<Compari
     let mut others: Vec<Subject> = others.collect::<Outcome<_>>()?;
     name_by_labels(&mut a, &mut others);
     // For benches, the answers are the result; the steps are only the means.
-    let (mut records, beside) = answers(&a, &others, &metrics, given.is_empty());
+    let (mut records, answer_records) = answers(&a, &others, &metrics, given.is_empty());
     if records.is_empty() || !given.is_empty() {
         match against(&a, &others, &metrics) {
             Ok(rows) => records.extend(rows),
@@ -154,7 +154,7 @@ pub fn compare(context: &Context, question: &CompareQuestion) -> Outcome<Compari
             Err(reason) => return Err(reason),
         }
     }
-    records.extend(beside);
+    records.extend(answer_records);
     let names: Vec<&str> = others.iter().map(|b| b.name.as_str()).collect();
     let title = format!("{} against {}", names.join(", "), a.name);
     let mut runs = a.runs;
@@ -179,7 +179,7 @@ fn answers(
         runs: subject.runs.clone(),
     };
     let reference = side(a);
-    let (mut records, mut beside) = (Vec::new(), Vec::new());
+    let (mut records, mut answer_records) = (Vec::new(), Vec::new());
     for other in others {
         let other = side(other);
         let before = records.len();
@@ -195,10 +195,10 @@ fn answers(
         }
         if whole {
             let options = CompareOptions::default();
-            beside.extend(compare_landmarks(&reference, &other, options));
+            answer_records.extend(compare_landmarks(&reference, &other, options));
         }
     }
-    (records, beside)
+    (records, answer_records)
 }
 
 /// The document of comparisons.
@@ -295,7 +295,7 @@ fn one_subject(context: &Context, text: &str) -> Outcome<Subject> {
 fn against(a: &Subject, others: &[Subject], metrics: &[Metric]) -> Outcome<Vec<ComparisonRecord>> {
     let sides_a = sides(a);
     let sides_of: Vec<Vec<(String, Side)>> = others.iter().map(sides).collect();
-    let mut asked = Vec::new();
+    let mut judged_alone = Vec::new();
     let mut questions: Vec<Question<'_>> = Vec::new();
     for (other, sides_b) in sides_of.iter().enumerate() {
         let both_have_levels = sides_a.len() > 1 && sides_b.len() > 1;
@@ -309,14 +309,14 @@ fn against(a: &Subject, others: &[Subject], metrics: &[Metric]) -> Outcome<Vec<C
                     metric,
                     ..CompareOptions::default()
                 };
-                asked.push(other);
+                judged_alone.push(other);
                 questions.push(Question { a, b, options });
             }
         }
     }
     let mut records: Vec<ComparisonRecord> = Vec::new();
     let mut refused = Vec::new();
-    for (answer, other) in compare_all(&questions).into_iter().zip(asked) {
+    for (answer, other) in compare_all(&questions).into_iter().zip(judged_alone) {
         match answer {
             Ok(mut record) => {
                 record.notes.extend(subject_notes(a, &others[other]));

@@ -35,10 +35,10 @@ pub fn convert(
     drives: &Drives,
 ) -> Outcome<ConvertDocument> {
     let bytes = read(context, path, PLAN_BYTES_MAX, UNREADABLE)?;
-    let beside = path.parent().unwrap_or(Path::new(""));
+    let folder = path.parent().unwrap_or(Path::new(""));
     let parameter_file = |name: &str| {
         let of = |path: &Path| read(context, path, PLAN_BYTES_MAX, UNREADABLE);
-        of(&beside.join(name.replace('\\', "/")))
+        of(&folder.join(name.replace('\\', "/")))
             .or_else(|_| of(&drives.text_file(name)))
             .ok()
     };

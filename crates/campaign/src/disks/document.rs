@@ -1,6 +1,6 @@
 //! What `disks --json` prints.
 
-use super::Seen;
+use super::DisksResult;
 use super::file::FilePlace;
 use crate::steps::array_facts::ArrayFacts;
 use serde::Serialize;
@@ -129,25 +129,25 @@ struct Cost<'a> {
     text: String,
 }
 
-pub(super) fn document(seen: &Seen) -> DisksDocument<'_> {
+pub(super) fn document(result: &DisksResult) -> DisksDocument<'_> {
     DisksDocument {
         schema_version: SCHEMA_VERSION,
-        disks: seen
+        disks: result
             .survey
             .disks
             .iter()
-            .map(|one| disk(seen, one))
+            .map(|one| disk(result, one))
             .collect(),
-        volumes: seen
+        volumes: result
             .volumes()
             .map(|(one, judgement)| volume(one, judgement))
             .collect(),
-        file: seen.place.as_ref(),
-        notes: &seen.survey.notes,
+        file: result.place.as_ref(),
+        notes: &result.survey.notes,
     }
 }
 
-fn disk<'a>(seen: &'a Seen, disk: &'a survey::Disk) -> Disk<'a> {
+fn disk<'a>(result: &'a DisksResult, disk: &'a survey::Disk) -> Disk<'a> {
     let device: &BlockDevice = &disk.device;
     let queue = &device.queue;
     Disk {
@@ -173,7 +173,7 @@ fn disk<'a>(seen: &'a Seen, disk: &'a survey::Disk) -> Disk<'a> {
         write_cache: queue.write_cache.as_deref(),
         read_only: device.read_only,
         key: &disk.key,
-        given: seen.known.of(&disk.key),
+        given: result.known.of(&disk.key),
         below: device.below.iter().map(|one| one.name.as_str()).collect(),
         array: device.array.as_ref(),
         looped: device.looped.as_ref(),

@@ -40,7 +40,7 @@ pub struct DisksOptions {
 }
 
 /// The result of the examination.
-pub struct Seen {
+pub struct DisksResult {
     /// Disks, partitions, volumes.
     pub survey: Survey,
     /// A verdict for each volume.
@@ -51,7 +51,7 @@ pub struct Seen {
     pub place: Option<FilePlace>,
 }
 
-impl Seen {
+impl DisksResult {
     /// Volumes with their verdicts.
     pub fn volumes(&self) -> impl Iterator<Item = (&Volume, &Judgement)> {
         self.survey.volumes.iter().zip(&self.judgements)
@@ -87,7 +87,7 @@ enum Kind {
 ///
 /// # Errors
 /// If the target does not exist, or cannot be read.
-pub fn disks(context: &Context, options: &DisksOptions) -> Outcome<Seen> {
+pub fn disks(context: &Context, options: &DisksOptions) -> Outcome<DisksResult> {
     let sizes = &options.block_sizes_bytes;
     if sizes.contains(&0) {
         return Err(Failure::usage(
@@ -124,7 +124,7 @@ pub fn disks(context: &Context, options: &DisksOptions) -> Outcome<Seen> {
     }
     let volumes = survey.volumes.iter();
     let judgements: Vec<Judgement> = volumes.map(|one| one.judge(sizes)).collect();
-    Ok(Seen {
+    Ok(DisksResult {
         survey,
         judgements,
         known,

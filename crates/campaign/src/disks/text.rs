@@ -1,6 +1,6 @@
 //! Text of `disks` for people: a block for each disk, then one for each volume.
 
-use super::{ArrayFacts, Seen};
+use super::{ArrayFacts, DisksResult};
 use stripewise_disk_formats::crossing::Crossing;
 use stripewise_disk_formats::superblocks::Found;
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind};
@@ -45,40 +45,40 @@ fn headed(text: &mut String, heading: Heading<'_>, name: &str, words: &str) {
 
 /// The whole text, with names as headings.
 #[must_use]
-pub fn disks_text(seen: &Seen, heading: Heading<'_>) -> String {
+pub fn disks_text(result: &DisksResult, heading: Heading<'_>) -> String {
     let mut text = String::new();
-    if seen.survey.disks.is_empty() && seen.place.is_none() {
+    if result.survey.disks.is_empty() && result.place.is_none() {
         text.push_str("no disks found\n");
     }
-    for disk in &seen.survey.disks {
-        describe_disk(&mut text, seen, disk, heading);
+    for disk in &result.survey.disks {
+        describe_disk(&mut text, result, disk, heading);
     }
-    if !seen.survey.volumes.is_empty() {
+    if !result.survey.volumes.is_empty() {
         text.push_str(&heading("Volumes"));
         text.push('\n');
     }
-    for (volume, judgement) in seen.volumes() {
+    for (volume, judgement) in result.volumes() {
         describe_volume(&mut text, volume, judgement, heading);
     }
-    file(&mut text, seen);
+    file(&mut text, result);
     text
 }
 
 /// The volumes with findings and their verdicts, or that there are none.
 #[must_use]
-pub fn disks_line(seen: &Seen) -> String {
-    let findings = seen.volumes().filter(|(_, judgement)| judgement.finding);
+pub fn disks_line(result: &DisksResult) -> String {
+    let findings = result.volumes().filter(|(_, judgement)| judgement.finding);
     let findings: Vec<String> = findings
         .map(|(volume, judgement)| format!("{}: {}", volume.name, verdict(volume, judgement)))
         .collect();
-    let volumes = counted(seen.survey.volumes.len(), "volume", "volumes");
+    let volumes = counted(result.survey.volumes.len(), "volume", "volumes");
     match findings.is_empty() {
         true => format!("{volumes}, none is laid out badly"),
         false => format!("{volumes}; {}", findings.join("; ")),
     }
 }
 
-fn describe_disk(text: &mut String, seen: &Seen, disk: &Disk, heading: Heading<'_>) {
+fn describe_disk(text: &mut String, result: &DisksResult, disk: &Disk, heading: Heading<'_>) {
     let device = &disk.device;
     let mut first = vec![format_bytes(device.size_bytes)];
     first.extend(what(device));
@@ -100,7 +100,7 @@ fn describe_disk(text: &mut String, seen: &Seen, disk: &Disk, heading: Heading<'
     if !second.is_empty() {
         text.push_str(&hang("  ", &second.join(", "), 4));
     }
-    if let Some(facts) = seen.known.of(&disk.key) {
+    if let Some(facts) = result.known.of(&disk.key) {
         let words = given(facts);
         if !words.is_empty() {
             text.push_str(&hang("  given: ", &words, 4));
@@ -220,8 +220,8 @@ fn queue(device: &BlockDevice) -> Vec<String> {
 
 fn given(facts: &ArrayFacts) -> String {
     let mut words = Vec::new();
-    let said = facts.stripe_unit_bytes.filter(|_| facts.measured.is_none());
-    words.extend(said.map(|bytes| format!("stripe unit {}", ByteSize(bytes))));
+    let supplied = facts.stripe_unit_bytes.filter(|_| facts.measured.is_none());
+    words.extend(supplied.map(|bytes| format!("stripe unit {}", ByteSize(bytes))));
     words.extend(
         facts
             .raid_level
@@ -488,8 +488,8 @@ fn verdict(volume: &Volume, judgement: &Judgement) -> String {
     }
 }
 
-fn file(text: &mut String, seen: &Seen) {
-    let Some(place) = &seen.place else {
+fn file(text: &mut String, result: &DisksResult) {
+    let Some(place) = &result.place else {
         return;
     };
     text.push_str(&format!(

@@ -14,7 +14,7 @@ use stripewise_io_engine::EngineName;
 use stripewise_machine::host::Host;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_runner::session::{Trial, own_cost_ns, trial_reads};
-use stripewise_targets::{FileSystemSize, FillProgress, Intent, Knowledge, Progress, TargetName};
+use stripewise_targets::{FileSystemSize, FillProgress, Intent, PlanContext, Progress, TargetName};
 use stripewise_units::{NameText, format_bytes};
 
 /// One finding.
@@ -101,7 +101,7 @@ fn reading(path: &Path, file_system_size: FileSystemSize, costs: bool) -> Readin
         ..Intent::default()
     };
     let name = TargetName::Path(path.to_owned());
-    let plan = stripewise_targets::plan(&name, &intent, &Knowledge::none());
+    let plan = stripewise_targets::plan(&name, &intent, &PlanContext::none());
     if path.is_dir() {
         let only = match plan {
             Ok(_) => check(
@@ -120,8 +120,9 @@ fn reading(path: &Path, file_system_size: FileSystemSize, costs: bool) -> Readin
             exit: Exit::Done,
         };
     }
-    let target = plan
-        .and_then(|plan| stripewise_targets::prepare(plan, &Knowledge::none(), &mut NullObserver));
+    let target = plan.and_then(|plan| {
+        stripewise_targets::prepare(plan, &PlanContext::none(), &mut NullObserver)
+    });
     let target = match target {
         Ok(target) => target,
         Err(error) => {
@@ -141,7 +142,7 @@ fn reading(path: &Path, file_system_size: FileSystemSize, costs: bool) -> Readin
             ..Intent::default()
         };
         found.checks.push(
-            match stripewise_targets::plan(&name, &intent, &Knowledge::none()) {
+            match stripewise_targets::plan(&name, &intent, &PlanContext::none()) {
                 Ok(_) => costs::of_reads(&target),
                 Err(error) => costs::not_counted(&error.to_string()),
             },

@@ -242,20 +242,20 @@ pub fn unwritten(error: std::io::Error) -> Failure {
         }
         _ => "make room there, or name a file elsewhere",
     };
-    Failure::of(Exit::Target, Unwritten(error)).hinted(hint)
+    Failure::of(Exit::Target, WriteFailed(error)).hinted(hint)
 }
 
 /// The export could not be written.
 #[derive(Debug)]
-struct Unwritten(std::io::Error);
+struct WriteFailed(std::io::Error);
 
-impl fmt::Display for Unwritten {
+impl fmt::Display for WriteFailed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("cannot write the export")
     }
 }
 
-impl Error for Unwritten {
+impl Error for WriteFailed {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(&self.0)
     }
@@ -264,6 +264,6 @@ impl Error for Unwritten {
 /// Whether the reader closed the pipe because it has enough.
 #[must_use]
 pub fn is_broken_pipe(failure: &Failure) -> bool {
-    let unwritten = failure.error.downcast_ref::<Unwritten>();
+    let unwritten = failure.error.downcast_ref::<WriteFailed>();
     unwritten.is_some_and(|error| error.0.kind() == ErrorKind::BrokenPipe)
 }

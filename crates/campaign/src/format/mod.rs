@@ -1,6 +1,6 @@
 //! `format`: plans a file system and makes it with the system's mkfs.
 
-use crate::steps::provision::{GoAhead, provision_failure};
+use crate::steps::provision::{DestroyPermission, provision_failure};
 use std::path::{Path, PathBuf};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::Outcome;
@@ -32,11 +32,11 @@ impl FileSystemPlan {
     ///
     /// # Errors
     /// If a safety rule refuses it, or mkfs or the device fails.
-    pub fn execute(&self, go_ahead: &GoAhead) -> Outcome<FormatReport> {
+    pub fn execute(&self, destroy_permission: &DestroyPermission) -> Outcome<FormatReport> {
         let destroy = Destroy {
-            name: &go_ahead.destroy,
+            name: &destroy_permission.destroy,
             store: Some(&self.store),
-            busy_ok: go_ahead.busy_ok,
+            busy_ok: destroy_permission.busy_ok,
             save: None,
             now: "",
         };

@@ -23,10 +23,10 @@ pub(super) fn known_cap(
         return Ok(None);
     };
     let mut last: Option<LimitsDocument> = None;
-    let mut see = |kept: stripewise_store::KeptDocument| {
+    let mut see = |stored: stripewise_store::StoredDocument| {
         // The newest come first; a document of another version, or a damaged one, is ignored.
         if last.is_none() {
-            let document: Option<LimitsDocument> = serde_json::from_str(&kept.json).ok();
+            let document: Option<LimitsDocument> = serde_json::from_str(&stored.json).ok();
             last = document.filter(|one| one.target == target && is_of_target(one));
         }
     };

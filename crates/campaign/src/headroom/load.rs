@@ -35,7 +35,7 @@ const TIMELINE_BINS: u64 = 240;
 const OUTSTANDING: u32 = 256;
 
 /// The load, as input for the study.
-pub(super) struct GivenLoad {
+pub(super) struct LoadInput {
     /// The load itself.
     pub(super) load: HeadroomLoad,
     /// Known facts about it.
@@ -49,16 +49,16 @@ pub(super) struct GivenLoad {
 }
 
 /// The named load: a file, else a profile, else the recording of an observation.
-pub(super) fn given_load(context: &Context, asked: &HeadroomRequest) -> Outcome<GivenLoad> {
-    if Path::new(&asked.load).exists() {
-        return of_file(context, asked);
+pub(super) fn load_input(context: &Context, requested: &HeadroomRequest) -> Outcome<LoadInput> {
+    if Path::new(&requested.load).exists() {
+        return of_file(context, requested);
     }
-    if profiles().iter().any(|(name, _)| *name == asked.load) {
-        return of_profile(context, asked);
+    if profiles().iter().any(|(name, _)| *name == requested.load) {
+        return of_profile(context, requested);
     }
-    match json_of(context, OBSERVATION, &asked.load)? {
-        Some(json) => of_observation(context, asked, &json),
-        None => Err(unknown(&asked.load)),
+    match json_of(context, OBSERVATION, &requested.load)? {
+        Some(json) => of_observation(context, requested, &json),
+        None => Err(unknown(&requested.load)),
     }
 }
 
@@ -78,7 +78,11 @@ fn unknown(load: &str) -> Failure {
 }
 
 /// The file that an observation was read from, or to which it wrote its operations.
-fn of_observation(context: &Context, asked: &HeadroomRequest, json: &str) -> Outcome<GivenLoad> {
+fn of_observation(
+    context: &Context,
+    requested: &HeadroomRequest,
+    json: &str,
+) -> Outcome<LoadInput> {
     let observation = ObservationDocument::of_stored(json)?;
     let recorded = observation.source.recorded.ok_or_else(|| {
         Failure::usage(
@@ -90,21 +94,21 @@ fn of_observation(context: &Context, asked: &HeadroomRequest, json: &str) -> Out
         context,
         &HeadroomRequest {
             load: recorded.path,
-            columns: asked.columns.clone().or(recorded.columns),
-            ..asked.clone()
+            columns: requested.columns.clone().or(recorded.columns),
+            ..requested.clone()
         },
     )
 }
 
-fn of_file(context: &Context, asked: &HeadroomRequest) -> Outcome<GivenLoad> {
-    if asked.rate.is_some() {
+fn of_file(context: &Context, requested: &HeadroomRequest) -> Outcome<LoadInput> {
+    if requested.rate.is_some() {
         return Err(Failure::usage(
             "--rate applies to a profile, and a recording has arrivals of its own",
             "leave out --rate",
         ));
     }
-    let (path, columns) = (Path::new(&asked.load), asked.columns.as_deref());
-    let mut file = FileRecording::read(context, path, columns, asked.base.seed)?;
+    let (path, columns) = (Path::new(&requested.load), requested.columns.as_deref());
+    let mut file = FileRecording::read(context, path, columns, requested.base.seed)?;
     let failed = |error: stripewise_trace::replay::RecordingError| {
         Failure::usage(error.to_string(), error.hint())
     };
@@ -139,11 +143,11 @@ fn of_file(context: &Context, asked: &HeadroomRequest) -> Outcome<GivenLoad> {
             format_duration(from_ns)
         );
     }
-    if let Some(missed) = missed_in_recording(&file, asked) {
+    if let Some(missed) = missed_in_recording(&file, requested) {
         context.note(missed);
     }
-    let workload = file.workload(file.unchanged(false), &asked.base, 512);
-    Ok(GivenLoad {
+    let workload = file.workload(file.unchanged(false), &requested.base, 512);
+    Ok(LoadInput {
         facts: LoadFacts {
             name: file.name.clone(),
             operations: Some(operations),
@@ -185,21 +189,21 @@ fn timeline(recording: &Recording) -> LoadTimeline {
 }
 
 /// The recorded load already missed the limit: `observe` can explain that.
-fn missed_in_recording(file: &FileRecording, asked: &HeadroomRequest) -> Option<String> {
-    let allowed = allowed_share(&asked.slo)?;
+fn missed_in_recording(file: &FileRecording, requested: &HeadroomRequest) -> Option<String> {
+    let allowed = allowed_share(&requested.slo)?;
     let lasted = file
         .recording
         .requests
         .iter()
         .filter_map(|one| one.lasted_ns);
     let (all, over) = lasted.fold((0u64, 0u64), |(all, over), ns| {
-        (all + 1, over + u64::from(ns > asked.slo.limit_ns))
+        (all + 1, over + u64::from(ns > requested.slo.limit_ns))
     });
     let share = over as f64 / all.max(1) as f64;
     (all > 0 && share > allowed).then(|| {
         format!(
             "{} was missed in the recording itself: {:.1} % of its operations took longer",
-            asked.slo,
+            requested.slo,
             100.0 * share
         )
     })
@@ -261,13 +265,13 @@ fn closedness(file: &FileRecording) -> Outcome<(String, Option<u32>)> {
 }
 
 /// The cells of a profile: at a rate divided by their shares of the operations, or closed.
-fn of_profile(context: &Context, asked: &HeadroomRequest) -> Outcome<GivenLoad> {
+fn of_profile(context: &Context, requested: &HeadroomRequest) -> Outcome<LoadInput> {
     let refused = |error: stripewise_lab::experiment::PlanProblem| {
         Failure::usage(error.to_string(), error.hint())
     };
     let cores = context.host().cpu.count.max(1);
-    let profile = profile(&asked.load, cores).map_err(refused)?;
-    if let Some(rate) = asked.rate
+    let profile = profile(&requested.load, cores).map_err(refused)?;
+    if let Some(rate) = requested.rate
         && !(rate > 0.0 && rate <= 1e9)
     {
         return Err(Failure::usage(
@@ -283,12 +287,12 @@ fn of_profile(context: &Context, asked: &HeadroomRequest) -> Outcome<GivenLoad> 
     let all: f64 = rows.iter().map(|row| row.share_percent).sum();
     let room = OUTSTANDING / rows.len().max(1) as u32;
     let jobs: Vec<PlacedJob> = (rows.iter())
-        .map(|row| job_of(row, asked, row.share_percent / all, room))
+        .map(|row| job_of(row, requested, row.share_percent / all, room))
         .collect();
     let in_flight: u32 = (jobs.iter())
         .map(|job| job.workload.threads * job.workload.outstanding)
         .sum();
-    let (closedness, waiting_users, plan) = match asked.rate {
+    let (closedness, waiting_users, plan) = match requested.rate {
         Some(rate) => (
             "no: a rate is given".to_owned(),
             None,
@@ -307,13 +311,13 @@ fn of_profile(context: &Context, asked: &HeadroomRequest) -> Outcome<GivenLoad> 
             ),
         ),
     };
-    Ok(GivenLoad {
+    Ok(LoadInput {
         load: HeadroomLoad::Jobs(jobs),
         facts: LoadFacts {
             name: profile.name,
             operations: None,
             duration_ns: None,
-            iops: asked.rate,
+            iops: requested.rate,
             waits: waiting_users.is_some(),
             waiting_users,
             closedness,
@@ -329,21 +333,21 @@ fn of_profile(context: &Context, asked: &HeadroomRequest) -> Outcome<GivenLoad> 
 
 /// A cell of a profile: with its share of the rate and room for its arrivals, or at its own
 /// depth.
-fn job_of(row: &ProfileRow, asked: &HeadroomRequest, share: f64, room: u32) -> PlacedJob {
+fn job_of(row: &ProfileRow, requested: &HeadroomRequest, share: f64, room: u32) -> PlacedJob {
     let own = &row.workload;
-    let (threads, outstanding) = match asked.rate {
+    let (threads, outstanding) = match requested.rate {
         Some(_) => (1, room.max(1)),
         None => (own.threads, own.outstanding),
     };
     let workload = Workload {
         threads,
         outstanding,
-        rate: asked.rate.map(|iops| Rate {
+        rate: requested.rate.map(|iops| Rate {
             iops: iops * share,
             arrivals: Arrivals::Poisson,
         }),
         think_time: None,
-        data: asked.base.data,
+        data: requested.base.data,
         ..own.clone()
     };
     PlacedJob::new(row.name.clone(), workload)

@@ -11,10 +11,10 @@ pub use crate::steps::headroom::{
 use crate::steps::recording::FileRecording;
 use crate::steps::resumable_answer::id_time_and_host;
 use cap::known_cap;
-use load::{GivenLoad, given_load};
+use load::{LoadInput, load_input};
 use std::rc::Rc;
 use stripewise_conductor::conduct::{Setup, conduct, open, refuse_unusable};
-use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::context::{Context, store_measured};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::{Recordings, exit_of};
@@ -34,7 +34,7 @@ use stripewise_workload::Request;
 const RUNS_OF_RECORDING_MIN: u64 = 20;
 
 /// The result.
-pub struct Answered {
+pub struct HeadroomResult {
     /// The stored result.
     pub found: StoredHeadroom,
     /// The exit of the command.
@@ -49,48 +49,48 @@ pub struct Answered {
 /// If it cannot begin; nothing was measured then.
 pub fn headroom(
     context: &Context,
-    asked: &HeadroomRequest,
+    requested: &HeadroomRequest,
     permissions: &Permissions,
-) -> Outcome<Answered> {
-    refuse_other_limits(&asked.slo)?;
-    let mut given = given_load(context, asked)?;
+) -> Outcome<HeadroomResult> {
+    refuse_other_limits(&requested.slo)?;
+    let mut given = load_input(context, requested)?;
     let mut store = context.open_store()?;
-    let begun = (asked.resume.as_deref())
+    let begun = (requested.resume.as_deref())
         .map(|name| StoredHeadroom::begun(&store, name))
         .transpose()?;
     given.facts.cap = match &begun {
         Some((_, begun, _)) => begun.options().facts.cap.clone(),
-        None => known_cap(&store, &asked.target, given.file.as_deref())?,
+        None => known_cap(&store, &requested.target, given.file.as_deref())?,
     };
     let stored = begun.as_ref().map(|(document, ..)| document);
     let [id, started_at, host] = id_time_and_host(context, &store, stored)?;
     let origin = Origin {
         id: &id,
-        target: &asked.target,
+        target: &requested.target,
         started_at: &started_at,
         host: &host,
     };
-    let mut study = Headroom::new(options(asked, &given)?).ok_or_else(|| {
+    let mut study = Headroom::new(options(requested, &given)?).ok_or_else(|| {
         Failure::usage("the limit is no percentile", "give one such as 'p99<5ms'")
     })?;
     if let Some((stored, begun, _)) = &begun {
         refuse_another(&stored.id, begun.options(), study.options())?;
     }
     let request = Request {
-        engine: asked.engine.clone(),
-        label: asked.label.clone(),
+        engine: requested.engine.clone(),
+        label: requested.label.clone(),
         ..Request::default()
     };
     let setup = Setup {
         id: &id,
-        target: &asked.target,
-        size: size(asked, &given),
+        target: &requested.target,
+        size: size(requested, &given),
         request: &request,
         permissions,
         recordings: (given.file.clone()).map(|file| file as Rc<dyn Recordings>),
     };
     refuse_unusable(context, &store, &study, &setup)?;
-    let plan = plan(asked, &given, &study).into_iter();
+    let plan = plan(requested, &given, &study).into_iter();
     plan.for_each(|line| context.plan(line));
     let targets = open(context, &mut store, &study, &setup)?;
     if let Some(file) = &given.file {
@@ -101,10 +101,10 @@ pub fn headroom(
     }
     let found = |study: &Headroom| {
         let document = HeadroomDocument::of(study, &origin);
-        StoredHeadroom::of(study, document, asked, context.timestamp())
+        StoredHeadroom::of(study, document, requested, context.timestamp())
     };
     let mut changed =
-        |store: &mut _, study: &Headroom| keep_measured(context, store, KIND, &id, &found(study));
+        |store: &mut _, study: &Headroom| store_measured(context, store, KIND, &id, &found(study));
     let conducted = conduct(
         context,
         &mut store,
@@ -117,7 +117,7 @@ pub fn headroom(
         Exit::Done if study.refused().is_some() || study.is_not_carried() => Exit::Finding,
         exit => exit,
     };
-    Ok(Answered {
+    Ok(HeadroomResult {
         found: found(&study),
         exit,
         ended: conducted.ended.err(),
@@ -135,8 +135,11 @@ fn refuse_other_limits(slo: &Slo) -> Outcome<()> {
 }
 
 /// The stored study, if it has the same parameters.
-fn going_on((stored, begun): (HeadroomDocument, Headroom), asked: &Headroom) -> Outcome<Headroom> {
-    match begun.options() == asked.options() {
+fn going_on(
+    (stored, begun): (HeadroomDocument, Headroom),
+    requested: &Headroom,
+) -> Outcome<Headroom> {
+    match begun.options() == requested.options() {
         true => Ok(begun),
         false => Err(another(&stored.id)),
     }
@@ -144,16 +147,16 @@ fn going_on((stored, begun): (HeadroomDocument, Headroom), asked: &Headroom) -> 
 
 /// Refuses differing parameters, as far as they show before the target is opened. A recording is
 /// adapted to the target's sectors only after that.
-fn refuse_another(id: &str, begun: &HeadroomOptions, asked: &HeadroomOptions) -> Outcome<()> {
-    let is_same_load = match (&begun.load, &asked.load) {
-        (HeadroomLoad::Recorded(begun), HeadroomLoad::Recorded(asked)) => {
-            (begun.cache, &begun.data) == (asked.cache, &asked.data)
+fn refuse_another(id: &str, begun: &HeadroomOptions, requested: &HeadroomOptions) -> Outcome<()> {
+    let is_same_load = match (&begun.load, &requested.load) {
+        (HeadroomLoad::Recorded(begun), HeadroomLoad::Recorded(requested)) => {
+            (begun.cache, &begun.data) == (requested.cache, &requested.data)
         }
-        (begun, asked) => begun == asked,
+        (begun, requested) => begun == requested,
     };
     let with_its_load = HeadroomOptions {
         load: begun.load.clone(),
-        ..asked.clone()
+        ..requested.clone()
     };
     match is_same_load && with_its_load == *begun {
         true => Ok(()),
@@ -168,17 +171,19 @@ fn another(id: &str) -> Failure {
     )
 }
 
-fn size(asked: &HeadroomRequest, given: &GivenLoad) -> Size {
-    match (asked.size_bytes, &given.file) {
+fn size(requested: &HeadroomRequest, given: &LoadInput) -> Size {
+    match (requested.size_bytes, &given.file) {
         (Some(bytes), _) => Size::Exactly(bytes),
-        (None, Some(file)) if path_of(&asked.target).is_dir() => Size::Exactly(file.file_bytes()),
+        (None, Some(file)) if path_of(&requested.target).is_dir() => {
+            Size::Exactly(file.file_bytes())
+        }
         _ => Size::Auto,
     }
 }
 
 /// Lengths of runs, and obstacles to an answer that are known before the measurement.
-fn options(asked: &HeadroomRequest, given: &GivenLoad) -> Outcome<HeadroomOptions> {
-    let run_ns = asked.run_ns.unwrap_or(given.run_ns);
+fn options(requested: &HeadroomRequest, given: &LoadInput) -> Outcome<HeadroomOptions> {
+    let run_ns = requested.run_ns.unwrap_or(given.run_ns);
     if let Some(duration_ns) = given.facts.duration_ns
         && duration_ns < RUNS_OF_RECORDING_MIN * run_ns
     {
@@ -194,12 +199,12 @@ fn options(asked: &HeadroomRequest, given: &GivenLoad) -> Outcome<HeadroomOption
         ));
     }
     Ok(HeadroomOptions {
-        slo: asked.slo,
+        slo: requested.slo,
         load: given.load.clone(),
         facts: given.facts.clone(),
         run_ns,
-        confirm_ns: asked.confirm_ns.max(run_ns),
-        seed: asked.base.seed,
+        confirm_ns: requested.confirm_ns.max(run_ns),
+        seed: requested.base.seed,
     })
 }
 
@@ -224,16 +229,16 @@ fn fitted_to(study: Headroom, file: &FileRecording, target: &OpenTarget) -> Outc
     Ok(again.unwrap_or(study))
 }
 
-fn plan(asked: &HeadroomRequest, given: &GivenLoad, study: &Headroom) -> Vec<String> {
+fn plan(requested: &HeadroomRequest, given: &LoadInput, study: &Headroom) -> Vec<String> {
     let options = study.options();
     let time = stripewise_studies::Study::time(study);
-    let is_simulated = is_sim_target(&asked.target);
+    let is_simulated = is_sim_target(&requested.target);
     let mut lines = vec![
         given.plan.clone(),
         format!(
             "Runs of {} around the load at which {} is reached, then one of {}: about {} in all",
             format_duration(options.run_ns),
-            asked.slo,
+            requested.slo,
             format_duration(options.confirm_ns),
             format_duration(time.left_ns)
         ),
@@ -248,7 +253,7 @@ fn plan(asked: &HeadroomRequest, given: &GivenLoad, study: &Headroom) -> Vec<Str
         false => format!(
             "More than the load as it is will be issued on {}: use an idle volume of the same type, not \
              one that serves users",
-            asked.target
+            requested.target
         ),
     });
     lines
@@ -289,7 +294,8 @@ mod tests {
             }))
         };
         let begun = options(recorded(512), "p99<5ms");
-        let refused = |asked: HeadroomOptions| refuse_another("id", &begun, &asked).is_err();
+        let refused =
+            |requested: HeadroomOptions| refuse_another("id", &begun, &requested).is_err();
         // The target's sectors are not known yet.
         assert!(!refused(options(recorded(4096), "p99<5ms")));
         assert!(refused(options(recorded(512), "p99<6ms")));

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
     use crate::steps::measured::{FILL, PROFILE, of};
     use crate::steps::verification::DOCUMENT_KIND as VERIFY;
-    use stripewise_store::KeptDocument;
+    use stripewise_store::StoredDocument;
 
     fn measurement(id: &str, started_at: &str) -> Measurement {
         Measurement {
@@ -90,14 +90,14 @@ mod tests {
 
     #[test]
     fn each_kind_says_what_it_came_to() {
-        let kept = |json: &str| KeptDocument {
+        let stored = |json: &str| StoredDocument {
             name: "x".to_owned(),
-            kept_at: String::new(),
+            stored_at: String::new(),
             json: json.to_owned(),
         };
         let verify = r#"{"id":"v","mode":"burn-in","started_at":"2026-11-22T10:00:00Z",
             "host":"h","verdict":"faults","targets":[{"name":"sdb"}],"verified_bytes":1048576}"#;
-        let row = |kind, json| row(&of(kind, &kept(json)).expect("a measurement"));
+        let row = |kind, json| row(&of(kind, &stored(json)).expect("a measurement"));
         let verified = row(VERIFY, verify);
         assert_eq!(verified.date, "2026-11-22");
         let words = [&verified.what, &verified.amount, &verified.status];
@@ -110,6 +110,6 @@ mod tests {
         let fill = r#"{"id":"f","measured_at":"2026-11-22T10:00:00Z","target":{"name":"sda"},
             "stretches":[{"bytes_per_s":1572864000.0}],"cut_short":null}"#;
         assert_eq!(row(FILL, fill).amount, "1,500 MiB/s");
-        assert!(of(FILL, &kept("{}")).is_none());
+        assert!(of(FILL, &stored("{}")).is_none());
     }
 }

@@ -3,14 +3,14 @@
 mod measurements;
 mod rows;
 
-use crate::steps::documents::{document, judge_as_asked, verdicts_as_asked};
+use crate::steps::documents::{document, judge_as_requested, verdicts_as_requested};
 use crate::steps::headroom::{self, StoredHeadroom};
 use crate::steps::levels::levels_compared;
 use crate::steps::limits::{self, StoredLimits};
 use crate::steps::measured;
 pub use crate::steps::measured::Measurement;
 use crate::steps::observation::ObservationDocument;
-use crate::steps::qualification::Qualified;
+use crate::steps::qualification::QualifyResult;
 use crate::steps::resumable_answer::json_of_series;
 use crate::steps::series_answers::{ANSWERS, answers_of};
 use crate::steps::stored_check::StoredCheck;
@@ -18,8 +18,8 @@ use crate::steps::stored_experiment::StoredExperiment;
 use crate::steps::subject::stored;
 use crate::steps::surface::MeasuredSurface;
 use crate::steps::verification::text::verdict;
-use crate::steps::verification_page::{of_kept, sheet};
-use rows::{Said, rows, said};
+use crate::steps::verification_page::{of_stored, sheet};
+use rows::{KnownJobs, job_fields, rows};
 use serde::Serialize;
 use std::path::Path;
 use stripewise_conductor::context::{Context, store_failure};
@@ -36,7 +36,7 @@ const RUNS_A_ROW: u32 = 64;
 /// Stored results, newest first.
 pub struct History {
     store: Option<Store>,
-    runs: Vec<(RunSummary, Said)>,
+    runs: Vec<(RunSummary, KnownJobs)>,
     measurements: Vec<Measurement>,
     /// There is a store, and a filter was given.
     pub is_filtered: bool,
@@ -56,8 +56,8 @@ pub fn list(context: &Context, filter: &Filter) -> Outcome<History> {
         let found = context.stored_runs(store, filter)?;
         is_cut = (filter.limit).is_some_and(|limit| found.len() >= limit as usize);
         for run in found {
-            if let Some(said) = said(context, store, &run)? {
-                runs.push((run, said));
+            if let Some(job_fields) = job_fields(context, store, &run)? {
+                runs.push((run, job_fields));
             }
         }
     }
@@ -108,7 +108,7 @@ impl History {
     pub fn document(&self) -> HistoryDocument<'_> {
         let runs = self.runs.iter().map(|(run, _)| run);
         let verdicts = match &self.store {
-            Some(store) => verdicts_as_asked(store, runs),
+            Some(store) => verdicts_as_requested(store, runs),
             None => Vec::new(),
         };
         listed(&self.runs, &verdicts, &self.measurements)
@@ -119,7 +119,7 @@ impl History {
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn qualification(context: &Context, name: &str) -> Outcome<Option<Qualified>> {
+pub fn qualification(context: &Context, name: &str) -> Outcome<Option<QualifyResult>> {
     let Some(store) = context.open_store_if_any()? else {
         return Ok(None);
     };
@@ -233,14 +233,14 @@ fn is_zero(percent: &u8) -> bool {
 }
 
 fn listed<'a>(
-    runs: &'a [(RunSummary, Said)],
+    runs: &'a [(RunSummary, KnownJobs)],
     verdicts: &[Option<&'static str>],
     measurements: &'a [Measurement],
 ) -> HistoryDocument<'a> {
     let history = runs
         .iter()
         .zip(verdicts)
-        .map(|((run, said), verdict)| ListedRun {
+        .map(|((run, job_fields), verdict)| ListedRun {
             id: &run.id,
             started_at: &run.started_at,
             status: run.status,
@@ -254,19 +254,19 @@ fn listed<'a>(
             jobs: run
                 .jobs
                 .iter()
-                .zip(said)
-                .map(|(job, said)| ListedJob {
+                .zip(job_fields)
+                .map(|(job, job_fields)| ListedJob {
                     name: &job.name,
                     target: &job.target,
-                    pattern: said.pattern.as_deref(),
-                    read_percent: said.read_percent,
-                    discard_percent: said.discard_percent,
-                    block_size_bytes: said.block_size_bytes,
-                    threads: said.threads,
-                    outstanding: said.outstanding,
-                    iops: said.iops,
-                    mib_per_s: said.mib_per_s,
-                    errors: said.errors,
+                    pattern: job_fields.pattern.as_deref(),
+                    read_percent: job_fields.read_percent,
+                    discard_percent: job_fields.discard_percent,
+                    block_size_bytes: job_fields.block_size_bytes,
+                    threads: job_fields.threads,
+                    outstanding: job_fields.outstanding,
+                    iops: job_fields.iops,
+                    mib_per_s: job_fields.mib_per_s,
+                    errors: job_fields.errors,
                 })
                 .collect(),
         })
@@ -283,20 +283,20 @@ fn listed<'a>(
 ///
 /// # Errors
 /// If the store cannot be read, or has fewer results than `last~N` counts.
-pub fn measurement(context: &Context, name: &str) -> Outcome<Option<KeptMeasurement>> {
+pub fn measurement(context: &Context, name: &str) -> Outcome<Option<StoredMeasurement>> {
     let Some(store) = context.open_store_if_any()? else {
         return Ok(None);
     };
     let found = measured::document(&store, &measured::full_name(&store, name)?)?;
     if let Some((kind, document)) = found {
         let json = document.json;
-        return Ok(Some(KeptMeasurement { kind, json }));
+        return Ok(Some(StoredMeasurement { kind, json }));
     }
     // The runs of a headroom are listed as a series, and its answer is shown; the same
     // goes for limits.
     for kind in [headroom::KIND, limits::KIND] {
         if let Some(json) = json_of_series(&store, kind, name)? {
-            return Ok(Some(KeptMeasurement { kind, json }));
+            return Ok(Some(StoredMeasurement { kind, json }));
         }
     }
     Ok(None)
@@ -336,12 +336,12 @@ pub fn shown_as(context: &Context, name: &str) -> Outcome<ShownAs> {
 
 /// A stored profile, fill or verification.
 #[derive(Debug)]
-pub struct KeptMeasurement {
+pub struct StoredMeasurement {
     kind: &'static str,
     json: String,
 }
 
-impl KeptMeasurement {
+impl StoredMeasurement {
     /// Its document, as its command printed it with `--json`.
     ///
     /// # Errors
@@ -372,10 +372,10 @@ impl KeptMeasurement {
             let observed = ObservationDocument::of_stored(&self.json)?;
             return Ok((observed.sheet(), observed.line()));
         }
-        if let Some(surface) = MeasuredSurface::of_kept(self.kind, &self.json)? {
+        if let Some(surface) = MeasuredSurface::of_stored(self.kind, &self.json)? {
             return Ok((surface.sheet(), surface.line()));
         }
-        let verified = of_kept(&self.json)?;
+        let verified = of_stored(&self.json)?;
         Ok((sheet(&verified), verdict(&verified)))
     }
 }
@@ -391,7 +391,7 @@ pub fn show(context: &Context, names: &[String]) -> Outcome<Document> {
         records.extend(load(context, &store, name)?);
     }
     let mut document = document(records);
-    judge_as_asked(&mut document);
+    judge_as_requested(&mut document);
     Ok(document)
 }
 

@@ -1,6 +1,6 @@
 //! The rows of a history, and the known fields of each run's jobs.
 
-use crate::steps::documents::verdict_as_asked;
+use crate::steps::documents::verdict_as_requested;
 use crate::steps::headroom::StoredHeadroom;
 use crate::steps::limits::StoredLimits;
 use crate::steps::qualification::{StoredQualification, StoredStudy};
@@ -23,11 +23,11 @@ use stripewise_workload::operation_name;
 
 /// Known fields of a run's jobs: complete for runs of Stripewise, perhaps incomplete for
 /// imported results.
-pub type Said = Vec<SaidOfJob>;
+pub type KnownJobs = Vec<JobFields>;
 
 /// The fields of a job that an imported result may lack.
 #[derive(Clone, Debug)]
-pub struct SaidOfJob {
+pub struct JobFields {
     pub pattern: Option<String>,
     pub read_percent: Option<u8>,
     pub discard_percent: u8,
@@ -39,7 +39,11 @@ pub struct SaidOfJob {
     pub errors: Option<u64>,
 }
 
-pub fn said(context: &Context, store: &Store, run: &RunSummary) -> Outcome<Option<Said>> {
+pub fn job_fields(
+    context: &Context,
+    store: &Store,
+    run: &RunSummary,
+) -> Outcome<Option<KnownJobs>> {
     if run.tool.is_none() {
         return Ok(Some(run.jobs.iter().map(measured_here).collect()));
     }
@@ -51,8 +55,8 @@ pub fn said(context: &Context, store: &Store, run: &RunSummary) -> Outcome<Optio
     }))
 }
 
-fn measured_here(job: &JobSummary) -> SaidOfJob {
-    SaidOfJob {
+fn measured_here(job: &JobSummary) -> JobFields {
+    JobFields {
         pattern: Some(job.pattern.clone()),
         read_percent: Some(job.read_percent),
         discard_percent: job.discard_percent,
@@ -65,9 +69,9 @@ fn measured_here(job: &JobSummary) -> SaidOfJob {
     }
 }
 
-fn imported(row: &JobRow<'_>) -> SaidOfJob {
+fn imported(row: &JobRow<'_>) -> JobFields {
     let job = row.job;
-    SaidOfJob {
+    JobFields {
         pattern: row.pattern().map(str::to_owned),
         read_percent: row.given("jobs.workload.read_percent", job.workload.read_percent),
         discard_percent: job.workload.discard_percent,
@@ -85,12 +89,12 @@ fn imported(row: &JobRow<'_>) -> SaidOfJob {
 /// read.
 pub fn rows(
     store: &Store,
-    runs: &[(RunSummary, Said)],
+    runs: &[(RunSummary, KnownJobs)],
     limit: usize,
 ) -> Vec<(Option<String>, HistoryRow)> {
     let mut rows = Vec::new();
     let mut shown: Vec<&str> = Vec::new();
-    for (run, said) in runs {
+    for (run, job_fields) in runs {
         if rows.len() == limit {
             break;
         }
@@ -101,7 +105,7 @@ pub fn rows(
                 .is_some_and(|one| !one.void_codes().is_empty());
             let mut row = HistoryRow {
                 status: status(run.status == Status::Partial, void, run.status),
-                ..row(run, record.as_ref(), said)
+                ..row(run, record.as_ref(), job_fields)
             };
             add_verdict(store, run, &mut row);
             rows.push((begun(run), row));
@@ -111,7 +115,7 @@ pub fn rows(
             continue;
         }
         shown.push(series);
-        let of_series: Vec<&(RunSummary, Said)> = runs
+        let of_series: Vec<&(RunSummary, KnownJobs)> = runs
             .iter()
             .filter(|(other, _)| other.series.as_deref() == Some(series))
             .collect();
@@ -138,8 +142,8 @@ fn status(partial: bool, void: bool, status: Status) -> String {
 /// The runs of a series, newest first, as one row: with the answer of a bench's first
 /// ladder within its limit, else its ceiling, which every ladder has; or the median of
 /// repetitions.
-fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> HistoryRow {
-    let (newest, said) = runs[0];
+fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, KnownJobs)]) -> HistoryRow {
+    let (newest, job_fields) = runs[0];
     let partial = runs.iter().any(|(run, _)| run.status != Status::Complete);
     let first = store.load(&newest.id).ok();
     let name = first
@@ -153,7 +157,7 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> H
         id: series.to_owned(),
         what: counted(runs.len(), "run", "runs"),
         iops: None,
-        ..row(newest, first.as_ref(), said)
+        ..row(newest, first.as_ref(), job_fields)
     };
     // The day of the id, even if the series ran past midnight.
     let began = runs.iter().map(|(run, _)| run.started_at.as_str()).min();
@@ -164,7 +168,7 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> H
     let mut void = first.is_some_and(|record| !record.void_codes().is_empty());
     if let Some(ladder) = first_ladder(store, runs) {
         let kind = SeriesKind::from_name(&ladder.name);
-        let in_bytes = kind.is_some_and(SeriesKind::told_in_bytes);
+        let in_bytes = kind.is_some_and(SeriesKind::reported_in_bytes);
         if let Some((rates, what)) = rate_of_ladder(&ladder) {
             match in_bytes {
                 true => {
@@ -211,7 +215,7 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, Said)]) -> H
 /// What became of `--require`, where nothing graver is to be said.
 fn add_verdict(store: &Store, run: &RunSummary, row: &mut HistoryRow) {
     if row.status.is_empty()
-        && let Some(verdict) = verdict_as_asked(store, run)
+        && let Some(verdict) = verdict_as_requested(store, run)
     {
         verdict.word().clone_into(&mut row.status);
     }
@@ -352,7 +356,7 @@ fn made_by(record: &RunRecord) -> Option<String> {
 }
 
 /// The summary of a bench's first ladder; `None` if it is not a bench.
-fn first_ladder(store: &Store, runs: &[&(RunSummary, Said)]) -> Option<SeriesRecord> {
+fn first_ladder(store: &Store, runs: &[&(RunSummary, KnownJobs)]) -> Option<SeriesRecord> {
     let part = |run: &RunSummary| run.series_part.clone().unwrap_or_default();
     let oldest = runs.iter().rev().map(|(run, _)| run);
     let first = oldest
@@ -365,7 +369,7 @@ fn first_ladder(store: &Store, runs: &[&(RunSummary, Said)]) -> Option<SeriesRec
 }
 
 /// The first line of `bench --like crystaldiskmark`; `None` for other series.
-fn first_like_line<'a>(runs: &[&'a (RunSummary, Said)]) -> Option<&'a JobSummary> {
+fn first_like_line<'a>(runs: &[&'a (RunSummary, KnownJobs)]) -> Option<&'a JobSummary> {
     let line = |run: &'a RunSummary| match run.jobs.as_slice() {
         [job] if run.tool.is_none() && is_like_job(&job.name) => Some(job),
         _ => None,
@@ -376,7 +380,7 @@ fn first_like_line<'a>(runs: &[&'a (RunSummary, Said)]) -> Option<&'a JobSummary
 
 /// The rates of runs with the same load; `None` if they differ, or there is only
 /// one.
-fn repetitions(runs: &[&(RunSummary, Said)]) -> Option<Vec<f64>> {
+fn repetitions(runs: &[&(RunSummary, KnownJobs)]) -> Option<Vec<f64>> {
     let what = |run: &RunSummary| {
         let [job] = run.jobs.as_slice() else {
             return None;
@@ -406,9 +410,9 @@ fn name_of_series(part: Option<&str>) -> String {
     }
 }
 
-fn row(run: &RunSummary, record: Option<&RunRecord>, said: &Said) -> HistoryRow {
+fn row(run: &RunSummary, record: Option<&RunRecord>, job_fields: &KnownJobs) -> HistoryRow {
     let first = run.jobs.first();
-    let what = said.first().map_or_else(String::new, |job| {
+    let what = job_fields.first().map_or_else(String::new, |job| {
         let more = match run.jobs.len() {
             0 | 1 => String::new(),
             jobs => format!(" +{}", jobs - 1),
@@ -439,7 +443,7 @@ fn row(run: &RunSummary, record: Option<&RunRecord>, said: &Said) -> HistoryRow 
 }
 
 /// `random read 8K 32 in flight (4 threads)`; values that a source lacks are left out.
-fn in_short(job: &SaidOfJob, outstanding: Option<u32>) -> String {
+fn in_short(job: &JobFields, outstanding: Option<u32>) -> String {
     let kind = job
         .read_percent
         .map(|reads| operation_name(reads, job.discard_percent))

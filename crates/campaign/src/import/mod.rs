@@ -86,14 +86,14 @@ pub fn import(
 ) -> Outcome<ImportDocument> {
     let give = |saving: &mut Saving<'_>| Intake::new(context, options, saving).all(paths);
     // Only imported results create a store, not refused ones.
-    let kept = match context.store_is_there()? {
+    let stored = match context.store_is_there()? {
         true => context.open_store()?.save_each(give),
         false => {
             let owner = Owner::of_this_process(&context.host().name);
             save_each_in_new(&owner, || context.open_store(), give)
         }
     };
-    kept.map_err(store_failure)?
+    stored.map_err(store_failure)?
 }
 
 /// Takes over results as they are read.
@@ -197,7 +197,7 @@ impl<'a, 's> Intake<'a, 's> {
     fn read(&mut self, name: &str, bytes: &[u8]) -> Outcome<Result<ReadFile, Error>> {
         let context = self.context;
         let reading = Reading::new(context, name);
-        let watch = |progress| reading.hear(progress);
+        let watch = |progress| reading.on_event(progress);
         let mut file = Import::new(bytes, name).watched(&watch);
         if self.options.whole {
             file = file.whole_results();

@@ -1,11 +1,11 @@
 //! A plan that names devices, on which layouts are made; or an existing target, on
 //! which nothing is made.
 
-use crate::steps::layouts::base::{PlacedExperiment, foresee_on_target, prepare_on_target};
+use crate::steps::layouts::base::{PlacedExperiment, forecast_on_target, prepare_on_target};
 use crate::steps::layouts::divided::Slots;
-use crate::steps::layouts::plan::Asked;
+use crate::steps::layouts::plan::LayoutsRequest;
 use crate::steps::layouts::real::devices::{MayDestroy, found};
-use crate::steps::layouts::real::prepare::{lost, prepare_on_devices, say_what_is_lost};
+use crate::steps::layouts::real::prepare::{lost, prepare_on_devices, report_losses};
 use crate::steps::layouts::real::spec::sector_of;
 use crate::steps::layouts::session::{LayoutsSession, announce, make_layouts};
 use crate::steps::layouts::stored_layouts::StoredLayouts;
@@ -46,9 +46,9 @@ pub fn foreseen(
     file: &LayoutsFile,
 ) -> Outcome<(StoredLayouts, Costs)> {
     check_fixed(file)?;
-    let (asked, notes) = asked(file, SECTOR_BYTES);
-    let mut kept = foresee_on_target(context, store, &asked)?;
-    kept.notes = notes;
+    let (request, notes) = request(file, SECTOR_BYTES);
+    let mut stored = forecast_on_target(context, store, &request)?;
+    stored.notes = notes;
     let costs = Costs {
         making_ns: 0,
         bytes_written: file.size_bytes.unwrap_or(0),
@@ -63,15 +63,15 @@ pub fn foreseen(
             .to_owned(),
         ],
     };
-    Ok((kept, costs))
+    Ok((stored, costs))
 }
 
 /// Its costs; zero on simulated arrays.
 ///
 /// # Errors
 /// If a device has changed, or is in use.
-pub fn costs(context: &Context, kept: &StoredLayouts) -> Outcome<Costs> {
-    let Some(on) = &kept.on_devices else {
+pub fn costs(context: &Context, stored: &StoredLayouts) -> Outcome<Costs> {
+    let Some(on) = &stored.on_devices else {
         return Ok(Costs {
             making_ns: 0,
             bytes_written: 0,
@@ -80,7 +80,7 @@ pub fn costs(context: &Context, kept: &StoredLayouts) -> Outcome<Costs> {
         });
     };
     let making_ns = u128::from(on.size_bytes) * 1_000_000_000 / FILL_BYTES_PER_S;
-    let layouts = kept.plan.set.len() as u64;
+    let layouts = stored.plan.set.len() as u64;
     let mut notes = vec![
         format!(
             "Times are those of test files of {} written at 100 MiB/s (assumed), and of the cells; making arrays and file systems comes on top.",
@@ -112,15 +112,15 @@ pub fn prepared(
     may_be_unseen: bool,
 ) -> Outcome<StoredLayouts> {
     let sector = sector_of(&found(&file.devices)?);
-    let (asked, notes) = asked(file, u64::from(sector));
+    let (request, notes) = request(file, u64::from(sector));
     let (names, fixed) = (&file.devices, file.fixed.clone());
-    let mut kept = prepare_on_devices(context, store, names, fixed, may_be_unseen, asked)?;
-    kept.notes = notes;
-    Ok(kept)
+    let mut stored = prepare_on_devices(context, store, names, fixed, may_be_unseen, request)?;
+    stored.notes = notes;
+    Ok(stored)
 }
 
 /// The request of the file for a target with this sector size, and notes on it.
-pub fn asked(file: &LayoutsFile, sector_bytes: u64) -> (Asked, Vec<String>) {
+pub fn request(file: &LayoutsFile, sector_bytes: u64) -> (LayoutsRequest, Vec<String>) {
     let mut notes = Vec::new();
     let cells = match &file.profile {
         Some(profile) => {
@@ -133,7 +133,7 @@ pub fn asked(file: &LayoutsFile, sector_bytes: u64) -> (Asked, Vec<String>) {
     };
     let names: Vec<&str> = file.factors.iter().map(|one| one.name.as_str()).collect();
     let title = format!("{} on {}", names.join(" x "), file.target);
-    let asked = Asked {
+    let request = LayoutsRequest {
         part: "lab",
         title: file.name.clone().unwrap_or(title),
         target: file.target.clone(),
@@ -150,7 +150,7 @@ pub fn asked(file: &LayoutsFile, sector_bytes: u64) -> (Asked, Vec<String>) {
         label: file.label.clone(),
         slots: file.slots,
     };
-    (asked, notes)
+    (request, notes)
 }
 
 /// Refuses fixed levels where no layouts are made.
@@ -177,9 +177,9 @@ pub fn on_target(
     permissions: &Permissions,
 ) -> Outcome<PlacedExperiment> {
     check_fixed(file)?;
-    let (asked, notes) = asked(file, SECTOR_BYTES);
-    let mut on = prepare_on_target(context, store, permissions, asked)?;
-    on.kept.notes.extend(notes);
+    let (request, notes) = request(file, SECTOR_BYTES);
+    let mut on = prepare_on_target(context, store, permissions, request)?;
+    on.stored.notes.extend(notes);
     Ok(on)
 }
 
@@ -193,8 +193,8 @@ pub fn run(
     file: &LayoutsFile,
     may: &MayDestroy,
 ) -> Outcome<LayoutsSession> {
-    let kept = prepared(context, store, file, may.busy_ok)?;
-    say_what_is_lost(context, &kept, may)?;
-    announce(context, &kept, false);
-    make_layouts(context, store, kept, may)
+    let stored = prepared(context, store, file, may.busy_ok)?;
+    report_losses(context, &stored, may)?;
+    announce(context, &stored, false);
+    make_layouts(context, store, stored, may)
 }

@@ -59,19 +59,19 @@ pub(super) fn forecast(
     store: &Store,
     file: &LayoutsFile,
 ) -> Outcome<LabForecast> {
-    let (kept, costs) = if !file.devices.is_empty() {
+    let (stored, costs) = if !file.devices.is_empty() {
         // Nothing is written here: undetectable users are reported when it is.
-        let kept = devices::prepared(context, store, file, true)?;
-        let costs = devices::costs(context, &kept)?;
-        (kept, costs)
+        let stored = devices::prepared(context, store, file, true)?;
+        let costs = devices::costs(context, &stored)?;
+        (stored, costs)
     } else if is_sim_target(&file.target) {
-        let kept = prepared(context, store, file)?.0;
-        let costs = devices::costs(context, &kept)?;
-        (kept, costs)
+        let stored = prepared(context, store, file)?.0;
+        let costs = devices::costs(context, &stored)?;
+        (stored, costs)
     } else {
         devices::foreseen(context, store, file)?
     };
-    let plan = &kept.plan;
+    let plan = &stored.plan;
     let pass_ns = plan
         .layout_ns()
         .saturating_add(costs.making_ns)
@@ -79,11 +79,11 @@ pub(super) fn forecast(
     let cell = |cell: &stripewise_lab::layouts::LayoutCell| {
         format!("{}: {}", cell.mix.name, cell.mix.what)
     };
-    let mut notes = kept.notes.clone();
+    let mut notes = stored.notes.clone();
     notes.extend(costs.notes);
     Ok(LabForecast {
         schema_version: SCHEMA_VERSION,
-        target: kept.target.clone(),
+        target: stored.target.clone(),
         layouts: (0..plan.set.len())
             .map(|layout| plan.set.levels(layout))
             .collect(),
@@ -116,12 +116,12 @@ pub(super) fn run(
     }
     if !is_sim_target(&file.target) {
         let on = devices::on_target(context, &mut store, &file, permissions)?;
-        announce(context, &on.kept, false);
+        announce(context, &on.stored, false);
         return measure_on_target(context, &mut store, on);
     }
-    let (kept, arrays) = prepared(context, &store, &file)?;
-    announce(context, &kept, true);
-    simulate_layouts(context, &mut store, &arrays, kept)
+    let (stored, arrays) = prepared(context, &store, &file)?;
+    announce(context, &stored, true);
+    simulate_layouts(context, &mut store, &arrays, stored)
 }
 
 /// Applies options that override the plan.
@@ -170,13 +170,13 @@ fn prepared(
         factors,
         ..file.clone()
     };
-    let (mut asked, mut notes) = devices::asked(&varied, sector_of(context, target)?);
-    asked.present = present;
-    let (mut kept, arrays) = prepare(context, store, asked)?;
+    let (mut requested, mut notes) = devices::request(&varied, sector_of(context, target)?);
+    requested.present = present;
+    let (mut stored, arrays) = prepare(context, store, requested)?;
     if let Some((effect, note)) = removed {
-        kept.by_arithmetic.push(effect);
+        stored.by_arithmetic.push(effect);
         notes.push(note);
     }
-    kept.notes = notes;
-    Ok((kept, arrays))
+    stored.notes = notes;
+    Ok((stored, arrays))
 }

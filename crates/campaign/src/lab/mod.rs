@@ -14,7 +14,7 @@ pub use text::{forecast_text, plans_sheet};
 use crate::steps::experiment::start::ExperimentOptions;
 use crate::steps::experiment::stored_experiment::StoredExperiment;
 use crate::steps::layouts::stored_layouts::StoredLayouts;
-use crate::steps::sessions::LabSitting;
+use crate::steps::sessions::LabSession;
 use serde::Serialize;
 use std::path::Path;
 use stripewise_conductor::context::Context;
@@ -73,13 +73,13 @@ pub fn run(
     file: LabFile,
     options: &ExperimentOptions,
     permissions: &Permissions,
-) -> Outcome<LabSitting> {
+) -> Outcome<LabSession> {
     match file {
         LabFile::One(file) => {
-            one_factor::run(context, &file, options, permissions).map(LabSitting::from)
+            one_factor::run(context, &file, options, permissions).map(LabSession::from)
         }
         LabFile::Several(file) => {
-            layouts::run(context, *file, options, permissions).map(LabSitting::from)
+            layouts::run(context, *file, options, permissions).map(LabSession::from)
         }
     }
 }

@@ -1,10 +1,10 @@
 //! `lab` with one factor: levels in randomised blocks, on any target.
 
 use crate::steps::experiment::fit::{block_bytes_max, check_fit, requirements};
-use crate::steps::experiment::ground::find;
 use crate::steps::experiment::session::{ExperimentSession, new_document};
 use crate::steps::experiment::start::{ExperimentOptions, plan_failure, start};
 use crate::steps::experiment::stored_experiment::{ExperimentKind, LevelPlaces, StoredExperiment};
+use crate::steps::experiment::target_range::find;
 use serde::Serialize;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -83,7 +83,7 @@ pub(super) fn run(
         false => None,
     };
     check_fit(&plan, &opened)?;
-    let kept = StoredExperiment {
+    let stored = StoredExperiment {
         label: options.label.clone().or_else(|| file.label.clone()),
         engine,
         load_given: file.load_given,
@@ -96,7 +96,7 @@ pub(super) fn run(
         context,
         &mut store,
         opened,
-        kept,
+        stored,
         options,
         file.duration_given,
     )

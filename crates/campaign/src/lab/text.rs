@@ -84,9 +84,9 @@ fn layouts_text(forecast: &LabForecast) -> String {
 
 /// The stored experiments.
 #[must_use]
-pub fn plans_sheet(kept: &PlansDocument) -> Sheet {
-    let mut rows: Vec<HistoryRow> = kept.experiments.iter().map(row).collect();
-    rows.extend(kept.layouts.iter().map(row_of_layouts));
+pub fn plans_sheet(stored: &PlansDocument) -> Sheet {
+    let mut rows: Vec<HistoryRow> = stored.experiments.iter().map(row).collect();
+    rows.extend(stored.layouts.iter().map(row_of_layouts));
     // Ids begin with the time: the most recently begun first.
     rows.sort_by(|a, b| b.id.cmp(&a.id));
     let answer = match rows.is_empty() {
@@ -102,60 +102,60 @@ pub fn plans_sheet(kept: &PlansDocument) -> Sheet {
     }
 }
 
-fn row(kept: &StoredExperiment) -> HistoryRow {
-    let levels: Vec<&str> = kept
+fn row(stored: &StoredExperiment) -> HistoryRow {
+    let levels: Vec<&str> = stored
         .plan
         .levels
         .iter()
         .map(|level| level.name.as_str())
         .collect();
-    let status = match kept.ended {
+    let status = match stored.ended {
         Some(ended) if ended.finished() => "",
         Some(Ended::Interrupted) => "interrupted",
         Some(_) => "broke off",
         None => "unfinished",
     };
     HistoryRow {
-        id: kept.id.clone(),
-        series: kept.kind.word().to_owned(),
-        target: kept.target.clone(),
+        id: stored.id.clone(),
+        series: stored.kind.word().to_owned(),
+        target: stored.target.clone(),
         what: format!(
             "{} {}, {} blocks",
-            kept.plan.factor,
+            stored.plan.factor,
             levels.join("/"),
-            kept.blocks
+            stored.blocks
         ),
         iops: None,
         status: status.to_owned(),
-        label: kept.label.clone().unwrap_or_default(),
-        date: kept.started_at.get(..10).unwrap_or_default().to_owned(),
+        label: stored.label.clone().unwrap_or_default(),
+        date: stored.started_at.get(..10).unwrap_or_default().to_owned(),
         ..HistoryRow::default()
     }
 }
 
-fn row_of_layouts(kept: &StoredLayouts) -> HistoryRow {
-    let factors: Vec<&str> = (kept.plan.set.factors.iter())
+fn row_of_layouts(stored: &StoredLayouts) -> HistoryRow {
+    let factors: Vec<&str> = (stored.plan.set.factors.iter())
         .map(|factor| factor.name.as_str())
         .collect();
-    let status = match kept.ended {
+    let status = match stored.ended {
         Some(PassesEnded::Interrupted) => "interrupted",
         Some(_) => "",
         None => "unfinished",
     };
     HistoryRow {
-        id: kept.id.clone(),
-        series: kept.part.clone(),
-        target: kept.target.clone(),
+        id: stored.id.clone(),
+        series: stored.part.clone(),
+        target: stored.target.clone(),
         what: format!(
             "{}: {} layouts, {} passes",
             factors.join(" x "),
-            kept.plan.set.len(),
-            kept.measured.passes.len()
+            stored.plan.set.len(),
+            stored.measured.passes.len()
         ),
         iops: None,
         status: status.to_owned(),
-        label: kept.label.clone().unwrap_or_default(),
-        date: kept.started_at.get(..10).unwrap_or_default().to_owned(),
+        label: stored.label.clone().unwrap_or_default(),
+        date: stored.started_at.get(..10).unwrap_or_default().to_owned(),
         ..HistoryRow::default()
     }
 }

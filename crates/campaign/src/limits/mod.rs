@@ -7,8 +7,8 @@ pub use crate::steps::limits::{Cloud, LimitsRequest, StoredLimits};
 use crate::steps::limits::KIND;
 use crate::steps::resumable_answer::id_time_and_host;
 use std::path::Path;
-use stripewise_conductor::conduct::{Conducted, Setup, conduct, needs, open, refuse_unusable};
-use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::conduct::{ConductResult, Setup, conduct, needs, open, refuse_unusable};
+use stripewise_conductor::context::{Context, store_measured};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::input::read_text;
@@ -49,7 +49,7 @@ const GP2_PER_GIB: f64 = 3.0;
 const GP2_MIN: f64 = 100.0;
 
 /// What came of it.
-pub struct Answered {
+pub struct LimitsResult {
     /// What was found, as it is kept.
     pub found: StoredLimits,
     /// How to end.
@@ -64,7 +64,7 @@ pub fn limits(
     context: &Context,
     request: &LimitsRequest,
     permissions: &Permissions,
-) -> Outcome<Answered> {
+) -> Outcome<LimitsResult> {
     check(request)?;
     let table = match &request.table {
         Some(path) => read_table(context, &path_of(path))?,
@@ -108,11 +108,11 @@ pub fn limits(
         StoredLimits::of(study, document, request, context.timestamp())
     };
     // An interruption before its first run ends can be gone on from, too.
-    keep_measured(context, &mut store, KIND, &id, &found(&study))?;
+    store_measured(context, &mut store, KIND, &id, &found(&study))?;
     let mut changed = |store: &mut Store, study: &LimitsStudy| {
-        keep_measured(context, store, KIND, &id, &found(study))
+        store_measured(context, store, KIND, &id, &found(study))
     };
-    let Conducted { records, ended } = conduct(
+    let ConductResult { records, ended } = conduct(
         context,
         &mut store,
         &mut study,
@@ -126,14 +126,14 @@ pub fn limits(
     } else if let Err(failure) = ended {
         context.note_failure(&failure.error.to_string(), &failure);
         let exit = failure.exit;
-        return Ok(Answered { found, exit });
+        return Ok(LimitsResult { found, exit });
     }
     let exit = match exit_of(context, &records) {
         // Numbers that are void are a finding, as everywhere.
         Exit::Done if found.document.refused.is_some() => Exit::Finding,
         exit => exit,
     };
-    Ok(Answered { found, exit })
+    Ok(LimitsResult { found, exit })
 }
 
 /// What all runs have in common.

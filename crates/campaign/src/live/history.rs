@@ -1,7 +1,7 @@
 //! The stored runs as a list for pages and programs.
 
 use super::{View, store};
-use crate::steps::documents::verdicts_as_asked;
+use crate::steps::documents::verdicts_as_requested;
 use crate::steps::measured::{self, Measurement};
 use serde::Serialize;
 use stripewise_conductor::context::store_failure;
@@ -104,7 +104,9 @@ impl Entry {
 /// # Errors
 /// If the store cannot be read.
 pub fn history(view: &View, query: &Query) -> Outcome<Vec<Entry>> {
-    entries(view, query, |store, runs| verdicts_as_asked(store, runs))
+    entries(view, query, |store, runs| {
+        verdicts_as_requested(store, runs)
+    })
 }
 
 /// The same without verdicts, for which whole runs must be read.

@@ -9,7 +9,7 @@ use stripewise_machine::System;
 use stripewise_machine::observe::Snapshot;
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
 use stripewise_stats::Histogram;
-use stripewise_store::{Filter, RunSummary, Store, StoredInterval, UnderWay};
+use stripewise_store::{Filter, RunSummary, Store, StoredInterval, UnfinishedRun};
 
 /// Maximum number of intervals of a job per response: ten minutes at a second each.
 const INTERVALS_MAX: u32 = 600;
@@ -231,8 +231,8 @@ pub fn now(view: &View, seen: &Cursor) -> Outcome<Now> {
     cursor.warn(seen.warned());
     let mut runs = Vec::new();
     if let Some(store) = store(view)? {
-        for (under_way, is_between) in going_on(&store)? {
-            if let Some(run) = run_now(&store, under_way, is_between, seen, &mut cursor)? {
+        for (unfinished_runs, is_between) in going_on(&store)? {
+            if let Some(run) = run_now(&store, unfinished_runs, is_between, seen, &mut cursor)? {
                 runs.push(run);
             }
         }
@@ -253,8 +253,8 @@ pub fn now(view: &View, seen: &Cursor) -> Outcome<Now> {
 
 /// Runs in progress whose process is not known to be gone; else the newest run, if its
 /// series is still in progress.
-fn going_on(store: &Store) -> Outcome<Vec<(UnderWay, bool)>> {
-    let mut all = store.under_way().map_err(store_failure)?;
+fn going_on(store: &Store) -> Outcome<Vec<(UnfinishedRun, bool)>> {
+    let mut all = store.unfinished_runs().map_err(store_failure)?;
     all.retain(|one| one.is_alive != Some(false));
     all.truncate(RUNS_MAX);
     if !all.is_empty() {
@@ -276,7 +276,7 @@ fn going_on(store: &Store) -> Outcome<Vec<(UnderWay, bool)>> {
     match store.is_alive(&run.id) {
         Ok(Some(true)) => {
             let is_alive = Some(true);
-            Ok(vec![(UnderWay { run, is_alive }, true)])
+            Ok(vec![(UnfinishedRun { run, is_alive }, true)])
         }
         _ => Ok(Vec::new()),
     }
@@ -284,22 +284,22 @@ fn going_on(store: &Store) -> Outcome<Vec<(UnderWay, bool)>> {
 
 fn run_now(
     store: &Store,
-    under_way: UnderWay,
+    unfinished_runs: UnfinishedRun,
     is_between: bool,
     seen: &Cursor,
     cursor: &mut Cursor,
 ) -> Outcome<Option<RunNow>> {
-    let UnderWay { run, is_alive } = under_way;
+    let UnfinishedRun { run, is_alive } = unfinished_runs;
     // Deleted or damaged: show the others anyway.
     let Ok(record) = store.load(&run.id) else {
         return Ok(None);
     };
     let (jobs, measured_ns) = jobs_now(store, &run, seen, cursor)?;
     let workloads = record.jobs.iter().map(|job| &job.workload);
-    let asked = workloads
+    let requested = workloads
         .map(|workload| (workload.duration_ns, workload.ramp_ns))
         .max();
-    let (duration_ns, ramp_ns) = asked.unwrap_or((0, 0));
+    let (duration_ns, ramp_ns) = requested.unwrap_or((0, 0));
     let whole = match measured_ns {
         0 => duration_ns.saturating_add(ramp_ns),
         _ => duration_ns,

@@ -110,16 +110,16 @@ pub struct TriedPoint {
 ///
 /// # Errors
 /// If the array or the load is invalid, with a hint.
-pub fn try_array(wished: &Wished) -> Outcome<Tried> {
-    let spec = ArraySpec::from_target(&wished.array, |_| Err(std::io::ErrorKind::NotFound.into()))
+pub fn try_array(preview: &Wished) -> Outcome<Tried> {
+    let spec = ArraySpec::from_target(&preview.array, |_| Err(std::io::ErrorKind::NotFound.into()))
         .map_err(|error| Failure::usage(error.to_string(), error.hint()))?;
-    let entry = entry(&wished.array, &spec);
+    let entry = entry(&preview.array, &spec);
     let points: Outcome<Vec<TriedPoint>> = LOADS
         .iter()
-        .map(|load| point(&spec, &entry, wished, *load))
+        .map(|load| point(&spec, &entry, preview, *load))
         .collect();
     Ok(Tried {
-        crossing: crossing(&entry, wished.block_size_bytes),
+        crossing: crossing(&entry, preview.block_size_bytes),
         points: points?,
         array: entry,
     })
@@ -136,11 +136,11 @@ fn crossing(array: &ArrayEntry, block: u64) -> Option<f64> {
     Some(law.excess().min(1.0))
 }
 
-fn point(spec: &ArraySpec, entry: &ArrayEntry, wished: &Wished, load: u32) -> Outcome<TriedPoint> {
+fn point(spec: &ArraySpec, entry: &ArrayEntry, preview: &Wished, load: u32) -> Outcome<TriedPoint> {
     let array = spec.build();
     let workload = Workload {
-        read_percent: wished.read_percent,
-        block_size_bytes: wished.block_size_bytes,
+        read_percent: preview.read_percent,
+        block_size_bytes: preview.block_size_bytes,
         outstanding: load,
         duration_ns: DURATION_NS,
         ..Workload::default()
@@ -153,7 +153,7 @@ fn point(spec: &ArraySpec, entry: &ArrayEntry, wished: &Wished, load: u32) -> Ou
         .map_err(|error| Failure::usage(error.to_string(), "use a block of whole sectors"))?;
     let facts = TargetFacts {
         kind: TargetKind::Simulated,
-        name: format!("sim:{}", wished.array),
+        name: format!("sim:{}", preview.array),
         size_bytes: entry.size_bytes,
         partition_offset_bytes: Some(entry.partition_offset_bytes),
         logical_sector_bytes: array.sector_bytes(),
@@ -181,7 +181,7 @@ fn point(spec: &ArraySpec, entry: &ArrayEntry, wished: &Wished, load: u32) -> Ou
     )
     .map_err(|error| Failure::of(Exit::Target, error))?;
     let outcome = record.jobs.first().map(|job| &job.outcome);
-    let kind = outcome.map(|outcome| match wished.read_percent {
+    let kind = outcome.map(|outcome| match preview.read_percent {
         0 => &outcome.write,
         _ => &outcome.read,
     });

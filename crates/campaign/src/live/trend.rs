@@ -10,7 +10,7 @@ use stripewise_conductor::failure::Outcome;
 use stripewise_lab::SeriesKind;
 use stripewise_results::{AskedJob, Load, LoadKey};
 use stripewise_stats::{ChangePointRule, change_points};
-use stripewise_store::{KeptDocument, Store};
+use stripewise_store::{Store, StoredDocument};
 use stripewise_units::ByteSize;
 use stripewise_workload::operation_name;
 
@@ -111,14 +111,14 @@ pub fn trends(view: &View, target: &str) -> Outcome<Trends> {
     gathered.retain(|one| one.trend.points.len() >= POINTS_MIN);
     gathered.sort_by_key(|one| std::cmp::Reverse(one.trend.points.len()));
     gathered.truncate(TRENDS_MAX);
-    tell_apart(&mut gathered);
+    distinguish(&mut gathered);
     let mut trends: Vec<Trend> = gathered.into_iter().map(|one| one.trend).collect();
     for trend in &mut trends {
         let rates: Vec<f64> = trend.points.iter().map(|point| point.iops).collect();
         trend.changes = changes(&rates);
     }
     let mut baselines = Vec::new();
-    let mut see = |document| baselines.push(kept(document));
+    let mut see = |document| baselines.push(stored(document));
     // As of runs, those that can be read are shown.
     store
         .each_readable_document("baseline", &mut see)
@@ -126,22 +126,22 @@ pub fn trends(view: &View, target: &str) -> Outcome<Trends> {
     Ok(Trends { trends, baselines })
 }
 
-fn kept(document: KeptDocument) -> KeptBaseline {
+fn stored(document: StoredDocument) -> KeptBaseline {
     KeptBaseline {
         name: document.name,
-        set_at: document.kept_at,
+        set_at: document.stored_at,
     }
 }
 
 /// A trend, and the details of its load beyond its name.
-struct Gathered {
+struct LoadTrend {
     trend: Trend,
     engine: String,
     starts_at: String,
 }
 
 /// Each distinct load, with its results in chronological order.
-fn gathered(store: &Store, runs: &[Entry]) -> Vec<Gathered> {
+fn gathered(store: &Store, runs: &[Entry]) -> Vec<LoadTrend> {
     let candidates: Vec<(&Entry, &EntryJob)> = runs
         .iter()
         .filter(|run| run.is_finished() && run.tool.is_none() && !differs_on_purpose(run))
@@ -151,34 +151,34 @@ fn gathered(store: &Store, runs: &[Entry]) -> Vec<Gathered> {
         })
         .collect();
     // For loads measured once, the list's fields suffice: their records are not read.
-    let mut sittings: HashMap<(&str, &str, String), BTreeSet<&str>> = HashMap::new();
+    let mut sessions: HashMap<(&str, &str, String), BTreeSet<&str>> = HashMap::new();
     for (run, job) in &candidates {
         let key = (
             job.target.as_str(),
             run.host.as_str(),
             load_in_list(run, job),
         );
-        sittings.entry(key).or_default().insert(sitting(run));
+        sessions.entry(key).or_default().insert(session_of(run));
     }
-    let mut asked = AskedOf::new(store);
+    let mut legacy = RequestLookup::new(store);
     let mut places: HashMap<LoadKey, usize> = HashMap::new();
-    let mut all: Vec<Gathered> = Vec::new();
+    let mut all: Vec<LoadTrend> = Vec::new();
     for (run, job) in candidates {
         let key = (
             job.target.as_str(),
             run.host.as_str(),
             load_in_list(run, job),
         );
-        if sittings[&key].len() < POINTS_MIN {
+        if sessions[&key].len() < POINTS_MIN {
             continue;
         }
-        let Some(of_run) = asked.of(run) else {
+        let Some(of_run) = legacy.of(run) else {
             continue;
         };
         let load = Load::of_asked((&run.host, ladder_part(run)), &of_run);
         let index = *places.entry(load.key()).or_insert(all.len());
         if index == all.len() {
-            all.push(Gathered {
+            all.push(LoadTrend {
                 trend: Trend {
                     target: load.target.full_name().to_owned(),
                     host: run.host.clone(),
@@ -197,15 +197,15 @@ fn gathered(store: &Store, runs: &[Entry]) -> Vec<Gathered> {
 
 /// Requested parameters of runs, which only their records contain. A damaged record gives
 /// nothing.
-struct AskedOf<'a> {
+struct RequestLookup<'a> {
     store: &'a Store,
     /// The most recently used ladder: its steps differ in threads and outstanding.
     ladder: Option<(String, Option<String>, Rc<AskedJob>)>,
 }
 
-impl<'a> AskedOf<'a> {
+impl<'a> RequestLookup<'a> {
     fn new(store: &'a Store) -> Self {
-        AskedOf {
+        RequestLookup {
             store,
             ladder: None,
         }
@@ -213,18 +213,18 @@ impl<'a> AskedOf<'a> {
 
     fn of(&mut self, run: &Entry) -> Option<Rc<AskedJob>> {
         let of_ladder = ladder_part(run).and(run.series.as_ref());
-        if let (Some(series), Some((known, part, asked))) = (of_ladder, &self.ladder)
+        if let (Some(series), Some((known, part, legacy))) = (of_ladder, &self.ladder)
             && (series, &run.series_part) == (known, part)
         {
-            return Some(Rc::clone(asked));
+            return Some(Rc::clone(legacy));
         }
         let jobs = self.store.load_asked(&run.id).ok()?;
-        let asked = Rc::new(jobs.into_iter().next()?);
+        let legacy = Rc::new(jobs.into_iter().next()?);
         if let Some(series) = of_ladder {
             let part = run.series_part.clone();
-            self.ladder = Some((series.clone(), part, Rc::clone(&asked)));
+            self.ladder = Some((series.clone(), part, Rc::clone(&legacy)));
         }
-        Some(asked)
+        Some(legacy)
     }
 }
 
@@ -241,15 +241,15 @@ fn in_words(in_list: String, load: &Load<'_>) -> String {
 
 /// Appends engine and start of the target to equal names, if
 /// these differ.
-fn tell_apart(all: &mut [Gathered]) {
+fn distinguish(all: &mut [LoadTrend]) {
     let mut more = vec![String::new(); all.len()];
     for (one, words) in all.iter().zip(&mut more) {
         let name = |trend: &Trend| (trend.target.clone(), trend.host.clone(), trend.load.clone());
         let own = name(&one.trend);
-        let same: Vec<&Gathered> = all.iter().filter(|two| name(&two.trend) == own).collect();
+        let same: Vec<&LoadTrend> = all.iter().filter(|two| name(&two.trend) == own).collect();
         for of in [
-            |one: &Gathered| one.engine.clone(),
-            |one: &Gathered| one.starts_at.clone(),
+            |one: &LoadTrend| one.engine.clone(),
+            |one: &LoadTrend| one.starts_at.clone(),
         ] {
             if same.iter().any(|two| of(two) != of(one)) && !of(one).is_empty() {
                 words.push_str(", ");
@@ -263,14 +263,14 @@ fn tell_apart(all: &mut [Gathered]) {
 }
 
 /// The group of a result: a run of its own, or the ladder of a bench.
-fn sitting(run: &Entry) -> &str {
+fn session_of(run: &Entry) -> &str {
     run.series.as_deref().unwrap_or(&run.id)
 }
 
 /// Adds a result: a run of its own, or the run with the highest rate of a ladder.
 fn add(trend: &mut Trend, run: &Entry, job: &EntryJob) {
     let point = TrendPoint {
-        id: sitting(run).to_owned(),
+        id: session_of(run).to_owned(),
         started_at: run.started_at.clone(),
         label: run.label.clone(),
         iops: job.iops,

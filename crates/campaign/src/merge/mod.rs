@@ -3,11 +3,11 @@
 mod source;
 
 use source::Source;
-use stripewise_conductor::conduct::Conducted;
+use stripewise_conductor::conduct::ConductResult;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::parts::{keep_merged, merge_failure};
-use stripewise_lab::hosts::{HostPart, Merge, Merged, Missing};
+use stripewise_conductor::parts::{merge_failure, store_merged};
+use stripewise_lab::hosts::{HostPart, Merge, Merged, MissingHosts};
 use stripewise_store::Store;
 use stripewise_units::counted;
 
@@ -28,7 +28,11 @@ pub struct MergeRequest {
 /// # Errors
 /// If a source cannot be read, or the sources are not runs of several hosts that
 /// did the same at the same time.
-pub fn merge(context: &Context, store: &mut Store, request: &MergeRequest) -> Outcome<Conducted> {
+pub fn merge(
+    context: &Context,
+    store: &mut Store,
+    request: &MergeRequest,
+) -> Outcome<ConductResult> {
     let mut sources: Vec<Source> = Vec::new();
     for text in &request.sources {
         sources.extend(source::read(context, store, text)?);
@@ -53,10 +57,10 @@ pub fn merge_parts(
     runs: Vec<Vec<HostPart>>,
     partial: bool,
     label: Option<&str>,
-) -> Outcome<Conducted> {
+) -> Outcome<ConductResult> {
     let missing = match partial {
-        true => Missing::Allowed,
-        false => Missing::Refused,
+        true => MissingHosts::Allowed,
+        false => MissingHosts::Refused,
     };
     let all: Vec<(Merge, Merged)> = runs
         .into_iter()
@@ -74,7 +78,7 @@ fn keep(
     store: &mut Store,
     label: Option<&str>,
     all: Vec<(Merge, Merged)>,
-) -> Outcome<Conducted> {
+) -> Outcome<ConductResult> {
     let series = match all.len() {
         0 | 1 => None,
         _ => Some(context.free_id(store, &context.timestamp())?),
@@ -95,11 +99,11 @@ fn keep(
             run.answer_block = first.answer_block;
         }
         let parts: Vec<&HostPart> = merge.parts().collect();
-        let kept = keep_merged(context, store, &merged, &parts);
-        ended = ended.and(kept);
+        let stored = store_merged(context, store, &merged, &parts);
+        ended = ended.and(stored);
         records.push(merged.run);
     }
-    Ok(Conducted { records, ended })
+    Ok(ConductResult { records, ended })
 }
 
 /// The label, if it is the same on all hosts.

@@ -1,7 +1,7 @@
 //! Observes a trace in a file.
 
 use super::{ObserveOptions, Observed};
-use crate::steps::observation::capture::{Capture, ModelInTheMaking};
+use crate::steps::observation::capture::{Capture, DeviceModelBuilder};
 use crate::steps::observation::result::{Names, blamed, closedness, devices};
 use crate::steps::observation::{ObservationDocument, ObservationSource, ObservedTarget, words};
 use std::cell::Cell;
@@ -47,7 +47,7 @@ pub fn observe_file(context: &Context, path: &Path, options: &ObserveOptions) ->
         trace.format().name()
     ));
     let mut capture = Capture {
-        model: options.wants_model.then(ModelInTheMaking::default),
+        model: options.wants_model.then(DeviceModelBuilder::default),
         ..Capture::default()
     };
     let mut reader = Reader {

@@ -6,7 +6,7 @@
 use super::events::{EventStream, ORDER_NS};
 use super::watched::{Watched, watched};
 use super::{ObserveOptions, Observed, totals};
-use crate::steps::observation::capture::{Capture, ModelInTheMaking};
+use crate::steps::observation::capture::{Capture, DeviceModelBuilder};
 use crate::steps::observation::files::FileCounts;
 use crate::steps::observation::groups::GroupWatch;
 use crate::steps::observation::known_files::KnownFiles;
@@ -79,7 +79,7 @@ pub fn observe_live(context: &Context, options: &ObserveOptions) -> Outcome<Obse
         stream,
         system: System::live(),
         capture: Capture {
-            model: options.wants_model.then(ModelInTheMaking::default),
+            model: options.wants_model.then(DeviceModelBuilder::default),
             files: Some(FileCounts::default()),
             ..Capture::default()
         },
@@ -221,7 +221,7 @@ impl Live<'_> {
         let progress = Progress::begin(observer, false, duration_ns, "Observing");
         let begun_ns = self.context.now_ns();
         let (mut line_ns, mut files_ns) = (begun_ns, begun_ns);
-        self.look_around();
+        self.inspect_machine();
         loop {
             let now_ns = self.context.now_ns();
             let passed_ns = now_ns - begun_ns;
@@ -243,7 +243,7 @@ impl Live<'_> {
                 line_ns = now_ns;
             }
             if now_ns - files_ns >= FILES_NS {
-                self.look_around();
+                self.inspect_machine();
                 files_ns = now_ns;
             }
         }
@@ -276,7 +276,7 @@ impl Live<'_> {
         for operation in self.stream.finish() {
             self.fold(operation);
         }
-        self.look_around();
+        self.inspect_machine();
         Ok(())
     }
 
@@ -308,7 +308,7 @@ impl Live<'_> {
     }
 
     /// Updates what may change meanwhile: limits of control groups, and files.
-    fn look_around(&mut self) {
+    fn inspect_machine(&mut self) {
         for throttle in self.system.all_throttles() {
             if self.throttles.len() < THROTTLES_MAX && !self.throttles.contains(&throttle) {
                 self.throttles.push(throttle);

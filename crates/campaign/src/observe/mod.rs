@@ -21,7 +21,7 @@ use crate::steps::measured::OBSERVATION;
 use crate::steps::observation::{ObservationDocument, RecordedFile, SCHEMA_VERSION};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use stripewise_conductor::context::{Context, keep_measured};
+use stripewise_conductor::context::{Context, store_measured};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::is_open_here;
@@ -89,7 +89,7 @@ pub struct Observed {
 }
 
 /// The result, and the exit.
-pub struct Ended {
+pub struct ObserveResult {
     /// The result.
     pub observed: Observed,
     /// The exit of the command.
@@ -152,7 +152,7 @@ impl ObservedModel {
 ///
 /// # Errors
 /// If there is nothing to observe, or it cannot be observed.
-pub fn observe(context: &Context, options: &ObserveOptions) -> Outcome<Ended> {
+pub fn observe(context: &Context, options: &ObserveOptions) -> Outcome<ObserveResult> {
     let mut store = context.open_store()?;
     if let Some(path) = options.from.iter().find(|path| is_open_here(path)) {
         // Reading it would release the locks of the store.
@@ -178,15 +178,15 @@ pub fn observe(context: &Context, options: &ObserveOptions) -> Outcome<Ended> {
     document.schema_version = SCHEMA_VERSION;
     document.id = context.new_id(&document.started_at);
     document.host = context.host().name;
-    let kept = keep_measured(context, &mut store, OBSERVATION, &document.id, document);
+    let stored = store_measured(context, &mut store, OBSERVATION, &document.id, document);
     let exit = match context.signal() {
         Some(signal) => Exit::Interrupted(signal),
         None => document.exit(),
     };
-    Ok(Ended {
+    Ok(ObserveResult {
         observed,
         exit,
-        not_stored: kept.err(),
+        not_stored: stored.err(),
     })
 }
 

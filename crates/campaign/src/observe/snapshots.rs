@@ -1,7 +1,7 @@
 //! Two snapshots of a database's counters: its I/O in between.
 
 use super::{ObserveOptions, Observed};
-use crate::steps::observation::files::{ByRole, add, ranked};
+use crate::steps::observation::files::{CountsByRole, add, ranked};
 use crate::steps::observation::{
     FileShare, KindCounts, KindMeans, ObservationDocument, ObservationSource, ObservedDevice,
     ObservedTarget,
@@ -127,7 +127,7 @@ fn device(
     is_anonymous: bool,
 ) -> ObservedDevice {
     let mut all = KindCounts::default();
-    let mut roles = ByRole::new();
+    let mut roles = CountsByRole::new();
     let mut shares = Vec::new();
     let mut waited_ms = None;
     for file in files {

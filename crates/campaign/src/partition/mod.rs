@@ -1,18 +1,18 @@
 //! `partition`: plans a table with one aligned partition, and writes it.
 
-use crate::steps::provision::{GoAhead, provision_failure, save_file};
+use crate::steps::provision::{DestroyPermission, provision_failure, save_file};
 use std::path::{Path, PathBuf};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::Outcome;
 use stripewise_disk_provision::{
-    Destroy, Identifiers, TablePlan, TableReport, Wish, plan_partition, plan_restore,
+    Destroy, Identifiers, PartitionOptions, TablePlan, TableReport, plan_partition, plan_restore,
 };
 
 /// The requested table.
 #[derive(Clone, Debug)]
 pub enum WantedTable {
     /// A new table with one partition.
-    New(Wish),
+    New(PartitionOptions),
     /// The table saved in this file.
     Saved(PathBuf),
 }
@@ -61,11 +61,15 @@ impl PartitionPlan {
     ///
     /// # Errors
     /// If a safety rule refuses it, or the device fails.
-    pub fn execute(&self, go_ahead: &GoAhead, identifiers: &Identifiers) -> Outcome<TableReport> {
+    pub fn execute(
+        &self,
+        destroy_permission: &DestroyPermission,
+        identifiers: &Identifiers,
+    ) -> Outcome<TableReport> {
         let destroy = Destroy {
-            name: &go_ahead.destroy,
+            name: &destroy_permission.destroy,
             store: Some(&self.store),
-            busy_ok: go_ahead.busy_ok,
+            busy_ok: destroy_permission.busy_ok,
             save: Some(save_file(&self.save)),
             now: &self.now,
         };

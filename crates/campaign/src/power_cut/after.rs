@@ -12,14 +12,14 @@ use crate::steps::verification::{
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use stripewise_conductor::context::{Context, keep_or_report};
+use stripewise_conductor::context::{Context, store_or_report};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::target_failure;
 use stripewise_store::Store;
 use stripewise_targets::{Access, Size, Target};
 use stripewise_units::{NameText, format_bytes, format_count};
-use stripewise_verify::power_cut_check::{Aftermath, Circumstances, Survival};
+use stripewise_verify::power_cut_check::{Circumstances, PostCutState, Survival};
 use stripewise_verify::witness::{Covered, Intake};
 use stripewise_verify::{Fault, run_text};
 use stripewise_workload::CacheMode;
@@ -27,13 +27,13 @@ use stripewise_workload::CacheMode;
 const PIECE_BYTES: usize = 1 << 20;
 
 /// A parsed witness file.
-struct Testimony {
+struct WitnessFile {
     header: WitnessHeader,
     run: u64,
     intake: Intake,
 }
 
-impl Testimony {
+impl WitnessFile {
     /// A time of the run's clock, in nanoseconds since 1970.
     fn at_ns(&self, ms: u64) -> u64 {
         (self.header.started_unix_ns).saturating_add(ms.saturating_mul(1_000_000))
@@ -54,8 +54,8 @@ pub fn after_cut(
 ) -> Outcome<VerifyDocument> {
     let started_at = context.timestamp();
     let id = context.free_id(store, &started_at)?;
-    let testimony = testimony(file)?;
-    let header = &testimony.header;
+    let witness_file = witness_file(file)?;
+    let header = &witness_file.header;
     if names.len() != header.targets.len() {
         let theirs: Vec<&str> = (header.targets.iter())
             .map(|target| target.name.as_str())
@@ -71,15 +71,15 @@ pub fn after_cut(
         ));
     }
     check_memory(header)?;
-    let mut judged = Judged::new(&testimony);
+    let mut judged = ReadBack::new(&witness_file);
     for (number, name) in names.iter().enumerate() {
         let target = open(context, store, name, &header.targets[number], permissions)?;
-        judged.read(context, number as u16, &target, &testimony)?;
+        judged.read(context, number as u16, &target, &witness_file)?;
         judged.targets.push(target);
     }
-    judged.refuse_another_run(&testimony)?;
-    let document = judged.document(context, file, &testimony, id, started_at);
-    keep_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
+    judged.refuse_another_run(&witness_file)?;
+    let document = judged.document(context, file, &witness_file, id, started_at);
+    store_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
     Ok(document)
 }
 
@@ -90,7 +90,7 @@ fn no_file(path: &Path, why: impl std::fmt::Display) -> Failure {
     )
 }
 
-fn testimony(path: &Path) -> Outcome<Testimony> {
+fn witness_file(path: &Path) -> Outcome<WitnessFile> {
     let mut file = File::open(path).map_err(|error| no_file(path, error))?;
     let mut intake = Intake::default();
     let mut piece = vec![0; PIECE_BYTES];
@@ -116,10 +116,10 @@ fn testimony(path: &Path) -> Outcome<Testimony> {
             format!("it is of version {}, a later one", header.schema_version),
         ));
     }
-    let is_told = |worker: &stripewise_verify::cut::CutWorker| {
+    let is_listed = |worker: &stripewise_verify::cut::CutWorker| {
         (intake.covered.sequence(worker.target, worker.worker)).is_some()
     };
-    if !header.workers.iter().any(is_told) {
+    if !header.workers.iter().any(is_listed) {
         return Err(Failure::target(
             format!(
                 "the witness of the run {} saw nothing become durable before it ended: nothing was promised",
@@ -128,7 +128,7 @@ fn testimony(path: &Path) -> Outcome<Testimony> {
             "let the next run write everything once before the power is cut",
         ));
     }
-    Ok(Testimony {
+    Ok(WitnessFile {
         header,
         run,
         intake,
@@ -136,7 +136,7 @@ fn testimony(path: &Path) -> Outcome<Testimony> {
 }
 
 fn check_memory(header: &WitnessHeader) -> Outcome<()> {
-    let needed: u64 = header.workers.iter().map(Aftermath::bytes_of).sum();
+    let needed: u64 = header.workers.iter().map(PostCutState::bytes_of).sum();
     too_little_memory(needed).map_or(Ok(()), |available| {
         Err(Failure::target(
             format!(
@@ -176,21 +176,21 @@ fn open(
 }
 
 /// The data read, by worker.
-struct Judged {
-    afters: Vec<Aftermath>,
+struct ReadBack {
+    states: Vec<PostCutState>,
     targets: Vec<Target>,
     passed: Passed,
 }
 
-impl Judged {
-    fn new(testimony: &Testimony) -> Judged {
+impl ReadBack {
+    fn new(witness_file: &WitnessFile) -> ReadBack {
         let after = |worker: &stripewise_verify::cut::CutWorker| {
-            let covered = &testimony.intake.covered;
+            let covered = &witness_file.intake.covered;
             let sequence = covered.sequence(worker.target, worker.worker);
-            Aftermath::new(testimony.run, *worker, sequence)
+            PostCutState::new(witness_file.run, *worker, sequence)
         };
-        Judged {
-            afters: testimony.header.workers.iter().map(after).collect(),
+        ReadBack {
+            states: witness_file.header.workers.iter().map(after).collect(),
             targets: Vec::new(),
             passed: Passed {
                 whole: true,
@@ -204,16 +204,16 @@ impl Judged {
         context: &Context,
         number: u16,
         target: &Target,
-        testimony: &Testimony,
+        witness_file: &WitnessFile,
     ) -> Outcome<()> {
         target.drop_cache();
         let file = target
             .open(CacheMode::Direct, Access::Read)
             .map_err(target_failure)?;
-        let mut mine: Vec<&mut Aftermath> = (self.afters.iter_mut())
+        let mut mine: Vec<&mut PostCutState> = (self.states.iter_mut())
             .filter(|after| after.worker().target == number)
             .collect();
-        let was = &testimony.header.targets[usize::from(number)];
+        let was = &witness_file.header.targets[usize::from(number)];
         let sector = u64::from(target.logical_sector_bytes());
         let bytes = (was.size_bytes.next_multiple_of(sector)).min(target.size_bytes());
         let passed = pass(context, file, bytes, &mut |offset_bytes, bytes| {
@@ -226,23 +226,23 @@ impl Judged {
     }
 
     /// Refuses a target that contains another run, and nothing of this one.
-    fn refuse_another_run(&self, testimony: &Testimony) -> Outcome<()> {
+    fn refuse_another_run(&self, witness_file: &WitnessFile) -> Outcome<()> {
         for (number, target) in self.targets.iter().enumerate() {
-            let mut mine = (self.afters.iter())
+            let mut mine = (self.states.iter())
                 .filter(|after| usize::from(after.worker().target) == number)
                 .peekable();
-            let other = mine.clone().find_map(Aftermath::other_run);
-            if let (true, Some(other)) = (mine.all(Aftermath::is_empty), other) {
+            let other = mine.clone().find_map(PostCutState::other_run);
+            if let (true, Some(other)) = (mine.all(PostCutState::is_empty), other) {
                 return Err(Failure::target(
                     format!(
                         "the witness's file is of the run {}, and {} holds the run {}",
-                        run_text(testimony.run),
+                        run_text(witness_file.run),
                         target.facts().name,
                         run_text(other)
                     ),
                     format!(
                         "name the witness's file of that run, or the target that this one is about: {}",
-                        testimony.header.targets[number].name
+                        witness_file.header.targets[number].name
                     ),
                 ));
             }
@@ -251,19 +251,23 @@ impl Judged {
     }
 
     /// When the power went: the last known event of the run, in nanoseconds since 1970.
-    fn cut_ns(&self, testimony: &Testimony) -> u64 {
-        let newest_ns = self.afters.iter().map(Aftermath::newest_ns).max();
-        let told_ns = testimony.at_ns(testimony.intake.covered.clock_ms);
-        told_ns.max(newest_ns.unwrap_or(0))
+    fn cut_ns(&self, witness_file: &WitnessFile) -> u64 {
+        let newest_ns = self.states.iter().map(PostCutState::newest_ns).max();
+        let reported_ns = witness_file.at_ns(witness_file.intake.covered.clock_ms);
+        reported_ns.max(newest_ns.unwrap_or(0))
     }
 
     /// What survived on each target, and all faults.
-    fn verdicts(&self, testimony: &Testimony, cut_ns: u64) -> (Vec<SurvivalRecord>, Vec<Fault>) {
-        let request = &testimony.header.request;
-        let flushed_ns = testimony.at_ns(testimony.intake.covered.last_flush_ms);
+    fn verdicts(
+        &self,
+        witness_file: &WitnessFile,
+        cut_ns: u64,
+    ) -> (Vec<SurvivalRecord>, Vec<Fault>) {
+        let request = &witness_file.header.request;
+        let flushed_ns = witness_file.at_ns(witness_file.intake.covered.last_flush_ms);
         let mut survivals: Vec<SurvivalRecord> = Vec::new();
         let mut faults: Vec<Fault> = Vec::new();
-        for (number, was) in testimony.header.targets.iter().enumerate() {
+        for (number, was) in witness_file.header.targets.iter().enumerate() {
             let known = Circumstances {
                 outstanding: u64::from(request.outstanding),
                 row_bytes: was.row_bytes,
@@ -272,8 +276,8 @@ impl Judged {
             };
             let mut all = Survival::default();
             let mut newest_ns = 0;
-            let mine = |after: &&Aftermath| usize::from(after.worker().target) == number;
-            for after in self.afters.iter().filter(mine) {
+            let mine = |after: &&PostCutState| usize::from(after.worker().target) == number;
+            for after in self.states.iter().filter(mine) {
                 let (survival, found) = after.judge(&known);
                 all.add(&survival);
                 faults.extend(found);
@@ -295,14 +299,14 @@ impl Judged {
         self,
         context: &Context,
         path: &Path,
-        testimony: &Testimony,
+        witness_file: &WitnessFile,
         id: String,
         started_at: String,
     ) -> VerifyDocument {
-        let (header, covered) = (&testimony.header, &testimony.intake.covered);
+        let (header, covered) = (&witness_file.header, &witness_file.intake.covered);
         let now_ns = words::unix_ns(&context.timestamp());
-        let cut_ns = self.cut_ns(testimony);
-        let (survival, faults) = self.verdicts(testimony, cut_ns);
+        let cut_ns = self.cut_ns(witness_file);
+        let (survival, faults) = self.verdicts(witness_file, cut_ns);
         let record = |fault: Fault| {
             let target = self.targets.get(usize::from(fault.target));
             let name = target.map_or("?", |target| target.facts().name.as_str());
@@ -314,7 +318,7 @@ impl Judged {
         VerifyDocument {
             schema_version: SCHEMA_VERSION,
             mode: Mode::AfterCut,
-            run: run_text(testimony.run),
+            run: run_text(witness_file.run),
             id,
             started_at,
             host: context.host().name,
@@ -337,7 +341,7 @@ impl Judged {
                 file: path.as_text(),
                 run_id: header.id.clone(),
                 records: covered.records,
-                dropped_bytes: covered.dropped_bytes + testimony.intake.unfinished_bytes(),
+                dropped_bytes: covered.dropped_bytes + witness_file.intake.unfinished_bytes(),
                 failed: covered.failed,
                 ended: covered.ended,
                 cut_unix_ns: cut_ns,

@@ -16,7 +16,7 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_units::{DeviceNumber, NameText, path_of};
-use stripewise_verify::witness::{Pulse, READY, SILENCE_NS_MAX};
+use stripewise_verify::witness::{READY, SILENCE_NS_MAX, WitnessLiveness};
 
 /// Time limit for a witness on the network to answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
@@ -64,14 +64,14 @@ impl FromStr for WitnessPlace {
 
 /// An open channel to a witness.
 pub(super) struct Channel {
-    way: Way,
+    way: Transport,
     /// Number of bytes received from the witness since its first answer.
-    said: Arc<AtomicU64>,
+    bytes_received: Arc<AtomicU64>,
     /// Checks that it keeps sending signs of life; `None` for a file.
-    pulse: Option<Pulse>,
+    liveness: Option<WitnessLiveness>,
 }
 
-enum Way {
+enum Transport {
     Network(TcpStream),
     Command(Child),
     /// Each record is written to disk before the next one.
@@ -81,19 +81,25 @@ enum Way {
 impl Channel {
     /// Connects to the witness, and waits for its answer.
     pub(super) fn open(context: &Context, place: &WitnessPlace) -> Outcome<Channel> {
-        let said = Arc::default();
+        let bytes_received = Arc::default();
         let way = match place {
-            WitnessPlace::Network { address, token } => connect(context, address, token, &said)?,
-            WitnessPlace::Command(command) => start(context, command, &said)?,
+            WitnessPlace::Network { address, token } => {
+                connect(context, address, token, &bytes_received)?
+            }
+            WitnessPlace::Command(command) => start(context, command, &bytes_received)?,
             WitnessPlace::File(path) => make(path)?,
         };
         let now_ns = context.now_ns();
-        let pulse = match way {
-            Way::Network(_) => Some(Pulse::expected(now_ns)),
-            Way::Command(_) => Some(Pulse::perhaps(now_ns)),
-            Way::File(_) => None,
+        let liveness = match way {
+            Transport::Network(_) => Some(WitnessLiveness::expected(now_ns)),
+            Transport::Command(_) => Some(WitnessLiveness::perhaps(now_ns)),
+            Transport::File(_) => None,
         };
-        Ok(Channel { way, said, pulse })
+        Ok(Channel {
+            way,
+            bytes_received,
+            liveness,
+        })
     }
 
     /// Sends bytes.
@@ -101,25 +107,26 @@ impl Channel {
     /// # Errors
     /// If they cannot be sent, or the witness no longer sends signs of life.
     pub(super) fn send(&mut self, bytes: &[u8], now_ns: u64) -> std::io::Result<()> {
-        let said = self.said.load(Ordering::Relaxed);
-        if (self.pulse.as_mut()).is_some_and(|pulse| pulse.is_gone(said, now_ns)) {
+        let bytes_received = self.bytes_received.load(Ordering::Relaxed);
+        if (self.liveness.as_mut()).is_some_and(|liveness| liveness.is_gone(bytes_received, now_ns))
+        {
             let seconds = SILENCE_NS_MAX / 1_000_000_000;
             let what = format!("it has recorded nothing for {seconds} s (stopped, or cut off?)");
             return Err(std::io::Error::new(std::io::ErrorKind::TimedOut, what));
         }
         match &mut self.way {
-            Way::Network(stream) => stream.write_all(bytes),
-            Way::Command(child) => match &mut child.stdin {
+            Transport::Network(stream) => stream.write_all(bytes),
+            Transport::Command(child) => match &mut child.stdin {
                 Some(pipe) => pipe.write_all(bytes).and_then(|()| pipe.flush()),
                 None => Err(std::io::ErrorKind::BrokenPipe.into()),
             },
-            Way::File(file) => file.write_all(bytes).and_then(|()| file.sync_data()),
+            Transport::File(file) => file.write_all(bytes).and_then(|()| file.sync_data()),
         }
     }
 
     /// Ends the channel.
     pub(super) fn close(mut self) {
-        if let Way::Command(child) = &mut self.way {
+        if let Transport::Command(child) = &mut self.way {
             drop(child.stdin.take());
             // It may have a file to finish.
             let _ = child.wait();
@@ -130,7 +137,7 @@ impl Channel {
 impl Drop for Channel {
     /// Shut down explicitly: the listening thread still holds the connection.
     fn drop(&mut self) {
-        if let Way::Network(stream) = &self.way {
+        if let Transport::Network(stream) = &self.way {
             let _ = stream.shutdown(Shutdown::Write);
         }
     }
@@ -143,7 +150,12 @@ fn not_there(place: &str, why: impl std::fmt::Display) -> Failure {
     )
 }
 
-fn connect(context: &Context, address: &str, token: &str, said: &Arc<AtomicU64>) -> Outcome<Way> {
+fn connect(
+    context: &Context,
+    address: &str,
+    token: &str,
+    bytes_received: &Arc<AtomicU64>,
+) -> Outcome<Transport> {
     let addresses = (address.to_socket_addrs()).map_err(|error| not_there(address, error))?;
     let mut last = "its name does not resolve".to_owned();
     for one in addresses {
@@ -151,9 +163,11 @@ fn connect(context: &Context, address: &str, token: &str, said: &Arc<AtomicU64>)
             Ok(mut stream) => {
                 greet(&mut stream, token).map_err(|error| not_there(address, error))?;
                 (stream.try_clone().map_err(|error| error.to_string()))
-                    .and_then(|reader| wait_for_answer(context, reader, ANSWER_LIMIT, said))
+                    .and_then(|reader| {
+                        wait_for_answer(context, reader, ANSWER_LIMIT, bytes_received)
+                    })
                     .map_err(|why| not_there(address, why))?;
-                return Ok(Way::Network(stream));
+                return Ok(Transport::Network(stream));
             }
             Err(error) => last = error.to_string(),
         }
@@ -168,7 +182,7 @@ fn greet(stream: &mut TcpStream, token: &str) -> std::io::Result<()> {
 }
 
 /// Starts the command and waits for its answer.
-fn start(context: &Context, command: &str, said: &Arc<AtomicU64>) -> Outcome<Way> {
+fn start(context: &Context, command: &str, bytes_received: &Arc<AtomicU64>) -> Outcome<Transport> {
     let name = format!("`{command}`");
     let mut child = Command::new("sh")
         .args(["-c", command])
@@ -177,11 +191,11 @@ fn start(context: &Context, command: &str, said: &Arc<AtomicU64>) -> Outcome<Way
         .spawn()
         .map_err(|error| not_there(&name, error))?;
     let answered = match child.stdout.take() {
-        Some(output) => wait_for_answer(context, output, COMMAND_LIMIT, said),
+        Some(output) => wait_for_answer(context, output, COMMAND_LIMIT, bytes_received),
         None => Err("its output cannot be read".to_owned()),
     };
     match answered {
-        Ok(()) => Ok(Way::Command(child)),
+        Ok(()) => Ok(Transport::Command(child)),
         Err(why) => {
             let _ = child.kill();
             let _ = child.wait();
@@ -196,10 +210,10 @@ fn wait_for_answer(
     context: &Context,
     mut from: impl Read + Send + 'static,
     limit: Duration,
-    said: &Arc<AtomicU64>,
+    bytes_received: &Arc<AtomicU64>,
 ) -> Result<(), String> {
     let (sender, receiver) = channel();
-    let said = Arc::clone(said);
+    let bytes_received = Arc::clone(bytes_received);
     let read = move || {
         let mut answer = vec![0; READY.len()];
         let answered = from.read_exact(&mut answer).map(|()| answer);
@@ -209,7 +223,7 @@ fn wait_for_answer(
         }
         let mut more = [0; 256];
         while let Ok(count @ 1..) = from.read(&mut more) {
-            said.fetch_add(count as u64, Ordering::Relaxed);
+            bytes_received.fetch_add(count as u64, Ordering::Relaxed);
         }
     };
     (std::thread::Builder::new().spawn(read)).map_err(|error| error.to_string())?;
@@ -228,7 +242,7 @@ fn wait_for_answer(
     Err(format!("no answer in {} s", limit.as_secs()))
 }
 
-fn make(path: &Path) -> Outcome<Way> {
+fn make(path: &Path) -> Outcome<Transport> {
     let file = stripewise_store::create_new(path).map_err(|error| {
         Failure::target(
             format!(
@@ -242,7 +256,7 @@ fn make(path: &Path) -> Outcome<Way> {
     if let Ok(directory) = File::open(directory_of(path)) {
         let _ = directory.sync_all();
     }
-    Ok(Way::File(file))
+    Ok(Transport::File(file))
 }
 
 fn directory_of(path: &Path) -> &Path {

@@ -4,7 +4,7 @@
 //! The extent that a flush covers is read before it is issued: a write that completes
 //! meanwhile may or may not be part of it.
 
-use crate::steps::verification::engine::{Worked, work};
+use crate::steps::verification::engine::{EngineRun, work};
 use crate::steps::verification::tally::Measured;
 use std::fs::File;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use stripewise_io_engine::{
     Clock, Completion, EngineName, FaultPlan, Next, OpenPlan, Operation, Source,
 };
 use stripewise_stats::Histogram;
-use stripewise_verify::Dice;
+use stripewise_verify::SeededRng;
 use stripewise_verify::Step;
 use stripewise_verify::cut::{CutWriter, Durability};
 
@@ -25,7 +25,7 @@ const PAUSE_US_MAX: u64 = 20_000;
 const STACK_BYTES: usize = 1 << 20;
 
 /// Messages from threads to the one that reports to the witness.
-pub(super) enum Word {
+pub(super) enum ThreadMessage {
     /// Writes 1 to `sequence` of a writer are durable.
     Durable { writer: usize, sequence: u64 },
     /// A flush failed.
@@ -33,14 +33,14 @@ pub(super) enum Word {
     /// A flushing thread has ended; latencies of its flushes.
     Flushed(Histogram),
     /// A writing thread has ended.
-    Done(Box<Writer>, Worked),
+    Done(Box<Writer>, EngineRun),
 }
 
 /// State shared by a writer's thread and its flushing thread.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     /// All writes up to this one have completed.
-    pub all_to: AtomicU64,
+    pub contiguous_to: AtomicU64,
     /// Bytes written, for the progress.
     pub bytes: AtomicU64,
 }
@@ -60,7 +60,7 @@ pub(super) struct Drive {
     pub clock: Clock,
     pub slots: u32,
     pub stop: Arc<AtomicBool>,
-    pub words: SyncSender<Word>,
+    pub words: SyncSender<ThreadMessage>,
 }
 
 /// The writer as seen by engines.
@@ -68,9 +68,9 @@ struct Operator {
     writer: Writer,
     issued_ns: Vec<u64>,
     stop: Arc<AtomicBool>,
-    words: SyncSender<Word>,
+    words: SyncSender<ThreadMessage>,
     now_ns: u64,
-    told: u64,
+    reported: u64,
 }
 
 impl Source for Operator {
@@ -115,14 +115,17 @@ impl Source for Operator {
             writer.shared.bytes.fetch_add(bytes, Ordering::Relaxed);
         }
         writer.writer.complete(done.slot, done.result);
-        let all_to = writer.writer.all_to();
-        writer.shared.all_to.store(all_to, Ordering::Release);
-        if writer.writer.worker().durability.is_of_each_write() && all_to > self.told {
-            self.told = all_to;
+        let contiguous_to = writer.writer.contiguous_to();
+        writer
+            .shared
+            .contiguous_to
+            .store(contiguous_to, Ordering::Release);
+        if writer.writer.worker().durability.is_of_each_write() && contiguous_to > self.reported {
+            self.reported = contiguous_to;
             // The receiver is gone once the witness is.
-            let _ = self.words.send(Word::Durable {
+            let _ = self.words.send(ThreadMessage::Durable {
                 writer: writer.number,
-                sequence: all_to,
+                sequence: contiguous_to,
             });
         }
     }
@@ -138,13 +141,13 @@ pub(super) fn write(writer: Writer, file: Arc<File>, drive: &Drive) -> Outcome<(
         stop: Arc::clone(&drive.stop),
         words: drive.words.clone(),
         now_ns: 0,
-        told: 0,
+        reported: 0,
         writer,
     };
     let (engine, words) = (drive.engine, drive.words.clone());
     let run = move || {
         let worked = work(engine, &plan, &mut operator);
-        let _ = words.send(Word::Done(Box::new(operator.writer), worked));
+        let _ = words.send(ThreadMessage::Done(Box::new(operator.writer), worked));
     };
     std::thread::Builder::new()
         .name("cut-writer".to_owned())
@@ -172,33 +175,33 @@ pub(super) fn flush_for_ever(
 ) -> Outcome<()> {
     let (stop, words, clock) = (Arc::clone(&drive.stop), drive.words.clone(), drive.clock);
     let run = move || {
-        let mut told = 0;
-        let mut dice = Dice::new(number as u64);
+        let mut reported = 0;
+        let mut rng = SeededRng::new(number as u64);
         let mut took = Histogram::default();
         while !stop.load(Ordering::Relaxed) {
-            let sequence = shared.all_to.load(Ordering::Acquire);
-            if sequence > told {
+            let sequence = shared.contiguous_to.load(Ordering::Acquire);
+            if sequence > reported {
                 let issued_ns = clock.now_ns();
                 let word = match flush(&file, durability) {
-                    Ok(()) => Word::Durable {
+                    Ok(()) => ThreadMessage::Durable {
                         writer: number,
                         sequence,
                     },
-                    Err(error) => Word::FlushFailed {
+                    Err(error) => ThreadMessage::FlushFailed {
                         writer: number,
                         why: error.to_string(),
                     },
                 };
                 took.record(clock.now_ns().saturating_sub(issued_ns));
-                let failed = matches!(word, Word::FlushFailed { .. });
+                let failed = matches!(word, ThreadMessage::FlushFailed { .. });
                 if words.send(word).is_err() || failed {
                     break;
                 }
-                told = sequence;
+                reported = sequence;
             }
-            std::thread::sleep(Duration::from_micros(dice.below(PAUSE_US_MAX)));
+            std::thread::sleep(Duration::from_micros(rng.below(PAUSE_US_MAX)));
         }
-        let _ = words.send(Word::Flushed(took));
+        let _ = words.send(ThreadMessage::Flushed(took));
     };
     std::thread::Builder::new()
         .name("cut-flusher".to_owned())

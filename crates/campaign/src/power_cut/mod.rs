@@ -4,7 +4,7 @@
 mod after;
 mod channel;
 mod drive;
-mod ground;
+mod preparation;
 mod report;
 
 use crate::steps::medium::doubts;
@@ -16,8 +16,8 @@ use crate::steps::verification::{
     refuse_unsuitable, run_number, words,
 };
 use channel::{Channel, refuse_same_disk};
-use drive::{Drive, Shared, Word, Writer, flush, flush_for_ever, write};
-use ground::{ready_on_disk, targets_and_workers};
+use drive::{Drive, Shared, ThreadMessage, Writer, flush, flush_for_ever, write};
+use preparation::{ready_on_disk, targets_and_workers};
 use report::Report;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -25,19 +25,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
-use stripewise_conductor::context::{Context, keep_or_report};
+use stripewise_conductor::context::{Context, store_or_report};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::observer::{Progress, left_at_rate};
 use stripewise_conductor::permissions::Permissions;
-use stripewise_conductor::targets::{kept_at, target_failure};
+use stripewise_conductor::targets::{kept_as, target_failure};
 use stripewise_io_engine::{Clock, EngineName, FaultPlan, error_name};
 use stripewise_results::Warning;
 use stripewise_store::Store;
 use stripewise_targets::{Access, Intent, Size, Target};
 use stripewise_units::{format_bytes, format_count, format_duration};
 use stripewise_verify::cut::{CutWorker, CutWriter};
-use stripewise_verify::witness::{News, Record, head};
+use stripewise_verify::witness::{Record, WitnessEvent, head};
 use stripewise_workload::CacheMode;
 
 pub use after::after_cut;
@@ -127,10 +127,10 @@ pub fn power_cut(
     let targets = open_all(context, store, &options.targets, permissions, |_| {
         spec(options)
     })?;
-    let kept: Vec<Option<String>> = (targets.iter())
-        .map(|target| kept_at(store, target))
+    let stored: Vec<Option<String>> = (targets.iter())
+        .map(|target| kept_as(store, target))
         .collect();
-    let (facts, workers) = targets_and_workers(&targets, &kept, options)?;
+    let (facts, workers) = targets_and_workers(&targets, &stored, options)?;
     let clock = Clock::start();
     let started_ns = words::unix_ns(&context.timestamp());
     let header = WitnessHeader {
@@ -149,7 +149,7 @@ pub fn power_cut(
         .flat_map(|target| doubts(context, target.facts()))
         .collect();
     let watches = limits::start(&targets);
-    let mut cut = Cut::new(context, options, &targets, &header, witness, clock);
+    let mut cut = PowerCutRun::new(context, options, &targets, &header, witness, clock);
     let header_text = serde_json::to_string(&header)
         .map_err(|error| Failure::of(Exit::Store, error.to_string()))?;
     cut.send(&head(cut.run, &header_text))?;
@@ -158,10 +158,10 @@ pub fn power_cut(
     warnings.extend(limits::reached(context, watches, &report.phases));
     let document = VerifyDocument {
         warnings,
-        ..report.document(context, &header, &targets, kept, started_at)
+        ..report.document(context, &header, &targets, stored, started_at)
     };
     finish_all(context, targets);
-    keep_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
+    store_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
     Ok(document)
 }
 
@@ -169,7 +169,7 @@ fn check(options: &PowerCutOptions) -> Outcome<()> {
     let null = "the null engine writes nothing, so there is nothing to lose";
     refuse_unsuitable(&options.targets, options.engine, null, "a power cut")?;
     refuse_twice(&options.targets)?;
-    ground::check(options)
+    preparation::check(options)
 }
 
 /// The intended operations on each target.
@@ -212,25 +212,25 @@ fn announce(context: &Context, options: &PowerCutOptions, header: &WitnessHeader
 }
 
 /// A run that waits for a power cut.
-struct Cut<'a> {
+struct PowerCutRun<'a> {
     context: &'a Context,
     options: &'a PowerCutOptions,
     targets: &'a [Target],
     run: u64,
     witness: Channel,
     drive: Drive,
-    words: Receiver<Word>,
+    words: Receiver<ThreadMessage>,
     /// The writers, between phases.
     writers: Vec<Writer>,
     shared: Vec<Arc<Shared>>,
     workers: Vec<CutWorker>,
-    clock_told_ns: u64,
+    clock_reported_ns: u64,
     /// The witness went away when everything was stopped.
     untold: bool,
     report: Report,
 }
 
-impl<'a> Cut<'a> {
+impl<'a> PowerCutRun<'a> {
     fn new(
         context: &'a Context,
         options: &'a PowerCutOptions,
@@ -238,7 +238,7 @@ impl<'a> Cut<'a> {
         header: &WitnessHeader,
         witness: Channel,
         clock: Clock,
-    ) -> Cut<'a> {
+    ) -> PowerCutRun<'a> {
         let run = run_number(&header.id);
         let (sender, words) = sync_channel(WORDS_MAX);
         let choice = options.engine.choose();
@@ -249,7 +249,7 @@ impl<'a> Cut<'a> {
             shared: Arc::clone(&shared[number]),
             measured: Measured::default(),
         };
-        Cut {
+        PowerCutRun {
             context,
             options,
             targets,
@@ -267,7 +267,7 @@ impl<'a> Cut<'a> {
             writers: header.workers.iter().enumerate().map(writer).collect(),
             shared,
             workers: header.workers.clone(),
-            clock_told_ns: 0,
+            clock_reported_ns: 0,
             untold: false,
             report: Report::new(choice.engine, choice.because),
         }
@@ -294,7 +294,7 @@ impl<'a> Cut<'a> {
         })
     }
 
-    fn record(&self, worker: usize, news: News, sequence: u64) -> Record {
+    fn record(&self, worker: usize, news: WitnessEvent, sequence: u64) -> Record {
         let of = self.workers[worker];
         Record {
             run: self.run as u16,
@@ -332,7 +332,7 @@ impl<'a> Cut<'a> {
                 })?;
         }
         let each = 0..self.workers.len();
-        let news = News::Durable(self.options.durability);
+        let news = WitnessEvent::Durable(self.options.durability);
         let records: Vec<u8> = each
             .flat_map(|worker| self.record(worker, news, 0).bytes())
             .collect();
@@ -377,7 +377,7 @@ impl<'a> Cut<'a> {
         while away > 0 || (self.report.flushers > 0 && stopped_ns.is_some()) {
             let now_ns = self.drive.clock.now_ns();
             let passed_ns = now_ns - started_ns;
-            away -= self.hear(now_ns)?;
+            away -= self.receive(now_ns)?;
             let over = limit_ns.flatten().is_some_and(|limit| passed_ns >= limit);
             if self.context.signal().is_some() || over || !self.report.errors.is_empty() {
                 self.drive.stop.store(true, Ordering::Relaxed);
@@ -437,33 +437,33 @@ impl<'a> Cut<'a> {
 
     /// Processes messages of threads, and passes them on to the witness; returns how many writers
     /// have ended.
-    fn hear(&mut self, now_ns: u64) -> Outcome<usize> {
+    fn receive(&mut self, now_ns: u64) -> Outcome<usize> {
         let mut home = 0;
         let mut durable: BTreeMap<usize, u64> = BTreeMap::new();
         let mut bytes = Vec::new();
         let mut next = self.words.recv_timeout(TICK);
         loop {
             match next {
-                Ok(Word::Durable { writer, sequence }) => {
+                Ok(ThreadMessage::Durable { writer, sequence }) => {
                     self.report.durable += 1;
                     durable.insert(writer, sequence);
                 }
-                Ok(Word::FlushFailed { writer, why }) => {
-                    bytes.extend(self.record(writer, News::Failed, 0).bytes());
+                Ok(ThreadMessage::FlushFailed { writer, why }) => {
+                    bytes.extend(self.record(writer, WitnessEvent::Failed, 0).bytes());
                     self.report.fail(format!("a flush failed: {why}"));
                 }
-                Ok(Word::Flushed(took)) => {
+                Ok(ThreadMessage::Flushed(took)) => {
                     self.report.flushers -= 1;
                     self.report.flushes.merge(&took);
                 }
-                Ok(Word::Done(writer, worked)) => {
+                Ok(ThreadMessage::Done(writer, worked)) => {
                     home += 1;
                     self.report.notes_of(worked.fallbacks);
                     if let Some(error) = worked.failure {
                         self.report.fail(error.to_string());
                     }
                     if let Some((offset_bytes, number)) = writer.writer.failed() {
-                        let record = self.record(writer.number, News::Failed, 0);
+                        let record = self.record(writer.number, WitnessEvent::Failed, 0);
                         bytes.extend(record.bytes());
                         let why = match number {
                             0 => "short write".to_owned(),
@@ -478,13 +478,13 @@ impl<'a> Cut<'a> {
             next = (self.words.try_recv()).map_err(|_| RecvTimeoutError::Timeout);
         }
         self.writers.sort_by_key(|writer| writer.number);
-        let news = News::Durable(self.options.durability);
+        let news = WitnessEvent::Durable(self.options.durability);
         for (worker, sequence) in durable {
             bytes.extend(self.record(worker, news, sequence).bytes());
         }
-        if now_ns - self.clock_told_ns >= CLOCK_EVERY_NS {
-            self.clock_told_ns = now_ns;
-            let clock = self.record(0, News::Clock, now_ns / 1_000_000);
+        if now_ns - self.clock_reported_ns >= CLOCK_EVERY_NS {
+            self.clock_reported_ns = now_ns;
+            let clock = self.record(0, WitnessEvent::Clock, now_ns / 1_000_000);
             // The following events happened later.
             bytes.splice(..0, clock.bytes());
         }
@@ -497,7 +497,7 @@ impl<'a> Cut<'a> {
     /// Reports the end to the witness.
     fn end(mut self, whole: bool) -> Outcome<Report> {
         if whole {
-            let ended = self.record(0, News::Ended, 0);
+            let ended = self.record(0, WitnessEvent::Ended, 0);
             self.send(&ended.bytes())?;
         }
         self.report.issued = (self.writers.iter())

@@ -70,7 +70,7 @@ impl Report {
         context: &Context,
         header: &WitnessHeader,
         targets: &[Target],
-        kept: Vec<Option<String>>,
+        stored: Vec<Option<String>>,
         started_at: String,
     ) -> VerifyDocument {
         self.notes.push(format!(
@@ -96,7 +96,7 @@ impl Report {
                 (true, None) => VerifyVerdict::Passed,
             },
             targets: (targets.iter())
-                .zip(kept)
+                .zip(stored)
                 .map(|(target, kept_at)| verified(target, kept_at, &self.phases))
                 .collect(),
             engine: self.engine.to_string(),

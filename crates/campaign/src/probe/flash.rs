@@ -3,7 +3,7 @@
 use super::flash_document::{FlashDocument, PausesFound};
 use crate::steps::limit_watch::{FastestRates, LimitWatch};
 use crate::steps::medium::{exit_with, say_all, written_to_a_medium};
-use crate::steps::probe_device::{Counted, ProbeDevice, ProbeOptions};
+use crate::steps::probe_device::{ProbeDevice, ProbeOptions, ProgressDevice};
 use crate::steps::reading::open_to_read;
 use std::cell::Cell;
 use stripewise_conductor::context::Context;
@@ -16,7 +16,8 @@ use stripewise_conductor::targets::{OpenTarget, open_target};
 use stripewise_results::Warning;
 use stripewise_store::Store;
 use stripewise_surface::flash::{
-    PausePlan, Probed, SIZE_BYTES_MIN, Stage, Writing, pauses, probe, write_for_pauses,
+    PausePlan, ProbeFindings, SIZE_BYTES_MIN, Stage, WriteLatencies, pauses, probe,
+    write_for_pauses,
 };
 use stripewise_surface::{Device, StopReason};
 use stripewise_units::{format_bytes, format_duration};
@@ -32,7 +33,7 @@ const METHOD: &str = "timed reads in randomised blocks (probe flash)";
 
 /// Parameters of the probe.
 #[derive(Clone, Debug)]
-pub struct FlashWish {
+pub struct FlashOptions {
     /// The target, as typed.
     pub target: String,
     /// Bytes to write to observe pauses; `None`: write nothing.
@@ -49,7 +50,7 @@ pub struct FlashWish {
 /// If the target cannot be opened, or writing is requested but not permitted.
 pub fn flash(
     context: &Context,
-    options: &FlashWish,
+    options: &FlashOptions,
     permissions: &Permissions,
 ) -> Outcome<(FlashDocument, Exit)> {
     let mut store = context.open_store()?;
@@ -60,13 +61,13 @@ pub fn flash(
         writes: options.write_bytes.is_some(),
         seed: options.seed,
     };
-    let mut asked = ProbeDevice::open(context, &target, &asking)?;
-    if asked.size_bytes() < SIZE_BYTES_MIN {
+    let mut probed_device = ProbeDevice::open(context, &target, &asking)?;
+    if probed_device.size_bytes() < SIZE_BYTES_MIN {
         return Err(Failure::target(
             format!(
                 "{} has {}; a probe of flash needs {} at least",
                 options.target,
-                format_bytes(asked.size_bytes()),
+                format_bytes(probed_device.size_bytes()),
                 format_bytes(SIZE_BYTES_MIN)
             ),
             "name the whole device, or a larger file",
@@ -81,33 +82,33 @@ pub fn flash(
             None => "; nothing is written".to_owned(),
         }
     ));
-    let begun_ns = asked.now_ns();
+    let begun_ns = probed_device.now_ns();
     let watch = LimitWatch::of_open(&target);
-    let (probed, mut rates) = with_progress(context, &mut asked, options);
-    let passed_ns = asked.now_ns() - begun_ns;
-    let (found, halt) = match (options.write_bytes, &probed.halt, &probed.refused) {
+    let (probed, mut rates) = with_progress(context, &mut probed_device, options);
+    let passed_ns = probed_device.now_ns() - begun_ns;
+    let (found, stop_reason) = match (options.write_bytes, &probed.stop_reason, &probed.refused) {
         (Some(bytes), None, None) => {
             let plan = PausePlan {
                 bytes,
                 time_ns_max: options.time_ns_max.saturating_sub(passed_ns),
             };
-            let (writing, written) = writing(context, &mut asked, &plan);
+            let (writing, written) = writing(context, &mut probed_device, &plan);
             rates = rates.max(written);
             let found = PausesFound {
                 written_bytes: writing.bytes(),
                 pattern: pauses(&writing, options.seed),
             };
-            (Some(found), writing.halt)
+            (Some(found), writing.stop_reason)
         }
-        _ => (None, probed.halt.clone()),
+        _ => (None, probed.stop_reason.clone()),
     };
-    drop(asked);
+    drop(probed_device);
     let facts = target.place(0).facts().clone();
     target.finish_or_report(context);
     let reached = watch.map_or_else(Vec::new, |watch| watch.finish(&rates));
     say_all(context, &reached);
     warnings.extend(reached);
-    let exit = exit_with(exit_of(context, halt.as_ref()), &warnings);
+    let exit = exit_with(exit_of(context, stop_reason.as_ref()), &warnings);
     let document = FlashDocument {
         warnings,
         ..document(
@@ -116,14 +117,14 @@ pub fn flash(
             measured_at,
             probed,
             found,
-            halt.as_ref(),
+            stop_reason.as_ref(),
         )
     };
     Ok((document, exit))
 }
 
-fn exit_of(context: &Context, halt: Option<&StopReason>) -> Exit {
-    match halt {
+fn exit_of(context: &Context, stop_reason: Option<&StopReason>) -> Exit {
+    match stop_reason {
         Some(StopReason::Interrupted) => Exit::Interrupted(context.signal().unwrap_or(2)),
         Some(StopReason::Gone(_)) => Exit::InputOutput,
         _ => Exit::Done,
@@ -134,7 +135,7 @@ fn exit_of(context: &Context, halt: Option<&StopReason>) -> Exit {
 fn open(
     context: &Context,
     store: &mut Store,
-    options: &FlashWish,
+    options: &FlashOptions,
     permissions: &Permissions,
 ) -> Outcome<(OpenTarget, Vec<Warning>)> {
     if options.write_bytes.is_none() {
@@ -155,13 +156,13 @@ fn open(
 
 fn with_progress(
     context: &Context,
-    asked: &mut ProbeDevice<'_>,
-    options: &FlashWish,
-) -> (Probed, FastestRates) {
-    let hidden = asked.is_simulated();
+    probed_device: &mut ProbeDevice<'_>,
+    options: &FlashOptions,
+) -> (ProbeFindings, FastestRates) {
+    let hidden = probed_device.is_simulated();
     let title = Cell::new("Reading single blocks");
     let progress = Progress::begin(context.observer(), hidden, READS_USUAL, title.get());
-    let mut counted = Counted::new(asked, &progress, READS_USUAL, &title);
+    let mut counted = ProgressDevice::new(probed_device, &progress, READS_USUAL, &title);
     let probed = probe(
         &mut counted,
         options.seed,
@@ -179,25 +180,25 @@ fn with_progress(
 
 fn writing(
     context: &Context,
-    asked: &mut ProbeDevice<'_>,
+    probed_device: &mut ProbeDevice<'_>,
     plan: &PausePlan,
-) -> (Writing, FastestRates) {
-    let hidden = asked.is_simulated();
+) -> (WriteLatencies, FastestRates) {
+    let hidden = probed_device.is_simulated();
     let title = Cell::new("Writing, to see pauses");
     let expected = plan.bytes / (64 << 10);
     let progress = Progress::begin(context.observer(), hidden, expected, title.get());
-    let mut counted = Counted::new(asked, &progress, expected, &title);
+    let mut counted = ProgressDevice::new(probed_device, &progress, expected, &title);
     let writing = write_for_pauses(&mut counted, plan);
     (writing, counted.rates())
 }
 
 fn document(
-    options: &FlashWish,
+    options: &FlashOptions,
     target: String,
     measured_at: String,
-    probed: Probed,
+    probed: ProbeFindings,
     pauses: Option<PausesFound>,
-    halt: Option<&StopReason>,
+    stop_reason: Option<&StopReason>,
 ) -> FlashDocument {
     let refused = |own: Option<&str>| match &probed.refused {
         Some(all) => Some(all.clone()),
@@ -234,7 +235,7 @@ fn document(
         alignments: probed.alignments.all,
         concurrency: probed.parallelism.all,
         refused: probed.refused,
-        cut_short: halt.map(crate::steps::probe_device::why),
+        cut_short: stop_reason.map(crate::steps::probe_device::why),
         warnings: Vec::new(),
         reads: probed.reads,
         duration_ns: probed.duration_ns,

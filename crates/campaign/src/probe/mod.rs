@@ -9,7 +9,7 @@ mod stripe;
 mod stripe_sheet;
 
 pub use document::StripeDocument;
-pub use flash::{FlashWish, flash};
+pub use flash::{FlashOptions, flash};
 pub use flash_document::FlashDocument;
 pub use flash_sheet::sheet as flash_sheet;
 pub use stripe::{StripeOptions, stripe};

@@ -4,14 +4,14 @@ use super::accept;
 use super::document::{LayoutFound, StripeDocument};
 use crate::steps::limit_watch::{FastestRates, LimitWatch};
 use crate::steps::medium::{exit_with, say_all};
-use crate::steps::probe_device::{Counted, ProbeDevice, ProbeOptions};
+use crate::steps::probe_device::{ProbeDevice, ProbeOptions, ProgressDevice};
 use crate::steps::reading::{Readable, open_to_read};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::Outcome;
 use stripewise_conductor::observer::Progress;
 use stripewise_conductor::permissions::Permissions;
-use stripewise_surface::stripe::{Limits, Pattern, Probed, Stage, probe};
+use stripewise_surface::stripe::{Limits, Pattern, ProbeFindings, Stage, probe};
 use stripewise_surface::{Device, StopReason};
 
 /// Version of [`StripeDocument`].
@@ -65,7 +65,7 @@ pub fn stripe(
         writes: false,
         seed: options.seed,
     };
-    let mut asked = ProbeDevice::open(context, &readable.target, &asking)?;
+    let mut probed_device = ProbeDevice::open(context, &readable.target, &asking)?;
     let limits = Limits {
         time_ns_max: options.time_ns_max,
         seed: options.seed,
@@ -78,14 +78,14 @@ pub fn stripe(
     ));
     let watch = LimitWatch::of_open(&readable.target);
     let (probed, rates) = {
-        let hidden = asked.is_simulated();
+        let hidden = probed_device.is_simulated();
         let progress = Progress::begin(
             context.observer(),
             hidden,
             READS_USUAL,
             "Looking for a pattern",
         );
-        let mut part = readable.part(&mut asked);
+        let mut part = readable.part(&mut probed_device);
         with_progress(&mut part, &limits, &progress)
     };
     let reached = watch.map_or_else(Vec::new, |watch| watch.finish(&rates));
@@ -93,7 +93,7 @@ pub fn stripe(
     readable.warnings.extend(reached);
     let exit = exit_with(exit_of(context, &probed), &readable.warnings);
     let mut document = document(options, &readable, measured_at, probed);
-    drop(asked);
+    drop(probed_device);
     readable.target.finish_or_report(context);
     drop(store);
     if let Some(place) = place {
@@ -109,9 +109,9 @@ fn with_progress<D: Device>(
     device: &mut D,
     limits: &Limits,
     progress: &Progress<'_>,
-) -> (Probed, FastestRates) {
+) -> (ProbeFindings, FastestRates) {
     let title = std::cell::Cell::new("Looking for a pattern");
-    let mut counted = Counted::new(device, progress, READS_USUAL, &title);
+    let mut counted = ProgressDevice::new(device, progress, READS_USUAL, &title);
     let probed = probe(&mut counted, limits, &mut |stage| {
         title.set(match stage {
             Stage::Period => "Looking for a period",
@@ -125,8 +125,8 @@ fn with_progress<D: Device>(
 
 /// A target that cannot be probed at all is refused; the absence of a pattern is an
 /// answer.
-fn exit_of(context: &Context, probed: &Probed) -> Exit {
-    match (&probed.halt, &probed.outcome) {
+fn exit_of(context: &Context, probed: &ProbeFindings) -> Exit {
+    match (&probed.stop_reason, &probed.outcome) {
         (Some(StopReason::Interrupted), _) => Exit::Interrupted(context.signal().unwrap_or(2)),
         (Some(StopReason::Gone(_)), _) => Exit::InputOutput,
         (_, Err(refusal)) if refusal.code == "too-small" => Exit::Target,
@@ -138,7 +138,7 @@ fn document(
     options: &StripeOptions,
     readable: &Readable,
     measured_at: String,
-    probed: Probed,
+    probed: ProbeFindings,
 ) -> StripeDocument {
     let empty = StripeDocument {
         schema_version: SCHEMA_VERSION,
@@ -163,7 +163,7 @@ fn document(
         warnings: readable.warnings.clone(),
         duration_ns: probed.duration_ns,
         seed: options.seed,
-        interrupted: probed.halt == Some(StopReason::Interrupted),
+        interrupted: probed.stop_reason == Some(StopReason::Interrupted),
         accepted: false,
     };
     match probed.outcome {

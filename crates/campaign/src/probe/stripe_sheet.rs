@@ -55,8 +55,8 @@ pub fn sheet(document: &StripeDocument) -> Sheet {
     );
     let mut notes = vec![advice(unit, phase), cost];
     if document.accepted {
-        let kept = "Saved with the disk as measured; `disks --forget DEVICE` undoes it.";
-        notes.push(kept.to_owned());
+        let stored = "Saved with the disk as measured; `disks --forget DEVICE` undoes it.";
+        notes.push(stored.to_owned());
     }
     Sheet {
         title: document.target.clone(),

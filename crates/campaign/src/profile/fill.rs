@@ -4,10 +4,10 @@ use super::sensor::Sensor;
 use crate::steps::limit_watch::{FastestRates, LimitWatch};
 use crate::steps::measured;
 use crate::steps::medium::{exit_with, say_all, written_to_a_medium};
-use crate::steps::probe_device::{Counted, ProbeDevice, ProbeOptions, why};
+use crate::steps::probe_device::{ProbeDevice, ProbeOptions, ProgressDevice, why};
 use crate::steps::surface::{FillDocument, RestFound};
 use std::cell::Cell;
-use stripewise_conductor::context::{Context, keep_or_report};
+use stripewise_conductor::context::{Context, store_or_report};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::needs::Needs;
@@ -76,8 +76,8 @@ pub fn fill(
     };
     let begun = begin(context, &mut store, options, permissions)?;
     let filled = match begun {
-        Begun::Open(target) => fill_open(context, options, *target)?,
-        Begun::Ended(filled) => *filled,
+        FillStart::Open(target) => fill_open(context, options, *target)?,
+        FillStart::Ended(filled) => *filled,
     };
     if let Some(watch) = watch {
         let limits = watch.finish(&fastest(&filled.first));
@@ -90,7 +90,7 @@ pub fn fill(
         warnings,
         ..document(context, options, (id, measured_at), filled)
     };
-    keep_or_report(context, &mut store, measured::FILL, &document.id, &document);
+    store_or_report(context, &mut store, measured::FILL, &document.id, &document);
     Ok((document, exit))
 }
 
@@ -101,7 +101,7 @@ struct Filled {
     first: Written,
     curve: Curve,
     rest: Option<RestFound>,
-    halt: Option<StopReason>,
+    stop_reason: Option<StopReason>,
 }
 
 /// The rate of the fastest step.
@@ -117,7 +117,7 @@ fn fastest(written: &Written) -> FastestRates {
 
 /// An open target, perhaps already written, or the results from before an
 /// interruption.
-enum Begun {
+enum FillStart {
     Open(Box<(OpenTarget, Option<Written>)>),
     Ended(Box<Filled>),
 }
@@ -128,12 +128,12 @@ fn begin(
     store: &mut Store,
     options: &FillOptions,
     permissions: &Permissions,
-) -> Outcome<Begun> {
+) -> Outcome<FillStart> {
     let need = requirements(options);
     let name: TargetName = options.target.parse().map_err(target_failure)?;
     if !matches!(name, TargetName::Path(_)) {
         let target = open_target(context, store, &options.target, &need, permissions)?;
-        return Ok(Begun::Open(Box::new((target, None))));
+        return Ok(FillStart::Open(Box::new((target, None))));
     }
     let intent = intent(&need, permissions);
     let plan = judge(context, store, &name, &intent)?;
@@ -159,7 +159,7 @@ fn begin(
             return match context.signal() {
                 Some(_) if !written.steps.is_empty() => {
                     let filled = interrupted(options, planned_bytes.unwrap_or(0), written);
-                    Ok(Begun::Ended(Box::new(filled)))
+                    Ok(FillStart::Ended(Box::new(filled)))
                 }
                 _ => Err(failure),
             };
@@ -182,7 +182,7 @@ fn begin(
         ));
     }
     let written = report.is_some().then(|| between(&marks));
-    Ok(Begun::Open(Box::new((target, written))))
+    Ok(FillStart::Open(Box::new((target, written))))
 }
 
 fn requirements(options: &FillOptions) -> Needs {
@@ -210,7 +210,7 @@ fn interrupted(options: &FillOptions, planned_bytes: u64, first: Written) -> Fil
         curve: analyse(&first.steps, options.seed),
         first,
         rest: None,
-        halt: Some(StopReason::Interrupted),
+        stop_reason: Some(StopReason::Interrupted),
     }
 }
 
@@ -266,8 +266,8 @@ fn fill_open(
         writes: true,
         seed: options.seed,
     };
-    let mut asked = ProbeDevice::open(context, &target, &asking)?;
-    let size_bytes = asked.size_bytes();
+    let mut probed_device = ProbeDevice::open(context, &target, &asking)?;
+    let size_bytes = probed_device.size_bytes();
     let planned_bytes = match &written {
         Some(written) => written.bytes(),
         None => options
@@ -282,7 +282,10 @@ fn fill_open(
         time_ns_max: options.time_ns_max.unwrap_or(u64::MAX),
     };
     let device = facts.device.as_ref().map(|device| device.name.clone());
-    let mut sensor = Sensor::new(System::live(), device.filter(|_| !asked.is_simulated()));
+    let mut sensor = Sensor::new(
+        System::live(),
+        device.filter(|_| !probed_device.is_simulated()),
+    );
     let first = match written {
         Some(written) => written,
         None => {
@@ -291,28 +294,32 @@ fn fill_open(
                 format_bytes(planned_bytes),
                 options.target
             ));
-            with_progress(context, &mut asked, planned_bytes, "Writing", |device| {
-                write(device, &plan, &mut || sensor.read(context.now_ns()))
-            })
+            with_progress(
+                context,
+                &mut probed_device,
+                planned_bytes,
+                "Writing",
+                |device| write(device, &plan, &mut || sensor.read(context.now_ns())),
+            )
         }
     };
     let curve = analyse(&first.steps, options.seed);
-    let mut halt = first.halt.clone();
-    let rest = match (options.rest_ns, &halt) {
+    let mut stop_reason = first.stop_reason.clone();
+    let rest = match (options.rest_ns, &stop_reason) {
         (Some(rest_ns), None) => {
             let (rest, ended) = rest_and_write(
                 context,
-                &mut asked,
+                &mut probed_device,
                 options,
                 (&plan, rest_ns),
                 (&curve, &mut sensor),
             );
-            halt = ended;
+            stop_reason = ended;
             Some(rest)
         }
         _ => None,
     };
-    drop(asked);
+    drop(probed_device);
     target.finish_or_report(context);
     Ok(Filled {
         target: facts,
@@ -320,13 +327,13 @@ fn fill_open(
         first,
         curve,
         rest,
-        halt,
+        stop_reason,
     })
 }
 
 fn rest_and_write(
     context: &Context,
-    asked: &mut ProbeDevice<'_>,
+    probed_device: &mut ProbeDevice<'_>,
     options: &FillOptions,
     (plan, rest_ns): (&FillPlan, u64),
     (curve, sensor): (&Curve, &mut Sensor),
@@ -350,7 +357,7 @@ fn rest_and_write(
     };
     let again = with_progress(
         context,
-        asked,
+        probed_device,
         fast.end.at_bytes,
         "Writing again",
         |device| {
@@ -365,26 +372,26 @@ fn rest_and_write(
         back,
         steps: again.steps,
     };
-    (rest, again.halt)
+    (rest, again.stop_reason)
 }
 
 fn with_progress(
     context: &Context,
-    asked: &mut ProbeDevice<'_>,
+    probed_device: &mut ProbeDevice<'_>,
     bytes: u64,
     title: &'static str,
-    work: impl FnOnce(&mut Counted<'_, ProbeDevice<'_>>) -> Written,
+    work: impl FnOnce(&mut ProgressDevice<'_, ProbeDevice<'_>>) -> Written,
 ) -> Written {
-    let hidden = asked.is_simulated();
+    let hidden = probed_device.is_simulated();
     let expected = bytes / u64::from(PIECE_BYTES);
     let title = Cell::new(title);
     let progress = Progress::begin(context.observer(), hidden, expected, title.get());
-    let mut counted = Counted::new(asked, &progress, expected, &title);
+    let mut counted = ProgressDevice::new(probed_device, &progress, expected, &title);
     work(&mut counted)
 }
 
 fn exit_of(context: &Context, filled: &Filled) -> Exit {
-    match &filled.halt {
+    match &filled.stop_reason {
         Some(StopReason::Interrupted) => Exit::Interrupted(context.signal().unwrap_or(2)),
         Some(StopReason::Gone(_)) => Exit::InputOutput,
         _ if filled.first.failed_bytes > 0 => Exit::InputOutput,
@@ -398,7 +405,7 @@ fn document(
     (id, measured_at): (String, String),
     filled: Filled,
 ) -> FillDocument {
-    let cut_short = filled.halt.as_ref().map(why);
+    let cut_short = filled.stop_reason.as_ref().map(why);
     let (fast, buffer) = (filled.curve.fast_part(), filled.curve.buffer());
     let all = filled.first.steps.iter();
     let behind = filled.rest.iter().flat_map(|rest| &rest.steps);

@@ -4,11 +4,11 @@ use crate::steps::limit_watch::{FastestRates, LimitWatch};
 use crate::steps::measured;
 use crate::steps::medium::{exit_with, say_all};
 use crate::steps::owners::files_at;
-use crate::steps::probe_device::{Counted, ProbeDevice, ProbeOptions, why};
+use crate::steps::probe_device::{ProbeDevice, ProbeOptions, ProgressDevice, why};
 use crate::steps::reading::{Readable, open_to_read};
 use crate::steps::surface::{ExtentFound, ProfileDocument, SpotFound};
 use std::cell::Cell;
-use stripewise_conductor::context::{Context, keep_or_report};
+use stripewise_conductor::context::{Context, store_or_report};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::observer::Progress;
@@ -67,8 +67,8 @@ pub fn profile(
         writes: false,
         seed: options.seed,
     };
-    let mut asked = ProbeDevice::open(context, &readable.target, &asking)?;
-    let size_bytes = asked.size_bytes();
+    let mut probed_device = ProbeDevice::open(context, &readable.target, &asking)?;
+    let size_bytes = probed_device.size_bytes();
     if size_bytes < SIZE_BYTES_MIN {
         return Err(Failure::target(
             format!(
@@ -88,7 +88,7 @@ pub fn profile(
         plan.accesses,
     ));
     let watch = LimitWatch::of_open(&readable.target);
-    let measured = with_progress(context, &mut asked, &plan);
+    let measured = with_progress(context, &mut probed_device, &plan);
     let findings = analyse(&measured);
     let mut readable = readable;
     let rates = fastest(&measured, &findings);
@@ -111,14 +111,14 @@ pub fn profile(
         (id, measured_at),
         (measured, findings),
     );
-    keep_or_report(
+    store_or_report(
         context,
         &mut store,
         measured::PROFILE,
         &document.id,
         &document,
     );
-    drop(asked);
+    drop(probed_device);
     readable.target.finish_or_report(context);
     Ok((document, exit))
 }
@@ -150,13 +150,13 @@ fn bytes_to_read(plan: &Plan, size_bytes: u64) -> u64 {
     }
 }
 
-fn with_progress(context: &Context, asked: &mut ProbeDevice<'_>, plan: &Plan) -> Measured {
-    let hidden = asked.is_simulated();
-    let pieces = bytes_to_read(plan, asked.size_bytes()) / PIECE_BYTES;
+fn with_progress(context: &Context, probed_device: &mut ProbeDevice<'_>, plan: &Plan) -> Measured {
+    let hidden = probed_device.is_simulated();
+    let pieces = bytes_to_read(plan, probed_device.size_bytes()) / PIECE_BYTES;
     let expected = SINGLE_READS + pieces;
     let title = Cell::new("Measuring the surface");
     let progress = Progress::begin(context.observer(), hidden, expected, title.get());
-    let mut counted = Counted::new(asked, &progress, expected, &title);
+    let mut counted = ProgressDevice::new(probed_device, &progress, expected, &title);
     measure(&mut counted, plan, &mut |part| {
         title.set(match part {
             Part::Rotation => "Measuring the rotation",
@@ -169,7 +169,7 @@ fn with_progress(context: &Context, asked: &mut ProbeDevice<'_>, plan: &Plan) ->
 /// Slow and unreadable spots are a finding; a device that can no longer be read is a
 /// failure.
 fn exit_of(context: &Context, measured: &Measured) -> Exit {
-    match &measured.halt {
+    match &measured.stop_reason {
         Some(StopReason::Interrupted) => Exit::Interrupted(context.signal().unwrap_or(2)),
         Some(StopReason::Gone(_)) => Exit::InputOutput,
         _ if measured.spots.iter().any(|spot| spot.unreadable) => Exit::InputOutput,
@@ -199,7 +199,7 @@ fn document(
     (id, measured_at): (String, String),
     (measured, findings): (Measured, Findings),
 ) -> ProfileDocument {
-    let cut_short = measured.halt.as_ref().map(why);
+    let cut_short = measured.stop_reason.as_ref().map(why);
     let (extents, extents_count) = extents(readable);
     ProfileDocument {
         schema_version: SCHEMA_VERSION,

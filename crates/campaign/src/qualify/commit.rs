@@ -1,6 +1,6 @@
 //! `qualify --commit`: which method of making a commit durable is the fastest here?
 
-use super::{Qualified, StoredQualification, placement, refuse_memory};
+use super::{QualifyResult, StoredQualification, placement, refuse_memory};
 use crate::steps::TIMES_ARE_SIMULATED;
 use crate::steps::qualification::compared;
 use stripewise_conductor::conduct::{Setup, conduct, open, refuse_unusable};
@@ -34,26 +34,29 @@ pub struct CommitRequest {
 /// If it cannot begin; nothing was measured then.
 pub fn commit(
     context: &Context,
-    asked: &CommitRequest,
+    request: &CommitRequest,
     permissions: &Permissions,
-) -> Outcome<Qualified> {
-    let placement = placement(&asked.target, permissions)?;
+) -> Outcome<QualifyResult> {
+    let placement = placement(&request.target, permissions)?;
     if placement.reads_only {
         return Err(Failure::usage(
-            format!("commits are writes, and {} may only be read", asked.target),
+            format!(
+                "commits are writes, and {} may only be read",
+                request.target
+            ),
             "name a directory, or allow writes: --destroy NAME of a device, --overwrite of a file",
         ));
     }
-    refuse_memory(&asked.target)?;
-    let study = CommitStudy::new(!placement.is_one_target, HAS_OPERATION_FLAGS, asked.seed);
+    refuse_memory(&request.target)?;
+    let study = CommitStudy::new(!placement.is_one_target, HAS_OPERATION_FLAGS, request.seed);
     let mut store = context.open_store()?;
     let stored = StoredQualification {
         is_commit: true,
         ..StoredQualification::begun(
             context,
             &store,
-            (&asked.target, &asked.engine),
-            asked.label.as_deref(),
+            (&request.target, &request.engine),
+            request.label.as_deref(),
             permissions,
         )?
     };
@@ -67,7 +70,7 @@ pub(super) fn resume(
     study: CommitStudy,
     stored: StoredQualification,
     permissions: &Permissions,
-) -> Outcome<Qualified> {
+) -> Outcome<QualifyResult> {
     if study.is_whole() {
         return Ok(compared(&study, &stored, Exit::Done, None));
     }
@@ -80,7 +83,7 @@ fn go(
     mut study: CommitStudy,
     mut stored: StoredQualification,
     permissions: &Permissions,
-) -> Outcome<Qualified> {
+) -> Outcome<QualifyResult> {
     let request = stored.request();
     let (id, target) = (stored.id.clone(), stored.target.clone());
     let setup = Setup {
@@ -109,7 +112,7 @@ fn go(
     };
     let conducted = conduct(context, store, &mut study, targets, &setup, &mut changed);
     // A signal between two runs interrupts neither of them.
-    stored.keep_or_report(context, store, study.to_json());
+    stored.store_or_report(context, store, study.to_json());
     let exit = exit_of(context, &conducted.records);
     Ok(compared(&study, &stored, exit, conducted.ended.err()))
 }

@@ -4,7 +4,7 @@
 mod commit;
 mod products;
 
-pub use crate::steps::qualification::{KIND, Qualified, StoredQualification};
+pub use crate::steps::qualification::{KIND, QualifyResult, StoredQualification};
 pub use commit::{CommitRequest, commit};
 pub use products::{
     ProductLine, ProductText, RequirementLine, product_lines, product_names, product_text,
@@ -14,7 +14,7 @@ pub use stripewise_studies::qualify::QualifyDesign;
 
 use crate::steps::TIMES_ARE_SIMULATED;
 use crate::steps::qualification::{StoredStudy, exit_of_verdict, qualified};
-use crate::steps::typed_target::refuse_elsewhere;
+use crate::steps::typed_target::refuse_other_directory;
 use stripewise_conductor::conduct::{Setup, conduct, needs, open, refuse_unusable};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
@@ -61,7 +61,7 @@ pub fn qualify(
     context: &Context,
     request: &QualifyRequest,
     permissions: &Permissions,
-) -> Outcome<Qualified> {
+) -> Outcome<QualifyResult> {
     let placement = placement(&request.target, permissions)?;
     let options = QualifyOptions {
         design: request.design,
@@ -91,10 +91,10 @@ pub fn qualify(
 ///
 /// # Errors
 /// If it is not known, or nothing remains to be measured.
-pub fn resume(context: &Context, name: &str, permissions: &Permissions) -> Outcome<Qualified> {
+pub fn resume(context: &Context, name: &str, permissions: &Permissions) -> Outcome<QualifyResult> {
     let mut store = context.open_store_there()?;
     let stored = StoredQualification::load(&store, name)?;
-    refuse_elsewhere(&stored.target, stored.whole_target.as_deref())?;
+    refuse_other_directory(&stored.target, stored.whole_target.as_deref())?;
     let study = match stored.study()? {
         StoredStudy::Product(study) => *study,
         StoredStudy::Commit(study) => {
@@ -120,7 +120,7 @@ fn go(
     mut study: Qualify,
     mut stored: StoredQualification,
     permissions: &Permissions,
-) -> Outcome<Qualified> {
+) -> Outcome<QualifyResult> {
     let request = stored.request();
     let target = stored.target.clone();
     let id = stored.id.clone();
@@ -152,7 +152,7 @@ fn go(
     };
     let conducted = conduct(context, store, &mut study, targets, &setup, &mut changed);
     // A signal between two runs interrupts none of them.
-    stored.keep_or_report(context, store, study.to_json());
+    stored.store_or_report(context, store, study.to_json());
     let exit = match (study.verdict(), exit_of(context, &conducted.records)) {
         // A missed requirement stays missed, however the run ended.
         (Verdict::Missed, _) => Exit::Finding,

@@ -1,6 +1,6 @@
 //! `report`: stored or imported results in various formats.
 
-use crate::steps::documents::{check_names, exit, judge, judge_as_asked, names_of};
+use crate::steps::documents::{check_names, exit, judge, judge_as_requested, names_of};
 use crate::steps::headroom::StoredHeadroom;
 use crate::steps::layouts::stored_layouts::StoredLayouts;
 use crate::steps::limits::StoredLimits;
@@ -97,7 +97,7 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
         ));
     }
     match question.require.is_empty() {
-        true => judge_as_asked(&mut document),
+        true => judge_as_requested(&mut document),
         false => {
             check_names(&question.require, names_of(&document.runs))?;
             judge(&question.require, &mut document);
@@ -176,7 +176,7 @@ fn of_measurement(
     name: &str,
     question: &ReportQuestion,
 ) -> Outcome<Option<Rendered>> {
-    let Some((kind, kept)) = measured::document(store, name)? else {
+    let Some((kind, stored)) = measured::document(store, name)? else {
         // A page of all its runs is not wanted, but its answer.
         let found = StoredHeadroom::find(store, name)?;
         let found = found.filter(|_| question.require.is_empty());
@@ -204,14 +204,14 @@ fn of_measurement(
     }
     let (format, wanted) = (question.format, &question.picture);
     if kind == VERIFICATION {
-        return page::rendered(&page::of_kept(&kept.json)?, format, wanted).map(Some);
+        return page::rendered(&page::of_stored(&stored.json)?, format, wanted).map(Some);
     }
     if kind == measured::OBSERVATION {
-        return ObservationDocument::of_stored(&kept.json)?
+        return ObservationDocument::of_stored(&stored.json)?
             .rendered(format, wanted)
             .map(Some);
     }
-    let surface = MeasuredSurface::of_kept(kind, &kept.json)?;
+    let surface = MeasuredSurface::of_stored(kind, &stored.json)?;
     surface
         .map(|surface| surface.rendered(format, wanted))
         .transpose()
@@ -225,7 +225,7 @@ fn of_layouts(
     name: &str,
     question: &ReportQuestion,
 ) -> Outcome<Option<Rendered>> {
-    let Some(kept) = StoredLayouts::named(store, name)? else {
+    let Some(stored) = StoredLayouts::named(store, name)? else {
         return Ok(None);
     };
     if matches!(question.format, ReportFormat::Csv | ReportFormat::Json) {
@@ -239,7 +239,7 @@ fn of_layouts(
             "measure the layout that you choose, and give that run's id with --require",
         ));
     }
-    kept.page(&kept.found().record, question.format, &question.picture)
+    stored.page(&stored.found().record, question.format, &question.picture)
 }
 
 /// A published study, if it is the only subject: its runs alone would not show the printed

@@ -6,14 +6,16 @@
 
 use crate::steps::experiment::answer::{Answer, hosts_of};
 use crate::steps::experiment::fit::{block_bytes_max, check_fit, requirements};
-use crate::steps::experiment::ground::find;
-use crate::steps::experiment::session::{Earlier, ExperimentSession, announce, how, run_sitting};
-use crate::steps::experiment::start::{plan_failure, say_place};
+use crate::steps::experiment::session::{
+    EarlierSessions, ExperimentSession, announce, how, run_session,
+};
+use crate::steps::experiment::start::{plan_failure, report_place};
 use crate::steps::experiment::stored_experiment::StoredExperiment;
+use crate::steps::experiment::target_range::find;
 use crate::steps::layouts::real::devices::MayDestroy;
 use crate::steps::layouts::session::{ResumeLimits, resume_layouts};
 use crate::steps::layouts::stored_layouts::StoredLayouts;
-use crate::steps::sessions::LabSitting;
+use crate::steps::sessions::LabSession;
 use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::engine_named;
@@ -51,10 +53,10 @@ pub fn resume(
     id: &str,
     options: &ResumeOptions,
     permissions: &Permissions,
-) -> Outcome<LabSitting> {
+) -> Outcome<LabSession> {
     let mut store = context.open_store_there()?;
     let id = store.full_name(id).map_err(store_failure)?;
-    if let Some(kept) = StoredLayouts::load(&store, &id)? {
+    if let Some(stored) = StoredLayouts::load(&store, &id)? {
         let limits = ResumeLimits {
             margin_percent: options.precision_percent,
             passes_max: options.blocks,
@@ -63,44 +65,44 @@ pub fn resume(
         return resume_layouts(
             context,
             &mut store,
-            kept,
+            stored,
             &limits,
             &MayDestroy::of(permissions),
         )
-        .map(LabSitting::from);
+        .map(LabSession::from);
     }
-    let mut kept = StoredExperiment::load(&store, &id)?;
-    let records = kept.runs(context, &store)?;
-    let (blocks, _) = blocks_of(&kept.plan, &records);
-    kept.blocks = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
-    change(&mut kept, options);
-    kept.plan.check().map_err(plan_failure)?;
+    let mut stored = StoredExperiment::load(&store, &id)?;
+    let records = stored.runs(context, &store)?;
+    let (blocks, _) = blocks_of(&stored.plan, &records);
+    stored.blocks = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
+    change(&mut stored, options);
+    stored.plan.check().map_err(plan_failure)?;
     let mut experiment = Experiment {
-        id: kept.id.clone(),
-        plan: kept.plan.clone(),
-        elapsed_ns: kept.elapsed_ns,
+        id: stored.id.clone(),
+        plan: stored.plan.clone(),
+        elapsed_ns: stored.elapsed_ns,
         ended: None,
         blocks,
     };
     let Some(why) = enough(&experiment, experiment.elapsed_ns) else {
         let blocks = experiment.blocks;
-        let sitting = go_on(context, &mut store, kept, blocks, records, permissions)?;
-        return Ok(sitting.into());
+        let session = continue_session(context, &mut store, stored, blocks, records, permissions)?;
+        return Ok(session.into());
     };
     // An interruption no longer matters once nothing remains to be done.
-    kept.ended = Some(why);
-    experiment.ended = kept.ended;
+    stored.ended = Some(why);
+    experiment.ended = stored.ended;
     context.status(done_words(&experiment, why));
-    Ok(LabSitting::from(ExperimentSession {
-        answer: Some(Answer::of(&experiment, kept, records)),
+    Ok(LabSession::from(ExperimentSession {
+        answer: Some(Answer::of(&experiment, stored, records)),
         ended: Ok(()),
     }))
 }
 
-fn go_on(
+fn continue_session(
     context: &Context,
     store: &mut Store,
-    mut kept: StoredExperiment,
+    mut stored: StoredExperiment,
     blocks: Vec<Block>,
     records: Vec<RunRecord>,
     permissions: &Permissions,
@@ -113,38 +115,38 @@ fn go_on(
             "start it again with stripewise-mpi; `stripewise history show ID` shows what was measured",
         ));
     }
-    let engine = engine_named(&kept.engine)?;
+    let engine = engine_named(&stored.engine)?;
     // Positions were required of the largest possible test file; so do it again.
-    let mut required = requirements(&kept.plan, kept.load_given, engine);
-    if let (Some(_), false) = (&kept.place, is_sim_target(&kept.target)) {
+    let mut required = requirements(&stored.plan, stored.load_given, engine);
+    if let (Some(_), false) = (&stored.place, is_sim_target(&stored.target)) {
         required = Needs {
-            size: kept.size_bytes.map_or(Size::Auto, Size::Exactly),
+            size: stored.size_bytes.map_or(Size::Auto, Size::Exactly),
             ..required
         };
     }
-    let opened = open_target(context, store, &kept.target, &required, permissions)?;
-    place_again(context, &mut kept, &opened)?;
-    check_fit(&kept.plan, &opened)?;
-    kept.ended = None;
-    let how = how(context, &opened, &kept);
-    say_place(context, &kept);
-    announce(context, &kept, opened.simulated().is_some());
-    let earlier = Earlier {
+    let opened = open_target(context, store, &stored.target, &required, permissions)?;
+    place_again(context, &mut stored, &opened)?;
+    check_fit(&stored.plan, &opened)?;
+    stored.ended = None;
+    let how = how(context, &opened, &stored);
+    report_place(context, &stored);
+    announce(context, &stored, opened.simulated().is_some());
+    let earlier = EarlierSessions {
         finished: blocks,
         records,
     };
-    run_sitting(context, store, opened, how, kept, earlier, None)
+    run_session(context, store, opened, how, stored, earlier, None)
 }
 
 /// Applies options that override the plan.
-fn change(kept: &mut StoredExperiment, options: &ResumeOptions) {
-    let plan = &mut kept.plan;
+fn change(stored: &mut StoredExperiment, options: &ResumeOptions) {
+    let plan = &mut stored.plan;
     plan.precision_percent = options.precision_percent.unwrap_or(plan.precision_percent);
-    let elapsed_ns = kept.elapsed_ns;
-    let sitting = options
+    let elapsed_ns = stored.elapsed_ns;
+    let session = options
         .time_ns
         .map(|time_ns| elapsed_ns.saturating_add(time_ns));
-    plan.time_budget_ns = sitting.or(plan.time_budget_ns);
+    plan.time_budget_ns = session.or(plan.time_budget_ns);
     plan.blocks_max = options.blocks.unwrap_or(plan.blocks_max);
     plan.blocks_min = plan
         .blocks_min
@@ -176,24 +178,39 @@ fn done_words(experiment: &Experiment, why: Ended) -> String {
 }
 
 /// Finds the levels' positions on the target as it is now.
-fn place_again(context: &Context, kept: &mut StoredExperiment, opened: &OpenTarget) -> Outcome<()> {
-    let block_bytes = block_bytes_max(&kept.plan);
-    let Some(place) = &mut kept.place else {
+fn place_again(
+    context: &Context,
+    stored: &mut StoredExperiment,
+    opened: &OpenTarget,
+) -> Outcome<()> {
+    let block_bytes = block_bytes_max(&stored.plan);
+    let Some(place) = &mut stored.place else {
         return Ok(());
     };
-    let found = find(context, opened, &kept.target, block_bytes, kept.size_bytes);
+    let found = find(
+        context,
+        opened,
+        &stored.target,
+        block_bytes,
+        stored.size_bytes,
+    );
     if found.place.start_bytes != place.start_bytes {
         return Err(Failure::usage(
             format!(
                 "{} does not start where it did when the experiment began",
-                kept.target
+                stored.target
             ),
             "the volume has been replaced: start a new experiment, and compare the two",
         ));
     }
     let shifted = shift(&found.ground, &place.offsets_bytes).map_err(plan_failure)?;
     let mut moved = false;
-    for (level, base) in kept.plan.levels.iter_mut().zip(&shifted.base_offsets_bytes) {
+    for (level, base) in stored
+        .plan
+        .levels
+        .iter_mut()
+        .zip(&shifted.base_offsets_bytes)
+    {
         moved |= level.base_offset_bytes != Some(*base);
         level.base_offset_bytes = Some(*base);
         level.size_bytes = Some(shifted.size_bytes);

@@ -1,6 +1,6 @@
 //! The eight runs of CrystalDiskMark: four loads, read and written.
 
-use super::{Beside, Ran, requirements, run};
+use super::{RunExtras, RunResult, requirements, run};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::Outcome;
 use stripewise_conductor::permissions::Permissions;
@@ -94,10 +94,10 @@ pub fn run_like_crystaldiskmark(
     store: &mut Store,
     options: &LikeOptions,
     permissions: &Permissions,
-) -> Outcome<Ran> {
+) -> Outcome<RunResult> {
     let request = crystaldiskmark(options);
     requirements(&request)?;
-    let all = run(context, store, request, permissions, Beside::default());
+    let all = run(context, store, request, permissions, RunExtras::default());
     match all {
         Err(failure) if !options.read_only => {
             reads_instead(context, permissions, failure)?;
@@ -106,7 +106,7 @@ pub fn run_like_crystaldiskmark(
                 ..options.clone()
             };
             let request = crystaldiskmark(&reading);
-            run(context, store, request, permissions, Beside::default())
+            run(context, store, request, permissions, RunExtras::default())
         }
         other => other,
     }

@@ -10,13 +10,13 @@ use crate::steps::documents::check_names;
 use crate::steps::verification::concurrent_verify::{self, RunVerifier};
 use std::path::Path;
 use std::rc::Rc;
-pub use stripewise_conductor::conduct::Conducted as Ran;
+pub use stripewise_conductor::conduct::ConductResult as RunResult;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::keep::RunPlace;
 use stripewise_conductor::measure::{
-    PlacedJob, RunOptions, Verifies, check_before, engine_of, in_turn_ns, length_ns, measure,
-    run_failure, workload_failure,
+    PlacedJob, RunOptions, RunVerification, check_before, engine_of, in_turn_ns, length_ns,
+    measure, run_failure, workload_failure,
 };
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::observer::Progress;
@@ -39,7 +39,7 @@ use stripewise_workload::{Request, RequestPart, Steady, validate};
 
 /// Parameters outside the request that do not affect the measurement.
 #[derive(Clone, Debug, Default)]
-pub struct Beside {
+pub struct RunExtras {
     /// Faults to inject between the program and real files, for tests.
     pub faults: Option<FaultPlan>,
     /// Other hosts that measure at the same time.
@@ -55,9 +55,9 @@ pub fn run(
     store: &mut Store,
     request: Request,
     permissions: &Permissions,
-    beside: Beside,
-) -> Outcome<Ran> {
-    let Beside { faults, companion } = beside;
+    extras: RunExtras,
+) -> Outcome<RunResult> {
+    let RunExtras { faults, companion } = extras;
     let mut planned = PlannedRuns::of(&request);
     let engine = engine_of(&request)?;
     // Some cells of a grid may be left out, but not all.
@@ -93,8 +93,8 @@ pub fn run(
     let verified = match request.verify {
         true => {
             let id = context.free_id(store, &context.timestamp())?;
-            let beside = RunVerifier::begin(context, &mut opened, &planned, &id, engine)?;
-            Some(Rc::new(beside) as Rc<dyn Verifies>)
+            let extras = RunVerifier::begin(context, &mut opened, &planned, &id, engine)?;
+            Some(Rc::new(extras) as Rc<dyn RunVerification>)
         }
         false => None,
     };
@@ -111,7 +111,7 @@ pub fn run(
     for target in opened {
         target.finish_or_report(context);
     }
-    Ok(Ran { records, ended })
+    Ok(RunResult { records, ended })
 }
 
 /// The requirements of a request, which contains them as typed.
@@ -342,7 +342,7 @@ fn run_all(
         };
         let measured = measure(context, store, opened, run, &how, &progress, &place)?;
         records.push(measured.record);
-        measured.kept?;
+        measured.stored?;
         let left = planned.runs.len() - index - 1;
         if let Some(why) = records.last().and_then(|record| ends_all(context, record)) {
             if left > 0 {
@@ -371,7 +371,7 @@ fn leave_out_what_does_not_fit(
 ) -> Outcome<Vec<String>> {
     let grid = planned.runs.len() > 1;
     let mut skipped: Vec<String> = Vec::new();
-    let mut kept = Vec::new();
+    let mut stored = Vec::new();
     let mut first = None;
     for run in std::mem::take(&mut planned.runs) {
         let fits = run.iter().try_for_each(|options| {
@@ -379,7 +379,7 @@ fn leave_out_what_does_not_fit(
             targets.try_for_each(|limits| validate(&options.workload, limits).map(drop))
         });
         match fits {
-            Ok(()) => kept.push(run),
+            Ok(()) => stored.push(run),
             Err(error) if grid && matches!(error.option(), "block" | "base-offset") => {
                 let reason = format!("--{error}");
                 if !skipped.contains(&reason) {
@@ -391,7 +391,7 @@ fn leave_out_what_does_not_fit(
             Err(error) => return Err(workload_failure(error)),
         }
     }
-    planned.runs = kept;
+    planned.runs = stored;
     match first {
         Some(error) if planned.runs.is_empty() => Err(workload_failure(error)),
         _ => Ok(skipped),

@@ -1,6 +1,6 @@
 //! Runs a recorded load: a trace, or a model of one.
 
-use super::{Ran, check_buffers, check_cpus};
+use super::{RunResult, check_buffers, check_cpus};
 use crate::steps::recording::FileRecording;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -71,7 +71,7 @@ pub fn replay(
     store: &mut Store,
     options: &ReplayOptions,
     permissions: &Permissions,
-) -> Outcome<Ran> {
+) -> Outcome<RunResult> {
     let (file, recorded, base) = prepared(context, options)?;
     let engine = engine_of(&options.request)?;
     // The target's sector size is known once it is open.
@@ -227,7 +227,7 @@ fn run_once(
     job: PlacedJob,
     file: Rc<FileRecording>,
     options: &ReplayOptions,
-) -> Outcome<Ran> {
+) -> Outcome<RunResult> {
     let simulated = target.simulated().is_some();
     let how = RunOptions {
         recordings: Some(file as Rc<dyn Recordings>),
@@ -243,8 +243,8 @@ fn run_once(
     };
     let targets = std::slice::from_ref(target);
     let measured = measure(context, store, targets, &[job], &how, &progress, &place)?;
-    Ok(Ran {
+    Ok(RunResult {
         records: vec![measured.record],
-        ended: measured.kept,
+        ended: measured.stored,
     })
 }

@@ -19,7 +19,7 @@ use stripewise_units::NameText;
 const BYTES_PER_MB: u64 = 1_048_576;
 
 /// Receives SQLIO's output line by line.
-pub type Say<'a> = dyn FnMut(&str) + 'a;
+pub type LineSink<'a> = dyn FnMut(&str) + 'a;
 
 /// Makes sure that a file is as required, and prints SQLIO's lines about it.
 pub fn ready(
@@ -28,7 +28,7 @@ pub fn ready(
     options: &SetupFile,
     place: &NamedPlace,
     permissions: &Permissions,
-    say: &mut Say<'_>,
+    say: &mut LineSink<'_>,
 ) -> Outcome<Prepared> {
     let grown = match place {
         NamedPlace::File(path) => grow(context, store, options, path, permissions, say)?,
@@ -125,7 +125,7 @@ fn grow(
     options: &SetupFile,
     path: &Path,
     permissions: &Permissions,
-    say: &mut Say<'_>,
+    say: &mut LineSink<'_>,
 ) -> Outcome<Option<Growth>> {
     let Some((current, growth)) = growth(options, path)? else {
         return Ok(None);
@@ -173,11 +173,11 @@ fn device_bytes(path: &Path) -> Option<u64> {
         device.seek(SeekFrom::End(0)).ok()
     };
     // Windows devices cannot be measured by seeking; they only report a size.
-    let told = || {
+    let announced = || {
         let device = System::live().device_named(&path.to_string_lossy()).ok()?;
         (device.size_bytes > 0).then_some(device.size_bytes)
     };
-    to_its_end().or_else(told)
+    to_its_end().or_else(announced)
 }
 
 fn simulated_bytes(context: &Context, text: &str) -> Outcome<u64> {

@@ -6,7 +6,7 @@ mod affinity;
 mod files;
 mod utilisation;
 
-pub use files::Say;
+pub use files::LineSink;
 
 use crate::steps::sqlio_drives::{Drives, NamedPlace};
 use stripewise_compat::sqlio::{
@@ -43,7 +43,7 @@ pub struct SqlioRun {
     /// The exit of the command.
     pub exit: Exit,
     /// The failure of the store, if it could not be stored.
-    pub kept: Outcome<()>,
+    pub stored: Outcome<()>,
 }
 
 /// Parses an SQLIO command line.
@@ -71,7 +71,7 @@ pub fn run(
     drives: &Drives,
     label: Option<&str>,
     permissions: &Permissions,
-    say: &mut Say<'_>,
+    say: &mut LineSink<'_>,
 ) -> Outcome<SqlioRun> {
     let targets = match &command.parameter_file {
         None => None,
@@ -79,18 +79,18 @@ pub fn run(
     };
     let setup = setup(command, targets.as_deref()).map_err(refused)?;
     let places = places(drives, &setup)?;
-    let asked = Asked {
+    let call = ParsedCall {
         command,
         setup: &setup,
         places: &places,
         label,
         permissions,
     };
-    run_setup(context, &asked, say).map_err(name_the_flag)
+    run_setup(context, &call, say).map_err(name_the_flag)
 }
 
 /// A parsed command line.
-struct Asked<'a> {
+struct ParsedCall<'a> {
     command: &'a Command,
     setup: &'a Setup,
     places: &'a [NamedPlace],
@@ -130,22 +130,26 @@ fn places(drives: &Drives, setup: &Setup) -> Outcome<Vec<NamedPlace>> {
     Ok(places)
 }
 
-fn run_setup(context: &Context, asked: &Asked<'_>, say: &mut Say<'_>) -> Outcome<SqlioRun> {
-    let Asked { command, setup, .. } = *asked;
+fn run_setup(
+    context: &Context,
+    call: &ParsedCall<'_>,
+    say: &mut LineSink<'_>,
+) -> Outcome<SqlioRun> {
+    let ParsedCall { command, setup, .. } = *call;
     let mut report = setup.report(command, COUNTS_PER_SECOND);
     let mut store = context.open_store()?;
     let cpus = affinity::settle(context, command, setup)?;
-    let opened = open(context, &mut store, asked, &mut report, say)?;
-    let wishes = wishes(setup);
-    for options in &wishes {
+    let opened = open(context, &mut store, call, &mut report, say)?;
+    let run_options = run_options(setup);
+    for options in &run_options {
         for &target in &options.targets {
             validate(&options.workload, opened[target].limits()).map_err(workload_failure)?;
         }
     }
     let watch = Watch::start();
-    let mut how = how(context, asked.label, &opened, cpus);
+    let mut how = how(context, call.label, &opened, cpus);
     how.time_hand_overs = command.latency.is_some_and(|latency| latency.initiation);
-    let measured = measured(context, &mut store, &opened, &wishes, &how)?;
+    let measured = measured(context, &mut store, &opened, &run_options, &how)?;
     let utilisation = watch.finish();
     for target in opened {
         target.finish_or_report(context);
@@ -160,7 +164,7 @@ fn run_setup(context: &Context, asked: &Asked<'_>, say: &mut Say<'_>) -> Outcome
     Ok(SqlioRun {
         record,
         exit,
-        kept: measured.kept,
+        stored: measured.stored,
     })
 }
 
@@ -168,14 +172,14 @@ fn run_setup(context: &Context, asked: &Asked<'_>, say: &mut Say<'_>) -> Outcome
 fn open(
     context: &Context,
     store: &mut Store,
-    asked: &Asked<'_>,
+    call: &ParsedCall<'_>,
     report: &mut Report,
-    say: &mut Say<'_>,
+    say: &mut LineSink<'_>,
 ) -> Outcome<Vec<OpenTarget>> {
-    let permissions = asked.permissions;
-    let needs = needs(asked.setup, asked.places);
+    let permissions = call.permissions;
+    let needs = needs(call.setup, call.places);
     check_in_flight(&needs)?;
-    let files = || asked.setup.files.iter().zip(asked.places);
+    let files = || call.setup.files.iter().zip(call.places);
     for ((options, place), need) in files().zip(&needs) {
         files::judge(context, store, options, place, need, permissions)?;
     }
@@ -184,19 +188,19 @@ fn open(
         let prepared = files::ready(context, store, options, place, permissions, say)?;
         report.prepared.push(prepared);
     }
-    let places = asked.places.iter().zip(&needs);
+    let places = call.places.iter().zip(&needs);
     places
         .map(|(place, need)| open_target(context, store, &place.text(), need, permissions))
         .collect()
 }
 
-fn wishes(setup: &Setup) -> Vec<PlacedJob> {
-    let wishes = setup.jobs.iter().map(|job| PlacedJob {
+fn run_options(setup: &Setup) -> Vec<PlacedJob> {
+    let run_options = setup.jobs.iter().map(|job| PlacedJob {
         name: job.name.clone(),
         workload: job.workload.clone(),
         targets: job.files.clone(),
     });
-    wishes.collect()
+    run_options.collect()
 }
 
 /// The requirements on each file.
@@ -257,10 +261,10 @@ fn measured(
     context: &Context,
     store: &mut Store,
     opened: &[OpenTarget],
-    wishes: &[PlacedJob],
+    run_options: &[PlacedJob],
     how: &RunOptions,
 ) -> Outcome<Measured> {
-    let length_ns = length_ns(wishes);
+    let length_ns = length_ns(run_options);
     let real = opened.iter().any(|target| target.real().is_some());
     let progress = Progress::begin(context.observer(), !real, length_ns, "Measuring");
     let place = RunPlace {
@@ -269,7 +273,7 @@ fn measured(
         expected_ns: length_ns,
         after_ns: Some(0),
     };
-    measure(context, store, opened, wishes, how, &progress, &place)
+    measure(context, store, opened, run_options, how, &progress, &place)
 }
 
 /// Fills in the results.

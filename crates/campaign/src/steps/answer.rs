@@ -14,7 +14,7 @@ use stripewise_results::{
 /// What was found.
 pub struct Answer {
     /// The stored document of the experiment.
-    pub kept: StoredExperiment,
+    pub stored: StoredExperiment,
     /// Finished blocks.
     pub blocks: Vec<Block>,
     /// One per level, compared with the baseline.
@@ -22,7 +22,7 @@ pub struct Answer {
     /// All runs, without details.
     pub records: Vec<RunRecord>,
     /// The store has this state. If not, the store's failure follows, and nothing claims otherwise.
-    pub is_kept: bool,
+    pub is_stored: bool,
 }
 
 /// A warning, and how many of the runs have one of its code.
@@ -49,7 +49,7 @@ pub struct ExperimentDocument<'a> {
 #[derive(Serialize, schemars::JsonSchema)]
 struct Described<'a> {
     #[serde(flatten)]
-    kept: &'a StoredExperiment,
+    stored: &'a StoredExperiment,
     status: Status,
     drift: Option<DriftRecord>,
     runs: usize,
@@ -63,9 +63,9 @@ impl Answer {
         ExperimentDocument {
             schema_version: SCHEMA_VERSION,
             experiment: Described {
-                kept: &self.kept,
+                stored: &self.stored,
                 status: self.status(),
-                drift: drift_of(&self.kept.plan, &self.blocks),
+                drift: drift_of(&self.stored.plan, &self.blocks),
                 runs: self.records.len(),
                 finished_blocks: &self.blocks,
             },
@@ -76,27 +76,31 @@ impl Answer {
     }
 
     /// Analyses an experiment.
-    pub fn of(experiment: &Experiment, kept: StoredExperiment, records: Vec<RunRecord>) -> Answer {
-        let mut comparisons = analyse(experiment, &kept.layout);
+    pub fn of(
+        experiment: &Experiment,
+        stored: StoredExperiment,
+        records: Vec<RunRecord>,
+    ) -> Answer {
+        let mut comparisons = analyse(experiment, &stored.layout);
         let void = VoidRuns::of(&records);
-        let cells: Vec<&str> = (kept.plan.cells.iter())
+        let cells: Vec<&str> = (stored.plan.cells.iter())
             .map(|cell| cell.name.as_str())
             .collect();
         for comparison in &mut comparisons {
-            if let Some(place) = &kept.place {
+            if let Some(place) = &stored.place {
                 comparison.notes.extend(place.notes.iter().cloned());
             }
-            absorbed::apply(&kept.sustained, &cells, comparison);
+            absorbed::apply(&stored.sustained, &cells, comparison);
             if let Some(void) = &void {
                 void.invalidate(comparison);
             }
         }
         Answer {
-            kept,
+            stored,
             blocks: experiment.blocks.clone(),
             comparisons,
             records,
-            is_kept: true,
+            is_stored: true,
         }
     }
 
@@ -110,7 +114,7 @@ impl Answer {
     /// Whether it is complete.
     #[must_use]
     pub fn status(&self) -> Status {
-        match self.kept.ended.is_some_and(Ended::finished) {
+        match self.stored.ended.is_some_and(Ended::finished) {
             true => Status::Complete,
             false => Status::Partial,
         }
@@ -127,7 +131,7 @@ impl Answer {
             .iter()
             .flat_map(|record| &record.jobs)
             .any(|job| job.outcome.failures() > 0);
-        if failed || self.kept.ended == Some(Ended::BrokenOff) {
+        if failed || self.stored.ended == Some(Ended::BrokenOff) {
             return Exit::InputOutput;
         }
         // Void runs also leave verdicts undecided.

@@ -8,7 +8,7 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::survey::{Disk, Request, Survey};
 use stripewise_disk_inspect::trace::Given;
 use stripewise_disk_inspect::{Inspect, System};
-use stripewise_store::KeptDocument;
+use stripewise_store::StoredDocument;
 use stripewise_units::ByteSize;
 
 const KIND: &str = "layout";
@@ -197,13 +197,13 @@ impl KnownArrays {
             if all == ArrayFacts::default() {
                 store.forget_document(KIND, key).map_err(store_failure)?;
             } else {
-                let document = KeptDocument {
+                let document = StoredDocument {
                     name: key.clone(),
-                    kept_at: context.timestamp(),
+                    stored_at: context.timestamp(),
                     json: serde_json::to_string(&all).unwrap_or_default(),
                 };
                 store
-                    .keep_document(KIND, &document)
+                    .store_document(KIND, &document)
                     .map_err(store_failure)?;
             }
             let done = match (all == ArrayFacts::default(), self.of(key).is_some()) {
@@ -262,7 +262,7 @@ impl KnownArrays {
 const WITHOUT_STRIPES: [&str; 4] = ["single", "jbod", "linear", "raid1"];
 
 /// Checks facts about one array for contradictions, with themselves and with stored ones.
-fn refuse_contradiction(said: &ArrayFacts, all: &ArrayFacts, disk: &str) -> Outcome<()> {
+fn refuse_contradiction(stated: &ArrayFacts, all: &ArrayFacts, disk: &str) -> Outcome<()> {
     let (Some(level), Some(unit)) = (&all.raid_level, all.stripe_unit_bytes) else {
         return Ok(());
     };
@@ -270,7 +270,7 @@ fn refuse_contradiction(said: &ArrayFacts, all: &ArrayFacts, disk: &str) -> Outc
         return Ok(());
     }
     let unit = ByteSize(unit);
-    let (problem, hint) = match (&said.raid_level, said.stripe_unit_bytes) {
+    let (problem, hint) = match (&stated.raid_level, stated.stripe_unit_bytes) {
         (Some(_), None) => (
             format!("--raid {level} contradicts the stripe unit of {unit} that is kept for {disk}"),
             "add --forget to say all of it again, or leave --raid out",
@@ -358,14 +358,14 @@ mod tests {
 
     #[test]
     fn what_the_user_says_of_the_unit_stands_over_what_was_measured() {
-        let said = |unit: Option<u64>, note: &str| ArrayFacts {
+        let stated = |unit: Option<u64>, note: &str| ArrayFacts {
             stripe_unit_bytes: unit,
             note: Some(note.to_owned()),
             ..ArrayFacts::default()
         };
-        let noted = said(None, "a note").over(&measured());
+        let noted = stated(None, "a note").over(&measured());
         assert_eq!(noted.measured, measured().measured);
-        let given = said(Some(64 << 10), "a note").over(&measured());
+        let given = stated(Some(64 << 10), "a note").over(&measured());
         assert_eq!(
             (given.stripe_unit_bytes, &given.measured),
             (Some(64 << 10), &None)
@@ -376,18 +376,22 @@ mod tests {
 
     #[test]
     fn what_contradicts_itself_or_what_is_kept_is_refused() {
-        let said = |level: Option<&str>, unit: Option<u64>| ArrayFacts {
+        let stated = |level: Option<&str>, unit: Option<u64>| ArrayFacts {
             raid_level: level.map(str::to_owned),
             stripe_unit_bytes: unit,
             ..ArrayFacts::default()
         };
         let unit = Some(64 << 10);
         for (new, old, refused) in [
-            (said(Some("single"), unit), ArrayFacts::default(), true),
-            (said(Some("single"), None), said(None, unit), true),
-            (said(None, unit), said(Some("raid1"), None), true),
-            (said(Some("raid5"), unit), ArrayFacts::default(), false),
-            (said(Some("single"), None), said(Some("raid5"), None), false),
+            (stated(Some("single"), unit), ArrayFacts::default(), true),
+            (stated(Some("single"), None), stated(None, unit), true),
+            (stated(None, unit), stated(Some("raid1"), None), true),
+            (stated(Some("raid5"), unit), ArrayFacts::default(), false),
+            (
+                stated(Some("single"), None),
+                stated(Some("raid5"), None),
+                false,
+            ),
         ] {
             let all = new.over(&old);
             let found = refuse_contradiction(&new, &all, "sdb");

@@ -5,13 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use stripewise_conductor::context::{Context, keep_document, store_failure};
+use stripewise_conductor::context::{Context, store_document, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::compare::{Sensitivity, doubts, sensitivity, void_codes};
 use stripewise_lab::experiment::Metric;
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
-use stripewise_store::{KeptDocument, Store};
+use stripewise_store::{Store, StoredDocument};
 use stripewise_units::counted;
 use stripewise_workload::Request;
 
@@ -23,7 +23,7 @@ pub const REPETITIONS: u32 = 6;
 
 /// A stored baseline.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct KeptBaseline {
+pub struct StoredBaseline {
     /// Version of the document.
     pub schema_version: u32,
     /// Its name.
@@ -36,7 +36,7 @@ pub struct KeptBaseline {
     pub runs: Vec<RunRecord>,
     /// What earlier versions stored for runs without a request.
     #[serde(default, skip_serializing)]
-    pub(crate) asked: AskedBefore,
+    pub(crate) legacy: LegacyOptions,
     /// Warnings that void its values, if the user accepted it anyway
     /// (`--anyway`).
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -51,7 +51,7 @@ pub struct KeptBaseline {
 
 /// Two switches of `run`, as baselines of earlier versions have them.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-pub(crate) struct AskedBefore {
+pub(crate) struct LegacyOptions {
     #[serde(default)]
     interval_ns: Option<u64>,
     #[serde(default)]
@@ -69,7 +69,7 @@ pub struct Change {
     pub series: String,
 }
 
-impl KeptBaseline {
+impl StoredBaseline {
     /// Its history in a line: `the one of RUN (6 runs), set 2026-11-22, with 1
     /// recorded change`.
     #[must_use]
@@ -137,10 +137,10 @@ impl KeptBaseline {
     /// # Errors
     /// If the store rejects it.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
-        keep_document(context, store, KIND, &self.name, self)
+        store_document(context, store, KIND, &self.name, self)
     }
 
-    fn of_json(document: &KeptDocument) -> Outcome<KeptBaseline> {
+    fn of_json(document: &StoredDocument) -> Outcome<StoredBaseline> {
         let unreadable = |why: String| {
             Failure::new(
                 Exit::Store,
@@ -151,26 +151,26 @@ impl KeptBaseline {
                 ),
             )
         };
-        let mut kept: KeptBaseline =
+        let mut stored: StoredBaseline =
             serde_json::from_str(&document.json).map_err(|error| unreadable(error.to_string()))?;
-        if kept.schema_version != SCHEMA_VERSION {
+        if stored.schema_version != SCHEMA_VERSION {
             return Err(unreadable(format!(
                 "it has schema version {}, and this program reads {SCHEMA_VERSION}",
-                kept.schema_version
+                stored.schema_version
             )));
         }
-        kept.bring_up_to_date();
-        Ok(kept)
+        stored.bring_up_to_date();
+        Ok(stored)
     }
 
     /// Adds the request to runs of earlier versions.
     fn bring_up_to_date(&mut self) {
-        let asked = std::mem::take(&mut self.asked);
+        let legacy = std::mem::take(&mut self.legacy);
         for run in self.runs.iter_mut().filter(|run| run.request.is_none()) {
-            let derived = run.asked();
+            let derived = run.request();
             run.request = Some(Box::new(Request {
-                interval_ns: asked.interval_ns.unwrap_or(derived.interval_ns),
-                cache_size_bytes: asked.cache_size_bytes.or(derived.cache_size_bytes),
+                interval_ns: legacy.interval_ns.unwrap_or(derived.interval_ns),
+                cache_size_bytes: legacy.cache_size_bytes.or(derived.cache_size_bytes),
                 ..derived
             }));
         }
@@ -180,9 +180,9 @@ impl KeptBaseline {
     ///
     /// # Errors
     /// If the store, or one of them, cannot be read.
-    pub fn all(store: &Store) -> Outcome<Vec<KeptBaseline>> {
+    pub fn all(store: &Store) -> Outcome<Vec<StoredBaseline>> {
         let documents = store.documents(KIND).map_err(store_failure)?;
-        documents.iter().map(KeptBaseline::of_json).collect()
+        documents.iter().map(StoredBaseline::of_json).collect()
     }
 
     /// The one of this name; without a name, the only one, or the one called
@@ -190,8 +190,8 @@ impl KeptBaseline {
     ///
     /// # Errors
     /// If there is none of that name, or there are several and none was named.
-    pub fn find(store: &Store, name: Option<&str>) -> Outcome<Option<KeptBaseline>> {
-        let mut all = KeptBaseline::all(store)?;
+    pub fn find(store: &Store, name: Option<&str>) -> Outcome<Option<StoredBaseline>> {
+        let mut all = StoredBaseline::all(store)?;
         let names = all
             .iter()
             .map(|one| one.name.clone())
@@ -227,9 +227,9 @@ mod tests {
     #[test]
     fn a_baseline_of_another_schema_is_refused_by_name() {
         let of_version = |version: u32| {
-            KeptBaseline::of_json(&KeptDocument {
+            StoredBaseline::of_json(&StoredDocument {
                 name: "nightly".to_owned(),
-                kept_at: String::new(),
+                stored_at: String::new(),
                 json: format!(
                     r#"{{"schema_version": {version}, "name": "nightly", "from": "x", "set_at": "", "runs": []}}"#
                 ),

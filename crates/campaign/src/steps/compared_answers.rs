@@ -9,7 +9,7 @@ use super::subject::unlike;
 use serde::Serialize;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{Cell, Column, KeptFacts, Sheet, SheetTable};
+use stripewise_report::{Cell, Column, Sheet, SheetTable, StoredFacts};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_stats::difference_percent;
 use stripewise_store::Store;
@@ -362,9 +362,9 @@ impl AnswerComparison {
     /// # Errors
     /// If a picture cannot be drawn, or there is none of that name.
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
-        let shown = StoredAnswer {
+        let stored_answer = StoredAnswer {
             sheet: self.sheet(),
-            kept: KeptFacts {
+            stored: StoredFacts {
                 title: "",
                 label: None,
                 target: &self.b.target,
@@ -376,7 +376,7 @@ impl AnswerComparison {
             csv: &String::new,
             document: self,
         };
-        shown.rendered(format, wanted)
+        stored_answer.rendered(format, wanted)
     }
 }
 

@@ -28,13 +28,13 @@ pub fn document(runs: Vec<RunRecord>) -> Document {
 /// The runs that requirements apply to. Excluded are passes that only prepare the target, whose
 /// speed is irrelevant, and runs at a required rate, which are judged by their
 /// arrivals. Borrows if there are none to exclude.
-pub fn asked_of(runs: &[RunRecord]) -> Cow<'_, [RunRecord]> {
+pub fn own_runs_of(runs: &[RunRecord]) -> Cow<'_, [RunRecord]> {
     let is_other = |run: &RunRecord| run.is_preparation() || run.is_at_required_rate();
     if !runs.iter().any(is_other) {
         return Cow::Borrowed(runs);
     }
-    let asked = runs.iter().filter(|run| !is_other(run));
-    Cow::Owned(asked.cloned().collect())
+    let own_runs = runs.iter().filter(|run| !is_other(run));
+    Cow::Owned(own_runs.cloned().collect())
 }
 
 /// Refuses a requirement on something that does not exist: a mistyped name must not
@@ -54,13 +54,13 @@ pub fn check_names<'a>(
 
 /// The names of the jobs of these runs, to which requirements may refer.
 pub fn names_of(runs: &[RunRecord]) -> impl Iterator<Item = &str> {
-    let asked = runs.iter().filter(|run| !run.is_preparation());
-    asked.flat_map(|run| run.jobs.iter().map(|job| job.name.as_str()))
+    let own_runs = runs.iter().filter(|run| !run.is_preparation());
+    own_runs.flat_map(|run| run.jobs.iter().map(|job| job.name.as_str()))
 }
 
 /// Judges requirements on the runs of a document.
 pub fn judge(required: &[Requirement], document: &mut Document) {
-    let runs = asked_of(&document.runs);
+    let runs = own_runs_of(&document.runs);
     let both = judged_together(required, document);
     let judged = required.iter().zip(both).map(|(one, both)| {
         if document.series.is_empty() {
@@ -129,14 +129,14 @@ fn unclear_record(requirement: String) -> RequirementRecord {
 
 /// Repeats the judgement of the requirements in the runs' requests.
 /// Does nothing if these differ, as for separate runs.
-pub fn judge_as_asked(document: &mut Document) {
-    let asked = document.runs.iter().map(|run| match &run.request {
+pub fn judge_as_requested(document: &mut Document) {
+    let own_runs = document.runs.iter().map(|run| match &run.request {
         Some(request) => request.requirements.as_slice(),
         None => &[],
     });
-    let mut asked: Vec<Vec<String>> = asked.map(<[String]>::to_vec).collect();
-    asked.dedup();
-    let [texts] = asked.as_slice() else {
+    let mut own_runs: Vec<Vec<String>> = own_runs.map(<[String]>::to_vec).collect();
+    own_runs.dedup();
+    let [texts] = own_runs.as_slice() else {
         return;
     };
     let required: Option<Vec<Requirement>> = texts.iter().map(|one| one.parse().ok()).collect();
@@ -148,7 +148,7 @@ pub fn judge_as_asked(document: &mut Document) {
 /// What became of what was required of a run, or of the runs of a series, when they were
 /// made; none where nothing was.
 #[must_use]
-pub fn verdict_as_asked(store: &Store, run: &RunSummary) -> Option<RequirementVerdict> {
+pub fn verdict_as_requested(store: &Store, run: &RunSummary) -> Option<RequirementVerdict> {
     if !store.has_requirements(&run.id) {
         return None;
     }
@@ -162,18 +162,18 @@ pub fn verdict_as_asked(store: &Store, run: &RunSummary) -> Option<RequirementVe
     };
     let records = ids.iter().filter_map(|id| store.load(id).ok());
     let mut document = document(records.collect());
-    judge_as_asked(&mut document);
+    judge_as_requested(&mut document);
     RequirementVerdict::of_all(&document.requirements)
 }
 
 /// The same of each of several runs, as a word: of those of one series that of the series.
 #[must_use]
-pub fn verdicts_as_asked<'a>(
+pub fn verdicts_as_requested<'a>(
     store: &Store,
     runs: impl IntoIterator<Item = &'a RunSummary>,
 ) -> Vec<Option<&'static str>> {
     let mut of_series: BTreeMap<&str, Option<&'static str>> = BTreeMap::new();
-    let word = |run: &RunSummary| verdict_as_asked(store, run).map(RequirementVerdict::word);
+    let word = |run: &RunSummary| verdict_as_requested(store, run).map(RequirementVerdict::word);
     let runs = runs.into_iter().map(|run| match run.series.as_deref() {
         None => word(run),
         Some(series) => *of_series.entry(series).or_insert_with(|| word(run)),
@@ -229,7 +229,7 @@ fn is_void(row: &JobRow<'_>) -> bool {
 pub fn exit(document: &Document, exit: Exit) -> Exit {
     let missed = document.requirements.iter().any(|one| !one.met);
     let is_void = match document.series.is_empty() {
-        true => JobRow::of(&asked_of(&document.runs)).any(|row| is_void(&row)),
+        true => JobRow::of(&own_runs_of(&document.runs)).any(|row| is_void(&row)),
         false => (document.series.iter()).any(|series| series.no_answer.is_some()),
     };
     if (missed || is_void) && exit == Exit::Done {

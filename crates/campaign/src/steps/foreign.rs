@@ -33,7 +33,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Reports progress; stops if a signal came.
-    pub fn hear(&self, progress: Progress) -> ControlFlow<()> {
+    pub fn on_event(&self, progress: Progress) -> ControlFlow<()> {
         if self.context.signal().is_some() {
             return ControlFlow::Break(());
         }

@@ -289,11 +289,11 @@ pub fn compare_headrooms(
         .then(|| context.open_store_to_read())
         .and_then(Result::ok);
     let read = |name: &str| -> Outcome<Option<HeadroomDocument>> {
-        let kept = store
+        let stored = store
             .as_ref()
             .map(|store| json_of_series(store, KIND, name))
             .transpose()?;
-        let json = kept.flatten().or_else(|| json_of_file(name));
+        let json = stored.flatten().or_else(|| json_of_file(name));
         Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
     };
     match (read(a)?, read(b)?) {

@@ -16,7 +16,7 @@ use stripewise_results::{ComparisonRecord, ComparisonRow};
 
 /// Parameters of a comparison of levels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Alone {
+pub struct LevelOptions {
     /// The metric; `None`: IOPS.
     pub metric: Option<Metric>,
     /// The level that the others are compared with; `None`: the first.
@@ -31,13 +31,13 @@ pub fn levels_compared(context: &Context, a: &Subject) -> Vec<ComparisonRecord> 
         return Vec::new();
     }
     // By the experiment's metric, which may be a latency.
-    let kept = experiment_of(context, a).ok().flatten();
-    let metric = kept.map_or(Metric::default(), |kept| kept.plan.metric);
-    let asked_for = Alone {
+    let stored = experiment_of(context, a).ok().flatten();
+    let metric = stored.map_or(Metric::default(), |stored| stored.plan.metric);
+    let level_options = LevelOptions {
         metric: Some(metric),
         baseline: None,
     };
-    alone(context, a, &asked_for).unwrap_or_default()
+    alone(context, a, &level_options).unwrap_or_default()
 }
 
 /// The experiment of a subject, if its plan is stored.
@@ -84,12 +84,16 @@ pub fn nothing(reason: &NothingToCompare) -> Failure {
 ///
 /// # Errors
 /// If it has no levels, or not the requested one.
-pub fn alone(context: &Context, a: &Subject, asked_for: &Alone) -> Outcome<Vec<ComparisonRecord>> {
+pub fn alone(
+    context: &Context,
+    a: &Subject,
+    level_options: &LevelOptions,
+) -> Outcome<Vec<ComparisonRecord>> {
     let options = CompareOptions {
-        metric: asked_for.metric.unwrap_or_default(),
+        metric: level_options.metric.unwrap_or_default(),
         ..CompareOptions::default()
     };
-    if a.kind == SubjectKind::Experiment && asked_for.baseline.is_none() {
+    if a.kind == SubjectKind::Experiment && level_options.baseline.is_none() {
         let tables = analysed(context, a, options.metric)?;
         if tables.iter().any(|table| !table.rows.is_empty()) {
             return Ok(tables);
@@ -103,17 +107,17 @@ pub fn alone(context: &Context, a: &Subject, asked_for: &Alone) -> Outcome<Vec<C
             "name what to compare it with: `stripewise compare A B`; an experiment, and a published table of several columns, can stand alone",
         ));
     }
-    let baseline = baseline_of(&levels, asked_for.baseline.as_deref(), &a.name)?;
+    let baseline = baseline_of(&levels, level_options.baseline.as_deref(), &a.name)?;
     let sides: Vec<Side> = levels
         .into_iter()
         .map(|(name, runs)| Side { name, runs })
         .collect();
-    let metrics = metrics_of(a, asked_for.metric);
-    let mut asked = Vec::new();
+    let metrics = metrics_of(a, level_options.metric);
+    let mut judged_alone = Vec::new();
     let mut questions = Vec::new();
     for (other, side) in sides.iter().enumerate() {
         for &metric in metrics.iter().filter(|_| other != baseline) {
-            asked.push(other);
+            judged_alone.push(other);
             questions.push(Question {
                 a: &sides[baseline],
                 b: side,
@@ -126,7 +130,7 @@ pub fn alone(context: &Context, a: &Subject, asked_for: &Alone) -> Outcome<Vec<C
         }
     }
     let mut records = Vec::new();
-    for (answer, other) in compare_all(&questions).into_iter().zip(asked) {
+    for (answer, other) in compare_all(&questions).into_iter().zip(judged_alone) {
         let mut record = answer.map_err(|reason| nothing(&reason))?;
         if let Some(table) = &a.dataset {
             with_published(table, &mut record, baseline == 0 && other == 1);
@@ -180,25 +184,25 @@ fn baseline_of(
 /// The tables of an experiment by its own analysis, which corrects for its stopping
 /// rule; empty if its plan is not stored.
 fn analysed(context: &Context, a: &Subject, metric: Metric) -> Outcome<Vec<ComparisonRecord>> {
-    let Some(kept) = experiment_of(context, a)? else {
+    let Some(stored) = experiment_of(context, a)? else {
         return Ok(Vec::new());
     };
     // A file may name levels and cells that it lacks.
-    kept.plan.check().map_err(plan_failure)?;
+    stored.plan.check().map_err(plan_failure)?;
     let plan = ExperimentPlan {
         metric,
-        ..kept.plan.clone()
+        ..stored.plan.clone()
     };
     let (blocks, _) = blocks_of(&plan, &a.runs);
     let experiment = Experiment {
-        id: kept.id.clone(),
+        id: stored.id.clone(),
         plan: plan.clone(),
         blocks,
-        ended: kept.ended,
-        elapsed_ns: kept.elapsed_ns,
+        ended: stored.ended,
+        elapsed_ns: stored.elapsed_ns,
     };
-    let kept = StoredExperiment { plan, ..kept };
-    Ok(Answer::of(&experiment, kept, a.runs.clone()).comparisons)
+    let stored = StoredExperiment { plan, ..stored };
+    Ok(Answer::of(&experiment, stored, a.runs.clone()).comparisons)
 }
 
 /// Adds the printed differences, and notes whether they agree with the computed ones.

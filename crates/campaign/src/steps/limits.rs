@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_was_stopped_goes_on_as_it_was_asked() {
-        let asked = LimitsRequest {
+        let request = LimitsRequest {
             target: "sim:ebs-gp3".to_owned(),
             load: Some((8 << 10, 32)),
             ..LimitsRequest::default()
@@ -215,7 +215,7 @@ mod tests {
             simulated_operations_min: 0,
             threads: 1,
             size_bytes: None,
-            load: asked.load,
+            load: request.load,
             burst_ns_max: None,
             seed: 1,
         });
@@ -223,7 +223,12 @@ mod tests {
             id: "20261127-111110-dhqk".to_owned(),
             ..study.document(&LimitsFacts::default())
         };
-        let stored = StoredLimits::of(&study, document, &asked, "2026-11-28T04:00:00Z".to_owned());
+        let stored = StoredLimits::of(
+            &study,
+            document,
+            &request,
+            "2026-11-28T04:00:00Z".to_owned(),
+        );
         let json = serde_json::to_string(&stored).expect("JSON");
         let stored = StoredLimits::of_stored(&json).expect("the same again");
         let text = sheet_text(&stored.sheet(), 80);
@@ -236,13 +241,13 @@ mod tests {
         assert_eq!(read, stored.document);
         assert_eq!(stored.study, Some(study));
         assert_eq!(stored.stored_at, "2026-11-28T04:00:00Z");
-        assert_eq!(stored.into_asked().expect("what was asked"), asked);
+        assert_eq!(stored.into_request().expect("what was asked"), request);
         let other = LimitsRequest {
             load: Some((16 << 10, 32)),
             read_only: true,
-            ..asked.clone()
+            ..request.clone()
         };
-        let refused = other.refuse_differing(&asked).expect_err("two options");
+        let refused = other.refuse_differing(&request).expect_err("two options");
         assert_eq!(
             refused.error.to_string(),
             "it cannot go on with different options: --block was 8K and is 16K; --read-only was \

@@ -30,7 +30,7 @@ pub fn read_from_a_medium(
         data: real.data_facts().cloned(),
         ..evidence_of(&path_of(name), real.facts().clone())
     };
-    told(context, name, before_reads(&evidence))
+    report_warnings(context, name, before_reads(&evidence))
 }
 
 /// The same for writes, before anything is made.
@@ -41,7 +41,7 @@ pub fn written_to_a_medium(context: &Context, name: &str) -> Outcome<Vec<Warning
     match name.parse() {
         Ok(TargetName::Path(path)) => {
             let evidence = evidence_of(&path, TargetFacts::unknown());
-            told(context, name, before_writes(&evidence))
+            report_warnings(context, name, before_writes(&evidence))
         }
         _ => Ok(Vec::new()),
     }
@@ -79,7 +79,7 @@ pub(super) fn evidence_of(path: &Path, facts: TargetFacts) -> Evidence {
     }
 }
 
-fn told(context: &Context, name: &str, warnings: Vec<Warning>) -> Outcome<Vec<Warning>> {
+fn report_warnings(context: &Context, name: &str, warnings: Vec<Warning>) -> Outcome<Vec<Warning>> {
     if let Some(void) = warnings.iter().find(|warning| forbids(warning)) {
         return Err(Failure::target(
             format!("{name}: no disk would be measured: {}", void.message),
@@ -97,7 +97,7 @@ pub fn say_all(context: &Context, warnings: &[Warning]) {
             Severity::Void => format!("the numbers are VOID: {}", warning.message),
             _ => warning.message.clone(),
         };
-        context.observer().hear(&Event::Warning {
+        context.observer().on_event(&Event::Warning {
             code: Some(&warning.code),
             text: &text,
             hint: Some(&warning.hint),

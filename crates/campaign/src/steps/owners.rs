@@ -28,12 +28,12 @@ pub fn files_at(context: &Context, device: &str, places: &[(u64, u64)]) -> Vec<O
     let Ok(survey) = System::live().survey(&request) else {
         return found;
     };
-    let elsewhere = mount_points();
+    let mounts = mount_points();
     let mut search = Search {
         context,
         until_ns: context.now_ns() + TIME_NS_MAX,
         left: ENTRIES_MAX,
-        elsewhere: &elsewhere,
+        mounts: &mounts,
     };
     for (volume, start_bytes) in volumes(&survey, device) {
         let Some(top) = volume.mount_points.first() else {
@@ -97,7 +97,7 @@ struct Search<'a> {
     context: &'a Context,
     until_ns: u64,
     left: usize,
-    elsewhere: &'a BTreeSet<PathBuf>,
+    mounts: &'a BTreeSet<PathBuf>,
 }
 
 impl Search<'_> {
@@ -118,7 +118,7 @@ impl Search<'_> {
                 self.left -= 1;
                 let path = entry.path();
                 match entry.file_type() {
-                    Ok(kind) if kind.is_dir() && !self.elsewhere.contains(&path) => {
+                    Ok(kind) if kind.is_dir() && !self.mounts.contains(&path) => {
                         directories.push(path);
                     }
                     Ok(kind) if kind.is_file() => look(&path, wanted, found),

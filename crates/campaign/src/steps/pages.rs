@@ -10,7 +10,7 @@ use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::SeriesKind;
 use stripewise_report::{
-    About, Chart, LatencyInterval, LatencyOverTime, Look, Material, Picture, are_like_runs,
+    Attribution, Chart, LatencyInterval, LatencyOverTime, Look, Material, Picture, are_like_runs,
     csv_heading, csv_rows, html, letters_without_font, markdown, pictures, plain_json, png,
     runs_worth_a_closer_look, svg_picture,
 };
@@ -115,7 +115,7 @@ pub struct PictureLook {
 
 impl PictureLook {
     /// The attribution of a picture, with the user's title and source.
-    pub(crate) fn on(&self, mut about: About) -> About {
+    pub(crate) fn on(&self, mut about: Attribution) -> Attribution {
         if let Some(title) = &self.title {
             about = about.titled(title);
         }
@@ -325,7 +325,7 @@ pub fn rendered(
             format!("\u{feff}{}{rows}", csv_heading()).into_bytes()
         }
         ReportFormat::Svg | ReportFormat::Png => {
-            let about = wanted.on(About::of(material));
+            let about = wanted.on(Attribution::of(material));
             return rendered_picture(&pictures(material), &about, format, wanted);
         }
     };
@@ -342,7 +342,7 @@ pub fn rendered(
 /// If there is none, or none of this name.
 pub(crate) fn rendered_picture(
     pictures: &[Picture],
-    about: &About,
+    about: &Attribution,
     format: ReportFormat,
     wanted: &PictureLook,
 ) -> Outcome<Rendered> {
@@ -365,7 +365,7 @@ pub(crate) fn rendered_picture(
 }
 
 /// A picture as SVG, with its scale for a PNG.
-struct Drawn {
+struct SvgPicture {
     svg: String,
     scale: f32,
     /// The names of all of them, if none was selected.
@@ -373,7 +373,7 @@ struct Drawn {
 }
 
 /// The picture of this name, or the first; for `all`, all charts.
-fn picture(pictures: &[Picture], about: &About, wanted: &PictureLook) -> Outcome<Drawn> {
+fn picture(pictures: &[Picture], about: &Attribution, wanted: &PictureLook) -> Outcome<SvgPicture> {
     let names: Vec<&str> = pictures.iter().map(Picture::name).collect();
     if pictures.is_empty() {
         return Err(Failure::usage(
@@ -384,7 +384,7 @@ fn picture(pictures: &[Picture], about: &About, wanted: &PictureLook) -> Outcome
     let mut others = Vec::new();
     let chosen = match wanted.picture.as_deref() {
         Some("all") => {
-            return Ok(Drawn {
+            return Ok(SvgPicture {
                 svg: stripewise_report::svg_of_all(&charts_of(pictures)),
                 scale: PNG_SCALE,
                 others,
@@ -408,7 +408,7 @@ fn picture(pictures: &[Picture], about: &About, wanted: &PictureLook) -> Outcome
         )
     };
     let chosen = chosen.ok_or_else(unknown)?;
-    Ok(Drawn {
+    Ok(SvgPicture {
         svg: svg_picture(chosen, about, &wanted.look),
         scale: 1.0,
         others,

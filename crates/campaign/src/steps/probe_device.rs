@@ -104,10 +104,10 @@ impl Device for ProbeDevice<'_> {
 
     fn run_batch(
         &mut self,
-        asks: &[ProbeIo],
+        requests: &[ProbeIo],
         answers: &mut Vec<ProbeResult>,
     ) -> Result<(), StopReason> {
-        self.device.run_batch(asks, answers)
+        self.device.run_batch(requests, answers)
     }
 
     fn rest(&mut self, rest_ns: u64) -> Result<(), StopReason> {
@@ -115,14 +115,14 @@ impl Device for ProbeDevice<'_> {
     }
 }
 
-fn unanswered(asks: &[ProbeIo], answers: &mut Vec<ProbeResult>) {
+fn unanswered(requests: &[ProbeIo], answers: &mut Vec<ProbeResult>) {
     let none = ProbeResult {
         latency_ns: 0,
         whole: false,
         medium_error: false,
     };
     answers.clear();
-    answers.resize(asks.len(), none);
+    answers.resize(requests.len(), none);
 }
 
 /// Whether a result means that the medium failed: an unreadable place, as opposed to a read
@@ -144,15 +144,15 @@ fn is_medium_error(result: i32) -> bool {
 
 /// Why a measurement was cut short.
 #[must_use]
-pub fn why(halt: &StopReason) -> String {
-    match halt {
+pub fn why(stop_reason: &StopReason) -> String {
+    match stop_reason {
         StopReason::Interrupted => "interrupted".to_owned(),
         StopReason::OutOfTime => "the time limit was reached".to_owned(),
         StopReason::Gone(why) => why.clone(),
     }
 }
 
-fn wish_to_stop(context: &Context) -> Result<(), StopReason> {
+fn stop_requested(context: &Context) -> Result<(), StopReason> {
     match context.signal() {
         Some(_) => Err(StopReason::Interrupted),
         None => Ok(()),
@@ -181,23 +181,23 @@ impl Device for VirtualDevice<'_> {
 
     fn run_batch(
         &mut self,
-        asks: &[ProbeIo],
+        requests: &[ProbeIo],
         answers: &mut Vec<ProbeResult>,
     ) -> Result<(), StopReason> {
-        wish_to_stop(self.context)?;
-        unanswered(asks, answers);
+        stop_requested(self.context)?;
+        unanswered(requests, answers);
         let begun_ns = self.now_ns;
-        for (token, ask) in asks.iter().enumerate() {
+        for (token, io) in requests.iter().enumerate() {
             let request = Request {
                 token: token as u64,
-                kind: if ask.write { Kind::Write } else { Kind::Read },
+                kind: if io.write { Kind::Write } else { Kind::Read },
                 durable: false,
-                offset_bytes: ask.offset_bytes,
-                length_bytes: ask.length_bytes,
+                offset_bytes: io.offset_bytes,
+                length_bytes: io.length_bytes,
             };
             self.array.submit(begun_ns, request);
         }
-        let (mut waiting, mut last_ns) = (asks.len(), begun_ns);
+        let (mut waiting, mut last_ns) = (requests.len(), begun_ns);
         while waiting > 0 {
             let Some(next_ns) = self.array.next_event_ns() else {
                 return Err(StopReason::Gone(
@@ -208,7 +208,7 @@ impl Device for VirtualDevice<'_> {
                 let token = done.token as usize;
                 answers[token] = ProbeResult {
                     latency_ns: done.at_ns - begun_ns,
-                    whole: u32::try_from(done.result) == Ok(asks[token].length_bytes),
+                    whole: u32::try_from(done.result) == Ok(requests[token].length_bytes),
                     medium_error: is_medium_error(done.result),
                 };
                 last_ns = done.at_ns;
@@ -276,20 +276,20 @@ impl<E: Engine> Device for RealDevice<'_, E> {
 
     fn run_batch(
         &mut self,
-        asks: &[ProbeIo],
+        requests: &[ProbeIo],
         answers: &mut Vec<ProbeResult>,
     ) -> Result<(), StopReason> {
-        wish_to_stop(self.context)?;
-        unanswered(asks, answers);
+        stop_requested(self.context)?;
+        unanswered(requests, answers);
         let Some(engine) = &mut self.engine else {
             return Err(StopReason::Gone("the engine is closed".to_owned()));
         };
         let begun_ns = engine.now_ns();
         let mut batch = Batch {
-            asks,
+            requests,
             answers,
             next: 0,
-            waiting: asks.len(),
+            waiting: requests.len(),
             begun_ns,
             seed: self.seed,
         };
@@ -300,12 +300,12 @@ impl<E: Engine> Device for RealDevice<'_, E> {
                 .submit_and_wait(1, Some(now_ns + LOOK_NS))
                 .map_err(|error| StopReason::Gone(error.to_string()))?;
             engine.reap(&mut batch);
-            wish_to_stop(self.context)?;
+            stop_requested(self.context)?;
             if now_ns - begun_ns > STALL_NS {
                 return Err(StopReason::Gone(format!(
                     "{} of {} operations have not ended after {} s",
                     batch.waiting,
-                    asks.len(),
+                    requests.len(),
                     STALL_NS / 1_000_000_000
                 )));
             }
@@ -316,7 +316,7 @@ impl<E: Engine> Device for RealDevice<'_, E> {
     fn rest(&mut self, rest_ns: u64) -> Result<(), StopReason> {
         let end_ns = self.now_ns() + rest_ns;
         while self.now_ns() < end_ns {
-            wish_to_stop(self.context)?;
+            stop_requested(self.context)?;
             let left_ns = end_ns.saturating_sub(self.now_ns());
             std::thread::sleep(Duration::from_nanos(left_ns.min(LOOK_NS)));
         }
@@ -336,7 +336,7 @@ impl<E: Engine> Drop for RealDevice<'_, E> {
 
 /// A batch in progress on an engine: the slot is the index.
 struct Batch<'b> {
-    asks: &'b [ProbeIo],
+    requests: &'b [ProbeIo],
     answers: &'b mut Vec<ProbeResult>,
     next: usize,
     waiting: usize,
@@ -346,7 +346,7 @@ struct Batch<'b> {
 
 impl Source for Batch<'_> {
     fn next(&mut self, _now_ns: u64) -> Next {
-        let Some(ask) = self.asks.get(self.next) else {
+        let Some(io) = self.requests.get(self.next) else {
             return Next::Finished;
         };
         let slot = self.next as u32;
@@ -354,9 +354,9 @@ impl Source for Batch<'_> {
         Next::Operation(Operation {
             slot,
             file: 0,
-            kind: if ask.write { Kind::Write } else { Kind::Read },
-            offset_bytes: ask.offset_bytes,
-            length_bytes: ask.length_bytes,
+            kind: if io.write { Kind::Write } else { Kind::Read },
+            offset_bytes: io.offset_bytes,
+            length_bytes: io.length_bytes,
         })
     }
 
@@ -368,7 +368,7 @@ impl Source for Batch<'_> {
         let slot = done.slot as usize;
         self.answers[slot] = ProbeResult {
             latency_ns: done.at_ns.saturating_sub(self.begun_ns),
-            whole: u32::try_from(done.result) == Ok(self.asks[slot].length_bytes),
+            whole: u32::try_from(done.result) == Ok(self.requests[slot].length_bytes),
             medium_error: is_medium_error(done.result),
         };
         self.waiting -= 1;
@@ -388,18 +388,18 @@ fn incompressible(seed: u64, offset_bytes: u64, buffer: &mut [u8]) {
 }
 
 /// A wrapper of a device that reports progress.
-pub struct Counted<'a, D> {
+pub struct ProgressDevice<'a, D> {
     device: &'a mut D,
     progress: &'a Progress<'a>,
     title: &'a Cell<&'static str>,
-    asked: u64,
+    issued: u64,
     expected: u64,
     begun_ns: u64,
     shown_ns: u64,
     meter: RateMeter,
 }
 
-impl<'a, D: Device> Counted<'a, D> {
+impl<'a, D: Device> ProgressDevice<'a, D> {
     /// `expected`: usual number of operations; `title`: text of the progress line.
     pub fn new(
         device: &'a mut D,
@@ -408,11 +408,11 @@ impl<'a, D: Device> Counted<'a, D> {
         title: &'a Cell<&'static str>,
     ) -> Self {
         let begun_ns = device.now_ns();
-        Counted {
+        ProgressDevice {
             device,
             progress,
             title,
-            asked: 0,
+            issued: 0,
             expected,
             begun_ns,
             shown_ns: begun_ns,
@@ -426,7 +426,7 @@ impl<'a, D: Device> Counted<'a, D> {
     }
 }
 
-impl<D: Device> Device for Counted<'_, D> {
+impl<D: Device> Device for ProgressDevice<'_, D> {
     fn size_bytes(&self) -> u64 {
         self.device.size_bytes()
     }
@@ -441,19 +441,19 @@ impl<D: Device> Device for Counted<'_, D> {
 
     fn run_batch(
         &mut self,
-        asks: &[ProbeIo],
+        requests: &[ProbeIo],
         answers: &mut Vec<ProbeResult>,
     ) -> Result<(), StopReason> {
-        self.device.run_batch(asks, answers)?;
-        self.asked += asks.len() as u64;
+        self.device.run_batch(requests, answers)?;
+        self.issued += requests.len() as u64;
         let now_ns = self.device.now_ns();
-        self.meter.count(asks, now_ns);
+        self.meter.count(requests, now_ns);
         if now_ns - self.shown_ns > LOOK_NS {
             self.shown_ns = now_ns;
             self.progress.update(
-                self.asked.min(self.expected),
+                self.issued.min(self.expected),
                 self.title.get(),
-                left_at_rate(now_ns - self.begun_ns, self.asked, self.expected),
+                left_at_rate(now_ns - self.begun_ns, self.issued, self.expected),
             );
         }
         Ok(())

@@ -6,11 +6,11 @@ use crate::steps::measured::{self, by_id};
 use crate::steps::pages::{PictureLook, Rendered, ReportFormat};
 use crate::steps::render_sheet::StoredAnswer;
 use serde::{Deserialize, Serialize};
-use stripewise_conductor::context::{Context, keep_measured, store_failure};
+use stripewise_conductor::context::{Context, store_failure, store_measured};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
-use stripewise_report::{Caution, KeptFacts, Sheet, again, go_on_by, with_warnings};
+use stripewise_report::{Caution, Sheet, StoredFacts, again, go_on_by, with_warnings};
 use stripewise_results::{RunRecord, Severity};
 use stripewise_store::Store;
 use stripewise_studies::commit::{CommitStudy, PART};
@@ -108,11 +108,11 @@ impl StoredQualification {
         study: Result<String, serde_json::Error>,
     ) -> Outcome<()> {
         self.study = study.map_err(|error| Failure::of(Exit::Store, error))?;
-        keep_measured(context, store, KIND, &self.id, self)
+        store_measured(context, store, KIND, &self.id, self)
     }
 
     /// Stores it at the end; what was measured is shown even if the store rejects it.
-    pub fn keep_or_report(
+    pub fn store_or_report(
         &mut self,
         context: &Context,
         store: &mut Store,
@@ -185,7 +185,7 @@ impl StoredQualification {
 
 /// The result.
 #[derive(Debug)]
-pub struct Qualified {
+pub struct QualifyResult {
     /// The answer, with its id in the store.
     pub sheet: Sheet,
     /// The answer in one line, for cron.
@@ -204,7 +204,7 @@ pub struct Qualified {
 ///
 /// # Errors
 /// If the store cannot be read, or several ids begin with it.
-pub fn answered(store: &Store, name: &str) -> Outcome<Option<Qualified>> {
+pub fn answered(store: &Store, name: &str) -> Outcome<Option<QualifyResult>> {
     let name = measured::full_name(store, name)?;
     let Some(stored) = StoredQualification::named(store, &name)? else {
         return Ok(None);
@@ -225,7 +225,7 @@ pub fn qualified(
     stored: &StoredQualification,
     exit: Exit,
     ended: Option<Failure>,
-) -> Qualified {
+) -> QualifyResult {
     let document = QualifyDocument::of(study, &stored.origin());
     finished(study.sheet(), document, study.line(), stored, (exit, ended))
 }
@@ -236,7 +236,7 @@ pub fn compared(
     stored: &StoredQualification,
     exit: Exit,
     ended: Option<Failure>,
-) -> Qualified {
+) -> QualifyResult {
     let document = QualifyDocument::of_commits(study, &stored.origin());
     let sheet = study.sheet();
     let line = format!("commit methods: {}", sheet.answer);
@@ -249,7 +249,7 @@ fn finished(
     line: String,
     stored: &StoredQualification,
     (exit, ended): (Exit, Option<Failure>),
-) -> Qualified {
+) -> QualifyResult {
     if stored.is_busy_ok {
         let text =
             "--busy-ok was given: other load may be in the numbers, and it is no verdict to sign";
@@ -258,7 +258,7 @@ fn finished(
         sheet.cautions.push(caution);
     }
     let line = with_warnings(line, &sheet.cautions);
-    Qualified {
+    QualifyResult {
         sheet: on_target(sheet, &document),
         line,
         document,
@@ -292,7 +292,7 @@ pub fn exit_of_verdict(verdict: Verdict) -> Exit {
     }
 }
 
-impl Qualified {
+impl QualifyResult {
     /// It compares commit methods and nothing else.
     #[must_use]
     pub fn is_commit_alone(&self) -> bool {
@@ -311,9 +311,9 @@ impl Qualified {
     /// If a picture cannot be drawn, or there is none of that name.
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let document = &self.document;
-        let shown = StoredAnswer {
+        let stored_answer = StoredAnswer {
             sheet: self.sheet.clone(),
-            kept: KeptFacts {
+            stored: StoredFacts {
                 title: "",
                 label: self.label.as_deref(),
                 target: &document.target,
@@ -325,7 +325,7 @@ impl Qualified {
             csv: &String::new,
             document,
         };
-        shown.rendered(format, wanted)
+        stored_answer.rendered(format, wanted)
     }
 }
 

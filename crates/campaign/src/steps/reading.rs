@@ -39,9 +39,9 @@ pub struct Piece {
 
 impl Readable {
     /// The part as a device to be probed.
-    pub fn part<'p, 'a>(&self, asked: &'p mut ProbeDevice<'a>) -> Part<'p, 'a> {
+    pub fn part<'p, 'a>(&self, probed_device: &'p mut ProbeDevice<'a>) -> Part<'p, 'a> {
         Part {
-            asked,
+            probed_device,
             piece: self.piece,
         }
     }
@@ -168,44 +168,44 @@ fn longest(placement: &Placement) -> Option<Piece> {
 
 /// A part of a probed device: its byte 0 is the part's first.
 pub struct Part<'p, 'a> {
-    asked: &'p mut ProbeDevice<'a>,
+    probed_device: &'p mut ProbeDevice<'a>,
     piece: Piece,
 }
 
 impl Device for Part<'_, '_> {
     fn size_bytes(&self) -> u64 {
-        let sector = u64::from(self.asked.sector_bytes());
+        let sector = u64::from(self.probed_device.sector_bytes());
         self.piece.length_bytes / sector * sector
     }
 
     fn sector_bytes(&self) -> u32 {
-        self.asked.sector_bytes()
+        self.probed_device.sector_bytes()
     }
 
     fn now_ns(&self) -> u64 {
-        self.asked.now_ns()
+        self.probed_device.now_ns()
     }
 
     fn run_batch(
         &mut self,
-        asks: &[ProbeIo],
+        requests: &[ProbeIo],
         answers: &mut Vec<ProbeResult>,
     ) -> Result<(), StopReason> {
         if self.piece.from_bytes == 0 {
-            return self.asked.run_batch(asks, answers);
+            return self.probed_device.run_batch(requests, answers);
         }
-        let moved: Vec<ProbeIo> = asks
+        let moved: Vec<ProbeIo> = requests
             .iter()
-            .map(|ask| ProbeIo {
-                offset_bytes: ask.offset_bytes + self.piece.from_bytes,
-                ..*ask
+            .map(|io| ProbeIo {
+                offset_bytes: io.offset_bytes + self.piece.from_bytes,
+                ..*io
             })
             .collect();
-        self.asked.run_batch(&moved, answers)
+        self.probed_device.run_batch(&moved, answers)
     }
 
     fn rest(&mut self, rest_ns: u64) -> Result<(), StopReason> {
-        self.asked.rest(rest_ns)
+        self.probed_device.rest(rest_ns)
     }
 }
 

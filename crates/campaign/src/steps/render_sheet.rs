@@ -6,8 +6,8 @@ use serde::Serialize;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_report::{
-    About, KeptFacts, Picture, SURFACE_SIZE, Sheet, Theme, letters_without_font, plain_json, png,
-    sheet_markdown, sheet_page,
+    Attribution, Picture, SURFACE_SIZE, Sheet, StoredFacts, Theme, letters_without_font,
+    plain_json, png, sheet_markdown, sheet_page,
 };
 
 /// The content of a measurement's report.
@@ -84,7 +84,7 @@ pub(crate) struct StoredAnswer<'a, D> {
     /// With its charts.
     pub sheet: Sheet,
     /// Its origin; its title is the sheet's.
-    pub kept: KeptFacts<'a>,
+    pub stored: StoredFacts<'a>,
     /// A row for each value.
     pub csv: &'a dyn Fn() -> String,
     /// The stored document.
@@ -101,11 +101,11 @@ impl<D: Serialize> StoredAnswer<'_, D> {
         if let Some(title) = &wanted.title {
             sheet.title.clone_from(title);
         }
-        let kept = KeptFacts {
+        let stored = StoredFacts {
             title: &sheet.title,
-            ..self.kept
+            ..self.stored
         };
-        let about = wanted.on(About::of_kept(&kept));
+        let about = wanted.on(Attribution::of_stored(&stored));
         if matches!(format, ReportFormat::Svg | ReportFormat::Png) {
             let charts = std::mem::take(&mut sheet.charts).into_iter();
             let charts = charts.map(|chart| Picture::Chart(Box::new(chart)));
@@ -114,7 +114,7 @@ impl<D: Serialize> StoredAnswer<'_, D> {
             return rendered_picture(&pictures, &about, format, wanted);
         }
         sheet.foot = about.foot().join(" \u{b7} ");
-        let shown = Renderable {
+        let renderable = Renderable {
             sheet,
             // A page draws the charts of its sheet.
             picture: ("", &|_| String::new()),
@@ -122,7 +122,7 @@ impl<D: Serialize> StoredAnswer<'_, D> {
             csv: self.csv,
             document: self.document,
         };
-        shown.rendered(format, wanted)
+        renderable.rendered(format, wanted)
     }
 }
 
@@ -131,7 +131,7 @@ fn pixels(svg: &str, title: &str, wanted: &PictureLook) -> Outcome<Vec<u8>> {
     let [width, height] = SURFACE_SIZE;
     let [across, down] = wanted.look.size.map(|pixels| pixels as f32);
     let scale = (across / width).min(down / height);
-    let mut about = About::default().titled(title);
+    let mut about = Attribution::default().titled(title);
     if let Some(source) = &wanted.source {
         about = about.sourced(source);
     }

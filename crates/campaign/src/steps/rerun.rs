@@ -94,8 +94,8 @@ fn check_request(run: &RunRecord, request: &Request) -> Outcome<()> {
 
 impl Work {
     /// The distinct workloads of these runs, in order; on
-    /// `elsewhere` instead of their own targets, if given.
-    pub fn of_records(runs: &[RunRecord], elsewhere: Option<&str>) -> Outcome<Work> {
+    /// `other_target` instead of their own targets, if given.
+    pub fn of_records(runs: &[RunRecord], other_target: Option<&str>) -> Outcome<Work> {
         let mut work = Work::default();
         let mut seen: HashSet<String> = HashSet::new();
         for run in runs {
@@ -124,7 +124,7 @@ impl Work {
             if run.is_preparation() || run.is_at_required_rate() || !seen.insert(signature(run)) {
                 continue;
             }
-            let request = run.asked();
+            let request = run.request();
             check_request(run, &request)?;
             if request.verify {
                 return Err(Failure::usage(
@@ -140,7 +140,7 @@ impl Work {
                 .jobs
                 .iter()
                 .zip(&request.jobs)
-                .map(|(job, asked)| work.options(job, asked, elsewhere, &mut made))
+                .map(|(job, requested)| work.options(job, requested, other_target, &mut made))
                 .collect();
             let part = run.series_part.as_deref().unwrap_or("check");
             work.steps.push(Step {
@@ -156,17 +156,17 @@ impl Work {
     fn options(
         &mut self,
         job: &JobRecord,
-        asked: &RequestJob,
-        elsewhere: Option<&str>,
+        requested: &RequestJob,
+        other_target: Option<&str>,
         made: &mut usize,
     ) -> PlacedJob {
         let facts = std::iter::once(&job.target).chain(&job.further_targets);
         let targets = facts
-            .map(|facts| self.target(facts, elsewhere, made))
+            .map(|facts| self.target(facts, other_target, made))
             .collect();
         PlacedJob {
             name: job.name.clone(),
-            workload: asked.workload.clone(),
+            workload: requested.workload.clone(),
             targets,
         }
     }
@@ -174,14 +174,19 @@ impl Work {
     /// The index of a target. Each test file of one run is its own target, and the
     /// next run uses the same ones; any other target is shared. A new file gets the
     /// size that it had, or that of the file it replaces.
-    fn target(&mut self, facts: &TargetFacts, elsewhere: Option<&str>, made: &mut usize) -> usize {
-        let is_made = match elsewhere {
+    fn target(
+        &mut self,
+        facts: &TargetFacts,
+        other_target: Option<&str>,
+        made: &mut usize,
+    ) -> usize {
+        let is_made = match other_target {
             Some(path) => path_of(path).is_dir(),
             None => facts.kind == TargetKind::TestFile,
         };
         *made += usize::from(is_made);
         self.add(StepTarget {
-            name: elsewhere.unwrap_or(facts.full_name()).to_owned(),
+            name: other_target.unwrap_or(facts.full_name()).to_owned(),
             size: if is_made {
                 Size::Exactly(facts.size_bytes)
             } else {
@@ -286,9 +291,9 @@ pub fn expected_records(work: &Work, ready: &Ready) -> Vec<RunRecord> {
     let facts = |index: usize| ready.opened[index].place(0).facts();
     let cache = |options: &PlacedJob| {
         let mut targets = options.targets.iter().map(|&index| &ready.opened[index]);
-        let asked = options.workload.cache;
+        let requested = options.workload.cache;
         let real = targets.find_map(OpenTarget::real);
-        real.map_or(asked, |target| target.cache_in_effect(asked))
+        real.map_or(requested, |target| target.cache_in_effect(requested))
     };
     work.steps
         .iter()
@@ -434,7 +439,7 @@ fn measure_all(
         let sustained = measured.record.sustained.as_deref();
         found.extend(part.zip(sustained.copied()));
         records.push(measured.record);
-        if let Err(failure) = measured.kept
+        if let Err(failure) = measured.stored
             && refused.is_none()
         {
             let text = format!("{failure}; the runs that follow are made all the same");
@@ -482,7 +487,7 @@ mod tests {
     #[test]
     fn a_request_that_no_program_wrote_is_refused() {
         let mut edited = run("random-read");
-        let mut request = edited.asked();
+        let mut request = edited.request();
         request.interval_ns = 0;
         edited.request = Some(Box::new(request.clone()));
         assert!(Work::of_records(&[edited.clone()], None).is_err());

@@ -4,14 +4,14 @@
 use super::pages::{PictureLook, Rendered, ReportFormat};
 use super::render_sheet::StoredAnswer;
 use super::resuming::{begun_by_an_earlier_version, finished, nothing_to_resume};
-use super::typed_target::{refuse_elsewhere, whole_target};
+use super::typed_target::{refuse_other_directory, whole_target};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{KeptFacts, Sheet, again, go_on_by, marked_to_go_on};
+use stripewise_report::{Sheet, StoredFacts, again, go_on_by, marked_to_go_on};
 use stripewise_store::Store;
 use stripewise_studies::{Origin, if_readable};
 
@@ -54,7 +54,8 @@ pub struct ResumableAnswer<A: ResumableDocument> {
     pub(super) study: Option<A::Study>,
     /// What was asked.
     #[serde(default, deserialize_with = "if_readable")]
-    asked: Option<A::Request>,
+    #[serde(rename = "asked")]
+    request: Option<A::Request>,
     /// When it was stored, RFC 3339, UTC; empty if an earlier version stored it.
     #[serde(default)]
     pub(super) stored_at: String,
@@ -69,14 +70,14 @@ impl<A: ResumableDocument> ResumableAnswer<A> {
     pub fn of(
         study: &A::Study,
         document: A,
-        asked: &A::Request,
+        request: &A::Request,
         stored_at: String,
     ) -> ResumableAnswer<A> {
         ResumableAnswer {
             whole_target: whole_target(document.origin().target),
             document,
             study: Some(study.clone()),
-            asked: Some(asked.clone()),
+            request: Some(request.clone()),
             stored_at,
         }
     }
@@ -116,18 +117,20 @@ impl<A: ResumableDocument> ResumableAnswer<A> {
     ///
     /// # Errors
     /// If there is none, an earlier version stored it, or its target differs from here.
-    pub fn asked_before(context: &Context, name: &str) -> Outcome<A::Request> {
+    pub fn stored_request(context: &Context, name: &str) -> Outcome<A::Request> {
         let store = context.open_store()?;
         let found = ResumableAnswer::<A>::find(&store, name)?;
         let found = found.ok_or_else(|| nothing_to_resume(A::KIND, name))?;
-        found.into_asked()
+        found.into_request()
     }
 
-    pub(super) fn into_asked(self) -> Outcome<A::Request> {
+    pub(super) fn into_request(self) -> Outcome<A::Request> {
         let Origin { id, target, .. } = self.document.origin();
-        let asked = self.asked.ok_or_else(|| begun_by_an_earlier_version(id))?;
-        refuse_elsewhere(target, self.whole_target.as_deref())?;
-        Ok(asked)
+        let request = self
+            .request
+            .ok_or_else(|| begun_by_an_earlier_version(id))?;
+        refuse_other_directory(target, self.whole_target.as_deref())?;
+        Ok(request)
     }
 
     /// The answer, with the commands that show it again and resume it.
@@ -135,7 +138,7 @@ impl<A: ResumableDocument> ResumableAnswer<A> {
     pub fn sheet(&self) -> Sheet {
         let id = self.document.origin().id;
         let mut pointers = vec![again(id)];
-        if self.study.as_ref().is_some_and(A::is_open) && self.asked.is_some() {
+        if self.study.as_ref().is_some_and(A::is_open) && self.request.is_some() {
             pointers.push(go_on_by(format!("stripewise {} --resume {id}", A::KIND)));
         }
         Sheet {
@@ -161,7 +164,7 @@ impl<A: ResumableDocument> ResumableAnswer<A> {
         let origin = document.origin();
         let shown = StoredAnswer {
             sheet: self.sheet(),
-            kept: KeptFacts {
+            stored: StoredFacts {
                 title: "",
                 label: None,
                 target: origin.target,

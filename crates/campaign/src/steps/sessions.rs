@@ -5,21 +5,21 @@ use crate::steps::experiment::session::ExperimentSession;
 use crate::steps::layouts::session::LayoutsSession;
 
 /// The result of one session.
-pub enum LabSitting {
+pub enum LabSession {
     /// One factor.
     OneFactor(Box<ExperimentSession>),
     /// Layouts.
     Layouts(Box<LayoutsSession>),
 }
 
-impl From<ExperimentSession> for LabSitting {
-    fn from(sitting: ExperimentSession) -> Self {
-        LabSitting::OneFactor(Box::new(sitting))
+impl From<ExperimentSession> for LabSession {
+    fn from(session: ExperimentSession) -> Self {
+        LabSession::OneFactor(Box::new(session))
     }
 }
 
-impl From<LayoutsSession> for LabSitting {
-    fn from(sitting: LayoutsSession) -> Self {
-        LabSitting::Layouts(Box::new(sitting))
+impl From<LayoutsSession> for LabSession {
+    fn from(session: LayoutsSession) -> Self {
+        LabSession::Layouts(Box::new(session))
     }
 }

@@ -24,7 +24,8 @@ pub struct StoredCheck {
     /// Requirements met and missed.
     pub requirements: Vec<RequirementRecord>,
     /// Further remarks, as sentences.
-    pub said: Vec<String>,
+    #[serde(rename = "said")]
+    pub sentences: Vec<String>,
     /// It is worse, but the loss may be within the tolerance.
     #[serde(default)]
     pub tolerated: bool,
@@ -45,7 +46,7 @@ impl StoredCheck {
     #[must_use]
     pub fn sheet(&self, runs: &[RunRecord], explain: bool) -> Sheet {
         let mut sheet = checked_sheet(&self.comparisons, &self.requirements, runs, explain);
-        sheet.details.extend(self.said.iter().cloned());
+        sheet.details.extend(self.sentences.iter().cloned());
         sheet.details.extend(failed_lines(runs));
         sheet
     }
@@ -64,7 +65,7 @@ impl StoredCheck {
             Some(name) => format!("Check against the baseline {name}"),
             None => format!("Check: {}", material.title),
         };
-        material.notes.clone_from(&self.said);
+        material.notes.clone_from(&self.sentences);
         material
     }
 

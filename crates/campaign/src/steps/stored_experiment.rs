@@ -6,12 +6,12 @@ use super::absorbed::CellSustained;
 use super::measured::{EXPERIMENTS, by_id};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use stripewise_conductor::context::{Context, keep_document, store_failure};
+use stripewise_conductor::context::{Context, store_document, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::experiment::{Ended, ExperimentPlan, LayoutFacts};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
-use stripewise_store::{Filter, KeptDocument, Store};
+use stripewise_store::{Filter, Store, StoredDocument};
 
 /// Kind of these documents in the store.
 pub const KIND: &str = "experiment";
@@ -104,7 +104,7 @@ pub struct StoredExperiment {
 impl StoredExperiment {
     /// Stores it, replacing the previous state.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
-        keep_document(context, store, KIND, &self.id, self)
+        store_document(context, store, KIND, &self.id, self)
     }
 
     /// The experiment of this id, or of a unique id beginning with it.
@@ -154,10 +154,10 @@ impl StoredExperiment {
     /// were named. Returns their ids.
     pub fn forget_those_without_runs(store: &mut Store, named: &[String]) -> Outcome<Vec<String>> {
         let mut gone = Vec::new();
-        for kept in StoredExperiment::all(store)? {
-            if (kept.blocks > 0 || named.contains(&kept.id)) && !kept.may_have_runs(store)? {
-                kept.forget(store)?;
-                gone.push(kept.id);
+        for stored in StoredExperiment::all(store)? {
+            if (stored.blocks > 0 || named.contains(&stored.id)) && !stored.may_have_runs(store)? {
+                stored.forget(store)?;
+                gone.push(stored.id);
             }
         }
         Ok(gone)
@@ -172,10 +172,10 @@ impl StoredExperiment {
     }
 }
 
-fn read(document: &KeptDocument) -> Outcome<StoredExperiment> {
+fn read(document: &StoredDocument) -> Outcome<StoredExperiment> {
     let what = format!("experiment {}", document.name);
-    read_document(document, &what, |kept: &StoredExperiment| {
-        kept.schema_version
+    read_document(document, &what, |stored: &StoredExperiment| {
+        stored.schema_version
     })
 }
 
@@ -184,7 +184,7 @@ fn read(document: &KeptDocument) -> Outcome<StoredExperiment> {
 /// # Errors
 /// If it is damaged, or of another version.
 pub fn read_document<T: DeserializeOwned>(
-    document: &KeptDocument,
+    document: &StoredDocument,
     what: &str,
     version: fn(&T) -> u32,
 ) -> Outcome<T> {
@@ -192,10 +192,10 @@ pub fn read_document<T: DeserializeOwned>(
         let hint = "use the version of Stripewise that made it";
         Failure::new(Exit::Store, format!("{what} {why}"), hint)
     };
-    let kept: T = serde_json::from_str(&document.json)
+    let stored: T = serde_json::from_str(&document.json)
         .map_err(|error| refused(&format!("cannot be read: {error}")))?;
-    match version(&kept) {
-        SCHEMA_VERSION => Ok(kept),
+    match version(&stored) {
+        SCHEMA_VERSION => Ok(stored),
         other => Err(refused(&format!(
             "has schema version {other}, and this program reads {SCHEMA_VERSION}"
         ))),

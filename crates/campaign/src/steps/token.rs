@@ -4,13 +4,13 @@
 const BYTES: usize = 32;
 
 /// The system's random source failed.
-pub type NoChance = getrandom::Error;
+pub type RandomSourceError = getrandom::Error;
 
 /// A new token: 64 hexadecimal digits.
 ///
 /// # Errors
 /// If the system's random source fails.
-pub fn new() -> Result<String, NoChance> {
+pub fn new() -> Result<String, RandomSourceError> {
     let mut bytes = [0_u8; BYTES];
     getrandom::fill(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())

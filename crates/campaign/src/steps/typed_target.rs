@@ -17,7 +17,7 @@ pub fn whole_target(typed: &str) -> Option<String> {
 ///
 /// # Errors
 /// If it does.
-pub fn refuse_elsewhere(typed: &str, before: Option<&str>) -> Outcome<()> {
+pub fn refuse_other_directory(typed: &str, before: Option<&str>) -> Outcome<()> {
     match (before, whole_target(typed)) {
         (Some(before), Some(now)) if before != now => Err(Failure::usage(
             format!("it measured {before}; from here, `{typed}` is {now}"),
@@ -34,11 +34,11 @@ mod tests {
     #[test]
     fn another_directory_is_another_target() {
         let here = whole_target("data").expect("a relative path");
-        assert!(refuse_elsewhere("data", Some(&here)).is_ok());
-        let elsewhere = refuse_elsewhere("data", Some("/elsewhere/data"));
-        let said = elsewhere.expect_err("another file").error.to_string();
+        assert!(refuse_other_directory("data", Some(&here)).is_ok());
+        let other_directory = refuse_other_directory("data", Some("/elsewhere/data"));
+        let message = other_directory.expect_err("another file").error.to_string();
         assert_eq!(
-            said,
+            message,
             format!("it measured /elsewhere/data; from here, `data` is {here}")
         );
         for (typed, before) in [
@@ -46,7 +46,7 @@ mod tests {
             ("/data", Some("x")),
             ("data", None),
         ] {
-            assert!(refuse_elsewhere(typed, before).is_ok(), "{typed}");
+            assert!(refuse_other_directory(typed, before).is_ok(), "{typed}");
         }
     }
 }

@@ -35,7 +35,7 @@ type Rows = Vec<Vec<String>>;
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn of_kept(json: &str) -> Outcome<VerifyDocument> {
+pub fn of_stored(json: &str) -> Outcome<VerifyDocument> {
     serde_json::from_str(json).map_err(|error| Failure::of(Exit::Store, error))
 }
 
@@ -50,14 +50,14 @@ pub fn rendered(
 ) -> Outcome<Rendered> {
     let mut picture = picture(document);
     titled(&mut picture.title, &mut picture.foot, wanted);
-    let shown = Renderable {
+    let renderable = Renderable {
         sheet: sheet_of(document, &picture),
         picture: (PICTURE, &|theme| verification_svg(&picture, theme)),
         what: "a verification",
         csv: &|| csv(document),
         document,
     };
-    shown.rendered(format, wanted)
+    renderable.rendered(format, wanted)
 }
 
 /// For a terminal, whose readers look for the verdict: it is in capitals.
@@ -73,7 +73,7 @@ pub fn sheet(document: &VerifyDocument) -> Sheet {
 }
 
 fn sheet_of(document: &VerifyDocument, picture: &VerificationPicture) -> Sheet {
-    let kept = document.targets.iter().filter_map(|target| {
+    let stored = document.targets.iter().filter_map(|target| {
         let path = target.kept_at.clone()?;
         Some(("Kept".to_owned(), path))
     });
@@ -87,7 +87,7 @@ fn sheet_of(document: &VerifyDocument, picture: &VerificationPicture) -> Sheet {
         tables: tables(document),
         cautions: Caution::of_all(&document.warnings),
         notes: document.notes.clone(),
-        pointers: kept.chain([again(&document.id)]).collect(),
+        pointers: stored.chain([again(&document.id)]).collect(),
         foot: picture.foot.clone(),
         ..Sheet::default()
     }
@@ -217,8 +217,8 @@ fn count(number: u64) -> Option<String> {
 fn details(document: &VerifyDocument) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     all.extend(Some(lost(document).trim_end().to_owned()).filter(|text| !text.is_empty()));
-    let shown = document.faults.iter().take(IN_FULL_MAX);
-    all.extend(shown.map(|record| format!("{}.", capitalised(&record.message))));
+    let renderable = document.faults.iter().take(IN_FULL_MAX);
+    all.extend(renderable.map(|record| format!("{}.", capitalised(&record.message))));
     if let Some(more @ 1..) = document.faults.len().checked_sub(IN_FULL_MAX) {
         all.push(format!(
             "{} in the table of a report and in the JSON.",
@@ -557,12 +557,12 @@ mod tests {
             changed: None,
             finished: None,
         };
-        let said = |names: &[&str]| {
+        let model_of = |names: &[&str]| {
             let targets: Vec<VerifiedTarget> = names.iter().map(|name| target(name)).collect();
             title(&targets)
         };
-        assert_eq!(said(&["/dev/sdb"]), "MZ7LH960");
-        assert_eq!(said(&["/dev/sdb", "/dev/sdc"]), "/dev/sdb, /dev/sdc");
-        assert_eq!(said(&["a", "b", "c", "d", "e"]), "a, b, c and 2 more");
+        assert_eq!(model_of(&["/dev/sdb"]), "MZ7LH960");
+        assert_eq!(model_of(&["/dev/sdb", "/dev/sdc"]), "/dev/sdb, /dev/sdc");
+        assert_eq!(model_of(&["a", "b", "c", "d", "e"]), "a, b, c and 2 more");
     }
 }

@@ -3,7 +3,7 @@
 
 pub use crate::steps::study::{StudyDocument, StudyRate, StudyRow, StudyTable, study_sheet};
 
-use crate::steps::experiment::ground::find;
+use crate::steps::experiment::target_range::find;
 use crate::steps::layouts::factors::overridden;
 use crate::steps::stored_experiment::plan_failure;
 use crate::steps::study::designs::{Study, StudyDesign, StudyFactor, study, words};
@@ -16,7 +16,7 @@ use stripewise_conductor::keep::RunPlace;
 use stripewise_conductor::measure::{PlacedJob, RunOptions, measure};
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::observer::Progress;
-use stripewise_conductor::parallel::{SimulatedCell, keep_new, simulate_cells};
+use stripewise_conductor::parallel::{SimulatedCell, simulate_cells, store_new};
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::simulated::Simulated;
 use stripewise_conductor::targets::{
@@ -48,7 +48,7 @@ pub struct StudyOptions {
 }
 
 /// A repeated study, and the failure that ended it early.
-pub struct Repeated {
+pub struct StudyResult {
     /// The results so far.
     pub document: StudyDocument,
     /// Why it ended early, if it did.
@@ -63,7 +63,7 @@ pub fn repeat(
     context: &Context,
     options: &StudyOptions,
     permissions: &Permissions,
-) -> Outcome<Repeated> {
+) -> Outcome<StudyResult> {
     let study = study(&options.name, options.readers)?;
     let own = format!("sim:{}", study.array);
     let target = options.target.clone().unwrap_or(own);
@@ -71,7 +71,7 @@ pub fn repeat(
     let id = context.free_id(&store, &context.timestamp())?;
     let is_simulated = is_sim_target(&target);
     let document = StudyDocument::new(&study, &id, &target, is_simulated);
-    let mut sitting = ExperimentSession {
+    let mut session = ExperimentSession {
         context,
         store: &mut store,
         options,
@@ -80,24 +80,24 @@ pub fn repeat(
         done: 0,
     };
     let ended = match is_simulated {
-        true => sitting.simulate(&study),
-        false => sitting.measure(&study, permissions),
+        true => session.simulate(&study),
+        false => session.measure(&study, permissions),
     };
     let ended = ended.and_then(|()| match context.signal() {
         None => Ok(()),
         Some(signal) => {
-            sitting.document.status = "partial";
+            session.document.status = "partial";
             Err(Failure::of(
                 Exit::Interrupted(signal),
                 "interrupted; what was measured is shown and kept",
             ))
         }
     });
-    let document = sitting.document;
+    let document = session.document;
     match ended {
         // There is nothing to show.
         Err(failure) if !document.has_figures() => Err(failure),
-        ended => Ok(Repeated { document, ended }),
+        ended => Ok(StudyResult { document, ended }),
     }
 }
 
@@ -203,7 +203,7 @@ impl ExperimentSession<'_> {
             row += 1;
             *done += 1;
             bar.update(*done, &format!("Level {name}"), None);
-            keep_new(context, store, &mut record)
+            store_new(context, store, &mut record)
         })
     }
 
@@ -338,7 +338,7 @@ impl ExperimentSession<'_> {
                     &place,
                 )?;
                 own[number][level] = rate_of(&measured.record);
-                measured.kept?;
+                measured.stored?;
                 self.done += 1;
             }
         }

@@ -8,7 +8,7 @@ use crate::steps::verification::document::CapacityFound;
 use crate::steps::verification::run_number;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use stripewise_conductor::context::{Context, keep_document, store_failure};
+use stripewise_conductor::context::{Context, store_document, store_failure};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_store::Store;
@@ -81,10 +81,11 @@ pub(super) fn position(
     store: &Store,
     target: &Target,
 ) -> Outcome<Option<Position>> {
-    let kept = store
+    let stored = store
         .document(POSITION_KIND, &identity(target))
         .map_err(store_failure)?;
-    let Some(position) = kept.and_then(|kept| serde_json::from_str::<Position>(&kept.json).ok())
+    let Some(position) =
+        stored.and_then(|stored| serde_json::from_str::<Position>(&stored.json).ok())
     else {
         return Ok(None);
     };
@@ -129,7 +130,7 @@ pub(super) fn remember(
 ) -> Outcome<()> {
     let name = identity(target);
     match position {
-        Some(position) => keep_document(context, store, POSITION_KIND, &name, position),
+        Some(position) => store_document(context, store, POSITION_KIND, &name, position),
         None => store
             .forget_document(POSITION_KIND, &name)
             .map(drop)

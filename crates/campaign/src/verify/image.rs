@@ -9,11 +9,11 @@ use crate::steps::verification::{
     DOCUMENT_KIND, counts_of, finish_all, open_to_judge, run_number, verified, words,
 };
 use std::collections::BTreeMap;
-use stripewise_conductor::context::{Context, keep_or_report, store_failure};
+use stripewise_conductor::context::{Context, store_failure, store_or_report};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::target_failure;
-use stripewise_store::{KeptDocument, Store};
+use stripewise_store::{Store, StoredDocument};
 use stripewise_targets::{Access, Size, Target};
 use stripewise_units::format_bytes;
 use stripewise_verify::{Account, Basis, FinishedState, Survey, run_text};
@@ -66,7 +66,7 @@ pub fn judge_image(
     let is_all = passed.whole && passed.unread_count == 0 && size_bytes.is_none();
     let document = document_of(
         context,
-        Judged {
+        ImageFacts {
             id,
             started_at,
             now_ns,
@@ -78,12 +78,12 @@ pub fn judge_image(
         passed,
     );
     finish_all(context, vec![target]);
-    keep_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
+    store_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
     Ok(document)
 }
 
 /// Facts about an image besides its content.
-struct Judged {
+struct ImageFacts {
     id: String,
     started_at: String,
     /// Nanoseconds since 1970.
@@ -96,11 +96,11 @@ struct Judged {
 
 fn document_of(
     context: &Context,
-    judged: Judged,
+    judged: ImageFacts,
     target: &Target,
     passed: Passed,
 ) -> VerifyDocument {
-    let Judged {
+    let ImageFacts {
         id,
         started_at,
         now_ns,
@@ -180,7 +180,7 @@ struct Records {
 
 fn records(context: &Context, store: &Store) -> Outcome<Records> {
     let mut records = Records::default();
-    let mut see = |stored: KeptDocument| {
+    let mut see = |stored: StoredDocument| {
         let run = run_number(&stored.name);
         // A document that this version cannot read says nothing about the target.
         let read = serde_json::from_str::<VerifyDocument>(&stored.json);

@@ -2,9 +2,9 @@
 //! as SQL Server would, and read once more at the end.
 
 mod capacity;
-mod ground;
 mod image;
 mod stuck;
+mod workers;
 
 use crate::steps::medium::doubts;
 use crate::steps::verification::document::{
@@ -17,17 +17,16 @@ use crate::steps::verification::{
     DOCUMENT_KIND, counts_of, finish_all, judge_all, limits, open_all, outstanding_total,
     refuse_twice, refuse_unsuitable, run_number, verified, words,
 };
-use ground::{Workers, build_workers};
 use std::fs::File;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use stripewise_conductor::context::{Context, keep_or_report};
+use stripewise_conductor::context::{Context, store_or_report};
 use stripewise_conductor::failure::Outcome;
 use stripewise_conductor::observer::{Progress, left_at_rate};
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::start::{Companion, places};
-use stripewise_conductor::targets::{kept_at, target_failure};
+use stripewise_conductor::targets::{kept_as, target_failure};
 use stripewise_io_engine::{Clock, EngineName, FaultPlan};
 use stripewise_results::Warning;
 use stripewise_store::Store;
@@ -36,10 +35,11 @@ use stripewise_units::{counted, format_bytes, format_duration};
 use stripewise_verify::{FinishedState, Ledger, Phase, VerifyTargets, run_text};
 use stripewise_workload::CacheMode;
 use stuck::Watch;
+use workers::{Workers, build_workers};
 
-pub use ground::{VerifyPlan, plan_of_size};
 pub use image::judge_image;
 pub use stripewise_verify::Class;
+pub use workers::{VerifyPlan, plan_of_size};
 
 /// Default bytes of a device or a file to use.
 const SIZE_BYTES_USUAL: u64 = 8 << 30;
@@ -130,16 +130,19 @@ pub fn verify(
     // Stamps count from here: making a large test file took minutes before.
     let epoch_ns = words::unix_ns(&context.timestamp());
     let run = run_number(&id);
-    let Workers { field, mut posts } = build_workers(&targets, options, run, epoch_ns)?;
-    let scattered = posts.iter().filter(|post| post.scatters).count();
-    announce(context, options, &targets, &field, scattered);
+    let Workers {
+        verify_targets,
+        mut slots,
+    } = build_workers(&targets, options, run, epoch_ns)?;
+    let scattered = slots.iter().filter(|slot| slot.scatters).count();
+    announce(context, options, &targets, &verify_targets, scattered);
     let of_target = |target: &Target| doubts(context, target.facts());
     let warnings = targets.iter().flat_map(of_target).collect();
     let mut ledger = Ledger::default();
     if let Some(position) = &begun {
         ledger.take(position.faults.clone());
-        for (post, block) in posts.iter_mut().zip(&position.blocks) {
-            post.worker.go_on_from(position.phase(), *block);
+        for (slot, block) in slots.iter_mut().zip(&position.blocks) {
+            slot.worker.go_on_from(position.phase(), *block);
         }
     }
     let choice = options.engine.choose();
@@ -147,8 +150,8 @@ pub fn verify(
         context,
         options,
         targets: &targets,
-        field: &field,
-        posts,
+        verify_targets: &verify_targets,
+        slots,
         drive: Drive {
             engine: choice.engine,
             faults: options.faults.clone(),
@@ -162,8 +165,8 @@ pub fn verify(
         limits: limits::start(&targets),
         lost_threads: 0,
         flush_errors: Vec::new(),
-        kept: (targets.iter())
-            .map(|target| kept_at(store, target))
+        stored: (targets.iter())
+            .map(|target| kept_as(store, target))
             .collect(),
     };
     let whole = burn_in.all_phases()?;
@@ -175,7 +178,7 @@ pub fn verify(
     }
     let document = burn_in.document(id, started_at, whole);
     finish_all(context, targets);
-    keep_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
+    store_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
     Ok(document)
 }
 
@@ -186,7 +189,7 @@ fn check(options: &VerifyOptions) -> Outcome<()> {
     let null = "the null engine moves no data, so there is nothing to verify";
     refuse_unsuitable(&options.targets, options.engine, null, "a burn-in")?;
     if !options.capacity {
-        ground::check(options)?;
+        workers::check(options)?;
     }
     refuse_twice(&options.targets)
 }
@@ -223,7 +226,7 @@ fn announce(
     context: &Context,
     options: &VerifyOptions,
     targets: &[Target],
-    field: &VerifyTargets,
+    verify_targets: &VerifyTargets,
     scattered: usize,
 ) {
     let bytes: u64 = targets.iter().map(Target::size_bytes).sum();
@@ -234,7 +237,10 @@ fn announce(
         ),
         false => written_once(bytes, options.duration_ns),
     };
-    let regions = field.grounds.iter().flat_map(|ground| &ground.regions);
+    let regions = verify_targets
+        .layouts
+        .iter()
+        .flat_map(|layout| &layout.regions);
     let grows = regions.filter(|region| region.grows);
     let grows_bytes: u64 = (grows.map(|region| region.span()))
         .map(|span| span.end - span.start)
@@ -254,7 +260,7 @@ fn announce(
     };
     context.plan(format!(
         "{passes}\n{meanwhile}Memory: {} for what each block must hold",
-        format_bytes(field.map_bytes())
+        format_bytes(verify_targets.map_bytes())
     ));
 }
 
@@ -272,8 +278,8 @@ struct BurnIn<'a> {
     context: &'a Context,
     options: &'a VerifyOptions,
     targets: &'a [Target],
-    field: &'a Arc<VerifyTargets>,
-    posts: Vec<WorkerSlot>,
+    verify_targets: &'a Arc<VerifyTargets>,
+    slots: Vec<WorkerSlot>,
     drive: Drive,
     notes: Vec<String>,
     warnings: Vec<Warning>,
@@ -285,7 +291,7 @@ struct BurnIn<'a> {
     lost_threads: usize,
     flush_errors: Vec<String>,
     /// Paths of test files that are kept.
-    kept: Vec<Option<String>>,
+    stored: Vec<Option<String>>,
 }
 
 impl BurnIn<'_> {
@@ -346,13 +352,13 @@ impl BurnIn<'_> {
     fn stopped_at(&self, id: &str) -> Option<capacity::Position> {
         self.context.signal()?;
         // Without its workers, a pass cannot go on from anywhere.
-        self.posts.first()?;
+        self.slots.first()?;
         let reading = self.phases.last()?.name == Phase::Check.name();
         Some(capacity::Position {
             id: id.to_owned(),
             reading,
-            blocks: (self.posts.iter())
-                .map(|post| post.worker.reached())
+            blocks: (self.slots.iter())
+                .map(|slot| slot.worker.reached())
                 .collect(),
             faults: self.ledger.clone().settled(),
         })
@@ -360,10 +366,10 @@ impl BurnIn<'_> {
 
     /// How many bytes of the targets the last pass read, if it did so in order.
     fn read_to_bytes(&self) -> u64 {
-        let reached = self.posts.iter().map(|post| {
-            let crew = post.worker.crew();
-            let region = &self.field.grounds[post.target].regions[crew.region];
-            (region.start_bytes, region.offset_of(post.worker.reached()))
+        let reached = self.slots.iter().map(|slot| {
+            let identity = slot.worker.identity();
+            let region = &self.verify_targets.layouts[slot.target].regions[identity.region];
+            (region.start_bytes, region.offset_of(slot.worker.reached()))
         });
         // The remainder after the last MiB is read with the first: it does not show progress.
         reached
@@ -390,35 +396,35 @@ impl BurnIn<'_> {
 
     /// One phase; false if it was stopped before its end.
     fn phase(&mut self, phase: Phase, cache: CacheMode, limit_ns: Option<u64>) -> Outcome<bool> {
-        let files = self.posts.iter().map(|post| self.files(post.target, cache));
+        let files = self.slots.iter().map(|slot| self.files(slot.target, cache));
         let files = match files.collect::<Outcome<Vec<_>>>() {
             // Another program truncated it between two phases.
             Err(_) if self.watch.is_cut(self.context) => return Ok(false),
             files => files?,
         };
-        let posts = std::mem::take(&mut self.posts).into_iter().zip(files);
-        let posts = posts.collect();
+        let slots = std::mem::take(&mut self.slots).into_iter().zip(files);
+        let slots = slots.collect();
         let title = title_of(phase);
         let total = limit_ns.unwrap_or_else(|| self.targets.iter().map(Target::size_bytes).sum());
         let progress = Progress::begin(self.context.observer(), false, total, title);
         let started_ns = self.drive.clock.now_ns();
-        let mut crowd = WorkerPool::start(posts, phase, &self.drive)?;
+        let mut pool = WorkerPool::start(slots, phase, &self.drive)?;
         let mut stopped_ns = None;
         let mut cut_short = false;
-        while !crowd.wait() {
+        while !pool.wait() {
             let now_ns = self.drive.clock.now_ns();
             let passed_ns = now_ns - started_ns;
-            self.watch.look(self.context, &crowd.gauges, now_ns);
-            let enough = self.field.faults() >= self.options.stop_after;
+            self.watch.look(self.context, &pool.gauges, now_ns);
+            let enough = self.verify_targets.faults() >= self.options.stop_after;
             if self.context.signal().is_some() || enough || self.watch.is_cut(self.context) {
                 cut_short = true;
-                crowd.stop();
+                pool.stop();
             }
             if limit_ns.is_some_and(|limit| passed_ns >= limit) {
-                crowd.stop();
+                pool.stop();
             }
-            self.show(&progress, title, &crowd, limit_ns, total, passed_ns);
-            if crowd.signals.stop.load(Ordering::Relaxed) {
+            self.show(&progress, title, &pool, limit_ns, total, passed_ns);
+            if pool.signals.stop.load(Ordering::Relaxed) {
                 let since_ns = *stopped_ns.get_or_insert(now_ns);
                 if now_ns - since_ns > WorkerPool::patience_ns() {
                     break;
@@ -428,12 +434,12 @@ impl BurnIn<'_> {
         drop(progress);
         let duration_ns = self.drive.clock.now_ns() - started_ns;
         // Short phases end before the first poll.
-        let enough = self.field.faults() >= self.options.stop_after;
+        let enough = self.verify_targets.faults() >= self.options.stop_after;
         cut_short |= self.context.signal().is_some() || enough;
-        self.notes.append(&mut crowd.fallbacks);
+        self.notes.append(&mut pool.fallbacks);
         self.notes.dedup();
-        let (posts, lost) = crowd.finish()?;
-        self.posts = posts;
+        let (slots, lost) = pool.finish()?;
+        self.slots = slots;
         self.lost_threads += lost;
         self.take_stock(phase, cache, (started_ns, duration_ns));
         Ok(!cut_short && lost == 0)
@@ -443,17 +449,17 @@ impl BurnIn<'_> {
         &self,
         progress: &Progress<'_>,
         title: &str,
-        crowd: &WorkerPool,
+        pool: &WorkerPool,
         limit_ns: Option<u64>,
         total: u64,
         passed_ns: u64,
     ) {
-        let bytes = crowd.signals.bytes.load(Ordering::Relaxed);
+        let bytes = pool.signals.bytes.load(Ordering::Relaxed);
         let (position, left_ns) = match limit_ns {
             Some(limit) => (passed_ns.min(total), Some(limit.saturating_sub(passed_ns))),
             None => (bytes.min(total), left_at_rate(passed_ns, bytes, total)),
         };
-        let faults = self.field.faults();
+        let faults = self.verify_targets.faults();
         let title = format!("{title}: {}, {faults} faults", format_bytes(bytes));
         progress.update(position, &title, left_ns);
     }
@@ -475,9 +481,9 @@ impl BurnIn<'_> {
         (started_ns, duration_ns): (u64, u64),
     ) {
         let mut measured = vec![Measured::default(); self.targets.len()];
-        for post in &mut self.posts {
-            measured[post.target].merge(&post.measured);
-            self.ledger.take(post.worker.take_faults());
+        for slot in &mut self.slots {
+            measured[slot.target].merge(&slot.measured);
+            self.ledger.take(slot.worker.take_faults());
         }
         let (name, cache) = (phase.name(), cache.to_string());
         self.phases
@@ -488,11 +494,16 @@ impl BurnIn<'_> {
     fn finished(&self, whole: bool) -> Vec<Option<FinishedState>> {
         let is_known = whole && self.lost_threads == 0;
         let of = |target: usize| {
-            let own = self.posts.iter().filter(|post| post.target == target);
-            let newest = own.map(|post| [u64::from(post.worker.crew().id), post.worker.newest()]);
+            let own = self.slots.iter().filter(|slot| slot.target == target);
+            let newest =
+                own.map(|slot| [u64::from(slot.worker.identity().id), slot.worker.newest()]);
             // Workers that only read have none.
             let newest = newest.filter(|[_, newest]| *newest > 0).collect();
-            FinishedState::of(self.field.run, &self.field.grounds[target], newest)
+            FinishedState::of(
+                self.verify_targets.run,
+                &self.verify_targets.layouts[target],
+                newest,
+            )
         };
         (0..self.targets.len())
             .map(|target| is_known.then(|| of(target)))
@@ -522,14 +533,14 @@ impl BurnIn<'_> {
                 words::record_of(fault, name, target, now_ns)
             })
             .collect();
-        let each = self.posts.iter().map(|post| post.worker.counts());
+        let each = self.slots.iter().map(|slot| slot.worker.counts());
         let mut errors = VerifyErrors {
             total: each.clone().map(|counts| counts.errors).sum::<u64>()
                 + self.flush_errors.len() as u64,
-            first: failed(&self.posts),
+            first: failed(&self.slots),
         };
         errors.first.extend(self.flush_errors);
-        let notes = with_lost(self.notes, self.lost_threads);
+        let notes = with_loss_note(self.notes, self.lost_threads);
         VerifyDocument {
             schema_version: SCHEMA_VERSION,
             // A thread that never ended has not reported its findings.
@@ -547,13 +558,13 @@ impl BurnIn<'_> {
             started_at,
             host: self.context.host().name,
             targets: (self.targets.iter())
-                .zip(self.kept)
+                .zip(self.stored)
                 .zip(self.watch.changed())
                 .zip(finished)
-                .map(|(((target, kept_at), changed), finished)| VerifiedTarget {
+                .map(|(((target, kept_as), changed), finished)| VerifiedTarget {
                     changed,
                     finished,
-                    ..verified(target, kept_at, &self.phases)
+                    ..verified(target, kept_as, &self.phases)
                 })
                 .collect(),
             engine: self.drive.engine.to_string(),
@@ -563,7 +574,7 @@ impl BurnIn<'_> {
             verified_bytes: each.clone().map(|counts| counts.verified_bytes).sum(),
             operations: each.map(|counts| counts.operations).sum(),
             errors,
-            map_bytes: self.field.map_bytes(),
+            map_bytes: self.verify_targets.map_bytes(),
             phases: self.phases,
             stuck: self.watch.into_found(),
             capacity,
@@ -575,12 +586,12 @@ impl BurnIn<'_> {
 }
 
 /// The first failures, as text.
-fn failed(posts: &[WorkerSlot]) -> Vec<String> {
-    let each = posts.iter().flat_map(WorkerSlot::failed);
+fn failed(slots: &[WorkerSlot]) -> Vec<String> {
+    let each = slots.iter().flat_map(WorkerSlot::failed);
     each.take(FAILED_MAX).collect()
 }
 
-fn with_lost(mut notes: Vec<String>, threads: usize) -> Vec<String> {
+fn with_loss_note(mut notes: Vec<String>, threads: usize) -> Vec<String> {
     if threads > 0 {
         notes.push(format!(
             "{threads} threads are blocked in the operating system; what they counted is not in here"

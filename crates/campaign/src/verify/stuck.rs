@@ -24,7 +24,7 @@ pub(super) struct Watch {
     devices: Vec<Option<DeviceNumber>>,
     files: Vec<Option<FileWatch>>,
     stuck: Stuck,
-    cut_was_said: bool,
+    cut_was_reported: bool,
 }
 
 /// The operations found.
@@ -45,7 +45,7 @@ impl Stuck {
         queue_of: &dyn Fn(usize) -> Queue,
     ) -> Vec<String> {
         let mut sentences = Vec::new();
-        for (post, (target, slots)) in gauges.iter().enumerate() {
+        for (worker_slot, (target, slots)) in gauges.iter().enumerate() {
             for (slot, gauge) in slots.iter().enumerate() {
                 let Some(operation) = gauge.in_flight() else {
                     continue;
@@ -55,14 +55,14 @@ impl Stuck {
                     continue;
                 }
                 let known = (self.found.iter_mut()).find(|(at, number, issued_ns, _)| {
-                    (*at, *number, *issued_ns) == (post, slot, operation.issued_ns)
+                    (*at, *number, *issued_ns) == (worker_slot, slot, operation.issued_ns)
                 });
                 if let Some((.., known)) = known {
                     known.for_ns = for_ns;
                 } else if self.found.len() < KEPT_MAX {
                     let stuck = stuck(*target, &operation, for_ns, queue_of(*target));
                     sentences.push(sentence(&stuck, &names[*target]));
-                    (self.found).push((post, slot, operation.issued_ns, stuck));
+                    (self.found).push((worker_slot, slot, operation.issued_ns, stuck));
                 }
             }
         }
@@ -112,7 +112,7 @@ impl Watch {
             devices: targets.iter().map(device).collect(),
             files: targets.iter().map(Target::watch).collect(),
             stuck: Stuck::default(),
-            cut_was_said: false,
+            cut_was_reported: false,
         }
     }
 
@@ -136,11 +136,11 @@ impl Watch {
         let mut files = self.files.iter().zip(&self.names);
         let cut = files.find(|(file, _)| file.as_ref().is_some_and(FileWatch::is_cut));
         let Some((_, name)) = cut else { return false };
-        if !self.cut_was_said {
+        if !self.cut_was_reported {
             context.note(format!(
                 "{name} was made smaller meanwhile; the verification stops"
             ));
-            self.cut_was_said = true;
+            self.cut_was_reported = true;
         }
         true
     }
@@ -172,10 +172,10 @@ mod tests {
         let gauges: Arc<[InFlightGauge]> = (0..2).map(|_| InFlightGauge::default()).collect();
         let all = [(1, Arc::clone(&gauges))];
         let names = ["sda".to_owned(), "sdb".to_owned()];
-        let asked = std::cell::Cell::new(0);
+        let queries = std::cell::Cell::new(0);
         let queue = |target: usize| {
             assert_eq!(target, 1);
-            asked.set(asked.get() + 1);
+            queries.set(queries.get() + 1);
             Some(QueueDepth {
                 reads: 3,
                 writes: 40,
@@ -195,20 +195,23 @@ mod tests {
         };
         gauges[0].issued(&operation(Kind::Write), SECOND_NS);
         assert_eq!(look(15.9), Vec::<String>::new());
-        let said = look(16.0);
-        assert_eq!(said.len(), 1);
+        let findings = look(16.0);
+        assert_eq!(findings.len(), 1);
         let words = [
             "a write of 8 KiB at byte 81920 of sdb has taken 15 s",
             "the device has 3 reads and 40 writes in flight",
         ];
-        assert!(words.iter().all(|word| said[0].contains(word)), "{said:?}");
+        assert!(
+            words.iter().all(|word| findings[0].contains(word)),
+            "{findings:?}"
+        );
         assert_eq!(look(30.0), Vec::<String>::new(), "said once");
         gauges[0].completed();
         gauges[1].issued(&operation(Kind::Read), 31 * SECOND_NS);
         assert_eq!(look(45.0), Vec::<String>::new());
         assert!(look(46.5)[0].contains("a read of 8 KiB"));
-        let kept: Vec<u64> = stuck.found.iter().map(|(.., one)| one.for_ns).collect();
-        assert_eq!(kept, [29 * SECOND_NS, 15_500_000_000]);
-        assert_eq!(asked.get(), 2, "the queue is that of the moment");
+        let stored: Vec<u64> = stuck.found.iter().map(|(.., one)| one.for_ns).collect();
+        assert_eq!(stored, [29 * SECOND_NS, 15_500_000_000]);
+        assert_eq!(queries.get(), 2, "the queue is that of the moment");
     }
 }

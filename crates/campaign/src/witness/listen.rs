@@ -18,7 +18,7 @@ const STRANGERS_MAX: usize = 256;
 const TICK: Duration = Duration::from_millis(50);
 
 /// The connection with the token.
-pub(super) struct Heard {
+pub(super) struct WitnessConnection {
     pub stream: TcpStream,
     pub from: SocketAddr,
     /// Data received after the token.
@@ -28,11 +28,11 @@ pub(super) struct Heard {
 }
 
 /// Waits for it; `None` if interrupted.
-pub(super) fn one_connection(
+pub(super) fn accept_witness(
     context: &Context,
     address: &str,
     token: Option<String>,
-) -> Outcome<Option<Heard>> {
+) -> Outcome<Option<WitnessConnection>> {
     let token = match token {
         Some(token) => token,
         None => token::new().map_err(|error| {
@@ -55,20 +55,24 @@ pub(super) fn one_connection(
         "the witness listens; at the other end: --witness={}/{token}",
         shown(here, &context.host().name)
     ));
-    Ok(the_one_with_the_token(context, listener, &token))
+    Ok(authenticated_connection(context, listener, &token))
 }
 
 /// Lets all clients send the token concurrently: any number of silent ones cannot delay
 /// the right one.
-fn the_one_with_the_token(context: &Context, listener: TcpListener, token: &str) -> Option<Heard> {
-    let mut strangers: Vec<Stranger> = Vec::new();
+fn authenticated_connection(
+    context: &Context,
+    listener: TcpListener,
+    token: &str,
+) -> Option<WitnessConnection> {
+    let mut pending: Vec<PendingConnection> = Vec::new();
     let mut refused = 0;
     while context.signal().is_none() {
         match listener.accept() {
             Ok((stream, from)) => {
-                strangers.push(Stranger::new(stream, from, context.now_ns()));
+                pending.push(PendingConnection::new(stream, from, context.now_ns()));
                 // Process them when no further one is waiting, or there is no room.
-                if strangers.len() <= STRANGERS_MAX {
+                if pending.len() <= STRANGERS_MAX {
                     continue;
                 }
             }
@@ -79,25 +83,25 @@ fn the_one_with_the_token(context: &Context, listener: TcpListener, token: &str)
             }
             Err(error) => {
                 // If no descriptors are left, drop the oldest.
-                if !is_patience(error.kind()) && !strangers.is_empty() {
-                    strangers.remove(0);
+                if !is_patience(error.kind()) && !pending.is_empty() {
+                    pending.remove(0);
                     refused += 1;
                 }
                 std::thread::sleep(TICK);
             }
         }
-        let (heard, wrong) = hear_all(&mut strangers, context.now_ns(), token);
+        let (connection, wrong) = read_first_lines(&mut pending, context.now_ns(), token);
         refused += wrong;
-        if strangers.len() > STRANGERS_MAX {
-            strangers.remove(0);
+        if pending.len() > STRANGERS_MAX {
+            pending.remove(0);
             refused += 1;
         }
-        if let Some(mut heard) = heard {
+        if let Some(mut connection) = connection {
             // Accept no others.
             drop(listener);
-            context.status(format!("Reports come from {}", heard.from));
-            heard.refused = refused + strangers.len() as u64;
-            return Some(heard);
+            context.status(format!("Reports come from {}", connection.from));
+            connection.refused = refused + pending.len() as u64;
+            return Some(connection);
         }
     }
     None
@@ -105,18 +109,22 @@ fn the_one_with_the_token(context: &Context, listener: TcpListener, token: &str)
 
 /// The one that has sent the token, if any; and the number dropped because they sent
 /// something else, or nothing for too long.
-fn hear_all(strangers: &mut Vec<Stranger>, now_ns: u64, token: &str) -> (Option<Heard>, u64) {
+fn read_first_lines(
+    pending: &mut Vec<PendingConnection>,
+    now_ns: u64,
+    token: &str,
+) -> (Option<WitnessConnection>, u64) {
     let (mut wrong, mut found) = (0, None);
-    strangers.retain_mut(|stranger| {
+    pending.retain_mut(|stranger| {
         if found.is_some() {
             return true;
         }
-        match stranger.hear(now_ns, token) {
-            Word::Waits => return true,
-            Word::Wrong => wrong += 1,
-            Word::Token(first) => match welcome(&stranger.stream) {
+        match stranger.read_token(now_ns, token) {
+            FirstLine::Waits => return true,
+            FirstLine::Wrong => wrong += 1,
+            FirstLine::Token(first) => match welcome(&stranger.stream) {
                 Ok(stream) => {
-                    found = Some(Heard {
+                    found = Some(WitnessConnection {
                         stream,
                         from: stranger.from,
                         first,
@@ -140,7 +148,7 @@ fn shown(address: SocketAddr, host: &str) -> String {
 }
 
 /// A connection that has not sent a token yet.
-struct Stranger {
+struct PendingConnection {
     stream: TcpStream,
     from: SocketAddr,
     since_ns: u64,
@@ -149,7 +157,7 @@ struct Stranger {
 }
 
 /// The state of a connection's first line.
-enum Word {
+enum FirstLine {
     /// Incomplete.
     Waits,
     /// The token, and the data after it.
@@ -158,9 +166,9 @@ enum Word {
     Wrong,
 }
 
-impl Stranger {
-    fn new(stream: TcpStream, from: SocketAddr, now_ns: u64) -> Stranger {
-        Stranger {
+impl PendingConnection {
+    fn new(stream: TcpStream, from: SocketAddr, now_ns: u64) -> PendingConnection {
+        PendingConnection {
             stream,
             from,
             since_ns: now_ns,
@@ -169,27 +177,27 @@ impl Stranger {
     }
 
     /// Reads the available part of its first line without blocking.
-    fn hear(&mut self, now_ns: u64, token: &str) -> Word {
+    fn read_token(&mut self, now_ns: u64, token: &str) -> FirstLine {
         let mut piece = [0; LINE_BYTES_MAX];
         let read = (self.stream.set_nonblocking(true)).and_then(|()| self.stream.read(&mut piece));
         match read {
-            Ok(0) => return Word::Wrong,
+            Ok(0) => return FirstLine::Wrong,
             Ok(count) => self.line.extend_from_slice(&piece[..count]),
             Err(error) if is_patience(error.kind()) => {}
-            Err(_) => return Word::Wrong,
+            Err(_) => return FirstLine::Wrong,
         }
         if let Some(end) = self.line.iter().position(|byte| *byte == b'\n') {
             let first = self.line.split_off(end + 1);
             let text = std::str::from_utf8(&self.line[..end]);
             return match text.is_ok_and(|text| token::same(text, token)) {
-                true => Word::Token(first),
-                false => Word::Wrong,
+                true => FirstLine::Token(first),
+                false => FirstLine::Wrong,
             };
         }
         let passed_ns = now_ns.saturating_sub(self.since_ns);
         match self.line.len() > LINE_BYTES_MAX || passed_ns >= TOKEN_LIMIT_NS {
-            true => Word::Wrong,
-            false => Word::Waits,
+            true => FirstLine::Wrong,
+            false => FirstLine::Waits,
         }
     }
 }

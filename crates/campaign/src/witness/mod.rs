@@ -95,12 +95,12 @@ pub fn witness(context: &Context, path: &Path, reports: Reports) -> Outcome<Witn
         synced_ns: 0,
         to: None,
     };
-    let kept = keeper.keep(context, reports);
+    let stored = keeper.keep(context, reports);
     if keeper.intake.run().is_none() {
         // The file is useless.
         let _ = stripewise_store::remove_made(&keeper.file, path);
     }
-    let (ending, refused_connections) = kept?;
+    let (ending, refused_connections) = stored?;
     let Some(run) = keeper.intake.run() else {
         return Err(match context.signal() {
             Some(signal) => Failure::of(
@@ -176,22 +176,26 @@ impl Keeper<'_> {
                 (from, Vec::new(), 0)
             }
             Reports::Network { address, token } => {
-                let Some(heard) = listen::one_connection(context, &address, token)? else {
+                let Some(connection) = listen::accept_witness(context, &address, token)? else {
                     return Ok((Ending::Interrupted, 0));
                 };
-                let to = heard.stream.try_clone();
+                let to = connection.stream.try_clone();
                 self.to = Some(Box::new(to.map_err(|error| cannot_speak(&error))?));
-                (Box::new(heard.stream), heard.first, heard.refused)
+                (
+                    Box::new(connection.stream),
+                    connection.first,
+                    connection.refused,
+                )
             }
         };
         self.take(&first)?;
         let pieces = read_apart(from)?;
-        let ending = self.hear(context, &pieces)?;
+        let ending = self.receive(context, &pieces)?;
         self.file.sync_all().map_err(|error| self.broken(&error))?;
         Ok((ending, refused))
     }
 
-    fn hear(&mut self, context: &Context, pieces: &Receiver<Vec<u8>>) -> Outcome<Ending> {
+    fn receive(&mut self, context: &Context, pieces: &Receiver<Vec<u8>>) -> Outcome<Ending> {
         let mut heard_ns = context.now_ns();
         loop {
             let piece = pieces.recv_timeout(TICK);
@@ -229,17 +233,17 @@ impl Keeper<'_> {
     }
 
     fn take(&mut self, bytes: &[u8]) -> Outcome<()> {
-        let mut kept = Vec::new();
+        let mut stored = Vec::new();
         (self
             .intake
-            .take(bytes, |bytes| kept.extend_from_slice(bytes)))
+            .take(bytes, |bytes| stored.extend_from_slice(bytes)))
         .map_err(|_| {
             Failure::target(
                 "the input does not come from `stripewise verify --power-cut`",
                 "start that at the other end with --witness, and nothing else",
             )
         })?;
-        (self.file.write_all(&kept)).map_err(|error| self.broken(&error))
+        (self.file.write_all(&stored)).map_err(|error| self.broken(&error))
     }
 
     fn broken(&self, error: &std::io::Error) -> Failure {

@@ -261,10 +261,10 @@ fn two_benches_are_compared_by_their_answers_first() {
     // An eighth of the reads take two disks; loads are integers, which widens both intervals.
     assert!(high < 0.0 && low > -25.0, "{low} {high}");
     assert_eq!(row.verdict, Verdict::Worse);
-    let said = &first.sentences[0];
+    let message = &first.sentences[0];
     assert!(
-        said.starts_with("Random read: ") && said.ends_with("less: worse."),
-        "{said}"
+        message.starts_with("Random read: ") && message.ends_with("less: worse."),
+        "{message}"
     );
     let printed = sheet_text(&comparison_sheet(&all, &[], true), 100);
     assert!(printed.contains("Worse: random read"), "{printed}");
@@ -305,10 +305,13 @@ fn a_disk_is_held_to_an_array_of_its_kind() {
         expectations(name, &hoped.series, &measured)
     };
     let itself = against(ARRAY);
-    let said: Vec<&str> = itself.iter().map(|one| one.requirement.as_str()).collect();
-    assert_eq!(said.len(), 2, "{said:?}");
-    assert!(said[0].starts_with("random-read answer>="), "{said:?}");
-    assert!(said[1].starts_with("log p50<="), "{said:?}");
+    let message: Vec<&str> = itself.iter().map(|one| one.requirement.as_str()).collect();
+    assert_eq!(message.len(), 2, "{message:?}");
+    assert!(
+        message[0].starts_with("random-read answer>="),
+        "{message:?}"
+    );
+    assert!(message[1].starts_with("log p50<="), "{message:?}");
     assert!(itself.iter().all(|one| one.met));
     let slower = against("sim:nvme");
     assert!(!slower[0].met);

@@ -37,7 +37,7 @@ fn keep(context: &Context, id: &str, name: &str, repeat: Option<u32>) -> usize {
         ..BaselineOptions::default()
     };
     match set(context, &options, &Permissions::default()).expect("a baseline") {
-        SetBaseline::Kept { kept, .. } => kept.runs.len(),
+        SetBaseline::Stored { stored, .. } => stored.runs.len(),
         SetBaseline::BrokenOff(exit) => panic!("{exit:?}"),
     }
 }
@@ -87,7 +87,7 @@ fn refused(context: &Context, options: &CheckOptions) -> Failure {
 
 /// Checks that its table has these words, in its title, sentences, notes or with it.
 #[track_caller]
-fn says(answer: &Answer, words: &str) {
+fn assert_mentions(answer: &Answer, words: &str) {
     let of_tables = answer.comparisons.iter();
     let mut all: Vec<&str> = of_tables
         .flat_map(|table| {
@@ -98,38 +98,38 @@ fn says(answer: &Answer, words: &str) {
         })
         .map(String::as_str)
         .collect();
-    all.extend(answer.said.iter().map(String::as_str));
+    all.extend(answer.sentences.iter().map(String::as_str));
     let all = all.join("\n");
     assert!(all.contains(words), "`{words}` is not in\n{all}");
 }
 
 /// The stored runs, newest first.
-fn stored(context: &Context) -> Vec<RunSummary> {
+fn stored_runs(context: &Context) -> Vec<RunSummary> {
     let store = context.open_store().expect("a store");
     let runs = context.stored_runs(&store, &Filter::default());
     runs.expect("a list")
 }
 
-fn runs_kept(context: &Context) -> usize {
-    stored(context).len()
+fn stored_run_count(context: &Context) -> usize {
+    stored_runs(context).len()
 }
 
 #[test]
 fn nothing_changed_and_nothing_is_told() {
     let (desk, _) = with_baseline();
     let context = desk.context();
-    let before = runs_kept(&context);
+    let before = stored_run_count(&context);
     let answer = checked(&context, &options(), Exit::Done);
     assert_eq!(answer.baseline.as_deref(), Some("baseline"));
     assert_eq!(answer.records.len(), 12);
-    assert_eq!(runs_kept(&context), before + 12, "its runs are kept");
+    assert_eq!(stored_run_count(&context), before + 12, "its runs are kept");
     let table = &answer.comparisons[0];
     assert_eq!(table.verdict, Verdict::NoDifference);
     for row in &table.rows {
         // The same array and seeds: exactly the same numbers.
         assert_eq!(row.a, row.b);
     }
-    says(&answer, "no difference in IOPS larger than");
+    assert_mentions(&answer, "no difference in IOPS larger than");
 }
 
 /// Requests a stop after this many runs.
@@ -139,7 +139,7 @@ struct StopsAfter {
 }
 
 impl Observer for StopsAfter {
-    fn hear(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         if let Event::Run { .. } = event {
             self.runs.set(self.runs.get().saturating_sub(1));
             if self.runs.get() == 0 {
@@ -156,11 +156,11 @@ fn a_stop_between_the_runs_and_the_fit_concludes_nothing_and_keeps_the_runs() {
         runs: Cell::new(12),
         interrupt: desk.interrupt.clone(),
     }));
-    let before = runs_kept(&context);
+    let before = stored_run_count(&context);
     let answer = checked(&context, &options(), Exit::Interrupted(2));
     assert_eq!(answer.records.len(), 12);
     assert!(answer.comparisons.is_empty());
-    assert_eq!(runs_kept(&context), before + 12);
+    assert_eq!(stored_run_count(&context), before + 12);
 }
 
 /// If the signal does not end the process during the fit, its result is not used.
@@ -168,7 +168,7 @@ fn a_stop_between_the_runs_and_the_fit_concludes_nothing_and_keeps_the_runs() {
 fn a_stop_while_stored_runs_are_judged_concludes_nothing() {
     let (desk, series) = with_baseline();
     let context = desk.context();
-    let before = runs_kept(&context);
+    let before = stored_run_count(&context);
     let judged = CheckOptions {
         run: Some(series.to_owned()),
         ..options()
@@ -178,7 +178,7 @@ fn a_stop_while_stored_runs_are_judged_concludes_nothing() {
     desk.interrupt.raise(2);
     let answer = checked(&context, &judged, Exit::Interrupted(2));
     assert!(answer.comparisons.is_empty());
-    assert_eq!(runs_kept(&context), before);
+    assert_eq!(stored_run_count(&context), before);
 }
 
 /// A signal ends the process while nothing is measured, and only then.
@@ -202,12 +202,12 @@ fn a_loss_is_found_and_a_gain_is_no_failure() {
     let context = desk.context();
     let worse = checked(&context, &at(MISALIGNED), Exit::Finding);
     assert_eq!(worse.comparisons[0].verdict, Verdict::Worse);
-    says(&worse, "offset: 64K then, 31.5K now");
+    assert_mentions(&worse, "offset: 64K then, 31.5K now");
     let tolerant = CheckOptions {
         tolerate: Some(20.0),
         ..at(MISALIGNED)
     };
-    says(
+    assert_mentions(
         &checked(&context, &tolerant, Exit::Done),
         "The loss is tolerated: it is not certainly above 20 %.",
     );
@@ -220,28 +220,28 @@ fn a_loss_is_found_and_a_gain_is_no_failure() {
 fn what_is_not_comparable_is_refused_unless_it_was_changed_on_purpose() {
     let (desk, _) = with_baseline();
     let context = desk.context();
-    let before = runs_kept(&context);
+    let before = stored_run_count(&context);
     let failure = refused(&context, &at(LARGER));
     assert_eq!(failure.exit, Exit::Target);
-    let said = format!("{failure}\n{}", failure.hint.as_deref().expect("a hint"));
+    let sentences = format!("{failure}\n{}", failure.hint.as_deref().expect("a hint"));
     for words in [
         "cannot be compared with the baseline `baseline`",
         "size in use:",
         "--changed",
     ] {
-        assert!(said.contains(words), "{words}: {said}");
+        assert!(sentences.contains(words), "{words}: {sentences}");
     }
-    assert_eq!(runs_kept(&context), before, "nothing was measured");
+    assert_eq!(stored_run_count(&context), before, "nothing was measured");
     let on_purpose = CheckOptions {
         changed: Some("4 to 6 disks".to_owned()),
         ..at(LARGER)
     };
     let changed = check(&context, &on_purpose, &Permissions::default()).expect("an answer");
-    says(&changed, "after the change `4 to 6 disks`");
-    says(&changed, "the difference may be caused by the size in use");
-    let kept = all(&context).expect("baselines");
-    assert_eq!(kept[0].changes[0].words, "4 to 6 disks");
-    let newest = stored(&context).remove(0);
+    assert_mentions(&changed, "after the change `4 to 6 disks`");
+    assert_mentions(&changed, "the difference may be caused by the size in use");
+    let stored = all(&context).expect("baselines");
+    assert_eq!(stored[0].changes[0].words, "4 to 6 disks");
+    let newest = stored_runs(&context).remove(0);
     assert_eq!(newest.label.as_deref(), Some("4 to 6 disks"));
     // Incomparable stored runs are a usage error.
     run_in(&context, with(LARGER, [load(8, 1)]));
@@ -263,7 +263,7 @@ fn stored_runs_can_be_judged_instead_of_new_ones() {
         ..with(MISALIGNED, [load(8, 1)])
     };
     let series = series_of(&run_in(&context, request));
-    let before = runs_kept(&context);
+    let before = stored_run_count(&context);
     let judged = CheckOptions {
         run: Some(series),
         require: vec!["read_iops>=1".parse().expect("a requirement")],
@@ -272,7 +272,7 @@ fn stored_runs_can_be_judged_instead_of_new_ones() {
     let answer = checked(&context, &judged, Exit::Finding);
     assert_eq!(answer.comparisons[0].verdict, Verdict::Worse);
     assert!(answer.requirements[0].met);
-    assert_eq!(runs_kept(&context), before, "nothing was measured");
+    assert_eq!(stored_run_count(&context), before, "nothing was measured");
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn a_single_run_as_baseline_rests_on_todays_scatter() {
     run_in(&context, with(ALIGNED, [load(8, 20)]));
     assert_eq!(keep(&context, "last", "old", None), 1);
     let worse = checked(&context, &at(MISALIGNED), Exit::Finding);
-    says(&worse, "assume that both sides scatter alike");
+    assert_mentions(&worse, "assume that both sides scatter alike");
     // Its own repetitions give it a narrow interval.
     assert_eq!(keep(&context, "last", "firm", Some(6)), 6);
     let firm = CheckOptions {
@@ -347,7 +347,7 @@ fn a_baseline_outlives_its_runs() {
     let (desk, series) = with_baseline();
     let context = desk.context();
     delete(&context, &[series.to_owned()]).expect("deleted");
-    assert_eq!(runs_kept(&context), 0);
+    assert_eq!(stored_run_count(&context), 0);
     checked(&context, &options(), Exit::Done);
 }
 
@@ -361,7 +361,7 @@ fn a_gentle_check_only_reads_a_little_and_compares_with_its_like() {
         ..options()
     };
     let first = checked(&context, &gentle, Exit::Done);
-    says(&first, "These are the first gentle runs");
+    assert_mentions(&first, "These are the first gentle runs");
     let document = show(&context, &["last".to_owned()]).expect("runs");
     let workload = &document.runs[0].jobs[0].workload;
     assert_eq!(workload.rate.expect("a rate").iops, 50.0);

@@ -28,7 +28,7 @@ fn reads(target: &str, threads: &[u32], outstanding: u32, repetitions: u32) -> R
     }
 }
 
-fn asked(a: &str, others: &[&str]) -> CompareQuestion {
+fn options_for(a: &str, others: &[&str]) -> CompareQuestion {
     CompareQuestion {
         a: a.to_owned(),
         others: others.iter().map(|&other| other.to_owned()).collect(),
@@ -56,7 +56,7 @@ fn shown(records: &[ComparisonRecord]) -> String {
 }
 
 /// Two series on a misaligned and on an aligned array, and a third with other seeds.
-struct Repeated {
+struct StudyResult {
     store: Vec<u8>,
     misaligned: String,
     aligned: String,
@@ -64,20 +64,20 @@ struct Repeated {
 }
 
 /// Made once: each test uses a copy.
-fn repeated() -> &'static Repeated {
-    static REPEATED: OnceLock<Repeated> = OnceLock::new();
+fn repeated() -> &'static StudyResult {
+    static REPEATED: OnceLock<StudyResult> = OnceLock::new();
     REPEATED.get_or_init(|| {
         let desk = Desk::new();
         let context = desk.context();
-        let kept = |request: Request| series_of(&run_in(&context, request));
+        let stored = |request: Request| series_of(&run_in(&context, request));
         let [misaligned, aligned] =
-            [MISALIGNED, ALIGNED].map(|target| kept(reads(target, &[1, 8], 4, 6)));
+            [MISALIGNED, ALIGNED].map(|target| stored(reads(target, &[1, 8], 4, 6)));
         let mut other = reads(ALIGNED, &[1, 8], 4, 6);
         for job in &mut other.jobs {
             job.workload.seed = 99;
         }
-        let again = kept(other);
-        Repeated {
+        let again = stored(other);
+        StudyResult {
             store: desk.into_store(),
             misaligned,
             aligned,
@@ -91,7 +91,7 @@ fn all_seventy_two_published_iops_differences_come_out_as_printed() {
     let desk = Desk::new();
     let mut rows = 0;
     for table in [OFFSETS, UNITS] {
-        for record in compared(&desk.context(), &asked(table, &[]), Exit::Done) {
+        for record in compared(&desk.context(), &options_for(table, &[]), Exit::Done) {
             for row in &record.rows {
                 let printed = row.published_difference_percent.expect("a printed number");
                 assert_eq!(
@@ -113,7 +113,7 @@ fn five_offsets_are_held_against_the_first_or_the_one_that_is_named() {
     let context = desk.context();
     let against = |level: Option<&str>| CompareQuestion {
         baseline: level.map(str::to_owned),
-        ..asked("dataset:eva8100-2009-offset", &[])
+        ..options_for("dataset:eva8100-2009-offset", &[])
     };
     for (level, a, others) in [
         (None, "31.5K", ["64K", "128K", "1M", "2M"]),
@@ -127,20 +127,20 @@ fn five_offsets_are_held_against_the_first_or_the_one_that_is_named() {
     }
     let failure = refused(&context, &against(Some("3M")));
     let hint = failure.hint.as_deref().expect("a hint");
-    let said = format!("{failure}\n{hint}");
+    let message = format!("{failure}\n{hint}");
     for words in ["has no level `3M`", "31.5K, 64K, 128K, 1M, 2M"] {
-        assert!(said.contains(words), "{words}: {said}");
+        assert!(message.contains(words), "{words}: {message}");
     }
 }
 
 #[test]
 fn repetitions_find_what_is_there_and_nothing_else() {
-    let kept = repeated();
-    let desk = Desk::with_store(&kept.store);
+    let stored = repeated();
+    let desk = Desk::with_store(&stored.store);
     let context = desk.context();
     let records = compared(
         &context,
-        &asked(&kept.misaligned, &[&kept.aligned]),
+        &options_for(&stored.misaligned, &[&stored.aligned]),
         Exit::Finding,
     );
     assert_eq!(records.len(), 1);
@@ -154,23 +154,27 @@ fn repetitions_find_what_is_there_and_nothing_else() {
     assert!(notes.contains("offset: 31.5K on A, 64K on B"), "{notes}");
     assert_eq!(records[0].a.from.len(), 12);
 
-    let backwards = asked(&kept.aligned, &[&kept.misaligned]);
+    let backwards = options_for(&stored.aligned, &[&stored.misaligned]);
     let backwards = compared(&context, &backwards, Exit::Finding);
     assert_eq!(backwards[0].verdict, Verdict::Worse);
 
-    let same = compared(&context, &asked(&kept.aligned, &[&kept.again]), Exit::Done);
+    let same = compared(
+        &context,
+        &options_for(&stored.aligned, &[&stored.again]),
+        Exit::Done,
+    );
     assert_eq!(same[0].verdict, Verdict::NoDifference);
     assert!(same[0].sentences[0].contains(": no difference in IOPS larger than "));
 }
 
 #[test]
 fn latencies_can_be_compared_and_less_is_better() {
-    let kept = repeated();
-    let desk = Desk::with_store(&kept.store);
+    let stored = repeated();
+    let desk = Desk::with_store(&stored.store);
     for name in ["latency_mean", "latency_ns_mean", "mean"] {
         let question = CompareQuestion {
             metrics: vec![name.to_owned()],
-            ..asked(&kept.misaligned, &[&kept.aligned])
+            ..options_for(&stored.misaligned, &[&stored.aligned])
         };
         let records = compared(&desk.context(), &question, Exit::Finding);
         let of_eight = |row: &&ComparisonRow| row.threads == Some(8);
@@ -183,13 +187,17 @@ fn latencies_can_be_compared_and_less_is_better() {
 
 #[test]
 fn a_published_table_against_ones_own_claims_nothing() {
-    let kept = repeated();
-    let desk = Desk::with_store(&kept.store);
+    let stored = repeated();
+    let desk = Desk::with_store(&stored.store);
     let context = desk.context();
     // A table for each of its columns, and one for a named column.
-    let of_all = compared(&context, &asked(OFFSETS, &[&kept.aligned]), Exit::Done);
+    let of_all = compared(
+        &context,
+        &options_for(OFFSETS, &[&stored.aligned]),
+        Exit::Done,
+    );
     assert_eq!(of_all.len(), 2);
-    let column = asked("dataset:oja-nisula-2007-offset:64K", &[&kept.aligned]);
+    let column = options_for("dataset:oja-nisula-2007-offset:64K", &[&stored.aligned]);
     let one = compared(&context, &column, Exit::Done);
     assert_eq!(one.len(), 1);
     assert_eq!(one[0].rows[0].a, 589.11);
@@ -222,11 +230,11 @@ fn several_are_compared_by_label_and_by_several_metrics() {
     }
     let question = |others: &[&str], metrics: &[&str]| CompareQuestion {
         metrics: metrics.iter().map(|&name| name.to_owned()).collect(),
-        ..asked("aligned", others)
+        ..options_for("aligned", others)
     };
     let both = question(&["63 sectors", "half"], &["iops", "latency_p99"]);
     let records = compared(&context, &both, Exit::Finding);
-    let said = records.iter().map(|record| {
+    let message = records.iter().map(|record| {
         let metric = &*record.rows[0].metric;
         (&*record.a.name, &*record.b.name, metric)
     });
@@ -236,7 +244,7 @@ fn several_are_compared_by_label_and_by_several_metrics() {
         ("aligned", "half", "iops"),
         ("aligned", "half", "latency_ns_p99"),
     ];
-    assert_eq!(said.collect::<Vec<_>>(), expected);
+    assert_eq!(message.collect::<Vec<_>>(), expected);
     assert_eq!(records[0].rows[0].verdict, Verdict::Worse);
     let text = shown(&records);
     // All of them side by side first, then each pair with its interval.
@@ -267,7 +275,7 @@ fn two_runs_under_other_loads_are_told_to_be_so() {
     for threads in [2, 4] {
         run_in(&context, crate::support::request("sim:nvme", &[threads]));
     }
-    let records = compared(&context, &asked("last~1", &["last"]), Exit::Done);
+    let records = compared(&context, &options_for("last~1", &["last"]), Exit::Done);
     let notes = records[0].notes.join("\n");
     assert!(notes.contains("the loads differ"), "{notes}");
 }
@@ -279,7 +287,7 @@ fn single_runs_have_a_difference_and_nobody_can_say_more() {
     for target in [MISALIGNED, ALIGNED] {
         run_in(&context, reads(target, &[8], 1, 1));
     }
-    let records = compared(&context, &asked("last~1", &["last"]), Exit::Done);
+    let records = compared(&context, &options_for("last~1", &["last"]), Exit::Done);
     let text = shown(&records);
     assert!(
         text.contains("One run on each side: this may be chance."),
@@ -318,7 +326,7 @@ fn page_one_says_by_how_much_two_labelled_sides_differ() {
     let single = |label: &str| of("sim:raid10-10k", label, 1, 1).id;
     let (one, other) = (single("before"), single("after"));
     let lead = |a: &str, b: &str| {
-        let comparison = compare(&context, &asked(a, &[b])).expect("a comparison");
+        let comparison = compare(&context, &options_for(a, &[b])).expect("a comparison");
         let (text, exit) = (shown(&comparison.records), comparison.exit());
         let page = html(&comparison.material());
         let lead = page.lines().find(|line| line.contains("class=\"lead\""));

@@ -6,7 +6,7 @@ use stripewise_campaign::align::{AlignOptions, DesignOptions, Operations, align}
 use stripewise_campaign::lab;
 use stripewise_campaign::steps::answer::Answer;
 use stripewise_campaign::steps::experiment::start::ExperimentOptions;
-use stripewise_campaign::steps::sessions::LabSitting;
+use stripewise_campaign::steps::sessions::LabSession;
 use stripewise_campaign::{Context, Permissions};
 use stripewise_results::Verdict;
 
@@ -16,12 +16,12 @@ const MIB: u64 = 1 << 20;
 #[track_caller]
 fn aligned(context: &Context, options: &AlignOptions) -> Answer {
     let mut store = context.open_store().expect("a store");
-    let sitting = align(context, &mut store, options, &Permissions::default()).expect("it begins");
-    sitting.ended.expect("it ends well");
-    sitting.answer.expect("an answer")
+    let session = align(context, &mut store, options, &Permissions::default()).expect("it begins");
+    session.ended.expect("it ends well");
+    session.answer.expect("an answer")
 }
 
-fn asked(target: &str, design: DesignOptions, step_ns: Option<u64>) -> AlignOptions {
+fn options_for(target: &str, design: DesignOptions, step_ns: Option<u64>) -> AlignOptions {
     AlignOptions {
         target: target.to_owned(),
         design,
@@ -47,7 +47,7 @@ fn a_misaligned_array_is_found_out_and_an_aligned_one_is_not() {
     };
     let of = |target: &str| {
         let desk = Desk::new();
-        aligned(&desk.context(), &asked(target, row.clone(), None))
+        aligned(&desk.context(), &options_for(target, row.clone(), None))
     };
     let found = of("sim:raid10-10k?offset=63s");
     assert_eq!(verdicts(&found), [Verdict::Better]);
@@ -55,7 +55,7 @@ fn a_misaligned_array_is_found_out_and_an_aligned_one_is_not() {
     let estimate = row_of.estimate_percent.expect("an estimate");
     // 1 in 8 operations crosses a unit of 64K: at most 12.5 %.
     assert!((8.0..13.0).contains(&estimate), "{estimate}");
-    let place = found.kept.place.as_ref().expect("a place");
+    let place = found.stored.place.as_ref().expect("a place");
     assert_eq!(place.start_bytes, Some(32_256));
     let nothing = of("sim:raid10-10k?offset=64K");
     assert_eq!(verdicts(&nothing), [Verdict::NoDifference]);
@@ -73,8 +73,11 @@ fn runs_begin_where_a_partition_of_their_level_would() {
     for target in ["sim:raid10-10k?offset=63s", "sim:raid10-10k?offset=1M"] {
         let desk = Desk::new();
         let step_ns = Some(100_000_000);
-        let answer = aligned(&desk.context(), &asked(target, design.clone(), step_ns));
-        let moved = answer.kept.place.as_ref().expect("a place").moved_bytes;
+        let answer = aligned(
+            &desk.context(),
+            &options_for(target, design.clone(), step_ns),
+        );
+        let moved = answer.stored.place.as_ref().expect("a place").moved_bytes;
         assert!(moved.is_multiple_of(MIB));
         let runs: usize = answer.blocks.iter().map(|block| block.runs.len()).sum();
         assert_eq!((answer.records.len(), runs > 0), (runs, true));
@@ -101,9 +104,9 @@ fn other_factors_than_the_offset_are_compared() {
          metric = \"mib_per_s\"\nblocks = 10\n[[cell]]\nname = \"reads\"\nduration = \"5s\"\n";
     let file = plan.parse().expect("a plan");
     let (options, permissions) = (ExperimentOptions::default(), Permissions::default());
-    let sitting = lab::run(&desk.context(), file, &options, &permissions).expect("it begins");
-    let document = match sitting {
-        LabSitting::OneFactor(sitting) => sitting.answer.expect("an answer"),
+    let session = lab::run(&desk.context(), file, &options, &permissions).expect("it begins");
+    let document = match session {
+        LabSession::OneFactor(session) => session.answer.expect("an answer"),
         _ => panic!("several factors"),
     };
     let row = &document.comparisons[0].rows[0];
@@ -121,12 +124,12 @@ fn a_slow_stream_is_piloted_beyond_the_longest_interval() {
          metric = \"mib_per_s\"\nblocks = 10\n[[cell]]\nname = \"stream\"\nsequential = true\n";
     let file = plan.parse().expect("a plan");
     let (options, permissions) = (ExperimentOptions::default(), Permissions::default());
-    let sitting = lab::run(&desk.context(), file, &options, &permissions).expect("it begins");
-    let LabSitting::OneFactor(sitting) = sitting else {
+    let session = lab::run(&desk.context(), file, &options, &permissions).expect("it begins");
+    let LabSession::OneFactor(session) = session else {
         panic!("several factors");
     };
-    sitting.ended.expect("it ends well");
-    let answer = sitting.answer.expect("an answer");
+    session.ended.expect("it ends well");
+    let answer = session.answer.expect("an answer");
     let longest_ns = answer
         .records
         .iter()

@@ -10,7 +10,7 @@ mod support;
 mod verifying;
 
 use stripewise_campaign::bench::{BenchOptions, bench, planned};
-use stripewise_campaign::run::{Beside, run};
+use stripewise_campaign::run::{RunExtras, run};
 use stripewise_campaign::{Exit, Permissions};
 use stripewise_lab::SeriesKind;
 use stripewise_workload::{Request, RequestJob, Workload};
@@ -21,7 +21,7 @@ fn a_request_becomes_records_that_answer_it() {
     let desk = Desk::new();
     let context = desk.context();
     let mut store = context.open_store().expect("a store");
-    let asked = Request {
+    let options_for = Request {
         repetitions: 2,
         ..request("sim:nvme", &[1, 4])
     };
@@ -29,27 +29,27 @@ fn a_request_becomes_records_that_answer_it() {
     let ran = run(
         &context,
         &mut store,
-        asked.clone(),
+        options_for.clone(),
         &permissions,
-        Beside::default(),
+        RunExtras::default(),
     )
     .expect("it begins");
     ran.ended.expect("it ends well");
     assert_eq!(ran.records.len(), 4);
-    assert_eq!(desk.heard.of_kind("run"), 4);
-    for (record, expected) in ran.records.iter().zip(asked.runs()) {
-        let answered = record.asked();
+    assert_eq!(desk.event_log.of_kind("run"), 4);
+    for (record, expected) in ran.records.iter().zip(options_for.runs()) {
+        let answered = record.request();
         assert_eq!(answered.jobs[0].workload, expected[0].1);
         assert_eq!(answered.jobs[0].targets, ["sim:nvme"]);
-        let kept = store.load(&record.id).expect("it is kept");
-        assert_eq!(kept.request, record.request);
+        let stored = store.load(&record.id).expect("it is kept");
+        assert_eq!(stored.request, record.request);
         // Repeated exactly, to the operation.
         let again = run(
             &context,
             &mut store,
             answered,
             &permissions,
-            Beside::default(),
+            RunExtras::default(),
         )
         .expect("it begins");
         assert_eq!(again.records[0].jobs, record.jobs);
@@ -85,7 +85,7 @@ fn what_cannot_begin_says_what_kind_of_failure_it_is() {
             &mut store,
             request,
             &permissions,
-            Beside::default(),
+            RunExtras::default(),
         ) else {
             panic!("{target} began");
         };
@@ -95,7 +95,7 @@ fn what_cannot_begin_says_what_kind_of_failure_it_is() {
             "{target}: {failure}"
         );
     }
-    assert_eq!(desk.heard.of_kind("run"), 0);
+    assert_eq!(desk.event_log.of_kind("run"), 0);
 }
 
 #[test]
@@ -113,8 +113,8 @@ fn a_bench_stops_when_it_is_asked_to() {
     let whole =
         bench(&context, &mut store, &options, plan.clone(), &permissions).expect("it begins");
     assert!(whole.records.len() > 3, "{}", whole.records.len());
-    assert_eq!(desk.heard.of_kind("run"), whole.records.len());
-    assert!(desk.heard.of_kind("interval") >= whole.records.len());
+    assert_eq!(desk.event_log.of_kind("run"), whole.records.len());
+    assert!(desk.event_log.of_kind("interval") >= whole.records.len());
     desk.interrupt.raise(2);
     let cut = bench(&context, &mut store, &options, plan, &permissions).expect("it begins");
     assert!(cut.records.len() < 2, "{}", cut.records.len());

@@ -4,7 +4,7 @@ use crate::support::{Desk, request};
 use stripewise_campaign::baseline::{BaselineOptions, SetBaseline, remove, set};
 use stripewise_campaign::check::{CheckLoad, CheckOptions, check};
 use stripewise_campaign::compare::{CompareQuestion, compare};
-use stripewise_campaign::run::{Beside, run};
+use stripewise_campaign::run::{RunExtras, run};
 use stripewise_campaign::{Context, Exit, Failure, Permissions};
 
 const OFFSETS: &str = "dataset:oja-nisula-2007-offset";
@@ -23,18 +23,18 @@ fn series(context: &Context) -> String {
         &mut store,
         request,
         &Permissions::default(),
-        Beside::default(),
+        RunExtras::default(),
     )
     .expect("runs");
     let first = ran.records.first().expect("a run");
     first.series.clone().unwrap_or_else(|| first.id.clone())
 }
 
-fn refused(failure: &Failure, says: &[&str]) {
+fn refused(failure: &Failure, assert_mentions: &[&str]) {
     assert_eq!(failure.exit, Exit::Usage, "{failure}");
     let hint = failure.hint.as_deref().expect("a hint");
     let all = format!("{failure}\n{hint}");
-    for words in says {
+    for words in assert_mentions {
         assert!(all.contains(words), "{words}: {all}");
     }
 }
@@ -90,20 +90,20 @@ fn what_is_not_there_or_cannot_stand_alone_is_not_compared() {
             &["no workload in common", "measure one side again"],
         ),
     ];
-    for (a, b, metric, says) in cases {
+    for (a, b, metric, assert_mentions) in cases {
         let question = CompareQuestion {
             a: a.to_owned(),
             others: b.map(str::to_owned).into_iter().collect(),
             metrics: vec![metric.to_owned()],
             baseline: None,
         };
-        refused(&compare(&context, &question).expect_err(a), says);
+        refused(&compare(&context, &question).expect_err(a), assert_mentions);
     }
     // The misprint in a table that cannot be shown alone is reported anyway.
-    let heard = desk.heard.0.borrow();
+    let event_log = desk.event_log.0.borrow();
     let misprint = "20.54 for 488.68 IOPS x 64K = 30.54";
     assert!(
-        heard
+        event_log
             .iter()
             .any(|event| event.to_string().contains(misprint))
     );
@@ -113,7 +113,7 @@ fn checked(context: &Context, options: &CheckOptions) -> Failure {
     check(context, options, &Permissions::default()).expect_err("refused")
 }
 
-fn kept(context: &Context, name: &str, id: &str) -> Result<SetBaseline, Failure> {
+fn stored(context: &Context, name: &str, id: &str) -> Result<SetBaseline, Failure> {
     let options = BaselineOptions {
         id: id.to_owned(),
         name: name.to_owned(),
@@ -143,10 +143,11 @@ fn a_check_is_refused_before_it_runs() {
     let context = desk.context();
     let id = series(&context);
     refused(
-        &kept(&context, "published", TABLE).expect_err("no baseline"),
+        &stored(&context, "published", TABLE).expect_err("no baseline"),
         &["to be run again"],
     );
-    let SetBaseline::Kept { replaced, .. } = kept(&context, "baseline", &id).expect("kept") else {
+    let SetBaseline::Stored { replaced, .. } = stored(&context, "baseline", &id).expect("kept")
+    else {
         panic!("nothing was repeated");
     };
     assert!(replaced.is_none());
@@ -160,12 +161,12 @@ fn a_check_is_refused_before_it_runs() {
     };
     let cases: [(CheckOptions, &str); 5] = [
         (
-            options(|asked| asked.baseline = Some("nope".to_owned())),
+            options(|options_for| options_for.baseline = Some("nope".to_owned())),
             "no baseline `nope`",
         ),
         (
-            options(|asked| {
-                asked.load = CheckLoad {
+            options(|options_for| {
+                options_for.load = CheckLoad {
                     block_size_bytes: Some(65_536),
                     ..CheckLoad::default()
                 };
@@ -173,34 +174,34 @@ fn a_check_is_refused_before_it_runs() {
             "--baseline none",
         ),
         (
-            options(|asked| asked.tolerate = Some(-1.0)),
+            options(|options_for| options_for.tolerate = Some(-1.0)),
             "--tolerate -1",
         ),
         (
-            options(|asked| {
-                asked.target = Some(TARGET.to_owned());
-                asked.baseline = Some("none".to_owned());
+            options(|options_for| {
+                options_for.target = Some(TARGET.to_owned());
+                options_for.baseline = Some("none".to_owned());
             }),
             "there is no baseline",
         ),
         (
-            options(|asked| {
-                asked.target = Some(TARGET.to_owned());
-                asked.baseline = Some("none".to_owned());
-                asked.require = vec!["web iops>1".parse().expect("a requirement")];
+            options(|options_for| {
+                options_for.target = Some(TARGET.to_owned());
+                options_for.baseline = Some("none".to_owned());
+                options_for.require = vec!["web iops>1".parse().expect("a requirement")];
             }),
             "no such job",
         ),
     ];
-    for (asked, says) in &cases {
-        refused(&checked(&context, asked), &[says]);
+    for (options_for, assert_mentions) in &cases {
+        refused(&checked(&context, options_for), &[assert_mentions]);
     }
     refused(
         &remove(&context, "nope").expect_err("not there"),
         &["no baseline `nope`"],
     );
     for name in ["second", "third"] {
-        kept(&context, name, &id).expect("kept");
+        stored(&context, name, &id).expect("kept");
     }
     remove(&context, "baseline").expect("removed");
     refused(

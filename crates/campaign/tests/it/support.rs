@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use stripewise_campaign::run::{Beside, run};
+use stripewise_campaign::run::{RunExtras, run};
 use stripewise_campaign::{
     Clock, Context, Event, FileSystemSize, Interrupt, Observer, Permissions, Surroundings,
 };
@@ -14,16 +14,16 @@ use tempfile::TempDir;
 
 /// Names of the events, in order.
 #[derive(Clone, Default)]
-pub struct Heard(pub Rc<RefCell<Vec<serde_json::Value>>>);
+pub struct EventLog(pub Rc<RefCell<Vec<serde_json::Value>>>);
 
-impl Observer for Heard {
-    fn hear(&self, event: &Event<'_>) {
+impl Observer for EventLog {
+    fn on_event(&self, event: &Event<'_>) {
         let value = serde_json::to_value(event).expect("an event is JSON");
         self.0.borrow_mut().push(value);
     }
 }
 
-impl Heard {
+impl EventLog {
     pub fn of_kind(&self, kind: &str) -> usize {
         let all = self.0.borrow();
         all.iter().filter(|event| event["event"] == kind).count()
@@ -45,7 +45,7 @@ impl Clock for Still {
 
 pub struct Desk {
     directory: TempDir,
-    pub heard: Heard,
+    pub event_log: EventLog,
     pub interrupt: Interrupt,
 }
 
@@ -53,13 +53,13 @@ impl Desk {
     pub fn new() -> Desk {
         Desk {
             directory: tempfile::tempdir().expect("a directory"),
-            heard: Heard::default(),
+            event_log: EventLog::default(),
             interrupt: Interrupt::default(),
         }
     }
 
     pub fn context(&self) -> Context {
-        self.context_with(Box::new(self.heard.clone()))
+        self.context_with(Box::new(self.event_log.clone()))
     }
 
     pub fn context_with(&self, observer: Box<dyn Observer>) -> Context {
@@ -138,8 +138,8 @@ pub fn with(target: &str, loads: impl IntoIterator<Item = Workload>) -> Request 
 #[track_caller]
 pub fn run_in(context: &Context, request: Request) -> Vec<RunRecord> {
     let mut store = context.open_store().expect("a store");
-    let (permissions, beside) = (Permissions::default(), Beside::default());
-    let ran = run(context, &mut store, request, &permissions, beside).expect("it begins");
+    let (permissions, extras) = (Permissions::default(), RunExtras::default());
+    let ran = run(context, &mut store, request, &permissions, extras).expect("it begins");
     ran.ended.expect("it ends well");
     ran.records
 }

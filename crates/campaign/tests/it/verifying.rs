@@ -3,7 +3,7 @@
 use crate::support::{Desk, with};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use stripewise_campaign::run::{Beside, run};
+use stripewise_campaign::run::{RunExtras, run};
 use stripewise_campaign::verify::{Caching, VerifyOptions, verify};
 use stripewise_campaign::{Event, Exit, Observer, Permissions};
 use stripewise_io_engine::EngineName;
@@ -18,7 +18,7 @@ fn truncate(file: &Path) {
 struct Truncates(PathBuf);
 
 impl Observer for Truncates {
-    fn hear(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         if matches!(event, Event::End) {
             truncate(&self.0);
         }
@@ -29,7 +29,7 @@ impl Observer for Truncates {
 struct TruncatesBeforeTheLastReading(PathBuf);
 
 impl Observer for TruncatesBeforeTheLastReading {
-    fn hear(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         if matches!(event, Event::Begin { title, .. } if title.starts_with("Reading everything")) {
             truncate(&self.0);
         }
@@ -62,8 +62,8 @@ fn no_run_follows_one_whose_last_reading_failed() {
         ..Permissions::default()
     };
     let mut store = context.open_store().expect("a store");
-    let beside = Beside::default();
-    let ran = run(&context, &mut store, request, &permissions, beside).expect("it begins");
+    let extras = RunExtras::default();
+    let ran = run(&context, &mut store, request, &permissions, extras).expect("it begins");
     ran.ended.expect("it ends well");
     assert_eq!(ran.records.len(), 1, "the second would overwrite it");
     let verification = ran.records[0].verification.as_ref().expect("verified");

@@ -18,10 +18,10 @@ pub fn align(context: &Context, arguments: &Align) -> Outcome {
     (options.target, options.measuring.group) = led(context, &options.target)?;
     let mut store = context.open_store()?;
     let permissions = arguments.safety.permissions();
-    let sitting = measure(context, &mut store, &options, &permissions)?;
-    let answer = sitting.answer.as_ref();
-    let id = answer.map(|answer| answer.kept.id.clone());
-    let exit = conclude(context, sitting)?;
+    let session = measure(context, &mut store, &options, &permissions)?;
+    let answer = session.answer.as_ref();
+    let id = answer.map(|answer| answer.stored.id.clone());
+    let exit = conclude(context, session)?;
     if let Some((path, id)) = arguments.report.as_ref().zip(id) {
         write_report_on(context, &store, &id, path)?;
     }

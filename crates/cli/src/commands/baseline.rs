@@ -27,8 +27,8 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
         anyway: wanted.anyway,
         repeat: wanted.repeat,
     };
-    let (kept, replaced) = match keep(context, &options, &wanted.safety.permissions())? {
-        SetBaseline::Kept { kept, replaced } => (kept, replaced),
+    let (stored, replaced) = match keep(context, &options, &wanted.safety.permissions())? {
+        SetBaseline::Stored { stored, replaced } => (stored, replaced),
         SetBaseline::BrokenOff(exit) => {
             say!(
                 context.output,
@@ -40,9 +40,9 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
     if context.global.json {
         context
             .output
-            .print_json(&BaselineDocument::of(std::slice::from_ref(&kept)))?;
+            .print_json(&BaselineDocument::of(std::slice::from_ref(&stored)))?;
     } else {
-        let saved = format!("Saved as a baseline named {}", line(&kept)?);
+        let saved = format!("Saved as a baseline named {}", line(&stored)?);
         let replaces = replaced.as_ref().map(|old| {
             let words = format!("It replaces {old}, whose runs stay in the history.");
             context.wrapped(&words)
@@ -53,10 +53,10 @@ fn set(context: &Context, wanted: &BaselineSet) -> Outcome {
             || saved.clone(),
         );
     }
-    for caution in kept.cautions() {
+    for caution in stored.cautions() {
         context.output.explain(&format!("warning: {caution}\n"));
     }
-    if has_few_repetitions(&kept) {
+    if has_few_repetitions(&stored) {
         say!(
             context.output,
             "hint: add --repeat 6 (and --replace) to run it again as the baseline"

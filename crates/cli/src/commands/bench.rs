@@ -3,7 +3,7 @@
 use crate::commands::hosts::{followed, led};
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::page::{refuse_existing, write_beside_store, write_report};
+use crate::show::page::{refuse_existing, write_next_to_store, write_report};
 use crate::show::runs;
 use crate::show::terminal::say;
 use crate::switches::bench::{Bench, Like};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use stripewise_campaign::bench::{
     BenchOptions, bench as run_bench, expectations, expected, planned,
 };
-use stripewise_campaign::run::{LikeOptions, Ran, run_like_crystaldiskmark};
+use stripewise_campaign::run::{LikeOptions, RunResult, run_like_crystaldiskmark};
 use stripewise_campaign::steps::documents;
 use stripewise_conductor::measure::exit_of;
 use stripewise_lab::SeriesKind;
@@ -26,7 +26,7 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     }
     refuse_existing(arguments.report.as_deref())?;
     if arguments.like == Some(Like::Crystaldiskmark) {
-        return like_crystaldiskmark(context, arguments);
+        return crystaldiskmark_report(context, arguments);
     }
     let options = options(arguments);
     let plan = planned(&options)?;
@@ -56,7 +56,7 @@ fn conclude(
     context: &Context,
     arguments: &Bench,
     store: &Store,
-    ran: Ran,
+    ran: RunResult,
     judged: impl FnOnce(&[SeriesRecord]) -> Vec<RequirementRecord>,
 ) -> Outcome {
     let exit = exit_of(context, &ran.records);
@@ -87,7 +87,7 @@ fn check_requirements(arguments: &Bench) -> Outcome<()> {
 }
 
 /// The four lines of CrystalDiskMark in one table.
-fn like_crystaldiskmark(context: &Context, arguments: &Bench) -> Outcome {
+fn crystaldiskmark_report(context: &Context, arguments: &Bench) -> Outcome {
     let options = LikeOptions {
         target: arguments.target.clone(),
         read_only: arguments.read_only,
@@ -160,7 +160,7 @@ fn report(
         write_report(context, Some(store), document, path)?;
         return Ok(Some(path.clone()));
     }
-    let written = write_beside_store(context, store, document);
+    let written = write_next_to_store(context, store, document);
     if let Err(failure) = &written {
         let error = &failure.error;
         say!(context.output, "warning: no report was written: {error}");

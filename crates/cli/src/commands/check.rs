@@ -5,7 +5,7 @@ use crate::show::context::Context;
 use crate::show::page::{refuse_existing, say_written, write_material};
 use crate::show::terminal::say;
 use crate::switches::check::Check;
-use crate::switches::hints::{of_a_baseline, word_warnings};
+use crate::switches::hints::{of_a_baseline, replace_hints};
 use stripewise_campaign::check::{Answer, CheckLoad, CheckOptions, check as run_check, line};
 use stripewise_report::{Sheet, again, failed_lines};
 use stripewise_units::{ByteSize, Nanoseconds, counted, plural};
@@ -61,7 +61,7 @@ fn options(arguments: &Check) -> CheckOptions {
 /// Results before the interruption are stored if possible, but no conclusion is drawn from them.
 fn broken_off(context: &Context, answer: &Answer, why: &str) -> Outcome {
     let records = &answer.records;
-    let kept = match answer.is_kept {
+    let stored = match answer.is_stored {
         true => format!(
             "{} kept in the history",
             counted(records.len(), "run is", "runs are")
@@ -70,7 +70,7 @@ fn broken_off(context: &Context, answer: &Answer, why: &str) -> Outcome {
     };
     say!(
         context.output,
-        "note: {why}; {kept}, and nothing is concluded from {}",
+        "note: {why}; {stored}, and nothing is concluded from {}",
         plural(records.len(), "it", "them"),
     );
     for line in failed_lines(records) {
@@ -83,18 +83,20 @@ fn broken_off(context: &Context, answer: &Answer, why: &str) -> Outcome {
 }
 
 fn sheet(context: &Context, answer: &Answer) -> Sheet {
-    let mut told = answer.records.clone();
+    let mut records_to_print = answer.records.clone();
     let words = context.output.words();
     let of_baseline = answer.made && answer.baseline.is_some();
-    word_warnings(&mut told, |hint| match of_baseline {
+    replace_hints(&mut records_to_print, |hint| match of_baseline {
         true => of_a_baseline(&words, hint),
         false => words.hint(hint),
     });
-    let mut sheet = answer.stored().sheet(&told, context.global.explain);
+    let mut sheet = answer
+        .stored()
+        .sheet(&records_to_print, context.global.explain);
     if let Some(first) = answer
         .records
         .first()
-        .filter(|_| answer.made && answer.is_kept)
+        .filter(|_| answer.made && answer.is_stored)
     {
         let id = first.series.as_ref().unwrap_or(&first.id);
         sheet.pointers.push(again(&context.short_name(id)));

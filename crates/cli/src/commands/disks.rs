@@ -17,7 +17,7 @@ pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
         ));
     }
     let sizes = arguments.block_sizes.iter();
-    let seen = look(
+    let result = look(
         context,
         &DisksOptions {
             target: arguments.target.clone(),
@@ -29,12 +29,12 @@ pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
         },
     )?;
     if context.global.json {
-        context.output.print_json(&seen.document())?;
+        context.output.print_json(&result.document())?;
     } else {
         // Output that imitates another program has that program's width.
         let like = match arguments.like {
-            Some(Like::Diskpar) => Some(like::diskpar(&seen.survey)),
-            Some(Like::Diskext) => Some(like::diskext(&seen.survey)),
+            Some(Like::Diskpar) => Some(like::diskpar(&result.survey)),
+            Some(Like::Diskext) => Some(like::diskext(&result.survey)),
             None => None,
         };
         match like {
@@ -42,18 +42,19 @@ pub fn disks(context: &Context, arguments: &Disks) -> Outcome {
             None => print_answer(
                 context,
                 || {
-                    let text = disks_text(&seen, &|text| context.style.heading(text));
+                    let text = disks_text(&result, &|text| context.style.heading(text));
                     context.output.shown(&text)
                 },
-                || disks_line(&seen),
+                || disks_line(&result),
             ),
         }
     }
-    seen.survey
+    result
+        .survey
         .notes
         .iter()
         .for_each(|note| context.output.note(note));
-    Ok(seen.exit())
+    Ok(result.exit())
 }
 
 /// The array facts given by switches; `None` if there are none.

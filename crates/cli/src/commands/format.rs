@@ -1,10 +1,10 @@
 //! `format`: prints the plan and, with `--yes --destroy NAME`, carries it out.
 
-use super::partition::go_ahead;
+use super::partition::destroy_permission;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
-use crate::show::provision::{Invitation, print_provision};
+use crate::show::provision::{ConfirmationHint, print_provision};
 use crate::show::terminal::say;
 use crate::switches::format::Format;
 use stripewise_campaign::format::plan as plan_file_system;
@@ -15,11 +15,11 @@ use stripewise_units::NameText;
 
 pub fn format(context: &Context, arguments: &Format) -> Outcome {
     let destroy = arguments.destroy.as_deref();
-    let go_ahead = go_ahead(arguments.yes, destroy, arguments.busy_ok)?;
+    let destroy_permission = destroy_permission(arguments.yes, destroy, arguments.busy_ok)?;
     let planned_format = plan_file_system(context, &arguments.partition, &options(arguments))?;
     let plan = &planned_format.plan;
-    let Some(go_ahead) = go_ahead else {
-        let command = Invitation::of(arguments.yes, destroy, arguments.busy_ok).text(
+    let Some(destroy_permission) = destroy_permission else {
+        let command = ConfirmationHint::of(arguments.yes, destroy, arguments.busy_ok).text(
             &plan.device.name,
             plan.in_the_way.as_deref(),
             plan.unseen.as_deref(),
@@ -37,7 +37,7 @@ pub fn format(context: &Context, arguments: &Format) -> Outcome {
             say!(context.output, "running {} ...", plan.program.as_text());
         }
     }
-    let report = planned_format.execute(&go_ahead)?;
+    let report = planned_format.execute(&destroy_permission)?;
     print_provision(context, plan, Some(&report), &format_report(&report), None)?;
     Ok(Exit::Done)
 }

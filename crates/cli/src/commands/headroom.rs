@@ -11,13 +11,13 @@ use stripewise_units::{ByteSize, Nanoseconds};
 use stripewise_workload::Workload;
 
 pub fn headroom(context: &Context, arguments: &Headroom) -> Outcome {
-    let asked = match &arguments.resume {
+    let requested = match &arguments.resume {
         Some(name) => resumed(context, name, arguments)?,
         None => with(arguments, HeadroomRequest::default()),
     };
     let permissions = arguments.safety.permissions();
     check_outputs(&arguments.output, format_of)?;
-    let answered = find(context, &asked, &permissions)?;
+    let answered = find(context, &requested, &permissions)?;
     let found = &answered.found;
     print_result(context, &found.document, || found.sheet(), || found.line())?;
     for path in &arguments.output {
@@ -32,10 +32,10 @@ pub fn headroom(context: &Context, arguments: &Headroom) -> Outcome {
 
 /// The request of the interrupted study; switches given again must agree with it.
 fn resumed(context: &Context, name: &str, arguments: &Headroom) -> Outcome<HeadroomRequest> {
-    let before = StoredHeadroom::asked_before(context, name)?;
-    let asked = with(arguments, before.clone());
-    asked.refuse_differing(&before)?;
-    Ok(asked)
+    let before = StoredHeadroom::stored_request(context, name)?;
+    let requested = with(arguments, before.clone());
+    requested.refuse_differing(&before)?;
+    Ok(requested)
 }
 
 /// The given switches, with `rest` for the others.

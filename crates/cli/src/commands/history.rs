@@ -12,7 +12,7 @@ use stripewise_campaign::history::{
     ShownAs, check, delete as forget, experiment, list as list_stored, measurement, qualification,
     runs_for_rows, salvage as save_readable, show as load, shown_as, since,
 };
-use stripewise_campaign::qualify::Qualified;
+use stripewise_campaign::qualify::QualifyResult;
 use stripewise_report::{
     RunsLook, Sheet, again, compared_line, comparison_sheet, history_table, runs_origin, sheet_line,
 };
@@ -127,13 +127,13 @@ fn show(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
 
 fn show_together(context: &Context, names: &[String], look: &RunsLook<'_>) -> Outcome {
     if let [name] = names
-        && let Some(kept) = measurement(context, name)?
+        && let Some(stored) = measurement(context, name)?
     {
         if context.global.json {
-            context.output.print_json(&kept.document()?)?;
+            context.output.print_json(&stored.document()?)?;
             return Ok(Exit::Done);
         }
-        let (sheet, line) = kept.answer()?;
+        let (sheet, line) = stored.answer()?;
         let whole = || context.sheet_text(&with_origin(context, names, sheet));
         print_answer(context, whole, || line);
         return Ok(Exit::Done);
@@ -163,7 +163,9 @@ fn show_together(context: &Context, names: &[String], look: &RunsLook<'_>) -> Ou
     }
     let mut document = load(context, names)?;
     if is_verdict {
-        document.runs.retain(|run| !Qualified::is_of_commits(run));
+        document
+            .runs
+            .retain(|run| !QualifyResult::is_of_commits(run));
     }
     document.fill_percentiles(look.percentiles);
     if context.global.json {

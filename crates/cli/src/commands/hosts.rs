@@ -2,14 +2,14 @@
 
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::multi_host::MultiHost;
 use crate::show::context::Context;
 use crate::switches::Command;
 use crate::switches::lab::LabAction;
 use crate::switches::run::Safety;
-use crate::together::Together;
 use std::rc::Rc;
 use stripewise_campaign::merge::merge_parts;
-use stripewise_campaign::run::Ran;
+use stripewise_campaign::run::RunResult;
 use stripewise_conductor::host_group::{HostGroup, follow};
 use stripewise_lab::hosts::HostPart;
 use stripewise_results::Status;
@@ -58,14 +58,17 @@ pub fn refuse_alone(command: &Command) -> Outcome<()> {
 /// On a host that does not lead: makes the runs that the leader requests. `None` if
 /// this host decides by itself.
 pub fn followed(context: &Context, safety: &Safety) -> Option<Outcome> {
-    let together = context.together.as_deref().filter(|one| !one.leads())?;
+    let multi_host = context
+        .multi_host
+        .as_deref()
+        .filter(|one| !one.is_leader())?;
     let follow = || {
         let mut store = context.open_store()?;
         follow(
             context,
             &mut store,
             &safety.permissions(),
-            &together.group(),
+            &multi_host.group(),
         )?;
         Ok(Exit::Done)
     };
@@ -78,12 +81,12 @@ pub fn followed(context: &Context, safety: &Safety) -> Option<Outcome> {
 /// # Errors
 /// If the other hosts do not answer, or there are several targets.
 pub fn led(context: &Context, target: &str) -> Outcome<(String, Option<Rc<dyn HostGroup>>)> {
-    let Some(together) = context.together.as_deref() else {
+    let Some(multi_host) = context.multi_host.as_deref() else {
         return Ok((target.to_owned(), None));
     };
-    let named = together.targets(context, Some(&[target.to_owned()]))?;
+    let named = multi_host.targets(context, Some(&[target.to_owned()]))?;
     match <[String; 1]>::try_from(named) {
-        Ok([target]) => Ok((target, Some(together.group()))),
+        Ok([target]) => Ok((target, Some(multi_host.group()))),
         Err(_) => Err(Failure::usage(
             "the map names several targets for a host, and this command takes one",
             "give each host one target, or use `stripewise-mpi run`",
@@ -97,22 +100,22 @@ pub fn led(context: &Context, target: &str) -> Outcome<(String, Option<Rc<dyn Ho
 /// If nothing was measured, or there was no time at which all were measuring.
 pub fn as_one(
     context: &Context,
-    together: &dyn Together,
+    multi_host: &dyn MultiHost,
     store: &mut Store,
-    ran: Ran,
-) -> Outcome<Ran> {
-    let mut runs = together.collected();
+    ran: RunResult,
+) -> Outcome<RunResult> {
+    let mut runs = multi_host.collected();
     runs.retain(|parts| !parts.is_empty());
     if runs.is_empty() {
-        return Ok(Ran {
+        return Ok(RunResult {
             records: Vec::new(),
             ended: ran.ended,
         });
     }
     let is_partial = |part: &HostPart| part.run.status != Status::Complete;
-    let is_partial = !together.losses().is_empty() || runs.iter().flatten().any(is_partial);
+    let is_partial = !multi_host.losses().is_empty() || runs.iter().flatten().any(is_partial);
     let merged = merge_parts(context, store, runs, is_partial, None)?;
-    Ok(Ran {
+    Ok(RunResult {
         records: merged.records,
         ended: ran.ended.and(merged.ended),
     })

@@ -14,7 +14,7 @@ use std::path::Path;
 use stripewise_campaign::clean::{clean, cleaned_text};
 use stripewise_campaign::lab::{forecast, forecast_text, plans, plans_sheet, read, run};
 use stripewise_campaign::resume::resume;
-use stripewise_campaign::steps::sessions::LabSitting;
+use stripewise_campaign::steps::sessions::LabSession;
 use stripewise_campaign::study::{StudyOptions, repeat, study_sheet};
 use stripewise_lab::plan_file::{LabFile, TEMPLATE};
 use stripewise_report::sheet_line;
@@ -38,9 +38,9 @@ pub fn lab(context: &Context, arguments: &Lab) -> Outcome {
         LabAction::Resume(arguments) => go_on(context, arguments),
         LabAction::Init(arguments) => write_template(context, arguments),
         LabAction::Plans => {
-            let kept = plans(context)?;
-            print_or(context, &kept, || {
-                let sheet = plans_sheet(&kept);
+            let stored = plans(context)?;
+            print_or(context, &stored, || {
+                let sheet = plans_sheet(&stored);
                 context.output.print_lines(&context.sheet_text(&sheet));
             })?;
             Ok(Exit::Done)
@@ -79,7 +79,7 @@ fn run_plan(context: &Context, arguments: &LabRun) -> Outcome {
             (file.target, options.group) = led(context, &file.target)?;
             LabFile::One(file)
         }
-        LabFile::Several(_) if context.together.is_some() => {
+        LabFile::Several(_) if context.multi_host.is_some() => {
             return Err(Failure::usage(
                 "a plan with several factors makes layouts, and one host makes them for all",
                 "run it with `stripewise lab run`; with one factor it can be run on several hosts",
@@ -87,8 +87,8 @@ fn run_plan(context: &Context, arguments: &LabRun) -> Outcome {
         }
         several @ LabFile::Several(_) => several,
     };
-    let sitting = run(context, file, &options, &permissions)?;
-    conclude(context, sitting, report)
+    let session = run(context, file, &options, &permissions)?;
+    conclude(context, session, report)
 }
 
 /// The plan, with its layouts side by side if requested.
@@ -148,18 +148,18 @@ fn run_study(context: &Context, name: &str, arguments: &LabRun) -> Outcome {
 
 fn go_on(context: &Context, arguments: &LabResume) -> Outcome {
     let permissions = arguments.safety.permissions();
-    let sitting = resume(context, &arguments.id, &arguments.options(), &permissions)?;
-    conclude(context, sitting, None)
+    let session = resume(context, &arguments.id, &arguments.options(), &permissions)?;
+    conclude(context, session, None)
 }
 
 /// Shows the results of a session, then the failure that ended it.
-fn conclude(context: &Context, sitting: LabSitting, report: Option<&Path>) -> Outcome {
-    let sitting = match sitting {
-        LabSitting::OneFactor(sitting) => return experiment::conclude(context, *sitting),
-        LabSitting::Layouts(sitting) => sitting,
+fn conclude(context: &Context, session: LabSession, report: Option<&Path>) -> Outcome {
+    let session = match session {
+        LabSession::OneFactor(session) => return experiment::conclude(context, *session),
+        LabSession::Layouts(session) => session,
     };
-    let exit = advice::show(context, &sitting, report)?;
-    sitting.ended.map(|()| exit)
+    let exit = advice::show(context, &session, report)?;
+    session.ended.map(|()| exit)
 }
 
 fn clean_up(context: &Context, arguments: &LabClean) -> Outcome {

@@ -31,7 +31,7 @@ pub fn limits(context: &Context, arguments: &Limits) -> Outcome {
 
 /// As it was asked then; what is given again must be the same.
 fn resumed(context: &Context, name: &str, arguments: &Limits) -> Outcome<LimitsRequest> {
-    let before = StoredLimits::asked_before(context, name)?;
+    let before = StoredLimits::stored_request(context, name)?;
     let request = with(arguments, before.clone());
     request.refuse_differing(&before)?;
     Ok(request)

@@ -9,7 +9,7 @@ use crate::switches::observe::Observe;
 use std::path::Path;
 use stripewise_campaign::Exit;
 use stripewise_campaign::observe::{
-    BUFFER_BYTES, Ended, ObserveOptions, Observed, clean_up, observe as look,
+    BUFFER_BYTES, ObserveOptions, ObserveResult, Observed, clean_up, observe as look,
 };
 use stripewise_campaign::steps::pages::PictureLook;
 use stripewise_units::{ByteSize, NameText};
@@ -44,7 +44,7 @@ pub fn observe(context: &Context, arguments: &Observe) -> Outcome {
         wants_model: arguments.model.is_some(),
         is_anonymous: arguments.anonymous,
     };
-    let Ended {
+    let ObserveResult {
         mut observed,
         exit,
         not_stored,

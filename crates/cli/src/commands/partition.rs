@@ -3,17 +3,17 @@
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
-use crate::show::provision::{Invitation, print_provision};
+use crate::show::provision::{ConfirmationHint, print_provision};
 use crate::switches::partition::Partition;
 use std::hash::{BuildHasher, RandomState};
 use stripewise_campaign::partition::{WantedTable, plan as plan_table};
-use stripewise_campaign::steps::provision::text::{HANGING, table_plan, table_report, way_back};
-use stripewise_campaign::steps::provision::{GoAhead, planned};
-use stripewise_disk_provision::{Identifiers, TableReport, Wish};
+use stripewise_campaign::steps::provision::text::{HANGING, table_plan, table_report, undo_hint};
+use stripewise_campaign::steps::provision::{DestroyPermission, planned};
+use stripewise_disk_provision::{Identifiers, PartitionOptions, TableReport};
 
 pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
     let destroy = arguments.destroy.as_deref();
-    let go_ahead = go_ahead(arguments.yes, destroy, arguments.busy_ok)?;
+    let destroy_permission = destroy_permission(arguments.yes, destroy, arguments.busy_ok)?;
     let wanted = match &arguments.restore {
         Some(file) => WantedTable::Saved(file.clone()),
         None => WantedTable::New(options(arguments)),
@@ -21,8 +21,8 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
     let save = arguments.save.as_deref();
     let planned_table = plan_table(context, &arguments.device, &wanted, save)?;
     let (plan, save) = (&planned_table.plan, &planned_table.save);
-    let Some(go_ahead) = go_ahead else {
-        let command = Invitation::of(arguments.yes, destroy, arguments.busy_ok).text(
+    let Some(destroy_permission) = destroy_permission else {
+        let command = ConfirmationHint::of(arguments.yes, destroy, arguments.busy_ok).text(
             &plan.device.name,
             plan.in_the_way.as_deref(),
             plan.unseen.as_deref(),
@@ -37,24 +37,24 @@ pub fn partition(context: &Context, arguments: &Partition) -> Outcome {
             .output
             .tell(&context.output.broken(&text, Some(HANGING)));
     }
-    let report = planned_table.execute(&go_ahead, &identifiers())?;
+    let report = planned_table.execute(&destroy_permission, &identifiers())?;
     let text = table_report(plan, &report);
-    print_provision(context, plan, Some(&report), &text, way_back(&report))?;
+    print_provision(context, plan, Some(&report), &text, undo_hint(&report))?;
     Ok(Exit::Done)
 }
 
 /// Permission to carry it out, if both switches are given.
-pub(super) fn go_ahead(
+pub(super) fn destroy_permission(
     yes: bool,
     destroy: Option<&str>,
     busy_ok: bool,
-) -> Outcome<Option<GoAhead>> {
+) -> Outcome<Option<DestroyPermission>> {
     match (yes, destroy) {
         (true, None) => Err(Failure::usage(
             "--yes needs --destroy NAME, the kernel's name of the device whose data will be lost",
             "look at the plan without --yes first; its last line has the whole command",
         )),
-        (true, Some(name)) => Ok(Some(GoAhead {
+        (true, Some(name)) => Ok(Some(DestroyPermission {
             destroy: name.to_owned(),
             busy_ok,
         })),
@@ -62,8 +62,8 @@ pub(super) fn go_ahead(
     }
 }
 
-fn options(arguments: &Partition) -> Wish {
-    Wish {
+fn options(arguments: &Partition) -> PartitionOptions {
+    PartitionOptions {
         align_bytes: arguments.align.map_or(0, |align| align.bytes()),
         size_bytes: arguments.size.map(|size| size.bytes()),
         table: arguments.table.unwrap_or_default(),

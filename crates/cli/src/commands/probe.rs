@@ -6,7 +6,7 @@ use crate::show::line::{print_or, print_sheet};
 use crate::switches::probe::{Flash, Probe, Stripe, What};
 use stripewise_campaign::Permissions;
 use stripewise_campaign::probe::{
-    FlashWish, StripeOptions, flash as probe_flash, flash_sheet, stripe as probe_stripe,
+    FlashOptions, StripeOptions, flash as probe_flash, flash_sheet, stripe as probe_stripe,
     stripe_sheet,
 };
 use stripewise_units::ByteSize;
@@ -37,7 +37,7 @@ fn stripe(context: &Context, arguments: &Stripe) -> Outcome {
 }
 
 fn flash(context: &Context, arguments: &Flash) -> Outcome {
-    let options = FlashWish {
+    let options = FlashOptions {
         target: arguments.target.clone(),
         write_bytes: arguments.write.map(ByteSize::bytes),
         time_ns_max: arguments.time.0,

@@ -7,8 +7,8 @@ use crate::show::line::{marked_to_go_on, print_result};
 use crate::show::page::{check_outputs, format_of_answer, write_rendered};
 use crate::switches::qualify::Qualify;
 use stripewise_campaign::qualify::{
-    CommitRequest, ProductLine, Qualified, QualifyDesign, QualifyRequest, commit, product_lines,
-    product_text, qualify as measure, resume,
+    CommitRequest, ProductLine, QualifyDesign, QualifyRequest, QualifyResult, commit,
+    product_lines, product_text, qualify as measure, resume,
 };
 use stripewise_campaign::steps::pages::PictureLook;
 use stripewise_report::{Sheet, SheetTable};
@@ -64,13 +64,13 @@ fn request(context: &Context, arguments: &Qualify) -> Outcome<QualifyRequest> {
 }
 
 /// The answer in a line.
-pub(super) fn line(qualified: &Qualified) -> String {
+pub(super) fn line(qualified: &QualifyResult) -> String {
     let document = &qualified.document;
     let line = format!("{}: {}", document.target, qualified.line);
     marked_to_go_on(&line, &document.id, &qualified.sheet.pointers)
 }
 
-fn show(context: &Context, qualified: &Qualified) -> Outcome<()> {
+fn show(context: &Context, qualified: &QualifyResult) -> Outcome<()> {
     let sheet = || qualified.sheet.clone();
     print_result(context, &qualified.document, sheet, || line(qualified))
 }

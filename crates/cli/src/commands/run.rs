@@ -3,17 +3,19 @@
 use crate::commands::hosts::as_one;
 use crate::exit_codes::Exit;
 use crate::failure::Outcome;
+use crate::multi_host::MultiHost;
 use crate::request::{replay_of, request_of};
 use crate::show::context::Context;
 use crate::show::runs;
 use crate::switches::run::Run;
-use crate::together::Together;
 use std::path::Path;
 use std::rc::Rc;
-use stripewise_campaign::run::{Beside, Ran, replay, requirements as required, run as run_request};
+use stripewise_campaign::run::{
+    RunExtras, RunResult, replay, requirements as required, run as run_request,
+};
 use stripewise_campaign::steps::documents;
 use stripewise_conductor::measure::exit_of;
-use stripewise_conductor::start::AtInstant;
+use stripewise_conductor::start::ScheduledStart;
 use stripewise_lab::compare::Requirement;
 use stripewise_store::Store;
 
@@ -21,9 +23,11 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
     if let Some(trace) = &arguments.replay.trace {
         return replayed(context, arguments, trace);
     }
-    let together = context.together.as_deref();
-    let leads = together.is_none_or(Together::leads);
-    let read = leads.then(|| request_of(context, arguments)).transpose()?;
+    let multi_host = context.multi_host.as_deref();
+    let is_leader = multi_host.is_none_or(MultiHost::is_leader);
+    let read = is_leader
+        .then(|| request_of(context, arguments))
+        .transpose()?;
     if arguments.show_request {
         if let Some(request) = read {
             context
@@ -32,28 +36,28 @@ pub fn run(context: &Context, arguments: &Run) -> Outcome {
         }
         return Ok(Exit::Done);
     }
-    let request = match (together, read) {
-        (Some(together), read) => together.request(context, read)?,
+    let request = match (multi_host, read) {
+        (Some(multi_host), read) => multi_host.request(context, read)?,
         (None, read) => read.unwrap_or_default(),
     };
     let start = arguments.start_at.as_ref();
-    let start = start.map(|at| at.seen_from(context.wall())).transpose()?;
+    let start = start.map(|at| at.relative_to(context.wall())).transpose()?;
     let required = required(&request)?;
     let permissions = arguments.safety.permissions();
     let targets = request.jobs.iter().flat_map(|job| &job.targets);
     permissions.refuse_idle(&targets.map(String::as_str).collect::<Vec<_>>())?;
     let mut store = context.open_store()?;
-    let beside = Beside {
+    let extras = RunExtras {
         faults: arguments.how.inject.clone(),
-        companion: match together {
-            Some(together) => Some(together.companion()),
-            None => start.map(|first| Rc::new(AtInstant::new(first)) as Rc<_>),
+        companion: match multi_host {
+            Some(multi_host) => Some(multi_host.companion()),
+            None => start.map(|first| Rc::new(ScheduledStart::new(first)) as Rc<_>),
         },
     };
-    let ran = run_request(context, &mut store, request, &permissions, beside)?;
-    let ran = match together {
-        Some(together) if !together.leads() => return ran.ended.map(|()| Exit::Done),
-        Some(together) => as_one(context, together, &mut store, ran)?,
+    let ran = run_request(context, &mut store, request, &permissions, extras)?;
+    let ran = match multi_host {
+        Some(multi_host) if !multi_host.is_leader() => return ran.ended.map(|()| Exit::Done),
+        Some(multi_host) => as_one(context, multi_host, &mut store, ran)?,
         None => ran,
     };
     show(context, &store, arguments, &required, ran)
@@ -76,7 +80,7 @@ fn show(
     store: &Store,
     arguments: &Run,
     required: &[Requirement],
-    ran: Ran,
+    ran: RunResult,
 ) -> Outcome {
     let exit = exit_of(context, &ran.records);
     if ran.records.is_empty() {

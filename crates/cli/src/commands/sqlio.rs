@@ -36,13 +36,13 @@ pub fn sqlio(context: &Context, arguments: &Sqlio) -> Outcome {
     let label = arguments.label.as_deref();
     let drives = context.drives(&arguments.drive)?;
     let ran = run(context, &command, &drives, label, &permissions, &mut say)?;
-    tell(context, ran.record, ran.kept.is_ok());
-    ran.kept?;
+    tell(context, ran.record, ran.stored.is_ok());
+    ran.stored?;
     Ok(ran.exit)
 }
 
 /// Stripewise's own output on stderr, or the document on stdout.
-fn tell(context: &Context, record: RunRecord, is_kept: bool) {
+fn tell(context: &Context, record: RunRecord, is_stored: bool) {
     let document = document(vec![record]);
     if context.global.json {
         context.output.print_exact(&document.to_json());
@@ -51,10 +51,10 @@ fn tell(context: &Context, record: RunRecord, is_kept: bool) {
     for line in partial_lines(&document.runs) {
         say!(context.output, "{line}");
     }
-    let told = without_percentiles(&document.runs);
-    context.output.explain(&warnings_text(&told));
-    say_part!(context.output, "{}", options_here(&told));
-    if is_kept && !context.global.quiet {
+    let records_to_print = without_percentiles(&document.runs);
+    context.output.explain(&warnings_text(&records_to_print));
+    say_part!(context.output, "{}", options_here(&records_to_print));
+    if is_stored && !context.global.quiet {
         say_part!(context.output, "{}", runs::all_kept_line(&document.runs));
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::exit_codes::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::multi_host::{HostDocument, MultiHost};
 use crate::show::context::Context;
 use crate::show::line::{print_answer, print_or, print_result};
 use crate::switches::verify::Verify;
-use crate::together::{HostDocument, Together};
 use serde::Serialize;
 use std::path::Path;
 use stripewise_campaign::power_cut::{PowerCutOptions, WitnessPlace, after_cut, power_cut};
@@ -32,8 +32,8 @@ pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
         (None, None) if arguments.image => image(context, arguments)?,
         (None, None) => burn_in(context, arguments)?,
     };
-    if let Some(together) = context.together.as_deref() {
-        return of_all(context, together, &document);
+    if let Some(multi_host) = context.multi_host.as_deref() {
+        return of_all(context, multi_host, &document);
     }
     print_result(
         context,
@@ -46,36 +46,36 @@ pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
 
 /// The verdict, and the paths of kept files.
 fn in_line(document: &VerifyDocument) -> String {
-    let kept = document
+    let stored = document
         .targets
         .iter()
         .filter_map(|target| target.kept_at.as_deref());
-    kept.fold(verdict(document), |line, path| {
+    stored.fold(verdict(document), |line, path| {
         format!("{line} Its file: {path}")
     })
 }
 
 /// The findings of one of several hosts.
 #[derive(Serialize)]
-struct OfHost {
+struct HostVerification {
     host: String,
     #[serde(flatten)]
     document: VerifyDocument,
 }
 
 /// On the leading host: the findings of all, host by host. The worst decides.
-fn of_all(context: &Context, together: &dyn Together, own: &VerifyDocument) -> Outcome {
+fn of_all(context: &Context, multi_host: &dyn MultiHost, own: &VerifyDocument) -> Outcome {
     let text = |error: serde_json::Error| Failure::of(Exit::InputOutput, error);
-    let found = together.found(context, serde_json::to_value(own).map_err(text)?)?;
-    if !together.leads() {
+    let found = multi_host.found(context, serde_json::to_value(own).map_err(text)?)?;
+    if !multi_host.is_leader() {
         return Ok(exit_of(context, own));
     }
     let of_host = |found: HostDocument| {
         let document = serde_json::from_value(found.document).map_err(text)?;
         let host = found.host;
-        Ok(OfHost { host, document })
+        Ok(HostVerification { host, document })
     };
-    let all: Vec<OfHost> = found.into_iter().map(of_host).collect::<Outcome<_>>()?;
+    let all: Vec<HostVerification> = found.into_iter().map(of_host).collect::<Outcome<_>>()?;
     print_or(context, &all, || {
         for of in &all {
             let whole = || format!("{}:\n{}", of.host, context.sheet_text(&sheet(&of.document)));
@@ -145,13 +145,13 @@ fn judge_cut(context: &Context, arguments: &Verify, file: &Path) -> Outcome<Veri
 }
 
 fn burn_in(context: &Context, arguments: &Verify) -> Outcome<VerifyDocument> {
-    let together = context.together.as_deref();
-    let targets = match together {
-        Some(one) => one.targets(context, one.leads().then_some(&arguments.targets[..]))?,
+    let multi_host = context.multi_host.as_deref();
+    let targets = match multi_host {
+        Some(one) => one.targets(context, one.is_leader().then_some(&arguments.targets[..]))?,
         None => arguments.targets.clone(),
     };
     let options = VerifyOptions {
-        companion: together.map(Together::companion),
+        companion: multi_host.map(MultiHost::companion),
         ..options(arguments, targets)
     };
     let permissions = arguments.safety.permissions();

@@ -31,7 +31,7 @@ pub fn watch(context: &Context, arguments: &Watch) -> Outcome {
         return Ok(Exit::Done);
     }
     let (mut cursor, mut seen, mut without, mut any) =
-        (Cursor::default(), Seen::default(), 0, false);
+        (Cursor::default(), PrintedRuns::default(), 0, false);
     let mut screen = Screen::default();
     loop {
         let looked = now(&view, &cursor)?;
@@ -169,12 +169,12 @@ fn curve(rates: &[f64]) -> String {
 
 /// Runs whose heading was printed, and printed warnings.
 #[derive(Default)]
-struct Seen {
+struct PrintedRuns {
     runs: BTreeSet<String>,
     warnings: BTreeSet<(String, String)>,
 }
 
-impl Seen {
+impl PrintedRuns {
     /// What is new, as lines.
     fn lines(&mut self, looked: &Now) -> String {
         let mut text = String::new();

@@ -15,41 +15,41 @@ use stripewise_units::{NameText, counted, format_duration};
 
 /// Prints the results, writes the page, and returns the exit.
 pub fn show(context: &Context, session: &LayoutsSession, report: Option<&Path>) -> Outcome {
-    let kept = &session.kept;
-    let FoundLayouts { record, exit } = kept.found();
+    let stored = &session.stored;
+    let FoundLayouts { record, exit } = stored.found();
     let sheet = || {
-        let mut sheet = kept.sheet(&record, context.global.explain);
-        if session.is_kept {
-            sheet.pointers = pointers(context, kept, &record);
+        let mut sheet = stored.sheet(&record, context.global.explain);
+        if session.is_stored {
+            sheet.pointers = pointers(context, stored, &record);
         }
         sheet
     };
     let line = || line(context, session, &record);
-    print_result(context, &kept.document(&record), sheet, line)?;
+    print_result(context, &stored.document(&record), sheet, line)?;
     if let Some(path) = report {
-        write(context, kept, &record, path)?;
+        write(context, stored, &record, path)?;
     }
     Ok(exit)
 }
 
 /// The choice and its gain: the first sentences are the most important.
 fn line(context: &Context, session: &LayoutsSession, record: &AdviceRecord) -> String {
-    let kept = &session.kept;
+    let stored = &session.stored;
     let first: Vec<&str> = record
         .sentences
         .iter()
         .take(2)
         .map(String::as_str)
         .collect();
-    let found = format!("{}: {}{}", kept.target, partial(kept), first.join(" "));
-    match session.is_kept {
-        true => marked_to_go_on(&found, &kept.id, &pointers(context, kept, record)),
+    let found = format!("{}: {}{}", stored.target, partial(stored), first.join(" "));
+    match session.is_stored {
+        true => marked_to_go_on(&found, &stored.id, &pointers(context, stored, record)),
         false => found,
     }
 }
 
-fn partial(kept: &StoredLayouts) -> &'static str {
-    match kept.status() {
+fn partial(stored: &StoredLayouts) -> &'static str {
+    match stored.status() {
         Status::Partial => "partial: ",
         _ => "",
     }
@@ -58,16 +58,16 @@ fn partial(kept: &StoredLayouts) -> &'static str {
 /// The commands that show it again or continue it, and the commands that make the layout.
 fn pointers(
     context: &Context,
-    kept: &StoredLayouts,
+    stored: &StoredLayouts,
     record: &AdviceRecord,
 ) -> Vec<(String, String)> {
-    let id = context.short_name(&kept.id);
-    let is_over = kept.is_over() || !kept.can_go_on();
-    let passes = counted(kept.measured.passes.len(), "pass", "passes");
+    let id = context.short_name(&stored.id);
+    let is_over = stored.is_over() || !stored.can_go_on();
+    let passes = counted(stored.measured.passes.len(), "pass", "passes");
     let saved = format!(
         "{}{passes} in {}",
-        partial(kept),
-        format_duration(kept.elapsed_ns)
+        partial(stored),
+        format_duration(stored.elapsed_ns)
     );
     let what = match (is_over, record.commands.is_empty()) {
         (true, false) => "  (--explain: commands, all layouts)",
@@ -84,12 +84,12 @@ fn pointers(
 
 fn write(
     context: &Context,
-    kept: &StoredLayouts,
+    stored: &StoredLayouts,
     record: &AdviceRecord,
     path: &Path,
 ) -> Outcome<()> {
-    let asked = ReportFormat::of_file(path).unwrap_or(ReportFormat::Html);
-    let is_picture = matches!(asked, ReportFormat::Svg | ReportFormat::Png);
+    let requested = ReportFormat::of_file(path).unwrap_or(ReportFormat::Html);
+    let is_picture = matches!(requested, ReportFormat::Svg | ReportFormat::Png);
     if is_picture && advice_charts(record).is_empty() {
         context.note(format!(
             "{} was not written: there is nothing to draw before layouts can be judged",
@@ -98,9 +98,9 @@ fn write(
         return Ok(());
     }
     let look = PictureLook::default();
-    let page = match kept.page(record, asked, &look)? {
+    let page = match stored.page(record, requested, &look)? {
         // The answer is not made of runs.
-        None => kept.page(record, ReportFormat::Html, &look)?,
+        None => stored.page(record, ReportFormat::Html, &look)?,
         page => page,
     };
     let bytes = page.map(|page| page.bytes).unwrap_or_default();

@@ -1,11 +1,11 @@
 //! What every command works with: switches, and the context of its use case.
 
+use crate::multi_host::MultiHost;
 use crate::show::observer::{Lines, Terminal};
 use crate::show::style::Style;
 use crate::show::terminal::Output;
 use crate::surroundings::{Surroundings, Variable};
 use crate::switches::Global;
-use crate::together::Together;
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Deref;
@@ -30,7 +30,7 @@ pub struct Context {
     /// The output streams.
     pub output: Rc<Output>,
     /// The other hosts, if several do the same.
-    pub together: Option<Rc<dyn Together>>,
+    pub multi_host: Option<Rc<dyn MultiHost>>,
     variable: Variable,
     /// The context of the use case.
     inner: stripewise_campaign::Context,
@@ -90,18 +90,19 @@ pub fn host_name() -> String {
 
 /// Processes messages of other hosts whenever an event occurs here. Only the leading
 /// host shows events; the others show only what rank 0 can no longer report.
-struct Looking {
+struct HostPollingObserver {
     inner: Box<dyn Observer>,
-    together: Rc<dyn Together>,
+    multi_host: Rc<dyn MultiHost>,
 }
 
-impl Observer for Looking {
-    fn hear(&self, event: &Event<'_>) {
-        self.together.look();
+impl Observer for HostPollingObserver {
+    fn on_event(&self, event: &Event<'_>) {
+        self.multi_host.look();
         // Without rank 0, no other process reports it.
-        let is_alone = || matches!(event, Event::Note { .. }) && !self.together.losses().is_empty();
-        if self.together.leads() || is_alone() {
-            self.inner.hear(event);
+        let is_alone =
+            || matches!(event, Event::Note { .. }) && !self.multi_host.losses().is_empty();
+        if self.multi_host.is_leader() || is_alone() {
+            self.inner.on_event(event);
         }
     }
 }
@@ -121,11 +122,11 @@ impl Context {
             true => Box::new(Lines(Rc::clone(&output))),
             false => Box::new(Terminal::new(Rc::clone(&output), global.quiet)),
         };
-        let together = surroundings.together;
-        let observer: Box<dyn Observer> = match &together {
-            Some(together) => Box::new(Looking {
+        let multi_host = surroundings.multi_host;
+        let observer: Box<dyn Observer> = match &multi_host {
+            Some(multi_host) => Box::new(HostPollingObserver {
                 inner: observer,
-                together: Rc::clone(together),
+                multi_host: Rc::clone(multi_host),
             }),
             None => observer,
         };
@@ -151,7 +152,7 @@ impl Context {
             style: Style::of(&global, output.stdout_is_terminal(), no_colour),
             global,
             output,
-            together,
+            multi_host,
             variable,
             inner: stripewise_campaign::Context::new(inner),
         })

@@ -5,7 +5,7 @@ use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::line::{marked_to_go_on, print_answer, print_or};
-use crate::switches::hints::word_warnings;
+use crate::switches::hints::replace_hints;
 use stripewise_campaign::steps::experiment::answer::Answer;
 use stripewise_campaign::steps::experiment::session::ExperimentSession;
 use stripewise_lab::experiment::Ended;
@@ -18,12 +18,12 @@ use stripewise_units::format_duration;
 const OF_PERCENTILES: [&str; 2] = ["few-operations", "few-for-p999"];
 
 /// Shows the results of a session before a failure, then the failure.
-pub fn conclude(context: &Context, sitting: ExperimentSession) -> Outcome {
-    let exit = match &sitting.answer {
+pub fn conclude(context: &Context, session: ExperimentSession) -> Outcome {
+    let exit = match &session.answer {
         Some(answer) => print(context, answer)?,
         None => Exit::Done,
     };
-    sitting.ended.map(|()| exit)
+    session.ended.map(|()| exit)
 }
 
 /// Prints it, and returns the exit.
@@ -36,13 +36,13 @@ fn print(context: &Context, answer: &Answer) -> Outcome {
 
 fn line(context: &Context, answer: &Answer) -> String {
     let found = experiment_line(&answer.comparisons);
-    let partial = match answer.kept.ended {
+    let partial = match answer.stored.ended {
         Some(ended) if ended.finished() => "",
         _ => "partial: ",
     };
-    let line = format!("{}: {partial}{found}", answer.kept.target);
-    match answer.is_kept {
-        true => marked_to_go_on(&line, &answer.kept.id, &pointers(context, answer)),
+    let line = format!("{}: {partial}{found}", answer.stored.target);
+    match answer.is_stored {
+        true => marked_to_go_on(&line, &answer.stored.id, &pointers(context, answer)),
         false => line,
     }
 }
@@ -50,7 +50,7 @@ fn line(context: &Context, answer: &Answer) -> String {
 fn text(context: &Context, answer: &Answer) -> String {
     let runs = worth_showing(context, answer);
     let mut sheet = comparison_sheet(&answer.comparisons, &runs, context.global.explain);
-    if answer.is_kept {
+    if answer.is_stored {
         sheet.pointers = pointers(context, answer);
     }
     context.sheet_text(&sheet)
@@ -59,7 +59,7 @@ fn text(context: &Context, answer: &Answer) -> String {
 /// The runs without irrelevant notes: the precision of percentiles of single runs
 /// matters only if latencies are compared.
 fn worth_showing(context: &Context, answer: &Answer) -> Vec<RunRecord> {
-    let throughput = answer.kept.plan.metric.more_is_better();
+    let throughput = answer.stored.plan.metric.more_is_better();
     let mut records = answer.records.clone();
     for record in &mut records {
         for job in &mut record.jobs {
@@ -68,20 +68,20 @@ fn worth_showing(context: &Context, answer: &Answer) -> Vec<RunRecord> {
         }
     }
     let words = context.output.words();
-    word_warnings(&mut records, |hint| words.hint(hint));
+    replace_hints(&mut records, |hint| words.hint(hint));
     records
 }
 
 /// How much was measured, and the commands that show it again or continue it.
 fn pointers(context: &Context, answer: &Answer) -> Vec<(String, String)> {
-    let id = context.short_name(&answer.kept.id);
+    let id = context.short_name(&answer.stored.id);
     let how = format!(
         "{} blocks, {} runs in {}",
         answer.blocks.len(),
         answer.records.len(),
-        format_duration(answer.kept.elapsed_ns)
+        format_duration(answer.stored.elapsed_ns)
     );
-    let finished = answer.kept.ended.is_some_and(Ended::finished);
+    let finished = answer.stored.ended.is_some_and(Ended::finished);
     let resume = format!("stripewise lab resume {id}");
     let further = match (answer.hosts(), finished) {
         (None, true) => again_by(resume + "  (continues with --time, --blocks or --precision)"),
@@ -90,7 +90,7 @@ fn pointers(context: &Context, answer: &Answer) -> Vec<(String, String)> {
         (Some(_), true) => again_by(resume),
         (Some(_), false) => again(&id),
     };
-    let saved = match (finished, answer.kept.ended) {
+    let saved = match (finished, answer.stored.ended) {
         (true, _) => how,
         (false, Some(ended)) => format!("partial: {how}; {}", ended.words()),
         (false, None) => format!("partial: {how}; it did not end as planned"),

@@ -59,9 +59,9 @@ pub fn stored(document: &Document) -> String {
     named(document, |_| true)
 }
 
-fn named(document: &Document, is_kept: impl Fn(&RunRecord) -> bool) -> String {
+fn named(document: &Document, is_stored: impl Fn(&RunRecord) -> bool) -> String {
     let line = document_line(document);
-    match document.runs.iter().find(|run| is_kept(run)) {
+    match document.runs.iter().find(|run| is_stored(run)) {
         Some(run) => marked(&line, run.series.as_deref().unwrap_or(&run.id)),
         None => line,
     }

@@ -60,7 +60,7 @@ impl Terminal {
 }
 
 impl Observer for Terminal {
-    fn hear(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         match event {
             Event::Plan { text } | Event::Status { text } if !self.quiet => {
                 self.above(|| self.output.explain(&format!("{text}\n")));
@@ -98,7 +98,7 @@ fn warn(output: &Output, code: Option<&str>, text: &str, hint: Option<&Hint>) {
 pub struct Lines(pub Rc<Output>);
 
 impl Observer for Lines {
-    fn hear(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         self.0.print_line(event);
     }
 }

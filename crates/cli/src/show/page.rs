@@ -115,7 +115,7 @@ pub fn say_written(context: &Context, path: &Path) {
 
 /// The default report of a bench: `reports/ID.html` in the
 /// directory of the store.
-pub fn write_beside_store(
+pub fn write_next_to_store(
     context: &Context,
     store: &Store,
     document: Document,

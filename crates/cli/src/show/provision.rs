@@ -25,18 +25,18 @@ pub fn print_provision<Plan: Serialize, Report: Serialize>(
 }
 
 /// The command to type.
-pub struct Invitation {
+pub struct ConfirmationHint {
     missing: String,
     busy_ok: bool,
 }
 
-impl Invitation {
+impl ConfirmationHint {
     pub fn of(yes: bool, destroy: Option<&str>, busy_ok: bool) -> Self {
         let missing = match (yes, destroy) {
             (false, Some(_)) => "--yes".to_owned(),
             _ => String::new(),
         };
-        Invitation { missing, busy_ok }
+        ConfirmationHint { missing, busy_ok }
     }
 
     /// `unseen`: it cannot be determined whether a program has the device open.

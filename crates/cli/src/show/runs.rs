@@ -44,8 +44,8 @@ pub fn print_sheet(
 /// The commands that show runs that were just made, by the current state of the store; nothing
 /// for runs it does not have.
 pub fn again(store: &Store, runs: &[RunRecord]) -> Vec<(String, String)> {
-    let kept: Vec<&RunRecord> = runs.iter().filter(|run| store.keeps(&run.id)).collect();
-    let Some(first) = kept.first() else {
+    let stored: Vec<&RunRecord> = runs.iter().filter(|run| store.keeps(&run.id)).collect();
+    let Some(first) = stored.first() else {
         return Vec::new();
     };
     let is_bench = runs.iter().any(|run| run.latency_limit.is_some());
@@ -54,8 +54,8 @@ pub fn again(store: &Store, runs: &[RunRecord]) -> Vec<(String, String)> {
         false => "--explain",
     };
     let mut all = Vec::new();
-    if kept.len() < runs.len() {
-        let saved = format!("{} of {} runs", kept.len(), runs.len());
+    if stored.len() < runs.len() {
+        let saved = format!("{} of {} runs", stored.len(), runs.len());
         all.push(("Saved".to_owned(), saved));
     }
     all.push(match (&first.series, runs) {

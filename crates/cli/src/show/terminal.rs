@@ -55,7 +55,7 @@ pub struct Output {
     /// stdout holds JSON lines, with the document as the last one.
     events: Cell<bool>,
     /// Something was measured and stored, so that it can be shown again.
-    kept: Cell<bool>,
+    stored: Cell<bool>,
     /// The parsed command's names for the options of a run.
     words: OnceCell<Words>,
     /// Columns at which text is wrapped, if requested.
@@ -97,7 +97,7 @@ impl Output {
             is_of_process,
             document: Cell::new(false),
             events: Cell::new(false),
-            kept: Cell::new(false),
+            stored: Cell::new(false),
             words: OnceCell::new(),
             columns: Cell::new(None),
         }
@@ -105,7 +105,7 @@ impl Output {
 
     /// Results are stored, even if the text about them is lost.
     pub fn expect_no_loss(&self) {
-        self.kept.set(true);
+        self.stored.set(true);
     }
 
     /// From now on, only the requested document goes to stdout, and no text
@@ -125,7 +125,7 @@ impl Output {
     }
 
     /// From now on, hints are worded for the parsed command.
-    pub fn word_for(&self, words: Words) {
+    pub fn reworded(&self, words: Words) {
         let _ = self.words.set(words);
     }
 
@@ -137,8 +137,8 @@ impl Output {
     /// From now on, text is wrapped to the columns given by `COLUMNS`, else to those of the
     /// terminal. A pipe gets lines as they are, unless their width is given.
     pub fn fit(&self, variable: &dyn Fn(&str) -> Option<OsString>) {
-        let asked = || variable("COLUMNS")?.into_string().ok()?.trim().parse().ok();
-        let columns: Option<usize> = asked().or_else(|| self.terminal_columns());
+        let requested = || variable("COLUMNS")?.into_string().ok()?.trim().parse().ok();
+        let columns: Option<usize> = requested().or_else(|| self.terminal_columns());
         self.columns
             .set(columns.map(|columns| columns.max(COLUMNS_MIN)));
     }
@@ -190,12 +190,12 @@ impl Output {
     }
 
     /// Prints what the user requested from the command-line parser, in its colours.
-    pub fn print_clap(&self, asked: &clap::Error) {
+    pub fn print_clap(&self, requested: &clap::Error) {
         if !self.is_of_process {
-            return self.print(asked.render().to_string().as_bytes());
+            return self.print(requested.render().to_string().as_bytes());
         }
         // clap decides on colour by stream; truncated text is no help.
-        let printed = asked.print().and_then(|()| std::io::stdout().flush());
+        let printed = requested.print().and_then(|()| std::io::stdout().flush());
         self.stdout.note_error(printed);
     }
 
@@ -217,7 +217,7 @@ impl Output {
     /// pipe is not a failure: its reader has enough.
     pub fn unwritten(&self) -> Option<Failure> {
         let error = self.stdout.loss()?;
-        let room = match self.kept.get() {
+        let room = match self.stored.get() {
             true => {
                 "make room where it goes; nothing that was measured is lost: `stripewise history` lists it"
             }

@@ -126,7 +126,7 @@ impl Words {
 
 /// Words the hints of all warnings for people; records in the store and in JSON keep
 /// theirs.
-pub fn word_warnings(records: &mut [RunRecord], word: impl Fn(&Hint) -> String) {
+pub fn replace_hints(records: &mut [RunRecord], word: impl Fn(&Hint) -> String) {
     for record in records {
         let jobs = record.jobs.iter_mut().flat_map(|job| &mut job.warnings);
         for warning in jobs.chain(&mut record.warnings) {
@@ -178,7 +178,7 @@ const OTHER_TOOLS: [(&str, &str); 21] = [
 ];
 
 /// Those with several equivalents here, or none.
-const SAID_OTHERWISE: [(&[&str], &str); 5] = [
+const HINT_OVERRIDES: [(&[&str], &str); 5] = [
     (
         &["rw", "readwrite"],
         "`stripewise run` has --read, --write and --read-percent N for that, with --random or --sequential",
@@ -219,7 +219,7 @@ pub fn meant(unknown: &str, words: &[String]) -> Option<String> {
                 .to_owned(),
         );
     }
-    let mut otherwise = SAID_OTHERWISE.iter();
+    let mut otherwise = HINT_OVERRIDES.iter();
     if let Some((_, text)) = otherwise.find(|(theirs, _)| theirs.contains(&typed)) {
         return Some((*text).to_owned());
     }
@@ -259,7 +259,7 @@ pub fn meant(unknown: &str, words: &[String]) -> Option<String> {
 }
 
 /// Words of other programs and of habit in place of a command, and their equivalents here.
-const SAID_FOR_COMMANDS: [(&[&str], &str); 9] = [
+const COMMAND_HINTS: [(&[&str], &str); 9] = [
     (&["version"], "`stripewise --version` prints the version"),
     (
         &["list", "ls", "show", "results", "runs"],
@@ -306,7 +306,7 @@ const USUAL: [(&str, &str); 5] = [
 
 /// What was probably meant by a word that is not a command: a command, an equivalent of another
 /// word, a product, or a target.
-pub fn command_meant(unknown: &str, words: &[String]) -> Option<String> {
+pub fn intended_command(unknown: &str, words: &[String]) -> Option<String> {
     let root = Cli::command();
     let (path, command) = named(&root, words);
     let names = command.get_subcommands().filter(|one| !one.is_hide_set());
@@ -318,7 +318,7 @@ pub fn command_meant(unknown: &str, words: &[String]) -> Option<String> {
         return Some(format!("did you mean `stripewise {path} {usual} {name}`?"));
     }
     let typed = unknown.to_ascii_lowercase();
-    let mut otherwise = SAID_FOR_COMMANDS.iter();
+    let mut otherwise = COMMAND_HINTS.iter();
     if let Some((_, text)) = otherwise.find(|(theirs, _)| theirs.contains(&typed.as_str())) {
         return Some((*text).to_owned());
     }

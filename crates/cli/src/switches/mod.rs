@@ -219,7 +219,7 @@ pub fn number(text: &str) -> Result<f64, ParseError> {
 impl Command {
     /// Whether a signal may end it anywhere: it measures nothing and changes nothing but the
     /// store, in one transaction.
-    pub fn may_end_anywhere(&self) -> bool {
+    pub fn ignore_broken_pipe(&self) -> bool {
         matches!(
             self,
             Command::Baseline(_)

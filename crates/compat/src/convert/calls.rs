@@ -103,12 +103,12 @@ fn is_value_of_switch(before: &str) -> bool {
 /// The error for switches that begin with a typographic dash.
 pub(super) fn dashes(words: &str, names: &[&str]) -> Option<String> {
     let rest = behind_program(words, names, |rest| rest.starts_with(is_typeset_dash))?;
-    wrong_word(rest.split(' ').next().unwrap_or(rest))
+    wrong_keyword(rest.split(' ').next().unwrap_or(rest))
 }
 
 /// Why a word of a call is invalid: it is typographic, a variable or a placeholder, or the call
 /// continues on the next line.
-pub(super) fn wrong_word(word: &str) -> Option<String> {
+pub(super) fn wrong_keyword(word: &str) -> Option<String> {
     if matches!(word, "`" | "^" | "\\") {
         return Some(format!(
             "goes on in the next line ({word}): write it in one"

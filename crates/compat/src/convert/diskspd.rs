@@ -3,7 +3,7 @@
 //! after 5 s of warm-up, caches on.
 
 use super::Surroundings;
-use super::calls::{Words, add_target, behind_program, dashes, each_call, wrong_word};
+use super::calls::{Words, add_target, behind_program, dashes, each_call, wrong_keyword};
 use super::plan::{JobText, PlanText};
 use crate::Error;
 use crate::quantity::number_and_unit;
@@ -112,7 +112,7 @@ fn load_of(call: &str, line: u64, plan: &mut PlanText) -> Result<Load, String> {
             "output is not redirected to files: results are kept in the store",
         );
     }
-    if let Some(why) = words.words.iter().find_map(|word| wrong_word(word)) {
+    if let Some(why) = words.words.iter().find_map(|word| wrong_keyword(word)) {
         return Err(why);
     }
     // DiskSpd reads the block size first: other switches use it as a unit.

@@ -2,7 +2,9 @@
 
 use super::fio_options::{keeps_random_map, refused, split};
 use super::plan::{JobText, PlanText};
-use crate::fio::{Fate, Options, cache, fate, gap, is_neutral, name_of, names, put, size, think};
+use crate::fio::{
+    Conversion, Options, cache, fate, gap, is_neutral, name_of, names, put, size, think,
+};
 use crate::text::lines;
 use crate::{Error, LineProblem};
 use std::collections::BTreeMap;
@@ -180,17 +182,17 @@ fn unreadable(key: &str, value: &str, length: usize) -> Option<String> {
 /// Whether an option contributes to the job; one that does not affect the load is skipped.
 fn is_carried(key: &str, value: &str, line: u64, plan: &mut PlanText) -> Result<bool, LineProblem> {
     match fate(key) {
-        Fate::Carried => Ok(true),
-        Fate::Left(None) => {
+        Conversion::Carried => Ok(true),
+        Conversion::Left(None) => {
             plan.leave_out(key, line);
             Ok(false)
         }
-        Fate::Refused if is_neutral(key, value) => Ok(false),
-        Fate::Left(Some(instead)) => {
+        Conversion::Refused if is_neutral(key, value) => Ok(false),
+        Conversion::Left(Some(instead)) => {
             plan.note(line, format!("{key}: {instead}"));
             Ok(false)
         }
-        Fate::Refused => Err(LineProblem {
+        Conversion::Refused => Err(LineProblem {
             line,
             reason: format!(
                 "has {key}, which a plan cannot express: without it the load would be different"

@@ -168,13 +168,13 @@ pub(super) fn split(options: &Options) -> Result<Option<Vec<(u64, u8)>>, String>
         shares.push((size(bytes).ok_or_else(bad)?, share));
     }
     // Sizes without a percentage share the remainder evenly.
-    let said: u32 = shares
+    let stated_percent: u32 = shares
         .iter()
         .filter_map(|(_, share)| *share)
         .map(u32::from)
         .sum();
     let open = shares.iter().filter(|(_, share)| share.is_none()).count() as u32;
-    let left = 100_u32.checked_sub(said).ok_or_else(bad)?;
+    let left = 100_u32.checked_sub(stated_percent).ok_or_else(bad)?;
     let each = left.checked_div(open).unwrap_or(0);
     if each * open != left {
         return Err(format!(

@@ -65,7 +65,7 @@ pub(super) struct PlanText {
     pub(super) alone: bool,
     pub(super) jobs: Vec<JobText>,
     pub(super) notes: Vec<Note>,
-    said: HashSet<String>,
+    noted: HashSet<String>,
     /// Options without a counterpart that do not affect the load, and the line of the first.
     left_out: Vec<String>,
     left_out_line: u64,
@@ -79,7 +79,7 @@ impl PlanText {
             alone: true,
             jobs: Vec::new(),
             notes: Vec::new(),
-            said: HashSet::new(),
+            noted: HashSet::new(),
             left_out: Vec::new(),
             left_out_line: 0,
         }
@@ -88,7 +88,7 @@ impl PlanText {
     /// Notes what is not converted; a note made for one line is not repeated for others.
     pub(super) fn note(&mut self, line: u64, message: impl Into<String>) {
         let message = message.into();
-        if self.said.len() < 1_000 && self.said.insert(message.clone()) {
+        if self.noted.len() < 1_000 && self.noted.insert(message.clone()) {
             self.notes.push(Note {
                 line: Some(line),
                 message,

@@ -1,7 +1,7 @@
 //! A batch file that calls SQLIO: each call becomes a job; jobs run one after the other.
 
 use super::Surroundings;
-use super::calls::{Words, add_target, dashes, each_call, wrong_word};
+use super::calls::{Words, add_target, dashes, each_call, wrong_keyword};
 use super::plan::{JobText, PlanText};
 use crate::Error;
 use crate::sqlio::command::{Affinity, Command};
@@ -53,7 +53,7 @@ fn call_of(
     if words.redirected {
         plan.note(line.number, "output is not redirected to files: results are kept in the store, `stripewise report` writes them out");
     }
-    if let Some(why) = words.words.iter().find_map(|word| wrong_word(word)) {
+    if let Some(why) = words.words.iter().find_map(|word| wrong_keyword(word)) {
         return Err(why);
     }
     let command = Command::parse(&words.words).map_err(|error| bare(&error))?;
@@ -80,9 +80,9 @@ fn call_of(
 
 /// The message of an error without the name of its source.
 fn bare(error: &Error) -> String {
-    let said = error.to_string();
+    let message = error.to_string();
     let prefix = format!("{}: ", error.source_name());
-    said.strip_prefix(&prefix).unwrap_or(&said).to_owned()
+    message.strip_prefix(&prefix).unwrap_or(&message).to_owned()
 }
 
 fn say(command: &Command, line: u64, plan: &mut PlanText) {

@@ -102,26 +102,26 @@ fn all_seventy_two_published_iops_differences_come_out_as_printed() {
 #[test]
 fn misprints_are_found_by_rule_and_nothing_else_is() {
     let found: Vec<Vec<String>> = all().into_iter().map(|table| table.notes).collect();
-    let told = |notes: &[String]| -> Vec<String> {
+    let result = |notes: &[String]| -> Vec<String> {
         let misprints = notes.iter().filter(|note| note.contains("do not fit"));
         misprints.cloned().collect()
     };
     assert_eq!(
-        told(&found[0]),
+        result(&found[0]),
         [
             "the printed MB/s do not fit the IOPS: sequential write, 32 threads, 64K: 78.46 for 9,772.27 IOPS x 8K = 76.35."
         ]
     );
     // The same measurements are a column of the other table of 2007.
     assert_eq!(
-        told(&found[1]),
+        result(&found[1]),
         [
             "the printed MB/s do not fit the IOPS: sequential write, 32 threads, 4K: 78.46 for 9,772.27 IOPS x 8K = 76.35."
         ]
     );
     assert!(found[2].is_empty());
     assert_eq!(
-        told(&found[3]),
+        result(&found[3]),
         [
             "the printed MB/s do not fit the IOPS: random read, 1024 outstanding: 20.54 for 488.68 IOPS x 64K = 30.54."
         ]

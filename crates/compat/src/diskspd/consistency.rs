@@ -71,15 +71,15 @@ pub(super) fn of_totals(measured_ns: u64, [total, read, write]: [&TotalRow; 3]) 
     for (name, row) in [("Total", total), ("Read", read), ("Write", write)] {
         let per_second = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
         let mib = row.bytes as f64 / 1_048_576.0;
-        for (what, said, follows) in [
+        for (what, stated, follows) in [
             ("I/O per s", row.iops, per_second(row.operations as f64)),
             ("MiB/s", row.mib_per_s, per_second(mib)),
         ] {
             // The time is rounded too, which matters in short runs.
             let off = HUNDREDTH_OFF + follows * (HUNDREDTH_OFF / seconds.max(0.01) + 0.000_5);
-            if (said - follows).abs() > off {
+            if (stated - follows).abs() > off {
                 return Some(format!(
-                    "report {said:.2} {what} in the table {name} IO, and {follows:.2} follow from the counts and the time"
+                    "report {stated:.2} {what} in the table {name} IO, and {follows:.2} follow from the counts and the time"
                 ));
             }
         }

@@ -6,41 +6,44 @@ use stripewise_workload::{CacheMode, Pattern};
 
 /// Lines about caches. One about write-through alone modifies an earlier line; a cache disabled on
 /// the local side only has no equivalent cache mode.
-const CACHES: [(&str, Said); 9] = [
-    ("using software cache", Said::Mode(CacheMode::Buffered)),
+const CACHES: [(&str, CacheLine); 9] = [
+    ("using software cache", CacheLine::Mode(CacheMode::Buffered)),
     (
         "using software and hardware write cache",
-        Said::Mode(CacheMode::Buffered),
+        CacheLine::Mode(CacheMode::Buffered),
     ),
     (
         "using software and hardware cache",
-        Said::Mode(CacheMode::Buffered),
+        CacheLine::Mode(CacheMode::Buffered),
     ),
-    ("software cache disabled", Said::Mode(CacheMode::Direct)),
+    (
+        "software cache disabled",
+        CacheLine::Mode(CacheMode::Direct),
+    ),
     (
         "software and hardware write cache disabled",
-        Said::Mode(CacheMode::DirectSync),
+        CacheLine::Mode(CacheMode::DirectSync),
     ),
     (
         "software and hardware cache disabled",
-        Said::Mode(CacheMode::DirectSync),
+        CacheLine::Mode(CacheMode::DirectSync),
     ),
     (
         "hardware write cache disabled, writethrough on",
-        Said::WriteThrough,
+        CacheLine::WriteThrough,
     ),
     (
         "hardware and software write caches disabled, writethrough on",
-        Said::WriteThrough,
+        CacheLine::WriteThrough,
     ),
-    ("memory mapped I/O enabled", Said::NoModeOfOurs),
+    ("memory mapped I/O enabled", CacheLine::UnsupportedMode),
 ];
 
 #[derive(Clone, Copy)]
-enum Said {
+enum CacheLine {
     Mode(CacheMode),
     WriteThrough,
-    NoModeOfOurs,
+    UnsupportedMode,
 }
 
 /// Parses a parameter of the whole time span; returns whether the line was one.
@@ -81,18 +84,18 @@ pub(super) fn target_parameter(target: &mut Target, words: &str) {
     if words.contains("writethrough o") {
         target.cache_by_default = false;
     }
-    if let Some((_, said)) = CACHES.iter().find(|(line, _)| words.starts_with(line)) {
+    if let Some((_, cache_line)) = CACHES.iter().find(|(line, _)| words.starts_with(line)) {
         // Since 2.0.17 two lines describe both caches.
         let of_one = ["using software cache", "software cache disabled"];
         target.cache_by_default |= of_one.contains(&words);
-        match said {
-            Said::Mode(mode) => target.cache = Some(*mode),
-            Said::WriteThrough => {
+        match cache_line {
+            CacheLine::Mode(mode) => target.cache = Some(*mode),
+            CacheLine::WriteThrough => {
                 target.cache = target
                     .cache
                     .map(|mode| CacheMode::of(mode.is_direct(), true));
             }
-            Said::NoModeOfOurs => target.cache = None,
+            CacheLine::UnsupportedMode => target.cache = None,
         }
     } else if words == "performing read test" {
         target.read_percent = Some(100);

@@ -57,7 +57,7 @@ pub(crate) struct Reader {
     part: Part,
     table: Table,
     /// Requested parameters, by time span.
-    asked: Vec<TimeSpan>,
+    requested: Vec<TimeSpan>,
     /// The result being read, and the line of its heading.
     open: Option<(u64, Open)>,
     /// Text of the result so far, for its id.
@@ -94,7 +94,7 @@ impl Reader {
             },
             part: Part::Outside,
             table: Table::None,
-            asked: Vec::new(),
+            requested: Vec::new(),
             open: None,
             content: String::new(),
             number: 0,
@@ -150,10 +150,10 @@ impl Reader {
     /// Checks that results of all requested time spans are present, and reports missing ones.
     fn close_invocation(&mut self, out: &mut Out<'_>) {
         self.close_result(out);
-        let (asked, found) = (self.asked.len() as u64, self.number);
-        if self.part == Part::Results && found > 0 && found < asked {
+        let (requested, found) = (self.requested.len() as u64, self.number);
+        if self.part == Part::Results && found > 0 && found < requested {
             out.note(self.frame.line, format!(
-                    "begins an output that asks for {asked} time spans and has results of {found}: it is truncated"
+                    "begins an output that asks for {requested} time spans and has results of {found}: it is truncated"
                 ));
         }
     }
@@ -167,7 +167,7 @@ impl Reader {
             ..Frame::default()
         };
         self.part = Part::Parameters;
-        self.asked.clear();
+        self.requested.clear();
         self.number = 0;
     }
 
@@ -182,7 +182,10 @@ impl Reader {
         self.part = Part::Results;
         self.table = Table::None;
         self.content.clear();
-        let span = self.asked.get(self.number as usize).or(self.asked.last());
+        let span = self
+            .requested
+            .get(self.number as usize)
+            .or(self.requested.last());
         let span = span.cloned().unwrap_or_default();
         let open = Open {
             latencies: span.measures_latency,
@@ -224,10 +227,10 @@ impl Reader {
 
     fn parameter(&mut self, line: u64, words: &str, out: &mut Out<'_>) {
         if words.starts_with("timespan:") {
-            if self.asked.len() >= SPANS_MAX {
+            if self.requested.len() >= SPANS_MAX {
                 return out.problem(line, "exceeds the maximum number of time spans");
             }
-            self.asked.push(TimeSpan::default());
+            self.requested.push(TimeSpan::default());
             return;
         }
         if let Some(name) = words.strip_prefix("computer name:") {
@@ -238,11 +241,11 @@ impl Reader {
             self.frame.started_at = from_slashes(time.trim());
             return;
         }
-        if self.asked.is_empty() {
-            self.asked.push(TimeSpan::default());
+        if self.requested.is_empty() {
+            self.requested.push(TimeSpan::default());
         }
-        let targets: usize = self.asked.iter().map(|span| span.targets.len()).sum();
-        let Some(span) = self.asked.last_mut() else {
+        let targets: usize = self.requested.iter().map(|span| span.targets.len()).sum();
+        let Some(span) = self.requested.last_mut() else {
             return;
         };
         if let Some(path) = words.strip_prefix("path:") {

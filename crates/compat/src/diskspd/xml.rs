@@ -58,7 +58,7 @@ fn document(node: &Node, line: u64, content: u64, out: &mut Out<'_>) {
         if span.targets.is_empty() {
             out.note(line, "the profile has no target for this time span");
         }
-        for message in said_nothing_of(span) {
+        for message in unreported_spans(span) {
             out.note(line, message);
         }
         out.give(record(&frame, span, number as u64));
@@ -66,7 +66,7 @@ fn document(node: &Node, line: u64, content: u64, out: &mut Out<'_>) {
 }
 
 /// Defaults that DiskSpd omits from its profile, indistinguishable from removed lines.
-fn said_nothing_of(span: &TimeSpan) -> Vec<String> {
+fn unreported_spans(span: &TimeSpan) -> Vec<String> {
     let mut notes = Vec::new();
     let silent = span.targets.iter().filter(|target| target.cache_by_default);
     let modes: Vec<String> = silent
@@ -141,7 +141,7 @@ fn spans(node: &Node) -> Result<Vec<Option<TimeSpan>>, String> {
     let profile = node
         .child("Profile")
         .and_then(|profile| profile.child("TimeSpans"));
-    let asked: Vec<&Node> = profile
+    let requested: Vec<&Node> = profile
         .iter()
         .flat_map(|spans| spans.each("TimeSpan"))
         .collect();
@@ -149,10 +149,10 @@ fn spans(node: &Node) -> Result<Vec<Option<TimeSpan>>, String> {
     if measured.is_empty() {
         return Err("begins a document without a result: it has no TimeSpan of its own".to_owned());
     }
-    if measured.len() < asked.len() {
+    if measured.len() < requested.len() {
         return Err(format!(
             "begins a document that asks for {} time spans and has results of {}: the others are missing",
-            asked.len(),
+            requested.len(),
             measured.len()
         ));
     }
@@ -163,8 +163,8 @@ fn spans(node: &Node) -> Result<Vec<Option<TimeSpan>>, String> {
             if measured.child("Error").is_some() && measured.child("TestTimeSeconds").is_none() {
                 return Ok(None);
             }
-            let mut span = match asked.get(number) {
-                Some(asked) => asked_span(asked),
+            let mut span = match requested.get(number) {
+                Some(requested) => requested_span(requested),
                 None => TimeSpan::default(),
             };
             enter(measured, &mut span)?;
@@ -178,7 +178,7 @@ fn spans(node: &Node) -> Result<Vec<Option<TimeSpan>>, String> {
         .collect()
 }
 
-fn asked_span(node: &Node) -> TimeSpan {
+fn requested_span(node: &Node) -> TimeSpan {
     let targets = node.child("Targets");
     let targets = targets.iter().flat_map(|targets| targets.each("Target"));
     let in_all = node
@@ -264,7 +264,7 @@ fn limit(node: &Node) -> Option<Limit> {
 }
 
 /// Total threads: of a pool, or of all targets.
-fn asked_threads(span: &TimeSpan) -> Option<u64> {
+fn requested_threads(span: &TimeSpan) -> Option<u64> {
     match span.threads_in_all {
         Some(threads) => Some(u64::from(threads)),
         None => span
@@ -284,9 +284,11 @@ fn enter(node: &Node, span: &mut TimeSpan) -> Result<(), String> {
     if threads.is_empty() {
         return Err("begins a document whose result has no threads".to_owned());
     }
-    if let Some(asked) = asked_threads(span).filter(|asked| *asked != threads.len() as u64) {
+    if let Some(requested) =
+        requested_threads(span).filter(|requested| *requested != threads.len() as u64)
+    {
         return Err(format!(
-            "begins a document whose result has {} threads of {asked} that were asked for: one is missing or duplicated",
+            "begins a document whose result has {} threads of {requested} that were asked for: one is missing or duplicated",
             threads.len()
         ));
     }
@@ -301,8 +303,8 @@ fn enter(node: &Node, span: &mut TimeSpan) -> Result<(), String> {
             ("BytesCount", ["ReadBytes", "WriteBytes"]),
         ] {
             let sum = number(parts[0])?.checked_add(number(parts[1])?);
-            let said = of_thread.number(all);
-            if said.is_some() && said != sum {
+            let stated = of_thread.number(all);
+            if stated.is_some() && stated != sum {
                 return Err(format!(
                     "begins a document with a thread whose {all} is not the sum of its {} and {}: it is truncated or was changed",
                     parts[0], parts[1]

@@ -27,8 +27,8 @@ const RATE_MAX: f64 = 1e15;
 
 /// A rate that is impossible regardless of its count.
 fn impossible(of: &Side, side: &str) -> Option<String> {
-    let said = [("iops", of.iops), ("bw", bandwidth(of))];
-    let found = said
+    let stated = [("iops", of.iops), ("bw", bandwidth(of))];
+    let found = stated
         .into_iter()
         .find_map(|(name, rate)| Some((name, rate.filter(|rate| *rate > RATE_MAX)?)));
     found
@@ -47,8 +47,8 @@ fn rates(of: &Side, side: &str) -> Option<String> {
         ("operations", of.iops, operations, 1.0),
         ("bytes", bandwidth(of), bytes, block.max(1024.0)),
     ];
-    checked.into_iter().find_map(|(what, said, count, step)| {
-        let (said, count) = (said?, count?);
+    checked.into_iter().find_map(|(what, stated, count, step)| {
+        let (stated, count) = (stated?, count?);
         // Without a runtime fio prints no rate.
         let (follows, off) = if runtime_ms > 0.0 {
             let per_second = 1e3 / runtime_ms;
@@ -58,9 +58,9 @@ fn rates(of: &Side, side: &str) -> Option<String> {
         } else {
             (0.0, step)
         };
-        ((said - follows).abs() > off).then(|| {
+        ((stated - follows).abs() > off).then(|| {
             format!(
-                "reports {said:.0} {what} of its {side}s per second, but {count:.0} in {runtime_ms:.0} ms are {follows:.0}"
+                "reports {stated:.0} {what} of its {side}s per second, but {count:.0} in {runtime_ms:.0} ms are {follows:.0}"
             )
         })
     })

@@ -27,12 +27,12 @@ impl Defaults {
             ("numjobs", &["numjobs"]),
             ("direct", &["direct", "buffered"]),
         ] {
-            let asked = match option {
+            let requested = match option {
                 "numjobs" => alone,
                 "direct" => !options.of_header,
                 _ => true,
             };
-            if asked && !others.iter().any(|name| options.get(name).is_some()) {
+            if requested && !others.iter().any(|name| options.get(name).is_some()) {
                 missing.push(option);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::header::Header;
 use super::job::{self, Job, PERCENTS, percent_at};
-use super::printed::{self, Printed};
+use super::printed::{self, PrintedNumber};
 use std::collections::BTreeMap;
 
 /// Directions that records are made of.
@@ -23,13 +23,13 @@ pub(super) struct JobText {
     pub(super) is_refused: bool,
     /// No operation was short or dropped.
     whole: bool,
-    at: At,
-    form: Form,
+    at: LineContext,
+    form: OutputQuirks,
 }
 
 /// Version-specific output quirks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Form {
+pub(super) struct OutputQuirks {
     /// From 2.20 to 3.25 numbers lose a carry: 24.98 is printed as 24.0.
     pub(super) loses_carry: bool,
     /// Before 2.20 decimals lack leading zeros and are in 1,024ths: 2063.99 is printed as 2063.2.
@@ -38,9 +38,9 @@ pub(super) struct Form {
     pub(super) without_drops: bool,
 }
 
-impl Form {
+impl OutputQuirks {
     /// The value of a number printed in this format.
-    pub(super) fn of(self, printed: Printed) -> Printed {
+    pub(super) fn of(self, printed: PrintedNumber) -> PrintedNumber {
         match self.garbles_decimals {
             true => printed.without_decimals(),
             false => printed.with_lost_carry(self.loses_carry),
@@ -48,9 +48,9 @@ impl Form {
     }
 
     /// The format of a version, `3.1`, `2.1.11`, `3.33-dirty`; for an unknown one, any.
-    pub(super) fn of_version(version: Option<&str>) -> Form {
+    pub(super) fn of_version(version: Option<&str>) -> OutputQuirks {
         let Some(version) = version else {
-            return Form {
+            return OutputQuirks {
                 loses_carry: true,
                 garbles_decimals: true,
                 without_drops: true,
@@ -61,7 +61,7 @@ impl Form {
             .map(|part| part.parse::<u32>().unwrap_or(0));
         let mut next = || numbers.next().unwrap_or(0);
         let version = (next(), next(), next());
-        Form {
+        OutputQuirks {
             loses_carry: ((2, 20, 0)..(3, 26, 0)).contains(&version),
             garbles_decimals: version < (2, 20, 0),
             without_drops: version < (2, 1, 14),
@@ -72,9 +72,9 @@ impl Form {
 /// Reads or writes of a job.
 pub(super) struct Side {
     pub(super) runtime_ms: u64,
-    bytes: Printed,
-    iops: Printed,
-    bandwidth: Printed,
+    bytes: PrintedNumber,
+    iops: PrintedNumber,
+    bandwidth: PrintedNumber,
     /// By type: `clat`, `lat`.
     latencies: BTreeMap<&'static str, Latencies>,
 }
@@ -90,7 +90,7 @@ struct Latencies {
 
 /// What the next lines describe.
 #[derive(Clone, Copy, PartialEq)]
-enum At {
+enum LineContext {
     /// Nothing of interest.
     Nothing,
     Side(usize),
@@ -105,7 +105,7 @@ const KINDS: [&str; 2] = ["clat", "lat"];
 
 impl JobText {
     /// `name: (groupid=0, jobs=1): err= 0: pid=18430: Sun Nov 22 19:59:45 2026`.
-    pub(super) fn begin(line: u64, words: &str, form: Form) -> Option<JobText> {
+    pub(super) fn begin(line: u64, words: &str, form: OutputQuirks) -> Option<JobText> {
         let (name, rest) = words.split_once(": (groupid=")?;
         let (group, rest) = rest.split_once(", jobs=")?;
         let (processes, rest) = rest.split_once("): err=")?;
@@ -127,7 +127,7 @@ impl JobText {
             issued: None,
             is_refused: false,
             whole: false,
-            at: At::Nothing,
+            at: LineContext::Nothing,
             form,
         })
     }
@@ -145,24 +145,24 @@ impl JobText {
         if words.starts_with('|') {
             return self.percentiles(words);
         }
-        if let At::Percentiles(side, ..) = self.at {
-            self.at = At::Side(side);
+        if let LineContext::Percentiles(side, ..) = self.at {
+            self.at = LineContext::Side(side);
         }
         if let Some((name, rest)) = side_line(words) {
             return self.side(name, rest);
         }
         if let Some((kind, unit_ns, rest)) = latency_line(words) {
             return match (rest, self.at) {
-                (Some(rest), At::Side(side)) => self.latency(side, kind, unit_ns, rest),
-                (None, At::Side(side)) => self.begin_percentiles(side, kind, unit_ns),
+                (Some(rest), LineContext::Side(side)) => self.latency(side, kind, unit_ns, rest),
+                (None, LineContext::Side(side)) => self.begin_percentiles(side, kind, unit_ns),
                 _ => {
-                    self.at = At::Others;
+                    self.at = LineContext::Others;
                     Ok(())
                 }
             };
         }
         if words.starts_with("fsync/fdatasync") || words.starts_with("cpu ") {
-            self.at = At::Nothing;
+            self.at = LineContext::Nothing;
         }
         let issued = words.strip_prefix("issued");
         match issued.and_then(|rest| rest.split_once("total=")) {
@@ -173,7 +173,7 @@ impl JobText {
 
     fn side(&mut self, name: &str, rest: &str) -> Result<(), String> {
         let Some(at) = SIDES.iter().position(|side| *side == name) else {
-            self.at = At::Others;
+            self.at = LineContext::Others;
             let is_only = self.sides.iter().all(Option::is_none);
             return match name {
                 // With `unified_rw_reporting=both` reads and writes are above it.
@@ -190,7 +190,7 @@ impl JobText {
             format!("has no rates, bytes and time of its job's {name}s: it is truncated")
         })?;
         self.sides[at] = Some(side);
-        self.at = At::Side(at);
+        self.at = LineContext::Side(at);
         Ok(())
     }
 
@@ -225,10 +225,10 @@ impl JobText {
 
     fn begin_percentiles(&mut self, side: usize, kind: &str, unit_ns: f64) -> Result<(), String> {
         let Some(kind) = KINDS.into_iter().find(|known| *known == kind) else {
-            self.at = At::Others;
+            self.at = LineContext::Others;
             return Ok(());
         };
-        self.at = At::Percentiles(side, kind, unit_ns);
+        self.at = LineContext::Percentiles(side, kind, unit_ns);
         let latencies = self.latencies(side, kind);
         if latencies.percentiles.is_some() {
             return Err(format!("begins percentiles of {kind} for a second time"));
@@ -241,8 +241,8 @@ impl JobText {
     /// `| 1.00th=[ 38], 5.00th=[ 39],`.
     fn percentiles(&mut self, words: &str) -> Result<(), String> {
         let (side, kind, unit_ns) = match self.at {
-            At::Percentiles(side, kind, unit_ns) => (side, kind, unit_ns),
-            At::Others => return Ok(()),
+            LineContext::Percentiles(side, kind, unit_ns) => (side, kind, unit_ns),
+            LineContext::Others => return Ok(()),
             _ => return Err("has percentiles, but no line says of what".to_owned()),
         };
         let cut = "has a percentile without a value: it is truncated";
@@ -272,7 +272,7 @@ impl JobText {
     /// `1077,459,0,0 short=0,0,0,0 dropped=0,0,0,0`, in version 2
     /// `r=0/w=4096/d=0, short=r=0/w=0/d=0, drop=...`, before 2.1.14 without the last.
     fn issued(&mut self, rest: &str) -> Result<(), String> {
-        self.at = At::Nothing;
+        self.at = LineContext::Nothing;
         let without_drops = self.form.without_drops && !rest.contains("drop");
         let parts = rest.split_once("short=").and_then(|(total, rest)| {
             let (short, dropped) = match without_drops {
@@ -397,7 +397,7 @@ impl Side {
     }
 
     /// Its bytes, where a rate distinguishes between two possible amounts.
-    pub(super) fn amount(&self) -> Printed {
+    pub(super) fn amount(&self) -> PrintedNumber {
         let seconds = self.runtime_ms as f64 / 1e3;
         self.bytes.nearest(self.bandwidth.value * seconds)
     }
@@ -432,7 +432,7 @@ fn side_line(words: &str) -> Option<(&str, &str)> {
 
 /// `IOPS=6689, BW=26.1MiB/s (27.4MB/s)(4308KiB/161msec)`, in version 2
 /// `io=1024.0MB, bw=26099KB/s, iops=101 , runt= 40177msec`.
-fn side_of(rest: &str, form: Form) -> Option<Side> {
+fn side_of(rest: &str, form: OutputQuirks) -> Option<Side> {
     let (iops, bandwidth, amount, runtime) = match rest.strip_prefix("IOPS=") {
         Some(rest) => {
             let (iops, rest) = rest.split_once(", BW=")?;

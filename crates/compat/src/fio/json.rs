@@ -322,7 +322,7 @@ fn jobs<'de, A: MapAccess<'de>>(
 
 fn anything<'de, A: MapAccess<'de>>(map: &mut A, _: &Work<'_>) -> Result<Option<Value>, A::Error> {
     let mut left = VALUES_MAX;
-    map.next_value_seed(Anything(&mut left)).map(Some)
+    map.next_value_seed(AnyValue(&mut left)).map(Some)
 }
 
 /// Names and values of options: an object of scalars.
@@ -456,9 +456,9 @@ impl<'de> Visitor<'de> for Jobs<'_> {
 }
 
 /// Any value, as a tree of bounded size.
-struct Anything<'a>(&'a mut usize);
+struct AnyValue<'a>(&'a mut usize);
 
-impl Anything<'_> {
+impl AnyValue<'_> {
     fn count<E: Error>(&mut self) -> Result<(), E> {
         let left = self.0.checked_sub(1);
         *self.0 = left.ok_or_else(|| E::custom("more values than any result has"))?;
@@ -466,7 +466,7 @@ impl Anything<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Anything<'_> {
+impl<'de> DeserializeSeed<'de> for AnyValue<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<Value, D::Error> {
@@ -474,7 +474,7 @@ impl<'de> DeserializeSeed<'de> for Anything<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Anything<'_> {
+impl<'de> Visitor<'de> for AnyValue<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -506,21 +506,21 @@ impl<'de> Visitor<'de> for Anything<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut values: A) -> Result<Value, A::Error> {
-        let mut kept = Vec::new();
-        while let Some(value) = values.next_element_seed(Anything(self.0))? {
+        let mut retained = Vec::new();
+        while let Some(value) = values.next_element_seed(AnyValue(self.0))? {
             self.count()?;
-            kept.push(value);
+            retained.push(value);
         }
-        Ok(Value::Array(kept))
+        Ok(Value::Array(retained))
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Value, A::Error> {
-        let mut kept = Map::new();
+        let mut retained = Map::new();
         while let Some(name) = map.next_key::<String>()? {
-            let value = map.next_value_seed(Anything(self.0))?;
+            let value = map.next_value_seed(AnyValue(self.0))?;
             self.count()?;
-            kept.insert(name, value);
+            retained.insert(name, value);
         }
-        Ok(Value::Object(kept))
+        Ok(Value::Object(retained))
     }
 }

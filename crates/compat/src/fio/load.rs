@@ -4,7 +4,7 @@
 //! Options can be misleading: with `group_reporting` one job of a group represents all, whatever
 //! the others do. Options that contradict the counts are dropped.
 
-use super::option_names::{Fate, fate, is_neutral};
+use super::option_names::{Conversion, fate, is_neutral};
 use super::options::{Options, cache, rate, size, think};
 use crate::absent::Absent;
 use stripewise_results::{JobOutcome, KindOutcome};
@@ -132,11 +132,11 @@ fn pace(
 /// Options that records have no field for and that may change the load.
 fn without_field(options: &Options) -> Option<String> {
     // A rate that cannot be represented is noted; the others affect the result of pace().
-    const SAID: [&str; 3] = ["rate", "sync_file_range", "rw_sequencer"];
+    const RATE_OPTIONS: [&str; 3] = ["rate", "sync_file_range", "rw_sequencer"];
     let each = options.all.iter().filter(|(name, value)| {
-        matches!(fate(name), Fate::Refused)
+        matches!(fate(name), Conversion::Refused)
             && !is_neutral(name, value)
-            && !SAID.contains(&name.as_str())
+            && !RATE_OPTIONS.contains(&name.as_str())
     });
     let names: Vec<&str> = each.map(|(name, _)| name.as_str()).take(12).collect();
     (!names.is_empty()).then(|| {
@@ -169,10 +169,10 @@ fn mixes_otherwise(options: &Options, outcome: &JobOutcome) -> bool {
     let (reads, writes) = (outcome.read.operations, outcome.write.operations);
     let all = reads as f64 + writes as f64;
     let known = all > 0.0 && !options.of_header;
-    let Some(asked) = options.read_percent().filter(|_| known) else {
+    let Some(requested) = options.read_percent().filter(|_| known) else {
         return false;
     };
-    let off = (100.0 * reads as f64 / all - f64::from(asked)).abs();
+    let off = (100.0 * reads as f64 / all - f64::from(requested)).abs();
     // Four standard deviations of a percentage are at most 200 / sqrt(n) points.
     off > 5.0_f64.max(200.0 / all.sqrt())
 }
@@ -290,20 +290,25 @@ fn how_many(
         doubts.push("it has latency_target, with which fio looks for a depth itself: outstanding is not given".to_owned());
         depth = None;
     }
-    let asked = threads
+    let requested = threads
         .zip(depth)
         .map(|(threads, depth)| f64::from(threads) * f64::from(depth));
     // By Little's law no more were in flight than requested.
-    let more = |asked: f64| in_flight(outcome).is_some_and(|mean| mean > asked * 1.05 + 0.5);
+    let more =
+        |requested: f64| in_flight(outcome).is_some_and(|mean| mean > requested * 1.05 + 0.5);
     // fio does not print its `group_reporting` option.
-    if asked.is_some_and(more) {
+    if requested.is_some_and(more) {
         doubts.push("more was in flight than its options say, so it stands for several jobs; threads and outstanding are not given".to_owned());
         return;
     }
     let one = options
         .get("ioengine")
         .filter(|engine| ONE_IN_FLIGHT.contains(engine));
-    if one.is_some() && options.count("iodepth").is_some_and(|asked| asked > 1) {
+    if one.is_some()
+        && options
+            .count("iodepth")
+            .is_some_and(|requested| requested > 1)
+    {
         doubts.push("its engine has one operation in flight, whatever its iodepth says".to_owned());
     }
     if let Some(threads) = threads {
@@ -319,13 +324,13 @@ fn how_many(
 /// Outstanding of each thread. The effect of a depth on the default engine (which is
 /// system-specific) is unknown.
 fn depth(options: &Options) -> Option<u32> {
-    let asked = options
+    let requested = options
         .get("iodepth")
         .map_or(Some(1), |_| options.count("iodepth"))?;
     match options.get("ioengine") {
         Some(engine) if ONE_IN_FLIGHT.contains(&engine) => Some(1),
-        None if asked > 1 => None,
-        _ => Some(asked),
+        None if requested > 1 => None,
+        _ => Some(requested),
     }
 }
 

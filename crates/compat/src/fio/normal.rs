@@ -8,9 +8,9 @@
 use super::documents::COMPLETION_LATENCIES;
 use super::header::{Header, header};
 use super::job::Document;
-use super::job_text::{Form, JobText, SIDES};
+use super::job_text::{JobText, OutputQuirks, SIDES};
 use super::json::JOBS_MAX;
-use super::printed::{Printed, bytes};
+use super::printed::{PrintedNumber, bytes};
 use super::read::document;
 use crate::out::{LineReader, Out};
 use crate::text::{Line, fingerprint, fingerprint_on, squeezed};
@@ -37,7 +37,7 @@ struct Output {
 #[derive(Clone, Copy)]
 struct Sum {
     line: u64,
-    bytes: Printed,
+    bytes: PrintedNumber,
     shortest_ms: u64,
     longest_ms: u64,
 }
@@ -82,7 +82,7 @@ pub(crate) struct Reader {
     open: Output,
     /// From the last version line: with --status-interval the same process prints again without
     /// one.
-    form: Option<Form>,
+    form: Option<OutputQuirks>,
     /// The group whose summary follows.
     group: Option<u64>,
     /// Skipping the summary over all hosts.
@@ -123,7 +123,7 @@ impl LineReader for Reader {
         {
             self.next_unless(|open| open.jobs.is_empty(), out);
             self.open.version = Some(version.to_owned());
-            self.form = Some(Form::of_version(Some(version)));
+            self.form = Some(OutputQuirks::of_version(Some(version)));
             return;
         }
         if words.starts_with("fio: terminating on signal") {
@@ -133,7 +133,7 @@ impl LineReader for Reader {
         if let Some(number) = words.strip_prefix("Run status group ") {
             return self.begin_sums(line.number, number, out);
         }
-        let form = self.form.unwrap_or(Form::of_version(None));
+        let form = self.form.unwrap_or(OutputQuirks::of_version(None));
         if words.contains(": (groupid=")
             && let Some(job) = JobText::begin(line.number, words, form)
         {
@@ -223,7 +223,7 @@ impl Reader {
                 .and_then(|text| text.split_once('-'))
                 .and_then(|(from, to)| ms(from).zip(ms(to)))
         };
-        let form = self.form.unwrap_or(Form::of_version(None));
+        let form = self.form.unwrap_or(OutputQuirks::of_version(None));
         let io = value(" io=")
             .and_then(|text| bytes(text, old))
             .map(|bytes| form.of(bytes));

@@ -140,7 +140,7 @@ const WITHOUT_EFFECT: [&str; 81] = [
 ];
 
 /// As [`WITHOUT_EFFECT`], with an alternative.
-const ELSEWHERE: [(&str, &str); 15] = [
+const REPLACEMENTS: [(&str, &str); 15] = [
     ("cpus_allowed", "assign processors with `run --cpus`"),
     ("cpumask", "assign processors with `run --cpus`"),
     ("cpus_allowed_policy", "assign processors with `run --cpus`"),
@@ -189,7 +189,7 @@ pub(crate) fn name_of(key: &str) -> String {
 }
 
 /// How an option is converted.
-pub(crate) enum Fate {
+pub(crate) enum Conversion {
     /// Handled when the job is built.
     Carried,
     /// No effect on which operations are done; with an alternative, if any.
@@ -198,17 +198,17 @@ pub(crate) enum Fate {
     Refused,
 }
 
-pub(crate) fn fate(key: &str) -> Fate {
+pub(crate) fn fate(key: &str) -> Conversion {
     if CARRIED.contains(&key) {
-        return Fate::Carried;
+        return Conversion::Carried;
     }
     if WITHOUT_EFFECT.contains(&key) {
-        return Fate::Left(None);
+        return Conversion::Left(None);
     }
-    let instead = ELSEWHERE.iter().find(|(name, _)| *name == key);
+    let instead = REPLACEMENTS.iter().find(|(name, _)| *name == key);
     match instead {
-        Some((_, instead)) => Fate::Left(Some(instead)),
-        None => Fate::Refused,
+        Some((_, instead)) => Conversion::Left(Some(instead)),
+        None => Conversion::Refused,
     }
 }
 

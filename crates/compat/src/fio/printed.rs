@@ -2,7 +2,7 @@
 
 /// A number and the value of its last digit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Printed {
+pub(super) struct PrintedNumber {
     pub(super) value: f64,
     /// Precision of the number.
     pub(super) step: f64,
@@ -12,7 +12,7 @@ pub(super) struct Printed {
     pub(super) carry: f64,
 }
 
-impl Printed {
+impl PrintedNumber {
     /// Whether an exact number may have been printed as this one. fio truncates and rounds, so a
     /// full last digit either way is allowed.
     pub(super) fn fits(&self, exact: f64) -> bool {
@@ -27,16 +27,16 @@ impl Printed {
 
     /// As printed by a version with or without the lost carry (fio 3.0 to 3.25: 24.98 is printed as
     /// 24.0).
-    pub(super) fn with_lost_carry(self, loses_carry: bool) -> Printed {
-        Printed {
+    pub(super) fn with_lost_carry(self, loses_carry: bool) -> PrintedNumber {
+        PrintedNumber {
             carry: if loses_carry { self.carry } else { 0.0 },
             ..self
         }
     }
 
     /// A number whose decimals are meaningless.
-    pub(super) fn without_decimals(self) -> Printed {
-        Printed {
+    pub(super) fn without_decimals(self) -> PrintedNumber {
+        PrintedNumber {
             step: self.step.max(self.unit),
             carry: 0.0,
             ..self
@@ -44,10 +44,10 @@ impl Printed {
     }
 
     /// Of the two possible values, the one nearer to `other`.
-    pub(super) fn nearest(self, other: f64) -> Printed {
+    pub(super) fn nearest(self, other: f64) -> PrintedNumber {
         let carried = self.value + self.carry;
         let is_carried = (carried - other).abs() < (self.value - other).abs();
-        Printed {
+        PrintedNumber {
             value: if is_carried { carried } else { self.value },
             carry: 0.0,
             ..self
@@ -55,8 +55,8 @@ impl Printed {
     }
 
     /// The number in a unit `times` as large.
-    pub(super) fn times(self, times: f64) -> Printed {
-        Printed {
+    pub(super) fn times(self, times: f64) -> PrintedNumber {
+        PrintedNumber {
             value: self.value * times,
             step: self.step * times,
             unit: self.unit * times,
@@ -66,7 +66,7 @@ impl Printed {
 }
 
 /// `6689`, `16.8k`, `2.5M`: counts and latencies, in steps of 1,000.
-pub(super) fn count(text: &str) -> Option<Printed> {
+pub(super) fn count(text: &str) -> Option<PrintedNumber> {
     let (number, unit) = split(text)?;
     let factor = match unit {
         "" => 1.0,
@@ -80,7 +80,7 @@ pub(super) fn count(text: &str) -> Option<Printed> {
 
 /// `65.6MiB/s`, `4308KiB`, `68.8MB/s`, with `unit_base=1` `550Mbit/s`; version 2 writes `1024.0MB`
 /// and means 1,048,576.
-pub(super) fn bytes(text: &str, binary: bool) -> Option<Printed> {
+pub(super) fn bytes(text: &str, binary: bool) -> Option<PrintedNumber> {
     let (number, unit) = split(text)?;
     let unit = unit.trim_end_matches("/s").trim_end();
     let (unit, of_unit, share) = match unit.strip_suffix("bit") {
@@ -105,7 +105,7 @@ pub(super) fn bytes(text: &str, binary: bool) -> Option<Printed> {
 }
 
 /// The number, and the unit after it.
-fn split(text: &str) -> Option<(Printed, &str)> {
+fn split(text: &str) -> Option<(PrintedNumber, &str)> {
     let text = text.trim();
     let is_digit = |sign: char| sign.is_ascii_digit() || sign == '.';
     let end = text.find(|sign| !is_digit(sign)).unwrap_or(text.len());
@@ -118,7 +118,7 @@ fn split(text: &str) -> Option<(Printed, &str)> {
     }
     let step = 10_f64.powi(-(decimals as i32));
     let all_zero = decimals > 0 && text[end - decimals..end].bytes().all(|digit| digit == b'0');
-    let printed = Printed {
+    let printed = PrintedNumber {
         value,
         step,
         unit: 1.0,

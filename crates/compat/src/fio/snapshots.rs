@@ -27,7 +27,7 @@ pub(super) fn continues(earlier: &Document, later: &Document) -> bool {
     }
     if pairs().any(|(before, after)| has_shrunk(before, after)) {
         // At the end of its ramp a job starts counting again.
-        return ramps(later, after) && began_alike(earlier, later, before, after);
+        return ramps(later, after) && started_alike(earlier, later, before, after);
     }
     // Counts do not grow without time: that is another run of the same job.
     let grew =
@@ -39,7 +39,7 @@ pub(super) fn continues(earlier: &Document, later: &Document) -> bool {
     if start(&before[0]).is_some() {
         return true;
     }
-    began_before_it_was_printed(earlier, later, before, after)
+    started_before_printing(earlier, later, before, after)
 }
 
 /// Whether a job may be a later state of the same one: same name and options, same start.
@@ -74,7 +74,7 @@ fn ramps(document: &Document, jobs: &[Job]) -> bool {
 }
 
 /// Whether two documents with decreased counts are of one process, the second printed later.
-fn began_alike(earlier: &Document, later: &Document, before: &[Job], after: &[Job]) -> bool {
+fn started_alike(earlier: &Document, later: &Document, before: &[Job], after: &[Job]) -> bool {
     let Some(((printed, _), (at, _))) = printed_ms(earlier).zip(printed_ms(later)) else {
         return false;
     };
@@ -93,7 +93,7 @@ fn start(job: &Job) -> Option<u64> {
 
 /// Whether the later document's measurement began before the earlier one was printed, which another
 /// run's cannot; if nothing was measured yet, as during a ramp, whether one process printed both.
-fn began_before_it_was_printed(
+fn started_before_printing(
     earlier: &Document,
     later: &Document,
     before: &[Job],

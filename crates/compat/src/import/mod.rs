@@ -7,7 +7,7 @@ use crate::jobs_read::JobsRead;
 use crate::log_prefix::{Logged, without_prefix};
 use crate::out::{Out, read_lines};
 use crate::text::Part;
-use crate::unsupported_formats::known_elsewhere;
+use crate::unsupported_formats::unsupported_format;
 use crate::work::{Watch, Work};
 use crate::{Error, crystal, diskspd, elbencho, fio, iometer, sqlio, text, vdbench};
 use std::fmt;
@@ -297,19 +297,19 @@ impl<'a> Import<'a> {
         if are_several_forms(segments.iter().map(|segment| segment.format)) {
             out.jobs = Some(JobsRead::default());
         }
-        let mut said = Vec::new();
+        let mut formats_found = Vec::new();
         for segment in segments {
             let before = out.results();
             read_as(segment.format, &segment.parts, &mut out);
             out.close(segment.format, before)?;
             let line = segment.parts.first().map_or(1, |part| part.first_line);
-            said.push(format!("{} from line {line} on", segment.format));
+            formats_found.push(format!("{} from line {line} on", segment.format));
         }
         let mut notes = out.into_notes();
-        if said.len() > 1 {
+        if formats_found.len() > 1 {
             let message = format!(
                 "results in several formats are in this file: {}",
-                said.join(", ")
+                formats_found.join(", ")
             );
             notes.insert(0, of_all(message));
         }
@@ -322,7 +322,7 @@ impl<'a> Import<'a> {
             return Err(Error::interruption(self.source_name));
         }
         anywhere(text, work).ok_or_else(|| {
-            let (problem, hint) = known_elsewhere(text).unwrap_or((
+            let (problem, hint) = unsupported_format(text).unwrap_or((
                 "was not written by a known tool",
                 "give results of SQLIO, DiskSpd, fio, Iometer, vdbench, elbencho, CrystalDiskMark or KDiskMark",
             ));

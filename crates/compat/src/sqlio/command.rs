@@ -256,7 +256,7 @@ impl Command {
             ));
         }
         if self.parameter_file.is_some() {
-            self.check_beside_parameter_file();
+            self.check_with_parameter_file();
         } else if !self.drives.is_empty() && self.files.len() > 1 {
             return Err(refuse(
                 format!(
@@ -283,27 +283,27 @@ impl Command {
 
     /// The parameter file takes precedence; names or numbers given as well are ignored, as SQLIO
     /// did.
-    fn check_beside_parameter_file(&mut self) {
-        let mut beside = Vec::new();
+    fn check_with_parameter_file(&mut self) {
+        let mut conflicting = Vec::new();
         if !self.files.is_empty() {
-            beside.push("file names");
+            conflicting.push("file names");
         }
         if !self.drives.is_empty() {
-            beside.push("-d");
+            conflicting.push("-d");
         }
         if !self.raw.is_empty() {
-            beside.push("-R");
+            conflicting.push("-R");
         }
         if self.threads != 1 {
-            beside.push("-t");
+            conflicting.push("-t");
         }
         if self.affinity != Affinity::None {
-            beside.push("-p and -a");
+            conflicting.push("-p and -a");
         }
-        if !beside.is_empty() {
+        if !conflicting.is_empty() {
             self.notes.push(format!(
                 "{} together with -F: the parameter file specifies it instead",
-                beside.join(", ")
+                conflicting.join(", ")
             ));
         }
     }

@@ -96,17 +96,17 @@ fn histogram(report: &Report) -> Option<String> {
     // The last bin has no upper bound. A bin is a millisecond, and builds may have rounded one of
     // the two and truncated the other.
     let last = shares.len() as u64 - 1;
-    let said = |what: &str, ms: u64| {
+    let contradiction = |what: &str, ms: u64| {
         format!(
             "reports {what}_Latency(ms): {ms}, but its histogram goes from {least} to {most}{} ms",
             if most == last { "+" } else { "" }
         )
     };
     if latency.max + 1 < most {
-        return Some(said("Max", latency.max));
+        return Some(contradiction("Max", latency.max));
     }
     if latency.min > least + 1 && least < last {
-        return Some(said("Min", latency.min));
+        return Some(contradiction("Min", latency.min));
     }
     let [low, high] = mean_of(shares, latency.max);
     let avg = latency.avg as f64;

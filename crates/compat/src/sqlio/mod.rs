@@ -20,7 +20,7 @@ pub use command::Command;
 pub use print::{expanding, head, size_line, tail};
 pub(crate) use read::{Reader, command_in};
 pub use record::report_of;
-pub use report::{Growth, Latencies, Operation, Pool, Prepared, Report, Timer, Where};
+pub use report::{AccessPattern, Growth, Latencies, Operation, Pool, Prepared, Report, Timer};
 pub use setup::{Setup, SetupFile, SetupJob, setup};
 pub(crate) use words::words_of_call;
 

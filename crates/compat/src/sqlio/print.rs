@@ -4,7 +4,7 @@
 //! (and ` done.` after it) and [`size_line`], then [`tail`].
 
 use super::arithmetic::HISTOGRAM_BINS;
-use super::report::{Growth, Latencies, Operation, Pool, Prepared, Report, Where};
+use super::report::{AccessPattern, Growth, Latencies, Operation, Pool, Prepared, Report};
 use std::fmt;
 use std::fmt::Write;
 
@@ -53,9 +53,9 @@ pub fn head(report: &Report) -> String {
         ),
     );
     let pattern = match &report.pattern {
-        Where::Random => "random IOs",
-        Where::Sequential => "sequential IOs",
-        Where::Other(words) => words,
+        AccessPattern::Random => "random IOs",
+        AccessPattern::Sequential => "sequential IOs",
+        AccessPattern::Other(words) => words,
     };
     line(
         &mut text,

@@ -6,7 +6,7 @@
 //! imported then. An undocumented line within a result is kept verbatim, and noted.
 
 use super::record::{LocatedReport, record};
-use super::report::{Growth, Latencies, Operation, Pool, Prepared, Report, Timer, Where};
+use super::report::{AccessPattern, Growth, Latencies, Operation, Pool, Prepared, Report, Timer};
 use super::{HISTOGRAM_BINS, consistency, report};
 use crate::out::{LineReader, Out};
 use crate::text::{Line, squeezed};
@@ -73,7 +73,7 @@ struct Open {
     parameter_file: Option<String>,
     pools: Vec<Pool>,
     load: Option<(u32, Operation, u64, Vec<String>)>,
-    block: Option<(u64, Where)>,
+    block: Option<(u64, AccessPattern)>,
     outstanding: Option<u32>,
     buffering: Option<String>,
     needed: Option<(String, u64)>,
@@ -93,7 +93,7 @@ struct Open {
 }
 
 /// How a line was classified.
-enum Taken {
+enum LineMatch {
     /// Part of the result.
     Yes,
     /// Not known.
@@ -130,16 +130,16 @@ impl LineReader for Reader {
         let taken = self
             .open
             .as_mut()
-            .map_or(Taken::No, |open| open.take(&words));
+            .map_or(LineMatch::No, |open| open.take(&words));
         match taken {
-            Taken::Yes => {}
-            Taken::Wrong(reason) => {
+            LineMatch::Yes => {}
+            LineMatch::Wrong(reason) => {
                 if let Some(open) = &mut self.open {
                     open.wrong = true;
                 }
                 out.problem(line.number, reason);
             }
-            Taken::No => self.unknown(line, out),
+            LineMatch::No => self.unknown(line, out),
         }
     }
 
@@ -159,16 +159,16 @@ impl Reader {
             let message = format!("is not part of a result and is skipped: {shown}");
             return out.note(line.number, message);
         };
-        let kept = if open.iops.is_none() {
+        let retained = if open.iops.is_none() {
             &mut open.other
         } else {
             &mut open.other_results
         };
-        if kept.len() >= OTHERS_MAX {
+        if retained.len() >= OTHERS_MAX {
             let reason = "exceeds the number of unknown lines allowed in a result";
             return out.problem(line.number, reason);
         }
-        kept.push(text.to_owned());
+        retained.push(text.to_owned());
         out.note(line.number, format!("is unknown and kept as it is: {text}"));
     }
 
@@ -226,24 +226,24 @@ pub(crate) fn command_in(words: &str) -> Option<String> {
 }
 
 impl Open {
-    fn take(&mut self, words: &str) -> Taken {
-        let asked = self.take_asked(words);
-        if !matches!(asked, Taken::No) {
-            return asked;
+    fn take(&mut self, words: &str) -> LineMatch {
+        let requested = self.take_requested(words);
+        if !matches!(requested, LineMatch::No) {
+            return requested;
         }
         let prepared = self.take_prepared(words);
-        if !matches!(prepared, Taken::No) {
+        if !matches!(prepared, LineMatch::No) {
             return prepared;
         }
         self.take_results(words)
     }
 
     /// Marks a value that a result has once.
-    fn once(&mut self, what: &'static str) -> Taken {
+    fn once(&mut self, what: &'static str) -> LineMatch {
         if self.seen.insert(what) {
-            Taken::Yes
+            LineMatch::Yes
         } else {
-            Taken::Wrong(format!(
+            LineMatch::Wrong(format!(
                 "is a second `{what}` in the result that begins on line {}",
                 self.line
             ))
@@ -251,14 +251,14 @@ impl Open {
     }
 
     /// Lines about the request.
-    fn take_asked(&mut self, words: &str) -> Taken {
+    fn take_requested(&mut self, words: &str) -> LineMatch {
         if let Some(rest) = words.strip_prefix("parameter file used:") {
             self.parameter_file = Some(rest.trim_start().to_owned());
             return self.once("parameter file used:");
         }
         if let Some(timer) = timer_of(words) {
             let Some(timer) = timer else {
-                return Taken::Wrong("has no number of counts per second".to_owned());
+                return LineMatch::Wrong("has no number of counts per second".to_owned());
             };
             self.timer = Some(timer);
             return self.once("counter for latency timings");
@@ -266,13 +266,13 @@ impl Open {
         if words.starts_with("file ") && words.contains(" using mask ") {
             return match pool_of(words) {
                 Some(_) if self.pools.len() >= 256 => {
-                    Taken::Wrong("exceeds the maximum of 256 files".to_owned())
+                    LineMatch::Wrong("exceeds the maximum of 256 files".to_owned())
                 }
                 Some(pool) => {
                     self.pools.push(pool);
-                    Taken::Yes
+                    LineMatch::Yes
                 }
-                None => Taken::Wrong(
+                None => LineMatch::Wrong(
                     "does not continue as `file NAME with N threads (A-B) using mask 0xM (M)`"
                         .to_owned(),
                 ),
@@ -285,7 +285,7 @@ impl Open {
                     self.load = Some(load);
                     self.once("threads reading or writing")
                 }
-                None => Taken::Wrong(
+                None => LineMatch::Wrong(
                     "does not continue as `N threads reading for S secs from file NAME`".to_owned(),
                 ),
             };
@@ -298,13 +298,15 @@ impl Open {
                     self.block = Some(block);
                     self.once("using NKB")
                 }
-                None => Taken::Wrong("has no block size as in `using 8KB random IOs`".to_owned()),
+                None => {
+                    LineMatch::Wrong("has no block size as in `using 8KB random IOs`".to_owned())
+                }
             };
         }
         if let Some(rest) = words.strip_prefix("enabling multiple I/Os per thread with ") {
             let number = rest.strip_suffix(" outstanding").and_then(whole::<u32>);
             if number.is_none() {
-                return Taken::Wrong("has no number of outstanding I/Os".to_owned());
+                return LineMatch::Wrong("has no number of outstanding I/Os".to_owned());
             }
             self.outstanding = number;
             return self.once("enabling multiple I/Os");
@@ -313,13 +315,13 @@ impl Open {
             self.buffering = Some(rest.to_owned());
             return self.once("buffering set to");
         }
-        Taken::No
+        LineMatch::No
     }
 
     /// Lines about files being prepared.
-    fn take_prepared(&mut self, words: &str) -> Taken {
+    fn take_prepared(&mut self, words: &str) -> LineMatch {
         let bytes = |rest: &str| whole::<u64>(rest.trim().strip_suffix(" bytes")?);
-        let no_bytes = || Taken::Wrong("has no number of bytes".to_owned());
+        let no_bytes = || LineMatch::Wrong("has no number of bytes".to_owned());
         if let Some(rest) = words.strip_prefix("size of file ")
             && let Some((file, needed)) = rest.rsplit_once(" needs to be:")
         {
@@ -327,20 +329,20 @@ impl Open {
                 return no_bytes();
             };
             self.needed = Some((file.to_owned(), needed));
-            return Taken::Yes;
+            return LineMatch::Yes;
         }
         if let Some(rest) = words.strip_prefix("current file size:") {
             self.current = bytes(rest);
-            return self.current.map_or_else(no_bytes, |_| Taken::Yes);
+            return self.current.map_or_else(no_bytes, |_| LineMatch::Yes);
         }
         if let Some(rest) = words.strip_prefix("need to expand by:") {
             self.by = bytes(rest);
-            return self.by.map_or_else(no_bytes, |_| Taken::Yes);
+            return self.by.map_or_else(no_bytes, |_| LineMatch::Yes);
         }
         if words.starts_with("expanding ") {
             return match words.ends_with("... done.") {
-                true => Taken::Yes,
-                false => Taken::Wrong("reports that a file was not fully expanded".to_owned()),
+                true => LineMatch::Yes,
+                false => LineMatch::Wrong("reports that a file was not fully expanded".to_owned()),
             };
         }
         for (which, specified) in [
@@ -354,18 +356,18 @@ impl Open {
         if words == "initialization done" {
             return self.once("initialization done");
         }
-        Taken::No
+        LineMatch::No
     }
 
-    fn file_ready(&mut self, rest: &str, specified: bool) -> Taken {
+    fn file_ready(&mut self, rest: &str, specified: bool) -> LineMatch {
         let parts = rest.trim_start().split_once(" MB for file: ");
         let Some((Some(megabytes), file)) =
             parts.map(|(number, file)| (whole::<u64>(number), file))
         else {
-            return Taken::Wrong("does not continue as `N MB for file: NAME`".to_owned());
+            return LineMatch::Wrong("does not continue as `N MB for file: NAME`".to_owned());
         };
         if self.prepared.len() >= 256 {
-            return Taken::Wrong("exceeds the maximum of 256 files".to_owned());
+            return LineMatch::Wrong("exceeds the maximum of 256 files".to_owned());
         }
         let growth = match (self.needed.take(), self.current.take(), self.by.take()) {
             (Some((_, needed_bytes)), Some(current_bytes), Some(by_bytes)) => Some(Growth {
@@ -375,7 +377,7 @@ impl Open {
             }),
             (None, None, None) => None,
             _ => {
-                return Taken::Wrong(
+                return LineMatch::Wrong(
                     "comes after only some of the lines about expanding".to_owned(),
                 );
             }
@@ -386,11 +388,11 @@ impl Open {
             specified,
             megabytes,
         });
-        Taken::Yes
+        LineMatch::Yes
     }
 
     /// Lines about the results.
-    fn take_results(&mut self, words: &str) -> Taken {
+    fn take_results(&mut self, words: &str) -> LineMatch {
         const HEADINGS: [&str; 4] = [
             "CUMULATIVE DATA:",
             "throughput metrics:",
@@ -398,7 +400,7 @@ impl Open {
             "histogram:",
         ];
         if HEADINGS.contains(&words) {
-            return Taken::Yes;
+            return LineMatch::Yes;
         }
         for name in ["IOs/sec:", "MBs/sec:"] {
             let Some(rest) = words.strip_prefix(name) else {
@@ -406,7 +408,7 @@ impl Open {
             };
             let value = hundredths_of(rest);
             if value.is_none() {
-                return Taken::Wrong(format!("has no number such as 421.88 after `{name}`"));
+                return LineMatch::Wrong(format!("has no number such as 421.88 after `{name}`"));
             }
             let field = if name == "IOs/sec:" {
                 &mut self.iops
@@ -425,8 +427,10 @@ impl Open {
             let edges: Vec<&str> = rest.split_whitespace().collect();
             let known = edges.len() == HISTOGRAM_BINS && edges.last() == Some(&"24+");
             return match known {
-                true => Taken::Yes,
-                false => Taken::Wrong("is not the histogram's heading from 0 to 24+".to_owned()),
+                true => LineMatch::Yes,
+                false => {
+                    LineMatch::Wrong("is not the histogram's heading from 0 to 24+".to_owned())
+                }
             };
         }
         if let Some(rest) = words.strip_prefix("%:") {
@@ -434,15 +438,17 @@ impl Open {
             let Some(shares) = shares.filter(|shares| {
                 shares.len() == HISTOGRAM_BINS && shares.iter().all(|&share| share <= 100)
             }) else {
-                return Taken::Wrong("does not have the histogram's 25 whole percents".to_owned());
+                return LineMatch::Wrong(
+                    "does not have the histogram's 25 whole percents".to_owned(),
+                );
             };
             self.histogram = Some(shares);
             return self.once("%:");
         }
-        Taken::No
+        LineMatch::No
     }
 
-    fn take_latency(&mut self, name: &str, rest: &str) -> Option<Taken> {
+    fn take_latency(&mut self, name: &str, rest: &str) -> Option<LineMatch> {
         const NAMES: [(&str, usize, bool); 6] = [
             ("Min_Latency(ms)", 0, false),
             ("Avg_Latency(ms)", 1, false),
@@ -457,7 +463,9 @@ impl Open {
         let &(name, at, initiation) = names.find(|(known, ..)| known.chars().eq(signs()))?;
         let value = whole::<u64>(rest.trim());
         if value.is_none() {
-            return Some(Taken::Wrong(format!("has no whole number after `{name}:`")));
+            return Some(LineMatch::Wrong(format!(
+                "has no whole number after `{name}:`"
+            )));
         }
         let values = if initiation {
             &mut self.initiation
@@ -613,12 +621,12 @@ fn files_of(list: &str) -> Vec<String> {
 }
 
 /// `8KB random IOs`.
-fn block_of(rest: &str) -> Option<(u64, Where)> {
+fn block_of(rest: &str) -> Option<(u64, AccessPattern)> {
     let (number, pattern) = rest.split_once("KB ")?;
     let pattern = match pattern {
-        "random IOs" => Where::Random,
-        "sequential IOs" => Where::Sequential,
-        other => Where::Other(other.to_owned()),
+        "random IOs" => AccessPattern::Random,
+        "sequential IOs" => AccessPattern::Sequential,
+        other => AccessPattern::Other(other.to_owned()),
     };
     Some((whole(number)?, pattern))
 }

@@ -4,7 +4,7 @@
 //! percentiles: SQLIO's histogram gives whole percents in whole milliseconds, from which no
 //! percentile can be computed.
 
-use super::report::{Operation, Report, Where};
+use super::report::{AccessPattern, Operation, Report};
 use crate::absent::Absent;
 use crate::imported_id::imported_id;
 use crate::text::fingerprint;
@@ -133,19 +133,19 @@ fn workload(report: &Report, absent: &mut Absent) -> Workload {
         ..Workload::default()
     };
     match report.pattern {
-        Where::Random => {
+        AccessPattern::Random => {
             absent.give_all("jobs.workload", &["pattern", "distribution"]);
             workload.pattern = Pattern::Random {
                 distribution: Distribution::Uniform,
             };
         }
-        Where::Sequential => {
+        AccessPattern::Sequential => {
             absent.give_all("jobs.workload", &["pattern", "cursor"]);
             workload.pattern = Pattern::Sequential {
                 cursor: CursorKind::Shared,
             };
         }
-        Where::Other(_) => {}
+        AccessPattern::Other(_) => {}
     }
     let cache = match report.buffering.as_deref() {
         // The default, which SQLIO does not print.

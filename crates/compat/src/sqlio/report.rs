@@ -15,7 +15,7 @@ pub enum Operation {
 /// Pattern of operations, as printed in line 6.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Where {
+pub enum AccessPattern {
     /// `random IOs`.
     Random,
     /// `sequential IOs`.
@@ -109,7 +109,7 @@ pub struct Report {
     /// Units of 1,024 bytes.
     pub block_kib: u64,
     /// The pattern.
-    pub pattern: Where,
+    pub pattern: AccessPattern,
     /// With `-o` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outstanding: Option<u32>,

@@ -2,7 +2,7 @@
 
 use super::command::{Access, Affinity, Buffering, Command, refuse};
 use super::param_file::Target;
-use super::{Pool, Report, Timer, Where, cache_words};
+use super::{AccessPattern, Pool, Report, Timer, cache_words};
 use crate::Error;
 use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
 
@@ -315,11 +315,11 @@ fn workload(
 }
 
 /// Line 6. No published result shows stripes: the wording is Stripewise's.
-fn words_of(command: &Command) -> Where {
+fn words_of(command: &Command) -> AccessPattern {
     match command.access {
-        Access::Random => Where::Random,
-        Access::Sequential => Where::Sequential,
-        Access::Stripe(columns) => Where::Other(format!(
+        Access::Random => AccessPattern::Random,
+        Access::Sequential => AccessPattern::Sequential,
+        Access::Stripe(columns) => AccessPattern::Other(format!(
             "stripe IOs, {columns} columns of {} IOs",
             command.run_length
         )),

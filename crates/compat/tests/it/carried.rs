@@ -158,7 +158,7 @@ fn what_fio_covers_a_plan_covers() {
             "{options}: {notes}"
         );
     }
-    for (options, said) in [
+    for (options, expected_text) in [
         ("rw=randread\nnumjobs=4\n", "each process of fio"),
         (
             "rw=randread\nbssplit=4k/50:8k/50\n",
@@ -167,7 +167,7 @@ fn what_fio_covers_a_plan_covers() {
     ] {
         let (distribution, notes) = drawn(options);
         assert_eq!(distribution, Distribution::Uniform, "{options}");
-        for words in [said, "chooses each position independently"] {
+        for words in [expected_text, "chooses each position independently"] {
             assert!(notes.contains(words), "{options}: {notes}");
         }
     }

@@ -165,8 +165,8 @@ fn what_cannot_be_done_is_refused_with_the_reason() {
     ] {
         let words_typed: Vec<&str> = words.split_whitespace().collect();
         let error = Command::parse(&words_typed).unwrap_err();
-        let said = format!("{error} {}", error.hint());
-        assert!(said.contains(reason), "{words}: {said}");
+        let expected_text = format!("{error} {}", error.hint());
+        assert!(expected_text.contains(reason), "{words}: {expected_text}");
     }
     let long = "x".repeat(257);
     assert!(refused(&long).contains("256 characters"));
@@ -284,14 +284,14 @@ fn a_raw_target_needs_a_size_where_its_pattern_does() {
 
 #[test]
 fn switches_with_a_slash_are_no_files_in_the_root_directory() {
-    for (words, says) in [
+    for (words, expected_text) in [
         ("/kR /s2 /frandom t.dat", "`/kR` is not a switch"),
         ("-kR /s2 t.dat", "`/s2` is not a switch"),
         ("-kR /testfile.dat", "`/testfile.dat` is not a switch"),
         ("/?", "`/?` is not a switch"),
     ] {
         let error = refused(words);
-        assert!(error.contains(says), "{words}: {error}");
+        assert!(error.contains(expected_text), "{words}: {error}");
         assert!(error.contains("root directory"), "{words}: {error}");
     }
     let command = parse("-kR -s2 /data/t.dat ./t.dat \\\\server\\t.dat");

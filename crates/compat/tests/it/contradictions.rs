@@ -190,18 +190,22 @@ fn time_spans_that_were_asked_for_and_are_missing_are_named() {
     let cut = &text[..text.find("Results for timespan 2").unwrap()];
     let file = read(cut);
     assert_eq!((file.runs.len(), whole.runs.len()), (1, 1));
-    let says = |file: &ImportedFile| {
+    let expected_text = |file: &ImportedFile| {
         let mut notes = file.notes.iter().map(ToString::to_string);
         notes.any(|note| note.contains("asks for 2 time spans and has results of 1"))
     };
-    assert!(says(&file) && !says(&whole), "{:?}", file.notes);
+    assert!(
+        expected_text(&file) && !expected_text(&whole),
+        "{:?}",
+        file.notes
+    );
     // The same where another output follows.
-    assert!(says(&read(&format!("{cut}\n{DISKSPD_TEXT}"))));
-    let asked = DISKSPD_XML.find("    <TimeSpans>").unwrap() + "    <TimeSpans>".len();
+    assert!(expected_text(&read(&format!("{cut}\n{DISKSPD_TEXT}"))));
+    let position = DISKSPD_XML.find("    <TimeSpans>").unwrap() + "    <TimeSpans>".len();
     let more = format!(
         "{}<TimeSpan></TimeSpan>{}",
-        &DISKSPD_XML[..asked],
-        &DISKSPD_XML[asked..]
+        &DISKSPD_XML[..position],
+        &DISKSPD_XML[position..]
     );
     let error = import(more.as_bytes(), "x").unwrap_err();
     assert!(

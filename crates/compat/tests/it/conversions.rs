@@ -72,14 +72,14 @@ fn a_batch_file_becomes_a_job_for_each_call() {
         cursor: CursorKind::Columns,
     };
     assert_eq!(third.workload.pattern, columns);
-    for said in [
+    for expected_text in [
         "pauses",
         "not redirected to files",
         "stripewise prepare",
         "-U",
         "--cpus",
     ] {
-        assert!(notes.contains(said), "{said}: {notes}");
+        assert!(notes.contains(expected_text), "{expected_text}: {notes}");
     }
 }
 
@@ -120,8 +120,8 @@ fn command_lines_of_diskspd_keep_its_defaults_and_meanings() {
             ..
         }
     ));
-    for said in ["-c10G", "--cpus", "-I1"] {
-        assert!(notes.contains(said), "{said}: {notes}");
+    for expected_text in ["-c10G", "--cpus", "-I1"] {
+        assert!(notes.contains(expected_text), "{expected_text}: {notes}");
     }
 }
 
@@ -172,7 +172,7 @@ fn a_job_file_of_fio_keeps_its_common_options() {
 
 #[test]
 fn lines_that_cannot_be_understood_are_named() {
-    for (tool, text, said) in [
+    for (tool, text, expected_text) in [
         (
             Tool::Sqlio,
             "rem\nsqlio -kR -t%1 -frandom a.dat\n",
@@ -229,7 +229,7 @@ fn lines_that_cannot_be_understood_are_named() {
         ),
     ] {
         let error = run(tool, text).unwrap_err();
-        assert!(error.contains(said), "{text}: {error}");
+        assert!(error.contains(expected_text), "{text}: {error}");
     }
 }
 
@@ -325,8 +325,11 @@ fn a_job_of_fio_that_begins_behind_its_file_is_no_job_of_zero_bytes() {
         let text = format!(
             "[writers]\nrw=write\nfilename=/d/t\nruntime=5\nfilesize=1g\noffset={offset}\n"
         );
-        let said = run(Tool::Fio, &text).expect_err(offset);
-        assert!(said.contains("beyond the end of its file"), "{said}");
+        let expected_text = run(Tool::Fio, &text).expect_err(offset);
+        assert!(
+            expected_text.contains("beyond the end of its file"),
+            "{expected_text}"
+        );
     }
 }
 
@@ -496,7 +499,9 @@ fn options_of_fio_are_carried_noted_or_refused_by_name() {
         let converted = job(options).unwrap();
         let notes: Vec<String> = converted.notes.iter().map(ToString::to_string).collect();
         assert!(
-            notes.iter().any(|said| said.contains(note)),
+            notes
+                .iter()
+                .any(|expected_text| expected_text.contains(note)),
             "{options}: {notes:?}"
         );
     }

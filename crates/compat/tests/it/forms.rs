@@ -478,10 +478,10 @@ fn switches_of_diskspd_2_3_name_its_version_and_its_defaults() {
     let file = read(include_str!("../data/diskspd-2.3.txt"));
     let imported = file.runs[0].imported.as_ref().unwrap();
     assert_eq!(imported.tool_version.as_deref(), Some("2.3+"));
-    let says = |note: &stripewise_compat::Note| note.message.contains("DiskSpd 2.3");
-    assert!(file.notes.iter().any(says), "{:?}", file.notes);
+    let expected_text = |note: &stripewise_compat::Note| note.message.contains("DiskSpd 2.3");
+    assert!(file.notes.iter().any(expected_text), "{:?}", file.notes);
     let before = read(include_str!("../data/diskspd.txt"));
-    assert!(!before.notes.iter().any(says));
+    assert!(!before.notes.iter().any(expected_text));
     // What it measured is read as ever; so is XML with elements of a later version.
     assert_eq!(row(&file.runs[0]).iops(), row(&before.runs[0]).iops());
     let xml = include_str!("../data/diskspd.xml");

@@ -26,7 +26,7 @@ fn row(run: &RunRecord) -> JobRow<'_> {
     }
 }
 
-fn says(file: &ImportedFile, part: &str) -> bool {
+fn expected_text(file: &ImportedFile, part: &str) -> bool {
     file.notes.iter().any(|note| note.message.contains(part))
 }
 
@@ -51,7 +51,7 @@ fn what_sets_the_pace_of_a_job_is_carried_or_absent() {
     let rated = with("\"rate_iops\": \"500\"");
     let rate = rated.runs[0].jobs[0].workload.rate.unwrap();
     assert!((rate.iops - 500.0 * threads).abs() < 1e-9);
-    assert!(says(&rated, "only slows it down"));
+    assert!(expected_text(&rated, "only slows it down"));
     // The options of the job are kept unchanged.
     let details = rated.runs[0].imported.as_ref().unwrap().details.as_ref();
     let name = &rated.runs[0].jobs[0].name;
@@ -61,7 +61,7 @@ fn what_sets_the_pace_of_a_job_is_carried_or_absent() {
     assert!((rate.iops - 1024.0 * threads).abs() < 1e-9);
     let twice = with("\"rate\": \"8m\", \"rate_iops\": \"5\"");
     assert_eq!(row(&twice.runs[0]).given("jobs.workload.rate", ()), None);
-    assert!(says(&twice, "its rate is absent"));
+    assert!(expected_text(&twice, "its rate is absent"));
 
     let synced = with("\"fsync\": \"4\"");
     let every = SyncPolicy {
@@ -84,7 +84,7 @@ fn what_sets_the_pace_of_a_job_is_carried_or_absent() {
     let spins = with("\"thinktime\": \"10ms\", \"thinktime_spin\": \"1ms\"");
     let job = row(&spins.runs[0]);
     assert_eq!(job.given("jobs.workload.think_time", ()), None);
-    assert!(says(&spins, "think time is absent"));
+    assert!(expected_text(&spins, "think time is absent"));
 }
 
 #[test]
@@ -98,7 +98,10 @@ fn places_that_no_record_has_a_name_for_are_absent() {
     ] {
         let file = with(options);
         assert_eq!(row(&file.runs[0]).pattern(), None, "{options}");
-        assert!(says(&file, "where it went is not given"), "{options}");
+        assert!(
+            expected_text(&file, "where it went is not given"),
+            "{options}"
+        );
     }
     let seldom = read(&FIO.replacen("\"randread\"", "\"randread:8\"", 1));
     assert_eq!(row(&seldom.runs[0]).pattern(), None);
@@ -117,7 +120,10 @@ fn places_that_no_record_has_a_name_for_are_absent() {
     let searches = with("\"latency_target\": \"5ms\"");
     assert_eq!(row(&searches.runs[0]).outstanding(), None);
     let other = with("\"flow\": \"8\", \"iodepth_batch\": \"4\"");
-    assert!(says(&other, "it has flow, iodepth_batch, which no field"));
+    assert!(expected_text(
+        &other,
+        "it has flow, iodepth_batch, which no field"
+    ));
 }
 
 #[test]
@@ -247,7 +253,7 @@ fn states_of_one_run_in_terse_output_are_one_result() {
     let file = read(&format!("{earlier}\n{line}\n"));
     assert_eq!(file.runs.len(), 1);
     assert_eq!(file.runs[0].jobs, read(line).runs[0].jobs);
-    assert!(says(&file, "1 earlier states of jobs"));
+    assert!(expected_text(&file, "1 earlier states of jobs"));
     // The other way round it is another run, and so is one of the same length.
     assert_eq!(read(&format!("{line}\n{earlier}\n")).runs.len(), 2);
     let other = line.replacen(
@@ -302,9 +308,9 @@ fn totals_of_vdbench_have_one_heading() {
     assert_eq!(jobs(&totals), jobs(summary));
     // On its standard output vdbench says more of a run.
     let message = "10:20:00.553 This triggers end of run inspite of possibly some workloads that are still running.";
-    let said = summary.replace("\nMar 02, 2026", &format!("\n{message}\n\nMar 02, 2026"));
-    assert_ne!(said, summary);
-    assert_eq!(jobs(&said), jobs(summary));
+    let expected_text = summary.replace("\nMar 02, 2026", &format!("\n{message}\n\nMar 02, 2026"));
+    assert_ne!(expected_text, summary);
+    assert_eq!(jobs(&expected_text), jobs(summary));
 }
 
 #[test]
@@ -332,7 +338,7 @@ fn averages_of_file_system_workloads_are_those_of_their_reads_and_writes() {
     let of = |kind: &stripewise_results::KindOutcome| kind.latency_ns.unwrap().mean;
     assert!((of(&job.job.outcome.read) - 1e4).abs() < 1.0);
     assert!((of(&job.job.outcome.write) - 509.96e6).abs() < 1.0);
-    assert!(says(&file, "names and attributes"));
+    assert!(expected_text(&file, "names and attributes"));
     // What is left out is why nothing is there.
     let why = refused(&of_files(
         "Mkdir_rate",
@@ -395,7 +401,7 @@ fn results_of_any_tool_are_read_from_logs() {
                 .collect();
             let file = read(&logged);
             assert_eq!(jobs(&file), jobs(&read(text)), "{logged}");
-            assert!(says(&file, "what a log puts before each line"));
+            assert!(expected_text(&file, "what a log puts before each line"));
         }
     }
     let logged: String = FIO
@@ -411,7 +417,7 @@ fn results_of_any_tool_are_read_from_logs() {
     let error = refused("{\"log\":\"{\\n\",\"stream\":\"stdout\"}\n");
     assert!(error.contains("a container's log"), "{error}");
     // vdbench itself prints the time of day.
-    assert!(!says(
+    assert!(!expected_text(
         &read(include_str!("../data/vdbench-summary.html")),
         "what a log"
     ));
@@ -537,7 +543,7 @@ fn text_behind_the_table_of_elbencho_is_skipped() {
     let jobs =
         |file: &ImportedFile| -> Vec<_> { file.runs.iter().map(|run| run.jobs.clone()).collect() };
     assert_eq!(jobs(&file), jobs(&read(csv)));
-    assert!(says(
+    assert!(expected_text(
         &file,
         "is not a row of the table and is skipped: $ exit"
     ));
@@ -551,7 +557,7 @@ fn a_job_that_only_trims_has_no_rate() {
     let file = read(text);
     let job = row(&file.runs[0]);
     assert_eq!((job.iops(), job.mib_per_s()), (None, None));
-    assert!(says(&file, "its trims are left out"));
+    assert!(expected_text(&file, "its trims are left out"));
 }
 
 #[test]
@@ -594,9 +600,15 @@ fn a_run_that_fio_printed_in_several_forms_is_one_result() {
         format!("{json}\n{normal}"),
     ] {
         assert_eq!(of(&text), of(json), "{text}");
-        assert!(says(&read(&text), "3 jobs in fio normal output, from line"));
+        assert!(expected_text(
+            &read(&text),
+            "3 jobs in fio normal output, from line"
+        ));
     }
-    assert!(says(&read(&both), "fio JSON in this file says more"));
+    assert!(expected_text(
+        &read(&both),
+        "fio JSON in this file says more"
+    ));
     // Terse lines come first of all.
     let same = include_str!("../data/fio-terse-3.json");
     let file = read(&format!("{TERSE}{same}"));
@@ -604,11 +616,14 @@ fn a_run_that_fio_printed_in_several_forms_is_one_result() {
         (file.format, file.runs.len()),
         (Format::FioJson, of(same).len())
     );
-    assert!(says(&file, "3 jobs in fio terse output, from line 1 on"));
+    assert!(expected_text(
+        &file,
+        "3 jobs in fio terse output, from line 1 on"
+    ));
     let file = import_whole_results(both.as_bytes(), "x").unwrap();
     assert_eq!(file.runs.len(), of(json).len());
     for alone in [normal, TERSE, json] {
-        assert!(!says(&read(alone), "says more of the same"));
+        assert!(!expected_text(&read(alone), "says more of the same"));
     }
 }
 
@@ -651,8 +666,11 @@ fn other_runs_are_read_in_whatever_form_fio_printed_them() {
     ] {
         let file = read(&text);
         assert_eq!(file.runs.len(), count(forms[0]) + count(forms[1]));
-        assert!(says(&file, "results in several formats are in this file"));
-        assert!(!says(&file, "says more of the same"));
+        assert!(expected_text(
+            &file,
+            "results in several formats are in this file"
+        ));
+        assert!(!expected_text(&file, "says more of the same"));
     }
     // Headers above terse lines are those of the jobs below.
     let (headers, jobs) = normal.split_at(normal.find("mixed: (groupid").unwrap());
@@ -673,5 +691,8 @@ fn snapshots_in_two_forms_are_those_of_one_run() {
     let both = format!("{headers}{}{}{json}\n{jobs}", earlier(json), earlier(jobs));
     let file = read(&both);
     assert_eq!(file.runs.len(), 3, "{:?}", file.notes);
-    assert!(says(&file, "1 earlier snapshot of a run is left out"));
+    assert!(expected_text(
+        &file,
+        "1 earlier snapshot of a run is left out"
+    ));
 }

@@ -105,14 +105,14 @@ fn damage_lines(every: usize) -> usize {
                 taken += 1;
                 let message = |note: &stripewise_compat::Note| note.message.clone();
                 let before: Vec<String> = whole.notes.iter().map(message).collect();
-                let said = file
+                let expected_text = file
                     .notes
                     .iter()
                     .any(|note| !before.contains(&message(note)));
                 for (run, number, job) in jobs(&file) {
                     let found = values(run, number);
                     let same = truth.iter().any(|(_, value)| is_part(&found, value));
-                    if !same && !said {
+                    if !same && !expected_text {
                         let done = ["cut out", "cut short", "doubled", "swapped"][how];
                         let line = at + 1;
                         unsaid.push(format!("{name}, line {line}, {done}: {} {found}", job.name));

@@ -91,11 +91,11 @@ fn results_of_several_tools_in_one_file_are_all_read() {
         ),
     ] {
         let file = import([first, second].concat().as_bytes(), "x").unwrap();
-        let said = file.notes[0].message.clone();
+        let expected_text = file.notes[0].message.clone();
         for name in names {
-            assert!(said.contains(name), "{name}: {said}");
+            assert!(expected_text.contains(name), "{name}: {expected_text}");
         }
-        assert_eq!(file.runs.len(), runs, "{said}");
+        assert_eq!(file.runs.len(), runs, "{expected_text}");
         // Line numbers in records and messages are those of the file.
         let alone = import(second.as_bytes(), "x").unwrap();
         let line = |file: &ImportedFile| file.runs.last()?.imported.as_ref()?.line;
@@ -154,8 +154,11 @@ fn nothing_is_lost_where_two_shells_wrote_to_one_file() {
     ] {
         let file = import(&mixed, "x").unwrap();
         assert_eq!(file.runs.len(), 2);
-        let said = file.notes[0].message.clone();
-        assert!(said.contains("changes its encoding at line"), "{said}");
+        let expected_text = file.notes[0].message.clone();
+        assert!(
+            expected_text.contains("changes its encoding at line"),
+            "{expected_text}"
+        );
         assert_eq!(
             file.runs[1].jobs,
             import(GROW.as_bytes(), "x").unwrap().runs[0].jobs

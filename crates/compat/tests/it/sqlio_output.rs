@@ -15,7 +15,7 @@ fn read(text: &str) -> ImportedFile {
 }
 
 /// The record as it comes back from the store.
-fn kept(record: &RunRecord) -> RunRecord {
+fn retained(record: &RunRecord) -> RunRecord {
     let json = serde_json::to_string(record).unwrap();
     let back: RunRecord = serde_json::from_str(&json).unwrap();
     assert_eq!(&back, record);
@@ -23,7 +23,7 @@ fn kept(record: &RunRecord) -> RunRecord {
 }
 
 fn printed(record: &RunRecord) -> String {
-    report_of(&kept(record)).unwrap().to_string()
+    report_of(&retained(record)).unwrap().to_string()
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn latencies_and_the_histogram_of_a_result_must_agree() {
         let all: Vec<String> = all.iter().map(|share| format!("{share:2}")).collect();
         PLAIN.replace(line, &format!("%: {}", all.join(" ")))
     };
-    for (text, says) in [
+    for (text, expected_text) in [
         (
             with("Max_Latency(ms):", "9").replace(": 40", ": 4"),
             "Max_Latency(ms): 9",
@@ -288,7 +288,7 @@ fn latencies_and_the_histogram_of_a_result_must_agree() {
     ] {
         let error = import(text.as_bytes(), "x").unwrap_err().to_string();
         assert!(
-            error.contains(says) && error.contains("histogram"),
+            error.contains(expected_text) && error.contains("histogram"),
             "{error}"
         );
     }

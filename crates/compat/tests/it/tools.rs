@@ -380,10 +380,10 @@ fn a_flood_of_empty_values_is_refused_where_it_begins_or_costs_nothing() {
     let jobs = format!("{{\"fio version\": \"fio-3.1\", \"jobs\": [{flood}[]]}}");
     let error = import(jobs.as_bytes(), "x").unwrap_err();
     assert!(error.to_string().contains("not an object"), "{error}");
-    let elsewhere = FIO.replacen('{', &format!("{{\"bins\": [{flood}[]],"), 1);
-    assert_eq!(read(&elsewhere).runs.len(), 2);
-    let kept = FIO.replacen('{', &format!("{{\"disk_util\": [{flood}[]],"), 1);
-    let error = import(kept.as_bytes(), "x").unwrap_err();
+    let nested = FIO.replacen('{', &format!("{{\"bins\": [{flood}[]],"), 1);
+    assert_eq!(read(&nested).runs.len(), 2);
+    let retained = FIO.replacen('{', &format!("{{\"disk_util\": [{flood}[]],"), 1);
+    let error = import(retained.as_bytes(), "x").unwrap_err();
     assert!(error.to_string().contains("more values"), "{error}");
 }
 

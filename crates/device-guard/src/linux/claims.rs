@@ -1,7 +1,7 @@
 //! Obstacles to writing to a block device beyond `O_EXCL`, and whether a name identifies the
 //! device. Every crate that writes to devices uses only these rules.
 
-pub use super::wanted::kernel_name;
+pub use super::file_or_devices::kernel_name;
 
 use super::exports::exports;
 use super::users::{self, FileOrDevices};
@@ -21,23 +21,23 @@ pub fn is_named(destroy: &str, kernel_name: &str) -> bool {
 
 /// Whether other users prevent writing to a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Availability {
     /// Not in use, and all processes were checked.
     Free,
     /// In use or protected for this reason, and no switch overrides it.
-    InTheWay(String),
+    Blocked(String),
     /// No use was found, but not all processes are visible, for this reason. The caller refuses
     /// unless its user confirms that the device is free.
-    Unseen(String),
+    Unverified(String),
 }
 
-impl Standing {
+impl Availability {
     /// The obstacle; `None` if there is none, or it cannot be determined.
     #[must_use]
     pub fn in_the_way(self) -> Option<String> {
         match self {
-            Standing::InTheWay(reason) => Some(reason),
-            Standing::Free | Standing::Unseen(_) => None,
+            Availability::Blocked(reason) => Some(reason),
+            Availability::Free | Availability::Unverified(_) => None,
         }
     }
 }
@@ -47,17 +47,17 @@ impl Standing {
 /// one of its partitions, or data that this machine needs: `/`, swap, and `store`. Takes up to half
 /// a second where a process has it open, as the process may only probe it briefly.
 #[must_use]
-pub fn standing(number: DeviceNumber, store: Option<&Path>) -> Standing {
+pub fn availability(number: DeviceNumber, store: Option<&Path>) -> Availability {
     match claimed(number, store) {
-        Some(reason) => Standing::InTheWay(reason),
+        Some(reason) => Availability::Blocked(reason),
         None => unclaimed(number),
     }
 }
 
-/// Like [`standing`], but returns only the obstacle.
+/// Like [`availability`], but returns only the obstacle.
 #[must_use]
 pub fn in_the_way(number: DeviceNumber, store: Option<&Path>) -> Option<String> {
-    standing(number, store).in_the_way()
+    availability(number, store).in_the_way()
 }
 
 /// Uses shown by the kernel's mount table, swap areas and holders, and data that this machine
@@ -77,8 +77,8 @@ fn claimed(number: DeviceNumber, store: Option<&Path>) -> Option<String> {
     let mut parts = vec![number];
     parts.extend(system.partitions(number).iter().map(|found| found.number));
     parts.into_iter().find_map(|device| {
-        let elsewhere = users::mounted_elsewhere(device);
-        let mount_point = elsewhere.first()?;
+        let other_mounts = users::other_mounts_of(device);
+        let mount_point = other_mounts.first()?;
         Some(format!(
             "it is mounted at {} in another mount namespace (a container?)",
             mount_point.as_text()
@@ -90,18 +90,18 @@ fn claimed(number: DeviceNumber, store: Option<&Path>) -> Option<String> {
 /// a claim, or after both: loop devices above it, exports to other machines, processes that use it
 /// without a claim, and read-only protection.
 #[must_use]
-pub fn unclaimed(number: DeviceNumber) -> Standing {
+pub fn unclaimed(number: DeviceNumber) -> Availability {
     let system = System::live();
     if let Some(reason) = protected(&system, number) {
-        return Standing::InTheWay(reason);
+        return Availability::Blocked(reason);
     }
     let wanted = FileOrDevices::device(&system, number);
     if let Some(device) = users::loop_devices(&wanted).first() {
-        return Standing::InTheWay(format!("it is the backing of /dev/{device}"));
+        return Availability::Blocked(format!("it is the backing of /dev/{device}"));
     }
     if let Some(setting) = exports(Path::new("/sys/kernel"), &wanted).first() {
         let setting = setting.as_text();
-        return Standing::InTheWay(format!("the kernel exports it to others ({setting})"));
+        return Availability::Blocked(format!("the kernel exports it to others ({setting})"));
     }
     let mut openers = users::Openers::default();
     users::retry_briefly(|| {
@@ -109,9 +109,9 @@ pub fn unclaimed(number: DeviceNumber) -> Standing {
         (!openers.is_settled()).then_some(())
     });
     match (openers.others.first(), openers.unseen) {
-        (Some(opener), _) => Standing::InTheWay(format!("it is open in {opener}")),
-        (None, None) => Standing::Free,
-        (None, Some(why)) => Standing::Unseen(format!(
+        (Some(opener), _) => Availability::Blocked(format!("it is open in {opener}")),
+        (None, None) => Availability::Free,
+        (None, Some(why)) => Availability::Unverified(format!(
             "whether another program has it open cannot be seen from here: {why}"
         )),
     }

@@ -9,7 +9,7 @@
 //! explains a refusal, and adds what `O_EXCL` does not detect: loop devices over the device,
 //! processes that have it open without a claim, and the devices of `/`, swap and the store.
 
-use super::claims::{self, Standing};
+use super::claims::{self, Availability};
 use super::users;
 use crate::{Error, ErrorKind, Result};
 use rustix::fs::{CWD, FileType, Mode, OFlags};
@@ -176,14 +176,14 @@ impl Device {
     /// Checks all rules, for a plan: nothing is opened for writing, and the device is claimed only
     /// briefly.
     #[must_use]
-    pub fn standing(&self, store: Option<&Path>) -> Standing {
-        let standing = claims::standing(self.number, store);
-        if matches!(standing, Standing::InTheWay(_)) {
-            return standing;
+    pub fn availability(&self, store: Option<&Path>) -> Availability {
+        let availability = claims::availability(self.number, store);
+        if matches!(availability, Availability::Blocked(_)) {
+            return availability;
         }
         match self.claim_as_found(OFlags::RDONLY, store) {
-            Ok(_) => standing,
-            Err(error) => Standing::InTheWay(
+            Ok(_) => availability,
+            Err(error) => Availability::Blocked(
                 error
                     .what
                     .strip_prefix(REFUSAL)
@@ -193,7 +193,7 @@ impl Device {
     }
 
     /// Checks by all rules whether it may be written with this permission; otherwise like
-    /// [`Device::standing`]. Notes what could not be verified.
+    /// [`Device::availability`]. Notes what could not be verified.
     ///
     /// # Errors
     /// [`ErrorKind::NeedsDestroy`], which also tells if that would not help;
@@ -201,7 +201,7 @@ impl Device {
     pub fn judge(&self, permission: &Permission<'_>) -> Result<Vec<String>> {
         let store = permission.store;
         let judge = || {
-            let notes = self.weigh(claims::standing(self.number, store), permission)?;
+            let notes = self.evaluate(claims::availability(self.number, store), permission)?;
             self.claim_as_found(OFlags::RDONLY, store)?;
             Ok(notes)
         };
@@ -238,7 +238,10 @@ impl Device {
             Access::ReadWrite => OFlags::RDWR,
         };
         let claim = self.claim_as_found(flags, permission.store)?;
-        self.weigh(claims::standing(self.number, permission.store), permission)?;
+        self.evaluate(
+            claims::availability(self.number, permission.store),
+            permission,
+        )?;
         Ok(claim)
     }
 
@@ -267,8 +270,12 @@ impl Device {
     }
 
     /// Turns a standing into a decision, given the permission.
-    fn weigh(&self, standing: Standing, permission: &Permission<'_>) -> Result<Vec<String>> {
-        weigh(standing, &self.target, permission.unseen_ok)
+    fn evaluate(
+        &self,
+        availability: Availability,
+        permission: &Permission<'_>,
+    ) -> Result<Vec<String>> {
+        evaluate(availability, &self.target, permission.unseen_ok)
     }
 
     fn needs_destroy(&self, refused: Option<Error>) -> Error {
@@ -303,7 +310,7 @@ impl Device {
 /// [`ErrorKind::Refused`] if it is in use since; [`ErrorKind::NeedsBusyOk`] if that cannot be
 /// checked and `unseen_ok` does not confirm that it is free.
 pub fn still_free(number: DeviceNumber, target: &str, unseen_ok: bool) -> Result<()> {
-    weigh(claims::unclaimed(number), target, unseen_ok)
+    evaluate(claims::unclaimed(number), target, unseen_ok)
         .map(drop)
         .map_err(|mut error| {
             error.what.push_str(", since it was judged");
@@ -311,12 +318,12 @@ pub fn still_free(number: DeviceNumber, target: &str, unseen_ok: bool) -> Result
         })
 }
 
-fn weigh(standing: Standing, target: &str, unseen_ok: bool) -> Result<Vec<String>> {
-    match standing {
-        Standing::Free => Ok(Vec::new()),
-        Standing::InTheWay(reason) => Err(refusal(target, &reason)),
-        Standing::Unseen(reason) if unseen_ok => Ok(vec![format!("{reason}.")]),
-        Standing::Unseen(reason) => Err(Error::new(
+fn evaluate(availability: Availability, target: &str, unseen_ok: bool) -> Result<Vec<String>> {
+    match availability {
+        Availability::Free => Ok(Vec::new()),
+        Availability::Blocked(reason) => Err(refusal(target, &reason)),
+        Availability::Unverified(reason) if unseen_ok => Ok(vec![format!("{reason}.")]),
+        Availability::Unverified(reason) => Err(Error::new(
             ErrorKind::NeedsBusyOk,
             target,
             format!("{REFUSAL}{reason}"),
@@ -389,12 +396,12 @@ mod tests {
             unseen_ok: true,
             store: None,
         };
-        let judged = |says: &str| {
+        let judged = |expected_text: &str| {
             let error = found
                 .claim_and_judge(&permission, Access::ReadWrite)
-                .expect_err(says);
+                .expect_err(expected_text);
             assert_eq!(error.kind, ErrorKind::Refused, "{error}");
-            assert!(error.what.contains(says), "{error}");
+            assert!(error.what.contains(expected_text), "{error}");
         };
         found.judge(&permission).expect("free");
         let above = machine::Loop::stacked(device.path());

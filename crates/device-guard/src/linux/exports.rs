@@ -1,7 +1,7 @@
 //! Devices that the kernel itself exports without a claim and without a process: NVMe over fabrics,
 //! SCSI targets over files, and USB storage gadgets. Their settings are files with a path.
 
-use super::wanted::FileOrDevices;
+use super::file_or_devices::FileOrDevices;
 use std::path::{Path, PathBuf};
 use stripewise_machine::linux::tree::path_of_line;
 

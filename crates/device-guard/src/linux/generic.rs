@@ -10,7 +10,7 @@
 //! Numbers do not identify it either, once a namespace is gone: a new one may get them. The kernel
 //! reuses a number only when nobody has the device open. So the number of an open descriptor leads
 //! in sysfs to the device behind that descriptor, or nowhere; both descriptors are checked each
-//! time one is opened ([`strayed`]).
+//! time one is opened ([`is_renumbered`]).
 
 use std::path::{Path, PathBuf};
 use stripewise_units::DeviceNumber;
@@ -53,7 +53,7 @@ pub fn block_device_of(sysfs: &Path, character: DeviceNumber, id: u32) -> Option
     if !is_of(&folder, "nvme-generic") {
         return None;
     }
-    let mut found = beside(&folder, "block")
+    let mut found = siblings_of_class(&folder, "block")
         .filter(|block| number_in(block, "nsid") == Some(u64::from(id)))
         .filter(|block| !block.join("partition").exists())
         .filter(|block| number_in(block, "hidden") != Some(1));
@@ -71,7 +71,12 @@ pub fn block_device_of(sysfs: &Path, character: DeviceNumber, id: u32) -> Option
 /// Why an open character device does not belong to the namespace that was `judged`, whose block
 /// device is open as well; `None` if it does.
 #[must_use]
-pub fn strayed(sysfs: &Path, character: Node, block: Node, judged: &Namespace) -> Option<String> {
+pub fn is_renumbered(
+    sysfs: &Path,
+    character: Node,
+    block: Node,
+    judged: &Namespace,
+) -> Option<String> {
     let name = &judged.name;
     if block.number != judged.number {
         return Some(format!("{name} is another block device now"));
@@ -110,7 +115,7 @@ pub fn characters_of(sysfs: &Path, block: DeviceNumber) -> Vec<DeviceNumber> {
     let Some(end) = name(&disk).and_then(|name| Some(name[name.rfind('n')?..].to_owned())) else {
         return Vec::new();
     };
-    beside(&disk, "nvme-generic")
+    siblings_of_class(&disk, "nvme-generic")
         .filter(|path| name(path).is_some_and(|name| name.ends_with(&end)))
         .filter_map(|path| device_number(&path))
         .collect()
@@ -123,7 +128,7 @@ fn folder(sysfs: &Path, kind: &str, number: DeviceNumber) -> Option<PathBuf> {
 }
 
 /// The devices of a class that have the same parent.
-fn beside(folder: &Path, class: &str) -> impl Iterator<Item = PathBuf> {
+fn siblings_of_class(folder: &Path, class: &str) -> impl Iterator<Item = PathBuf> {
     let entries = folder.parent().map(std::fs::read_dir);
     let paths = entries.into_iter().flatten().flatten().flatten();
     paths
@@ -225,17 +230,17 @@ mod tests {
             number: number(major, minor),
             id,
         };
-        let strays = |character, block| strayed(sysfs, character, block, &found);
+        let strays = |character, block| is_renumbered(sysfs, character, block, &found);
         let (here, there) = (node(CHARACTER, 1, Some(2)), node(BLOCK, 1, Some(2)));
         assert_eq!(strays(here, there), None);
-        let says = |character, block, text: &str| {
-            let told = strays(character, block).expect(text);
-            assert!(told.contains(text), "{told}");
+        let check_text = |character, block, text: &str| {
+            let reported = strays(character, block).expect(text);
+            assert!(reported.contains(text), "{reported}");
         };
-        says(node(CHARACTER, 0, Some(2)), there, "no block device");
-        says(node(CHARACTER, 7, Some(2)), there, "no block device");
-        says(node(4, 1, Some(2)), there, "no block device");
-        says(here, node(BLOCK, 2, Some(2)), "another block device");
+        check_text(node(CHARACTER, 0, Some(2)), there, "no block device");
+        check_text(node(CHARACTER, 7, Some(2)), there, "no block device");
+        check_text(node(4, 1, Some(2)), there, "no block device");
+        check_text(here, node(BLOCK, 2, Some(2)), "another block device");
         for (one, other) in [
             (Some(2), Some(3)),
             (Some(2), None),
@@ -243,7 +248,7 @@ mod tests {
             (None, None),
         ] {
             let (character, block) = (node(CHARACTER, 1, one), node(BLOCK, 1, other));
-            says(character, block, "the same id");
+            check_text(character, block, "the same id");
         }
 
         // Two devices with the same id are ambiguous.
@@ -282,7 +287,7 @@ mod tests {
             id,
         };
         let judged = block_device_of(sysfs, character.number, 1).unwrap();
-        let strays = || strayed(sysfs, character, claimed, &judged);
+        let strays = || is_renumbered(sysfs, character, claimed, &judged);
         assert_eq!(strays(), None);
 
         // Each mark counts, even if it appears or disappears.
@@ -293,8 +298,8 @@ mod tests {
             ("uuid", "f81d4fae-7dec\n", None),
         ] {
             write(folder.join(mark), text).unwrap();
-            let told = strays().unwrap();
-            assert!(told.contains(&format!("another {mark}")), "{told}");
+            let reported = strays().unwrap();
+            assert!(reported.contains(&format!("another {mark}")), "{reported}");
             match before {
                 Some(text) => write(folder.join(mark), text).unwrap(),
                 None => std::fs::remove_file(folder.join(mark)).unwrap(),
@@ -305,11 +310,14 @@ mod tests {
         // The character device's number now belongs to the other drive.
         let link = sysfs.join("dev/char/241:0");
         std::fs::remove_file(&link).unwrap();
-        let told = strays().unwrap();
-        assert!(told.contains("no block device"), "{told}");
+        let reported = strays().unwrap();
+        assert!(reported.contains("no block device"), "{reported}");
         symlink(&other, &link).unwrap();
-        let told = strays().unwrap();
-        assert!(told.contains("nvme1n1 now, and not to nvme0n1"), "{told}");
+        let reported = strays().unwrap();
+        assert!(
+            reported.contains("nvme1n1 now, and not to nvme0n1"),
+            "{reported}"
+        );
         std::fs::remove_file(&link).unwrap();
         symlink(sysfs.join("devices/nvme/nvme0/ng0n1"), &link).unwrap();
         assert_eq!(strays(), None);
@@ -318,7 +326,7 @@ mod tests {
         write(folder.join("dev"), "259:7\n").unwrap();
         assert!(strays().is_some());
         std::fs::remove_dir_all(&folder).unwrap();
-        let told = strays().unwrap();
-        assert!(told.contains("no block device"), "{told}");
+        let reported = strays().unwrap();
+        assert!(reported.contains("no block device"), "{reported}");
     }
 }

@@ -3,6 +3,7 @@
 pub mod claims;
 pub mod device;
 mod exports;
+mod file_or_devices;
 pub mod generic;
 #[cfg(test)]
 #[path = "../../../../tests/support/machine.rs"]
@@ -10,4 +11,3 @@ mod machine;
 mod openers;
 pub mod traffic;
 pub mod users;
-mod wanted;

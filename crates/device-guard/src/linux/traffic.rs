@@ -137,12 +137,12 @@ mod tests {
         let data = now.path().join("data");
         std::fs::write(&data, "x").expect("a file");
         let device = DeviceNumber::from_raw(std::fs::metadata(&data).expect("there").dev());
-        let elsewhere = Path::new("/proc/version");
+        let other_mounts = Path::new("/proc/version");
         for (pid, before, after, opens) in [
             (11, [0, 100], [0, 100], &*data),
             (12, [5, 0], [5 + 4096, 0], &data),
             (13, [0, 0], [4096, 4096], &data),
-            (14, [0, 0], [1 << 30, 0], elsewhere),
+            (14, [0, 0], [1 << 30, 0], other_mounts),
             (15, [0, 0], [1 << 31, 0], Path::new("")),
         ] {
             process(then.path(), pid, before, opens);

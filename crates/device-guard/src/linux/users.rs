@@ -6,8 +6,8 @@
 //! detect: loop devices over a device, kernel exports over a network or a bus, and processes that
 //! use it without claiming it (virtual machines, databases on raw devices).
 
-pub use super::openers::{Openers, Unseen, openers};
-pub use super::wanted::FileOrDevices;
+pub use super::file_or_devices::FileOrDevices;
+pub use super::openers::{Openers, Unverified, openers};
 
 use super::openers::flags_of;
 use std::collections::HashSet;
@@ -100,7 +100,7 @@ pub fn open_twice_here(file: &File, wanted: &FileOrDevices) -> bool {
 /// Mount points of a device in other mount namespaces, which our own mount table does not show
 /// (containers); best effort.
 #[must_use]
-pub fn mounted_elsewhere(number: DeviceNumber) -> Vec<PathBuf> {
+pub fn other_mounts_of(number: DeviceNumber) -> Vec<PathBuf> {
     let mut namespaces = HashSet::new();
     if let Ok(own) = std::fs::read_link("/proc/self/ns/mnt") {
         namespaces.insert(own);
@@ -134,10 +134,10 @@ mod tests {
     #[test]
     fn only_what_stays_is_in_the_way() {
         for (stays, want) in [(0, None), (1, None), (5, None), (6, Some(6)), (9, Some(6))] {
-            let mut asked = 0;
+            let mut processes_checked = 0;
             let found = retry_briefly(|| {
-                asked += 1;
-                (asked <= stays).then_some(asked)
+                processes_checked += 1;
+                (processes_checked <= stays).then_some(processes_checked)
             });
             assert_eq!(found, want, "there for {stays} looks");
         }

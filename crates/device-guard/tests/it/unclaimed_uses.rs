@@ -5,12 +5,12 @@ use crate::machine::{Loop, can_run, skip_kernel};
 use crate::user::User;
 use std::path::Path;
 use stripewise_device_guard::ErrorKind;
-use stripewise_device_guard::claims::Standing;
+use stripewise_device_guard::claims::Availability;
 use stripewise_device_guard::device::{Device, Permission};
 
 /// The refusal of writing to a device that is used in this way, whatever switches are given;
 /// checks that it is free before and afterwards.
-fn check(test: &str, way: &str, says: &str) {
+fn check(test: &str, way: &str, expected_text: &str) {
     if !can_run(test, &["root", "losetup"]) {
         return;
     }
@@ -27,8 +27,8 @@ fn check(test: &str, way: &str, says: &str) {
     };
     let error = found.judge(&permission).expect_err(way);
     assert_eq!(error.kind, ErrorKind::Refused, "{error}");
-    let says = format!("(pid {}{says})", user.pid());
-    assert!(error.what.contains(&says), "{error}");
+    let expected_text = format!("(pid {}{expected_text})", user.pid());
+    assert!(error.what.contains(&expected_text), "{error}");
     drop(user);
     found.judge(&permission).expect("free again");
 }
@@ -76,7 +76,7 @@ fn the_name_of_a_mapped_device_does_not_matter() {
     let Some(user) = user else {
         return skip_kernel(TEST, "mapped");
     };
-    let reason = found.standing(None).in_the_way().expect("it is used");
+    let reason = found.availability(None).in_the_way().expect("it is used");
     assert!(
         reason.contains(&format!("(pid {}; mapped", user.pid())),
         "{reason}"
@@ -97,8 +97,8 @@ fn while_a_descriptor_is_in_flight_no_device_is_taken_to_be_free() {
     let Some(user) = User::start("in-flight", device.path()) else {
         return skip_kernel(TEST, "scm_fds in fdinfo");
     };
-    match found.standing(None) {
-        Standing::Unseen(_) => {}
+    match found.availability(None) {
+        Availability::Unverified(_) => {}
         other => panic!("{other:?}"),
     }
     drop(user);

@@ -138,8 +138,8 @@ fn send(file: File) -> Option<()> {
     sendmsg(&from, &text, &mut message, SendFlags::empty()).expect("it is sent");
     std::mem::forget((from, to));
     let own = std::fs::read_dir("/proc/self/fdinfo").expect("its descriptors");
-    let told = own.flatten().any(|entry| {
+    let reported = own.flatten().any(|entry| {
         std::fs::read_to_string(entry.path()).is_ok_and(|text| text.contains("scm_fds:"))
     });
-    told.then_some(())
+    reported.then_some(())
 }

@@ -12,7 +12,7 @@ use stripewise_disk_formats::tables::{PartitionTable, Role, TablePartition};
 const NOT_KNOWN: [u32; 3] = [1, 50, 87];
 
 /// Facts about a disk, as far as it answered.
-pub struct Known {
+pub struct DiskFacts {
     pub device: BlockDevice,
     pub table: Option<PartitionTable>,
     /// Why there is no table.
@@ -21,7 +21,7 @@ pub struct Known {
     unanswered: Vec<String>,
 }
 
-impl Known {
+impl DiskFacts {
     /// A persistent name.
     pub fn key(&self) -> String {
         let id = || self.table.as_ref().and_then(|table| table.id.clone());
@@ -52,11 +52,11 @@ impl Known {
 }
 
 /// Collects unanswered queries.
-struct Asking<'a> {
+struct QueryLog<'a> {
     unanswered: &'a mut Vec<String>,
 }
 
-impl Asking<'_> {
+impl QueryLog<'_> {
     /// The decoded answer; if there is none, records why.
     fn take<T>(
         &mut self,
@@ -88,9 +88,9 @@ pub fn refused(refusal: &super::Refusal) -> String {
 }
 
 /// Decodes a disk's answers.
-pub fn disk(answers: &DiskAnswers) -> Known {
+pub fn disk(answers: &DiskAnswers) -> DiskFacts {
     let mut unanswered = Vec::new();
-    let mut asking = Asking {
+    let mut asking = QueryLog {
         unanswered: &mut unanswered,
     };
     let geometry = asking.take("its size and sectors", &answers.geometry, ioctl::geometry);
@@ -136,7 +136,7 @@ pub fn disk(answers: &DiskAnswers) -> Known {
         },
         ..BlockDevice::default()
     };
-    Known {
+    DiskFacts {
         device,
         table,
         unread,
@@ -186,7 +186,7 @@ pub fn partition_device(
 }
 
 /// The partitions of a disk, with the volumes that exactly match one.
-pub fn partitions(known: &Known, volumes: &[VolumeAnswers]) -> Vec<Partition> {
+pub fn partitions(known: &DiskFacts, volumes: &[VolumeAnswers]) -> Vec<Partition> {
     let disk = known.device.number.minor;
     known
         .entries()
@@ -234,15 +234,19 @@ pub fn partitions(known: &Known, volumes: &[VolumeAnswers]) -> Vec<Partition> {
 
 /// The content of a volume according to its file system.
 pub fn header(volume: &VolumeAnswers) -> Option<Found> {
-    let told = volume.file_system.as_ref()?;
+    let reported = volume.file_system.as_ref()?;
     let ntfs = volume::ntfs(volume);
     Some(Found::FileSystem(FileSystemHeader {
         // Named like superblocks of images.
-        kind: told.kind.to_ascii_lowercase(),
-        label: stripewise_disk_formats::medium::printable(&told.label),
+        kind: reported.kind.to_ascii_lowercase(),
+        label: stripewise_disk_formats::medium::printable(&reported.label),
         uuid: Some(match &ntfs {
             Some(ntfs) => ntfs.serial.clone(),
-            None => format!("{:04X}-{:04X}", told.serial >> 16, told.serial & 0xffff),
+            None => format!(
+                "{:04X}-{:04X}",
+                reported.serial >> 16,
+                reported.serial & 0xffff
+            ),
         }),
         size_bytes: ntfs.as_ref().map(|ntfs| ntfs.size_bytes),
         allocation_unit_bytes: ntfs

@@ -19,7 +19,7 @@ const VOLUME_IS_COMPRESSED: u32 = 0x0000_8000;
 
 /// The file system of a volume.
 pub fn file_system(volume: &VolumeAnswers) -> FileSystem {
-    let told = volume.file_system.clone().unwrap_or_default();
+    let reported = volume.file_system.clone().unwrap_or_default();
     FileSystem {
         mount_point: PathBuf::from(volume.mount_points.first().cloned().unwrap_or_default()),
         source: name(volume),
@@ -28,14 +28,14 @@ pub fn file_system(volume: &VolumeAnswers) -> FileSystem {
             .or(volume.allocation_unit_bytes),
         size_bytes: volume.space_bytes.map(|(all, _)| all),
         available_bytes: volume.space_bytes.map(|(_, free)| free),
-        read_only: told.flags & READ_ONLY_VOLUME != 0,
+        read_only: reported.flags & READ_ONLY_VOLUME != 0,
         in_memory: volume.in_memory,
         remote: volume.remote,
         // ReFS relocates data only for files with integrity streams, which are off for data by
         // default.
         copy_on_write: false,
-        compression: (told.flags & VOLUME_IS_COMPRESSED != 0).then(|| "unknown".to_owned()),
-        kind: told.kind,
+        compression: (reported.flags & VOLUME_IS_COMPRESSED != 0).then(|| "unknown".to_owned()),
+        kind: reported.kind,
         ..FileSystem::default()
     }
 }
@@ -80,14 +80,14 @@ fn device(
 }
 
 /// All volumes, and notes about them.
-pub struct All {
+pub struct AllVolumes {
     pub volumes: Vec<Volume>,
     pub notes: Vec<String>,
 }
 
 /// Volumes on these disks, and partitions without any.
-pub fn volumes(machine: &Machine, disks: &[Disk], request: &Request) -> All {
-    let mut all = All {
+pub fn volumes(machine: &Machine, disks: &[Disk], request: &Request) -> AllVolumes {
+    let mut all = AllVolumes {
         volumes: Vec::new(),
         notes: Vec::new(),
     };
@@ -109,7 +109,7 @@ pub fn volumes(machine: &Machine, disks: &[Disk], request: &Request) -> All {
         if !is_shown {
             continue;
         }
-        if let Some(why) = untold(answers, machine) {
+        if let Some(why) = unreported_reason(answers, machine) {
             all.notes.push(why);
         }
         all.volumes.push(volume(answers, &on, disks));
@@ -135,7 +135,7 @@ fn place_of(volume: &Volume) -> (bool, String) {
 }
 
 /// Why a volume's location is unknown, or only partly known.
-fn untold(answers: &VolumeAnswers, machine: &Machine) -> Option<String> {
+fn unreported_reason(answers: &VolumeAnswers, machine: &Machine) -> Option<String> {
     let name = name(answers);
     match &answers.extents {
         Ok(bytes) => match ioctl::disk_extents(bytes) {

@@ -86,14 +86,14 @@ impl<'a> Walk<'a> {
 
 /// A device without its children; taken from the cache if there is one.
 fn lone(tree: Tree, number: DeviceNumber) -> Option<DeviceWithoutChildren> {
-    let Some(seen) = tree.devices() else {
+    let Some(cache) = tree.devices() else {
         return read_lone(tree, number);
     };
-    if let Some(known) = seen.borrow().get(&number) {
+    if let Some(known) = cache.borrow().get(&number) {
         return known.clone();
     }
     let lone = read_lone(tree, number);
-    seen.borrow_mut().insert(number, lone.clone());
+    cache.borrow_mut().insert(number, lone.clone());
     lone
 }
 

@@ -194,10 +194,10 @@ fn extents_from(file: &File, start: u64) -> Option<Vec<Extent>> {
 }
 
 fn by_seeking(file: &File, mut layout: FileLayout) -> Option<FileLayout> {
-    let kept = rustix::fs::seek(file, SeekFrom::Current(0)).ok()?;
+    let saved_position = rustix::fs::seek(file, SeekFrom::Current(0)).ok()?;
     let found = data_bytes(file, &mut layout);
     // Restore the caller's position.
-    rustix::fs::seek(file, SeekFrom::Start(kept)).ok()?;
+    rustix::fs::seek(file, SeekFrom::Start(saved_position)).ok()?;
     let (data, looked_at) = found?;
     layout.hole_bytes = looked_at.saturating_sub(data);
     Some(layout)

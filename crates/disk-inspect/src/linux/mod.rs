@@ -41,7 +41,7 @@ use std::fs::File;
 use std::path::Path;
 use stripewise_machine::System;
 use stripewise_units::DeviceNumber;
-use tree::{Seen, Tree};
+use tree::{Tree, TreeCache};
 
 /// Hint for missing permissions.
 pub const HINT_RIGHTS: &str = "run as a user who can read it, or as root";
@@ -90,8 +90,8 @@ pub fn partitions(system: &System, disk: DeviceNumber) -> Vec<BlockDevice> {
 }
 
 pub fn survey(system: &System, request: &Request) -> Result<Survey> {
-    let seen = Seen::default();
-    survey::survey(tree(system).remembering(&seen), request)
+    let cache = TreeCache::default();
+    survey::survey(tree(system).remembering(&cache), request)
 }
 
 pub fn uses_of_device(system: &System, number: DeviceNumber) -> Vec<Use> {

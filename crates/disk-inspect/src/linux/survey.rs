@@ -96,7 +96,7 @@ impl Surveyor<'_> {
             }
         }
         let partitions = self.partitions(&device, table.as_ref());
-        let key = self.key_of(&device.name);
+        let key = self.cache_key(&device.name);
         let given = self.request.given_for(&key);
         // A holder of the whole disk (an array with its superblock at the end, a multipath disk)
         // has the partitions too, and volumes on them.
@@ -150,7 +150,7 @@ impl Surveyor<'_> {
             .unwrap_or_else(|| format!("/dev/{}", device.name))
     }
 
-    fn key_of(&self, name: &str) -> String {
+    fn cache_key(&self, name: &str) -> String {
         let known = self.keys.iter().find(|(own, _)| own == name);
         known.map_or_else(|| format!("/dev/{name}"), |(_, key)| key.clone())
     }

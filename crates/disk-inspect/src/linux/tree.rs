@@ -1,6 +1,6 @@
 //! The files of a machine, and the devices read from them.
 //!
-//! A survey of a whole machine encounters the same device below many others: with [`Seen`] each
+//! A survey of a whole machine encounters the same device below many others: with [`TreeCache`] each
 //! file is read once, and each device is built once.
 
 use crate::storage::BlockDevice;
@@ -25,8 +25,8 @@ pub type Devices = RefCell<HashMap<DeviceNumber, Option<DeviceWithoutChildren>>>
 
 /// Cache of one survey of a machine. Never reused for another.
 #[derive(Debug, Default)]
-pub struct Seen {
-    files: files::Seen,
+pub struct TreeCache {
+    files: files::TreeCache,
     devices: Devices,
 }
 
@@ -47,10 +47,10 @@ impl<'a> Tree<'a> {
     }
 
     /// The same, reading each file, directory and device once.
-    pub fn remembering(self, seen: &'a Seen) -> Self {
+    pub fn remembering(self, cache: &'a TreeCache) -> Self {
         Tree {
-            files: self.files.remembering(&seen.files),
-            devices: Some(&seen.devices),
+            files: self.files.remembering(&cache.files),
+            devices: Some(&cache.devices),
         }
     }
 

@@ -69,22 +69,22 @@ pub struct Trace {
 }
 
 /// Additional facts about a disk at the bottom, by its kernel name.
-pub type GivenFor<'a> = &'a dyn Fn(&str) -> Option<Given>;
+pub type SuppliedFactsFor<'a> = &'a dyn Fn(&str) -> Option<Given>;
 
 /// Traces a device from its start.
 #[must_use]
-pub fn trace(device: &BlockDevice, given: GivenFor) -> Trace {
+pub fn trace(device: &BlockDevice, given: SuppliedFactsFor) -> Trace {
     let mut trace = Trace {
         left: PIECES_MAX,
         ..Trace::default()
     };
-    trace.down(device, Spot::default(), given);
+    trace.below_layers(device, DevicePosition::default(), given);
     trace
 }
 
 /// The first byte of a piece of the volume on a device.
 #[derive(Clone, Copy, Debug, Default)]
-struct Spot {
+struct DevicePosition {
     /// From the start of the device.
     at: u64,
     /// The same byte in the volume.
@@ -93,10 +93,10 @@ struct Spot {
     piece: Option<u64>,
 }
 
-impl Spot {
+impl DevicePosition {
     /// On the device below, this many bytes from this device's byte 0.
     fn below(self, start: u64) -> Self {
-        Spot {
+        DevicePosition {
             at: self.at.saturating_add(start),
             ..self
         }
@@ -104,7 +104,7 @@ impl Spot {
 
     /// On a member of a striped device, by the first byte that it holds.
     fn dealt(self, start: u64, first: raid::First, unit: u64) -> Self {
-        Spot {
+        DevicePosition {
             at: start.saturating_add(first.on_member),
             lead: self.lead.saturating_add(first.in_array - self.at),
             piece: Some(self.piece.map_or(unit, |piece| gcd(piece, unit))),
@@ -114,7 +114,12 @@ impl Spot {
 
 impl Trace {
     /// Traces a piece that starts here.
-    fn down(&mut self, device: &BlockDevice, spot: Spot, given: GivenFor) {
+    fn below_layers(
+        &mut self,
+        device: &BlockDevice,
+        spot: DevicePosition,
+        given: SuppliedFactsFor,
+    ) {
         let Some(left) = self.left.checked_sub(1) else {
             self.incomplete = true;
             return;
@@ -122,11 +127,11 @@ impl Trace {
         self.left = left;
         match (&device.partition, &device.looped, device.below.as_slice()) {
             (Some(partition), _, [disk]) => {
-                self.down(disk, spot.below(partition.start_bytes), given);
+                self.below_layers(disk, spot.below(partition.start_bytes), given);
             }
             // A loop over a device is linear; a file has extents.
             (None, Some(looped), [disk]) if looped.backing_file_system.is_none() => {
-                self.down(disk, spot.below(looped.offset_bytes), given);
+                self.below_layers(disk, spot.below(looped.offset_bytes), given);
             }
             // The file, as a disk image, is the last layer with known arithmetic.
             (None, Some(looped), _) => {
@@ -150,7 +155,13 @@ impl Trace {
         }
     }
 
-    fn array(&mut self, device: &BlockDevice, array: &Array, spot: Spot, given: GivenFor) {
+    fn array(
+        &mut self,
+        device: &BlockDevice,
+        array: &Array,
+        spot: DevicePosition,
+        given: SuppliedFactsFor,
+    ) {
         let members = raid::members(device, array);
         if members.iter().any(|(_, _, start)| start.is_none()) {
             self.incomplete = true;
@@ -172,7 +183,7 @@ impl Trace {
                 for (member, first) in geometry.first_bytes(spot.at, unit) {
                     let known = members.iter().find(|(slot, ..)| *slot == member);
                     if let Some((_, below, Some(start))) = known {
-                        self.down(below, spot.dealt(*start, first, unit), given);
+                        self.below_layers(below, spot.dealt(*start, first, unit), given);
                     }
                 }
             }
@@ -180,7 +191,7 @@ impl Trace {
             _ => {
                 for (_, below, start) in &members {
                     if let Some(start) = start {
-                        self.down(below, spot.below(*start), given);
+                        self.below_layers(below, spot.below(*start), given);
                     }
                     if array.level == "linear" {
                         break;
@@ -194,7 +205,7 @@ impl Trace {
         }
     }
 
-    fn mapper(&mut self, device: &BlockDevice, spot: Spot, given: GivenFor) {
+    fn mapper(&mut self, device: &BlockDevice, spot: DevicePosition, given: SuppliedFactsFor) {
         if device.mapper.is_empty() {
             let why = device.mapper_unread.clone();
             self.incomplete = true;
@@ -209,7 +220,7 @@ impl Trace {
         self.incomplete |= pieces.len() > SEGMENTS_MAX || pieces.is_empty();
         for piece in pieces.into_iter().take(SEGMENTS_MAX) {
             // The volume starts inside the first piece, and at the start of the others.
-            let inside = Spot {
+            let inside = DevicePosition {
                 at: spot.at.saturating_sub(piece.start_bytes),
                 lead: (spot.lead).saturating_add(piece.start_bytes.saturating_sub(spot.at)),
                 ..spot
@@ -218,7 +229,13 @@ impl Trace {
         }
     }
 
-    fn piece(&mut self, device: &BlockDevice, piece: &Segment, inside: Spot, given: GivenFor) {
+    fn piece(
+        &mut self,
+        device: &BlockDevice,
+        piece: &Segment,
+        inside: DevicePosition,
+        given: SuppliedFactsFor,
+    ) {
         let parts: Vec<(&BlockDevice, u64)> = piece
             .parts
             .iter()
@@ -266,7 +283,7 @@ impl Trace {
                 });
                 for (index, first) in geometry.first_bytes(inside.at, unit) {
                     if let Some((below, start)) = parts.get(index) {
-                        self.down(below, inside.dealt(*start, first, unit), given);
+                        self.below_layers(below, inside.dealt(*start, first, unit), given);
                     }
                 }
             }
@@ -275,14 +292,20 @@ impl Trace {
                 let all = piece.kind == "raid";
                 let count = if all { parts.len() } else { 1 };
                 for (below, start) in parts.into_iter().take(count) {
-                    self.down(below, inside.below(start), given);
+                    self.below_layers(below, inside.below(start), given);
                 }
             }
         }
     }
 
     /// The trace ends here, usually at a disk.
-    fn end(&mut self, device: &BlockDevice, spot: Spot, ends: Option<String>, given: GivenFor) {
+    fn end(
+        &mut self,
+        device: &BlockDevice,
+        spot: DevicePosition,
+        ends: Option<String>,
+        given: SuppliedFactsFor,
+    ) {
         let queue = &device.queue;
         let sector = u64::from(queue.physical_sector_bytes.unwrap_or(512));
         let hint = match device.kind {
@@ -308,24 +331,24 @@ impl Trace {
             _ => None,
         };
         if let Some((unit_bytes, source)) = stripe.filter(|(unit, _)| *unit > 0) {
-            let said = given.as_ref();
+            let supplied = given.as_ref();
             self.boundaries.push(Boundary {
                 layer: device.name.clone(),
-                level: said.and_then(|given| given.level.clone()),
+                level: supplied.and_then(|given| given.level.clone()),
                 unit_bytes,
                 source,
                 offset_bytes: spot.at,
                 volume_bytes: spot.lead,
                 piece_bytes: spot.piece,
-                full_stripe_bytes: match (said.and_then(Given::full_stripe_bytes), &hint) {
+                full_stripe_bytes: match (supplied.and_then(Given::full_stripe_bytes), &hint) {
                     (Some(full), _) => Some(full),
                     (None, Hint::Stripe { full_bytes, .. }) if source == UnitSource::Hint => {
                         Some(*full_bytes)
                     }
                     _ => None,
                 },
-                parity: said.is_some_and(Given::parity),
-                first_unit_bytes: said.map_or(0, |given| given.first_unit_bytes % unit_bytes),
+                parity: supplied.is_some_and(Given::parity),
+                first_unit_bytes: supplied.map_or(0, |given| given.first_unit_bytes % unit_bytes),
             });
         }
         let place = Place {

@@ -273,7 +273,12 @@ mod tests {
         }
     }
 
-    fn firsts(level: &str, disks: u32, layout: Option<u32>, at: u64) -> Vec<(usize, u64)> {
+    fn first_bytes_of_members(
+        level: &str,
+        disks: u32,
+        layout: Option<u32>,
+        at: u64,
+    ) -> Vec<(usize, u64)> {
         let geometry = Geometry::new(&array(level, disks, layout)).unwrap();
         let found = geometry.first_bytes(at, 64);
         found
@@ -285,20 +290,38 @@ mod tests {
     #[test]
     fn first_bytes_follow_the_layouts_of_linux() {
         // RAID 0: the first unit is partial; members before it hold the next row.
-        assert_eq!(firsts("raid0", 3, None, 0), [(0, 0), (1, 0), (2, 0)]);
-        assert_eq!(firsts("raid0", 3, None, 64 + 5), [(0, 64), (1, 5), (2, 0)]);
+        assert_eq!(
+            first_bytes_of_members("raid0", 3, None, 0),
+            [(0, 0), (1, 0), (2, 0)]
+        );
+        assert_eq!(
+            first_bytes_of_members("raid0", 3, None, 64 + 5),
+            [(0, 64), (1, 5), (2, 0)]
+        );
         // RAID 10, near: pairs.
         assert_eq!(
-            firsts("raid10", 4, Some(0x102), 69),
+            first_bytes_of_members("raid10", 4, Some(0x102), 69),
             [(0, 64), (1, 64), (2, 5), (3, 5)]
         );
         // Far: like RAID 0 for the first copy.
-        assert_eq!(firsts("raid10", 2, Some(0x201), 0), [(0, 0), (1, 0)]);
+        assert_eq!(
+            first_bytes_of_members("raid10", 2, Some(0x201), 0),
+            [(0, 0), (1, 0)]
+        );
         // RAID 5 left-symmetric, 3 members: row 0 is 0 1 P, row 1 is 3 P 2.
-        assert_eq!(firsts("raid5", 3, Some(2), 0), [(0, 0), (1, 0), (2, 64)]);
-        assert_eq!(firsts("raid5", 3, Some(2), 64), [(0, 64), (1, 0), (2, 64)]);
+        assert_eq!(
+            first_bytes_of_members("raid5", 3, Some(2), 0),
+            [(0, 0), (1, 0), (2, 64)]
+        );
+        assert_eq!(
+            first_bytes_of_members("raid5", 3, Some(2), 64),
+            [(0, 64), (1, 0), (2, 64)]
+        );
         // RAID 4 keeps parity on the last member.
-        assert_eq!(firsts("raid4", 3, None, 0), [(0, 0), (1, 0)]);
+        assert_eq!(
+            first_bytes_of_members("raid4", 3, None, 0),
+            [(0, 0), (1, 0)]
+        );
     }
 
     #[test]

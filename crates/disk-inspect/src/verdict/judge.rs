@@ -415,8 +415,8 @@ fn unit_check(boundary: &Boundary, subject: &Subject) -> Vec<Check> {
         });
     }
     // A file system is configured for the layer directly below it.
-    if let Some(told) = subject.told_unit_bytes
-        && told != boundary.unit_bytes
+    if let Some(reported) = subject.told_unit_bytes
+        && reported != boundary.unit_bytes
         && subject.boundaries.first() == Some(boundary)
     {
         checks.push(Check {
@@ -424,7 +424,7 @@ fn unit_check(boundary: &Boundary, subject: &Subject) -> Vec<Check> {
             result: CheckOutcome::Information,
             text: format!(
                 "the file system was made for a stripe unit of {}, the array has {}",
-                size(told),
+                size(reported),
                 size(boundary.unit_bytes)
             ),
         });

@@ -21,18 +21,18 @@ const DISKS_MAX: u32 = 1024;
 const VOLUMES_MAX: usize = 1024;
 
 /// Suppresses "there is no disk in the drive" dialogs while alive.
-struct Quiet(u32);
+struct DialogGuard(u32);
 
-impl Quiet {
+impl DialogGuard {
     fn new() -> Self {
         let mut before = 0;
         // SAFETY: changes this thread's mode only, and returns the old one.
         unsafe { SetThreadErrorMode(SEM_FAILCRITICALERRORS, &mut before) };
-        Quiet(before)
+        DialogGuard(before)
     }
 }
 
-impl Drop for Quiet {
+impl Drop for DialogGuard {
     fn drop(&mut self) {
         // SAFETY: restores the previous mode; the returned value is not needed.
         unsafe { SetThreadErrorMode(self.0, null_mut()) };
@@ -41,7 +41,7 @@ impl Drop for Quiet {
 
 /// All disks and volumes.
 pub fn machine() -> Machine {
-    let _quiet = Quiet::new();
+    let _quiet = DialogGuard::new();
     Machine {
         volumes: volumes().iter().filter_map(|path| volume(path)).collect(),
         ..disks()
@@ -161,7 +161,7 @@ fn volume(path: &str) -> Option<VolumeAnswers> {
 
 /// The answers of an unlisted volume: a share, a mount point.
 pub fn volume_of_mount(guid_path: &str, mount_point: &str) -> VolumeAnswers {
-    let _quiet = Quiet::new();
+    let _quiet = DialogGuard::new();
     let mounted = vec![mount_point.to_owned()];
     volume_at(guid_path, mounted, mount_point, drive_type(mount_point))
 }

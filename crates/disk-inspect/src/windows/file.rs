@@ -25,7 +25,7 @@ fn extents(file: &File) -> Option<(Vec<ioctl::FileExtent>, bool)> {
     let mut cluster = 0u64;
     loop {
         let from = cluster.to_le_bytes();
-        let part = query::ask_part(file, codes::GET_RETRIEVAL_POINTERS, &from, 64 << 10);
+        let part = query::query_part(file, codes::GET_RETRIEVAL_POINTERS, &from, 64 << 10);
         let (bytes, more) = match part {
             Ok(part) => part,
             Err(refusal) if refusal.code == ERROR_HANDLE_EOF => return Some((found, true)),
@@ -57,8 +57,8 @@ fn sizes(file: &File) -> Option<(u64, u64)> {
         )
     };
     let [allocated, end, _] = information;
-    let is_told = done != 0;
-    Some((u64::try_from(allocated).ok()?, u64::try_from(end).ok()?)).filter(|_| is_told)
+    let is_reported = done != 0;
+    Some((u64::try_from(allocated).ok()?, u64::try_from(end).ok()?)).filter(|_| is_reported)
 }
 
 /// Holes and allocated bytes. NTFS does not report how much of a file was ever written (its valid

@@ -38,7 +38,12 @@ fn open(path: &str, access: u32, flags: u32) -> Result<File, Refusal> {
 }
 
 /// Queries once, with `room` bytes; error 234 or 122 means more is needed.
-fn ask_once(file: &File, code: u32, input: &[u8], room: usize) -> Result<(Vec<u8>, u32), Refusal> {
+fn query_once(
+    file: &File,
+    code: u32,
+    input: &[u8],
+    room: usize,
+) -> Result<(Vec<u8>, u32), Refusal> {
     let event = Event::new().map_err(|error| refusal(&error))?;
     // The structures hold 64-bit fields, so the buffer is aligned for them.
     let mut words = vec![0u64; room.div_ceil(8)];
@@ -109,7 +114,7 @@ fn of_code(code: u32) -> Refusal {
 pub fn ask(file: &File, code: u32, input: &[u8]) -> Answer {
     let mut room = 1024;
     loop {
-        let (bytes, status) = ask_once(file, code, input, room)?;
+        let (bytes, status) = query_once(file, code, input, room)?;
         if status == 0 {
             return Ok(bytes);
         }
@@ -121,13 +126,13 @@ pub fn ask(file: &File, code: u32, input: &[u8]) -> Answer {
 }
 
 /// Queries the first part of a long answer; returns whether there is more.
-pub fn ask_part(
+pub fn query_part(
     file: &File,
     code: u32,
     input: &[u8],
     room: usize,
 ) -> Result<(Vec<u8>, bool), Refusal> {
-    let (bytes, status) = ask_once(file, code, input, room)?;
+    let (bytes, status) = query_once(file, code, input, room)?;
     Ok((bytes, status == ERROR_MORE_DATA))
 }
 

@@ -48,11 +48,11 @@ fn the_machine_is_surveyed_and_what_it_hides_is_told() {
     for volume in &survey.volumes {
         let _ = volume.judge(&[8192]);
         let has_place = !volume.subject.places.is_empty();
-        let told = survey
+        let reported = survey
             .notes
             .iter()
             .any(|note| note.starts_with(&volume.name));
-        assert!(has_place || told, "{volume:?} {:?}", survey.notes);
+        assert!(has_place || reported, "{volume:?} {:?}", survey.notes);
     }
     if stripewise_machine::windows::is_wine() {
         assert!(survey.notes.iter().any(|note| note.contains("Wine")));

@@ -70,7 +70,7 @@ fn table(path: &Path) -> PartitionTable {
     found.expect("readable").expect("a table")
 }
 
-fn said_by(command: &str, arguments: &[&str]) -> Option<serde_json::Value> {
+fn tool_output_of(command: &str, arguments: &[&str]) -> Option<serde_json::Value> {
     let output = Command::new(command).args(arguments).output().ok()?;
     assert!(output.status.success(), "{command} {arguments:?}");
     Some(serde_json::from_slice(&output.stdout).expect("JSON"))
@@ -84,13 +84,17 @@ fn tables_are_read_as_sfdisk_reads_them() {
             return skip(NAME, "sfdisk");
         };
         let path = scratch.path.to_str().expect("text");
-        let said = said_by("sfdisk", &["-J", path]).expect("sfdisk was there");
-        let said = &said["partitiontable"];
+        let tool_output = tool_output_of("sfdisk", &["-J", path]).expect("sfdisk was there");
+        let tool_output = &tool_output["partitiontable"];
         let found = table(&scratch.path);
-        let label = if said["label"] == "dos" { "mbr" } else { "gpt" };
+        let label = if tool_output["label"] == "dos" {
+            "mbr"
+        } else {
+            "gpt"
+        };
         assert_eq!(found.kind.name(), label, "{name}");
-        assert_eq!(found.id.as_deref(), said["id"].as_str(), "{name}");
-        let wanted: Vec<(u64, u64, String)> = said["partitions"]
+        assert_eq!(found.id.as_deref(), tool_output["id"].as_str(), "{name}");
+        let wanted: Vec<(u64, u64, String)> = tool_output["partitions"]
             .as_array()
             .expect("partitions")
             .iter()
@@ -159,10 +163,12 @@ fn loop_devices_are_described_as_lsblk_describes_them() {
         };
         let attached = attached(&scratch, "512");
         let columns = "NAME,SIZE,ALIGNMENT,MIN-IO,OPT-IO,PHY-SEC,LOG-SEC,ROTA";
-        let Some(said) = said_by("lsblk", &["-b", "-J", "-o", columns, &attached.device]) else {
+        let Some(tool_output) =
+            tool_output_of("lsblk", &["-b", "-J", "-o", columns, &attached.device])
+        else {
             return skip(NAME, "lsblk");
         };
-        let said = &said["blockdevices"][0];
+        let tool_output = &tool_output["blockdevices"][0];
         let request = Request {
             device: Some(attached.device.clone()),
             ..Request::default()
@@ -173,7 +179,7 @@ fn loop_devices_are_described_as_lsblk_describes_them() {
         };
         let disk = survey.disks.iter().find(own).expect("the loop device");
         let queue = &disk.device.queue;
-        let number = |key: &str| said[key].as_u64();
+        let number = |key: &str| tool_output[key].as_u64();
         assert_eq!(Some(disk.device.size_bytes), number("size"), "{name}");
         assert_eq!(
             queue.logical_sector_bytes.map(u64::from),
@@ -192,7 +198,7 @@ fn loop_devices_are_described_as_lsblk_describes_them() {
             "{name}"
         );
         assert_eq!(queue.alignment_offset_bytes, number("alignment"), "{name}");
-        assert_eq!(queue.rotational, said["rota"].as_bool(), "{name}");
+        assert_eq!(queue.rotational, tool_output["rota"].as_bool(), "{name}");
         // The kernel's partitions, where this one scans them, are the table's.
         for partition in disk.partitions.iter().filter(|one| one.in_kernel) {
             assert!(
@@ -225,8 +231,9 @@ fn a_disk_with_sectors_of_4_kib_is_read_as_sfdisk_reads_it() {
     if !made.is_ok_and(|made| made.status.success()) {
         return skip(NAME, "sfdisk");
     }
-    let said = said_by("sfdisk", &["-J", &attached.device]).expect("sfdisk was there");
-    assert_eq!(said["partitiontable"]["sectorsize"], 4096);
+    let tool_output =
+        tool_output_of("sfdisk", &["-J", &attached.device]).expect("sfdisk was there");
+    assert_eq!(tool_output["partitiontable"]["sectorsize"], 4096);
     let found = table(&scratch.path);
     assert_eq!(found.sector_bytes, 4096);
     let own: Vec<u64> = found
@@ -234,7 +241,7 @@ fn a_disk_with_sectors_of_4_kib_is_read_as_sfdisk_reads_it() {
         .iter()
         .map(|one| one.start_bytes / 4096)
         .collect();
-    let wanted: Vec<u64> = said["partitiontable"]["partitions"]
+    let wanted: Vec<u64> = tool_output["partitiontable"]["partitions"]
         .as_array()
         .expect("partitions")
         .iter()

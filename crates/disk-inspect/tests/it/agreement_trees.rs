@@ -54,14 +54,14 @@ fn lsblk(root: &Path) -> Option<Value> {
         .args(["-b", "-J", "-o", columns])
         .output()
         .ok()?;
-    let said = serde_json::from_slice(&output.stdout).ok();
-    said.filter(|_| output.status.success())
+    let tool_output = serde_json::from_slice(&output.stdout).ok();
+    tool_output.filter(|_| output.status.success())
 }
 
-fn same_queue(tree: &str, device: &BlockDevice, said: &Value) {
+fn same_queue(tree: &str, device: &BlockDevice, tool_output: &Value) {
     let name = &device.name;
     let queue = &device.queue;
-    let number = |key: &str| said[key].as_u64();
+    let number = |key: &str| tool_output[key].as_u64();
     assert_eq!(Some(device.size_bytes), number("size"), "{tree} {name}");
     for (own, key) in [
         (queue.logical_sector_bytes.map(u64::from), "log-sec"),
@@ -79,7 +79,11 @@ fn same_queue(tree: &str, device: &BlockDevice, said: &Value) {
         );
     }
     if let Some(rotational) = queue.rotational {
-        assert_eq!(Some(rotational), said["rota"].as_bool(), "{tree} {name}");
+        assert_eq!(
+            Some(rotational),
+            tool_output["rota"].as_bool(),
+            "{tree} {name}"
+        );
     }
 }
 
@@ -90,11 +94,11 @@ fn every_tree_has_the_sizes_starts_and_hints_that_lsblk_reads_there() {
     for tree in TREES {
         let machine = Machine::new(tree);
         add_block_links(machine.system().root());
-        let Some(said) = lsblk(machine.system().root()) else {
+        let Some(tool_output) = lsblk(machine.system().root()) else {
             return skip(NAME, "lsblk with --sysroot and START");
         };
         let mut listed = Vec::new();
-        flat(&said["blockdevices"], &mut listed);
+        flat(&tool_output["blockdevices"], &mut listed);
         let of = |name: &str| {
             let found = listed.iter().find(|one| one["name"] == name);
             *found.unwrap_or_else(|| panic!("{tree}: lsblk does not list {name}"))
@@ -108,11 +112,11 @@ fn every_tree_has_the_sizes_starts_and_hints_that_lsblk_reads_there() {
                 of(device.mapper_name.as_ref().unwrap_or(&device.name)),
             );
             for part in disk.partitions.iter().filter(|part| part.in_kernel) {
-                let said = of(&part.name);
-                let start = said["start"].as_u64().expect("a start");
+                let tool_output = of(&part.name);
+                let start = tool_output["start"].as_u64().expect("a start");
                 assert_eq!(part.entry.start_bytes, start * 512, "{tree} {}", part.name);
                 if part.entry.role != Role::Extended {
-                    let size = said["size"].as_u64();
+                    let size = tool_output["size"].as_u64();
                     assert_eq!(Some(part.entry.size_bytes), size, "{tree} {}", part.name);
                 }
                 compared += 1;
@@ -149,21 +153,21 @@ fn tables_of_every_tree_are_read_as_sfdisk_reads_them() {
                 return skip(NAME, "sfdisk");
             };
             let context = format!("{tree} {}", disk.device.name);
-            let said: Value = serde_json::from_slice(&output.stdout).expect(&context);
-            let said = &said["partitiontable"];
+            let tool_output: Value = serde_json::from_slice(&output.stdout).expect(&context);
+            let tool_output = &tool_output["partitiontable"];
             let table = disk.table.as_ref().expect("a table");
             let label = if table.kind == TableKind::Mbr {
                 "dos"
             } else {
                 "gpt"
             };
-            assert_eq!(said["label"], label, "{context}");
-            assert_eq!(said["id"].as_str(), table.id.as_deref(), "{context}");
+            assert_eq!(tool_output["label"], label, "{context}");
+            assert_eq!(tool_output["id"].as_str(), table.id.as_deref(), "{context}");
             let words = String::from_utf8_lossy(&output.stderr).into_owned();
             let is_damaged = matches!(table.headers, Some((Copy::Damaged(_), _)));
             let says_damaged = words.contains("primary GPT table is corrupt");
             assert_eq!(is_damaged, says_damaged, "{context}: {words}");
-            let theirs: Vec<(u64, u64, String)> = said["partitions"]
+            let theirs: Vec<(u64, u64, String)> = tool_output["partitions"]
                 .as_array()
                 .into_iter()
                 .flatten()
@@ -228,11 +232,16 @@ fn parted_finds_the_partitions_of_every_tree_where_we_do_and_as_aligned() {
             assert_eq!(own, theirs, "{context}: {text}");
             for (number, start, _) in own {
                 let number = number.to_string();
-                let said = parted(&["align-check", "optimal", &number]).expect("parted");
+                let tool_output = parted(&["align-check", "optimal", &number]).expect("parted");
                 // For a file parted wants multiples of 1 MiB, as our information does.
                 let volume = |check: &str| format!("{context} {number} at {start}: {check}");
                 let is_multiple = start % MEBIBYTE == 0;
-                assert_eq!(said.status.success(), is_multiple, "{}", volume("optimal"));
+                assert_eq!(
+                    tool_output.status.success(),
+                    is_multiple,
+                    "{}",
+                    volume("optimal")
+                );
                 compared += 1;
             }
         }

@@ -234,11 +234,11 @@ fn what_was_refused_is_absent_and_told() {
     assert_eq!(lost.subject.allocation_unit_bytes, Some(4096));
     let judgement = lost.judge(&[8192]);
     assert!(!judgement.finding);
-    let said = judgement
+    let tool_output = judgement
         .checks
         .iter()
         .any(|one| one.text.contains("not known"));
-    assert!(said, "{:?}", judgement.checks);
+    assert!(tool_output, "{:?}", judgement.checks);
 }
 
 #[test]

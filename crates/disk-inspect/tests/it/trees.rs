@@ -452,11 +452,11 @@ fn a_hundred_damaged_files_break_nothing() {
         usize::try_from((state >> 33) % below.max(1) as u64).unwrap_or(0)
     };
     for round in 0..20 {
-        let mut kept = Vec::new();
+        let mut saved_position = Vec::new();
         for _ in 0..5 {
             let path = &files[random(files.len())];
             let mut bytes = std::fs::read(path).expect("a file of the tree");
-            kept.push((path, bytes.clone()));
+            saved_position.push((path, bytes.clone()));
             match random(4) {
                 0 => bytes.truncate(random(bytes.len())),
                 1 => bytes = bytes.repeat(3),
@@ -473,7 +473,7 @@ fn a_hundred_damaged_files_break_nothing() {
         }
         ask_everything(&machine.system(), &numbers);
         // Undone in reverse, as a file may have been hit twice.
-        for (path, bytes) in kept.into_iter().rev() {
+        for (path, bytes) in saved_position.into_iter().rev() {
             std::fs::write(path, bytes).unwrap_or_else(|error| panic!("round {round}: {error}"));
         }
     }

@@ -115,11 +115,19 @@ fn sizes_that_this_kernel_cannot_mount_are_refused_with_what_it_can() {
         assert!(error.hint.contains(hint), "{}", error.hint);
     }
     // The kernel's own word counts.
-    let telling = Kernel {
+    let reporting_kernel = Kernel {
         btrfs_sectors: vec![4096, 65_536],
         ..kernel(65_536, NEW)
     };
-    assert!(recipe(&spec(Btrfs, "4K", None), &place(512), &telling, "sdz1").is_ok());
+    assert!(
+        recipe(
+            &spec(Btrfs, "4K", None),
+            &place(512),
+            &reporting_kernel,
+            "sdz1"
+        )
+        .is_ok()
+    );
     assert!(
         recipe(
             &spec(Xfs, "8K", None),

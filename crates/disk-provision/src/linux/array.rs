@@ -1,10 +1,10 @@
 //! md arrays: made by mdadm from devices passed by descriptor, found and stopped by the UUID in
 //! their superblocks.
 
-use super::device::{Device, OpenDisk, failed, in_the_way_and_unseen};
+use super::device::{Device, OpenDisk, conflicts_and_unverified, failed};
 use super::partition::facts;
 use super::{ioctl, marks, tools};
-use crate::array::{self, ArrayPlan, ArrayReport, ArrayWish};
+use crate::array::{self, ArrayOptions, ArrayPlan, ArrayReport};
 use crate::disk::Disk;
 use crate::plan::DeviceFacts;
 use crate::{Destroy, Error, ErrorKind, Result};
@@ -20,7 +20,11 @@ use stripewise_units::NameText;
 const PATIENCE: u32 = 50;
 const BETWEEN: Duration = Duration::from_millis(100);
 
-pub fn plan_array(paths: &[PathBuf], spec: &ArrayWish, store: Option<&Path>) -> Result<ArrayPlan> {
+pub fn plan_array(
+    paths: &[PathBuf],
+    spec: &ArrayOptions,
+    store: Option<&Path>,
+) -> Result<ArrayPlan> {
     let mut members: Vec<DeviceFacts> = Vec::new();
     let (mut in_the_way, mut unseen) = (None, None);
     for path in paths {
@@ -32,7 +36,7 @@ pub fn plan_array(paths: &[PathBuf], spec: &ArrayWish, store: Option<&Path>) -> 
                     .with_hint("Name each device once."),
             );
         }
-        let (way, not_seen) = in_the_way_and_unseen(device.standing(store));
+        let (way, not_seen) = conflicts_and_unverified(device.availability(store));
         let of = |why: String| format!("{}: {why}", about.name);
         in_the_way = in_the_way.or(way.map(of));
         unseen = unseen.or(not_seen.map(of));
@@ -62,10 +66,10 @@ fn check_kernel(target: &str) -> Result<()> {
     if Path::new("/proc/mdstat").exists() {
         return Ok(());
     }
-    let mut asked = std::process::Command::new("modprobe");
-    asked.args(["--dry-run", "--quiet", "md_mod"]);
+    let mut requested = std::process::Command::new("modprobe");
+    requested.args(["--dry-run", "--quiet", "md_mod"]);
     // If the probing program is missing, mdadm reports it.
-    match asked.status() {
+    match requested.status() {
         Ok(status) if !status.success() => Err(Error::new(
             ErrorKind::Unusable,
             target,

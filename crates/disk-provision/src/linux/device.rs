@@ -11,7 +11,7 @@ use std::ops::Deref;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use stripewise_device_guard::Problem;
-use stripewise_device_guard::claims::Standing;
+use stripewise_device_guard::claims::Availability;
 use stripewise_device_guard::device::{self, Access, Claim, Permission};
 use stripewise_disk_inspect::storage::BlockDeviceKind;
 
@@ -92,11 +92,13 @@ impl Device {
 }
 
 /// Obstacles and undetermined users, for plans.
-pub(super) fn in_the_way_and_unseen(standing: Standing) -> (Option<String>, Option<String>) {
-    match standing {
-        Standing::Free => (None, None),
-        Standing::InTheWay(reason) => (Some(reason), None),
-        Standing::Unseen(reason) => (None, Some(reason)),
+pub(super) fn conflicts_and_unverified(
+    availability: Availability,
+) -> (Option<String>, Option<String>) {
+    match availability {
+        Availability::Free => (None, None),
+        Availability::Blocked(reason) => (Some(reason), None),
+        Availability::Unverified(reason) => (None, Some(reason)),
     }
 }
 

@@ -9,7 +9,7 @@
 //! start; a process that slips in between makes them fail, as they get no option to force past
 //! users. mkntfs claims nothing: there our claim lasts until it has ended.
 
-use super::device::{Device, OpenDisk, failed, in_the_way_and_unseen};
+use super::device::{Device, OpenDisk, conflicts_and_unverified, failed};
 use super::mount::cannot_mount;
 use super::partition::facts;
 use super::tools;
@@ -20,7 +20,7 @@ use crate::file_system::{
 };
 use crate::format_plan::{FormatPlan, FormatReport};
 use crate::layout::Geometry;
-use crate::plan::{self, Known};
+use crate::plan::{self, VolumeFacts};
 use crate::{Destroy, Error, ErrorKind, Result, stale_signatures, write};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ pub fn plan_format(path: &Path, spec: &FormatOptions, store: Option<&Path>) -> R
     } = file_system::recipe(spec, &place, &kernel(), &device.target)?;
     let program = tool(spec, &device.target)?;
     let known = known(Some(spec.allocation_unit_bytes), spec.stripe);
-    let (in_the_way, unseen) = in_the_way_and_unseen(device.standing(store));
+    let (in_the_way, unseen) = conflicts_and_unverified(device.availability(store));
     Ok(FormatPlan {
         device: facts(&device, &geometry),
         in_the_way: in_the_way.or_else(|| has_partitions(&device, &present)),
@@ -96,8 +96,8 @@ pub fn can_format(spec: &FormatOptions, logical_sector_bytes: u32) -> Result<()>
 }
 
 /// What the verdict considers besides the location.
-fn known(allocation_unit_bytes: Option<u64>, stripe: Option<Stripe>) -> Known {
-    Known {
+fn known(allocation_unit_bytes: Option<u64>, stripe: Option<Stripe>) -> VolumeFacts {
+    VolumeFacts {
         allocation_unit_bytes,
         stripe_unit_bytes: stripe.map(|stripe| stripe.unit_bytes),
     }
@@ -193,7 +193,7 @@ pub fn execute(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatReport>
     }
     // Otherwise it would be taken for its former contents, or for two things at once.
     let leaves_all = plan.file_system == FileSystemKind::Ntfs;
-    let marks = stale_signatures::left_by_mkfs(&disk, &plan.geometry, leaves_all)
+    let marks = stale_signatures::mkfs_leftover(&disk, &plan.geometry, leaves_all)
         .map_err(|os| failed(&device.target, "cannot be read", os))?;
     if !marks.is_empty() {
         let mut writable = OpenDisk {

@@ -106,22 +106,22 @@ pub(super) fn inherits(command: &mut Command, descriptors: Vec<RawFd>) {
 }
 
 /// Has the kernel end a program when the thread that starts it ends, however that happens.
-pub(super) fn ends_with_us(command: &mut Command) {
+pub(super) fn stop_with_parent(command: &mut Command) {
     let parent = std::process::id();
-    let ask = move || {
+    let request_signal = move || {
         // SAFETY: takes no pointers; both calls may be made between fork and exec.
-        let asked = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+        let requested = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
         // SAFETY: as above.
         let still_there = unsafe { libc::getppid() };
         // A parent that is already gone sends no signal.
         match u32::try_from(still_there) == Ok(parent) {
-            true => result(asked),
+            true => result(requested),
             false => Err(io::ErrorKind::Interrupted.into()),
         }
     };
     // SAFETY: the closure makes only two system calls that are allowed there, and allocates
     // nothing.
-    unsafe { command.pre_exec(ask) };
+    unsafe { command.pre_exec(request_signal) };
 }
 
 fn result(answer: c_int) -> io::Result<()> {

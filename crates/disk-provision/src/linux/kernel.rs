@@ -43,7 +43,7 @@ pub(super) fn show(disk: &File, device: &Device, want: &[PresentPartition]) -> R
     if reread.is_ok() && differs(device.number, want).is_none() {
         return Ok(Shown::Reread);
     }
-    let told = tell(disk, device.number, want, sector);
+    let reported = notify(disk, device.number, want, sector);
     let Some(problem) = differs(device.number, want) else {
         return Ok(Shown::Told);
     };
@@ -57,12 +57,12 @@ pub(super) fn show(disk: &File, device: &Device, want: &[PresentPartition]) -> R
          do not use its partitions.",
         device.path.as_text()
     ));
-    error.os = told.err().or(reread.err());
+    error.os = reported.err().or(reread.err());
     Err(error)
 }
 
 /// Removes the partitions that the kernel shows and adds the new ones.
-fn tell(
+fn notify(
     disk: &File,
     number: DeviceNumber,
     want: &[PresentPartition],

@@ -23,7 +23,7 @@ pub fn identify(path: &Path) -> Result<Identity> {
     })
 }
 
-pub fn bears_mark(path: &Path, array_uuid: [u8; 16], ids: &[Identifiers]) -> Result<bool> {
+pub fn has_mark(path: &Path, array_uuid: [u8; 16], ids: &[Identifiers]) -> Result<bool> {
     let device = Device::find(path)?;
     let geometry = device.geometry()?;
     let disk = OpenDisk {

@@ -12,12 +12,10 @@ mod mount;
 mod partition;
 mod tools;
 
-pub use array::{
-    array_with, execute as carry_out_array, plan_array, resync_of, stop as stop_array,
-};
-pub use format::{can_format, execute as carry_out_format, plan_format};
-pub use marks::{bears_mark, identify};
+pub use array::{array_with, execute as execute_array, plan_array, resync_of, stop as stop_array};
+pub use format::{can_format, execute as execute_format, plan_format};
+pub use marks::{has_mark, identify};
 pub use mount::{PrivateMount, forget_mount_point, mount_privately};
 pub use partition::{
-    execute as carry_out_table, plan_division, plan_erase, plan_partition, plan_restore,
+    execute as execute_table, plan_division, plan_erase, plan_partition, plan_restore,
 };

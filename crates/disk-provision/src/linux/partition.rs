@@ -1,16 +1,16 @@
 //! `partition`: planning and execution.
 
-use super::device::{Device, OpenDisk, in_the_way_and_unseen};
+use super::device::{Device, OpenDisk, conflicts_and_unverified};
 use super::keep;
 use super::kernel::{self, Shown};
 use crate::current_layout::{Present, PresentPartition};
 use crate::disk::Disk;
-use crate::plan::{self, Action, DeviceFacts, Known, MadePartition, TablePlan, TableReport};
+use crate::plan::{self, Action, DeviceFacts, MadePartition, TablePlan, TableReport, VolumeFacts};
 use crate::saved::SavedTable;
 use crate::table::{self, Identifiers, Patch};
 use crate::{
-    Destroy, Error, ErrorKind, Extent, Geometry, Layout, Result, TableKind, Wish, layout,
-    side_by_side, stale_signatures, write,
+    Destroy, Error, ErrorKind, Extent, Geometry, Layout, PartitionOptions, Result, TableKind,
+    layout, side_by_side, stale_signatures, write,
 };
 use std::path::Path;
 use stripewise_device_guard::device::Access;
@@ -20,13 +20,17 @@ use stripewise_units::{Hint, NameText};
 /// Placeholder identifiers of a plan, replaced by real ones at execution.
 const UNSET: Identifiers = Identifiers { entropy: [0; 32] };
 
-pub fn plan_partition(path: &Path, spec: &Wish, store: Option<&Path>) -> Result<TablePlan> {
+pub fn plan_partition(
+    path: &Path,
+    spec: &PartitionOptions,
+    store: Option<&Path>,
+) -> Result<TablePlan> {
     let device = whole(path)?;
     let geometry = device.geometry()?;
     let layout = layout(&geometry, spec, &device.target)?;
-    let known = Known {
+    let known = VolumeFacts {
         stripe_unit_bytes: spec.stripe_unit_bytes,
-        ..Known::default()
+        ..VolumeFacts::default()
     };
     let mut plan = plan(&device, geometry, Action::Make(vec![layout]), store)?;
     plan.known = known;
@@ -81,7 +85,7 @@ fn after_restore(
     geometry: &Geometry,
     device: &Device,
 ) -> Result<Vec<PresentPartition>> {
-    let disk = Restored {
+    let disk = PatchedDisk {
         below: opened(device, geometry)?,
         patches: saved.patches(),
     };
@@ -135,14 +139,15 @@ fn unreadable(device: &Device, os: std::io::Error) -> Error {
 fn plan(
     device: &Device,
     geometry: Geometry,
-    deed: Action,
+    action: Action,
     store: Option<&Path>,
 ) -> Result<TablePlan> {
     let disk = opened(device, &geometry)?;
     let present = Present::of(&disk, &geometry).map_err(|os| unreadable(device, os))?;
-    let patches = patches(&disk, &geometry, &deed, &UNSET).map_err(|os| unreadable(device, os))?;
+    let patches =
+        patches(&disk, &geometry, &action, &UNSET).map_err(|os| unreadable(device, os))?;
     drop(disk);
-    let (in_the_way, unseen) = in_the_way_and_unseen(device.standing(store));
+    let (in_the_way, unseen) = conflicts_and_unverified(device.availability(store));
     Ok(TablePlan {
         device: facts(device, &geometry),
         present,
@@ -156,8 +161,8 @@ fn plan(
         restored_from: None,
         notes: Vec::new(),
         geometry,
-        deed,
-        known: Known::default(),
+        action,
+        known: VolumeFacts::default(),
     })
 }
 
@@ -165,10 +170,10 @@ fn plan(
 fn patches(
     disk: &OpenDisk,
     geometry: &Geometry,
-    deed: &Action,
+    action: &Action,
     ids: &Identifiers,
 ) -> std::io::Result<Vec<Patch>> {
-    match deed {
+    match action {
         Action::Make(parts) => {
             let mut patches = table::patches(geometry, parts, ids);
             table::order(&mut patches, geometry.sector());
@@ -214,7 +219,7 @@ fn planned(number: u32, layout: &Layout) -> PresentPartition {
 }
 
 pub fn execute(plan: &TablePlan, destroy: &Destroy<'_>, ids: &Identifiers) -> Result<TableReport> {
-    let device = match plan.deed {
+    let device = match plan.action {
         Action::Erase => Device::find(&plan.device.path)?,
         _ => whole(&plan.device.path)?,
     };
@@ -237,12 +242,12 @@ pub fn execute(plan: &TablePlan, destroy: &Destroy<'_>, ids: &Identifiers) -> Re
         .with_hint("Run the command again to see the new plan."));
     }
     let patches =
-        patches(&disk, &geometry, &plan.deed, ids).map_err(|os| unreadable(&device, os))?;
+        patches(&disk, &geometry, &plan.action, ids).map_err(|os| unreadable(&device, os))?;
     save(&disk, &device, &geometry, &patches, destroy)?;
     let target = &device.target;
     write::write_in_order(&mut disk, &patches, target)
         .and_then(|()| write::verify(&disk, &patches, target))
-        .map_err(|error| with_way_back(error, &device, destroy))?;
+        .map_err(|error| with_undo_hint(error, &device, destroy))?;
     let shown = kernel::show(&disk.file, &device, &plan.partitions)?;
     report(plan, &device, &disk, &geometry, destroy, shown, &patches)
 }
@@ -272,7 +277,7 @@ fn save(
 }
 
 /// Adds how to undo to an error after the first write.
-fn with_way_back(mut error: Error, device: &Device, destroy: &Destroy<'_>) -> Error {
+fn with_undo_hint(mut error: Error, device: &Device, destroy: &Destroy<'_>) -> Error {
     let Some(save) = destroy.save else {
         return error;
     };
@@ -313,7 +318,7 @@ fn report(
             &device.target,
             "the table that is read back lists other partitions than were written",
         );
-        return Err(with_way_back(error, device, destroy));
+        return Err(with_undo_hint(error, device, destroy));
     }
     let live = System::live().partitions(device.number);
     let judgement = plan
@@ -342,12 +347,12 @@ fn report(
 }
 
 /// A disk as it will be after patches are written.
-struct Restored {
+struct PatchedDisk {
     below: OpenDisk,
     patches: Vec<Patch>,
 }
 
-impl Disk for Restored {
+impl Disk for PatchedDisk {
     fn size_bytes(&self) -> u64 {
         self.below.size_bytes
     }

@@ -93,7 +93,7 @@ pub(super) fn run(call: &Call<'_>) -> Result<()> {
         .map(|(file, _)| file.as_raw_fd())
         .collect();
     ioctl::inherits(&mut command, devices);
-    ioctl::ends_with_us(&mut command);
+    ioctl::stop_with_parent(&mut command);
     let output = command.output().map_err(|os| {
         let what = format!("{} cannot be run", call.program.as_text());
         Error::new(ErrorKind::ToolFailed, call.target, what)
@@ -103,26 +103,26 @@ pub(super) fn run(call: &Call<'_>) -> Result<()> {
     if output.status.success() {
         return Ok(());
     }
-    let mut said = String::from_utf8_lossy(&output.stderr).into_owned();
-    said.push_str(&String::from_utf8_lossy(&output.stdout));
+    let mut described = String::from_utf8_lossy(&output.stderr).into_owned();
+    described.push_str(&String::from_utf8_lossy(&output.stdout));
     for (file, path) in call.devices {
-        said = said.replace(&Call::inherited(file), &path.as_text());
+        described = described.replace(&Call::inherited(file), &path.as_text());
     }
-    let lines: Vec<&str> = said
+    let lines: Vec<&str> = described
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty())
         // What follows is the tool's usage, not the error.
         .take_while(|line| !line.to_lowercase().starts_with("usage:"))
         .collect();
-    let said = match lines.as_slice() {
+    let described = match lines.as_slice() {
         [] => String::new(),
         all => format!(" and says: {}", all[..all.len().min(4)].join("; ")),
     };
     Err(Error::new(
         ErrorKind::ToolFailed,
         call.target,
-        format!("`{}` failed ({}){said}", call.line(), output.status),
+        format!("`{}` failed ({}){described}", call.line(), output.status),
     )
     .with_hint("What the device held may be lost anyway; fix the cause and run it again."))
 }

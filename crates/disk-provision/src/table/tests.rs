@@ -3,7 +3,7 @@
 use super::*;
 use crate::disk::medium;
 use crate::disk::memory::MemoryDisk;
-use crate::layout::{Purpose, Wish, layout};
+use crate::layout::{PartitionOptions, Purpose, layout};
 use crate::write::write_in_order;
 use crate::{saved, stale_signatures};
 use stripewise_disk_formats::tables::{self, PartitionTable};
@@ -30,10 +30,10 @@ fn ids(seed: u8) -> Identifiers {
 }
 
 fn planned(sector: u32, align_bytes: u64, table: TableKind) -> Layout {
-    let spec = Wish {
+    let spec = PartitionOptions {
         align_bytes,
         table,
-        ..Wish::default()
+        ..PartitionOptions::default()
     };
     layout(&geometry(sector), &spec, "disk").unwrap()
 }
@@ -222,16 +222,16 @@ fn a_write_error_tells_what_was_written_before_it() {
     disk.sectors_left = Some(40);
     let error = write_in_order(&mut disk, &patches, "sdz").unwrap_err();
     assert_eq!(error.kind, crate::ErrorKind::Io);
-    let told = error.to_string();
+    let reported = error.to_string();
     assert!(
-        told.contains("writing entries of the GPT at byte 1024 failed"),
-        "{told}"
+        reported.contains("writing entries of the GPT at byte 1024 failed"),
+        "{reported}"
     );
     assert!(
-        told.contains("written before it: header of the backup GPT"),
-        "{told}"
+        reported.contains("written before it: header of the backup GPT"),
+        "{reported}"
     );
-    assert!(told.contains("Input/output error"), "{told}");
+    assert!(reported.contains("Input/output error"), "{reported}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::support::*;
 use std::path::Path;
 use stripewise_disk_provision::{
-    Destroy, ErrorKind, Extent, FileSystemKind, FormatOptions, Identifiers, TableKind, bears_mark,
+    Destroy, ErrorKind, Extent, FileSystemKind, FormatOptions, Identifiers, TableKind, has_mark,
     identify, mount_privately, plan_division, plan_erase, plan_format,
 };
 
@@ -49,8 +49,7 @@ fn a_mark_is_of_one_maker_alone() {
         return;
     }
     let device = Loop::new(16 * MIB);
-    let bears =
-        |ids: &Identifiers| bears_mark(device.path(), [7; 16], &[*ids]).expect("it is read");
+    let bears = |ids: &Identifiers| has_mark(device.path(), [7; 16], &[*ids]).expect("it is read");
     assert!(!bears(&ids(1)));
     device.make("1M", TableKind::Gpt, "old");
     assert!(bears(&ids(1)), "made by these");
@@ -105,7 +104,7 @@ fn a_device_is_divided_exactly_where_that_is_asked_and_tells_by_whom() {
     for part in &report.partitions {
         assert!(Path::new("/dev").join(&part.name).exists(), "{}", part.name);
     }
-    let bears = |ids: &[Identifiers]| bears_mark(device.path(), [7; 16], ids).expect("it is read");
+    let bears = |ids: &[Identifiers]| has_mark(device.path(), [7; 16], ids).expect("it is read");
     assert!(!bears(&[ids(1)]), "those of the first device");
     assert!(bears(&[ids(1), second]));
     let outside = [Extent {
@@ -113,7 +112,7 @@ fn a_device_is_divided_exactly_where_that_is_asked_and_tells_by_whom() {
         size_bytes: 4 * MIB,
     }];
     let error = plan_division(device.path(), &outside, None).expect_err("no room");
-    says(&error, &["no room for a part of 4 MiB at 30M"]);
+    assert_mentions(&error, &["no room for a part of 4 MiB at 30M"]);
     let plan = plan_erase(device.path(), None).expect("a plan");
     plan.execute(&destroy, &second).expect("it is blank");
     assert!(device.bytes().iter().all(|byte| *byte == 0));

@@ -7,7 +7,11 @@ use stripewise_disk_provision::{
     ErrorKind, FileSystemKind, FormatOptions, FormatReport, Stripe, TableKind, plan_format,
 };
 
-fn wish_of(file_system: FileSystemKind, unit: u64, stripe: Option<(u64, u32)>) -> FormatOptions {
+fn format_options(
+    file_system: FileSystemKind,
+    unit: u64,
+    stripe: Option<(u64, u32)>,
+) -> FormatOptions {
     FormatOptions {
         file_system,
         allocation_unit_bytes: unit,
@@ -82,11 +86,11 @@ fn ext4_has_its_block_its_cluster_and_its_stripe() {
             &["Block size: 4096", "Cluster size: 65536"][..],
         ),
     ] {
-        make(&device, &wish_of(FileSystemKind::Ext4, unit, stripe));
-        let told = run("tune2fs", &["-l", &device.partition()]);
-        let told: String = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        make(&device, &format_options(FileSystemKind::Ext4, unit, stripe));
+        let reported = run("tune2fs", &["-l", &device.partition()]);
+        let reported: String = reported.split_whitespace().collect::<Vec<_>>().join(" ");
         for line in lines {
-            assert!(told.contains(line), "`{line}` is not in {told}");
+            assert!(reported.contains(line), "`{line}` is not in {reported}");
         }
         can_be_mounted(&device);
     }
@@ -112,10 +116,10 @@ fn xfs_has_its_block_and_its_stripe_also_over_another_file_system() {
         ),
         (1024, None, &["bsize=1024"][..]),
     ] {
-        make(&device, &wish_of(FileSystemKind::Xfs, unit, stripe));
-        let told = run("xfs_info", &[&device.partition()]);
+        make(&device, &format_options(FileSystemKind::Xfs, unit, stripe));
+        let reported = run("xfs_info", &[&device.partition()]);
         for word in words {
-            assert!(told.contains(word), "`{word}` is not in {told}");
+            assert!(reported.contains(word), "`{word}` is not in {reported}");
         }
         can_be_mounted(&device);
     }
@@ -130,16 +134,16 @@ fn btrfs_has_its_sector() {
         return;
     }
     let device = partitioned(256 * MIB);
-    make(&device, &wish_of(FileSystemKind::Btrfs, 4096, None));
-    let told = run(
+    make(&device, &format_options(FileSystemKind::Btrfs, 4096, None));
+    let reported = run(
         "btrfs",
         &["inspect-internal", "dump-super", &device.partition()],
     );
-    let told: Vec<&str> = told
+    let reported: Vec<&str> = reported
         .lines()
         .filter(|line| line.starts_with("sectorsize"))
         .collect();
-    assert!(told[0].ends_with("4096"), "{told:?}");
+    assert!(reported[0].ends_with("4096"), "{reported:?}");
     can_be_mounted(&device);
 }
 
@@ -154,9 +158,15 @@ fn ntfs_has_its_cluster_and_knows_where_it_starts() {
     }
     let device = partitioned(128 * MIB);
     for cluster in [4096, 64 << 10] {
-        make(&device, &wish_of(FileSystemKind::Ntfs, cluster, None));
-        let told = run("ntfsinfo", &["--mft", &device.partition()]);
-        assert!(told.contains(&format!("Cluster Size: {cluster}")), "{told}");
+        make(
+            &device,
+            &format_options(FileSystemKind::Ntfs, cluster, None),
+        );
+        let reported = run("ntfsinfo", &["--mft", &device.partition()]);
+        assert!(
+            reported.contains(&format!("Cluster Size: {cluster}")),
+            "{reported}"
+        );
         let boot = &std::fs::read(device.partition()).unwrap()[..512];
         let hidden = u32::from_le_bytes(boot[0x1c..0x20].try_into().unwrap());
         assert_eq!(hidden, 128, "sectors before it");
@@ -201,7 +211,7 @@ fn nothing_is_left_of_what_was_there_before() {
             .unwrap();
         file.write_all_at(b"\xfc\x4e\x2b\xa9", near_end).unwrap();
         drop(file);
-        make(&device, &wish_of(file_system, 4096, None));
+        make(&device, &format_options(file_system, 4096, None));
         assert_eq!(type_of().trim(), name);
         let bytes = std::fs::read(&partition).unwrap();
         let end = usize::try_from(near_end).unwrap();
@@ -223,10 +233,10 @@ fn a_size_that_this_kernel_cannot_mount_is_refused_before_anything_is_written() 
             "a kernel without large sectors",
         );
     }
-    let spec = wish_of(FileSystemKind::Btrfs, 64 << 10, None);
+    let spec = format_options(FileSystemKind::Btrfs, 64 << 10, None);
     let error = plan_format(Path::new(&device.partition()), &spec, None).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unusable);
-    says(&error, &["cannot mount btrfs", "64K", "It mounts 4K"]);
+    assert_mentions(&error, &["cannot mount btrfs", "64K", "It mounts 4K"]);
 }
 
 #[test]
@@ -237,10 +247,10 @@ fn a_tool_that_fails_is_quoted() {
     }
     // Too small for btrfs.
     let device = partitioned(4 * MIB);
-    let spec = wish_of(FileSystemKind::Btrfs, 4096, None);
+    let spec = format_options(FileSystemKind::Btrfs, 4096, None);
     let partition = device.partition();
     let plan = plan_format(Path::new(&partition), &spec, None).unwrap();
     let error = format_as(&plan, partition.strip_prefix("/dev/").unwrap()).unwrap_err();
     assert_eq!(error.kind, ErrorKind::ToolFailed);
-    says(&error, &["mkfs.btrfs -q -s 4096", "too small"]);
+    assert_mentions(&error, &["mkfs.btrfs -q -s 4096", "too small"]);
 }

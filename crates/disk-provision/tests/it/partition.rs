@@ -3,7 +3,7 @@
 use super::support::*;
 use stripewise_disk_inspect::verdict::LayoutVerdict;
 use stripewise_disk_inspect::{Inspect, System};
-use stripewise_disk_provision::{ErrorKind, Purpose, TableKind, Wish, plan_partition};
+use stripewise_disk_provision::{ErrorKind, PartitionOptions, Purpose, TableKind, plan_partition};
 
 const TOOLS: [&str; 3] = ["root", "losetup", "sfdisk"];
 
@@ -116,12 +116,12 @@ fn size_and_type_are_as_asked_for() {
         return;
     }
     let device = Loop::new(64 * MIB);
-    let asked = Wish {
+    let requested = PartitionOptions {
         size_bytes: Some(10 * MIB),
         purpose: Purpose::Windows,
         ..spec("64K", TableKind::Mbr)
     };
-    let plan = plan_partition(device.path(), &asked, None).unwrap();
+    let plan = plan_partition(device.path(), &requested, None).unwrap();
     assert!(plan.present.is_empty());
     device.execute(&plan, "old").unwrap();
     let (_, _, start, size) = sfdisk(&device.device);
@@ -194,10 +194,10 @@ fn nothing_of_what_was_there_comes_to_light_again() {
     let gdisk = std::process::Command::new("sgdisk")
         .args(["-p", &device.device])
         .output();
-    let said = String::from_utf8_lossy(&gdisk.expect("sgdisk").stdout).into_owned();
+    let described = String::from_utf8_lossy(&gdisk.expect("sgdisk").stdout).into_owned();
     assert!(
-        said.contains("GPT: not present") || said.contains("converting MBR"),
-        "{said}"
+        described.contains("GPT: not present") || described.contains("converting MBR"),
+        "{described}"
     );
     assert_eq!(report.partitions.len(), 1);
 }
@@ -211,7 +211,7 @@ fn what_the_sectors_cannot_have_is_refused_with_the_nearest() {
     let device = Loop::with(64 * MIB, &["--sector-size", "4096"]);
     let error = plan_partition(device.path(), &spec("63s", TableKind::Gpt), None).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Usage);
-    says(&error, &["31.5K", "4096 bytes", "nearest are 28K and 32K"]);
+    assert_mentions(&error, &["31.5K", "4096 bytes", "nearest are 28K and 32K"]);
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn a_write_error_half_way_says_how_to_go_back() {
     let error = device.execute(&plan, "old").unwrap_err();
     assert_eq!(error.kind, ErrorKind::Io);
     let restore = format!("--restore {}", device.file("old").display());
-    says(
+    assert_mentions(
         &error,
         &["failed (", "written before it", &restore, "--yes --destroy"],
     );

@@ -16,12 +16,12 @@ use stripewise_disk_provision::{
 /// a byte changes.
 #[track_caller]
 fn refused(device: &Loop, path: &str, words: &[&str]) {
-    refused_beside(device, path, words, 0..0);
+    refused_with_kernels(device, path, words, 0..0);
 }
 
 /// The same where the kernel itself writes to a part of it.
 #[track_caller]
-fn refused_beside(device: &Loop, path: &str, words: &[&str], kernels: Range<usize>) {
+fn refused_with_kernels(device: &Loop, path: &str, words: &[&str], kernels: Range<usize>) {
     let bytes = || {
         let mut bytes = device.bytes();
         bytes[kernels.clone()].fill(0);
@@ -31,19 +31,19 @@ fn refused_beside(device: &Loop, path: &str, words: &[&str], kernels: Range<usiz
     let name = path.strip_prefix("/dev/").unwrap();
     if path == device.device {
         let plan = plan_partition(Path::new(path), &spec("1M", TableKind::Gpt), None).unwrap();
-        let told = plan.in_the_way.clone().expect("something is in the way");
+        let reported = plan.in_the_way.clone().expect("something is in the way");
         for word in words {
-            assert!(told.contains(word), "`{word}` is not in: {told}");
+            assert!(reported.contains(word), "`{word}` is not in: {reported}");
         }
-        let error = carry_out_as(&plan, name, &device.file("never")).unwrap_err();
+        let error = execute_as(&plan, name, &device.file("never")).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Refused, "{error}");
-        says(&error, words);
+        assert_mentions(&error, words);
     }
     let plan = plan_format(Path::new(path), &ext4(), None).unwrap();
     assert!(plan.in_the_way.is_some());
     let error = format_as(&plan, name).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Refused, "{error}");
-    says(&error, words);
+    assert_mentions(&error, words);
     assert!(bytes() == before, "not a byte changes");
     assert!(!device.file("never").exists());
 }
@@ -98,7 +98,7 @@ fn swap() {
     run("swapon", &[&device.device]);
     let _off = Undo("swapoff", vec![device.device.clone()]);
     let words = ["is in use as swap"];
-    refused_beside(&device, &device.device, &words, 4096..40_960);
+    refused_with_kernels(&device, &device.device, &words, 4096..40_960);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_disk_with_a_read_only_partition_and_that_partition() {
     let before = device.bytes();
     let error = format_as(&plan, words[1]).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Refused);
-    says(&error, &words);
+    assert_mentions(&error, &words);
     assert!(device.bytes() == before);
     run("blockdev", &["--setrw", &partition]);
 }
@@ -209,9 +209,9 @@ fn another_name_than_the_kernels() {
     let before = device.bytes();
     let plan = plan_partition(device.path(), &spec("1M", TableKind::Gpt), None).unwrap();
     for name in ["", "loop", "loop99", "sda", "all", "/dev/disk/by-id/x"] {
-        let error = carry_out_as(&plan, name, &device.file("never")).unwrap_err();
+        let error = execute_as(&plan, name, &device.file("never")).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Refused);
-        says(&error, &["does not name this device", device.name()]);
+        assert_mentions(&error, &["does not name this device", device.name()]);
     }
     assert!(device.bytes() == before);
 }
@@ -229,8 +229,11 @@ fn the_disk_under_the_root_file_system() {
         );
     };
     // The rule only: nothing here goes near that disk.
-    let told = claims::in_the_way(disk, None).expect("something is in the way");
-    assert!(told.contains("mounted") || told.contains("root"), "{told}");
+    let reported = claims::in_the_way(disk, None).expect("something is in the way");
+    assert!(
+        reported.contains("mounted") || reported.contains("root"),
+        "{reported}"
+    );
 }
 
 #[test]
@@ -245,9 +248,9 @@ fn a_device_that_changed_since_its_plan() {
     run("mkfs.ext4", &["-q", &device.device]);
     let before = device.bytes();
     let error = device.execute(&table, "never").unwrap_err();
-    says(&error, &["has changed since the plan was made"]);
+    assert_mentions(&error, &["has changed since the plan was made"]);
     let error = format_as(&format, device.name()).unwrap_err();
-    says(&error, &["has changed since the plan was made"]);
+    assert_mentions(&error, &["has changed since the plan was made"]);
     assert!(device.bytes() == before);
 }
 
@@ -269,11 +272,11 @@ fn a_partition_has_no_table_and_a_disk_with_partitions_no_file_system() {
     )
     .unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unusable);
-    says(&error, &["is a partition", &device.device]);
+    assert_mentions(&error, &["is a partition", &device.device]);
     let plan = plan_format(device.path(), &ext4(), None).unwrap();
     assert!(plan.in_the_way.as_ref().unwrap().contains("1 partition;"));
     let error = format_as(&plan, device.name()).unwrap_err();
-    says(&error, &["has a partition table", "format one of them"]);
+    assert_mentions(&error, &["has a partition table", "format one of them"]);
 }
 
 #[test]
@@ -281,7 +284,7 @@ fn files_and_devices_that_cannot_bear_partitions_are_named_so() {
     own_process!();
     let file = tempfile::NamedTempFile::new().unwrap();
     let error = plan_partition(file.path(), &spec("1M", TableKind::Gpt), None).unwrap_err();
-    says(&error, &["is not a block device", "losetup"]);
+    assert_mentions(&error, &["is not a block device", "losetup"]);
     let error =
         plan_partition(Path::new("/dev/no-such"), &spec("1M", TableKind::Gpt), None).unwrap_err();
     assert_eq!(error.kind, ErrorKind::NotFound);
@@ -296,7 +299,7 @@ fn files_and_devices_that_cannot_bear_partitions_are_named_so() {
     let error = plan_partition(Path::new(&device), &spec("1M", TableKind::Gpt), None).unwrap_err();
     std::fs::write("/sys/class/zram-control/hot_remove", number.trim()).unwrap();
     assert_eq!(error.kind, ErrorKind::Unusable);
-    says(&error, &["shows no partitions"]);
+    assert_mentions(&error, &["shows no partitions"]);
 }
 
 #[test]
@@ -338,8 +341,8 @@ fn one_whose_users_cannot_be_seen_needs_the_word_of_whoever_asks() {
         (&table.unseen, &table.in_the_way),
         (&format.unseen, &format.in_the_way),
     ] {
-        let told = unseen.as_ref().expect("others cannot be seen");
-        assert!(told.contains("namespace"), "{told}");
+        let reported = unseen.as_ref().expect("others cannot be seen");
+        assert!(reported.contains("namespace"), "{reported}");
         assert_eq!(*in_the_way, None);
     }
     for error in [
@@ -347,7 +350,7 @@ fn one_whose_users_cannot_be_seen_needs_the_word_of_whoever_asks() {
         format.execute(&destroy).map(drop).unwrap_err(),
     ] {
         assert_eq!(error.kind, ErrorKind::NeedsBusyOk);
-        says(&error, &["cannot be seen from here", "--busy-ok"]);
+        assert_mentions(&error, &["cannot be seen from here", "--busy-ok"]);
     }
     assert!(device.bytes() == before, "not a byte changes");
     format_as(&format, device.name()).expect("whoever asks knows that it is free");

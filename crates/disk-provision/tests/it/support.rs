@@ -7,8 +7,8 @@ pub use machine::{Holder, Loop, Mount, can_run, directory, run, skip, skip_kerne
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use stripewise_disk_provision::{
-    Destroy, Error, FormatPlan, FormatReport, Identifiers, Result, SaveFile, TableKind, TablePlan,
-    TableReport, Wish, plan_partition,
+    Destroy, Error, FormatPlan, FormatReport, Identifiers, PartitionOptions, Result, SaveFile,
+    TableKind, TablePlan, TableReport, plan_partition,
 };
 use stripewise_units::ByteSize;
 
@@ -50,15 +50,15 @@ impl Loop {
     }
 
     pub fn execute(&self, plan: &TablePlan, save: &str) -> Result<TableReport> {
-        carry_out_as(plan, self.name(), &self.file(save))
+        execute_as(plan, self.name(), &self.file(save))
     }
 }
 
-pub fn spec(align: &str, table: TableKind) -> Wish {
-    Wish {
+pub fn spec(align: &str, table: TableKind) -> PartitionOptions {
+    PartitionOptions {
         align_bytes: align.parse::<ByteSize>().expect("a size").bytes(),
         table,
-        ..Wish::default()
+        ..PartitionOptions::default()
     }
 }
 
@@ -73,7 +73,7 @@ pub fn save_file(path: &Path) -> SaveFile<'_> {
     }
 }
 
-pub fn carry_out_as(plan: &TablePlan, name: &str, save: &Path) -> Result<TableReport> {
+pub fn execute_as(plan: &TablePlan, name: &str, save: &Path) -> Result<TableReport> {
     let destroy = Destroy {
         name,
         store: None,
@@ -101,7 +101,7 @@ pub fn format_as(plan: &FormatPlan, name: &str) -> Result<FormatReport> {
 
 /// An error says what is the case, and what to do.
 #[track_caller]
-pub fn says(error: &Error, words: &[&str]) {
+pub fn assert_mentions(error: &Error, words: &[&str]) {
     let text = format!("{error}\n{}", error.hint().expect("a hint"));
     for word in words {
         assert!(text.contains(word), "`{word}` is not in: {text}");

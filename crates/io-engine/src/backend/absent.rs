@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use crate::{Abandoned, Capabilities, Engine, Error, ErrorKind, Filled, OpenPlan, Result, Source};
 
 /// The missing engine.
-pub trait Missing {
+pub trait UnsupportedEngine {
     /// The engine's name.
     const ENGINE: &'static str;
     /// The reason, as text.
@@ -20,7 +20,7 @@ pub struct Absent<M> {
 }
 
 /// The error for the missing engine.
-pub(super) fn refuse<M: Missing>() -> Error {
+pub(super) fn refuse<M: UnsupportedEngine>() -> Error {
     Error {
         kind: ErrorKind::Unsupported,
         engine: M::ENGINE,
@@ -30,7 +30,7 @@ pub(super) fn refuse<M: Missing>() -> Error {
     }
 }
 
-impl<M: Missing> Engine for Absent<M> {
+impl<M: UnsupportedEngine> Engine for Absent<M> {
     fn open(_plan: &OpenPlan) -> Result<Self> {
         Err(refuse::<M>())
     }

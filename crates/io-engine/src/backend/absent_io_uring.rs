@@ -1,6 +1,6 @@
 //! Placeholder for io_uring on other systems.
 
-use super::absent::{Absent, Missing, refuse};
+use super::absent::{Absent, UnsupportedEngine, refuse};
 use crate::Result;
 use std::fs::File;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// Not on this system.
 pub enum NoRing {}
 
-impl Missing for NoRing {
+impl UnsupportedEngine for NoRing {
     const ENGINE: &'static str = "io_uring";
     const WHAT: &'static str = "io_uring exists only on Linux";
 }
@@ -19,7 +19,7 @@ pub type Uring = Absent<NoRing>;
 /// Not on this system either.
 pub enum NoCommands {}
 
-impl Missing for NoCommands {
+impl UnsupportedEngine for NoCommands {
     const ENGINE: &'static str = "nvme";
     const WHAT: &'static str = "commands are passed through to NVMe devices only on Linux";
 }

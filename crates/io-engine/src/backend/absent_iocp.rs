@@ -1,12 +1,12 @@
 //! Placeholder for completion ports on other systems.
 
-use super::absent::{Absent, Missing, refuse};
+use super::absent::{Absent, UnsupportedEngine, refuse};
 use crate::Result;
 
 /// Not on this system.
 pub enum NoPort {}
 
-impl Missing for NoPort {
+impl UnsupportedEngine for NoPort {
     const ENGINE: &'static str = "iocp";
     const WHAT: &'static str = "completion ports exist only on Windows";
 }

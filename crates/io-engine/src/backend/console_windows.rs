@@ -5,8 +5,8 @@
 //! the process ends as soon as the callback returns, and after some seconds in any case; so it does
 //! not return, and the program uses the time to store what was measured.
 
+use super::stop_requests::StopRequests;
 use super::sys;
-use super::wishes::Wishes;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -23,7 +23,7 @@ const SIGINT: usize = 2;
 struct Listener {
     first: Arc<AtomicUsize>,
     at_once: Arc<AtomicBool>,
-    wishes: Wishes,
+    requests: StopRequests,
 }
 
 static LISTENER: OnceLock<Listener> = OnceLock::new();
@@ -38,7 +38,7 @@ pub fn listen(first: &Arc<AtomicUsize>, at_once: &Arc<AtomicBool>) -> io::Result
     LISTENER.get_or_init(|| Listener {
         first: Arc::clone(first),
         at_once: Arc::clone(at_once),
-        wishes: Wishes::default(),
+        requests: StopRequests::default(),
     });
     // SAFETY: the function exists as long as the process, and may be called at any time on any
     // thread.
@@ -49,8 +49,8 @@ pub fn listen(first: &Arc<AtomicUsize>, at_once: &Arc<AtomicBool>) -> io::Result
 }
 
 impl Listener {
-    fn hear(&self, number: usize) {
-        let is_another_wish = self.wishes.is_another(sys::monotonic_ns());
+    fn record_signal(&self, number: usize) {
+        let is_another_wish = self.requests.is_repeated(sys::monotonic_ns());
         let ends = is_another_wish || self.at_once.load(Ordering::SeqCst);
         if ends && number == SIGINT {
             std::process::exit(128 + SIGINT as i32);
@@ -65,10 +65,10 @@ unsafe extern "system" fn handle(event: u32) -> i32 {
         return 0;
     };
     if matches!(event, CTRL_C_EVENT | CTRL_BREAK_EVENT) {
-        listener.hear(SIGINT);
+        listener.record_signal(SIGINT);
         return 1;
     }
-    listener.hear(SIGHUP);
+    listener.record_signal(SIGHUP);
     loop {
         std::thread::sleep(Duration::from_secs(60));
     }

@@ -25,7 +25,7 @@ impl DataPace {
     }
 
     /// Whether ready operations should not wait for data that is made next.
-    pub(super) fn is_too_slow(&self, now_ns: u64) -> bool {
+    pub(super) fn exceeds_time_limit(&self, now_ns: u64) -> bool {
         let ready_ns = now_ns.saturating_add(self.data_ns);
         ready_ns.saturating_sub(self.oldest_ns) > WAIT_NS_MAX
     }
@@ -54,7 +54,7 @@ mod tests {
             pace.begin(now_ns);
             let mut batches = Vec::new();
             for write in 0..1_000 {
-                if waiting > 0 && pace.is_too_slow(now_ns) {
+                if waiting > 0 && pace.exceeds_time_limit(now_ns) {
                     batches.push(waiting);
                     waiting = 0;
                     assert!(now_ns - oldest_ns <= 4_000, "{data_ns} ns, write {write}");

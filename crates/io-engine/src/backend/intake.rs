@@ -118,7 +118,7 @@ fn make_data<E: Batches>(
     now_ns: u64,
 ) -> u64 {
     let intake = engine.intake();
-    if !intake.filled.is_empty() && intake.pace.is_too_slow(now_ns) {
+    if !intake.filled.is_empty() && intake.pace.exceeds_time_limit(now_ns) {
         engine.submit_early();
     }
     source.data(operation, buffer_of(engine, operation));

@@ -11,9 +11,9 @@ pub mod faulty;
 mod intake;
 pub mod null;
 pub mod portable_threads;
-pub mod timed;
 #[cfg(any(unix, windows))]
-mod wishes;
+mod stop_requests;
+pub mod timed;
 
 #[cfg(target_os = "linux")]
 pub mod linux_io_uring;

@@ -21,7 +21,7 @@ use std::time::Duration;
 use super::buffers::Buffers;
 use super::intake::{self, Batches, Intake};
 use super::sys;
-use crate::error::cannot_poll;
+use crate::error::refuse_polling;
 use crate::{
     Abandoned, Capabilities, Clock, Completion, Engine, Error, ErrorKind, Filled, IoFeatures, Kind,
     OpenPlan, Operation, Result, Source,
@@ -204,9 +204,9 @@ impl Threads {
 }
 
 /// Flags for an operation.
-fn flags_of(manner: IoFeatures, kind: Kind) -> u32 {
-    let scattered = manner.scattered && matches!(kind, Kind::Read | Kind::Write);
-    manner.flags(kind) | if scattered { sys::SCATTERED } else { 0 }
+fn flags_of(features: IoFeatures, kind: Kind) -> u32 {
+    let scattered = features.scattered && matches!(kind, Kind::Read | Kind::Write);
+    features.flags(kind) | if scattered { sys::SCATTERED } else { 0 }
 }
 
 /// Starts the helpers, as many as allowed and possible.
@@ -274,8 +274,8 @@ impl Engine for Threads {
                 None,
             ));
         }
-        if plan.manner.poll {
-            return Err(cannot_poll(NAME));
+        if plan.features.poll {
+            return Err(refuse_polling(NAME));
         }
         let mut capabilities = Capabilities {
             name: NAME,
@@ -285,7 +285,7 @@ impl Engine for Threads {
             .map_err(|error| failure("no memory for buffers".to_owned(), Some(error)))?;
         let shared = Arc::new(Shared {
             files: plan.files.clone(),
-            devices: match plan.manner.discards {
+            devices: match plan.features.discards {
                 true => plan
                     .files
                     .iter()
@@ -293,10 +293,10 @@ impl Engine for Threads {
                     .collect(),
                 false => Box::default(),
             },
-            fsync: plan.manner.fsync,
+            fsync: plan.features.fsync,
             buffers,
             clock: plan.clock,
-            flags: Kind::ALL.map(|kind| flags_of(plan.manner, kind)),
+            flags: Kind::ALL.map(|kind| flags_of(plan.features, kind)),
             queue: Mutex::default(),
             work: Condvar::new(),
             done: Mutex::default(),

@@ -1,8 +1,8 @@
 //! Unix signals, evaluated in their handler: that needs no thread, no descriptor and no polling
 //! loop, all of which a program in trouble may lack.
 
+use super::stop_requests::StopRequests;
 use super::sys;
-use super::wishes::Wishes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -17,16 +17,16 @@ pub fn listen(
     first: &Arc<AtomicUsize>,
     at_once: &Arc<AtomicBool>,
 ) -> std::io::Result<()> {
-    let wishes = Arc::new(Wishes::default());
+    let requests = Arc::new(StopRequests::default());
     // Any one-time initialisation of the clock is done here and not in a handler.
     sys::monotonic_ns();
     for &signal in signals {
         let number = usize::try_from(signal).unwrap_or(0);
         let (first, at_once) = (Arc::clone(first), Arc::clone(at_once));
-        let wishes = Arc::clone(&wishes);
-        let heard = move || {
+        let requests = Arc::clone(&requests);
+        let handler = move || {
             // The time before the number: another signal may arrive between the two.
-            let is_another_wish = wishes.is_another(sys::monotonic_ns());
+            let is_another_wish = requests.is_repeated(sys::monotonic_ns());
             if is_another_wish || at_once.load(Ordering::SeqCst) {
                 signal_hook::low_level::exit(128 + signal);
             }
@@ -34,7 +34,7 @@ pub fn listen(
         };
         // SAFETY: the handler only uses atomics, `clock_gettime` and `_exit`, all of which
         // POSIX allows there; it cannot panic, allocates nothing and takes no lock.
-        unsafe { signal_hook::low_level::register(signal, heard) }?;
+        unsafe { signal_hook::low_level::register(signal, handler) }?;
     }
     Ok(())
 }

@@ -78,12 +78,12 @@ pub struct Timed<E> {
 }
 
 /// The source that the inner engine sees: it returns one operation at a time.
-struct OneByOne<'a, S> {
+struct SingleOperationSource<'a, S> {
     source: &'a mut S,
     given: bool,
 }
 
-impl<S: Source> Source for OneByOne<'_, S> {
+impl<S: Source> Source for SingleOperationSource<'_, S> {
     const LOOKS: bool = S::LOOKS;
 
     fn next(&mut self, now_ns: u64) -> Next {
@@ -137,7 +137,7 @@ impl<E: Engine> Engine for Timed<E> {
     fn fill(&mut self, source: &mut impl Source, mut now_ns: u64) -> Filled {
         let mut taken = 0;
         loop {
-            let mut one = OneByOne {
+            let mut one = SingleOperationSource {
                 source,
                 given: false,
             };

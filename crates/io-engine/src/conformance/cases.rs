@@ -83,7 +83,7 @@ pub(super) fn all<E: Engine>() -> Vec<Case<E>> {
         case(
             "submitting without waiting loses nothing",
             false,
-            no_waiting,
+            without_waiting,
         ),
         case("interrupted waits are no failures", false, interrupted),
         case("closing waits for what is in flight", true, close_waits),
@@ -426,7 +426,7 @@ fn wait_in_the_past<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     passed()
 }
 
-fn no_waiting<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
+fn without_waiting<E: Engine>(fixture: &dyn Fixture) -> CaseOutcome<E> {
     let mut engine = E::open(&plan(vec![fixture.file(65_536)], 16, PAGE)).expect("opens");
     let mut script = Script::new((0..64).map(|i| read(i % 16, u64::from(i % 16) * 4096, PAGE)));
     while !script.waiting.is_empty() || !script.in_flight.is_empty() {

@@ -6,9 +6,9 @@ use std::marker::PhantomData;
 use crate::{Abandoned, Capabilities, Engine, Filled, IoFeatures, OpenPlan, Result, Source};
 
 /// Features required of an engine.
-pub trait Asked {
+pub trait RequiredFeatures {
     /// The features.
-    const MANNER: IoFeatures;
+    const FEATURES: IoFeatures;
 }
 
 /// No features, to build on.
@@ -25,21 +25,21 @@ pub const PLAIN: IoFeatures = IoFeatures {
 /// Polled completions.
 pub struct Polled;
 
-impl Asked for Polled {
-    const MANNER: IoFeatures = IoFeatures {
+impl RequiredFeatures for Polled {
+    const FEATURES: IoFeatures = IoFeatures {
         poll: true,
         ..PLAIN
     };
 }
 
 /// An engine with these features.
-pub struct With<E, A>(E, PhantomData<A>);
+pub struct WithFeatures<E, A>(E, PhantomData<A>);
 
-impl<E: Engine, A: Asked> Engine for With<E, A> {
+impl<E: Engine, A: RequiredFeatures> Engine for WithFeatures<E, A> {
     fn open(plan: &OpenPlan) -> Result<Self> {
         let mut plan = plan.clone();
-        plan.manner = A::MANNER;
-        E::open(&plan).map(|engine| With(engine, PhantomData))
+        plan.features = A::FEATURES;
+        E::open(&plan).map(|engine| WithFeatures(engine, PhantomData))
     }
 
     fn capabilities(&self) -> &Capabilities {

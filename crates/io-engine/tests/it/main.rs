@@ -13,11 +13,11 @@ mod suite;
 mod timed;
 
 #[cfg(target_os = "linux")]
+#[path = "manners_linux.rs"]
+mod flags_by_kind;
+#[cfg(target_os = "linux")]
 #[path = "limits_linux.rs"]
 mod limits;
-#[cfg(target_os = "linux")]
-#[path = "manners_linux.rs"]
-mod manners;
 #[cfg(target_os = "linux")]
 #[path = "os_linux.rs"]
 mod os;

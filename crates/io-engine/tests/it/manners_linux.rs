@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustix::io::{ReadWriteFlags, preadv2};
 use stripewise_io_engine::backend::linux_io_uring::{Uring, probe};
 use stripewise_io_engine::backend::portable_threads::Threads;
-use stripewise_io_engine::conformance::request_log::{Asked, PLAIN, With};
+use stripewise_io_engine::conformance::request_log::{PLAIN, RequiredFeatures, WithFeatures};
 use stripewise_io_engine::conformance::{Fixture, Scope, pattern, patterns};
 use stripewise_io_engine::{
     Clock, Completion, Engine, ErrorKind, IoFeatures, Kind, Next, OpenPlan, Operation, Source,
@@ -23,8 +23,8 @@ const UNSUPPORTED: i32 = -95;
 /// They leave nothing in the page cache.
 struct Uncached;
 
-impl Asked for Uncached {
-    const MANNER: IoFeatures = IoFeatures {
+impl RequiredFeatures for Uncached {
+    const FEATURES: IoFeatures = IoFeatures {
         dontcache: true,
         ..PLAIN
     };
@@ -33,8 +33,8 @@ impl Asked for Uncached {
 /// Writes are durable by themselves, and syncs flush all metadata.
 struct Durable;
 
-impl Asked for Durable {
-    const MANNER: IoFeatures = IoFeatures {
+impl RequiredFeatures for Durable {
+    const FEATURES: IoFeatures = IoFeatures {
         dsync: true,
         fsync: true,
         ..PLAIN
@@ -44,8 +44,8 @@ impl Asked for Durable {
 /// They go to pieces of memory, and come from them.
 struct Scattered;
 
-impl Asked for Scattered {
-    const MANNER: IoFeatures = IoFeatures {
+impl RequiredFeatures for Scattered {
+    const FEATURES: IoFeatures = IoFeatures {
         scattered: true,
         ..PLAIN
     };
@@ -58,7 +58,7 @@ fn conforms_uncached<E: Engine>(test: &str) {
     if let Err(error) = preadv2(&file, &mut [IoSliceMut::new(&mut byte)], 0, flag) {
         return skip(test, &format!("a file system with RWF_DONTCACHE ({error})"));
     }
-    match stripewise_io_engine::conformance::run::<With<E, Uncached>>(&Files, Scope::Full) {
+    match stripewise_io_engine::conformance::run::<WithFeatures<E, Uncached>>(&Files, Scope::Full) {
         Err(reason) => skip(test, &reason),
         Ok(report) => assert!(report.passed.len() >= 8, "too few cases: {report:?}"),
     }
@@ -67,9 +67,9 @@ fn conforms_uncached<E: Engine>(test: &str) {
 #[test]
 fn durable_writes_and_whole_syncs_conform() {
     use stripewise_io_engine::conformance::run;
-    let mut reports = vec![run::<With<Threads, Durable>>(&Files, Scope::Full)];
+    let mut reports = vec![run::<WithFeatures<Threads, Durable>>(&Files, Scope::Full)];
     match probe() {
-        Ok(_) => reports.push(run::<With<Uring, Durable>>(&Files, Scope::Full)),
+        Ok(_) => reports.push(run::<WithFeatures<Uring, Durable>>(&Files, Scope::Full)),
         Err(error) => skip(
             "durable_writes_and_whole_syncs_conform",
             &format!("io_uring ({error})"),
@@ -93,13 +93,16 @@ fn uncached_threads_conform() {
 
 #[test]
 fn scattered_threads_conform() {
-    match stripewise_io_engine::conformance::run::<With<Threads, Scattered>>(&Files, Scope::Full) {
+    match stripewise_io_engine::conformance::run::<WithFeatures<Threads, Scattered>>(
+        &Files,
+        Scope::Full,
+    ) {
         Err(reason) => skip("scattered_threads_conform", &reason),
         Ok(report) => assert!(report.passed.len() >= 8, "too few cases: {report:?}"),
     }
     let plan = OpenPlan::new(Vec::new(), 1, 4096, Clock::start());
     assert!(Uring::open(&plan).is_ok() || probe().is_err());
-    let refused = With::<Uring, Scattered>::open(&plan).err();
+    let refused = WithFeatures::<Uring, Scattered>::open(&plan).err();
     assert_eq!(refused.expect("refused").kind, ErrorKind::Unsupported);
 }
 
@@ -122,7 +125,7 @@ fn scattered_operations_keep_the_order_of_the_file() {
             let file = Files.file(if kind == Kind::Read { bytes.into() } else { 1 });
             let seen = file.try_clone().expect("the same file");
             let mut plan = OpenPlan::new(vec![Arc::new(file)], 1, bytes, Clock::start());
-            plan.manner = Scattered::MANNER;
+            plan.features = Scattered::FEATURES;
             let mut engine = Threads::open(&plan).expect("opens");
             let mut source = Whole {
                 operation: Some(Operation {
@@ -204,9 +207,9 @@ impl Source for OneEach {
     }
 }
 
-fn results<E: Engine>(file: File, manner: IoFeatures, kind: Kind) -> (bool, Vec<i32>) {
+fn results<E: Engine>(file: File, features: IoFeatures, kind: Kind) -> (bool, Vec<i32>) {
     let mut plan = OpenPlan::new(vec![Arc::new(file)], SLOTS, BLOCK_BYTES, Clock::start());
-    plan.manner = manner;
+    plan.features = features;
     let mut engine = E::open(&plan).expect("opens");
     let mut source = OneEach {
         kind,
@@ -265,7 +268,7 @@ fn polled_operations_end_whether_the_device_polls_or_not() {
 #[test]
 fn engines_that_cannot_poll_do_not_open() {
     let mut plan = OpenPlan::new(Vec::new(), 1, 4096, Clock::start());
-    plan.manner.poll = true;
+    plan.features.poll = true;
     let error = Threads::open(&plan).err().expect("refused");
     assert_eq!(error.kind, ErrorKind::Unsupported);
     assert!(error.to_string().contains("only io_uring polls"), "{error}");
@@ -336,7 +339,7 @@ impl Source for Discards {
 fn discards_and_reads<E: Engine>() {
     let file = Files.file(u64::from(PAGES * PAGE_BYTES));
     let mut plan = OpenPlan::new(vec![Arc::new(file)], 4, PAGE_BYTES, Clock::start());
-    plan.manner.discards = true;
+    plan.features.discards = true;
     let mut engine = E::open(&plan).expect("it opens");
     let mut source = Discards {
         next: 0,

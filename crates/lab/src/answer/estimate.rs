@@ -1,6 +1,6 @@
 //! Estimates the answer from the runs made for it.
 
-use super::aim_limit::{Aim, FEW_IN_FLIGHT};
+use super::limit_search::{AnswerGoal, FEW_IN_FLIGHT};
 use crate::ladder::Step;
 use serde::{Deserialize, Serialize};
 use stripewise_results::{
@@ -23,7 +23,7 @@ const DISTURBANCES: [&str; 3] = ["cpu-steal", "paused", "suspended"];
 
 /// A run made for the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Judged {
+pub(crate) struct JudgedRun {
     pub(crate) step: Step,
     /// Latencies of all its operations.
     pub(crate) latency: Option<LatencySummary>,
@@ -42,18 +42,18 @@ pub(crate) fn is_disturbed(run: &RunRecord) -> bool {
 
 /// The runs that an answer is based on: undisturbed ones, if at most a quarter were disturbed.
 /// More than that is how this machine behaves, and the warning says so.
-fn kept(runs: &[Judged]) -> Vec<Judged> {
-    let counting: Vec<&Judged> = runs.iter().filter(|run| run.counts).collect();
+fn retained(runs: &[JudgedRun]) -> Vec<JudgedRun> {
+    let counting: Vec<&JudgedRun> = runs.iter().filter(|run| run.counts).collect();
     let disturbed = counting.iter().filter(|run| run.disturbed).count();
     let few = disturbed * 4 <= counting.len();
-    let kept = counting.iter().filter(|run| !(few && run.disturbed));
-    kept.map(|run| **run).collect()
+    let retained = counting.iter().filter(|run| !(few && run.disturbed));
+    retained.map(|run| **run).collect()
 }
 
 /// Where to make more runs, after those around a crossing at `in_flight`: the crossing is
 /// outside of them, or at few in flight, where whole loads are judged.
-pub(crate) fn where_to_move(in_flight: f64, runs: &[Judged], slo: Slo) -> Option<f64> {
-    let runs = load_runs(&kept(runs));
+pub(crate) fn where_to_move(in_flight: f64, runs: &[JudgedRun], slo: Slo) -> Option<f64> {
+    let runs = load_runs(&retained(runs));
     if in_flight >= FEW_IN_FLIGHT {
         return match rate_at_limit(&runs, limit_s(slo), LEVEL) {
             AtLimit::Outside { load } => Some(load),
@@ -79,19 +79,24 @@ pub(crate) fn where_to_move(in_flight: f64, runs: &[Judged], slo: Slo) -> Option
 }
 
 /// The answer; `None` if there are too few valid runs. `mib` is a block in MiB.
-pub(crate) fn estimate(aim: Aim, slo: Slo, runs: &[Judged], mib: f64) -> Option<AnswerRecord> {
-    let kept = kept(runs);
-    let all = load_runs(&kept);
-    let found = match aim {
-        Aim::Crossing { in_flight } => crossing(in_flight, &kept, slo),
-        Aim::Plateau { .. } => plateau(&kept, slo),
-        Aim::Level {
+pub(crate) fn estimate(
+    goal: AnswerGoal,
+    slo: Slo,
+    runs: &[JudgedRun],
+    mib: f64,
+) -> Option<AnswerRecord> {
+    let retained = retained(runs);
+    let all = load_runs(&retained);
+    let found = match goal {
+        AnswerGoal::Crossing { in_flight } => crossing(in_flight, &retained, slo),
+        AnswerGoal::Plateau { .. } => plateau(&retained, slo),
+        AnswerGoal::Level {
             load,
             place,
             rising,
         } => {
-            let there = kept.into_iter().filter(|run| run.step.load == load);
-            let there: Vec<Judged> = there.collect();
+            let there = retained.into_iter().filter(|run| run.step.load == load);
+            let there: Vec<JudgedRun> = there.collect();
             level(&there, place, rising, slo)
         }
     }?;
@@ -156,7 +161,7 @@ fn limit_s(slo: Slo) -> f64 {
     slo.limit_ns as f64 / 1e9
 }
 
-fn load_runs(runs: &[Judged]) -> Vec<LoadRun> {
+fn load_runs(runs: &[JudgedRun]) -> Vec<LoadRun> {
     let runs = runs.iter().map(|run| run.step).filter_map(|step| {
         Some(LoadRun {
             load: f64::from(step.load.in_flight()),
@@ -167,8 +172,8 @@ fn load_runs(runs: &[Judged]) -> Vec<LoadRun> {
     runs.collect()
 }
 
-fn crossing(in_flight: f64, kept: &[Judged], slo: Slo) -> Option<AnswerDraft> {
-    let runs = load_runs(kept);
+fn crossing(in_flight: f64, retained: &[JudgedRun], slo: Slo) -> Option<AnswerDraft> {
+    let runs = load_runs(retained);
     if runs.len() < CROSSING_RUNS_MIN {
         return None;
     }
@@ -177,10 +182,10 @@ fn crossing(in_flight: f64, kept: &[Judged], slo: Slo) -> Option<AnswerDraft> {
         AtLimit::Crossed { load, .. } => load.min(in_flight) < FEW_IN_FLIGHT,
         AtLimit::Outside { .. } | AtLimit::Unknown => in_flight < FEW_IN_FLIGHT,
     };
-    let whole = at_whole_load(kept, AnswerPlace::Limit, slo).filter(|_| is_few);
+    let whole = at_whole_load(retained, AnswerPlace::Limit, slo).filter(|_| is_few);
     match smooth {
         _ if whole.is_some() => whole,
-        AtLimit::Crossed { load, .. } if load < FEW_IN_FLIGHT => bounded(kept, slo),
+        AtLimit::Crossed { load, .. } if load < FEW_IN_FLIGHT => bounded(retained, slo),
         AtLimit::Crossed { load, rate } => Some(AnswerDraft {
             place: AnswerPlace::Limit,
             in_flight: load,
@@ -192,14 +197,14 @@ fn crossing(in_flight: f64, kept: &[Judged], slo: Slo) -> Option<AnswerDraft> {
             is_of_curve: true,
             runs: runs.len(),
         }),
-        AtLimit::Outside { .. } | AtLimit::Unknown => bounded(kept, slo),
+        AtLimit::Outside { .. } | AtLimit::Unknown => bounded(retained, slo),
     }
 }
 
 /// The rate of the smallest load that gives as much as any within the limit. Requires that all
 /// loads up to the first that misses it were measured, or that none misses it.
-fn at_whole_load(kept: &[Judged], place: AnswerPlace, slo: Slo) -> Option<AnswerDraft> {
-    let found = rate_at_whole_load(&load_runs(kept), limit_s(slo), LEVEL);
+fn at_whole_load(retained: &[JudgedRun], place: AnswerPlace, slo: Slo) -> Option<AnswerDraft> {
+    let found = rate_at_whole_load(&load_runs(retained), limit_s(slo), LEVEL);
     let AtWholeLoad::Met {
         load_max,
         load_above,
@@ -214,8 +219,8 @@ fn at_whole_load(kept: &[Judged], place: AnswerPlace, slo: Slo) -> Option<Answer
         AnswerPlace::Plateau => load_above.is_none(),
         _ => load_above == Some(load_max + 1.0),
     };
-    let there = kept.iter().copied();
-    let there: Vec<Judged> = there
+    let there = retained.iter().copied();
+    let there: Vec<JudgedRun> = there
         .filter(|run| f64::from(run.step.load.in_flight()) == load)
         .collect();
     is_whole.then(|| AnswerDraft {
@@ -227,18 +232,18 @@ fn at_whole_load(kept: &[Judged], place: AnswerPlace, slo: Slo) -> Option<Answer
         latency: typical(&there),
         has_interval: true,
         is_of_curve: false,
-        runs: kept.len(),
+        runs: retained.len(),
     })
 }
 
 /// The plateau; a bound if its own runs miss the limit that single runs met.
-fn plateau(kept: &[Judged], slo: Slo) -> Option<AnswerDraft> {
-    at_whole_load(kept, AnswerPlace::Plateau, slo).or_else(|| bounded(kept, slo))
+fn plateau(retained: &[JudgedRun], slo: Slo) -> Option<AnswerDraft> {
+    at_whole_load(retained, AnswerPlace::Plateau, slo).or_else(|| bounded(retained, slo))
 }
 
 /// Without a definite crossing: a load that certainly meets the limit gives at
 /// least its own rate; else one that certainly misses it gives at most its own.
-fn bounded(runs: &[Judged], slo: Slo) -> Option<AnswerDraft> {
+fn bounded(runs: &[JudgedRun], slo: Slo) -> Option<AnswerDraft> {
     let loads = runs.iter().map(|run| run.step.load.in_flight());
     let mut loads: Vec<u32> = loads.collect();
     loads.sort_unstable();
@@ -248,7 +253,7 @@ fn bounded(runs: &[Judged], slo: Slo) -> Option<AnswerDraft> {
         let here = runs
             .iter()
             .filter(|run| run.step.load.in_flight() == in_flight);
-        let here: Vec<Judged> = here.copied().collect();
+        let here: Vec<JudgedRun> = here.copied().collect();
         let latency = logarithmic(&latencies(&here))?;
         let found = level(&here, AnswerPlace::Limit, false, slo)?;
         Some((found, latency))
@@ -269,7 +274,7 @@ fn bounded(runs: &[Judged], slo: Slo) -> Option<AnswerDraft> {
 
 /// The rate at one load. If only one load exists, two runs are already an answer, but
 /// without an interval.
-fn level(runs: &[Judged], place: AnswerPlace, rising: bool, slo: Slo) -> Option<AnswerDraft> {
+fn level(runs: &[JudgedRun], place: AnswerPlace, rising: bool, slo: Slo) -> Option<AnswerDraft> {
     let has_interval = runs.len() >= LEVEL_RUNS_MIN;
     if !has_interval && place != AnswerPlace::Only {
         return None;
@@ -294,14 +299,14 @@ fn level(runs: &[Judged], place: AnswerPlace, rising: bool, slo: Slo) -> Option<
     })
 }
 
-fn latencies(runs: &[Judged]) -> Vec<f64> {
+fn latencies(runs: &[JudgedRun]) -> Vec<f64> {
     let known = runs.iter().filter_map(|run| run.step.latency_ns);
     known.map(|ns| ns as f64).collect()
 }
 
 /// Combines the latencies of runs of one load into those of one typical run: each is
 /// averaged like the statistic that the limit judges; minimum and maximum are those of all.
-fn typical(runs: &[Judged]) -> Option<LatencySummary> {
+fn typical(runs: &[JudgedRun]) -> Option<LatencySummary> {
     let all: Option<Vec<LatencySummary>> = runs.iter().map(|run| run.latency).collect();
     let all = all.filter(|all| all.len() > 1)?;
     let middle = |of: &dyn Fn(&LatencySummary) -> Option<f64>| {

@@ -20,18 +20,18 @@
 //!
 //! Pure, like all of this crate: [`crate::climb`] decides which run comes next.
 
-mod aim_limit;
 mod estimate;
+mod limit_search;
 
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use aim_limit::{Aim, Order, aim_of, least_in_flight};
 pub(crate) use estimate::{
-    CROSSING_RUNS_MIN, Judged, LEVEL_RUNS_MIN, estimate, is_disturbed, where_to_move,
+    CROSSING_RUNS_MIN, JudgedRun, LEVEL_RUNS_MIN, estimate, is_disturbed, where_to_move,
 };
+pub(crate) use limit_search::{AnswerGoal, Order, goal_of, least_in_flight};
 
 /// How many runs a series spends on its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

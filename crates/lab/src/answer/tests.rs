@@ -1,8 +1,8 @@
 //! Where runs are made and how they are judged, without noise: how often intervals
 //! hold the truth under noise is what `cargo xtask truth --only e` counts.
 
-use super::aim_limit::{Aim, Order, aim_of};
-use super::estimate::{Judged, estimate, where_to_move};
+use super::estimate::{JudgedRun, estimate, where_to_move};
+use super::limit_search::{AnswerGoal, Order, goal_of};
 use crate::ladder::{Load, Step};
 use crate::series::SeriesKind;
 use stripewise_results::{AnswerBound, AnswerPlace};
@@ -30,8 +30,8 @@ fn climb(ceiling: f64, up_to: u32) -> Vec<Step> {
     loads.map(|load| step(load, ceiling)).collect()
 }
 
-fn judged(load: Load, ceiling: f64) -> Judged {
-    Judged {
+fn judged(load: Load, ceiling: f64) -> JudgedRun {
+    JudgedRun {
         step: Step {
             load,
             ..step(load.in_flight(), ceiling)
@@ -44,32 +44,32 @@ fn judged(load: Load, ceiling: f64) -> Judged {
 
 #[test]
 fn a_climb_says_where_to_look() {
-    let random = |steps: &[Step]| aim_of(SeriesKind::RandomRead, slo(), steps);
+    let random = |steps: &[Step]| goal_of(SeriesKind::RandomRead, slo(), steps);
     // 20,000 a second at 2 N / X = 5 ms: 50 in flight.
     match random(&climb(20_000.0, 128)) {
-        Some(Aim::Crossing { in_flight }) => assert!((45.0..55.0).contains(&in_flight)),
+        Some(AnswerGoal::Crossing { in_flight }) => assert!((45.0..55.0).contains(&in_flight)),
         other => panic!("{other:?}"),
     }
     // All meet the limit, and 16 give as much as 32.
     let fast = climb(40_000.0, 64);
     assert_eq!(
         random(&fast),
-        Some(Aim::Plateau {
+        Some(AnswerGoal::Plateau {
             loads: [32, 64, 64].map(|load| Load::spread(load, 4)),
         })
     );
     assert!(matches!(
         random(&fast[..3]),
-        Some(Aim::Level { rising: true, load, .. }) if load.in_flight() == 4
+        Some(AnswerGoal::Level { rising: true, load, .. }) if load.in_flight() == 4
     ));
     // Flat in its last doubling, however little noise leaves certain: no bound.
     let mut noisy = climb(40_000.0, 64);
     noisy[6].iops = noisy[5].iops * 1.02;
-    assert!(matches!(random(&noisy), Some(Aim::Plateau { .. })));
+    assert!(matches!(random(&noisy), Some(AnswerGoal::Plateau { .. })));
     noisy[6].iops = noisy[5].iops * 1.05;
     assert!(matches!(
         random(&noisy),
-        Some(Aim::Level { rising: true, .. })
+        Some(AnswerGoal::Level { rising: true, .. })
     ));
     // None meets it: 100 a second with 1 in flight are 20 ms.
     let slow: Vec<Step> = [1, 2, 4, 8, 16]
@@ -81,7 +81,7 @@ fn a_climb_says_where_to_look() {
         .to_vec();
     assert!(matches!(
         random(&slow),
-        Some(Aim::Level {
+        Some(AnswerGoal::Level {
             place: AnswerPlace::Knee,
             load,
             ..
@@ -89,16 +89,16 @@ fn a_climb_says_where_to_look() {
     ));
     assert_eq!(random(&[]), None);
     assert!(matches!(
-        aim_of(SeriesKind::Log, slo(), &slow[..1]),
-        Some(Aim::Level {
+        goal_of(SeriesKind::Log, slo(), &slow[..1]),
+        Some(AnswerGoal::Level {
             place: AnswerPlace::Only,
             ..
         })
     ));
     // A stream far from its limit gives the plateau's rate.
     assert!(matches!(
-        aim_of(SeriesKind::SequentialRead, slo(), &climb(20_000.0, 128)),
-        Some(Aim::Level { place: AnswerPlace::Plateau, load, .. }) if load.in_flight() <= 32
+        goal_of(SeriesKind::SequentialRead, slo(), &climb(20_000.0, 128)),
+        Some(AnswerGoal::Level { place: AnswerPlace::Plateau, load, .. }) if load.in_flight() <= 32
     ));
 }
 
@@ -164,7 +164,7 @@ fn with_few_in_flight_each_whole_load_is_run() {
 }
 
 /// An array of mirrors: p99 jumps between 3 and 4 in flight, and 6 give as much as 5.
-fn at_few(load: u32) -> Judged {
+fn at_few(load: u32) -> JudgedRun {
     let (iops, p99_ms) = match load {
         1 => (160.0, 15.0),
         2 => (210.0, 18.0),
@@ -173,7 +173,7 @@ fn at_few(load: u32) -> Judged {
         5 => (250.0, 70.0),
         _ => (250.0, 80.0 + f64::from(load)),
     };
-    Judged {
+    JudgedRun {
         step: Step {
             load: Load::exactly(load, 4),
             iops,
@@ -185,7 +185,7 @@ fn at_few(load: u32) -> Judged {
 
 #[test]
 fn with_few_in_flight_the_answer_is_a_load_that_met_the_limit_itself() {
-    let runs = |centre: f64| -> Vec<Judged> {
+    let runs = |centre: f64| -> Vec<JudgedRun> {
         let mut order = Order::new(1, 4, 256);
         let blocks = (0..4).flat_map(|_| order.block(centre));
         blocks.map(|load| at_few(load.in_flight())).collect()
@@ -199,25 +199,25 @@ fn with_few_in_flight_the_answer_is_a_load_that_met_the_limit_itself() {
         ("p99<87500us", 6.5, 5.0, 250.0),
     ] {
         let (slo, runs) = (limit(text), runs(centre));
-        let aim = Aim::Crossing { in_flight: centre };
+        let goal = AnswerGoal::Crossing { in_flight: centre };
         assert_eq!(where_to_move(centre, &runs, slo), None, "{text}");
-        let answer = estimate(aim, slo, &runs, 1.0).expect("an answer");
+        let answer = estimate(goal, slo, &runs, 1.0).expect("an answer");
         assert_eq!((answer.in_flight, answer.bound), (load, None), "{text}");
         assert!((answer.iops - iops).abs() < 1e-6, "{answer:?}");
         assert!(answer.latency_ns < slo.limit_ns, "{answer:?}");
     }
     // The climb was wrong about the place: one more block there.
-    let aim = |in_flight| Aim::Crossing { in_flight };
+    let goal = |in_flight| AnswerGoal::Crossing { in_flight };
     let (above, below) = (runs(6.0), runs(1.0));
     assert_eq!(where_to_move(6.0, &above, limit("p99<60ms")), Some(4.0));
     assert_eq!(where_to_move(1.0, &below, limit("p99<60ms")), Some(4.0));
-    let answer = estimate(aim(6.0), limit("p99<60ms"), &above, 1.0).expect("a bound");
+    let answer = estimate(goal(6.0), limit("p99<60ms"), &above, 1.0).expect("a bound");
     assert_eq!(answer.bound, Some(AnswerBound::AtMost));
-    let both: Vec<Judged> = above.into_iter().chain(runs(4.0)).collect();
-    let answer = estimate(aim(6.0), limit("p99<60ms"), &both, 1.0).expect("an answer");
+    let both: Vec<JudgedRun> = above.into_iter().chain(runs(4.0)).collect();
+    let answer = estimate(goal(6.0), limit("p99<60ms"), &both, 1.0).expect("an answer");
     assert_eq!((answer.in_flight, answer.bound), (4.0, None));
     // Nothing meets it.
-    let answer = estimate(aim(1.0), limit("p99<1ms"), &below, 1.0).expect("a bound");
+    let answer = estimate(goal(1.0), limit("p99<1ms"), &below, 1.0).expect("a bound");
     assert_eq!(where_to_move(1.0, &below, limit("p99<1ms")), None);
     assert_eq!(answer.bound, Some(AnswerBound::AtMost));
 }
@@ -225,32 +225,32 @@ fn with_few_in_flight_the_answer_is_a_load_that_met_the_limit_itself() {
 #[test]
 fn on_a_plateau_the_answer_is_the_smallest_load_that_gives_as_much() {
     let loads = [32, 64, 128].map(|load| Load::spread(load, 4));
-    let runs = |ceiling| -> Vec<Judged> {
+    let runs = |ceiling| -> Vec<JudgedRun> {
         let all = (0..4).flat_map(|_| loads);
         all.map(|load| judged(load, ceiling)).collect()
     };
     let slo = "p99<50ms".parse().expect("a limit");
-    let aim = Aim::Plateau { loads };
-    let answer = estimate(aim, slo, &runs(20_000.0), 1.0).expect("an answer");
+    let goal = AnswerGoal::Plateau { loads };
+    let answer = estimate(goal, slo, &runs(20_000.0), 1.0).expect("an answer");
     assert_eq!((answer.in_flight, answer.at), (32.0, AnswerPlace::Plateau));
     // At 80,000 IOPS, 32 in flight give only 89 %, and 64 give 97 %.
-    let answer = estimate(aim, slo, &runs(80_000.0), 1.0).expect("an answer");
+    let answer = estimate(goal, slo, &runs(80_000.0), 1.0).expect("an answer");
     assert_eq!((answer.in_flight, answer.bound), (128.0, None));
     // Two of the loads miss the limit that single runs met: a bound.
     let strict = "p99<5ms".parse().expect("a limit");
-    let answer = estimate(aim, strict, &runs(20_000.0), 1.0).expect("a bound");
+    let answer = estimate(goal, strict, &runs(20_000.0), 1.0).expect("a bound");
     assert_eq!(answer.bound, Some(AnswerBound::AtLeast));
 }
 
 #[test]
 fn the_answer_is_the_rate_where_the_limit_is_crossed() {
     let mut order = Order::new(1, 4, 256);
-    let runs: Vec<Judged> = (0..4)
+    let runs: Vec<JudgedRun> = (0..4)
         .flat_map(|_| order.block(48.0))
         .map(|load| judged(load, 20_000.0))
         .collect();
-    let aim = Aim::Crossing { in_flight: 48.0 };
-    let answer = estimate(aim, slo(), &runs, 0.5).expect("an answer");
+    let goal = AnswerGoal::Crossing { in_flight: 48.0 };
+    let answer = estimate(goal, slo(), &runs, 0.5).expect("an answer");
     assert_eq!((answer.at, answer.bound), (AnswerPlace::Limit, None));
     assert!((49.0..51.0).contains(&answer.in_flight), "{answer:?}");
     assert!((answer.iops - 19_960.0).abs() < 40.0, "{answer:?}");
@@ -258,22 +258,22 @@ fn the_answer_is_the_rate_where_the_limit_is_crossed() {
     assert_eq!((answer.runs, answer.runs_left_out), (20, 0));
     assert_eq!(where_to_move(48.0, &runs, slo()), None);
     // Nine runs are too few; which runs are void or disturbed does not depend on values.
-    assert_eq!(estimate(aim, slo(), &runs[..9], 0.5), None);
+    assert_eq!(estimate(goal, slo(), &runs[..9], 0.5), None);
     let mut some = runs.clone();
     some[3].counts = false;
     some[7].disturbed = true;
-    let answer = estimate(aim, slo(), &some, 0.5).expect("an answer");
+    let answer = estimate(goal, slo(), &some, 0.5).expect("an answer");
     assert_eq!((answer.runs, answer.runs_left_out), (18, 2));
     // A disturbance of every run is how the machine behaves.
-    let all: Vec<Judged> = runs
+    let all: Vec<JudgedRun> = runs
         .iter()
-        .map(|run| Judged {
+        .map(|run| JudgedRun {
             disturbed: true,
             ..*run
         })
         .collect();
     assert_eq!(
-        estimate(aim, slo(), &all, 0.5).map(|answer| answer.runs),
+        estimate(goal, slo(), &all, 0.5).map(|answer| answer.runs),
         Some(20)
     );
 }
@@ -281,38 +281,43 @@ fn the_answer_is_the_rate_where_the_limit_is_crossed() {
 /// Each way to an answer limits what a stalled run counts, and says what it would be otherwise.
 #[test]
 fn runs_that_met_a_stall_are_counted_in_full_beside_the_answer() {
-    let stalled = |run: &mut Judged| run.step.iops *= 0.85;
+    let stalled = |run: &mut JudgedRun| run.step.iops *= 0.85;
     let mut order = Order::new(1, 4, 256);
-    let crossing: Vec<Judged> = (0..4)
+    let crossing: Vec<JudgedRun> = (0..4)
         .flat_map(|_| order.block(48.0))
         .map(|load| judged(load, 20_000.0))
         .collect();
     let loads = [32, 64, 128].map(|load| Load::spread(load, 4));
-    let plateau: Vec<Judged> = (0..4)
+    let plateau: Vec<JudgedRun> = (0..4)
         .flat_map(|_| loads)
         .map(|load| judged(load, 20_000.0))
         .collect();
     let level = vec![judged(loads[1], 20_000.0); 8];
-    let aim = Aim::Level {
+    let goal = AnswerGoal::Level {
         load: loads[1],
         place: AnswerPlace::Plateau,
         rising: false,
     };
     let cases = [
-        (Aim::Crossing { in_flight: 48.0 }, "p99<5ms", crossing, 3),
-        (Aim::Plateau { loads }, "p99<50ms", plateau, 3),
-        (aim, "p99<50ms", level, 1),
+        (
+            AnswerGoal::Crossing { in_flight: 48.0 },
+            "p99<5ms",
+            crossing,
+            3,
+        ),
+        (AnswerGoal::Plateau { loads }, "p99<50ms", plateau, 3),
+        (goal, "p99<50ms", level, 1),
     ];
-    for (aim, slo, mut runs, stalls) in cases {
+    for (goal, slo, mut runs, stalls) in cases {
         let slo = slo.parse().expect("a limit");
         runs.sort_by_key(|run| run.step.load.in_flight());
-        let quiet = estimate(aim, slo, &runs, 0.5).expect("an answer");
+        let quiet = estimate(goal, slo, &runs, 0.5).expect("an answer");
         // Not two at one load.
         let count = runs.len();
         for quarter in 1..=stalls {
             stalled(&mut runs[count * quarter / 4]);
         }
-        let found = estimate(aim, slo, &runs, 0.5).expect("an answer");
+        let found = estimate(goal, slo, &runs, 0.5).expect("an answer");
         assert!((found.iops / quiet.iops - 1.0).abs() < 0.01, "{found:?}");
         let full = found.in_full.expect("some were slower");
         assert!(!found.may_be(full.iops), "{found:?}");
@@ -327,7 +332,7 @@ fn runs_that_met_a_stall_are_counted_in_full_beside_the_answer() {
 #[test]
 fn where_the_runs_show_no_crossing_there_is_a_bound() {
     let mut order = Order::new(1, 4, 256);
-    let mut at = |centre: f64| -> Vec<Judged> {
+    let mut at = |centre: f64| -> Vec<JudgedRun> {
         let loads = (0..4).flat_map(|_| order.block(centre));
         loads
             .collect::<Vec<_>>()
@@ -335,15 +340,15 @@ fn where_the_runs_show_no_crossing_there_is_a_bound() {
             .map(|load| judged(load, 20_000.0))
             .collect()
     };
-    let aim = Aim::Crossing { in_flight: 20.0 };
+    let goal = AnswerGoal::Crossing { in_flight: 20.0 };
     let low = at(20.0);
     let there = where_to_move(20.0, &low, slo()).expect("it lies beyond");
     assert!((40.0..70.0).contains(&there), "{there}");
-    let answer = estimate(aim, slo(), &low, 1.0).expect("a bound");
+    let answer = estimate(goal, slo(), &low, 1.0).expect("a bound");
     assert_eq!(answer.bound, Some(AnswerBound::AtLeast));
     assert!((18_000.0..20_000.0).contains(&answer.iops) && answer.iops_high.is_none());
     let high = at(200.0);
-    let answer = estimate(aim, slo(), &high, 1.0).expect("a bound");
+    let answer = estimate(goal, slo(), &high, 1.0).expect("a bound");
     assert_eq!(answer.bound, Some(AnswerBound::AtMost));
     assert!((19_900.0..20_100.0).contains(&answer.iops) && answer.iops_low.is_none());
 }
@@ -351,7 +356,7 @@ fn where_the_runs_show_no_crossing_there_is_a_bound() {
 #[test]
 fn a_plateau_that_fresh_runs_find_over_the_limit_is_a_bound_too() {
     let load = Load::spread(64, 4);
-    let level = |rising| Aim::Level {
+    let level = |rising| AnswerGoal::Level {
         load,
         place: AnswerPlace::Plateau,
         rising,

@@ -32,7 +32,7 @@ pub(super) struct Cell<'a> {
 }
 
 /// Matched cells of both sides, and the unmatched ones.
-pub(super) struct Matched<'a> {
+pub(super) struct MatchedCells<'a> {
     pub pairs: Vec<(&'a Cell<'a>, &'a Cell<'a>)>,
     pub left_a: Vec<&'a Cell<'a>>,
     pub left_b: Vec<&'a Cell<'a>>,
@@ -228,7 +228,7 @@ fn workload_but_seed(row: &JobRow<'_>) -> String {
 /// cell in several variants (other offsets, caches, targets), only the variant
 /// that the other side has too. If each side has only one cell, those two are matched
 /// if they are of one kind: block and load may then differ, which a note reports.
-pub(super) fn pairs_of<'a>(a: &'a [Cell<'a>], b: &'a [Cell<'a>]) -> Matched<'a> {
+pub(super) fn pairs_of<'a>(a: &'a [Cell<'a>], b: &'a [Cell<'a>]) -> MatchedCells<'a> {
     let mut used = vec![false; b.len()];
     let mut pairs = Vec::new();
     let mut left_a = Vec::new();
@@ -250,13 +250,13 @@ pub(super) fn pairs_of<'a>(a: &'a [Cell<'a>], b: &'a [Cell<'a>]) -> Matched<'a> 
     if let (true, [only_a], [only_b]) = (pairs.is_empty(), a, b)
         && only_a.key.same_kind(&only_b.key)
     {
-        return Matched {
+        return MatchedCells {
             pairs: vec![(only_a, only_b)],
             left_a: Vec::new(),
             left_b: Vec::new(),
         };
     }
-    Matched {
+    MatchedCells {
         pairs,
         left_a,
         left_b,

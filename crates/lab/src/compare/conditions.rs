@@ -249,14 +249,14 @@ fn given_text(row: &JobRow<'_>, path: &str, value: &str) -> Option<String> {
 /// first byte on.
 fn size_in_use(row: &JobRow<'_>) -> Option<String> {
     let workload = &row.job.workload;
-    let asked = row
+    let requested = row
         .given("jobs.workload.size_bytes", workload.size_bytes)
         .flatten();
     let whole = row
         .given("jobs.target.size_bytes", row.job.target.size_bytes)
         .filter(|bytes| *bytes > 0)
         .map(|bytes| bytes.saturating_sub(workload.base_offset_bytes));
-    asked.or(whole).map(format_bytes)
+    requested.or(whole).map(format_bytes)
 }
 
 fn kind_words(row: &JobRow<'_>) -> &'static str {

@@ -37,13 +37,13 @@ struct LoadHistory {
     runs: Vec<RunRecord>,
     history: History,
     /// All runs on a target of that size.
-    all: Vec<Dated>,
+    all: Vec<DatedRun>,
     size_bytes: u64,
 }
 
 /// The part of a stored run that the search for a change needs.
 #[derive(Clone)]
-struct Dated {
+struct DatedRun {
     run: HistoryRun,
     day: String,
     conditions: Conditions,
@@ -205,7 +205,7 @@ impl LoadHistory {
             let is_void = !row.run.void_codes_of(row.job).is_empty();
             let is_alike = !is_void && row.job.target.size_bytes == size_bytes;
             is_alike.then(|| {
-                let dated = Dated {
+                let dated = DatedRun {
                     run: HistoryRun {
                         value,
                         boot: (stored.boot)(&row.run.id),
@@ -217,7 +217,7 @@ impl LoadHistory {
                 (dated, row.run)
             })
         });
-        let (all, runs): (Vec<Dated>, Vec<&RunRecord>) = known.unzip();
+        let (all, runs): (Vec<DatedRun>, Vec<&RunRecord>) = known.unzip();
         let values: Vec<HistoryRun> = all.iter().map(|dated| dated.run).collect();
         // Changes after the baseline was set are the findings, not noise; changes
         // before it were accepted with it.
@@ -314,7 +314,7 @@ impl LoadHistory {
         // Print the unit once.
         let low = amount(expected.low, metric);
         let low = low.trim_end_matches(metric.words()).trim_end();
-        let said = format!(
+        let sentence_text = format!(
             "{}: {} is {is_in} {} of its own {} runs ({} to {})",
             cell_words(cell),
             amount(value, metric),
@@ -324,8 +324,8 @@ impl LoadHistory {
             amount(expected.high, metric),
         );
         match verdict {
-            Verdict::NoDifference => format!("{said}."),
-            _ => format!("{said}; {}.", self.since(value)),
+            Verdict::NoDifference => format!("{sentence_text}."),
+            _ => format!("{sentence_text}; {}.", self.since(value)),
         }
     }
 
@@ -462,11 +462,14 @@ mod tests {
         );
         let lower = table(9_000.0);
         assert_eq!(lower.verdict, Verdict::Worse);
-        let said = &lower.sentences[0];
-        assert!(said.contains("outside 95 % of its own 214 runs"), "{said}");
+        let sentence_text = &lower.sentences[0];
         assert!(
-            said.ends_with("no stored run before it shows that."),
-            "{said}"
+            sentence_text.contains("outside 95 % of its own 214 runs"),
+            "{sentence_text}"
+        );
+        assert!(
+            sentence_text.ends_with("no stored run before it shows that."),
+            "{sentence_text}"
         );
         let [low, high] = lower.rows[0].interval_percent.expect("an interval");
         assert!(low < -10.0 && high < -5.0, "{low} {high}");
@@ -504,12 +507,12 @@ mod tests {
             run.jobs[0].outcome.iops *= 0.9;
             run.host.kernel = Some("6.12.9".to_owned());
         }
-        let said = |runs: &[RunRecord]| {
+        let sentence_text = |runs: &[RunRecord]| {
             let table = compared(runs, &[run(500, 9_000.0, "6.12.9")]).expect("a table");
             assert_eq!(table.verdict, Verdict::Worse);
             table.sentences[0].clone()
         };
-        let words = said(&runs);
+        let words = sentence_text(&runs);
         assert!(words.contains("of its own 264 runs"), "{words}");
         assert!(
             words.contains("it began on 2026-10-12 with kernel 6.12.9"),
@@ -518,7 +521,7 @@ mod tests {
         for run in &mut runs {
             run.host.kernel = Some("6.12.9".to_owned());
         }
-        assert!(said(&runs).ends_with("it began on 2026-10-12."));
+        assert!(sentence_text(&runs).ends_with("it began on 2026-10-12."));
     }
 
     /// Without a correction one load of five is outside of its interval in every fourth check.
@@ -566,10 +569,10 @@ mod tests {
         let table = own.and_then(|own| own.compare(&now, &stored));
         let table = table.expect("a table");
         assert_eq!(table.rows[2].verdict, Verdict::Worse);
-        let said = &table.sentences[2];
+        let sentence_text = &table.sentences[2];
         assert!(
-            said.contains("9,000 IOPS is outside 99 % of its own 47 runs"),
-            "{said}"
+            sentence_text.contains("9,000 IOPS is outside 99 % of its own 47 runs"),
+            "{sentence_text}"
         );
     }
 

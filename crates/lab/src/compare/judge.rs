@@ -11,7 +11,7 @@ use stripewise_stats::{
 };
 
 /// A row and the cells that it is based on.
-pub(super) struct Judged<'a> {
+pub(super) struct JudgedRow<'a> {
     pub row: ComparisonRow,
     pub a: &'a Cell<'a>,
     pub b: &'a Cell<'a>,
@@ -20,7 +20,7 @@ pub(super) struct Judged<'a> {
     resolution_percent: f64,
 }
 
-impl Judged<'_> {
+impl JudgedRow<'_> {
     /// No conclusion may be drawn from it, whatever its values.
     pub(super) fn is_set_aside(&self) -> bool {
         matches!(self.how, IntervalMethod::Void | IntervalMethod::Same)
@@ -84,15 +84,15 @@ struct RowFinding {
 pub(super) fn rows_of<'a>(
     pairs: &[(&'a Cell<'a>, &'a Cell<'a>)],
     options: CompareOptions,
-) -> Vec<Judged<'a>> {
+) -> Vec<JudgedRow<'a>> {
     let rows = pairs.iter();
     rows.filter_map(|&(a, b)| row(a, b, options)).collect()
 }
 
 /// Verdicts of all rows of all tables at once: 1 - level bounds
 /// the odds of any false finding among them. Returns the number of rows with a test.
-pub(super) fn correct(rows: Vec<(&mut Judged<'_>, CompareOptions)>) -> usize {
-    let mut tested: Vec<(&mut Judged<'_>, CompareOptions)> = rows
+pub(super) fn correct(rows: Vec<(&mut JudgedRow<'_>, CompareOptions)>) -> usize {
+    let mut tested: Vec<(&mut JudgedRow<'_>, CompareOptions)> = rows
         .into_iter()
         .filter(|(judged, _)| judged.row.p_value.is_some())
         .collect();
@@ -107,7 +107,7 @@ pub(super) fn correct(rows: Vec<(&mut Judged<'_>, CompareOptions)>) -> usize {
 /// `NoDifference` only if the interval holds 0 and is narrow enough to exclude
 /// something. A row whose own interval excludes 0 but which Holm's correction
 /// does not reject stays undecided, as does one that excludes nothing.
-fn verdict(judged: &Judged<'_>, adjusted: f64, options: CompareOptions) -> Verdict {
+fn verdict(judged: &JudgedRow<'_>, adjusted: f64, options: CompareOptions) -> Verdict {
     let row = &judged.row;
     let estimate = row.estimate_percent.unwrap_or(row.difference_percent);
     let claimed_min = CLAIMED_PERCENT_MIN.max(judged.resolution_percent);
@@ -129,7 +129,7 @@ fn verdict(judged: &Judged<'_>, adjusted: f64, options: CompareOptions) -> Verdi
     }
 }
 
-fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<Judged<'a>> {
+fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<JudgedRow<'a>> {
     let values = |cell: &Cell<'_>| -> Vec<f64> {
         let of = |row: &JobRow<'_>| cell.value(row, options.metric);
         let known = cell.rows.iter().filter_map(of);
@@ -193,7 +193,7 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
         sentence: None,
         answers: None,
     };
-    Some(Judged {
+    Some(JudgedRow {
         row,
         a,
         b,

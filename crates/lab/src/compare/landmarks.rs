@@ -68,7 +68,7 @@ fn ceiling(pair: &Pair<'_>) -> Option<ComparisonRow> {
     if pair.kind == SeriesKind::Log {
         return None;
     }
-    let metric = match pair.kind.told_in_bytes() {
+    let metric = match pair.kind.reported_in_bytes() {
         true => Metric::MibPerS,
         false => Metric::Iops,
     };

@@ -33,13 +33,13 @@ pub use cells::levels_of;
 pub use conditions::{Condition, differing_conditions};
 pub use history::{OwnHistory, StoredRuns};
 pub use landmarks::compare_landmarks;
-pub use reference::{Sensitivity, doubts, fewest_repetitions, sensitivity, void_codes};
+pub use reference::{Sensitivity, doubts, minimum_repetitions, sensitivity, void_codes};
 pub use requirement::Requirement;
-pub use together::{RequiredTogether, Unclear, part_at_rate, pieces_s, required_together};
+pub use together::{AmbiguousLimit, RequiredTogether, part_at_rate, pieces_s, required_together};
 
 use crate::experiment::Metric;
-use cells::{Cell, Matched, cells_for, pairs_of};
-use judge::{Judged, correct, rows_of};
+use cells::{Cell, MatchedCells, cells_for, pairs_of};
+use judge::{JudgedRow, correct, rows_of};
 use stripewise_results::{
     ComparisonGroup, ComparisonRecord, ComparisonRow, RunRecord, SideRecord, Verdict,
 };
@@ -128,13 +128,13 @@ pub enum NothingToCompare {
         /// The metric.
         metric: &'static str,
         /// Why.
-        because: Missing,
+        because: MissingReason,
     },
 }
 
 /// Why shared cells give no difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
+pub enum MissingReason {
     /// At least one side has no value of the metric.
     Value,
     /// A's value is 0, so no percentage exists.
@@ -143,19 +143,19 @@ pub enum Missing {
     Workload,
 }
 
-impl Missing {
+impl MissingReason {
     fn words(self) -> &'static str {
         match self {
-            Missing::Value => "it is not known on both sides",
-            Missing::Zero => "it is 0 on the first side, so there is no percentage",
-            Missing::Workload => {
+            MissingReason::Value => "it is not known on both sides",
+            MissingReason::Zero => "it is 0 on the first side, so there is no percentage",
+            MissingReason::Workload => {
                 "neither side states whether it read or wrote, at random or sequentially"
             }
         }
     }
 
     /// Why the first pair of cells gives no row.
-    fn of(pairs: &[(&Cell<'_>, &Cell<'_>)], metric: Metric) -> Missing {
+    fn of(pairs: &[(&Cell<'_>, &Cell<'_>)], metric: Metric) -> MissingReason {
         let says = |cell: &Cell<'_>| (cell.key.operation.is_some(), cell.key.pattern.is_some());
         let values = |cell: &Cell<'_>| -> Vec<f64> {
             cell.rows.iter().filter_map(|row| metric.of(row)).collect()
@@ -165,16 +165,16 @@ impl Missing {
             !((of_a.0 || of_b.0) && (of_a.1 || of_b.1))
         };
         if pairs.iter().all(lacks) {
-            return Missing::Workload;
+            return MissingReason::Workload;
         }
         let zero = |&(a, b): &(&Cell<'_>, &Cell<'_>)| {
             let of_a = values(a);
             !of_a.is_empty() && of_a.iter().all(|value| *value == 0.0) && !values(b).is_empty()
         };
         if pairs.iter().any(zero) {
-            Missing::Zero
+            MissingReason::Zero
         } else {
-            Missing::Value
+            MissingReason::Value
         }
     }
 }
@@ -188,11 +188,11 @@ impl NothingToCompare {
                 "runs are compared where operation, pattern, block size, threads and outstanding are the same; measure one side again with the settings of the other"
             }
             NothingToCompare::NoValue { because, .. } => match because {
-                Missing::Value => "choose another --metric: iops is in every record",
-                Missing::Zero => {
+                MissingReason::Value => "choose another --metric: iops is in every record",
+                MissingReason::Zero => {
                     "choose another --metric; SQLIO truncates latencies below 1 ms to 0"
                 }
-                Missing::Workload => {
+                MissingReason::Workload => {
                     "compare results that say what they did; fio before 2.12 does not print its options"
                 }
             },
@@ -236,8 +236,8 @@ pub fn compare_all(questions: &[Question<'_>]) -> Vec<Result<ComparisonRecord, N
             [question.a, question.b].map(|side| cells_for(&side.runs, metric))
         })
         .collect();
-    let matched: Vec<Matched<'_>> = cells.iter().map(|[a, b]| pairs_of(a, b)).collect();
-    let mut tables: Vec<Vec<Judged<'_>>> = questions
+    let matched: Vec<MatchedCells<'_>> = cells.iter().map(|[a, b]| pairs_of(a, b)).collect();
+    let mut tables: Vec<Vec<JudgedRow<'_>>> = questions
         .iter()
         .zip(&matched)
         .map(|(question, matched)| rows_of(&matched.pairs, question.options))
@@ -247,7 +247,7 @@ pub fn compare_all(questions: &[Question<'_>]) -> Vec<Result<ComparisonRecord, N
         let rows = rows.iter_mut();
         rows.map(|row| (row, question.options))
     });
-    let together = Together {
+    let together = TestFamily {
         rows: correct(of_all.collect()),
         tables: tables.iter().filter(|rows| !rows.is_empty()).count(),
     };
@@ -262,7 +262,7 @@ pub fn compare_all(questions: &[Question<'_>]) -> Vec<Result<ComparisonRecord, N
                     a: question.a.name.clone(),
                     b: question.b.name.clone(),
                     metric: question.options.metric.name(),
-                    because: Missing::of(&matched.pairs, question.options.metric),
+                    because: MissingReason::of(&matched.pairs, question.options.metric),
                 });
             }
             Ok(record(*question, rows, matched, together))
@@ -272,7 +272,7 @@ pub fn compare_all(questions: &[Question<'_>]) -> Vec<Result<ComparisonRecord, N
 
 /// What was judged together.
 #[derive(Clone, Copy, Debug)]
-struct Together {
+struct TestFamily {
     /// Rows that have a test.
     rows: usize,
     /// Tables that have a row.
@@ -283,12 +283,12 @@ struct Together {
 fn answered(
     question: &Question<'_>,
     [cells_a, cells_b]: &[Vec<Cell<'_>>; 2],
-    matched: &Matched<'_>,
+    matched: &MatchedCells<'_>,
 ) -> Result<(), NothingToCompare> {
     if !matched.pairs.is_empty() {
         return Ok(());
     }
-    let some = |cells: &[Cell<'_>]| words::some_cells(&cells.iter().collect::<Vec<_>>());
+    let some = |cells: &[Cell<'_>]| words::cell_list(&cells.iter().collect::<Vec<_>>());
     Err(NothingToCompare::NoSharedCell {
         a: question.a.name.clone(),
         b: question.b.name.clone(),
@@ -300,9 +300,9 @@ fn answered(
 /// A table with its sentences.
 fn record(
     Question { a, b, options }: Question<'_>,
-    rows: &[Judged<'_>],
-    matched: &Matched<'_>,
-    together: Together,
+    rows: &[JudgedRow<'_>],
+    matched: &MatchedCells<'_>,
+    together: TestFamily,
 ) -> ComparisonRecord {
     let judged = rows.iter().map(|judged| ComparisonRow {
         sentence: words::of_row(judged, options, &b.name),

@@ -1,11 +1,11 @@
 //! What a reader must know to interpret a comparison: what is left out, what else
 //! differs, what voids a value, and what an interval assumes.
 
-use super::cells::{Cell, Matched, copies_in};
+use super::cells::{Cell, MatchedCells, copies_in};
 use super::conditions::differing_conditions;
-use super::judge::{IntervalMethod, Judged};
+use super::judge::{IntervalMethod, JudgedRow};
 use super::tools::tools;
-use super::words::some_cells;
+use super::words::cell_list;
 use super::{CompareOptions, Side, Sides};
 use stripewise_results::{RunRecord, Severity, Status, warnings_by_code};
 use stripewise_stats::SamplesMethod;
@@ -15,8 +15,8 @@ use stripewise_units::{counted, plural};
 pub(super) fn notes(
     a: &Side,
     b: &Side,
-    rows: &[Judged<'_>],
-    matched: &Matched<'_>,
+    rows: &[JudgedRow<'_>],
+    matched: &MatchedCells<'_>,
     options: CompareOptions,
 ) -> Vec<String> {
     let (used_a, used_b) = (used(rows, |row| row.a), used(rows, |row| row.b));
@@ -58,7 +58,7 @@ fn copies(side: &Side) -> Option<String> {
 
 /// Two single runs are compared whatever their loads. If the loads differ, that comes
 /// first, since nothing else affects throughput more.
-fn loads(rows: &[Judged<'_>], sides: Sides) -> Option<String> {
+fn loads(rows: &[JudgedRow<'_>], sides: Sides) -> Option<String> {
     let [behind_a, behind_b] = sides.behind();
     let [only] = rows else { return None };
     let (a, b) = (&only.a.key, &only.b.key);
@@ -66,14 +66,17 @@ fn loads(rows: &[Judged<'_>], sides: Sides) -> Option<String> {
     (differ(a.threads, b.threads) || differ(a.outstanding, b.outstanding)).then(|| {
         format!(
             "the loads differ, which alone may explain the difference: {} {behind_a}, {} {behind_b}.",
-            some_cells(&[only.a]),
-            some_cells(&[only.b])
+            cell_list(&[only.a]),
+            cell_list(&[only.b])
         )
     })
 }
 
 /// The distinct runs that the rows of one side are based on.
-fn used<'a>(rows: &[Judged<'a>], cell: impl Fn(&Judged<'a>) -> &'a Cell<'a>) -> Vec<RunRecord> {
+fn used<'a>(
+    rows: &[JudgedRow<'a>],
+    cell: impl Fn(&JudgedRow<'a>) -> &'a Cell<'a>,
+) -> Vec<RunRecord> {
     let mut runs: Vec<RunRecord> = Vec::new();
     for row in rows.iter().flat_map(|judged| &cell(judged).rows) {
         if !runs.iter().any(|run| run.id == row.run.id) {
@@ -120,7 +123,7 @@ fn conditions(a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Vec<String> {
 }
 
 /// How many cells are compared, and which are not, if any: the numbers of each side add up.
-fn cells(a: &Side, b: &Side, compared: usize, matched: &Matched<'_>) -> Option<String> {
+fn cells(a: &Side, b: &Side, compared: usize, matched: &MatchedCells<'_>) -> Option<String> {
     let shared = matched.pairs.len();
     let mut sentences = vec![format!(
         "{} compared.",
@@ -139,7 +142,7 @@ fn cells(a: &Side, b: &Side, compared: usize, matched: &Matched<'_>) -> Option<S
                 side.name,
                 left.len(),
                 counted(shared + left.len(), "cell", "cells"),
-                some_cells(left)
+                cell_list(left)
             ));
         }
     }
@@ -171,7 +174,7 @@ fn broken_off(side: &Side) -> Option<String> {
 
 /// Whether one side was measured entirely before the other: then time is part of
 /// the difference, and no statistics can remove it.
-fn order(rows: &[Judged<'_>], a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Option<String> {
+fn order(rows: &[JudgedRow<'_>], a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Option<String> {
     if rows
         .iter()
         .any(|judged| judged.how == IntervalMethod::Blocks)
@@ -204,7 +207,7 @@ fn order(rows: &[Judged<'_>], a: &[RunRecord], b: &[RunRecord], sides: Sides) ->
 }
 
 /// What intervals assume, if that is more than ranks.
-fn believed(rows: &[Judged<'_>]) -> Option<String> {
+fn believed(rows: &[JudgedRow<'_>]) -> Option<String> {
     let student = rows
         .iter()
         .any(|judged| judged.how == IntervalMethod::Samples(SamplesMethod::PooledStudent));

@@ -36,7 +36,7 @@ const OF_THE_MOMENT: [&str; 15] = [
 
 /// The fewest repetitions of any workload in these runs; 0 if there is none.
 #[must_use]
-pub fn fewest_repetitions(runs: &[RunRecord]) -> usize {
+pub fn minimum_repetitions(runs: &[RunRecord]) -> usize {
     let cells = cells_of(runs);
     cells.iter().map(|cell| cell.rows.len()).min().unwrap_or(0)
 }
@@ -89,7 +89,7 @@ pub fn void_codes(runs: &[RunRecord]) -> BTreeSet<String> {
 #[must_use]
 pub fn doubts(runs: &[RunRecord]) -> Vec<String> {
     let mut doubts = Vec::new();
-    let fewest = fewest_repetitions(runs);
+    let fewest = minimum_repetitions(runs);
     if fewest > 0 && fewest < REPETITIONS_MIN {
         doubts.push(format!(
             "few repetitions: {} of some workload, so there is little evidence of how much runs \
@@ -136,7 +136,7 @@ mod tests {
         // Six of one workload do not compensate for one of another.
         let mut uneven = six.clone();
         uneven.push(run(7, 8, 900.0));
-        assert_eq!(fewest_repetitions(&uneven), 1);
+        assert_eq!(minimum_repetitions(&uneven), 1);
         assert!(doubts(&uneven)[0].starts_with("few repetitions: 1 run of some workload"));
         let mut loaded = six.clone();
         loaded[1] = warned(loaded[1].clone(), "other-load", Severity::Warning);

@@ -49,7 +49,7 @@ fn compared(a: Vec<RunRecord>, b: Vec<RunRecord>) -> ComparisonRecord {
     compare(&side("a", a), &side("b", b), CompareOptions::default()).unwrap()
 }
 
-fn said(record: &ComparisonRecord) -> String {
+fn sentence_text(record: &ComparisonRecord) -> String {
     [record.sentences.as_slice(), &record.notes]
         .concat()
         .join("\n")
@@ -140,8 +140,8 @@ fn single_runs_have_a_difference_and_no_interval() {
         (Verdict::Undecided, Verdict::Undecided)
     );
     assert!(!found(&record));
-    assert!(said(&record).contains("One run on each side: this may be chance."));
-    assert!(said(&record).contains("All runs of A were made before those of B"));
+    assert!(sentence_text(&record).contains("One run on each side: this may be chance."));
+    assert!(sentence_text(&record).contains("All runs of A were made before those of B"));
 }
 
 #[test]
@@ -149,10 +149,20 @@ fn what_is_printed_as_no_per_cent_is_no_difference_however_sure() {
     // Simulated arrays: exactly equal, but for one in 30,000.
     let exact = |first: u32, iops: f64| (first..first + 6).map(|n| run(n, 1, iops)).collect();
     let record = compared(exact(1, 2_612.43), exact(11, 2_612.33));
-    assert_eq!(record.verdict, Verdict::NoDifference, "{}", said(&record));
+    assert_eq!(
+        record.verdict,
+        Verdict::NoDifference,
+        "{}",
+        sentence_text(&record)
+    );
     // 0.04 %: about as much as the start and end of equal runs decide.
     let record = compared(exact(1, 2_612.43), exact(11, 2_611.43));
-    assert_eq!(record.verdict, Verdict::NoDifference, "{}", said(&record));
+    assert_eq!(
+        record.verdict,
+        Verdict::NoDifference,
+        "{}",
+        sentence_text(&record)
+    );
     let record = compared(exact(1, 2_612.43), exact(11, 2_607.43));
     assert_eq!(record.verdict, Verdict::Worse, "0.19 % that is sure");
 }
@@ -204,7 +214,7 @@ fn more_tables_do_not_find_more_by_chance() {
     assert_eq!(verdicts(1), [Verdict::Worse]);
     assert_eq!(verdicts(30), [Verdict::Undecided; 30]);
     let tables = compare_all(&vec![question; 30]);
-    let text = said(tables[0].as_ref().unwrap());
+    let text = sentence_text(tables[0].as_ref().unwrap());
     assert!(
         text.contains("corrected for all 30 rows of these 30 tables together (Holm)"),
         "{text}"
@@ -239,7 +249,7 @@ fn notes_on_a_baseline_speak_of_then_and_now() {
         options,
     )
     .unwrap();
-    let text = said(&record);
+    let text = sentence_text(&record);
     assert!(text.contains("target: /data then, /other now."), "{text}");
     assert!(text.contains("processors: any then, 0+1 now."), "{text}");
     assert!(text.contains("since the baseline was measured"), "{text}");
@@ -250,7 +260,7 @@ fn notes_on_a_baseline_speak_of_then_and_now() {
 fn one_old_run_against_six_new_ones_rests_on_equal_scatter_and_says_so() {
     let record = compared(vec![run(1, 1, 1_000.0)], six(11, 900.0));
     assert_eq!((record.verdict, record.rows[0].blocks), (Verdict::Worse, 1));
-    assert!(said(&record).contains("assume that both sides scatter alike"));
+    assert!(sentence_text(&record).contains("assume that both sides scatter alike"));
 }
 
 #[test]
@@ -261,14 +271,14 @@ fn cells_without_a_partner_are_counted_and_named() {
     );
     assert_eq!(record.rows.len(), 1);
     assert_eq!(record.rows[0].outstanding, Some(4));
-    let said = said(&record);
+    let sentence_text = sentence_text(&record);
     // What is compared and what only one side has is what that side has.
     assert!(
-        said.contains(
+        sentence_text.contains(
             "1 cell is compared. Only in a: 2 of 3 cells (random read, 8K, 1 thread of 1; random read, 8K, 1 \
              thread of 8). Only in b: 1 of 2 cells (random read, 8K, 1 thread of 16)."
         ),
-        "{said}"
+        "{sentence_text}"
     );
 }
 
@@ -355,7 +365,8 @@ fn single_cells_are_compared_whatever_their_size_and_it_is_told() {
     let record = compared(vec![run(1, 1, 100.0)], vec![other]);
     assert_eq!(record.rows[0].block_size_bytes, None);
     assert!(
-        said(&record).contains("the difference may be caused by the block size: 8K on A, 64K on B")
+        sentence_text(&record)
+            .contains("the difference may be caused by the block size: 8K on A, 64K on B")
     );
     let mut write = run(3, 1, 50.0);
     write.jobs[0].workload.read_percent = 0;
@@ -410,15 +421,18 @@ fn loads_that_differ_or_that_one_side_does_not_say_are_named() {
             "pattern: unknown on A, random on B.",
         ),
     ] {
-        let said = said(&compared(vec![a], vec![b]));
-        assert!(said.contains(condition), "{condition} is not in\n{said}");
+        let sentence_text = sentence_text(&compared(vec![a], vec![b]));
+        assert!(
+            sentence_text.contains(condition),
+            "{condition} is not in\n{sentence_text}"
+        );
     }
     // What neither side limits needs no note.
-    let said = said(&compared(
+    let sentence_text = sentence_text(&compared(
         vec![silent_about(1, &[])],
         vec![silent_about(2, &silent[..1])],
     ));
-    assert!(!said.contains("rate:"), "{said}");
+    assert!(!sentence_text.contains("rate:"), "{sentence_text}");
 }
 
 #[test]
@@ -445,13 +459,16 @@ fn other_conditions_and_void_numbers_are_told() {
         .map(|condition| (condition.name.as_str(), condition.essential))
         .collect();
     assert_eq!(names, [("file system", true), ("size in use", true)]);
-    let said = said(&compared(vec![a], vec![b]));
+    let sentence_text = sentence_text(&compared(vec![a], vec![b]));
     for words in [
         "b: 1 of 1 run is VOID[page-cache]: the device saw 3 % of the bytes",
         "file system: ext4 on A, xfs on B.",
         "size in use: 1 GiB on A, 2 GiB on B.",
     ] {
-        assert!(said.contains(words), "{words} is not in\n{said}");
+        assert!(
+            sentence_text.contains(words),
+            "{words} is not in\n{sentence_text}"
+        );
     }
 }
 
@@ -464,7 +481,7 @@ fn runs_that_were_broken_off_are_left_out() {
         vec![run(2, 1, 110.0)],
     );
     assert_eq!(record.rows[0].a, 100.0);
-    assert!(said(&record).contains("a: 1 of 2 runs was cut short and left out."));
+    assert!(sentence_text(&record).contains("a: 1 of 2 runs was cut short and left out."));
     let record = compared(vec![broken], vec![run(2, 1, 110.0)]);
     assert_eq!(record.rows[0].a, 1.0);
 }
@@ -492,7 +509,10 @@ fn verdicts_hold_over_the_whole_table() {
         (record.rows.len(), record.verdict),
         (40, Verdict::Undecided)
     );
-    assert!(said(&record).contains("40 rows have an interval without 0, but may still be chance"));
+    assert!(
+        sentence_text(&record)
+            .contains("40 rows have an interval without 0, but may still be chance")
+    );
 }
 
 /// A result of another tool with these IOPS, from file number `file`.
@@ -516,22 +536,30 @@ fn copies_of_one_result_are_one_result_and_no_repetitions() {
     assert_eq!(record.verdict, Verdict::Undecided);
     assert_eq!((record.a.from.len(), record.b.from.len()), (1, 1));
     let note = "a: 6 of 7 results are copies of others and are not counted.";
-    assert!(said(&record).contains(note), "{}", said(&record));
+    assert!(
+        sentence_text(&record).contains(note),
+        "{}",
+        sentence_text(&record)
+    );
     // Results that differ in anything are repetitions, and so are runs of Stripewise.
     let different: Vec<RunRecord> = (1..=3).map(|n| foreign(n, 100.0 + f64::from(n))).collect();
-    assert!(!said(&compared(different.clone(), different)).contains("cop"));
+    assert!(!sentence_text(&compared(different.clone(), different)).contains("cop"));
     let own = compared(vec![run(1, 8, 1.0), run(2, 8, 1.0)], vec![run(3, 8, 1.0)]);
     assert_eq!(own.a.from.len(), 2);
-    assert!(!said(&own).contains("cop"), "{}", said(&own));
+    assert!(
+        !sentence_text(&own).contains("cop"),
+        "{}",
+        sentence_text(&own)
+    );
 }
 
 #[test]
 fn a_result_that_stands_on_both_sides_is_noted() {
     let record = compared(vec![foreign(1, 100.0)], vec![foreign(2, 100.0)]);
     assert!(
-        said(&record).contains("Both sides hold the same runs"),
+        sentence_text(&record).contains("Both sides hold the same runs"),
         "{}",
-        said(&record)
+        sentence_text(&record)
     );
 }
 
@@ -553,9 +581,12 @@ fn why_nothing_can_be_compared_is_the_true_reason() {
     let (a, b) = (run(1, 8, 1.0), run(2, 8, 1.0));
     assert_eq!(
         refused("latency_ns_p99", a.clone(), b.clone()),
-        Missing::Value
+        MissingReason::Value
     );
-    assert_eq!(refused("iops", run(1, 8, 0.0), b.clone()), Missing::Zero);
+    assert_eq!(
+        refused("iops", run(1, 8, 0.0), b.clone()),
+        MissingReason::Zero
+    );
     let unsaid = |mut record: RunRecord| {
         record.imported = Some(Imported {
             tool: "fio".to_owned(),
@@ -564,7 +595,10 @@ fn why_nothing_can_be_compared_is_the_true_reason() {
         });
         record
     };
-    assert_eq!(refused("iops", unsaid(a), unsaid(b)), Missing::Workload);
+    assert_eq!(
+        refused("iops", unsaid(a), unsaid(b)),
+        MissingReason::Workload
+    );
 }
 
 fn void(mut run: RunRecord) -> RunRecord {
@@ -589,15 +623,19 @@ fn nothing_follows_from_void_numbers_unless_that_is_asked_for() {
     assert_eq!(row.void, ["zero-data"]);
     assert_eq!((row.interval_percent, row.p_value), (None, None));
     assert!(!found(&record));
-    assert!(said(&record).contains("VOID (zero-data): the numbers of this row"));
-    assert!(!said(&record).contains("better"), "{}", said(&record));
+    assert!(sentence_text(&record).contains("VOID (zero-data): the numbers of this row"));
+    assert!(
+        !sentence_text(&record).contains("better"),
+        "{}",
+        sentence_text(&record)
+    );
     let options = CompareOptions {
         void_counts: true,
         ..CompareOptions::default()
     };
-    let asked = compare(&side("a", a), &side("b", b), options).unwrap();
-    assert_eq!(asked.verdict, Verdict::Better);
-    assert_eq!(asked.rows[0].void, ["zero-data"]);
+    let requested = compare(&side("a", a), &side("b", b), options).unwrap();
+    assert_eq!(requested.verdict, Verdict::Better);
+    assert_eq!(requested.rows[0].void, ["zero-data"]);
 }
 
 #[test]
@@ -605,11 +643,18 @@ fn a_run_on_both_sides_says_nothing_and_a_copy_counts_once() {
     let runs = six(1, 400.0);
     let same = compared(runs.clone(), runs.clone());
     assert_eq!(same.verdict, Verdict::Undecided);
-    assert!(said(&same).contains("Both sides hold the same runs: there is nothing to compare."));
-    assert!(!said(&same).contains("No difference"), "{}", said(&same));
+    assert!(
+        sentence_text(&same)
+            .contains("Both sides hold the same runs: there is nothing to compare.")
+    );
+    assert!(
+        !sentence_text(&same).contains("No difference"),
+        "{}",
+        sentence_text(&same)
+    );
     // A single run against itself, too.
     let one = compared(vec![run(1, 1, 400.0)], vec![run(1, 1, 400.0)]);
-    assert!(said(&one).contains("Both sides hold the same runs"));
+    assert!(sentence_text(&one).contains("Both sides hold the same runs"));
     // Some of them.
     let mut some = six(11, 400.0);
     some.push(runs[0].clone());
@@ -622,8 +667,8 @@ fn a_run_on_both_sides_says_nothing_and_a_copy_counts_once() {
     );
     assert_eq!(once.a.from.len(), 1);
     assert_eq!(once.rows[0].blocks, 1);
-    assert!(said(&once).contains("a: 2 of 3 results are copies of others"));
-    assert!(said(&once).contains("One run on each side"));
+    assert!(sentence_text(&once).contains("a: 2 of 3 results are copies of others"));
+    assert!(sentence_text(&once).contains("One run on each side"));
 }
 
 #[test]
@@ -643,7 +688,7 @@ fn an_interval_that_excludes_nothing_asks_for_repetitions_and_claims_nothing() {
     let record = compared(a, b);
     assert_eq!(record.rows[0].verdict, Verdict::Undecided);
     assert_eq!(record.rows[1].verdict, Verdict::NoDifference);
-    let words = said(&record);
+    let words = sentence_text(&record);
     assert!(
         words.contains("Not enough repetitions to tell in 1 row")
             && words.contains("More than 100 on each side would be needed"),
@@ -662,7 +707,7 @@ fn an_interval_that_excludes_nothing_asks_for_repetitions_and_claims_nothing() {
             .map(|(number, iops)| run(number, 1, iops))
             .collect()
     };
-    let words = said(&compared(few(1), few(11)));
+    let words = sentence_text(&compared(few(1), few(11)));
     assert!(
         words.contains("Not enough repetitions to tell: ") && words.contains("About "),
         "{words}"
@@ -704,7 +749,7 @@ fn reads_and_writes_of_a_mixed_job_have_latencies_of_their_own() {
             ("70 % read: writes", Verdict::Worse)
         ]
     );
-    assert!(said(&record).contains(") higher p99 latency (random 70 % read: writes"));
+    assert!(sentence_text(&record).contains(") higher p99 latency (random 70 % read: writes"));
     // Both have the same required rate.
     let rates = compared(a, b);
     assert_eq!(rates.rows.len(), 1);

@@ -32,7 +32,7 @@ const CHANGES: [Change; 3] = [
 ];
 
 /// A tool, and its version if the result names it.
-type Made = (String, Option<String>);
+type ToolVersion = (String, Option<String>);
 
 /// Notes about the tools that produced the results of each side.
 pub(super) fn tools(a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Vec<String> {
@@ -41,7 +41,7 @@ pub(super) fn tools(a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Vec<Strin
     if of_a.is_empty() || of_b.is_empty() {
         return Vec::new();
     }
-    let names = |of: &BTreeSet<Made>| of.iter().map(|(tool, _)| tool.clone()).collect();
+    let names = |of: &BTreeSet<ToolVersion>| of.iter().map(|(tool, _)| tool.clone()).collect();
     let (tools_a, tools_b): (BTreeSet<String>, BTreeSet<String>) = (names(&of_a), names(&of_b));
     if tools_a != tools_b {
         return vec![format!(
@@ -96,7 +96,7 @@ fn changes(tool: &str) -> bool {
 }
 
 /// The tools of one side; empty for runs of Stripewise.
-fn made(runs: &[RunRecord]) -> BTreeSet<Made> {
+fn made(runs: &[RunRecord]) -> BTreeSet<ToolVersion> {
     let imported = runs.iter().filter_map(|run| run.imported.as_ref());
     imported
         .filter(|imported| imported.tool != "dataset")
@@ -104,7 +104,7 @@ fn made(runs: &[RunRecord]) -> BTreeSet<Made> {
         .collect()
 }
 
-fn list(made: &BTreeSet<Made>) -> String {
+fn list(made: &BTreeSet<ToolVersion>) -> String {
     let each: Vec<String> = made
         .iter()
         .map(|(tool, version)| match version {
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn versions_with_other_defaults_are_not_compared_without_a_word() {
-        for (a, b, said) in [
+        for (a, b, sentence_text) in [
             (
                 ("diskspd", Some("2.2")),
                 ("diskspd", Some("2.3")),
@@ -192,9 +192,11 @@ mod tests {
             (("dataset", None), ("sqlio", Some("v1.5.SG")), None),
         ] {
             let notes = tools(&side(a.0, a.1), &side(b.0, b.1), Sides::Columns);
-            match said {
+            match sentence_text {
                 None => assert!(notes.is_empty(), "{a:?} {b:?}: {notes:?}"),
-                Some(said) => assert!(notes[0].contains(said), "{a:?} {b:?}: {notes:?}"),
+                Some(sentence_text) => {
+                    assert!(notes[0].contains(sentence_text), "{a:?} {b:?}: {notes:?}")
+                }
             }
         }
         // Only changes between the two versions are listed.

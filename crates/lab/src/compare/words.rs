@@ -2,7 +2,7 @@
 
 use super::CompareOptions;
 use super::cells::Cell;
-use super::judge::{IntervalMethod, Judged, is_published, is_useful};
+use super::judge::{IntervalMethod, JudgedRow, is_published, is_useful};
 use stripewise_results::Verdict;
 use stripewise_stats::repetitions_needed;
 use stripewise_units::{ByteSize, distinct, plural};
@@ -16,13 +16,13 @@ const NAMED_MAX: usize = 6;
 /// Sentences in order of importance; verdicts were corrected for
 /// `judged_together` rows of this table and others.
 pub(super) fn sentences(
-    rows: &[Judged<'_>],
+    rows: &[JudgedRow<'_>],
     judged_together: usize,
     options: CompareOptions,
     name_of_b: &str,
 ) -> Vec<String> {
-    let of = |verdicts: &[Verdict]| -> Vec<&Judged<'_>> {
-        let wanted = |row: &&Judged<'_>| verdicts.contains(&row.row.verdict);
+    let of = |verdicts: &[Verdict]| -> Vec<&JudgedRow<'_>> {
+        let wanted = |row: &&JudgedRow<'_>| verdicts.contains(&row.row.verdict);
         rows.iter().filter(wanted).collect()
     };
     let found = of(&[Verdict::Better, Verdict::Worse]);
@@ -58,7 +58,7 @@ pub(super) fn sentences(
 /// `B: 12.34 % (9.80 to 14.10 %) more IOPS (random read, 8K, 8 threads of 4): better.`
 /// `None` for a row that is neither better nor worse.
 pub(super) fn of_row(
-    judged: &Judged<'_>,
+    judged: &JudgedRow<'_>,
     options: CompareOptions,
     name_of_b: &str,
 ) -> Option<String> {
@@ -96,7 +96,7 @@ fn more_or_less(options: CompareOptions, estimate: f64) -> &'static str {
 }
 
 /// Rows from which no conclusion may be drawn, whatever their values.
-fn set_aside(rows: &[Judged<'_>]) -> Vec<String> {
+fn set_aside(rows: &[JudgedRow<'_>]) -> Vec<String> {
     let of = |how: IntervalMethod| rows.iter().filter(move |judged| judged.how == how);
     let mut sentences = Vec::new();
     let same = of(IntervalMethod::Same).count();
@@ -133,7 +133,7 @@ const WANTED_PERCENT: f64 = 10.0;
 const REPETITIONS_MAX: f64 = 100.0;
 
 /// Rows whose intervals hold 0 and almost everything else.
-fn too_wide(rows: &[Judged<'_>], level: f64) -> Option<String> {
+fn too_wide(rows: &[JudgedRow<'_>], level: f64) -> Option<String> {
     let needed: Vec<f64> = rows
         .iter()
         .filter(|judged| judged.row.verdict == Verdict::Undecided)
@@ -172,7 +172,11 @@ fn too_wide(rows: &[Judged<'_>], level: f64) -> Option<String> {
 }
 
 /// What is undecided, and what it would take to decide it.
-fn undecided(rows: &[Judged<'_>], judged_together: usize, options: CompareOptions) -> Vec<String> {
+fn undecided(
+    rows: &[JudgedRow<'_>],
+    judged_together: usize,
+    options: CompareOptions,
+) -> Vec<String> {
     let published = rows
         .iter()
         .filter(|judged| is_published(judged.a) || is_published(judged.b))
@@ -262,7 +266,7 @@ pub(super) fn cell_words(cell: &Cell<'_>) -> String {
 }
 
 /// Names the first few cells and counts the others.
-pub(super) fn some_cells(cells: &[&Cell<'_>]) -> String {
+pub(super) fn cell_list(cells: &[&Cell<'_>]) -> String {
     let mut named: Vec<(String, usize)> = Vec::new();
     for cell in cells {
         let words = cell_words(cell);

@@ -69,7 +69,7 @@ pub fn analyse_blocks(
 
 fn is_narrow(comparison: &Comparison) -> bool {
     let interval = comparison.interval_percent;
-    interval.is_some_and(|interval| sentence::says_something([interval.low, interval.high]))
+    interval.is_some_and(|interval| sentence::specifies_anything([interval.low, interval.high]))
 }
 
 /// Verdicts of all rows at once: Holm over every row of the experiment, so that

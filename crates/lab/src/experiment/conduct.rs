@@ -28,12 +28,12 @@ pub trait ExperimentRunner {
     ///
     /// # Errors
     /// If the results could not be stored.
-    fn after_block(&mut self, progress: &Progress<'_>) -> Result<Go, Self::Error>;
+    fn after_block(&mut self, progress: &Progress<'_>) -> Result<Continuation, Self::Error>;
 }
 
 /// Whether to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Go {
+pub enum Continuation {
     /// Continue with the next block, unless the experiment has ended.
     On,
     /// Stop for now at the user's request. The experiment can be resumed.
@@ -147,8 +147,8 @@ pub fn conduct<R: ExperimentRunner>(
         experiment.elapsed_ns = runner.elapsed_ns();
         let go = runner.after_block(&progress(&experiment));
         match go {
-            Ok(Go::On) => {}
-            Ok(Go::Stop) => {
+            Ok(Continuation::On) => {}
+            Ok(Continuation::Stop) => {
                 let ended = enough(&experiment, experiment.elapsed_ns);
                 let elapsed_ns = experiment.elapsed_ns;
                 return Ok(end(

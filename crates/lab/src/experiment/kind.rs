@@ -22,7 +22,7 @@ pub(super) struct Kind<'a> {
 
 /// What the rows of a kind show together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Says {
+pub(super) enum KindFinding {
     /// Rows of both signs have findings.
     Mixed,
     /// B is better.
@@ -54,16 +54,16 @@ impl Kind<'_> {
         self.rows.iter().filter(|row| is_found(row.1)).count()
     }
 
-    pub fn says(&self) -> Says {
+    pub fn says(&self) -> KindFinding {
         let has = |verdict| self.rows.iter().any(|row| row.1 == verdict);
         match (has(Verdict::Better), has(Verdict::Worse)) {
-            (true, true) => Says::Mixed,
-            (true, false) => Says::Better,
-            (false, true) => Says::Worse,
+            (true, true) => KindFinding::Mixed,
+            (true, false) => KindFinding::Better,
+            (false, true) => KindFinding::Worse,
             (false, false) if has(Verdict::NoDifference) && !has(Verdict::Undecided) => {
-                Says::Nothing
+                KindFinding::Nothing
             }
-            (false, false) => Says::Undecided,
+            (false, false) => KindFinding::Undecided,
         }
     }
 

@@ -28,7 +28,8 @@ pub use analysis::{analyse, analyse_blocks};
 pub use blocks::{Block, BlockRun, blocks_of};
 pub use cause::{Cause, CauseQuestion, LayoutFacts, Probe, Unexplained, judge_cause, third_offset};
 pub use conduct::{
-    Ended, Experiment, ExperimentRunner, Go, Progress, conduct, enough, next_block_ns, precise,
+    Continuation, Ended, Experiment, ExperimentRunner, Progress, conduct, enough, next_block_ns,
+    precise,
 };
 pub use drift::drift_of;
 pub use metric::{Metric, UnknownMetric};

@@ -4,7 +4,7 @@
 //! slower one; both come from the same interval.
 
 use super::cause::{Cause, CauseQuestion, LayoutFacts, Probe, judge_cause};
-use super::kind::{Kind, Says, cost_of_gain, gain_of_faster, is_found, kinds_of};
+use super::kind::{Kind, KindFinding, cost_of_gain, gain_of_faster, is_found, kinds_of};
 use super::metric::Metric;
 use super::needs::blocks_for_verdict;
 use super::plan::{ExperimentPlan, Level};
@@ -62,7 +62,10 @@ pub(super) fn write(
         }
     }
     record.sentences.extend(table.advice(&effects));
-    for kind in kinds.iter().filter(|kind| kind.says() == Says::Mixed) {
+    for kind in kinds
+        .iter()
+        .filter(|kind| kind.says() == KindFinding::Mixed)
+    {
         record.sentences.push(table.mixed_words(kind));
     }
     record.sentences.extend(table.nothing_words(&kinds));
@@ -112,8 +115,8 @@ impl Table<'_> {
     /// supports it; else each row with a finding, by its own interval.
     fn effects<'a>(&self, kind: &'a Kind<'a>) -> Vec<Effect<'a>> {
         let b_is_faster = match kind.says() {
-            Says::Better => true,
-            Says::Worse => false,
+            KindFinding::Better => true,
+            KindFinding::Worse => false,
             _ => return Vec::new(),
         };
         // For latency, the better side has less: invert the ratio again.
@@ -127,7 +130,7 @@ impl Table<'_> {
         let gain_percent_max = of_rows
             .flatten()
             .fold(0.0, |most: f64, gain| most.max(gain.high));
-        let told = |row: Option<&'a Row>, gain: Estimate| Effect {
+        let effect = |row: Option<&'a Row>, gain: Estimate| Effect {
             kind,
             row,
             b_is_faster,
@@ -136,11 +139,11 @@ impl Table<'_> {
             cause: self.cause(kind, row, b_is_faster, gain),
         };
         if let Some(mean) = gain(kind.pooled).filter(shown) {
-            return vec![told(None, mean)];
+            return vec![effect(None, mean)];
         }
         let found = kind.rows.iter().filter(|row| is_found(row.1));
         found
-            .filter_map(|(row, _)| Some(told(Some(row), gain(row.comparison).filter(shown)?)))
+            .filter_map(|(row, _)| Some(effect(Some(row), gain(row.comparison).filter(shown)?)))
             .collect()
     }
 
@@ -305,7 +308,7 @@ impl Table<'_> {
     }
 
     /// The target already starts where the better level does: on a boundary of 1 MiB.
-    fn starts_well_already(&self) -> bool {
+    fn is_start_aligned(&self) -> bool {
         let Some((start, (from, to))) = self.facts.start_bytes.zip(self.offsets()) else {
             return false;
         };
@@ -328,7 +331,7 @@ impl Table<'_> {
         match (largest(true), largest(false)) {
             (0.0, 0.0) => None,
             (_, 0.0) if self.is_second_choice() => None,
-            (_, 0.0) if self.starts_well_already() => Some(format!(
+            (_, 0.0) if self.is_start_aligned() => Some(format!(
                 "This volume already starts on a boundary of 1 MiB, as {other} does: there is nothing to gain here. {here} shows what a badly placed one would cost.",
             )),
             (gain, 0.0) if gain < WORTH_PERCENT => Some(format!(
@@ -369,7 +372,7 @@ impl Table<'_> {
     fn nothing_words(&self, kinds: &[Kind<'_>]) -> Option<String> {
         let mut nothing = kinds
             .iter()
-            .filter(|kind| kind.says() == Says::Nothing)
+            .filter(|kind| kind.says() == KindFinding::Nothing)
             .filter_map(|kind| Some((percent_up(kind.difference_percent_max()?), kind.plural())));
         let (largest, what) = nothing.next()?;
         let mut words = format!(
@@ -387,7 +390,7 @@ impl Table<'_> {
     fn undecided_words(&self, kinds: &[Kind<'_>]) -> Option<String> {
         let undecided: Vec<String> = kinds
             .iter()
-            .filter(|kind| kind.says() == Says::Undecided)
+            .filter(|kind| kind.says() == KindFinding::Undecided)
             .map(Kind::plural)
             .collect();
         if undecided.is_empty() {
@@ -401,7 +404,9 @@ impl Table<'_> {
             .min()
             .unwrap_or(0);
         if had >= needed as usize {
-            let room = kinds.iter().filter(|kind| kind.says() == Says::Undecided);
+            let room = kinds
+                .iter()
+                .filter(|kind| kind.says() == KindFinding::Undecided);
             let room = room.filter_map(Kind::difference_percent_max);
             let hidden = match room.reduce(f64::max) {
                 Some(largest) => format!(
@@ -446,7 +451,7 @@ impl Table<'_> {
                     "While it ran, {what} changed by {:+.1} % ({low:+.1} to {high:+.1} %); both sides share that block by block.",
                     drift.percent
                 )
-            } else if says_something([low, high]) {
+            } else if specifies_anything([low, high]) {
                 format!(
                     "While it ran, {what} did not change by more than {}.",
                     percent_up(low.abs().max(high.abs()))
@@ -549,6 +554,6 @@ fn counted_sectors(sectors: u64) -> String {
 /// too wide to exclude an effect: nothing was found because of noise.
 const NOTHING_PERCENT: [f64; 2] = [-20.0, 25.0];
 
-pub(super) fn says_something([low, high]: [f64; 2]) -> bool {
+pub(super) fn specifies_anything([low, high]: [f64; 2]) -> bool {
     low >= NOTHING_PERCENT[0] && high <= NOTHING_PERCENT[1]
 }

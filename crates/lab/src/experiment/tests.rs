@@ -94,9 +94,13 @@ impl<F: Fn(&PlannedRun, f64) -> f64> ExperimentRunner for Formula<F> {
         self.elapsed_ns
     }
 
-    fn after_block(&mut self, progress: &Progress<'_>) -> Result<Go, &'static str> {
+    fn after_block(&mut self, progress: &Progress<'_>) -> Result<Continuation, &'static str> {
         let stop = self.stops_after_blocks == Some(progress.blocks.len());
-        Ok(if stop { Go::Stop } else { Go::On })
+        Ok(if stop {
+            Continuation::Stop
+        } else {
+            Continuation::On
+        })
     }
 }
 
@@ -400,8 +404,8 @@ fn a_manager_is_told_cost_cause_and_advice() {
         [Verdict::Better, Verdict::Better, Verdict::NoDifference]
     );
     assert_eq!(table.rows[0].blocks, 10);
-    let said = table.sentences.join("\n");
-    let cost = said
+    let sentence_text = table.sentences.join("\n");
+    let cost = sentence_text
         .strip_prefix("Starting at 31.5K (63 sectors) instead of 1M costs this array ")
         .and_then(|rest| rest.split_once(" % ("))
         .map(|(cost, _)| cost.parse::<f64>().expect("a number"))
@@ -409,15 +413,16 @@ fn a_manager_is_told_cost_cause_and_advice() {
     // 1,000 of 1,122: A's deficit in per cent of B.
     assert!((cost - 10.9).abs() < 0.5, "{cost}");
     assert!(
-        said.contains(
+        sentence_text.contains(
             "%) of its random-write IOPS (mean of 8K 1x1 to 8K 8x1) because 1 in 8 operations touches two disks.\nWorth it when you build a volume: let it start at 1M. Moving an existing one gains at most 13."
         ),
-        "{said}"
+        "{sentence_text}"
     );
     assert!(
-        said.contains("No difference larger than ")
-            && said.contains(" in IOPS between 31.5K and 1M was found for sequential writes."),
-        "{said}"
+        sentence_text.contains("No difference larger than ")
+            && sentence_text
+                .contains(" in IOPS between 31.5K and 1M was found for sequential writes."),
+        "{sentence_text}"
     );
     assert_eq!(table.groups.len(), 2);
     assert!((table.groups[0].difference_percent_mean - 12.2).abs() < 0.6);
@@ -468,7 +473,7 @@ fn a_third_offset_tells_split_pages_from_crossed_units() {
             && pages[1]
                 .sentences
                 .iter()
-                .all(|said| !said.contains("let it start")),
+                .all(|sentence_text| !sentence_text.contains("let it start")),
         "{:?}",
         pages[1].sentences
     );
@@ -531,13 +536,19 @@ fn no_cause_is_claimed_that_is_not_known_or_that_the_data_contradict() {
         if aligned(run) { 900.0 } else { 1_000.0 }
     });
     assert_eq!(opposite[0].verdict, Verdict::Worse);
-    let said = opposite[0].sentences.join("\n");
+    let sentence_text = opposite[0].sentences.join("\n");
     assert!(
-        said.starts_with("Starting at 1M instead of 31.5K costs this array 9."),
-        "{said}"
+        sentence_text.starts_with("Starting at 1M instead of 31.5K costs this array 9."),
+        "{sentence_text}"
     );
-    assert!(said.contains("predicts the opposite"), "{said}");
-    assert!(said.contains("Stay with 31.5K: 1M is slower."), "{said}");
+    assert!(
+        sentence_text.contains("predicts the opposite"),
+        "{sentence_text}"
+    );
+    assert!(
+        sentence_text.contains("Stay with 31.5K: 1M is slower."),
+        "{sentence_text}"
+    );
 }
 
 #[test]
@@ -575,14 +586,15 @@ fn latency_and_other_factors_have_words_of_their_own() {
     let faster = sentences_of(&plan, &LayoutFacts::default(), |run| {
         [1_000.0, 1_200.0][run.level]
     });
-    let said = &faster[0].sentences[0];
+    let sentence_text = &faster[0].sentences[0];
     assert!(
-        said.starts_with("6 disks gives 20.") || said.starts_with("6 disks gives 19."),
-        "{said}"
+        sentence_text.starts_with("6 disks gives 20.")
+            || sentence_text.starts_with("6 disks gives 19."),
+        "{sentence_text}"
     );
     assert!(
-        said.ends_with("more random-read IOPS than 4 disks."),
-        "{said}"
+        sentence_text.ends_with("more random-read IOPS than 4 disks."),
+        "{sentence_text}"
     );
     assert_eq!(faster[0].sentences.len(), 1);
 }
@@ -595,16 +607,16 @@ fn a_shorter_latency_is_better() {
     let table = sentences_of(&plan, &striped(), rate).remove(0);
     assert_eq!(table.rows[0].verdict, Verdict::Better);
     assert!(table.rows[0].difference_percent < -8.0);
-    let said = &table.sentences[0];
+    let sentence_text = &table.sentences[0];
     assert!(
-        said.starts_with(
+        sentence_text.starts_with(
             "Starting at 31.5K (63 sectors) instead of 1M makes the mean latency of random reads on this array "
         ),
-        "{said}"
+        "{sentence_text}"
     );
     assert!(
-        said.ends_with("longer (8K 1x1) because 1 in 8 operations touches two disks."),
-        "{said}"
+        sentence_text.ends_with("longer (8K 1x1) because 1 in 8 operations touches two disks."),
+        "{sentence_text}"
     );
     // Percentiles do not follow the law: no cause, and a note on what is missing.
     plan.metric = Metric::LatencyP999;
@@ -634,22 +646,26 @@ fn a_mean_that_holds_zero_is_not_told_as_a_cost() {
     let table = sentences_of(&plan, &striped(), rate).remove(0);
     assert_eq!(table.rows[0].verdict, Verdict::Better);
     assert_ne!(table.rows[1].verdict, Verdict::Better);
-    let said = table.sentences.join("\n");
+    let sentence_text = table.sentences.join("\n");
     assert!(
-        said.starts_with("Starting at 31.5K (63 sectors) instead of 1M costs this array 5."),
-        "{said}"
+        sentence_text
+            .starts_with("Starting at 31.5K (63 sectors) instead of 1M costs this array 5."),
+        "{sentence_text}"
     );
     assert!(
-        said.contains("%) of its random-read IOPS in the row 1 threads"),
-        "{said}"
+        sentence_text.contains("%) of its random-read IOPS in the row 1 threads"),
+        "{sentence_text}"
     );
     assert!(
-        said.contains(
+        sentence_text.contains(
             "Over all 2 rows of random reads the mean does not show it: it lies between -"
         ),
-        "{said}"
+        "{sentence_text}"
     );
-    assert!(!said.contains("This is the mean"), "{said}");
+    assert!(
+        !sentence_text.contains("This is the mean"),
+        "{sentence_text}"
+    );
 }
 
 #[test]

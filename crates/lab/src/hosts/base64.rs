@@ -43,11 +43,11 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
         }
         number <<= 6 * padding as u32;
         let three = [(number >> 16) as u8, (number >> 8) as u8, number as u8];
-        let (kept, cut) = three.split_at(3 - padding);
+        let (retained, cut) = three.split_at(3 - padding);
         if cut.iter().any(|byte| *byte != 0) {
             return None;
         }
-        bytes.extend_from_slice(kept);
+        bytes.extend_from_slice(retained);
     }
     Some(bytes)
 }

@@ -63,7 +63,7 @@ pub enum MergeError {
     },
     /// Hosts of the group are missing.
     #[error("there is no record of {hosts}, which measured together with the others")]
-    Missing {
+    MissingHosts {
         /// Their names.
         hosts: String,
     },
@@ -104,7 +104,7 @@ impl MergeError {
             MergeError::Partial { .. } => {
                 "add --partial to merge what all hosts have measured anyway"
             }
-            MergeError::Missing { .. } => {
+            MergeError::MissingHosts { .. } => {
                 "name their stores too, or add --partial to merge without them"
             }
             MergeError::Groups { .. } => "name runs that were made together: STORE#ID",

@@ -22,7 +22,7 @@ pub(super) fn limited_by(
     if let Some(limit) = host(names, rates, slow) {
         return limit;
     }
-    if let Some(asked) = asked(parts)
+    if let Some(requested) = requested(parts)
         && parts
             .iter()
             .zip(rates)
@@ -33,12 +33,12 @@ pub(super) fn limited_by(
             host: None,
             text: format!(
                 "the rate that was asked for, {} IOPS in all, was reached: the array was not asked for more",
-                format_iops(asked)
+                format_iops(requested)
             ),
         };
     }
     let held_up: Vec<&String> = (parts.iter().zip(names))
-        .filter(|(part, _)| is_held_up(part))
+        .filter(|(part, _)| is_delayed(part))
         .map(|(_, name)| name)
         .collect();
     if !held_up.is_empty() {
@@ -86,13 +86,13 @@ fn host(names: &[String], rates: &[f64], slow: &[usize]) -> Option<HostsLimit> {
     })
 }
 
-fn is_held_up(part: &HostPart) -> bool {
+fn is_delayed(part: &HostPart) -> bool {
     let mut warnings = part.run.jobs.iter().flat_map(|job| &job.warnings);
     warnings.any(|warning| PROCESSOR_CODES.contains(&warning.code.as_str()))
 }
 
 /// IOPS requested of all hosts; `None` if a job had no rate.
-fn asked(parts: &[&HostPart]) -> Option<f64> {
+fn requested(parts: &[&HostPart]) -> Option<f64> {
     let jobs = parts.iter().flat_map(|part| &part.run.jobs);
     jobs.map(rate_of).sum()
 }
@@ -102,6 +102,6 @@ fn rate_of(job: &JobRecord) -> Option<f64> {
 }
 
 fn is_reached(part: &HostPart, rate: f64) -> bool {
-    let asked: Option<f64> = part.run.jobs.iter().map(rate_of).sum();
-    asked.is_some_and(|asked| rate >= REACHED * asked)
+    let requested: Option<f64> = part.run.jobs.iter().map(rate_of).sum();
+    requested.is_some_and(|requested| rate >= REACHED * requested)
 }

@@ -7,7 +7,7 @@ use super::host_part::{HostPart, because};
 use super::judge::{jain, mean_over_time, robust_z, stragglers};
 use super::limit;
 use super::row::{RowParts, measured_from, names, rate, row};
-use super::sum::{Summed, sum};
+use super::sum::{GroupSums, sum};
 use super::total::{Merged, total};
 use std::collections::BTreeMap;
 use stripewise_results::{HostRecord, MergedRecord, Status};
@@ -22,7 +22,7 @@ pub struct Merge {
 
 /// Whether hosts may be missing or partial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
+pub enum MissingHosts {
     /// No: that is an error.
     Refused,
     /// Yes: the others' results are merged, and marked.
@@ -62,15 +62,15 @@ impl Merge {
     /// # Errors
     /// See [`MergeError`]: data are missing, the runs differ, or there was no time at which
     /// all were measuring; or, unless that is allowed, some are missing or partial.
-    pub fn total(&self, missing: Missing) -> Result<Merged, MergeError> {
+    pub fn total(&self, missing: MissingHosts) -> Result<Merged, MergeError> {
         let parts: Vec<&HostPart> = self.parts.values().collect();
         check(&parts)?;
         let (parts, silent) = match missing {
-            Missing::Refused => (parts, Vec::new()),
-            Missing::Allowed => measured(parts),
+            MissingHosts::Refused => (parts, Vec::new()),
+            MissingHosts::Allowed => measured(parts),
         };
         let lacking = lacking(&parts, silent);
-        if missing == Missing::Refused {
+        if missing == MissingHosts::Refused {
             refuse_partial(&parts, &lacking)?;
         }
         let lanes = lanes(&parts)?;
@@ -167,7 +167,7 @@ fn lacking(parts: &[&HostPart], silent: Vec<String>) -> Vec<String> {
 
 fn refuse_partial(parts: &[&HostPart], lacking: &[String]) -> Result<(), MergeError> {
     if !lacking.is_empty() {
-        return Err(MergeError::Missing {
+        return Err(MergeError::MissingHosts {
             hosts: named(lacking),
         });
     }
@@ -245,7 +245,7 @@ fn merged_record(
     parts: &[&HostPart],
     names: &[String],
     slots: &[Slot],
-    summed: &Summed,
+    summed: &GroupSums,
     missing: Vec<String>,
 ) -> MergedRecord {
     let duration_ns = measured_ns(slots);
@@ -305,7 +305,7 @@ fn left_out(parts: &[&HostPart], slots: &[Slot]) -> u64 {
 }
 
 /// Combined rates of all hosts, for slots of full length.
-fn rates_over_time(slots: &[Slot], summed: &Summed) -> Vec<f64> {
+fn rates_over_time(slots: &[Slot], summed: &GroupSums) -> Vec<f64> {
     let longest = slots.iter().map(|slot| slot.duration_ns).max().unwrap_or(0);
     let whole = slots
         .iter()

@@ -30,5 +30,5 @@ pub use error::MergeError;
 pub use host_line::{LineError, from_line, to_line};
 pub use host_part::{HostPart, Latencies, PartInterval, PartJob};
 pub use judge::{STRAGGLER_SHARE, STRAGGLER_Z, jain, robust_z};
-pub use merge::{Merge, Missing};
+pub use merge::{Merge, MissingHosts};
 pub use total::Merged;

@@ -50,7 +50,7 @@ impl Sums {
 }
 
 /// All sums.
-pub(super) struct Summed {
+pub(super) struct GroupSums {
     /// Job by job.
     pub(super) jobs: Vec<Sums>,
     /// Job by job, slot by slot, over all hosts.
@@ -63,9 +63,9 @@ pub(super) struct Summed {
 
 /// Sums the contents of the slots. Lanes are numbered host by host, and job by job
 /// within a host.
-pub(super) fn sum(parts: &[&HostPart], slots: &[Slot]) -> Result<Summed, MergeError> {
+pub(super) fn sum(parts: &[&HostPart], slots: &[Slot]) -> Result<GroupSums, MergeError> {
     let jobs = parts.first().map_or(0, |part| part.jobs.len());
-    let mut summed = Summed {
+    let mut summed = GroupSums {
         jobs: vec![Sums::default(); jobs],
         intervals: vec![Vec::with_capacity(slots.len()); jobs],
         hosts: vec![Sums::default(); parts.len()],

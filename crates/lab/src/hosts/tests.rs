@@ -94,7 +94,10 @@ fn steady(host: &str, from: WallTime, rates: &[u64]) -> HostPart {
 }
 
 fn total(parts: Vec<HostPart>) -> Result<Merged, MergeError> {
-    parts.into_iter().collect::<Merge>().total(Missing::Refused)
+    parts
+        .into_iter()
+        .collect::<Merge>()
+        .total(MissingHosts::Refused)
 }
 
 fn seconds() -> impl Strategy<Value = Seconds> {
@@ -165,12 +168,12 @@ proptest! {
         turned.push(parts[0].clone());
         let turned: Merge = turned.into_iter().collect();
         prop_assert_eq!(&turned, &all);
-        prop_assert_eq!(turned.total(Missing::Refused), all.total(Missing::Refused));
+        prop_assert_eq!(turned.total(MissingHosts::Refused), all.total(MissingHosts::Refused));
         let left = one(0).and(one(1)).and(one(2));
         let right = one(0).and(one(1).and(one(2)));
         prop_assert_eq!(&left, &right);
         prop_assert_eq!(one(0).and(one(1)), one(1).and(one(0)));
-        prop_assert_eq!(left.total(Missing::Refused), right.total(Missing::Refused));
+        prop_assert_eq!(left.total(MissingHosts::Refused), right.total(MissingHosts::Refused));
     }
 
     /// Exporting a part and reading it back gives the same part.
@@ -211,7 +214,7 @@ fn only_seconds_of_both_count_and_the_rest_is_counted_out() {
 /// What is known of whole runs only is not in the total, which says so.
 #[test]
 fn latencies_of_commits_are_named_where_they_are_missing() {
-    let said = |with_commits: bool| {
+    let is_stated = |with_commits: bool| {
         let mut host = steady("a", FROM, &[100; 6]);
         let outcome = &mut host.run.jobs[0].outcome;
         outcome.commit = with_commits.then(|| outcome.write.clone());
@@ -220,7 +223,7 @@ fn latencies_of_commits_are_named_where_they_are_missing() {
         let mut codes = merged.run.warnings.iter().map(|one| one.code.as_str());
         codes.any(|code| code == "commits-not-merged")
     };
-    assert!(said(true) && !said(false));
+    assert!(is_stated(true) && !is_stated(false));
 }
 
 /// Clocks that differ by 3 s are no skew where that was measured.
@@ -328,8 +331,8 @@ fn what_is_not_the_same_is_refused_by_name() {
         ),
     ];
     for (change, expected) in changes {
-        let said = with(change);
-        assert!(said.contains(expected), "{said}");
+        let is_stated = with(change);
+        assert!(is_stated.contains(expected), "{is_stated}");
     }
 }
 
@@ -364,7 +367,7 @@ fn what_does_not_say_enough_is_refused() {
     let mut partial = steady("b", FROM, &[100; 4]);
     partial.run.status = Status::Partial;
     partial.run.partial_because = Some("interrupted".to_owned());
-    let elsewhere = steady("b", WallTime(FROM.ns() + 4 * S), &[100; 4]);
+    let other_start = steady("b", WallTime(FROM.ns() + 4 * S), &[100; 4]);
     let cases = [
         (vec![], "no run is given"),
         (vec![a()], "only one run is given: run-a, of host a"),
@@ -382,7 +385,7 @@ fn what_does_not_say_enough_is_refused() {
             "run run-b of host b is partial: interrupted",
         ),
         (
-            vec![a(), elsewhere],
+            vec![a(), other_start],
             "a 08:00:00.000 to 08:00:04.000 and b 08:00:04.000 to 08:00:08.000",
         ),
     ];
@@ -405,10 +408,10 @@ fn a_missing_host_of_a_group_is_named_and_allowed_on_request() {
         part
     };
     let merge: Merge = [in_group("a", 0), in_group("c", 2)].into_iter().collect();
-    let refused = merge.total(Missing::Refused).unwrap_err();
+    let refused = merge.total(MissingHosts::Refused).unwrap_err();
     assert_eq!(
         refused,
-        MergeError::Missing {
+        MergeError::MissingHosts {
             hosts: "b".to_owned()
         }
     );
@@ -416,9 +419,9 @@ fn a_missing_host_of_a_group_is_named_and_allowed_on_request() {
     let mut silent = in_group("b", 1);
     silent.jobs[0].intervals.clear();
     let with_silent = merge.clone().and(silent.into());
-    assert!(with_silent.total(Missing::Refused).is_err());
-    let of_two = with_silent.total(Missing::Allowed).unwrap().run;
-    let merged = merge.total(Missing::Allowed).unwrap().run;
+    assert!(with_silent.total(MissingHosts::Refused).is_err());
+    let of_two = with_silent.total(MissingHosts::Allowed).unwrap().run;
+    let merged = merge.total(MissingHosts::Allowed).unwrap().run;
     assert_eq!(of_two.jobs, merged.jobs);
     assert_eq!(of_two.merged, merged.merged);
     assert_eq!(merged.status, Status::Partial);
@@ -434,7 +437,7 @@ fn a_missing_host_of_a_group_is_named_and_allowed_on_request() {
     start.group.as_mut().unwrap().id = "h".to_owned();
     let refused = merge
         .and(stranger.into())
-        .total(Missing::Refused)
+        .total(MissingHosts::Refused)
         .unwrap_err();
     assert!(matches!(refused, MergeError::Groups { .. }), "{refused}");
 }

@@ -3,7 +3,7 @@
 use super::align::{Slot, measured_ns};
 use super::conditions::{different_conditions, named};
 use super::host_part::{HostPart, PartJob, because};
-use super::sum::Summed;
+use super::sum::GroupSums;
 use std::collections::BTreeMap;
 use stripewise_results::{
     CpuFacts, Drain, EngineFacts, Errors, HostFacts, JobOutcome, JobRecord, MergedRecord, OpenLoop,
@@ -32,7 +32,7 @@ pub(super) fn total(
     parts: &[&HostPart],
     names: &[String],
     slots: &[Slot],
-    summed: Summed,
+    summed: GroupSums,
     merged: MergedRecord,
 ) -> Merged {
     let first = &parts[0].run;
@@ -167,7 +167,7 @@ fn job_of(jobs: &[&JobRecord], names: &[String], outcome: JobOutcome) -> JobReco
         workload,
         engine: EngineFacts {
             name: engines.join(" and "),
-            asked: first.engine.asked.clone(),
+            requested: first.engine.requested.clone(),
             ..EngineFacts::default()
         },
         outcome,
@@ -186,8 +186,8 @@ fn of_hosts<'a>(names: &[String], warnings: impl Iterator<Item = &'a [Warning]>)
     for (name, warnings) in names.iter().zip(warnings) {
         for warning in warnings {
             let known = by_code.entry(&warning.code);
-            let (kept, hosts) = known.or_insert_with(|| (warning.clone(), Vec::new()));
-            kept.severity = kept.severity.max(warning.severity);
+            let (retained, hosts) = known.or_insert_with(|| (warning.clone(), Vec::new()));
+            retained.severity = retained.severity.max(warning.severity);
             hosts.push(name);
         }
     }

@@ -162,7 +162,7 @@ impl LayoutPlan {
 }
 
 /// Makes layouts and measures them.
-pub trait PassMaker {
+pub trait PassRunner {
     /// Why a pass could not be made.
     type Error;
 
@@ -211,8 +211,8 @@ pub enum PassesEnded {
 /// even after an error.
 ///
 /// # Errors
-/// Errors of the [`PassMaker`].
-pub fn conduct_passes<M: PassMaker>(
+/// Errors of the [`PassRunner`].
+pub fn conduct_passes<M: PassRunner>(
     plan: &LayoutPlan,
     measured: &mut Measured,
     maker: &mut M,

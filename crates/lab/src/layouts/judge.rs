@@ -1,7 +1,7 @@
 //! Derives the answer from the measurements.
 
 use super::effects::effects;
-use super::limits::{Limit, Standing, limits};
+use super::limits::{Limit, LimitState, limits};
 use super::measured::{CellValue, MixCell};
 use super::passes::SCREENING_FINISH;
 use super::plain::{is_on_page, plainness, why};
@@ -16,7 +16,7 @@ use stripewise_stats::{BestSet, Estimate, Passes, mean, median};
 /// Confidence of the answer.
 const LEVEL: f64 = 0.95;
 /// Confidence of the set if limits choose as well: part of the error is spent on them.
-const LEVEL_BESIDE_LIMITS: f64 = 0.97;
+const LEVEL_WITH_LIMITS: f64 = 0.97;
 
 /// Everything derived from the scores of one mix.
 struct Ranking {
@@ -52,14 +52,14 @@ impl Question<'_> {
         let alive = self.alive();
         let passes = Passes::new(&self.measured.scores(&alive, shares))?;
         let choosing = || limits.iter().filter(|limit| !limit.is_void);
-        let standing = |layout: &usize, wanted: fn(Standing) -> bool| {
+        let limit_state = |layout: &usize, wanted: fn(LimitState) -> bool| {
             choosing().all(|limit| wanted(limit.standings[*layout]))
         };
         let candidates: Vec<bool> = (alive.iter())
-            .map(|layout| standing(layout, |one| one != Standing::Breaks))
+            .map(|layout| limit_state(layout, |one| one != LimitState::Breaks))
             .collect();
         let meets: Vec<bool> = (alive.iter())
-            .map(|layout| standing(layout, |one| one == Standing::Meets))
+            .map(|layout| limit_state(layout, |one| one == LimitState::Meets))
             .collect();
         let on_page: Vec<bool> = (alive.iter())
             .map(|layout| is_on_page(self.set, *layout))
@@ -88,7 +88,7 @@ impl Question<'_> {
         let screened = self.alive().len() < self.set.len();
         let limited = limits.iter().any(|limit| !limit.is_void);
         match (screened, limited) {
-            (_, true) => LEVEL_BESIDE_LIMITS,
+            (_, true) => LEVEL_WITH_LIMITS,
             (true, false) => SCREENING_FINISH,
             (false, false) => LEVEL,
         }
@@ -162,7 +162,7 @@ fn percent(log: f64) -> f64 {
 fn open(question: &Question<'_>, limits: &[Limit]) -> Vec<LayoutLevels> {
     let choosing = || limits.iter().filter(|limit| !limit.is_void);
     let is_open =
-        |layout: &usize| choosing().any(|limit| limit.standings[*layout] == Standing::Open);
+        |layout: &usize| choosing().any(|limit| limit.standings[*layout] == LimitState::Open);
     let layouts = (0..question.set.len()).filter(is_open);
     layouts.map(|layout| question.set.levels(layout)).collect()
 }
@@ -199,7 +199,7 @@ fn survivors(
                 continue;
             };
             let near = |l: usize| other.best.ahead[l].low >= question.margin();
-            let holds = (0..other.alive.len()).map(|l| other.best.kept[l] || near(l));
+            let holds = (0..other.alive.len()).map(|l| other.best.in_set[l] || near(l));
             each.push((cell, by, holds.collect::<Vec<bool>>()));
         }
     }
@@ -234,7 +234,7 @@ fn choice(question: &Question<'_>, ranking: &Ranking, holds: &[bool]) -> Option<
     let may = |l: &usize| ranking.candidates[*l] && ranking.on_page[*l] && ranking.rivals[*l];
     let places = || (0..ranking.alive.len()).filter(may);
     let good = |l: &usize| ranking.best.ahead[*l].low >= question.margin();
-    let kept = |l: &usize| ranking.best.kept[*l];
+    let in_set = |l: &usize| ranking.best.in_set[*l];
     let of = |places: Vec<usize>, is_shown: bool| {
         let plain = |l: &&usize| plainness(question.set, ranking.alive[**l], question.present);
         let place = *places.iter().min_by_key(plain)?;
@@ -253,8 +253,8 @@ fn choice(question: &Question<'_>, ranking: &Ranking, holds: &[bool]) -> Option<
         })
     };
     of(places().filter(|l| good(l) && holds[*l]).collect(), true)
-        .or_else(|| of(places().filter(|l| kept(l) && holds[*l]).collect(), false))
-        .or_else(|| of(places().filter(kept).collect(), false))
+        .or_else(|| of(places().filter(|l| in_set(l) && holds[*l]).collect(), false))
+        .or_else(|| of(places().filter(in_set).collect(), false))
 }
 
 impl Choice {
@@ -342,7 +342,7 @@ fn layouts(
             ahead_percent: percent(ahead.value),
             ahead_percent_low: percent(ahead.low),
             ahead_percent_high: percent(ahead.high),
-            among_best: place.is_some_and(|l| candidate && ranking.best.kept[l]),
+            among_best: place.is_some_and(|l| candidate && ranking.best.in_set[l]),
             is_present: question.present == Some(layout),
             breaks: broken(question, limits, layout),
             dropped_after: place.is_none().then_some(measured),
@@ -356,21 +356,21 @@ fn layouts(
 
 /// The first limit that a layout breaks, as text.
 fn broken(question: &Question<'_>, limits: &[Limit], layout: usize) -> Option<String> {
-    let breaks = |limit: &&Limit| !limit.is_void && limit.standings[layout] == Standing::Breaks;
+    let breaks = |limit: &&Limit| !limit.is_void && limit.standings[layout] == LimitState::Breaks;
     let limit = limits.iter().find(breaks)?;
     Some(words::limit(&question.cells[limit.cell].name, limit.p99_ns))
 }
 
 fn limit_record(question: &Question<'_>, limit: &Limit) -> LimitRecord {
-    let count = |wanted: Standing| {
+    let count = |wanted: LimitState| {
         let of = limit.standings.iter().filter(|one| **one == wanted);
         u32::try_from(of.count()).unwrap_or(u32::MAX)
     };
     LimitRecord {
         cell: question.cells[limit.cell].name.clone(),
         p99_ns: limit.p99_ns,
-        met: count(Standing::Meets),
-        broken: count(Standing::Breaks),
+        met: count(LimitState::Meets),
+        broken: count(LimitState::Breaks),
         is_void: limit.is_void,
     }
 }

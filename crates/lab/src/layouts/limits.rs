@@ -8,7 +8,7 @@ const ODDS: f64 = 0.01;
 
 /// The state of one layout and one limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum LimitState {
     Meets,
     Breaks,
     Open,
@@ -17,21 +17,21 @@ pub(super) enum Standing {
 /// Compares the logarithms of a layout's p99, one per pass, with that of the limit. The layout
 /// meets it if the mean and Student's bound at 1 - 0.01 / k are at most the limit, with k the
 /// number of layouts, and breaks it if the mean less the bound at 0.99 is above it.
-pub(super) fn standing(p99_ns: &[f64], limit_ns: u64, layouts: usize) -> Standing {
+pub(super) fn limit_state(p99_ns: &[f64], limit_ns: u64, layouts: usize) -> LimitState {
     let logs: Vec<f64> = p99_ns.iter().map(|ns| libm::log(*ns)).collect();
     let (Some(middle), Some(deviation)) = (mean(&logs), standard_deviation(&logs)) else {
-        return Standing::Open;
+        return LimitState::Open;
     };
     let error = deviation / libm::sqrt(logs.len() as f64);
     let degrees = (logs.len() - 1) as f64;
     let limit = libm::log(limit_ns as f64);
     let bound = |p: f64| student_quantile(p, degrees) * error;
     if middle + bound(1.0 - ODDS / layouts.max(1) as f64) <= limit {
-        Standing::Meets
+        LimitState::Meets
     } else if middle - bound(1.0 - ODDS) > limit {
-        Standing::Breaks
+        LimitState::Breaks
     } else {
-        Standing::Open
+        LimitState::Open
     }
 }
 
@@ -39,7 +39,7 @@ pub(super) fn standing(p99_ns: &[f64], limit_ns: u64, layouts: usize) -> Standin
 pub(super) struct Limit {
     pub cell: usize,
     pub p99_ns: u64,
-    pub standings: Vec<Standing>,
+    pub standings: Vec<LimitState>,
     /// No layout is known to meet it, so it cannot choose.
     pub is_void: bool,
 }
@@ -52,15 +52,15 @@ pub(super) fn limits(measured: &Measured, cells: &[MixCell], layouts: usize) -> 
             let values = measured.cell(layout, cell);
             let known: Vec<f64> = values.iter().filter_map(|v| v.latency_ns_p99).collect();
             match known.len() == values.len() {
-                true => standing(&known, p99_ns, layouts),
-                false => Standing::Open,
+                true => limit_state(&known, p99_ns, layouts),
+                false => LimitState::Open,
             }
         };
-        let standings: Vec<Standing> = (0..layouts).map(of).collect();
+        let standings: Vec<LimitState> = (0..layouts).map(of).collect();
         Some(Limit {
             cell,
             p99_ns,
-            is_void: !standings.iter().any(|one| *one != Standing::Breaks),
+            is_void: !standings.iter().any(|one| *one != LimitState::Breaks),
             standings,
         })
     };

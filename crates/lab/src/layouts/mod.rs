@@ -24,7 +24,7 @@ mod unjudged;
 mod words;
 
 pub use arithmetic::{Unmeasured, by_arithmetic};
-pub use conduct::{LayoutCell, LayoutPlan, PassMaker, PassProgress, PassesEnded, conduct_passes};
+pub use conduct::{LayoutCell, LayoutPlan, PassProgress, PassRunner, PassesEnded, conduct_passes};
 pub use judge::{judge, resolution};
 pub use measured::{CellValue, LayoutPass, Measured, MixCell};
 pub use passes::{

@@ -74,6 +74,6 @@ pub fn to_drop(set: &LayoutSet, cells: &[MixCell], measured: &Measured, seed: u6
     worst_first.sort_by(|&a, &b| passes.means()[a].total_cmp(&passes.means()[b]));
     // At least two go on: a single one has nothing to be compared with.
     worst_first.truncate(layouts - 2);
-    worst_first.retain(|&layout| !best.kept[layout]);
+    worst_first.retain(|&layout| !best.in_set[layout]);
     worst_first
 }

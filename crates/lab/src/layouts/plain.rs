@@ -22,9 +22,9 @@ pub(super) fn is_on_page(set: &LayoutSet, layout: usize) -> bool {
 }
 
 /// Smaller is plainer.
-pub(super) type Plainness = (bool, bool, usize, Reverse<u64>, bool, usize);
+pub(super) type SimplicityKey = (bool, bool, usize, Reverse<u64>, bool, usize);
 
-pub(super) fn plainness(set: &LayoutSet, layout: usize, present: Option<usize>) -> Plainness {
+pub(super) fn plainness(set: &LayoutSet, layout: usize, present: Option<usize>) -> SimplicityKey {
     let levels = set.levels(layout);
     let bytes = |factor: &str| {
         let level: Option<ByteSize> = levels.get(factor)?.parse().ok();

@@ -90,7 +90,7 @@ impl SlotPlan {
     /// After this many passes, layouts and slots can be separated, and the noise judged,
     /// as well as [`slot_plan`] requires.
     #[must_use]
-    pub fn can_tell(&self, passes: usize) -> bool {
+    pub fn is_distinguishable(&self, passes: usize) -> bool {
         let layouts = self.of_pass(0).len();
         if layouts < 2 || degrees(layouts, passes) < DEGREES_MIN {
             return false;
@@ -110,7 +110,7 @@ impl SlotPlan {
 /// if slots and layouts cannot be separated yet.
 #[must_use]
 pub fn without_slots(plan: &SlotPlan, measured: &Measured) -> Option<Measured> {
-    if !plan.can_tell(measured.passes.len()) {
+    if !plan.is_distinguishable(measured.passes.len()) {
         return None;
     }
     let mut level = measured.clone();
@@ -137,7 +137,7 @@ pub fn slot_differences(
     measured: &Measured,
     cells: &[MixCell],
 ) -> Vec<(String, f64)> {
-    if !plan.can_tell(measured.passes.len()) {
+    if !plan.is_distinguishable(measured.passes.len()) {
         return Vec::new();
     }
     let differs = |(number, cell): (usize, &MixCell)| {

@@ -409,7 +409,7 @@ fn slots_are_taken_out_of_rates_and_latencies_and_noise_is_stretched() {
     );
     // Too few passes to separate slots from layouts give no answer.
     assert!(without_slots(&plan, &in_slots(&plan, 3, &truth, 0.1)).is_none());
-    assert!(!plan.can_tell(1) && plan.can_tell(8));
+    assert!(!plan.is_distinguishable(1) && plan.is_distinguishable(8));
 }
 
 /// Cells of these block sizes, each with its share of the mix.
@@ -515,11 +515,11 @@ fn arithmetic_bounds_what_an_offset_costs_and_claims_no_more() {
 }
 
 /// Makes passes of 10 ns each; earlier sessions took some time.
-struct Sitting {
+struct FakeSession {
     elapsed_ns: u64,
 }
 
-impl PassMaker for Sitting {
+impl PassRunner for FakeSession {
     type Error = ();
 
     fn pass(&mut self, _: u32, order: &[usize]) -> Result<LayoutPass, ()> {
@@ -554,11 +554,11 @@ fn a_sitting_makes_one_pass_however_little_time_it_has() {
             seed: 1,
             slots: None,
         };
-        let mut kept = measured(&[0.0, 0.0], 1, 1, 0.0, 1);
-        let mut sitting = Sitting { elapsed_ns: 100 };
-        let ended = conduct_passes(&plan, &mut kept, &mut sitting);
+        let mut bench = measured(&[0.0, 0.0], 1, 1, 0.0, 1);
+        let mut session = FakeSession { elapsed_ns: 100 };
+        let ended = conduct_passes(&plan, &mut bench, &mut session);
         assert_eq!(ended, Ok(PassesEnded::Time));
-        assert_eq!(kept.passes.len(), 1 + passes, "{time_ns} ns");
+        assert_eq!(bench.passes.len(), 1 + passes, "{time_ns} ns");
     }
 }
 

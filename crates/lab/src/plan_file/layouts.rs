@@ -24,7 +24,7 @@
 //! limit = "20ms"                    # that its p99 must not exceed
 //! ```
 
-use super::top::{CellTable, Top, count, list, percent};
+use super::top::{CellTable, TopLevelKeys, count, list, percent};
 use crate::layouts::{Factor, LayoutCell, MixCell};
 use crate::profiles::{Profile, mix, profile};
 use std::ops::Range;
@@ -87,7 +87,7 @@ pub(super) fn names_several(document: &DeTable<'_>) -> bool {
 
 #[derive(Default)]
 struct Head {
-    top: Top,
+    top: TopLevelKeys,
     devices: Vec<String>,
     fixed: LayoutLevels,
     factors: Vec<Factor>,
@@ -121,7 +121,7 @@ pub(super) fn read(
     }
     let target = reader.target(&head)?;
     let profile = reader.profile(&head)?;
-    let duration_given = reader.says_durations(&head);
+    let duration_given = reader.specifies_durations(&head);
     let cells = match &profile {
         Some(profile) => cells_of(profile),
         None => reader.cells(&head)?,
@@ -302,7 +302,7 @@ impl Reader<'_> {
         found.map(Some)
     }
 
-    fn says_durations(&self, head: &Head) -> bool {
+    fn specifies_durations(&self, head: &Head) -> bool {
         let defaults = head.defaults.options.duration.is_some();
         head.cells
             .iter()

@@ -16,7 +16,7 @@ use std::ops::Range;
 use stripewise_units::ByteSize;
 use stripewise_workload::{PlanError, PlanOptions, PlanReader, PlanValue, WorkloadOptions};
 use toml::de::DeTable;
-use top::{CellTable, Top, count, list, percent};
+use top::{CellTable, TopLevelKeys, count, list, percent};
 
 /// What `lab init` writes: a runnable plan that explains every key.
 pub const TEMPLATE: &str = include_str!("template.toml");
@@ -122,7 +122,7 @@ struct Reader<'a>(PlanReader<'a>);
 /// The head of a plan, as text.
 #[derive(Default)]
 struct Head {
-    top: Top,
+    top: TopLevelKeys,
     factor: Option<(String, Range<usize>)>,
     levels: Vec<(String, Range<usize>)>,
     baseline: Option<(String, Range<usize>)>,
@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
         let (levels, offsets_bytes) = self.levels(&head, &factor, &factor_at)?;
         let baseline = self.baseline(&head)?;
         let (cells, primary) = self.cells(&head)?;
-        let said = |says: fn(&WorkloadOptions) -> bool| {
+        let is_stated = |says: fn(&WorkloadOptions) -> bool| {
             let defaults = says(&head.defaults.options);
             move |cell: &CellText| defaults || says(&cell.table.options.options)
         };
@@ -169,8 +169,8 @@ impl<'a> Reader<'a> {
             duration_given: head
                 .cells
                 .iter()
-                .all(said(|options| options.duration.is_some())),
-            load_given: head.cells.iter().any(said(|options| {
+                .all(is_stated(|options| options.duration.is_some())),
+            load_given: head.cells.iter().any(is_stated(|options| {
                 options.threads.is_some() || options.outstanding.is_some()
             })) || matches!(factor.as_str(), "threads" | "outstanding"),
             name: head.top.name,

@@ -8,7 +8,7 @@ use stripewise_workload::{
 
 /// The top-level keys of plans of both kinds.
 #[derive(Default)]
-pub(super) struct Top {
+pub(super) struct TopLevelKeys {
     /// One line for people.
     pub name: Option<String>,
     /// The user's label.
@@ -21,7 +21,7 @@ pub(super) struct Top {
     pub seed: Option<u64>,
 }
 
-impl Top {
+impl TopLevelKeys {
     /// Parses an entry; `false` if it is none of these.
     pub(super) fn take(
         &mut self,

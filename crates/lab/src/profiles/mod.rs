@@ -135,7 +135,7 @@ impl Profile {
             if sizes.is_empty() {
                 continue;
             }
-            let Some((kept, gone)) = sizes.for_sector(sector_bytes) else {
+            let Some((retained, gone)) = sizes.for_sector(sector_bytes) else {
                 continue;
             };
             if gone.is_empty() {
@@ -150,10 +150,10 @@ impl Profile {
                 gone.join(", "),
                 row.name
             ));
-            row.workload.block_size_bytes = kept
+            row.workload.block_size_bytes = retained
                 .largest_bytes()
                 .unwrap_or(row.workload.block_size_bytes);
-            row.workload.block_sizes = kept;
+            row.workload.block_sizes = retained;
         }
         notes
     }

@@ -20,7 +20,7 @@ pub(super) struct Row {
 }
 
 /// One profile.
-pub(super) struct Known {
+pub(super) struct ProfileEntry {
     pub name: &'static str,
     pub title: &'static str,
     pub rows: &'static [Row],
@@ -57,8 +57,8 @@ const fn limit(name: &'static str, options: &'static str, ms: u64) -> Row {
 
 use Basis::{Ours, Source};
 
-pub(super) const PROFILES: &[Known] = &[
-    Known {
+pub(super) const PROFILES: &[ProfileEntry] = &[
+    ProfileEntry {
         name: "sqlserver-oltp",
         title: "SQL Server, many small transactions",
         rows: &[
@@ -105,7 +105,7 @@ pub(super) const PROFILES: &[Known] = &[
             "the log is a limit beside the mix, at most 32 in flight to 2008 R2 and 112 since 2012",
         ],
     },
-    Known {
+    ProfileEntry {
         name: "sqlserver-warehouse",
         title: "SQL Server, large scans",
         rows: &[
@@ -137,7 +137,7 @@ pub(super) const PROFILES: &[Known] = &[
         ],
         notes: &["read-ahead of 1M exists in the Enterprise edition only and is left out"],
     },
-    Known {
+    ProfileEntry {
         name: "sqlserver-log",
         title: "SQL Server, a volume for transaction logs",
         rows: &[
@@ -165,7 +165,7 @@ pub(super) const PROFILES: &[Known] = &[
         ],
         notes: &["log reads stand for backup of the log and replication"],
     },
-    Known {
+    ProfileEntry {
         name: "sqlserver-tempdb",
         title: "SQL Server, tempdb",
         rows: &[
@@ -188,7 +188,7 @@ pub(super) const PROFILES: &[Known] = &[
         ],
         notes: &["how often 64K comes is assumed; writes need not survive a power cut"],
     },
-    Known {
+    ProfileEntry {
         name: "sqlserver-backup",
         title: "SQL Server, backup and restore",
         rows: &[
@@ -210,7 +210,7 @@ pub(super) const PROFILES: &[Known] = &[
         ],
         notes: &["what counts is MiB a second; latency has no limit"],
     },
-    Known {
+    ProfileEntry {
         name: "postgresql",
         title: "PostgreSQL",
         rows: &[
@@ -245,7 +245,7 @@ pub(super) const PROFILES: &[Known] = &[
             "PostgreSQL reads and writes through the page cache; this is a variant past it, so that the disk is measured",
         ],
     },
-    Known {
+    ProfileEntry {
         name: "mysql-innodb",
         title: "MySQL with InnoDB",
         rows: &[
@@ -289,7 +289,7 @@ pub(super) const PROFILES: &[Known] = &[
         ],
         notes: &[],
     },
-    Known {
+    ProfileEntry {
         name: "oracle",
         title: "Oracle",
         rows: &[
@@ -328,7 +328,7 @@ pub(super) const PROFILES: &[Known] = &[
         ],
         notes: &[],
     },
-    Known {
+    ProfileEntry {
         name: "virtual-machines",
         title: "Virtual machines",
         rows: &[
@@ -351,7 +351,7 @@ pub(super) const PROFILES: &[Known] = &[
         sources: &["70 % reads, broadly 32K: Dell VxRail, vdbench profiles"],
         notes: &["how often each size comes is assumed"],
     },
-    Known {
+    ProfileEntry {
         name: "spc1-like",
         title: "A business application as Gill and Modha describe one",
         rows: &[
@@ -383,7 +383,7 @@ pub(super) const PROFILES: &[Known] = &[
         sources: &["shares: Gill and Modha, FAST 2005, section on SPC-1"],
         notes: &["block sizes are assumed; this is not an SPC-1 result"],
     },
-    Known {
+    ProfileEntry {
         name: "file-server",
         title: "File server (the access pattern that came with Iometer)",
         rows: &[
@@ -403,7 +403,7 @@ pub(super) const PROFILES: &[Known] = &[
         sources: &["sizes and shares: Intel Iometer File Server Access Pattern, in fio's examples"],
         notes: &["judged at 64 outstanding, Iometer's heavy load"],
     },
-    Known {
+    ProfileEntry {
         name: "stream",
         title: "Few or many sequential readers",
         rows: &[

@@ -1,9 +1,9 @@
 //! Derives the answers from a finished series. Pure: the same records always give
 //! the same summary, so that a stored series can be summarised again.
 
-use crate::answer::{Judged, estimate};
+use crate::answer::{JudgedRun, estimate};
 use crate::budget::{IN_FLIGHT_MAX, latency_stop_ns};
-use crate::climb::{Climbed, Ended, aim_of_climb};
+use crate::climb::{ClimbStep, Ended, goal_of_climb};
 use crate::ladder::{Step, Stop};
 use crate::sentence;
 use crate::series::SeriesKind;
@@ -136,13 +136,13 @@ fn no_answer(
 /// The answer, from the runs made for it at the place that the climb shows.
 fn answer(kind: SeriesKind, slo: Slo, records: &[&RunRecord]) -> Option<AnswerRecord> {
     let climb = records.iter().filter(|run| run.answer_block.is_none());
-    let climbed: Vec<Climbed> = climb.filter_map(|run| Climbed::of(run, slo)).collect();
-    let aim = aim_of_climb(kind, slo, &climbed)?;
+    let climbed: Vec<ClimbStep> = climb.filter_map(|run| ClimbStep::of(run, slo)).collect();
+    let aim = goal_of_climb(kind, slo, &climbed)?;
     // If there is only one load, its first run counts like those after it.
     let meant = records
         .iter()
         .filter(|run| run.answer_block.is_some() || !kind.climbs());
-    let runs: Vec<Judged> = meant
+    let runs: Vec<JudgedRun> = meant
         .clone()
         .filter_map(|run| judged_run(run, slo))
         .collect();

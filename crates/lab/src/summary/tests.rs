@@ -126,7 +126,7 @@ fn an_answer_above_all_steps_is_set_beside_no_lower_ceiling() {
         step(2, 1_900.0, 2),
         step(4, 2_000.0, 9),
     ]);
-    let mut said = |iops: f64| {
+    let mut sentence_text = |iops: f64| {
         series.answer = Some(AnswerRecord {
             at: AnswerPlace::Limit,
             in_flight: 3.0,
@@ -147,12 +147,12 @@ fn an_answer_above_all_steps_is_set_beside_no_lower_ceiling() {
         let slo = "p99<5ms".parse().expect("a limit");
         sentence::answer(SeriesKind::RandomRead, slo, Ended::SingleStep, &series)
     };
-    let below = said(1_950.0);
+    let below = sentence_text(1_950.0);
     assert!(
         below.ends_with("; the ceiling is at least 2,000 IOPS at 4."),
         "{below}"
     );
-    let above = said(2_050.0);
+    let above = sentence_text(2_050.0);
     assert!(
         above.ends_with(" with 3 in flight; no step that counts was faster."),
         "{above}"

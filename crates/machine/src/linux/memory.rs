@@ -67,7 +67,7 @@ fn given(start: *mut u8, bytes: usize) -> *mut u8 {
 /// when the system refuses a thread, or a new thread its signal stack. Unwinding needs memory as
 /// well, so such a panic would end in an abort. All other panics are unchanged. Exits at once if
 /// the stack is too small.
-pub fn explain_lack_of_memory() {
+pub fn describe_out_of_memory() {
     let stack = rustix::process::getrlimit(rustix::process::Resource::Stack);
     if stack.current.is_some_and(|bytes| bytes < STACK_BYTES_MIN) {
         end_with(&[b"a stack of 1 MiB"]);

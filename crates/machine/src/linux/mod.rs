@@ -28,7 +28,7 @@ mod temperature;
 pub(crate) mod tracefs;
 pub mod tree;
 
-pub use memory::{Memory, explain_lack_of_memory};
+pub use memory::{Memory, describe_out_of_memory};
 pub(crate) use page_cache::cached_bytes;
 
 use crate::host::Host;

@@ -125,10 +125,14 @@ mod tests {
     #[test]
     fn a_log_page_has_whole_words_and_at_least_one() {
         let nothing = File::open("/dev/null").expect("there");
-        for (bytes, is_asked) in [(0, false), (3, false), (6, false), (4, true), (512, true)] {
+        for (bytes, is_requested) in [(0, false), (3, false), (6, false), (4, true), (512, true)] {
             let error = log_page(&nothing, 2, None, &mut vec![0; bytes]).unwrap_err();
             // The request reaches the kernel, whose errors have numbers.
-            assert_eq!(error.raw_os_error().is_some(), is_asked, "{bytes}: {error}");
+            assert_eq!(
+                error.raw_os_error().is_some(),
+                is_requested,
+                "{bytes}: {error}"
+            );
         }
     }
 }

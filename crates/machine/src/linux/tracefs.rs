@@ -8,7 +8,7 @@
 use super::mounts::mounts;
 use super::tree::Tree;
 use crate::System;
-use crate::tracefs::{Cleaned, INSTANCE_PREFIX, Lost, TraceError, TraceRequest};
+use crate::tracefs::{CleanupReport, INSTANCE_PREFIX, LostEvents, TraceError, TraceRequest};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, fstatfs, mkdirat, open, openat, unlinkat};
 use rustix::io::{Errno, read, write};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
@@ -371,8 +371,8 @@ impl Instance {
         Ok(())
     }
 
-    pub(crate) fn lost(&self) -> Lost {
-        Lost {
+    pub(crate) fn lost(&self) -> LostEvents {
+        LostEvents {
             events: self.parts.iter().map(Part::lost).sum(),
         }
     }
@@ -467,13 +467,13 @@ fn is_of_running_observer(name: &str) -> bool {
     of_it.is_some() && of_it == program("self")
 }
 
-pub(crate) fn clean() -> Result<Cleaned, TraceError> {
+pub(crate) fn clean() -> Result<CleanupReport, TraceError> {
     let instances = Root::open()?.instances()?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let listed = openat(&instances, ".", flags, Mode::empty());
     let names = listed.map_err(io::Error::from).and_then(names_in);
     let names = names.map_err(|error| failed("list the instances of tracefs", error))?;
-    let mut cleaned = Cleaned::default();
+    let mut cleaned = CleanupReport::default();
     for name in names
         .into_iter()
         .filter(|name| name.starts_with(INSTANCE_PREFIX))

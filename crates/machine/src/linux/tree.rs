@@ -5,7 +5,7 @@
 //! ([`Tree::table`], [`Tree::path_in`]).
 //!
 //! A description of a whole machine reads the same files again for every device in a stack: with
-//! [`Seen`] each is opened once, and its content stays consistent.
+//! [`TreeCache`] each is opened once, and its content stays consistent.
 
 use crate::System;
 use std::cell::{OnceCell, RefCell};
@@ -29,21 +29,21 @@ const ENTRIES_MAX: usize = 65_536;
 #[derive(Clone, Copy, Debug)]
 pub struct Tree<'a> {
     root: &'a Path,
-    seen: Option<&'a Seen>,
+    cache: Option<&'a TreeCache>,
 }
 
 /// Cached results by requested path.
-type Answers<T> = RefCell<HashMap<OsString, T>>;
+type CacheMap<T> = RefCell<HashMap<OsString, T>>;
 
 /// Files read during one inspection of a machine. Never reused for another.
 #[derive(Debug, Default)]
-pub struct Seen {
-    texts: Answers<Option<String>>,
-    tables: Answers<Option<String>>,
-    paths: Answers<Option<PathBuf>>,
-    names: Answers<Vec<String>>,
-    resolved: Answers<Option<PathBuf>>,
-    existing: Answers<bool>,
+pub struct TreeCache {
+    texts: CacheMap<Option<String>>,
+    tables: CacheMap<Option<String>>,
+    paths: CacheMap<Option<PathBuf>>,
+    names: CacheMap<Vec<String>>,
+    resolved: CacheMap<Option<PathBuf>>,
+    existing: CacheMap<bool>,
     root: OnceCell<Option<PathBuf>>,
 }
 
@@ -57,14 +57,14 @@ impl<'a> Tree<'a> {
     /// The files below a root.
     #[must_use]
     pub fn new(root: &'a Path) -> Self {
-        Tree { root, seen: None }
+        Tree { root, cache: None }
     }
 
     /// The same, reading each file and directory only once.
     #[must_use]
-    pub fn remembering(self, seen: &'a Seen) -> Self {
+    pub fn remembering(self, cache: &'a TreeCache) -> Self {
         Tree {
-            seen: Some(seen),
+            cache: Some(cache),
             ..self
         }
     }
@@ -72,12 +72,12 @@ impl<'a> Tree<'a> {
     /// The cached result, or a new one.
     fn once<T: Clone>(
         self,
-        answers: fn(&Seen) -> &Answers<T>,
+        answers: fn(&TreeCache) -> &CacheMap<T>,
         path: &Path,
         ask: impl FnOnce(&Path) -> T,
     ) -> T {
         let path = self.path(path);
-        let Some(answers) = self.seen.map(answers) else {
+        let Some(answers) = self.cache.map(answers) else {
             return ask(&path);
         };
         if let Some(known) = answers.borrow().get(path.as_os_str()) {
@@ -110,7 +110,7 @@ impl<'a> Tree<'a> {
     #[must_use]
     pub fn text(self, path: impl AsRef<Path>) -> Option<String> {
         self.once(
-            |seen| &seen.texts,
+            |cache| &cache.texts,
             path.as_ref(),
             |path| {
                 let bytes = read(path)?;
@@ -125,14 +125,14 @@ impl<'a> Tree<'a> {
     #[must_use]
     pub fn table(self, path: impl AsRef<Path>) -> Option<String> {
         let ask = |path: &Path| read(path).map(|bytes| table_text(&bytes));
-        self.once(|seen| &seen.tables, path.as_ref(), ask)
+        self.once(|cache| &cache.tables, path.as_ref(), ask)
     }
 
     /// The path in a one-line file, unescaped (`loop/backing_file`).
     #[must_use]
     pub fn path_in(self, path: impl AsRef<Path>) -> Option<PathBuf> {
         let ask = |path: &Path| read(path).and_then(|bytes| path_of_line(&bytes));
-        self.once(|seen| &seen.paths, path.as_ref(), ask)
+        self.once(|cache| &cache.paths, path.as_ref(), ask)
     }
 
     /// The text of a file with a single word or line; absent when empty.
@@ -164,13 +164,13 @@ impl<'a> Tree<'a> {
     /// Whether the path exists.
     #[must_use]
     pub fn exists(self, path: impl AsRef<Path>) -> bool {
-        self.once(|seen| &seen.existing, path.as_ref(), Path::exists)
+        self.once(|cache| &cache.existing, path.as_ref(), Path::exists)
     }
 
     /// Names in a directory, sorted; empty when it cannot be listed.
     #[must_use]
     pub fn names(self, path: impl AsRef<Path>) -> Vec<String> {
-        self.once(|seen| &seen.names, path.as_ref(), list)
+        self.once(|cache| &cache.names, path.as_ref(), list)
     }
 
     /// A path below the root with its links resolved, as a path of the machine. Absent when it
@@ -178,7 +178,7 @@ impl<'a> Tree<'a> {
     #[must_use]
     pub fn resolve(self, path: impl AsRef<Path>) -> Option<PathBuf> {
         self.once(
-            |seen| &seen.resolved,
+            |cache| &cache.resolved,
             path.as_ref(),
             |path| self.inside(&fs::canonicalize(path).ok()?),
         )
@@ -189,8 +189,8 @@ impl<'a> Tree<'a> {
     #[must_use]
     pub fn inside(self, real: &Path) -> Option<PathBuf> {
         let resolved = || fs::canonicalize(self.root).ok();
-        let root = match self.seen {
-            Some(seen) => seen.root.get_or_init(resolved).clone(),
+        let root = match self.cache {
+            Some(cache) => cache.root.get_or_init(resolved).clone(),
             None => resolved(),
         };
         Some(Path::new("/").join(real.strip_prefix(root?).ok()?))
@@ -380,12 +380,12 @@ mod tests {
         let path = "/proc/sys/kernel/random/uuid";
         let plain = Tree::new(Path::new("/"));
         assert_ne!(plain.text(path), plain.text(path));
-        let seen = Seen::default();
-        let remembering = plain.remembering(&seen);
+        let cache = TreeCache::default();
+        let remembering = plain.remembering(&cache);
         let first = remembering.text(path);
         assert!(first.is_some());
         assert_eq!(remembering.text(path), first);
-        let later = Seen::default();
+        let later = TreeCache::default();
         assert_ne!(plain.remembering(&later).text(path), first);
     }
 }

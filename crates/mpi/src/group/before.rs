@@ -4,7 +4,7 @@ use super::Member;
 use super::state::{Greeting, State};
 use crate::carrier::Carrier;
 use crate::message::Message;
-use crate::places::Places;
+use crate::places::HostTargets;
 use stripewise_campaign::{Context, Failure, Outcome};
 use stripewise_conductor::start::MeasuredPlace;
 use stripewise_workload::Request;
@@ -16,7 +16,11 @@ impl<C: Carrier> Member<C> {
     /// # Errors
     /// If a rank runs another version of the program or does not answer, if
     /// another rank failed, or if the map lacks this host.
-    pub fn request(&self, context: &Context, read: Option<(Request, Places)>) -> Outcome<Request> {
+    pub fn request(
+        &self,
+        context: &Context,
+        read: Option<(Request, HostTargets)>,
+    ) -> Outcome<Request> {
         let answer_ns = self.settings.patience.answer_ns;
         let (request, places) = if let Some((request, places)) = read {
             self.gather(context)?;
@@ -42,7 +46,7 @@ impl<C: Carrier> Member<C> {
             host: self.settings.host.clone(),
             destroys_anywhere: self.settings.destroys_anywhere,
         };
-        match self.leads() {
+        match self.is_leader() {
             true => self.state.borrow_mut().take(0, greeting),
             false => self.send(0, &greeting),
         }
@@ -70,7 +74,7 @@ impl<C: Carrier> Member<C> {
             targets: targets.to_vec(),
             plan: plan.to_owned(),
         };
-        if !self.leads() {
+        if !self.is_leader() {
             self.send(0, &checked);
             return self.wait(context, answer_ns, |state| state.may_proceed);
         }

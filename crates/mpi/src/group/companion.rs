@@ -5,7 +5,7 @@ use crate::carrier::Carrier;
 use crate::message::Message;
 use crate::runs::parts_of;
 use stripewise_campaign::{Context, Outcome};
-use stripewise_conductor::start::{Agreed, Companion, MeasuredPlace, Waiting};
+use stripewise_conductor::start::{Companion, MeasuredPlace, StartAgreement, WaitContext};
 use stripewise_results::{Interval, RunRecord, Status};
 use stripewise_runner::IntervalSummary;
 
@@ -14,8 +14,8 @@ impl<C: Carrier> Companion for Member<C> {
         self.agree(context, targets, plan)
     }
 
-    fn ready(&self, waiting: &Waiting<'_>) -> Outcome<Agreed> {
-        self.pulse.set(false);
+    fn ready(&self, waiting: &WaitContext<'_>) -> Outcome<StartAgreement> {
+        self.heartbeat.set(false);
         let run = {
             let mut state = self.state.borrow_mut();
             let (run, rank) = (state.run, self.rank() as usize);
@@ -36,7 +36,7 @@ impl<C: Carrier> Companion for Member<C> {
     fn interval(&self, summary: &IntervalSummary, intervals: &[Interval]) {
         let jobs = parts_of(summary, intervals);
         let run = self.state.borrow().run;
-        match self.leads() {
+        match self.is_leader() {
             true => self.state.borrow_mut().runs.interval(run, 0, jobs),
             false if self.is_ending.get() => {}
             false => self.send(0, &Message::Interval { run, jobs }),
@@ -51,8 +51,8 @@ impl<C: Carrier> Companion for Member<C> {
         if self.is_alone(context) {
             return true;
         }
-        if self.leads() && !self.is_ending.get() {
-            self.look_for_losses(context);
+        if self.is_leader() && !self.is_ending.get() {
+            self.detect_losses(context);
         }
         let state = self.state.borrow();
         let is_due = state.stop.is_some_and(|at| self.clock.wall() >= at);
@@ -61,7 +61,7 @@ impl<C: Carrier> Companion for Member<C> {
 
     fn iops_now(&self) -> Option<f64> {
         let total = || self.state.borrow().runs.iops_now();
-        self.leads().then(total)
+        self.is_leader().then(total)
     }
 
     fn finished(&self, context: &Context, record: &RunRecord) {
@@ -73,7 +73,7 @@ impl<C: Carrier> Companion for Member<C> {
             state.run += 1;
             state.run - 1
         };
-        if !self.leads() {
+        if !self.is_leader() {
             if self.is_alone(context) {
                 return;
             }
@@ -87,7 +87,7 @@ impl<C: Carrier> Companion for Member<C> {
         }
         if context.signal().is_none() {
             // Decisions from here on may take time.
-            self.pulse.set(true);
+            self.heartbeat.set(true);
         }
         let is_early = record.status == Status::Partial;
         self.state.borrow_mut().runs.record(run, 0, record);

@@ -2,7 +2,7 @@
 
 use super::start::PER_RANK_NS;
 use super::state::State;
-use super::{MS, Member, Patience, S, says_nothing};
+use super::{MS, Member, S, Timeouts, is_silent};
 use crate::carrier::Carrier;
 use crate::message::Message;
 use stripewise_campaign::Context;
@@ -36,7 +36,7 @@ impl<C: Carrier> Member<C> {
 
     /// On rank 0: reports ranks that were lost, stopped early, or whose disk does not respond,
     /// and stops the others.
-    pub(super) fn look_for_losses(&self, context: &Context) {
+    pub(super) fn detect_losses(&self, context: &Context) {
         let now_ns = self.clock.now_ns();
         let patience = &self.settings.patience;
         let found = self.state.borrow_mut().loss(now_ns, patience);
@@ -50,14 +50,14 @@ impl<C: Carrier> Member<C> {
     pub(super) fn is_alone(&self, context: &Context) -> bool {
         let silence_ns = self.settings.patience.silence_ns;
         let mut state = self.state.borrow_mut();
-        if self.leads() || state.gone[0].is_some() {
-            return !self.leads();
+        if self.is_leader() || state.gone[0].is_some() {
+            return !self.is_leader();
         }
         let now_ns = self.clock.now_ns();
         if state.silent(false, 0, now_ns, silence_ns).is_none() {
             return false;
         }
-        let why = says_nothing(silence_ns);
+        let why = is_silent(silence_ns);
         let text = format!("rank 0 {why}; each host keeps what it measured");
         state.is_lost(0, why);
         drop(state);
@@ -87,7 +87,7 @@ impl<C: Carrier> Member<C> {
                 .state
                 .borrow_mut()
                 .missing(run, now_ns, late_ns, patience);
-            if let Some(text) = missing.said {
+            if let Some(text) = missing.reported_text {
                 context.note(text);
             }
             if missing.is_none_left {
@@ -99,19 +99,19 @@ impl<C: Carrier> Member<C> {
 }
 
 /// Findings while waiting for records.
-struct Missing {
+struct MissingRecords {
     /// A loss, as a sentence.
-    said: Option<String>,
+    reported_text: Option<String>,
     /// All expected records have arrived.
     is_none_left: bool,
 }
 
 impl State {
     /// A newly detected loss: a sentence with the host's name.
-    fn loss(&mut self, now_ns: u64, patience: &Patience) -> Option<String> {
+    fn loss(&mut self, now_ns: u64, patience: &Timeouts) -> Option<String> {
         let stops = |text: String| Some(format!("{text}; all hosts stop"));
         if let Some(rank) = self.silent(true, 0, now_ns, patience.silence_ns) {
-            let why = says_nothing(patience.silence_ns);
+            let why = is_silent(patience.silence_ns);
             let text = format!("{} {why}", self.name_of(rank));
             self.is_lost(rank, why);
             return stops(text);
@@ -122,7 +122,7 @@ impl State {
         if self.stop.is_some() {
             return None;
         }
-        if let Some(rank) = self.runs.broke_off(self.run) {
+        if let Some(rank) = self.runs.stopped_early(self.run) {
             let why = self.runs.because(self.run, rank);
             return stops(format!("{}: {why}", self.name_of(rank)));
         }
@@ -139,9 +139,9 @@ impl State {
         run: u32,
         now_ns: u64,
         late_ns: Option<u64>,
-        patience: &Patience,
-    ) -> Missing {
-        let mut said = self.failure().map(|failure| failure.chain());
+        patience: &Timeouts,
+    ) -> MissingRecords {
+        let mut reported_text = self.failure().map(|failure| failure.chain());
         let gone: Vec<bool> = self.gone.iter().map(Option::is_some).collect();
         let late = late_ns.and_then(|limit_ns| {
             let rank = self.runs.without_record(run, &gone)?;
@@ -149,14 +149,14 @@ impl State {
             Some((rank, format!("has not ended its run for {seconds} s")))
         });
         let silent = self.silent(true, 0, now_ns, patience.answer_ns);
-        let silent = silent.map(|rank| (rank, says_nothing(patience.answer_ns)));
+        let silent = silent.map(|rank| (rank, is_silent(patience.answer_ns)));
         if let Some((rank, why)) = silent.or(late) {
-            said = Some(format!("{} {why}", self.name_of(rank)));
+            reported_text = Some(format!("{} {why}", self.name_of(rank)));
             self.is_lost(rank, why);
         }
         let gone: Vec<bool> = self.gone.iter().map(Option::is_some).collect();
-        Missing {
-            said,
+        MissingRecords {
+            reported_text,
             is_none_left: self.runs.without_record(run, &gone).is_none(),
         }
     }

@@ -10,7 +10,7 @@
 mod before;
 mod companion;
 mod during;
-mod leading;
+mod leader;
 mod start;
 mod state;
 
@@ -49,14 +49,14 @@ const LAST_GRACE: Duration = Duration::from_millis(1_500);
 
 /// Time limits for other ranks, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct Timeouts {
     /// A measuring rank that is silent for this long is lost: the others stop, and
     /// it is reported.
     pub silence_ns: u64,
     /// The same before anything is written, and while a run is being stored.
     pub answer_ns: u64,
     /// The same while test files are made and filled: a rank blocked by its disk
-    /// still sends heartbeats ([`Pulse`]).
+    /// still sends heartbeats ([`Heartbeat`]).
     pub preparing_ns: u64,
     /// A host without completed operations for this long has lost its disk.
     pub stall_ns: u64,
@@ -64,11 +64,11 @@ pub struct Patience {
     pub record_ns: u64,
 }
 
-impl Patience {
+impl Timeouts {
     /// For ranks without a thread that sends heartbeats while their disk blocks them.
     #[must_use]
-    pub fn without_pulse(self) -> Patience {
-        Patience {
+    pub fn without_heartbeat(self) -> Timeouts {
+        Timeouts {
             answer_ns: 8 * S,
             preparing_ns: 30 * S,
             ..self
@@ -76,9 +76,9 @@ impl Patience {
     }
 }
 
-impl Default for Patience {
-    fn default() -> Patience {
-        Patience {
+impl Default for Timeouts {
+    fn default() -> Timeouts {
+        Timeouts {
             silence_ns: 5 * S,
             answer_ns: 6 * S,
             preparing_ns: 6 * S,
@@ -93,11 +93,11 @@ impl Default for Patience {
 /// call. Then another thread sends heartbeats; a stopped or
 /// dead process is silent all the same. While a rank measures, it must poll itself.
 #[derive(Clone, Debug, Default)]
-pub struct Pulse {
+pub struct Heartbeat {
     is_needed: Arc<AtomicBool>,
 }
 
-impl Pulse {
+impl Heartbeat {
     /// Whether the others expect heartbeats.
     #[must_use]
     pub fn is_needed(&self) -> bool {
@@ -133,12 +133,12 @@ pub struct Settings {
     /// A unique id of the group; that of rank 0 counts.
     pub group: String,
     /// Time limits for other ranks.
-    pub patience: Patience,
+    pub patience: Timeouts,
 }
 
 /// How a rank may end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closing {
+pub enum Shutdown {
     /// All ranks end together.
     Together,
     /// A rank does not respond: an orderly end would wait for it.
@@ -153,7 +153,7 @@ pub struct Member<C> {
     /// It was told to end, and perhaps the others too: MPI kills a process that sends to
     /// one that is gone, so nothing is sent before the results are stored.
     is_ending: Cell<bool>,
-    pulse: Pulse,
+    heartbeat: Heartbeat,
     /// Queue for rank 0, in order, and the number of pieces sent since it was last heard from.
     waiting: RefCell<VecDeque<Vec<u8>>>,
     unheard: Cell<usize>,
@@ -170,15 +170,15 @@ impl<C: Carrier> Member<C> {
     /// A rank with this carrier. `clock` is the one that the use case reads as well.
     #[must_use]
     pub fn new(carrier: C, clock: Box<dyn Clock>, settings: Settings) -> Member<C> {
-        let pulse = Pulse::default();
-        pulse.set(true);
+        let heartbeat = Heartbeat::default();
+        heartbeat.set(true);
         let state = State::new(carrier.size() as usize);
         Member {
             carrier,
             clock,
             settings,
             is_ending: Cell::new(false),
-            pulse,
+            heartbeat,
             waiting: RefCell::default(),
             unheard: Cell::new(0),
             state: RefCell::new(state),
@@ -187,7 +187,7 @@ impl<C: Carrier> Member<C> {
 
     /// Whether it leads.
     #[must_use]
-    pub fn leads(&self) -> bool {
+    pub fn is_leader(&self) -> bool {
         self.rank() == 0
     }
 
@@ -199,14 +199,14 @@ impl<C: Carrier> Member<C> {
 
     /// The heartbeat state for another thread.
     #[must_use]
-    pub fn pulse(&self) -> Pulse {
-        self.pulse.clone()
+    pub fn heartbeat(&self) -> Heartbeat {
+        self.heartbeat.clone()
     }
 
     /// Tells the others that this rank cannot go on.
-    pub fn tell_failure(&self, failure: &Failure) {
-        self.pulse.set(false);
-        if self.leads() {
+    pub fn report_failure(&self, failure: &Failure) {
+        self.heartbeat.set(false);
+        if self.is_leader() {
             self.to_all(&Message::Abort);
             return;
         }
@@ -243,13 +243,13 @@ impl<C: Carrier> Member<C> {
     }
 
     /// All work is done: sleeps until rank 0 ends all ranks together.
-    pub fn close(&self) -> Closing {
-        self.pulse.set(false);
-        if self.leads() {
+    pub fn close(&self) -> Shutdown {
+        self.heartbeat.set(false);
+        if self.is_leader() {
             self.to_all(&Message::End);
         }
         let began_ns = self.clock.now_ns();
-        while !self.leads() {
+        while !self.is_leader() {
             self.look();
             let state = self.state.borrow();
             if state.is_at_end || state.gone[0].is_some() {
@@ -268,17 +268,17 @@ impl<C: Carrier> Member<C> {
         }
         let state = self.state.borrow();
         let is_unanswered = state.gone.iter().flatten().any(|gone| !gone.answers);
-        if is_unanswered && !self.leads() {
+        if is_unanswered && !self.is_leader() {
             std::thread::sleep(LAST_GRACE);
         }
         match is_unanswered {
-            true => Closing::WithoutAll,
-            false => Closing::Together,
+            true => Shutdown::WithoutAll,
+            false => Shutdown::Together,
         }
     }
 
     fn send(&self, to: u32, message: &Message) {
-        if self.leads() || to != 0 {
+        if self.is_leader() || to != 0 {
             return self.carrier.send(to, message.to_bytes());
         }
         self.waiting.borrow_mut().push_back(message.to_bytes());
@@ -313,7 +313,9 @@ impl<C: Carrier> Member<C> {
                 self.unheard.set(0);
                 self.hand_over(usize::MAX);
             }
-            self.state.borrow_mut().heard(from, self.clock.now_ns());
+            self.state
+                .borrow_mut()
+                .mark_alive(from, self.clock.now_ns());
             match Message::from_bytes(&bytes) {
                 Some(Message::Ping { number }) => {
                     let wall = self.clock.wall();
@@ -329,7 +331,7 @@ impl<C: Carrier> Member<C> {
         let is_due = last_ns == 0 || now_ns.saturating_sub(last_ns) >= BEAT_EVERY_NS;
         if is_due && !self.is_ending.get() {
             self.state.borrow_mut().beat_ns = now_ns.max(1);
-            match self.leads() {
+            match self.is_leader() {
                 true => self.to_all(&Message::Beat),
                 false => self.send(0, &Message::Beat),
             }
@@ -339,7 +341,7 @@ impl<C: Carrier> Member<C> {
     /// A signal came: nothing more is sent before the results are stored.
     fn ends(&self) {
         self.is_ending.set(true);
-        self.pulse.set(false);
+        self.heartbeat.set(false);
     }
 
     /// Sleeps briefly; even less while clocks are being compared.
@@ -347,7 +349,7 @@ impl<C: Carrier> Member<C> {
         let pinged_ns = self.state.borrow().pinged_ns;
         let is_over = |pinged_ns| self.clock.now_ns() > pinged_ns + ATTENTIVE_NS;
         match pinged_ns {
-            Some(pinged_ns) if !is_over(pinged_ns) => self.stay_awake(pinged_ns),
+            Some(pinged_ns) if !is_over(pinged_ns) => self.keep_polling(pinged_ns),
             _ => std::thread::sleep(LOOK_EVERY),
         }
     }
@@ -355,7 +357,7 @@ impl<C: Carrier> Member<C> {
     /// Waits between polls for the answer to a message sent at `since_ns`: an immediate
     /// answer is seen immediately, and if the processors are busy with other
     /// work, they get to it.
-    fn stay_awake(&self, since_ns: u64) {
+    fn keep_polling(&self, since_ns: u64) {
         match self.clock.now_ns().saturating_sub(since_ns) < AWAKE_NS {
             true => std::hint::spin_loop(),
             false => std::thread::sleep(NAP),
@@ -385,13 +387,13 @@ impl<C: Carrier> Member<C> {
             if done(&state) {
                 return Ok(());
             }
-            let is_alone = !self.leads() && state.gone[0].is_some();
+            let is_alone = !self.is_leader() && state.gone[0].is_some();
             if is_alone || state.is_aborted || state.is_at_end {
                 return Err(aborted());
             }
             let now_ns = self.clock.now_ns();
-            if let Some(rank) = state.silent(self.leads(), began_ns, now_ns, silence_ns) {
-                let why = says_nothing(silence_ns);
+            if let Some(rank) = state.silent(self.is_leader(), began_ns, now_ns, silence_ns) {
+                let why = is_silent(silence_ns);
                 let text = format!("{} {why}", state.name_of(rank));
                 state.is_lost(rank, why);
                 return Err(Failure::new(
@@ -422,7 +424,7 @@ impl<C: Carrier> Member<C> {
 }
 
 /// The message about a silent rank.
-fn says_nothing(silence_ns: u64) -> String {
+fn is_silent(silence_ns: u64) -> String {
     format!("says nothing for {} s", silence_ns / S)
 }
 

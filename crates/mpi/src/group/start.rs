@@ -6,7 +6,7 @@ use crate::clock::{Comparison, ROUND_TRIPS};
 use crate::message::Message;
 use std::time::Duration;
 use stripewise_campaign::{Context, Exit, Failure, Outcome};
-use stripewise_conductor::start::{Agreed, ClockOffset, Waiting};
+use stripewise_conductor::start::{ClockOffset, StartAgreement, WaitContext};
 use stripewise_results::GroupRecord;
 use stripewise_units::WallTime;
 
@@ -19,10 +19,14 @@ const COMPARING_NS: u64 = S;
 
 impl<C: Carrier> Member<C> {
     /// Reports that everything is open here, and returns the agreement from rank 0.
-    pub(super) fn agreed_start(&self, waiting: &Waiting<'_>, run: u32) -> Outcome<Agreed> {
+    pub(super) fn agreed_start(
+        &self,
+        waiting: &WaitContext<'_>,
+        run: u32,
+    ) -> Outcome<StartAgreement> {
         let (context, preparing_ns) = (waiting.context, self.settings.patience.preparing_ns);
-        if self.leads() {
-            return self.lead_start(waiting, run);
+        if self.is_leader() {
+            return self.coordinate_start(waiting, run);
         }
         self.send(
             0,
@@ -38,7 +42,7 @@ impl<C: Carrier> Member<C> {
         Ok(go.map(|go| go.1).unwrap_or_default())
     }
 
-    fn lead_start(&self, waiting: &Waiting<'_>, run: u32) -> Outcome<Agreed> {
+    fn coordinate_start(&self, waiting: &WaitContext<'_>, run: u32) -> Outcome<StartAgreement> {
         let context = waiting.context;
         if !self.losses().is_empty() {
             return Err(Failure::new(
@@ -75,7 +79,7 @@ impl<C: Carrier> Member<C> {
         let in_ns = START_IN_NS + PER_RANK_NS * u64::from(self.carrier.size());
         let at = WallTime(self.clock.wall().ns() + in_ns);
         let hosts = self.state.borrow().names();
-        let of_rank = |rank: u32, offset: ClockOffset| Agreed {
+        let of_rank = |rank: u32, offset: ClockOffset| StartAgreement {
             at: Some(at.shifted(offset.offset_ns)),
             clock: Some(offset),
             group: Some(self.group(rank, &hosts)),
@@ -124,7 +128,7 @@ impl<C: Carrier> Member<C> {
         let began_ns = self.clock.now_ns();
         for _ in 0..ROUND_TRIPS {
             let number = self.state.borrow_mut().next_ping();
-            let (asked, asked_ns) = (self.clock.wall(), self.clock.now_ns());
+            let (sent_at, sent_ns) = (self.clock.wall(), self.clock.now_ns());
             self.send(rank, &Message::Ping { number });
             let other = loop {
                 self.look();
@@ -140,9 +144,9 @@ impl<C: Carrier> Member<C> {
                 if is_late || context.signal().is_some() {
                     return comparison.offset();
                 }
-                self.stay_awake(asked_ns);
+                self.keep_polling(sent_ns);
             };
-            comparison.add(asked, self.clock.wall(), other);
+            comparison.add(sent_at, self.clock.wall(), other);
         }
         comparison.offset()
     }

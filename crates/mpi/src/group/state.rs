@@ -1,13 +1,13 @@
 //! What a rank has received from the others.
 
 use crate::message::Message;
-use crate::places::Places;
+use crate::places::HostTargets;
 use crate::runs::Runs;
 use serde_json::Value;
 use std::collections::VecDeque;
 use stripewise_campaign::{Exit, Failure};
-use stripewise_conductor::host_group::{Aim, Step};
-use stripewise_conductor::start::{Agreed, ClockOffset, MeasuredPlace};
+use stripewise_conductor::host_group::{Step, TargetUse};
+use stripewise_conductor::start::{ClockOffset, MeasuredPlace, StartAgreement};
 use stripewise_units::{Hint, WallTime};
 use stripewise_workload::Request;
 
@@ -28,7 +28,7 @@ pub(super) struct Checked {
 
 /// Why a rank no longer takes part.
 #[derive(Clone, Debug)]
-pub(super) struct Gone {
+pub(super) struct Departure {
     pub(super) why: String,
     /// It reported that itself, and still answers.
     pub(super) answers: bool,
@@ -46,16 +46,16 @@ struct RankFailure {
 #[derive(Default)]
 pub(super) struct State {
     /// When each rank was last heard from; 0 for never.
-    pub(super) heard_ns: Vec<u64>,
+    pub(super) last_heard_ns: Vec<u64>,
     /// When this rank last sent a heartbeat.
     pub(super) beat_ns: u64,
     pub(super) greetings: Vec<Option<Greeting>>,
     pub(super) checked: Vec<Option<Checked>>,
-    pub(super) request: Option<(Request, Places)>,
+    pub(super) request: Option<(Request, HostTargets)>,
     /// For a command that decides from result to result: its targets as rank 0 read them,
     /// its aim, and the pending runs.
-    pub(super) targets: Option<(Vec<String>, Places)>,
-    pub(super) aim: Option<Aim>,
+    pub(super) targets: Option<(Vec<String>, HostTargets)>,
+    pub(super) aim: Option<TargetUse>,
     pub(super) steps: VecDeque<Step>,
     /// What each rank found by itself.
     pub(super) found: Vec<Option<Value>>,
@@ -63,7 +63,7 @@ pub(super) struct State {
     /// Number of the current run, and the run that each rank is ready for.
     pub(super) run: u32,
     pub(super) ready: Vec<Option<u32>>,
-    pub(super) go: Option<(u32, Agreed)>,
+    pub(super) go: Option<(u32, StartAgreement)>,
     /// Number of clock queries so far, and unprocessed answers. Numbers are not
     /// reused, so a late answer cannot match a later query.
     pings: u32,
@@ -74,9 +74,9 @@ pub(super) struct State {
     pub(super) stop: Option<WallTime>,
     /// The group gives up: a rank failed.
     pub(super) is_aborted: bool,
-    pub(super) gone: Vec<Option<Gone>>,
+    pub(super) gone: Vec<Option<Departure>>,
     /// Failures not handled yet.
-    told: Vec<RankFailure>,
+    reported: Vec<RankFailure>,
     /// Number of runs that rank 0 has finished with.
     pub(super) runs_over: u32,
     pub(super) is_at_end: bool,
@@ -87,7 +87,7 @@ pub(super) struct State {
 impl State {
     pub(super) fn new(size: usize) -> State {
         State {
-            heard_ns: vec![0; size],
+            last_heard_ns: vec![0; size],
             greetings: vec![None; size],
             checked: vec![None; size],
             found: vec![None; size],
@@ -99,9 +99,9 @@ impl State {
         }
     }
 
-    pub(super) fn heard(&mut self, from: u32, now_ns: u64) {
-        if let Some(heard_ns) = self.heard_ns.get_mut(from as usize) {
-            *heard_ns = now_ns.max(1);
+    pub(super) fn mark_alive(&mut self, from: u32, now_ns: u64) {
+        if let Some(last_heard_ns) = self.last_heard_ns.get_mut(from as usize) {
+            *last_heard_ns = now_ns.max(1);
         }
     }
 
@@ -127,7 +127,7 @@ impl State {
             }
             Message::Request { request, places } => self.request = Some((*request, places)),
             Message::Targets { texts, places } => self.targets = Some((texts, places)),
-            Message::Aim { aim } => self.aim = Some(*aim),
+            Message::TargetUse { aim } => self.aim = Some(*aim),
             Message::Step { step } => self.steps.push_back(*step),
             Message::Found { document } => self.found[rank] = Some(document),
             Message::Proceed => self.may_proceed = true,
@@ -148,12 +148,12 @@ impl State {
                     error_ns,
                 });
                 let (at, group) = (Some(at), Some(group));
-                self.go = Some((run, Agreed { at, clock, group }));
+                self.go = Some((run, StartAgreement { at, clock, group }));
             }
             Message::Interval { run, jobs } => self.runs.interval(run, rank, jobs),
             Message::Stop { at } => self.stop = Some(at),
             Message::Record { run, record } => self.runs.record(run, rank, *record),
-            Message::Failed { text, hint, exit } => self.told.push(RankFailure {
+            Message::Failed { text, hint, exit } => self.reported.push(RankFailure {
                 rank,
                 text,
                 hint,
@@ -206,49 +206,51 @@ impl State {
     /// A rank that is overdue: rank 0 expects all others, the others expect rank 0.
     pub(super) fn silent(
         &self,
-        leads: bool,
+        leader: bool,
         began_ns: u64,
         now_ns: u64,
         silence_ns: u64,
     ) -> Option<usize> {
         let is_silent = |rank: &usize| {
-            let last_ns = self.heard_ns[*rank].max(began_ns);
+            let last_ns = self.last_heard_ns[*rank].max(began_ns);
             self.gone[*rank].is_none() && now_ns.saturating_sub(last_ns) > silence_ns
         };
-        match leads {
-            true => (1..self.heard_ns.len()).find(is_silent),
+        match leader {
+            true => (1..self.last_heard_ns.len()).find(is_silent),
             false => Some(0).filter(is_silent),
         }
     }
 
     /// A rank no longer answers.
     pub(super) fn is_lost(&mut self, rank: usize, why: String) {
-        self.gone[rank] = Some(Gone {
+        self.gone[rank] = Some(Departure {
             why,
             answers: false,
         });
     }
 
     pub(super) fn has_failures(&self) -> bool {
-        !self.told.is_empty()
+        !self.reported.is_empty()
     }
 
     /// Whether all ranks have reported, or failed.
-    pub(super) fn all_answered<T>(&self, said: &[Option<T>]) -> bool {
-        let failed = |rank: usize| self.told.iter().any(|told| told.rank == rank);
-        let mut said = said.iter().enumerate().skip(1);
-        said.all(|(rank, said)| said.is_some() || failed(rank) || self.gone[rank].is_some())
+    pub(super) fn all_answered<T>(&self, reported_text: &[Option<T>]) -> bool {
+        let failed = |rank: usize| self.reported.iter().any(|reported| reported.rank == rank);
+        let mut reported_text = reported_text.iter().enumerate().skip(1);
+        reported_text.all(|(rank, reported_text)| {
+            reported_text.is_some() || failed(rank) || self.gone[rank].is_some()
+        })
     }
 
     /// The reports of failed ranks, one line each, as one failure. Those ranks no longer take
     /// part.
     pub(super) fn failure(&mut self) -> Option<Failure> {
-        let told = std::mem::take(&mut self.told);
-        let first = told.first()?.clone();
-        let lines = told.into_iter().map(|told| {
-            let line = format!("{}: {}", self.name_of(told.rank), told.text);
-            self.gone[told.rank] = Some(Gone {
-                why: told.text,
+        let reported = std::mem::take(&mut self.reported);
+        let first = reported.first()?.clone();
+        let lines = reported.into_iter().map(|reported| {
+            let line = format!("{}: {}", self.name_of(reported.rank), reported.text);
+            self.gone[reported.rank] = Some(Departure {
+                why: reported.text,
                 answers: true,
             });
             line

@@ -27,7 +27,7 @@ fn led<T: Send>(
     group.each(ranks, &|member, own| {
         let ended = one(member, own, ranks, &lead);
         if let Err(failure) = &ended {
-            member.tell_failure(failure);
+            member.report_failure(failure);
         }
         member.close();
         let runs = own.store.list(&Filter::default()).unwrap().len();
@@ -44,19 +44,19 @@ fn one<C: Carrier + 'static, T>(
     ranks: &[Rank],
     lead: impl Fn(&mut Own, String, Rc<dyn HostGroup>) -> Outcome<T>,
 ) -> Outcome<Option<T>> {
-    let leads = Rc::clone(member) as Rc<dyn HostGroup>;
-    if !member.leads() {
+    let leader = Rc::clone(member) as Rc<dyn HostGroup>;
+    if !member.is_leader() {
         follow(
             &own.context,
             &mut own.store,
             &Permissions::default(),
-            &leads,
+            &leader,
         )?;
         return Ok(None);
     }
     let read = (vec!["{target}".to_owned()], places(ranks));
     let target = member.targets(&own.context, Some(read))?.remove(0);
-    lead(own, target, leads).map(Some)
+    lead(own, target, leader).map(Some)
 }
 
 /// Total operations in flight over all hosts, for each step.
@@ -69,12 +69,12 @@ fn in_flight(run: &RunRecord) -> u64 {
 fn a_ladder_doubles_what_all_hosts_have_in_flight_and_the_answer_is_the_arrays() {
     let group = Group::new();
     let ranks = hosts("sim:raid10-10k");
-    let came = led(&group, &ranks, |own, target, leads| {
+    let received = led(&group, &ranks, |own, target, leader| {
         let options = BenchOptions {
             series: vec![SeriesKind::RandomRead],
             step_ns: Some(S / 5),
             time_ns: Some(4 * S),
-            group: Some(leads),
+            group: Some(leader),
             ..BenchOptions::of(target)
         };
         let plan = planned(&options)?;
@@ -87,7 +87,7 @@ fn a_ladder_doubles_what_all_hosts_have_in_flight_and_the_answer_is_the_arrays()
         )?;
         benched.ended.map(|()| benched.records)
     });
-    let records = came[0].0.as_ref().unwrap();
+    let records = received[0].0.as_ref().unwrap();
     let climbed: Vec<u64> = (records.iter())
         .filter(|run| run.answer_block.is_none())
         .map(in_flight)
@@ -106,7 +106,10 @@ fn a_ladder_doubles_what_all_hosts_have_in_flight_and_the_answer_is_the_arrays()
     }
     // Each host stores its own runs, and the first one also the combined ones.
     let runs = records.len();
-    assert_eq!([came[0].1, came[1].1, came[2].1], [2 * runs, runs, runs]);
+    assert_eq!(
+        [received[0].1, received[1].1, received[2].1],
+        [2 * runs, runs, runs]
+    );
     let document = documents::document(records.clone());
     let series = &document.series[0];
     assert!(series.steps.iter().all(|step| step.threads % 3 == 0));
@@ -117,7 +120,7 @@ fn a_ladder_doubles_what_all_hosts_have_in_flight_and_the_answer_is_the_arrays()
 fn an_experiment_compares_levels_by_what_all_hosts_do() {
     let group = Group::new();
     let ranks = hosts("sim:raid10-10k");
-    let came = led(&group, &ranks, |own, target, leads| {
+    let received = led(&group, &ranks, |own, target, leader| {
         let options = AlignOptions {
             target,
             design: DesignOptions {
@@ -128,25 +131,25 @@ fn an_experiment_compares_levels_by_what_all_hosts_do() {
             measuring: ExperimentOptions {
                 blocks: Some(10),
                 step_ns: Some(S / 5),
-                group: Some(leads),
+                group: Some(leader),
                 ..ExperimentOptions::default()
             },
             ..AlignOptions::default()
         };
-        let sitting = align(
+        let session = align(
             &own.context,
             &mut own.store,
             &options,
             &Permissions::default(),
         )?;
-        sitting.ended?;
-        Ok(sitting.answer.expect("blocks were finished").records)
+        session.ended?;
+        Ok(session.answer.expect("blocks were finished").records)
     });
-    let records = came[0].0.as_ref().unwrap();
+    let records = received[0].0.as_ref().unwrap();
     assert!(records.len() >= 20, "{}", records.len());
     for run in records {
         assert_eq!(run.merged.as_ref().unwrap().hosts.len(), 3);
         assert!(run.experiment.is_some());
     }
-    assert_eq!(came[1].1, records.len());
+    assert_eq!(received[1].1, records.len());
 }

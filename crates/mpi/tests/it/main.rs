@@ -2,7 +2,7 @@
 
 mod leading;
 mod mpirun;
+mod multi_host;
 mod ranks;
-mod together;
 #[path = "../../../../tests/support/wait.rs"]
 mod wait;

@@ -62,9 +62,10 @@ impl Desk {
     /// The single printed document.
     fn json(&self, words: &[&str]) -> serde_json::Value {
         let output = self.run(&[words, &["--json"]].concat());
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{said}");
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
+        let reported_text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{reported_text}");
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {reported_text}"))
     }
 }
 
@@ -115,13 +116,16 @@ fn a_missing_target_is_one_line_and_nothing_is_written() {
         "2s",
     ];
     let output = desk.run(&words);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    let lines: Vec<&str> = said
+    let reported_text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{reported_text}");
+    let lines: Vec<&str> = reported_text
         .lines()
         .filter(|line| line.contains("2.data"))
         .collect();
-    assert!(lines.len() == 1 && lines[0].contains(":2: "), "{said}");
+    assert!(
+        lines.len() == 1 && lines[0].contains(":2: "),
+        "{reported_text}"
+    );
     for rank in [0, 1, 3] {
         let content = std::fs::read(desk.path().join(format!("{rank}.data"))).unwrap();
         assert!(content == vec![1; 1 << 20], "not a byte was written");
@@ -164,14 +168,14 @@ fn a_rank_that_stands_still_is_named_and_nobody_hangs() {
     };
     kill("-STOP");
     let (output, _) = ended(child);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let reported_text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        said.contains(":2 says nothing for 5 s; all hosts stop"),
-        "{said}"
+        reported_text.contains(":2 says nothing for 5 s; all hosts stop"),
+        "{reported_text}"
     );
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect(&said);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect(&reported_text);
     let run = &document["runs"][0];
-    assert_eq!(run["status"], "partial", "{said}");
+    assert_eq!(run["status"], "partial", "{reported_text}");
     assert!(count(&run["jobs"][0]["outcome"]["operations"]) > 0);
 }
 
@@ -186,13 +190,13 @@ fn a_killed_rank_is_named_with_the_instant_and_nothing_is_lost() {
     let status = Command::new("kill").args(["-KILL", &pid]).status();
     assert!(status.unwrap().success());
     let (output, _) = ended(child);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let reported_text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!((0..4).all(|rank| desk.path().join(format!("{rank}.db")).exists()));
     // mpirun gives the others a second: on a busy machine, rank 0 may not finish,
     // and `merge --partial` of the stores gives the same result.
     if let Ok(document) = serde_json::from_slice::<serde_json::Value>(&output.stdout) {
         let run = &document["runs"][0];
-        assert_eq!(run["status"], "partial", "{said}");
+        assert_eq!(run["status"], "partial", "{reported_text}");
         let because = run["partial_because"].as_str().unwrap();
         assert!(
             because.contains(":2: nothing more was heard of it"),
@@ -234,12 +238,13 @@ fn bench_and_align_run_on_all_hosts() {
     ];
     for words in cases {
         let output = desk.run(&[words, &["--json"]].concat());
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let reported_text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(
             matches!(output.status.code(), Some(0 | 1)),
-            "{words:?}: {said}"
+            "{words:?}: {reported_text}"
         );
-        let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect(&said);
+        let document: serde_json::Value =
+            serde_json::from_slice(&output.stdout).expect(&reported_text);
         assert!(document.is_object(), "{words:?}");
     }
 }
@@ -265,16 +270,16 @@ fn each_host_verifies_its_own_target() {
         "--json",
     ];
     let output = desk.run(&words);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect(&said);
+    let reported_text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect(&reported_text);
     let hosts = document.as_array().expect("a list of hosts");
-    assert_eq!(hosts.len(), 4, "{said}");
+    assert_eq!(hosts.len(), 4, "{reported_text}");
     for (rank, host) in hosts.iter().enumerate() {
         assert_eq!(host["verdict"], "passed", "{host}");
         let name = host["targets"][0]["name"].as_str().unwrap();
         assert!(name.contains(&format!("data-{rank}")), "{name}");
     }
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(output.status.code(), Some(0), "{reported_text}");
 }
 
 /// Waits until the rank with this store has stored intervals with operations; returns its process.
@@ -287,7 +292,7 @@ fn has_measured(store: &Path) -> Option<()> {
     let store = Store::open_read_only(store).ok()?;
     let runs = store.list(&Filter::default()).ok()?;
     let intervals = store.load_intervals(&runs.first()?.id, 0).ok()?;
-    let worked = |kept: &StoredInterval| kept.interval.read_operations > 0;
+    let worked = |stored: &StoredInterval| stored.interval.read_operations > 0;
     intervals.iter().any(worked).then_some(())
 }
 

@@ -8,12 +8,14 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use stripewise_campaign::merge::merge_parts;
-use stripewise_campaign::run::{Beside, Ran, run};
+use stripewise_campaign::run::{RunExtras, RunResult, run};
 use stripewise_campaign::{
     Clock, Context, Event, FileSystemSize, Interrupt, Observer, Outcome, Permissions, Surroundings,
 };
 use stripewise_lab::hosts::HostPart;
-use stripewise_mpi::{Carrier, Closing, Member, Message, Patience, Places, Pulse, Settings};
+use stripewise_mpi::{
+    Carrier, Heartbeat, HostTargets, Member, Message, Settings, Shutdown, Timeouts,
+};
 use stripewise_results::{RunRecord, Status};
 use stripewise_store::Store;
 use stripewise_units::WallTime;
@@ -25,13 +27,13 @@ const NEVER_NS: u64 = 300 * S;
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// Messages from every rank to every rank, in order.
-type Post = Arc<Mutex<Vec<VecDeque<(u32, Vec<u8>)>>>>;
+type MessageQueue = Arc<Mutex<Vec<VecDeque<(u32, Vec<u8>)>>>>;
 
 /// Carries messages until its rank falls silent.
 pub struct Memory {
     rank: u32,
     size: u32,
-    post: Post,
+    post: MessageQueue,
     time: Arc<Time>,
     /// It sends and receives nothing more after sending this many intervals.
     intervals_left: AtomicU32,
@@ -62,7 +64,7 @@ impl Carrier for Memory {
             let left = self.intervals_left.fetch_sub(1, Ordering::Relaxed) - 1;
             self.is_silent.store(left == 0, Ordering::Relaxed);
         }
-        self.time.heard(self.rank);
+        self.time.mark_alive(self.rank);
         self.post.lock().unwrap()[to as usize].push_back((self.rank, bytes));
     }
 
@@ -114,7 +116,7 @@ impl Time {
         pace.now_ns
     }
 
-    fn heard(&self, rank: u32) {
+    fn mark_alive(&self, rank: u32) {
         let mut pace = self.0.lock().unwrap();
         pace.unheard.remove(&rank);
         pace.go_on();
@@ -123,7 +125,7 @@ impl Time {
     /// The rank is done, and sends nothing more.
     fn is_done(&self, rank: u32) {
         self.0.lock().unwrap().talkers.remove(&rank);
-        self.heard(rank);
+        self.mark_alive(rank);
     }
 }
 
@@ -171,7 +173,7 @@ struct Notes {
 }
 
 impl Observer for Notes {
-    fn hear(&self, event: &Event<'_>) {
+    fn on_event(&self, event: &Event<'_>) {
         match event {
             Event::Note { text, .. } => self.texts.lock().unwrap().push((*text).to_owned()),
             Event::Plan { text } if text.starts_with("Target: ") => {
@@ -227,7 +229,7 @@ impl Rank {
     }
 
     /// Whether the others receive messages from it while it runs.
-    fn is_heard(&self) -> bool {
+    fn is_alive(&self) -> bool {
         self.has_pulse && !self.is_silent && !self.falls_silent
     }
 }
@@ -240,7 +242,7 @@ pub struct Came {
     pub parts: Vec<Vec<HostPart>>,
     /// On rank 0: the merged records.
     pub merged: Option<Vec<RunRecord>>,
-    pub closing: Closing,
+    pub closing: Shutdown,
 }
 
 /// The request of all: each rank has its own target through the map `{target}`.
@@ -262,14 +264,14 @@ pub fn request(workload: &Workload, repetitions: u32) -> Request {
 /// A group of ranks, and the directory of their stores.
 pub struct Group {
     pub directory: tempfile::TempDir,
-    pub patience: Patience,
+    pub patience: Timeouts,
 }
 
 impl Group {
     pub fn new() -> Group {
         Group {
             directory: tempfile::tempdir().unwrap(),
-            patience: Patience {
+            patience: Timeouts {
                 silence_ns: NEVER_NS,
                 answer_ns: NEVER_NS,
                 preparing_ns: NEVER_NS,
@@ -294,18 +296,18 @@ impl Group {
     /// All run the same concurrently.
     pub fn run(&self, ranks: &[Rank], request: &Request) -> Vec<Came> {
         self.each(ranks, &|member, own| {
-            let read = member.leads().then(|| (request.clone(), places(ranks)));
-            came(member, own, read)
+            let read = member.is_leader().then(|| (request.clone(), places(ranks)));
+            received(member, own, read)
         })
     }
 
     /// Each rank does this, concurrently.
     pub fn each<T: Send>(&self, ranks: &[Rank], work: &Work<'_, T>) -> Vec<T> {
-        let post: Post = Arc::new(Mutex::new(vec![VecDeque::new(); ranks.len()]));
+        let post: MessageQueue = Arc::new(Mutex::new(vec![VecDeque::new(); ranks.len()]));
         let is_silence_judged = ranks
             .iter()
-            .any(|rank| !rank.is_heard() || rank.held_up_ns > 0);
-        let talkers = (0..).zip(ranks).filter(|(_, rank)| rank.is_heard());
+            .any(|rank| !rank.is_alive() || rank.held_up_ns > 0);
+        let talkers = (0..).zip(ranks).filter(|(_, rank)| rank.is_alive());
         let talkers = talkers.map(|(number, _)| number);
         let time = Arc::new(Time::of(match is_silence_judged {
             true => talkers.collect(),
@@ -339,8 +341,8 @@ impl Group {
             let ranks = ranks.iter().enumerate();
             let threads = ranks.map(|(number, rank)| scope.spawn(move || of_rank(number, rank)));
             let threads: Vec<_> = threads.collect();
-            let came = threads.into_iter().map(|thread| thread.join().unwrap());
-            came.collect()
+            let received = threads.into_iter().map(|thread| thread.join().unwrap());
+            received.collect()
         })
     }
 }
@@ -356,7 +358,7 @@ pub struct Own {
 }
 
 /// The map of all ranks.
-pub fn places(ranks: &[Rank]) -> Places {
+pub fn places(ranks: &[Rank]) -> HostTargets {
     let mut text = "[hosts]\n".to_owned();
     for rank in ranks {
         let line = format!("{} = \"{}\"\n", rank.host, rank.target);
@@ -364,7 +366,7 @@ pub fn places(ranks: &[Rank]) -> Places {
             text += &line;
         }
     }
-    Places::from_toml(&text).unwrap()
+    HostTargets::from_toml(&text).unwrap()
 }
 
 fn one<T>(
@@ -372,7 +374,7 @@ fn one<T>(
     rank: &Rank,
     carrier: Memory,
     clock: Wrong,
-    patience: Patience,
+    patience: Timeouts,
     work: &Work<'_, T>,
 ) -> T {
     let time = Arc::clone(&clock.time);
@@ -408,14 +410,14 @@ fn one<T>(
         store,
         notes,
     };
-    let pulse = member.pulse();
+    let heartbeat = member.heartbeat();
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let (bytes, to) = Pulse::beats(number, size);
+            let (bytes, to) = Heartbeat::beats(number, size);
             while !is_over.load(Ordering::Relaxed) {
-                if rank.is_heard() && pulse.is_needed() {
-                    time.heard(number);
+                if rank.is_alive() && heartbeat.is_needed() {
+                    time.mark_alive(number);
                     let mut post = post.lock().unwrap();
                     (to.clone())
                         .for_each(|to| post[to as usize].push_back((number, bytes.clone())));
@@ -439,7 +441,11 @@ impl Drop for Over<'_> {
     }
 }
 
-fn came(member: &Rc<Member<Memory>>, own: &mut Own, read: Option<(Request, Places)>) -> Came {
+fn received(
+    member: &Rc<Member<Memory>>,
+    own: &mut Own,
+    read: Option<(Request, HostTargets)>,
+) -> Came {
     let Own {
         context,
         store,
@@ -447,12 +453,12 @@ fn came(member: &Rc<Member<Memory>>, own: &mut Own, read: Option<(Request, Place
     } = own;
     let ran = ran(context, store, member, read);
     if let Err(failure)
-    | Ok(Ran {
+    | Ok(RunResult {
         ended: Err(failure),
         ..
     }) = &ran
     {
-        member.tell_failure(failure);
+        member.report_failure(failure);
     }
     let parts = member.collected();
     let is_partial = !member.losses().is_empty()
@@ -460,23 +466,23 @@ fn came(member: &Rc<Member<Memory>>, own: &mut Own, read: Option<(Request, Place
             .iter()
             .flatten()
             .any(|part| part.run.status != Status::Complete);
-    let merged = (member.leads() && parts.iter().any(|parts| !parts.is_empty())).then(|| {
+    let merged = (member.is_leader() && parts.iter().any(|parts| !parts.is_empty())).then(|| {
         merge_parts(context, store, parts.clone(), is_partial, None)
             .unwrap()
             .records
     });
     let closing = member.close();
-    let told = notes.texts.lock().unwrap().clone();
+    let reported = notes.texts.lock().unwrap().clone();
     Came {
         ended: match ran {
             Err(failure)
-            | Ok(Ran {
+            | Ok(RunResult {
                 ended: Err(failure),
                 ..
             }) => Err(failure.chain()),
             Ok(ran) => Ok(ran.records),
         },
-        notes: told,
+        notes: reported,
         parts,
         merged,
         closing,
@@ -487,17 +493,17 @@ fn ran(
     context: &Context,
     store: &mut Store,
     member: &Rc<Member<Memory>>,
-    read: Option<(Request, Places)>,
-) -> Outcome<Ran> {
+    read: Option<(Request, HostTargets)>,
+) -> Outcome<RunResult> {
     let request = member.request(context, read)?;
-    let beside = Beside {
+    let extras = RunExtras {
         companion: Some(Rc::clone(member) as Rc<_>),
-        ..Beside::default()
+        ..RunExtras::default()
     };
     // Others use the disk below these files, including other tests.
     let permissions = Permissions {
         busy_ok: true,
         ..Permissions::default()
     };
-    run(context, store, request, &permissions, beside)
+    run(context, store, request, &permissions, extras)
 }

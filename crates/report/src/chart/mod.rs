@@ -171,9 +171,9 @@ pub struct Point {
 
 /// Nine digits, and no decimal point unless needed: integers exactly, others
 /// as precisely as anyone reads them.
-struct Brief(f64);
+struct ShortNumber(f64);
 
-impl Serialize for Brief {
+impl Serialize for ShortNumber {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         /// Integers up to here are exact in an `f64`.
         const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
@@ -187,15 +187,15 @@ impl Serialize for Brief {
 }
 
 fn brief<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    Brief(*value).serialize(serializer)
+    ShortNumber(*value).serialize(serializer)
 }
 
 fn brief_one<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
-    value.map(Brief).serialize(serializer)
+    value.map(ShortNumber).serialize(serializer)
 }
 
 fn briefs<S: Serializer>(span: &Option<[f64; 2]>, serializer: S) -> Result<S::Ok, S::Error> {
-    span.map(|ends| ends.map(Brief)).serialize(serializer)
+    span.map(|ends| ends.map(ShortNumber)).serialize(serializer)
 }
 
 impl Point {

@@ -141,8 +141,8 @@ fn what_of(comparison: &ComparisonRecord) -> Option<&str> {
 /// `64K, random read, 8`: distinguishes the row.
 fn row_name(side: &str, kind: &str, load: &str) -> String {
     let words = [side, kind, load].into_iter();
-    let telling = words.filter(|word| !word.is_empty() && *word != NOTHING_VARIES);
-    telling.collect::<Vec<_>>().join(", ")
+    let detailed_jobs = words.filter(|word| !word.is_empty() && *word != NOTHING_VARIES);
+    detailed_jobs.collect::<Vec<_>>().join(", ")
 }
 
 /// The meaning of the numbers after the kind of I/O.

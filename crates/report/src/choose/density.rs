@@ -2,7 +2,7 @@
 //! long, reads and writes separately, in bins of equal width on a logarithmic
 //! axis.
 
-use super::{ShownJob, axis};
+use super::{DetailedJob, axis};
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
 use stripewise_stats::Histogram;
 use stripewise_units::format_duration;
@@ -15,10 +15,10 @@ const BINS_MAX: usize = 140;
 const OPERATIONS_MIN: u64 = 100;
 const LINES_MAX: usize = 6;
 
-pub(super) fn chart(told: &[ShownJob<'_>]) -> Option<Chart> {
+pub(super) fn chart(jobs_shown: &[DetailedJob<'_>]) -> Option<Chart> {
     let mut lines: Vec<Series> = Vec::new();
     let mut words: Vec<String> = Vec::new();
-    for one in told {
+    for one in jobs_shown {
         let outcome = &one.row.job.outcome;
         let discards = outcome.discard.as_ref().map(|kind| ("discards", kind));
         let kinds = [("reads", &outcome.read), ("writes", &outcome.write)];

@@ -1,6 +1,6 @@
 //! Latency over time: how many operations took how long, in each time slice of a run.
 
-use super::{ShownJob, axis};
+use super::{DetailedJob, axis};
 use crate::chart::{Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::material::{LatencyInterval, LatencyOverTime, Material};
 use std::collections::BTreeMap;
@@ -22,9 +22,9 @@ const ROWS_OF_DECADE: f64 = 8.0;
 
 /// A map for each shown job and each kind of its operations; writes and discards
 /// first, because their latencies have tails.
-pub(super) fn charts(material: &Material, told: &[ShownJob<'_>]) -> Vec<Chart> {
-    let mut wanted: Vec<(&ShownJob<'_>, &LatencyOverTime)> = Vec::new();
-    for one in told {
+pub(super) fn charts(material: &Material, jobs_shown: &[DetailedJob<'_>]) -> Vec<Chart> {
+    let mut wanted: Vec<(&DetailedJob<'_>, &LatencyOverTime)> = Vec::new();
+    for one in jobs_shown {
         let of_row = |latencies: &&LatencyOverTime| {
             latencies.run == one.row.run.id && latencies.job == one.row.job.name
         };

@@ -91,10 +91,10 @@ mod tests {
             assert_eq!(lines.len(), drawn);
             assert_eq!(lines[0].points, [Point::new(5e8, 5.0)]);
             assert!(charts[0].summary.contains("together: "));
-            let is_told = charts[0]
+            let is_noted = charts[0]
                 .summary
                 .contains("4 slowest and the 4 fastest of 20");
-            assert_eq!(is_told, count == 20);
+            assert_eq!(is_noted, count == 20);
             // Rates 0 to 3 and 16 to 19 of twenty: none from the middle.
             let extreme = |line: &crate::chart::Series| {
                 let number: usize = line.name["host".len()..].parse().unwrap();

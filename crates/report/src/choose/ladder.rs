@@ -33,7 +33,7 @@ pub(super) fn charts(ladders: &[NamedSeries<'_>]) -> Vec<Chart> {
             .collect();
         match &of_part[..] {
             [only] => charts.push(load(only)),
-            several => charts.extend(several.chunks(LINES_MAX).map(beside_each_other)),
+            several => charts.extend(several.chunks(LINES_MAX).map(side_by_side_chart)),
         }
     }
     for in_bytes in [false, true] {
@@ -52,7 +52,7 @@ pub(super) fn charts(ladders: &[NamedSeries<'_>]) -> Vec<Chart> {
 }
 
 /// Ladders with one name on several targets, or from several days: one line each.
-fn beside_each_other(ladders: &[&NamedSeries<'_>]) -> Chart {
+fn side_by_side_chart(ladders: &[&NamedSeries<'_>]) -> Chart {
     let first = ladders[0].series;
     let in_bytes = first.is_in_bytes();
     let statistic = first.judged();

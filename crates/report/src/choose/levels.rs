@@ -70,7 +70,7 @@ pub(super) fn charts(
                 .copied()
                 .filter(|row| kind(row) == *kind_of)
                 .collect();
-            let chart_of = Of {
+            let chart_of = LevelsSubject {
                 kind: kind_of,
                 metric: &metric,
                 offsets_vary: offsets_vary(rows),
@@ -97,13 +97,13 @@ fn load(row: &JobRow<'_>, several_blocks: bool) -> String {
 }
 
 /// The subject of a chart of levels.
-struct Of<'a> {
+struct LevelsSubject<'a> {
     kind: &'a str,
     metric: &'a str,
     offsets_vary: bool,
 }
 
-fn chart(of: &Of<'_>, levels: &[String], rows: &[JobRow<'_>]) -> Chart {
+fn chart(of: &LevelsSubject<'_>, levels: &[String], rows: &[JobRow<'_>]) -> Chart {
     let several = distinct(rows.iter().map(JobRow::block_size_bytes)).len() > 1;
     // Small loads first, whatever order they were planned or run in.
     let mut rows = rows.to_vec();

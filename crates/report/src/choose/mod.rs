@@ -75,12 +75,12 @@ pub fn charts(material: &Material) -> Vec<Chart> {
     if !ladders.is_empty() {
         charts.extend(timeline::chart(&material.document.runs));
     }
-    let telling = telling(material, &ladders, &outside);
+    let detailed_jobs = detailed_jobs(material, &ladders, &outside);
     charts.extend(histogram::charts(&outside));
-    charts.extend(percentiles::chart(&telling));
-    charts.extend(density::chart(&telling));
-    charts.extend(time::charts(&telling));
-    charts.extend(heat::charts(material, &telling));
+    charts.extend(percentiles::chart(&detailed_jobs));
+    charts.extend(density::chart(&detailed_jobs));
+    charts.extend(time::charts(&detailed_jobs));
+    charts.extend(heat::charts(material, &detailed_jobs));
     consistency::keep(&mut charts);
     if charts.is_empty() {
         // Anything with a rate has a bar.
@@ -162,9 +162,9 @@ pub fn runs_worth_a_closer_look(material: &Material) -> Vec<String> {
     let mut outside = material.rows_outside_ladders();
     let climbed = climbed(material);
     outside.retain(|row| !climbed.contains(&part_of(row.run)));
-    let mut ids: Vec<String> = telling(material, &ladders, &outside)
+    let mut ids: Vec<String> = detailed_jobs(material, &ladders, &outside)
         .iter()
-        .map(|told| told.row.run.id.clone())
+        .map(|jobs_shown| jobs_shown.row.run.id.clone())
         .collect();
     ids.dedup();
     ids
@@ -172,14 +172,14 @@ pub fn runs_worth_a_closer_look(material: &Material) -> Vec<String> {
 
 /// A job that is shown in detail, with its name among those shown
 /// with it.
-struct ShownJob<'a> {
+struct DetailedJob<'a> {
     name: String,
     /// For a step of a ladder, its role in the answer; `None` for a single run.
     answers: Option<(AnswerReason, String)>,
     row: JobRow<'a>,
 }
 
-impl ShownJob<'_> {
+impl DetailedJob<'_> {
     /// Which step of its ladder this is: `Measured with 8 in flight, the knee:
     /// nothing meets p99 < 5 ms. `; empty for single runs.
     fn sentence(&self) -> String {
@@ -201,12 +201,12 @@ impl ShownJob<'_> {
 
 /// Jobs shown in detail: the answer of each ladder, and single runs
 /// if there are few of them.
-fn telling<'a>(
+fn detailed_jobs<'a>(
     material: &'a Material,
     ladders: &[NamedSeries<'_>],
     outside: &[JobRow<'a>],
-) -> Vec<ShownJob<'a>> {
-    let mut told: Vec<ShownJob<'a>> = Vec::new();
+) -> Vec<DetailedJob<'a>> {
+    let mut jobs_shown: Vec<DetailedJob<'a>> = Vec::new();
     for ladder in ladders.iter().take(SINGLES_MAX + 2) {
         let Some(answer) = ladder.series.answered() else {
             continue;
@@ -216,7 +216,7 @@ fn telling<'a>(
         if let Some(run) = run
             && let Some(job) = run.jobs.first()
         {
-            told.push(ShownJob {
+            jobs_shown.push(DetailedJob {
                 name: ladder.title(),
                 answers: Some((answer.reason, words_of(ladder.series, &answer))),
                 row: JobRow { run, job },
@@ -230,14 +230,15 @@ fn telling<'a>(
             several => names_of_jobs(several).names,
         };
         let singles = names.into_iter().zip(outside.iter().copied());
-        told.extend(singles.map(|(name, row)| ShownJob {
+        jobs_shown.extend(singles.map(|(name, row)| DetailedJob {
             name,
             answers: None,
             row,
         }));
     }
-    told.retain(|told| told.row.latencies().is_some() || told.row.is_mixed());
-    told
+    jobs_shown
+        .retain(|jobs_shown| jobs_shown.row.latencies().is_some() || jobs_shown.row.is_mixed());
+    jobs_shown
 }
 
 /// `with 8 in flight, the most within p99 < 5 ms`. The picture shows one run; if the

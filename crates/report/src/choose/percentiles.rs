@@ -1,6 +1,6 @@
 //! Percentiles on an axis of nines.
 
-use super::{ShownJob, axis};
+use super::{DetailedJob, axis};
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series, nines};
 use stripewise_results::{AnswerReason, JobRow, KindOutcome};
 use stripewise_stats::Histogram;
@@ -23,9 +23,9 @@ const LINES_MAX: usize = 8;
 /// Maximum number of marked points of a line.
 const MARKS_MAX: usize = 8;
 
-pub(super) fn chart(told: &[ShownJob<'_>]) -> Option<Chart> {
+pub(super) fn chart(jobs_shown: &[DetailedJob<'_>]) -> Option<Chart> {
     let mut lines: Vec<Series> = Vec::new();
-    for one in told {
+    for one in jobs_shown {
         for (kind, points) in kinds(&one.row) {
             let name = format!("{}{kind}", one.name_with_place());
             // Marks on a whole curve would hide it.
@@ -42,13 +42,18 @@ pub(super) fn chart(told: &[ShownJob<'_>]) -> Option<Chart> {
     if lines.is_empty() {
         return None;
     }
-    let limits: Vec<_> =
-        super::distinct(told.iter().map(|one| one.row.run.latency_limit.as_deref()));
+    let limits: Vec<_> = super::distinct(
+        jobs_shown
+            .iter()
+            .map(|one| one.row.run.latency_limit.as_deref()),
+    );
     let limit = match &limits[..] {
         [Some(limit)] => limit_mark(limit, &lines),
         _ => None,
     };
-    let places = told.iter().filter_map(|one| Some(one.answers.as_ref()?.0));
+    let places = jobs_shown
+        .iter()
+        .filter_map(|one| Some(one.answers.as_ref()?.0));
     let places: Vec<AnswerReason> = places.collect();
     let answers = |at: &AnswerReason| matches!(at, AnswerReason::Within | AnswerReason::Only);
     let title = match (places.len(), places.iter().all(answers)) {
@@ -59,7 +64,7 @@ pub(super) fn chart(told: &[ShownJob<'_>]) -> Option<Chart> {
              rate where nothing meets the limit"
         }
     };
-    let measured = told.iter().map(|one| match &one.answers {
+    let measured = jobs_shown.iter().map(|one| match &one.answers {
         Some((_, words)) => format!(" {} was measured {words}.", one.name),
         None => String::new(),
     });
@@ -170,14 +175,18 @@ fn of_histogram(histogram: &Histogram) -> Vec<Point> {
         .map(|step| f64::from(step) / f64::from(STEPS_OF_NINE))
         .filter(|place| !is_named(*place))
         .map(|place| 100.0 - 100.0 * 10f64.powf(-place));
-    let mut asked: Vec<f64> = NAMED.into_iter().chain(even).collect();
-    asked.sort_by(f64::total_cmp);
+    let mut requested: Vec<f64> = NAMED.into_iter().chain(even).collect();
+    requested.sort_by(f64::total_cmp);
     let value = |percent: f64| {
         let ns = histogram.percentile(percent)? as f64;
         Some(Point::new(nines(percent), ns)).filter(|point| point.y > 0.0)
     };
     let enough = |percent: &f64| (100.0 - percent) / 100.0 * count >= BEYOND_MIN - 1e-6;
-    let mut points: Vec<Point> = asked.into_iter().filter(enough).filter_map(value).collect();
+    let mut points: Vec<Point> = requested
+        .into_iter()
+        .filter(enough)
+        .filter_map(value)
+        .collect();
     points.extend(slowest(histogram).filter(|slowest| {
         let last = points.last();
         last.is_some_and(|last| last.x < slowest.x)

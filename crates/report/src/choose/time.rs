@@ -1,7 +1,7 @@
 //! A run over time: throughput with its steady window, steps and failures, and
 //! latency below.
 
-use super::{ShownJob, axis};
+use super::{DetailedJob, axis};
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::draw::PERCENTILES;
 use crate::quantity_text::percent;
@@ -18,12 +18,12 @@ const STEP_MIN: f64 = 0.10;
 /// More annotations than this are not legible.
 const MARKS_MAX: usize = 4;
 
-pub(super) fn charts(told: &[ShownJob<'_>]) -> Vec<Chart> {
-    told.iter().filter_map(chart).collect()
+pub(super) fn charts(jobs_shown: &[DetailedJob<'_>]) -> Vec<Chart> {
+    jobs_shown.iter().filter_map(chart).collect()
 }
 
-fn chart(told: &ShownJob<'_>) -> Option<Chart> {
-    let ShownJob { name, row, .. } = told;
+fn chart(jobs_shown: &DetailedJob<'_>) -> Option<Chart> {
+    let DetailedJob { name, row, .. } = jobs_shown;
     let intervals = thinned(whole(&row.job.outcome.intervals));
     if intervals.len() < INTERVALS_MIN || row.run.imported.is_some() {
         return None;
@@ -65,7 +65,7 @@ fn chart(told: &ShownJob<'_>) -> Option<Chart> {
         cautions: Vec::new(),
         name: format!("{}-time", super::slug(name)),
         title: format!("{}: over time", stripewise_units::capitalised(name)),
-        summary: format!("{}{words}", told.sentence()),
+        summary: format!("{}{words}", jobs_shown.sentence()),
         x: axis(
             "Time since the start of measuring",
             Quantity::Time,

@@ -31,7 +31,7 @@ const EVENTS: [&str; 9] = [
 ];
 
 /// One run on the common axis.
-struct Placed<'a> {
+struct PlacedRun<'a> {
     run: &'a RunRecord,
     part: &'a str,
     from_ns: u64,
@@ -108,8 +108,8 @@ pub(super) fn chart(runs: &[RunRecord]) -> Option<Chart> {
 
 /// How busy the host was in each run, and how much of it a hypervisor took: a
 /// point in the middle of each. Simulated runs have none; the panel is left out then.
-fn host_lines(placed: &[Placed<'_>]) -> Vec<Series> {
-    let used = |one: &Placed<'_>| -> Option<[f64; 2]> {
+fn host_lines(placed: &[PlacedRun<'_>]) -> Vec<Series> {
+    let used = |one: &PlacedRun<'_>| -> Option<[f64; 2]> {
         let sum = |of: fn(&ProcessorUse) -> u64| -> f64 {
             one.run.processors.iter().map(|one| of(one) as f64).sum()
         };
@@ -138,7 +138,7 @@ fn host_lines(placed: &[Placed<'_>]) -> Vec<Series> {
 
 /// Runs in order, each at its wall-clock time but never before the end of the one
 /// before: simulated time runs faster than the clock.
-fn placed<'a>(runs: &'a [RunRecord], series: &str) -> Vec<Placed<'a>> {
+fn placed<'a>(runs: &'a [RunRecord], series: &str) -> Vec<PlacedRun<'a>> {
     let mut of_series: Vec<&RunRecord> = runs
         .iter()
         .filter(|run| run.series.as_deref() == Some(series) && run.jobs.len() == 1)
@@ -147,7 +147,7 @@ fn placed<'a>(runs: &'a [RunRecord], series: &str) -> Vec<Placed<'a>> {
     let begin = of_series
         .iter()
         .find_map(|run| milliseconds(&run.started_at));
-    let mut placed: Vec<Placed<'a>> = Vec::new();
+    let mut placed: Vec<PlacedRun<'a>> = Vec::new();
     let mut free_from = 0;
     for run in of_series {
         let Some(part) = run
@@ -159,7 +159,7 @@ fn placed<'a>(runs: &'a [RunRecord], series: &str) -> Vec<Placed<'a>> {
         };
         let clock = milliseconds(&run.started_at).zip(begin);
         let clock_ns = clock.map_or(0, |(now, begin)| now.saturating_sub(begin) * 1_000_000);
-        let one = Placed {
+        let one = PlacedRun {
             run,
             part,
             from_ns: clock_ns.max(free_from),
@@ -170,13 +170,13 @@ fn placed<'a>(runs: &'a [RunRecord], series: &str) -> Vec<Placed<'a>> {
     placed
 }
 
-fn end_ns(placed: &Placed<'_>) -> u64 {
+fn end_ns(placed: &PlacedRun<'_>) -> u64 {
     let durations = placed.run.jobs.iter().map(|job| job.outcome.duration_ns);
     placed.from_ns.saturating_add(durations.max().unwrap_or(0))
 }
 
 /// The intervals of a run, joined to a few.
-fn points(placed: &Placed<'_>, of: &dyn Fn(&Interval) -> Option<f64>) -> Vec<Point> {
+fn points(placed: &PlacedRun<'_>, of: &dyn Fn(&Interval) -> Option<f64>) -> Vec<Point> {
     let rows = JobRow::of(std::slice::from_ref(placed.run));
     let intervals = rows
         .into_iter()
@@ -207,7 +207,7 @@ fn points(placed: &Placed<'_>, of: &dyn Fn(&Interval) -> Option<f64>) -> Vec<Poi
 }
 
 /// Where each part begins, and events; the same as text.
-fn marks(placed: &[Placed<'_>], parts: &[&str]) -> (Vec<Annotation>, String) {
+fn marks(placed: &[PlacedRun<'_>], parts: &[&str]) -> (Vec<Annotation>, String) {
     let begin = |part: &&str| placed.iter().find(|one| one.part == *part);
     let mut marks: Vec<Annotation> = parts
         .iter()

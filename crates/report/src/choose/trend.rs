@@ -12,7 +12,7 @@ use stripewise_stats::{ChangePoint, ChangePointRule, change_points};
 use stripewise_units::{ByteSize, capitalised, counted};
 
 /// Fewer measurements are not a history.
-const SITTINGS_MIN: usize = 3;
+const RUN_GROUPS_MIN: usize = 3;
 /// Maximum number of charts, for the loads with the most measurements.
 const CHARTS_MAX: usize = 6;
 /// Smaller changes are not mentioned.
@@ -23,13 +23,13 @@ struct Load<'a> {
     /// Any of its jobs.
     row: JobRow<'a>,
     /// Oldest first.
-    sittings: Vec<Sitting<'a>>,
+    run_groups: Vec<RunGroup<'a>>,
     /// Index of each among them, while they are collected.
     places: HashMap<&'a str, usize>,
 }
 
 /// Runs that belong together: a run with its repetitions, or the ladder of a bench.
-struct Sitting<'a> {
+struct RunGroup<'a> {
     /// Seconds since the beginning of 1970.
     began: f64,
     rows: Vec<JobRow<'a>>,
@@ -40,8 +40,8 @@ struct Sitting<'a> {
 /// files do not always give a time, and partial or void runs.
 pub(super) fn charts(runs: &[RunRecord]) -> Vec<Chart> {
     let mut loads = loads(runs);
-    loads.retain(|load| load.sittings.len() >= SITTINGS_MIN);
-    loads.sort_by_key(|load| std::cmp::Reverse(load.sittings.len()));
+    loads.retain(|load| load.run_groups.len() >= RUN_GROUPS_MIN);
+    loads.sort_by_key(|load| std::cmp::Reverse(load.run_groups.len()));
     loads.truncate(CHARTS_MAX);
     loads.iter().filter_map(chart).collect()
 }
@@ -63,14 +63,14 @@ fn loads(runs: &[RunRecord]) -> Vec<Load<'_>> {
         if place == loads.len() {
             loads.push(Load {
                 row,
-                sittings: Vec::new(),
+                run_groups: Vec::new(),
                 places: HashMap::new(),
             });
         }
         loads[place].add(row, began.as_second() as f64);
     }
     for load in &mut loads {
-        load.sittings.sort_by(|a, b| a.began.total_cmp(&b.began));
+        load.run_groups.sort_by(|a, b| a.began.total_cmp(&b.began));
     }
     loads
 }
@@ -79,13 +79,13 @@ impl<'a> Load<'a> {
     /// Adds a job of a run that began at this time.
     fn add(&mut self, row: JobRow<'a>, began: f64) {
         let id = row.run.series.as_deref().unwrap_or(&row.run.id);
-        let place = *self.places.entry(id).or_insert(self.sittings.len());
-        match self.sittings.get_mut(place) {
-            Some(sitting) => {
-                sitting.began = sitting.began.min(began);
-                sitting.rows.push(row);
+        let place = *self.places.entry(id).or_insert(self.run_groups.len());
+        match self.run_groups.get_mut(place) {
+            Some(run_group) => {
+                run_group.began = run_group.began.min(began);
+                run_group.rows.push(row);
             }
-            None => self.sittings.push(Sitting {
+            None => self.run_groups.push(RunGroup {
                 began,
                 rows: vec![row],
             }),
@@ -102,7 +102,7 @@ impl<'a> Load<'a> {
     }
 }
 
-impl Sitting<'_> {
+impl RunGroup<'_> {
     /// For a ladder, the step with the highest rate, else the median of the repetitions with
     /// their range.
     fn point(&self, of: &dyn Fn(&JobRow<'_>) -> Option<f64>) -> Option<Point> {
@@ -122,7 +122,7 @@ impl Sitting<'_> {
 
 fn chart(load: &Load<'_>) -> Option<Chart> {
     let points = |of: &dyn Fn(&JobRow<'_>) -> Option<f64>| -> Vec<Point> {
-        let each = load.sittings.iter().map(|sitting| sitting.point(of));
+        let each = load.run_groups.iter().map(|run_group| run_group.point(of));
         each.flatten().filter(|point| point.y > 0.0).collect()
     };
     let in_bytes = load.row.pattern() == Some("sequential");
@@ -130,7 +130,7 @@ fn chart(load: &Load<'_>) -> Option<Chart> {
         true => points(&|row| row.mib_per_s_shown()),
         false => points(&|row| row.iops()),
     };
-    if rates.len() < SITTINGS_MIN {
+    if rates.len() < RUN_GROUPS_MIN {
         return None;
     }
     let quantity = match in_bytes {
@@ -141,7 +141,7 @@ fn chart(load: &Load<'_>) -> Option<Chart> {
     let mut panels = vec![panel("Throughput", quantity, rates.clone())];
     panels[0].annotations = steps.iter().map(|step| mark(&rates, step)).collect();
     let slowest = points(&|row| row.latency("p99"));
-    if slowest.len() >= SITTINGS_MIN {
+    if slowest.len() >= RUN_GROUPS_MIN {
         panels.push(panel(&load.latency_title(), Quantity::Latency, slowest));
     }
     Some(Chart {

@@ -2,7 +2,7 @@
 
 use super::SMALL_SIZE;
 use super::canvas::{Anchor, Canvas};
-use super::label_layout::{Room, Spot};
+use super::label_layout::{LabelSpace, Spot};
 use super::palette::{INK, MUTED, SHADE};
 use super::scale::Frame;
 use crate::chart::{Annotation, Panel};
@@ -34,7 +34,7 @@ pub(crate) fn behind(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
 /// Lines and rings first, then all labels, each where nothing is drawn.
 pub(crate) fn before(canvas: &mut Canvas, panel: &Panel, frame: &Frame<'_>) {
     let area = frame.area;
-    let mut room = Room::of(panel, frame);
+    let mut room = LabelSpace::of(panel, frame);
     for annotation in &panel.annotations {
         match annotation {
             Annotation::AtX { x, .. } => {

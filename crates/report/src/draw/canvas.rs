@@ -48,7 +48,7 @@ impl Canvas {
             height,
             theme,
         };
-        canvas.rectangle([(0.0, 0.0), (width, height)], Colour::Ground, 1.0);
+        canvas.rectangle([(0.0, 0.0), (width, height)], Colour::Background, 1.0);
         canvas
     }
 

@@ -4,7 +4,7 @@
 use super::canvas::{Anchor, Canvas, Colour};
 use super::palette::{CAUTION, FAINT, INK, MUTED, tone};
 use super::{Look, MARGIN, canvas_size, draw_foot, font};
-use crate::attribution::About;
+use crate::attribution::Attribution;
 use crate::card::{Card, CardAnswer, CardFigures, CardRow, Curve};
 use crate::sheet::Judgement;
 
@@ -38,7 +38,7 @@ impl Columns {
     }
 }
 
-pub(crate) fn draw(card: &Card, about: &About, look: &Look) -> Canvas {
+pub(crate) fn draw(card: &Card, about: &Attribution, look: &Look) -> Canvas {
     let rows = card.rows.len().max(1) as f64;
     let foot = about.foot();
     let below = foot.len() as f64 * super::LINE + MARGIN * 0.4 + 26.0;

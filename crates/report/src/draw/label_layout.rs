@@ -1,7 +1,7 @@
 //! Places text so that it avoids drawn elements and other text, if possible.
 
 use super::canvas::{Anchor, Canvas, Colour};
-use super::palette::GROUND;
+use super::palette::BACKGROUND;
 use super::scale::Frame;
 use super::{Area, SMALL_SIZE, font};
 use crate::chart::{Form, Panel, Series};
@@ -14,7 +14,7 @@ const ON_WORDS: usize = 12;
 const OUTSIDE: usize = 60;
 
 /// Occupied space in a panel.
-pub(crate) struct Room {
+pub(crate) struct LabelSpace {
     area: Area,
     /// Positions on lines and bars.
     drawn: Vec<(f64, f64)>,
@@ -24,9 +24,9 @@ pub(crate) struct Room {
 /// A possible position of text, and which end of it is there.
 pub(crate) type Spot = ((f64, f64), Anchor);
 
-impl Room {
-    pub(crate) fn of(panel: &Panel, frame: &Frame<'_>) -> Room {
-        let mut room = Room {
+impl LabelSpace {
+    pub(crate) fn of(panel: &Panel, frame: &Frame<'_>) -> LabelSpace {
+        let mut room = LabelSpace {
             area: frame.area,
             drawn: Vec::new(),
             words: Vec::new(),
@@ -104,7 +104,7 @@ impl Room {
         let Some((_, spot)) = best else { return };
         let [(left, top), (right, foot)] = corners(spot, width);
         // If overlap is unavoidable, the text stays legible.
-        canvas.rectangle([(left, top), (right, foot)], GROUND, 0.82);
+        canvas.rectangle([(left, top), (right, foot)], BACKGROUND, 0.82);
         canvas.text(spot.0, label, SMALL_SIZE, colour, spot.1);
         self.words.push([(left, top), (right, foot)]);
     }
@@ -153,7 +153,7 @@ mod tests {
             top: 0.0,
             bottom: 200.0,
         };
-        let mut room = Room {
+        let mut room = LabelSpace {
             area,
             drawn: Vec::new(),
             words: Vec::new(),

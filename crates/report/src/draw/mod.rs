@@ -28,7 +28,7 @@ pub use pixels::Pixels;
 pub use surface::{Axes, SURFACE_SIZE, SurfacePicture, surface_svg};
 pub use verification::{PhaseBar, Strip, VerificationPicture, verification_svg};
 
-use crate::attribution::About;
+use crate::attribution::Attribution;
 use crate::chart::{Axis, Chart, Form, Panel, Tick, ticks};
 use canvas::{Anchor, Canvas};
 use palette::{CAUTION, FAINT, GRID, INK, MUTED};
@@ -71,7 +71,7 @@ pub fn svg(chart: &Chart) -> String {
 
 /// The same on another background.
 pub(crate) fn svg_on(chart: &Chart, theme: Theme) -> String {
-    let head = Head::of(chart, &About::default(), WIDTH, usize::MAX);
+    let head = Head::of(chart, &Attribution::default(), WIDTH, usize::MAX);
     let height = head.height + panel_heights(chart).iter().sum::<f64>() + MARGIN * 0.5;
     let mut canvas = Canvas::new(WIDTH, height, theme);
     draw(&mut canvas, chart, &head, &panel_heights(chart));
@@ -85,7 +85,7 @@ pub(crate) fn svg_on(chart: &Chart, theme: Theme) -> String {
 /// A standalone picture of a given size: with what was measured around it and in its metadata,
 /// and with the font for viewers that lack it.
 #[must_use]
-pub fn svg_picture(picture: &crate::Picture, about: &About, look: &Look) -> String {
+pub fn svg_picture(picture: &crate::Picture, about: &Attribution, look: &Look) -> String {
     let (canvas, title, description) = match picture {
         crate::Picture::Card(card) => {
             let canvas = card::draw(card, about, look);
@@ -123,7 +123,7 @@ pub fn svg_picture(picture: &crate::Picture, about: &About, look: &Look) -> Stri
 }
 
 /// The summary card within a page, which has the font and says what was measured.
-pub(crate) fn card_svg(card: &crate::Card, about: &About, theme: Theme) -> String {
+pub(crate) fn card_svg(card: &crate::Card, about: &Attribution, theme: Theme) -> String {
     let look = Look {
         theme,
         ..Look::default()
@@ -148,7 +148,7 @@ const SUMMARY_LINES: usize = 2;
 const INSIDE_MIN: f64 = 110.0;
 
 /// A chart in a picture of a given size: its panels take the room left by the text.
-fn of_size(chart: &Chart, about: &About, look: &Look) -> Canvas {
+fn of_size(chart: &Chart, about: &Attribution, look: &Look) -> Canvas {
     let foot = about.foot();
     let foot_height = foot.len() as f64 * LINE + MARGIN * 0.6;
     let count = chart.panels.len().max(1) as f64;
@@ -197,7 +197,7 @@ struct Head {
 }
 
 impl Head {
-    fn of(chart: &Chart, about: &About, width: f64, lines_max: usize) -> Head {
+    fn of(chart: &Chart, about: &Attribution, width: f64, lines_max: usize) -> Head {
         let room = width - 2.0 * MARGIN;
         // Do not repeat the chart's own title.
         let titled = Some(about.title.as_str()).filter(|title| *title != chart.title);

@@ -5,7 +5,7 @@ use super::palette::INK;
 use super::scale::Frame;
 use super::{Area, Head, LINE, Look, MARGIN, SMALL_SIZE, SUMMARY_LINES, TEXT_SIZE, WIDTH};
 use super::{canvas_size, draw_foot, draw_ticks, font, label, marks, with_unit, y_values};
-use crate::attribution::About;
+use crate::attribution::Attribution;
 use crate::chart::{Chart, ticks};
 use crate::picture::Multiples;
 
@@ -34,7 +34,7 @@ fn grid(count: usize, width: f64, height: f64) -> (usize, usize) {
     (count.div_ceil(rows).max(1), rows)
 }
 
-pub(crate) fn draw(all: &Multiples, about: &About, look: &Look) -> Canvas {
+pub(crate) fn draw(all: &Multiples, about: &Attribution, look: &Look) -> Canvas {
     let foot = about.foot();
     let foot_height = foot.len() as f64 * LINE + MARGIN * 0.6;
     let head = Head::of(&all.head, about, WIDTH, SUMMARY_LINES);

@@ -40,7 +40,7 @@ pub(crate) enum Colour {
     /// Grid lines.
     Grid,
     /// The background.
-    Ground,
+    Background,
     /// Slightly different from the background: tracks of bars.
     Raised,
     /// Text to be read first, missed limits.
@@ -66,7 +66,7 @@ pub(crate) const GRID: Colour = Colour::Grid;
 pub(crate) const SHADE: Colour = Colour::Muted;
 /// For text to be read first.
 pub(crate) const CAUTION: Colour = Colour::Caution;
-pub(crate) const GROUND: Colour = Colour::Ground;
+pub(crate) const BACKGROUND: Colour = Colour::Background;
 
 /// The colour of a tone.
 pub(crate) fn tone(tone: usize) -> Colour {
@@ -104,7 +104,7 @@ impl Colour {
             Colour::Muted => of([0x57, 0x5f, 0x68], [0xa7, 0xb0, 0xb9]),
             Colour::Faint => of([0x9a, 0xa2, 0xab], [0x6c, 0x75, 0x7e]),
             Colour::Grid => of([0xe4, 0xe7, 0xea], [0x2c, 0x32, 0x38]),
-            Colour::Ground => of([0xff; 3], [0x14, 0x17, 0x1a]),
+            Colour::Background => of([0xff; 3], [0x14, 0x17, 0x1a]),
             Colour::Raised => of([0xed, 0xf0, 0xf3], [0x26, 0x2c, 0x32]),
             Colour::Caution => of([0xb4, 0x23, 0x18], [0xff, 0x8f, 0x4d]),
             Colour::Good => of([0x00, 0x69, 0x4c], [0x2d, 0xc9, 0x9a]),
@@ -112,7 +112,7 @@ impl Colour {
             Colour::OnLight => [0x1f, 0x23, 0x28],
             Colour::Tone(tone) => tone_parts(tone, dark),
             Colour::Pale(tone) => {
-                let (part, ground) = (tone_parts(tone, dark), Colour::Ground.parts(theme));
+                let (part, ground) = (tone_parts(tone, dark), Colour::Background.parts(theme));
                 std::array::from_fn(|index| part[index].midpoint(ground[index]))
             }
             Colour::Shade(share) => shade_parts(share),

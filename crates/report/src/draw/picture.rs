@@ -2,7 +2,7 @@
 
 use super::glyphs::Fonts;
 use super::{font, raster};
-use crate::attribution::About;
+use crate::attribution::Attribution;
 use crate::escape::escaped;
 use base64::Engine;
 use flate2::Compression;
@@ -36,7 +36,7 @@ impl std::error::Error for PictureError {}
 ///
 /// # Errors
 /// [`PictureError::Unreadable`] for SVGs not made by this crate.
-pub fn png(svg: &str, scale: f32, about: &About) -> Result<Vec<u8>, PictureError> {
+pub fn png(svg: &str, scale: f32, about: &Attribution) -> Result<Vec<u8>, PictureError> {
     let pixels = raster::pixels(svg, scale).map_err(PictureError::Unreadable)?;
     encoded(pixels, about).map_err(|error| PictureError::Unreadable(error.to_string()))
 }
@@ -49,7 +49,7 @@ pub fn letters_without_font(svg: &str) -> String {
 }
 
 /// The head of an SVG file before its drawing: the font, and what was measured.
-pub(crate) fn facts_head(about: &About) -> String {
+pub(crate) fn facts_head(about: &Attribution) -> String {
     let font = base64::engine::general_purpose::STANDARD.encode(font::ROBOTO_LATIN);
     let facts = about.facts.iter().map(|(name, value)| {
         format!(
@@ -66,7 +66,7 @@ pub(crate) fn facts_head(about: &About) -> String {
 
 /// A PNG (its specification, third edition): red, green, blue and opacity, 8 bits each, and
 /// a text chunk for each fact.
-fn encoded(pixels: Pixmap, about: &About) -> std::io::Result<Vec<u8>> {
+fn encoded(pixels: Pixmap, about: &Attribution) -> std::io::Result<Vec<u8>> {
     /// Each byte is stored as its difference from the one above it.
     const UP: u8 = 2;
     let (width, height) = (pixels.width(), pixels.height());

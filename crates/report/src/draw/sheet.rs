@@ -4,7 +4,7 @@
 use super::canvas::{Anchor, Canvas, Colour};
 use super::palette::{CAUTION, FAINT, GRID, INK, MUTED, tone};
 use super::{LINE, Look, MARGIN, WIDTH, canvas_size, draw_foot, font};
-use crate::attribution::About;
+use crate::attribution::Attribution;
 use crate::sheet::{Caution, Cell, Judgement, Sheet, SheetTable};
 use stripewise_results::Severity;
 use stripewise_units::capitalised;
@@ -33,7 +33,7 @@ enum Part<'a> {
     Gap,
 }
 
-pub(crate) fn draw(sheet: &Sheet, about: &About, look: &Look) -> Canvas {
+pub(crate) fn draw(sheet: &Sheet, about: &Attribution, look: &Look) -> Canvas {
     let foot = about.foot();
     let below = foot.len() as f64 * LINE + MARGIN;
     let needed = |parts: &[Part<'_>]| {
@@ -84,8 +84,8 @@ impl Part<'_> {
         };
         let rows = &table.rows[..*count];
         let columns = table.used_columns();
-        let beside = Track::of(rows).map_or(0.0, |_| TRACK + GAP);
-        columns_width(table, rows, &columns, TEXT) + beside
+        let track_width = Track::of(rows).map_or(0.0, |_| TRACK + GAP);
+        columns_width(table, rows, &columns, TEXT) + track_width
     }
 
     fn height(&self) -> f64 {
@@ -100,7 +100,7 @@ impl Part<'_> {
     }
 }
 
-fn parts<'a>(sheet: &'a Sheet, about: &About, width: f64) -> Vec<Part<'a>> {
+fn parts<'a>(sheet: &'a Sheet, about: &Attribution, width: f64) -> Vec<Part<'a>> {
     let room = width - 2.0 * MARGIN;
     let mut parts = Vec::new();
     let words = |parts: &mut Vec<Part<'a>>, text: &str, size: f64, colour: Colour| {
@@ -201,10 +201,10 @@ fn draw_table(canvas: &mut Canvas, table: &SheetTable, count: usize, top: f64) {
     let room = canvas.width() - 2.0 * MARGIN;
     let mut columns = table.used_columns();
     let track = Track::of(rows);
-    let beside = if track.is_some() { TRACK + GAP } else { 0.0 };
+    let track_width = if track.is_some() { TRACK + GAP } else { 0.0 };
     let mut size = TEXT;
     let order = |at: usize| table.columns.get(at).map_or(0, |column| column.drop_order);
-    while columns_width(table, rows, &columns, size) + beside > room {
+    while columns_width(table, rows, &columns, size) + track_width > room {
         let positions = 0..columns.len();
         let last = positions.max_by_key(|position| order(columns[*position]));
         match last.filter(|position| order(columns[*position]) > 0) {

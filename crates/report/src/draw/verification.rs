@@ -155,7 +155,7 @@ fn phases(canvas: &mut Canvas, all: &[PhaseBar], y: f64, each: f64) -> f64 {
             "" => format_duration(phase.duration_ns),
             rate => format!("{}, {rate}", format_duration(phase.duration_ns)),
         };
-        beside(canvas, [left, right], middle, &words);
+        draw_side_text(canvas, [left, right], middle, &words);
         passed_ns += phase.duration_ns;
         y += each;
     }
@@ -169,7 +169,7 @@ fn phases(canvas: &mut Canvas, all: &[PhaseBar], y: f64, each: f64) -> f64 {
 
 /// Text where there is room for it: right of a bar, left of it, else on top of it with the
 /// background colour behind it.
-fn beside(canvas: &mut Canvas, [left, right]: [f64; 2], y: f64, words: &str) {
+fn draw_side_text(canvas: &mut Canvas, [left, right]: [f64; 2], y: f64, words: &str) {
     let long = font::width(words, 14.0) + 10.0;
     if RIGHT - right >= long {
         canvas.text_centred((right + 8.0, y), words, 14.0, MUTED, Anchor::Start);
@@ -177,7 +177,7 @@ fn beside(canvas: &mut Canvas, [left, right]: [f64; 2], y: f64, words: &str) {
         canvas.text_centred((left - 8.0, y), words, 14.0, MUTED, Anchor::End);
     } else {
         let middle = f64::midpoint(left, right);
-        canvas.text_centred((middle, y), words, 14.0, Colour::Ground, Anchor::Middle);
+        canvas.text_centred((middle, y), words, 14.0, Colour::Background, Anchor::Middle);
     }
 }
 

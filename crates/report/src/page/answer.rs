@@ -8,7 +8,7 @@ use crate::material::Material;
 use crate::sheet::Judgement;
 use crate::sheets::comparison_sheet;
 use crate::warnings::{collected, of_runs};
-use crate::words::{Said, gravest_first, requirement_words, verdict_on};
+use crate::words::{PrintedLines, gravest_first, requirement_words, verdict_on};
 use std::fmt::Write;
 use stripewise_results::{JobRow, RequirementRecord, RequirementVerdict, Status};
 use stripewise_units::capitalised;
@@ -24,7 +24,7 @@ pub(super) fn section(material: &Material, card: &str) -> String {
     if let Some(caution) = crate::sheets::single_runs(&document.series) {
         html.push_str(&super::cautions(&[capitalised(&caution.line()) + "."]));
     }
-    let mut said = Said::default();
+    let mut already_printed = PrintedLines::default();
     let comparisons = &document.comparisons;
     if !comparisons.is_empty() {
         let sheet = comparison_sheet(comparisons, &[], false);
@@ -34,11 +34,11 @@ pub(super) fn section(material: &Material, card: &str) -> String {
         }
     }
     for comparison in comparisons {
-        said.new_of(&comparison.sentences);
+        already_printed.new_of(&comparison.sentences);
     }
     // These are placed below their tables.
     for comparison in &document.comparisons {
-        said.new_of(&comparison.notes);
+        already_printed.new_of(&comparison.notes);
     }
     html.push_str(&requirements(&document.requirements));
     if !document.series.is_empty() {
@@ -73,7 +73,7 @@ pub(super) fn section(material: &Material, card: &str) -> String {
             escaped(because)
         );
     }
-    for note in said.new_of(&material.notes) {
+    for note in already_printed.new_of(&material.notes) {
         let _ = writeln!(html, "<p>{}</p>", escaped(note));
     }
     html.push_str(card);

@@ -1,6 +1,6 @@
 //! The conditions of the measurement, and how to repeat it.
 
-use crate::attribution::{About, command_of, day, distinct, maker, moment, told};
+use crate::attribution::{Attribution, command_of, day, distinct, joined_values, maker, moment};
 use crate::escape::escaped;
 use crate::material::Material;
 use crate::rows::order_levels;
@@ -28,20 +28,20 @@ pub(super) fn under_title(material: &Material) -> String {
         _ => {}
     }
     let hosts = distinct(runs.iter().map(|run| run.host.name.clone()));
-    words.extend(told(hosts, "hosts"));
+    words.extend(joined_values(hosts, "hosts"));
     words.push(match runs.len() {
         1 => "1 run".to_owned(),
         count => format!("{} runs", stripewise_units::format_count(count as u64)),
     });
     let series = distinct(runs.iter().filter_map(|run| run.series.clone()));
-    words.extend(told(series, "series"));
+    words.extend(joined_values(series, "series"));
     words.join(" \u{b7} ")
 }
 
 /// Attribution of a picture that leaves the page: title, what was measured, where, when, by
 /// which version, id.
 pub(super) fn about(material: &Material) -> String {
-    let about = About::of(material);
+    let about = Attribution::of(material);
     let words = [about.title, about.measured, about.device, about.made];
     let words: Vec<String> = words.into_iter().filter(|word| !word.is_empty()).collect();
     crate::plain::plain(&words.join(" \u{b7} "))
@@ -97,7 +97,7 @@ pub(super) fn list(material: &Material) -> String {
     ];
     let mut html = "<dl>\n".to_owned();
     for (term, values) in all {
-        if let Some(text) = told(values, "different ones") {
+        if let Some(text) = joined_values(values, "different ones") {
             let _ = writeln!(html, "<dt>{term}</dt><dd>{}</dd>", escaped(&text));
         }
     }
@@ -260,7 +260,7 @@ pub(super) fn repeat(material: &Material) -> String {
             .filter(|run| measured(run))
             .flat_map(|run| run.jobs.iter().map(|job| job.workload.seed.to_string())),
     );
-    if let Some(seeds) = told(seeds, "different seeds") {
+    if let Some(seeds) = joined_values(seeds, "different seeds") {
         let _ = writeln!(html, "<p>Seed of the streams: {}.</p>", escaped(&seeds));
     }
     let arrays = distinct(runs.iter().flat_map(|run| {

@@ -19,7 +19,7 @@ mod tables;
 pub use policy::page_policy;
 pub use sheet::sheet_page;
 
-use crate::attribution::About;
+use crate::attribution::Attribution;
 use crate::chart::Chart;
 use crate::draw::{PALETTE_DARK, PALETTE_LIGHT, Theme, card_svg, svg};
 use crate::escape::{escaped, json_in_script};
@@ -121,7 +121,7 @@ fn card_of(material: &Material) -> String {
         Some(crate::Picture::Card(card)) => card,
         _ => return String::new(),
     };
-    let about = About::of(material);
+    let about = Attribution::of(material);
     let of = |theme: Theme| card_svg(&card, &about, theme);
     format!(
         "<div class=\"card\"><div class=\"light\">{}</div><div class=\"dark\">{}</div></div>\n",
@@ -159,7 +159,7 @@ fn maps_title(maps: &[Chart]) -> String {
 
 /// A picture for light and for dark pages; in a narrow window it keeps its text
 /// size and scrolls sideways.
-pub(crate) fn both_grounds(name: &str, drawn: &dyn Fn(Theme) -> String) -> String {
+pub(crate) fn both_backgrounds(name: &str, drawn: &dyn Fn(Theme) -> String) -> String {
     format!(
         "<div class=\"both\" role=\"region\" tabindex=\"0\" aria-label=\"Picture: {}\">\
          <div class=\"light\">{}</div><div class=\"dark\">{}</div></div>",

@@ -2,7 +2,7 @@
 //! tables.
 
 use super::policy::page_policy;
-use super::{STYLE, both_grounds, severity_class};
+use super::{STYLE, both_backgrounds, severity_class};
 use crate::draw::{Theme, svg_on};
 use crate::escape::escaped;
 use crate::sheet::{Caution, Cell, Judgement, Sheet, SheetTable};
@@ -36,7 +36,7 @@ pub fn sheet_page(sheet: &Sheet, picture: &dyn Fn(Theme) -> String) -> String {
     cautions(&mut page, &sheet.cautions);
     page.push_str("</section>\n<section id=\"charts\">");
     if !picture(Theme::Light).is_empty() {
-        let picture = both_grounds("Picture", picture);
+        let picture = both_backgrounds("Picture", picture);
         let _ = writeln!(page, "<h2>Picture</h2>\n<figure>{picture}</figure>");
     }
     for chart in &sheet.charts {
@@ -44,7 +44,7 @@ pub fn sheet_page(sheet: &Sheet, picture: &dyn Fn(Theme) -> String) -> String {
             page,
             "<figure id=\"figure-{}\">{}</figure>",
             escaped(&chart.name),
-            both_grounds(&chart.title, &|theme| svg_on(chart, theme))
+            both_backgrounds(&chart.title, &|theme| svg_on(chart, theme))
         );
     }
     page.push_str("</section>\n<section id=\"tables\">");

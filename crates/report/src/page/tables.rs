@@ -6,11 +6,11 @@ use crate::escape::escaped;
 use crate::hosts::{hosts_sentences, hosts_table};
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
-use crate::rows::{Room, RowsTable, rows_table};
+use crate::rows::{RowsTable, TableRoom, rows_table};
 use crate::sheets::{comparison_tables, ladder_table};
 use crate::sqlio_histogram::{CAPTION, histograms};
 use crate::warning_summary::Marks;
-use crate::words::Said;
+use crate::words::PrintedLines;
 use std::fmt::Write;
 use stripewise_results::{ComparisonRecord, JobRow};
 use stripewise_units::format_count;
@@ -132,10 +132,10 @@ pub(super) fn section(material: &Material, has_card: bool) -> String {
     let document = &material.document;
     let printed = if has_card { " class=\"noprint\"" } else { "" };
     let mut html = "<section id=\"tables\" aria-labelledby=\"tables-title\"><h2 id=\"tables-title\">Tables</h2>\n".replacen("<section", &format!("<section{printed}"), 1);
-    let mut said = Said::default();
+    let mut already_printed = PrintedLines::default();
     of_comparisons(&mut html, &document.comparisons, true);
     for comparison in &document.comparisons {
-        for note in said.new_of(&comparison.notes) {
+        for note in already_printed.new_of(&comparison.notes) {
             let _ = writeln!(html, "<p>{}</p>", escaped(note));
         }
     }
@@ -204,13 +204,13 @@ fn of_series(named: &NamedSeries<'_>, is_open: bool) -> String {
 
 /// A row for each job; values that a source lacks stay empty.
 pub(super) fn of_rows(rows: &[JobRow<'_>], limit: usize) -> String {
-    let of = rows_table(rows, limit, Room::Wide);
+    let of = rows_table(rows, limit, TableRoom::Wide);
     written(&of, rows.len(), limit, ("in the records", false))
 }
 
 /// The same for page one: without ids, which are further down.
 pub(super) fn of_answers(rows: &[JobRow<'_>], limit: usize) -> String {
-    let of = rows_table(rows, limit, Room::Page);
+    let of = rows_table(rows, limit, TableRoom::Page);
     written(&of, rows.len(), limit, ("under Tables", true))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::identity::{NamedSeries, named_series};
 use crate::sheet::{Caution, SheetTable};
-use crate::validity::{self, Against, listed};
+use crate::validity::{self, Reservation, listed};
 use crate::warning_summary::{Marks, chosen};
 use crate::warnings::{collected, of_runs, severity_word, some_runs};
 use stripewise_results::{Document, RunRecord, SeriesRecord, Severity, SustainedRecord, Warning};
@@ -15,12 +15,12 @@ pub(crate) fn cautions(document: &Document, marks: &Marks<'_>) -> Vec<Caution> {
     let is_bench = !document.series.is_empty();
     let own = validity::against(document).into_iter();
     // For a bench, the lines below name the loads whose numbers are void.
-    let own = own.filter(|(what, _)| !(is_bench && *what == Against::VoidInPart));
+    let own = own.filter(|(what, _)| !(is_bench && *what == Reservation::VoidInPart));
     let mut all: Vec<Caution> = own
         .map(|(what, text)| {
             let severity = match what {
-                Against::Void | Against::VoidInPart => Severity::Void,
-                Against::Stopped | Against::RunsApart => Severity::Warning,
+                Reservation::Void | Reservation::VoidInPart => Severity::Void,
+                Reservation::Stopped | Reservation::RunsApart => Severity::Warning,
             };
             Caution::own(severity, text.trim_end_matches('.'), "")
         })
@@ -29,8 +29,8 @@ pub(crate) fn cautions(document: &Document, marks: &Marks<'_>) -> Vec<Caution> {
     all.extend(single_runs(&document.series));
     let (mut shown, mut left_out) = chosen(runs);
     // The reason why a load has no answer is a line above.
-    let is_said = |code: &str| all.iter().any(|caution| caution.code == code);
-    shown.retain(|(warning, _)| !is_said(&warning.code));
+    let is_listed = |code: &str| all.iter().any(|caution| caution.code == code);
+    shown.retain(|(warning, _)| !is_listed(&warning.code));
     // A warning whose mark is in a row needs its line.
     let room = LINES_MAX.saturating_sub(all.len() + 1).max(1);
     if is_bench && marks.is_none() && shown.len() + usize::from(left_out > 0) > room + 1 {
@@ -86,8 +86,8 @@ fn unanswered(document: &Document) -> Vec<Caution> {
             let sustained = series.sustained.as_ref();
             sustained.is_some_and(|found| found.not_reached_words().is_some())
         };
-        let is_said = alike.iter().all(|one| is_cache(one.series));
-        let code = codes.find(|code| is_said && *code == NOT_SUSTAINED);
+        let is_listed = alike.iter().all(|one| is_cache(one.series));
+        let code = codes.find(|code| is_listed && *code == NOT_SUSTAINED);
         Caution {
             code: code.unwrap_or_default().to_owned(),
             ..Caution::own(Severity::Void, text, "")

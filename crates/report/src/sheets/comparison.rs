@@ -29,8 +29,8 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
             let tables = sheet.tables.iter_mut();
             tables.for_each(|table| table.title.clear());
             // Who is better is in the title, or here.
-            let is_said = record.title.contains(" against ") || sheet.answer.is_empty();
-            if !is_said && record.verdict != Verdict::Undecided {
+            let is_stated = record.title.contains(" against ") || sheet.answer.is_empty();
+            if !is_stated && record.verdict != Verdict::Undecided {
                 sheet.answer = format!("{}, {}", sheet.answer, subjects(records));
             }
             record.title.clone()
@@ -198,19 +198,19 @@ fn of_subjects(records: &[ComparisonRecord]) -> Vec<SheetTable> {
     for record in records {
         let metric = record.rows.first().map_or("", |row| row.metric.as_str());
         // The title names the subject, which is what differs.
-        let asked = record.title.replacen(&record.b.name, "each", 1);
-        let asked = match metric_name(metric) {
-            name if asked.contains(name) => asked,
-            name => format!("{asked}: {name}"),
+        let requested = record.title.replacen(&record.b.name, "each", 1);
+        let requested = match metric_name(metric) {
+            name if requested.contains(name) => requested,
+            name => format!("{requested}: {name}"),
         };
-        match groups.iter_mut().find(|(known, _)| *known == asked) {
+        match groups.iter_mut().find(|(known, _)| *known == requested) {
             Some((_, group)) => group.push(record),
-            None => groups.push((asked, vec![record])),
+            None => groups.push((requested, vec![record])),
         }
     }
-    let table = |(asked, group): &(String, Vec<&ComparisonRecord>)| {
+    let table = |(requested, group): &(String, Vec<&ComparisonRecord>)| {
         SheetTable::new(
-            &capitalised(asked),
+            &capitalised(requested),
             columns_of_subjects(group),
             rows_of_subjects(group),
         )

@@ -24,8 +24,11 @@ pub(super) fn title(runs: &[RunRecord]) -> String {
 /// Label, size, file system and device, cache mode, time and date.
 pub(super) fn subtitle(runs: &[RunRecord]) -> String {
     let all = facts(runs);
-    let said = |name: &str, what: &str| crate::attribution::said(&all, name, what);
-    let place = match (said("File system", "file systems"), said("Model", "models")) {
+    let common_value = |name: &str, what: &str| crate::attribution::common_value(&all, name, what);
+    let place = match (
+        common_value("File system", "file systems"),
+        common_value("Model", "models"),
+    ) {
         (Some(system), Some(model)) => Some(format!(
             "{system} on {}",
             model.trim_start_matches("device ")
@@ -33,13 +36,13 @@ pub(super) fn subtitle(runs: &[RunRecord]) -> String {
         (system, model) => system.or(model),
     };
     let words = [
-        said("Label", "labels").map(|label| format!("\"{label}\"")),
-        said("Size", "sizes"),
+        common_value("Label", "labels").map(|label| format!("\"{label}\"")),
+        common_value("Size", "sizes"),
         used(runs),
         place,
-        cache(runs).or_else(|| said("Cache mode", "cache modes")),
+        cache(runs).or_else(|| common_value("Cache mode", "cache modes")),
         measured(runs),
-        said("Date", "days"),
+        common_value("Date", "days"),
     ];
     words.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -4,7 +4,8 @@
 use super::skips::skip;
 use super::{ladder, material, run};
 use stripewise_report::{
-    About, Look, Material, Picture, SIZE, Theme, letters_without_font, pictures, png, svg_picture,
+    Attribution, Look, Material, Picture, SIZE, Theme, letters_without_font, pictures, png,
+    svg_picture,
 };
 use stripewise_results::{
     AnswerBound, DeviceFacts, FileSystemFacts, RequirementRecord, RunRecord, SeriesRecord,
@@ -41,14 +42,16 @@ fn missed() -> SeriesRecord {
     }
 }
 
-fn drawn(picture: &Picture, about: &About, look: &Look) -> String {
+fn drawn(picture: &Picture, about: &Attribution, look: &Look) -> String {
     svg_picture(picture, about, look)
 }
 
 #[test]
 fn every_picture_says_what_was_measured_in_itself_and_in_its_file() {
     let material = material(vec![known()], vec![ladder()], Vec::new());
-    let about = About::of(&material).titled("Our array").sourced("a forum");
+    let about = Attribution::of(&material)
+        .titled("Our array")
+        .sourced("a forum");
     let all = pictures(&material);
     assert_eq!(all[0].name(), "summary", "the card is the first");
     assert!(all.len() > 2);
@@ -102,7 +105,7 @@ fn a_card_has_numbers_where_the_limit_is_missed_and_reasons_where_there_are_none
         ..missed()
     };
     let material = material(vec![known()], vec![rising, void], Vec::new());
-    let about = About::of(&material);
+    let about = Attribution::of(&material);
     let all = pictures(&material);
     let svg = drawn(&all[0], &about, &Look::default());
     for words in [
@@ -131,7 +134,7 @@ fn a_missed_requirement_is_in_the_row_of_its_load() {
     let mut material = material(vec![known()], vec![ladder()], Vec::new());
     let bar = "fill=\"#b42318\"";
     let card = |material: &Material| {
-        let about = About::of(material);
+        let about = Attribution::of(material);
         let svg = drawn(&pictures(material)[0], &about, &Look::default());
         let mut rectangles = svg.split("<rect").filter_map(|one| one.split("/>").next());
         (rectangles.any(|one| one.contains(bar)), svg)
@@ -170,7 +173,7 @@ fn a_missed_requirement_is_in_the_row_of_its_load() {
 #[test]
 fn pictures_have_the_size_and_the_ground_that_are_asked_for() {
     let material = material(vec![known()], vec![ladder()], Vec::new());
-    let about = About::of(&material);
+    let about = Attribution::of(&material);
     for size in [[320, 320], [1_200, 630], [1_080, 1_920], [2_000, 500]] {
         for picture in &pictures(&material) {
             let look = Look {
@@ -193,7 +196,7 @@ fn no_text_of_a_picture_leaves_it_and_text_of_users_stays_text() {
     run.jobs[0].target.name = "/a very long name".repeat(20);
     let mut material = material(vec![run], vec![ladder()], Vec::new());
     material.title = SCRIPT.repeat(8);
-    let about = About::of(&material);
+    let about = Attribution::of(&material);
     for picture in &pictures(&material) {
         let svg = drawn(picture, &about, &Look::default());
         assert!(!svg.contains("<script"), "{}", picture.name());
@@ -239,7 +242,7 @@ fn grid() -> Material {
 #[test]
 fn maps_of_many_kinds_are_in_one_picture_on_one_scale() {
     let material = grid();
-    let about = About::of(&material);
+    let about = Attribution::of(&material);
     let all = pictures(&material);
     assert_eq!(all[0].name(), "small-multiples");
     let svg = drawn(&all[0], &about, &Look::default());
@@ -276,7 +279,11 @@ fn bars_have_their_values_and_names_no_more_than_tells_them_apart() {
     let material = material(runs.to_vec(), Vec::new(), Vec::new());
     let all = pictures(&material);
     let bars = all.iter().find(|one| one.name() == "side-by-side");
-    let svg = drawn(bars.expect("bars"), &About::default(), &Look::default());
+    let svg = drawn(
+        bars.expect("bars"),
+        &Attribution::default(),
+        &Look::default(),
+    );
     assert!(svg.contains(">before<") && svg.contains(">after<"), "{svg}");
     assert!(!svg.contains("the/data"), "{svg}");
     let rate = stripewise_results::JobRow::of(&material.document.runs).next();
@@ -313,7 +320,7 @@ fn words_alone(words: &str) -> Vec<u8> {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"300\" height=\"40\">\n\
          <text x=\"4\" y=\"28\" font-size=\"24\" fill=\"#000000\">{words}</text>\n</svg>"
     );
-    png(&svg, 1.0, &About::default()).expect("a picture")
+    png(&svg, 1.0, &Attribution::default()).expect("a picture")
 }
 
 /// A letter without a font, and one whose shape depends on its neighbours.
@@ -352,7 +359,7 @@ fn letters_that_the_embedded_font_lacks_are_those_of_the_system() {
 fn other_svgs_than_ours_are_refused() {
     let svg = |inside: &str| format!("<svg width=\"10\" height=\"10\">{inside}</svg>");
     let refused = |svg: &str| {
-        let drawn = png(svg, 1.0, &About::default());
+        let drawn = png(svg, 1.0, &Attribution::default());
         drawn.expect_err(svg).to_string()
     };
     for (svg, why) in [

@@ -1,7 +1,7 @@
 //! The same load on many days.
 
 use super::{material, run};
-use stripewise_report::{About, Annotation, Chart, Quantity, charts, html, png, svg};
+use stripewise_report::{Annotation, Attribution, Chart, Quantity, charts, html, png, svg};
 use stripewise_results::{ExperimentPlace, Imported, RunRecord, Status};
 
 /// A measurement of day `day` of October 2026.
@@ -168,7 +168,7 @@ fn a_trend_is_drawn_as_a_picture_and_on_the_page() {
     let material = material(halved(), Vec::new(), Vec::new());
     let chart = charts(&material).remove(0);
     assert_eq!(chart.name, "trend");
-    let about = About::of(&material);
+    let about = Attribution::of(&material);
     let drawn = svg(&chart);
     for words in ["Measured at (UTC)", "2026-10-15"] {
         assert!(drawn.contains(words), "{words}: {drawn}");

@@ -819,9 +819,9 @@ fn no_format_has_a_sign_that_acts() {
 }
 
 /// The same numbers on every machine.
-struct Dice(u64);
+struct SeededRng(u64);
 
-impl Dice {
+impl SeededRng {
     fn roll(&mut self, sides: usize) -> usize {
         self.0 = self
             .0
@@ -942,9 +942,9 @@ impl Dice {
                 bisection: false,
             })
             .collect();
-        let index = |dice: &mut Dice| {
-            (dice.roll(2) == 0)
-                .then(|| dice.roll(steps.len().max(1)))
+        let index = |rng: &mut SeededRng| {
+            (rng.roll(2) == 0)
+                .then(|| rng.roll(steps.len().max(1)))
                 .filter(|index| *index < steps.len())
         };
         let (within_limit, ceiling) = (index(self), index(self));
@@ -975,11 +975,11 @@ impl Dice {
 
 #[test]
 fn records_of_next_to_nothing_and_of_extremes_are_drawn_or_left_out() {
-    let mut dice = Dice(7);
+    let mut rng = SeededRng(7);
     for round in 0..500 {
-        let runs: Vec<RunRecord> = (0..dice.roll(9)).map(|index| dice.run(index)).collect();
-        let of_series = dice.roll(runs.len() + 1);
-        let series = (dice.roll(2) == 0).then(|| dice.series(&runs[..of_series]));
+        let runs: Vec<RunRecord> = (0..rng.roll(9)).map(|index| rng.run(index)).collect();
+        let of_series = rng.roll(runs.len() + 1);
+        let series = (rng.roll(2) == 0).then(|| rng.series(&runs[..of_series]));
         let document = Document {
             series: series.into_iter().collect(),
             ..Document::new(runs)

@@ -109,10 +109,10 @@ fn a_series_pushed_one_by_one_has_the_shape_of_one_coarsened_at_the_end() {
         for one in &fine {
             series.push(*one, None);
         }
-        let kept = series.finish();
+        let stripped = series.finish();
         let coarse = coarsen(fine);
-        assert_eq!(kept.len(), coarse.len(), "{count}");
-        for (mine, theirs) in kept.iter().zip(&coarse) {
+        assert_eq!(stripped.len(), coarse.len(), "{count}");
+        for (mine, theirs) in stripped.iter().zip(&coarse) {
             assert_eq!(mine.start_ns, theirs.start_ns);
             assert_eq!(mine.duration_ns, theirs.duration_ns);
             assert_eq!(mine.read_operations, theirs.read_operations);
@@ -138,11 +138,11 @@ fn a_series_with_latencies_has_true_percentiles_where_they_were_at_hand() {
         };
         series.push(one.with_latencies_of(Some(&latency_ns)), Some(&latency_ns));
     }
-    let kept = series.finish();
-    assert_eq!(kept.len(), 4_096);
-    let last = kept.last().unwrap();
+    let stripped = series.finish();
+    assert_eq!(stripped.len(), 4_096);
+    let last = stripped.last().unwrap();
     assert!(!last.latency_ns_p99_is_bound, "{last:?}");
     assert_eq!(last.latency_ns_mean, 500.0);
     assert_eq!(last.latency_ns_p99, Some(900));
-    assert!(kept[0].latency_ns_p99_is_bound);
+    assert!(stripped[0].latency_ns_p99_is_bound);
 }

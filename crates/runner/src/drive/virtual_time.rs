@@ -65,7 +65,7 @@ struct Node {
     durable: bool,
     in_flight: u32,
     /// It is on the list of workers to poll.
-    asked: bool,
+    requested: bool,
     /// Its arrival in the heap; `u64::MAX`: none.
     arrival_ns: u64,
 }
@@ -102,7 +102,7 @@ impl<'a, A: Simulate> Simulation<'a, A> {
                     job: number,
                     durable: job.plan.workload.is_write_durable(),
                     in_flight: 0,
-                    asked: false,
+                    requested: false,
                     arrival_ns: u64::MAX,
                 });
             }
@@ -190,7 +190,7 @@ impl<'a, A: Simulate> Simulation<'a, A> {
         self.collector.begin();
         for index in 0..self.nodes.len() {
             self.nodes[index].worker.begin();
-            self.nodes[index].asked = true;
+            self.nodes[index].requested = true;
             self.to_ask.push(index as u32);
             let capabilities = Capabilities {
                 name: "simulated",
@@ -250,7 +250,7 @@ impl<'a, A: Simulate> Simulation<'a, A> {
         while let Some(&index) = self.to_ask.get(position) {
             position += 1;
             let node = &mut self.nodes[index as usize];
-            node.asked = false;
+            node.requested = false;
             node.worker.advance(self.now_ns);
             loop {
                 match node.worker.next(self.now_ns) {
@@ -300,8 +300,8 @@ impl<'a, A: Simulate> Simulation<'a, A> {
                 });
                 node.in_flight -= 1;
                 completed += 1;
-                if !node.asked {
-                    node.asked = true;
+                if !node.requested {
+                    node.requested = true;
                     to_ask.push(index);
                 }
             });
@@ -319,8 +319,8 @@ impl<'a, A: Simulate> Simulation<'a, A> {
             self.arrivals.pop();
             let node = &mut self.nodes[index as usize];
             node.arrival_ns = u64::MAX;
-            if !node.asked {
-                node.asked = true;
+            if !node.requested {
+                node.requested = true;
                 self.to_ask.push(index);
             }
         }

@@ -25,7 +25,7 @@ const NONE: u32 = u32::MAX;
 
 /// The next step of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Offer {
+pub(crate) enum NextOperation {
     /// An operation, its due time, and whether another one held it back.
     Operation(RecordedOperation, u64, bool),
     /// Nothing until an operation completes.
@@ -155,7 +155,7 @@ impl Replay {
     }
 
     /// What to issue at `now_ns` in this slot.
-    pub(crate) fn offer(&mut self, now_ns: u64, slot: u32) -> Offer {
+    pub(crate) fn offer(&mut self, now_ns: u64, slot: u32) -> NextOperation {
         if self.load.is_closed() {
             return self.offer_closed(now_ns, slot);
         }
@@ -167,18 +167,18 @@ impl Replay {
         loop {
             let number = self.next;
             let Some(operation) = self.load.operations().get(number as usize) else {
-                return Offer::Nothing;
+                return NextOperation::Nothing;
             };
             let due_ns = self.origin_ns.saturating_add(operation.due_ns);
             if due_ns > now_ns {
-                return Offer::NotBefore(due_ns);
+                return NextOperation::NotBefore(due_ns);
             }
             if self.is_ordered && operation.kind != Kind::Sync {
                 let open = Open::of(operation, number, NONE);
                 let waits = |before: &Open| open.waits_for(before, operation.due_ns);
                 if self.in_flight.iter().any(waits) || self.held.iter().any(waits) {
                     if self.held.len() == HELD_MAX {
-                        return Offer::Full;
+                        return NextOperation::Full;
                     }
                     self.held.push(open);
                     self.next += 1;
@@ -190,21 +190,23 @@ impl Replay {
         }
     }
 
-    fn offer_closed(&mut self, now_ns: u64, slot: u32) -> Offer {
+    fn offer_closed(&mut self, now_ns: u64, slot: u32) -> NextOperation {
         let Some(&Reverse((due_ns, number))) = self.due.peek() else {
-            return Offer::Nothing;
+            return NextOperation::Nothing;
         };
         if due_ns > now_ns {
-            return Offer::NotBefore(due_ns);
+            return NextOperation::NotBefore(due_ns);
         }
         self.due.pop();
         match self.issue(number, now_ns, slot, false) {
-            Offer::Operation(operation, _, is_held) => Offer::Operation(operation, due_ns, is_held),
+            NextOperation::Operation(operation, _, is_held) => {
+                NextOperation::Operation(operation, due_ns, is_held)
+            }
             other => other,
         }
     }
 
-    fn issue(&mut self, number: u32, now_ns: u64, slot: u32, is_held: bool) -> Offer {
+    fn issue(&mut self, number: u32, now_ns: u64, slot: u32, is_held: bool) -> NextOperation {
         let operation = self.load.operations()[number as usize];
         if self.is_ordered && operation.kind != Kind::Sync {
             self.in_flight.push(Open::of(&operation, number, slot));
@@ -212,7 +214,7 @@ impl Replay {
         self.slots[slot as usize] = (number, is_held);
         self.leaves(slot, now_ns);
         let due_ns = self.origin_ns.saturating_add(operation.due_ns);
-        Offer::Operation(operation, due_ns, is_held)
+        NextOperation::Operation(operation, due_ns, is_held)
     }
 
     /// The operation in this slot is issued now; called again when a write's data is ready.

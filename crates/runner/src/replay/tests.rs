@@ -24,7 +24,9 @@ fn replay(operations: &[RecordedOperation], is_closed: bool) -> Replay {
 /// The block that is offered, and when it was due.
 fn offered(replay: &mut Replay, now_ns: u64, slot: u32) -> Option<(u64, u64)> {
     match replay.offer(now_ns, slot) {
-        Offer::Operation(operation, due_ns, _) => Some((operation.offset_bytes / 4_096, due_ns)),
+        NextOperation::Operation(operation, due_ns, _) => {
+            Some((operation.offset_bytes / 4_096, due_ns))
+        }
         _ => None,
     }
 }
@@ -33,10 +35,10 @@ fn offered(replay: &mut Replay, now_ns: u64, slot: u32) -> Option<(u64, u64)> {
 fn operations_leave_when_they_are_due() {
     let operations = [operation(5, Kind::Read, 1), operation(5, Kind::Read, 2)];
     let mut replay = replay(&operations, false);
-    assert_eq!(replay.offer(1_004, 0), Offer::NotBefore(1_005));
+    assert_eq!(replay.offer(1_004, 0), NextOperation::NotBefore(1_005));
     assert_eq!(offered(&mut replay, 1_007, 0), Some((1, 1_005)));
     assert_eq!(offered(&mut replay, 1_007, 1), Some((2, 1_005)));
-    assert_eq!(replay.offer(1_007, 2), Offer::Nothing);
+    assert_eq!(replay.offer(1_007, 2), NextOperation::Nothing);
     assert_eq!(replay.load.left(1), Some((7, false)));
 }
 
@@ -81,11 +83,11 @@ fn a_closed_load_thinks_after_each_completion() {
     ];
     let mut replay = replay(&operations, true);
     assert_eq!(offered(&mut replay, 1_000, 0), Some((1, 1_000)));
-    assert_eq!(replay.offer(1_000, 1), Offer::NotBefore(1_003));
+    assert_eq!(replay.offer(1_000, 1), NextOperation::NotBefore(1_003));
     assert_eq!(offered(&mut replay, 1_004, 1), Some((2, 1_003)));
-    assert_eq!(replay.offer(1_004, 2), Offer::Nothing);
+    assert_eq!(replay.offer(1_004, 2), NextOperation::Nothing);
     replay.completed(0, 2_000);
-    assert_eq!(replay.offer(2_000, 0), Offer::NotBefore(2_100));
+    assert_eq!(replay.offer(2_000, 0), NextOperation::NotBefore(2_100));
     assert_eq!(offered(&mut replay, 2_100, 0), Some((1, 2_100)));
     let mut given_up = 0;
     replay.give_up_arrivals(u64::MAX, |_| given_up += 1);

@@ -37,7 +37,7 @@ impl OpenJob {
 }
 
 /// Result of a run.
-pub(super) struct Driven {
+pub(super) struct DriveResult {
     pub(super) totals: RunTotals,
     /// Why no better engine was chosen.
     pub(super) fallbacks: Vec<String>,
@@ -54,7 +54,7 @@ pub(super) fn drive(
     policy: &mut dyn Policy,
     observer: &mut dyn Observer,
     interrupt: &AtomicU8,
-) -> Result<Driven, Error> {
+) -> Result<DriveResult, Error> {
     let jobs: Vec<RealJob> = jobs.into_iter().map(|job| job.real(settings)).collect();
     let choice = choose(settings.engine, &jobs);
     let run = match (choice.engine, settings.faults.is_some()) {
@@ -77,7 +77,7 @@ pub(super) fn drive(
         .iter()
         .map(|job| job.hand_overs.as_ref().map(HandOverLog::total))
         .collect();
-    Ok(Driven {
+    Ok(DriveResult {
         totals,
         fallbacks: choice.because.into_iter().collect(),
         hand_overs,
@@ -85,9 +85,9 @@ pub(super) fn drive(
 }
 
 /// The requested engine; with `auto`, the best that works here for all jobs.
-fn choose(asked: EngineName, jobs: &[RealJob]) -> Choice {
-    let choice = asked.choose();
-    if asked != EngineName::Auto || choice.engine != EngineName::Uring {
+fn choose(requested: EngineName, jobs: &[RealJob]) -> Choice {
+    let choice = requested.choose();
+    if requested != EngineName::Auto || choice.engine != EngineName::Uring {
         return choice;
     }
     let mut discarding = jobs.iter().filter(|job| job.plan.workload.discards());

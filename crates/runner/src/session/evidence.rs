@@ -4,7 +4,7 @@
 use super::device_logs::{DeviceReports, DeviceWatch};
 use super::engine::OpenJob;
 use super::{Job, JobTarget, Settings};
-use crate::trust::{Evidence, Moved};
+use crate::trust::{BytesMoved, Evidence};
 use crate::{JobTotals, RunTotals};
 use std::fs::File;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(super) struct Watch {
 }
 
 /// Results of a [`Watch`].
-pub(super) struct Seen {
+pub(super) struct WatchResult {
     observed: Observed,
     files: Vec<Vec<FileObserved>>,
     storages: Vec<Option<Storage>>,
@@ -52,7 +52,7 @@ pub(super) struct Seen {
     pub(super) reports: Vec<DeviceReports>,
 }
 
-impl Seen {
+impl WatchResult {
     /// By processor, for the record.
     pub(super) fn processors(&self) -> Vec<ProcessorUse> {
         let processors = self.observed.processors.iter();
@@ -138,7 +138,7 @@ impl Watch {
         self.next_sample_ns = now_ns + if taken < 600 { 0 } else { 1_000_000_000 };
     }
 
-    pub(super) fn finish(self, ramp_bytes: Vec<[u64; 2]>) -> Seen {
+    pub(super) fn finish(self, ramp_bytes: Vec<[u64; 2]>) -> WatchResult {
         let observed = self
             .before
             .difference(&snapshot(&self.system, &self.devices, &self.files));
@@ -165,7 +165,7 @@ impl Watch {
                 self.system.throttles(&layers.collect::<Vec<_>>())
             })
             .collect();
-        Seen {
+        WatchResult {
             observed,
             files,
             storages: self.storages,
@@ -189,7 +189,7 @@ pub(super) fn gather(
     settings: &Settings,
     record: &RunRecord,
     totals: &RunTotals,
-    seen: Option<&Seen>,
+    seen: Option<&WatchResult>,
 ) -> Vec<Evidence> {
     let mut all: Vec<Evidence> = jobs
         .iter()
@@ -249,7 +249,12 @@ fn of_job(
 
 /// Bytes that all jobs together moved on the device of job `index`, over the whole time between the
 /// snapshots.
-fn moved_on_device_of(index: usize, jobs: &[Job<'_>], seen: &Seen, totals: &RunTotals) -> Moved {
+fn moved_on_device_of(
+    index: usize,
+    jobs: &[Job<'_>],
+    seen: &WatchResult,
+    totals: &RunTotals,
+) -> BytesMoved {
     let device = |index: usize| {
         seen.storages[index]
             .as_ref()
@@ -257,7 +262,7 @@ fn moved_on_device_of(index: usize, jobs: &[Job<'_>], seen: &Seen, totals: &RunT
             .map(|device| device.number)
     };
     let mine = device(index);
-    let mut moved = Moved::default();
+    let mut moved = BytesMoved::default();
     for (other, of_job) in totals.jobs.iter().enumerate() {
         if mine.is_some() && device(other) == mine {
             let [read, written] = seen.ramp_bytes[other];

@@ -19,7 +19,7 @@ const LAST_LOOK: Duration = Duration::from_secs(1);
 const STACK_BYTES: usize = 256 << 10;
 
 /// The thread, if there is anything to watch; once dropped, it ends at its next check.
-pub(super) struct Lookout {
+pub(super) struct FileMonitor {
     shared: Arc<Shared>,
     /// To wake it, and its final result for each job.
     thread: Option<(Thread, Receiver<Vec<Option<Changed>>>)>,
@@ -33,20 +33,20 @@ struct Shared {
 }
 
 /// The files of a job.
-struct Watched {
+struct WatchedFiles {
     files: Vec<FileWatch>,
     writes: bool,
 }
 
-impl Lookout {
+impl FileMonitor {
     /// Starts the thread if existing files are measured.
     ///
     /// # Errors
     /// The system's error if no thread can be created.
-    pub(super) fn start(jobs: &[Job<'_>]) -> std::io::Result<Lookout> {
-        let watched: Vec<Watched> = jobs
+    pub(super) fn start(jobs: &[Job<'_>]) -> std::io::Result<FileMonitor> {
+        let watched: Vec<WatchedFiles> = jobs
             .iter()
-            .map(|job| Watched {
+            .map(|job| WatchedFiles {
                 files: (job.places.iter())
                     .filter_map(|(place, _)| place.watch())
                     .collect(),
@@ -54,7 +54,7 @@ impl Lookout {
             })
             .collect();
         let shared = Arc::new(Shared::default());
-        let mut lookout = Lookout {
+        let mut lookout = FileMonitor {
             shared: Arc::clone(&shared),
             thread: None,
             jobs: jobs.len(),
@@ -68,7 +68,7 @@ impl Lookout {
             .stack_size(STACK_BYTES)
             .spawn(move || {
                 look_around(&watched, &shared);
-                let changed = |job: &Watched| job.files.iter().find_map(FileWatch::changed);
+                let changed = |job: &WatchedFiles| job.files.iter().find_map(FileWatch::changed);
                 let changed = watched.iter().map(changed).collect();
                 // Closed before the next run checks who has them open.
                 drop(watched);
@@ -108,7 +108,7 @@ impl Lookout {
     }
 }
 
-impl Drop for Lookout {
+impl Drop for FileMonitor {
     fn drop(&mut self) {
         self.shared.ended.store(true, Ordering::Relaxed);
         if let Some((thread, _)) = &self.thread {
@@ -118,8 +118,8 @@ impl Drop for Lookout {
 }
 
 /// Checks until the run is over.
-fn look_around(watched: &[Watched], shared: &Shared) {
-    let is_lost = |job: &Watched| job.writes && job.files.iter().any(FileWatch::is_cut);
+fn look_around(watched: &[WatchedFiles], shared: &Shared) {
+    let is_lost = |job: &WatchedFiles| job.writes && job.files.iter().any(FileWatch::is_cut);
     let writes = watched.iter().any(|job| job.writes);
     while !shared.ended.load(Ordering::Relaxed) {
         if watched.iter().any(is_lost) {

@@ -33,7 +33,7 @@ use crate::pauses::looks_like_a_pause;
 use crate::trust;
 use crate::{Error, JobPlan, RunPlan, RunTotals};
 use evidence::Watch;
-use file_watch::Lookout;
+use file_watch::FileMonitor;
 use listen::RecordingObserver;
 use policy::MinimumOperations;
 use std::fs::File;
@@ -100,11 +100,11 @@ impl JobTarget<'_> {
         }
     }
 
-    /// The cache mode in effect when `asked` is requested.
-    fn cache_in_effect(&self, asked: CacheMode) -> CacheMode {
+    /// The cache mode in effect when `requested` is requested.
+    fn cache_in_effect(&self, requested: CacheMode) -> CacheMode {
         match self {
-            JobTarget::Real(target) => target.cache_in_effect(asked),
-            _ => asked,
+            JobTarget::Real(target) => target.cache_in_effect(requested),
+            _ => requested,
         }
     }
 }
@@ -201,7 +201,7 @@ pub fn run_real(
         watches_for_pauses: !quota.is_some_and(|quota| looks_like_a_pause(&quota)),
         ..run_plan(jobs, settings)
     };
-    let lookout = Lookout::start(jobs).map_err(|source| Error::Thread {
+    let lookout = FileMonitor::start(jobs).map_err(|source| Error::Thread {
         job: 0,
         thread: 0,
         source,
@@ -267,7 +267,7 @@ pub fn run_simulated<A: Simulate>(
     let mut skeleton = skeleton(jobs, settings);
     for job in &mut skeleton.jobs {
         job.engine.name = "simulated".to_owned();
-        job.engine.asked = "simulated".to_owned();
+        job.engine.requested = "simulated".to_owned();
     }
     let simulated: Vec<SimulatedJob> = jobs
         .iter()
@@ -354,7 +354,7 @@ fn empty_job(job: &Job<'_>, settings: &Settings) -> JobRecord {
             ..job.workload.clone()
         },
         engine: EngineFacts {
-            asked: settings.engine.to_string(),
+            requested: settings.engine.to_string(),
             cpus: settings.cpus.clone(),
             null_ns_per_operation: settings.own_cost_ns,
             ..EngineFacts::default()

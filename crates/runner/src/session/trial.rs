@@ -65,9 +65,9 @@ fn trial_read(engine: EngineName, target: &Target) -> Trial {
     }
 }
 
-type Why = (String, &'static str);
+type FailureReason = (String, &'static str);
 
-fn by_name(engine: EngineName, file: File, length_bytes: u32) -> Result<(), Why> {
+fn by_name(engine: EngineName, file: File, length_bytes: u32) -> Result<(), FailureReason> {
     match engine {
         EngineName::Iocp => through::<Iocp>(file, length_bytes),
         EngineName::Uring => through::<Uring>(file, length_bytes),
@@ -75,12 +75,12 @@ fn by_name(engine: EngineName, file: File, length_bytes: u32) -> Result<(), Why>
     }
 }
 
-fn through<E: Engine>(file: File, length_bytes: u32) -> Result<(), Why> {
+fn through<E: Engine>(file: File, length_bytes: u32) -> Result<(), FailureReason> {
     let failed = |error: stripewise_io_engine::Error| (error.to_string(), HINT_ENGINE);
     let clock = Clock::start();
     let plan = OpenPlan::new(vec![Arc::new(file)], 1, length_bytes, clock);
     let mut engine = E::open(&plan).map_err(failed)?;
-    let mut one = OneRead {
+    let mut one = SingleRead {
         length_bytes,
         issued: false,
         result: None,
@@ -99,7 +99,7 @@ fn through<E: Engine>(file: File, length_bytes: u32) -> Result<(), Why> {
 
 const HINT_ENGINE: &str = "measure through another engine: `stripewise run --engine threads`";
 
-fn judge(result: Option<i32>, length_bytes: u32) -> Result<(), Why> {
+fn judge(result: Option<i32>, length_bytes: u32) -> Result<(), FailureReason> {
     let why = |what: String, hint| Err((what, hint));
     match result {
         None => why(
@@ -134,13 +134,13 @@ fn judge(result: Option<i32>, length_bytes: u32) -> Result<(), Why> {
 }
 
 /// Issues a read of the first block, once.
-struct OneRead {
+struct SingleRead {
     length_bytes: u32,
     issued: bool,
     result: Option<i32>,
 }
 
-impl Source for OneRead {
+impl Source for SingleRead {
     fn next(&mut self, _now_ns: u64) -> Next {
         if std::mem::replace(&mut self.issued, true) {
             return Next::Finished;
@@ -175,10 +175,10 @@ mod tests {
             (Some(512), "512 of 4096 bytes", "file"),
             (None, "within 30 s", "dmsetup info"),
         ];
-        for (result, says, hint) in cases {
-            let (what, told) = judge(result, 4096).expect_err(says);
-            assert!(what.contains(says), "{what}");
-            assert!(told.contains(hint), "{told}");
+        for (result, expected_text, hint) in cases {
+            let (what, hint_text) = judge(result, 4096).expect_err(expected_text);
+            assert!(what.contains(expected_text), "{what}");
+            assert!(hint_text.contains(hint), "{hint_text}");
         }
         assert_eq!(judge(Some(4096), 4096), Ok(()));
     }

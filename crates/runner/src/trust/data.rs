@@ -47,7 +47,7 @@ fn severity(part: u64, whole: u64) -> Severity {
     }
 }
 
-fn what_it_does(evidence: &Evidence) -> &'static str {
+fn activity_of(evidence: &Evidence) -> &'static str {
     if evidence.reads() {
         "reads of them return zeros without the disk"
     } else {
@@ -89,7 +89,7 @@ fn without_the_disk(
         return None;
     }
     let share = percent(part_bytes, size_bytes);
-    let message = format!("{found} ({share}), and {}", what_it_does(evidence));
+    let message = format!("{found} ({share}), and {}", activity_of(evidence));
     Some(code.warning(
         severity(part_bytes, size_bytes),
         message,
@@ -123,10 +123,10 @@ pub fn zero_data(evidence: &Evidence) -> Option<Warning> {
 
 /// Blocks that are copies of one another: read, or to be written.
 pub fn repeating_data(evidence: &Evidence) -> Option<Warning> {
-    let asked = evidence.workload.data.dedupable_percent;
-    if evidence.writes() && asked > 0 {
+    let requested = evidence.workload.data.dedupable_percent;
+    if evidence.writes() && requested > 0 {
         let message =
-            format!("{asked} % of the written blocks are copies of one another, as asked");
+            format!("{requested} % of the written blocks are copies of one another, as asked");
         let hint = "compare only with runs of the same <--dedupable>";
         return Some(Code::RepeatingData.warning(Severity::Note, message, hint));
     }
@@ -138,9 +138,9 @@ pub fn repeating_data(evidence: &Evidence) -> Option<Warning> {
 
 /// Blocks that compress: read, or to be written.
 pub fn compressible_data(evidence: &Evidence) -> Option<Warning> {
-    let asked = evidence.workload.data.compressible_percent;
-    if evidence.writes() && asked > 0 {
-        let message = format!("{asked} % of each written block is zeros, as asked");
+    let requested = evidence.workload.data.compressible_percent;
+    if evidence.writes() && requested > 0 {
+        let message = format!("{requested} % of each written block is zeros, as asked");
         let hint = "compare only with runs of the same <--compressible>";
         return Some(Code::CompressibleData.warning(Severity::Note, message, hint));
     }

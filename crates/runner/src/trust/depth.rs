@@ -12,18 +12,18 @@ const DEVICE_SHARE_MIN: f64 = 0.5;
 const SAMPLES_MIN: usize = 5;
 
 /// At the program: the workers could not keep up the queue depth.
-pub fn outstanding_below_asked(evidence: &Evidence) -> Option<Warning> {
-    let asked = evidence.outstanding_asked()?;
+pub fn outstanding_below_requested(evidence: &Evidence) -> Option<Warning> {
+    let requested = evidence.outstanding_requested()?;
     let outcome = &evidence.outcome;
     // Syncs of a job block a thread without counting as in flight.
-    if outcome.operations == 0 || evidence.workload.sync.is_some() || asked == 0 {
+    if outcome.operations == 0 || evidence.workload.sync.is_some() || requested == 0 {
         return None;
     }
-    if outcome.outstanding_mean >= PROGRAM_SHARE_MIN * asked as f64 {
+    if outcome.outstanding_mean >= PROGRAM_SHARE_MIN * requested as f64 {
         return None;
     }
     let message = format!(
-        "{asked} in flight were asked for, {:.1} were reached on average: the number is that of the lower depth",
+        "{requested} in flight were asked for, {:.1} were reached on average: the number is that of the lower depth",
         outcome.outstanding_mean
     );
     let hint = if !evidence.is_direct() {
@@ -41,7 +41,9 @@ pub fn outstanding_below_asked(evidence: &Evidence) -> Option<Warning> {
 
 /// More requested than the block layer or the device accepts.
 pub fn device_queue_limit(evidence: &Evidence) -> Option<Warning> {
-    let asked = evidence.outstanding_asked().filter(|_| !evidence.spread)?;
+    let requested = evidence
+        .outstanding_requested()
+        .filter(|_| !evidence.spread)?;
     let layers = evidence.storage.as_ref()?.layers();
     let limits = layers.iter().flat_map(|device| {
         let queue = &device.queue;
@@ -63,11 +65,11 @@ pub fn device_queue_limit(evidence: &Evidence) -> Option<Warning> {
         .filter(|(_, limit, _)| *limit > 0)
         .min_by_key(|(_, limit, _)| *limit);
     let (device, limit, what) = tightest?;
-    if asked <= limit {
+    if requested <= limit {
         return None;
     }
     let message = format!(
-        "{asked} in flight were asked for, {} takes {limit} {what}: the rest wait in line",
+        "{requested} in flight were asked for, {} takes {limit} {what}: the rest wait in line",
         device.name
     );
     let hint = format!(
@@ -110,14 +112,16 @@ fn is_merged(evidence: &Evidence) -> bool {
 }
 
 /// At the device: what the program keeps in flight does not all arrive.
-pub fn device_depth_below_asked(evidence: &Evidence) -> Option<Warning> {
-    let asked = evidence.outstanding_asked().filter(|_| !evidence.spread)?;
+pub fn device_depth_below_requested(evidence: &Evidence) -> Option<Warning> {
+    let requested = evidence
+        .outstanding_requested()
+        .filter(|_| !evidence.spread)?;
     // A shortfall in the program has its own warning, as do operations that need no device at all,
     // and one in flight cannot be less.
-    let explained = outstanding_below_asked(evidence).is_some()
+    let explained = outstanding_below_requested(evidence).is_some()
         || super::reconcile::device_saw_less(evidence).is_some()
         || is_merged(evidence);
-    if !evidence.is_direct() || asked < 2 || explained {
+    if !evidence.is_direct() || requested < 2 || explained {
         return None;
     }
     let (reached, device) = in_flight_at_device(evidence)?;
@@ -125,12 +129,12 @@ pub fn device_depth_below_asked(evidence: &Evidence) -> Option<Warning> {
     let queue = &evidence.nearest()?.queue;
     let limit = u64::from(queue.nr_requests.unwrap_or(u32::MAX))
         .saturating_mul(u64::from(queue.hardware_queues.unwrap_or(1).max(1)));
-    let wanted = asked.min(limit);
+    let wanted = requested.min(limit);
     if reached >= DEVICE_SHARE_MIN * wanted as f64 {
         return None;
     }
     let message = format!(
-        "{asked} in flight were kept at the program, but {device} had {reached:.1} on average: its load was lower \
+        "{requested} in flight were kept at the program, but {device} had {reached:.1} on average: its load was lower \
          than requested"
     );
     let hint = if !evidence.throttles.is_empty() {

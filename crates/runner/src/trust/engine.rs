@@ -12,7 +12,7 @@ pub fn engine_fallback(evidence: &Evidence) -> Option<Warning> {
     }
     let reasons = engine.fallbacks.join("; ");
     // Another engine affects the result; plain buffers cost a little CPU time.
-    let other = engine.name == "threads" && engine.asked != "threads";
+    let other = engine.name == "threads" && engine.requested != "threads";
     let severity = if other {
         Severity::Warning
     } else {

@@ -48,7 +48,7 @@ pub struct Evidence {
     /// Bytes that all jobs of the run moved on this target's devices in the time of `observed`,
     /// including ramp and drain. `None`: this job was alone, and its measured bytes are scaled to
     /// the whole time.
-    pub moved: Option<Moved>,
+    pub moved: Option<BytesMoved>,
     /// In flight at the nearest block device, sampled while measuring.
     pub in_flight: Vec<InFlight>,
     /// Limits of control groups on the devices below.
@@ -71,7 +71,7 @@ pub struct Evidence {
 
 /// Bytes moved by all jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moved {
+pub struct BytesMoved {
     /// Read.
     pub read_bytes: u64,
     /// Written.
@@ -142,7 +142,7 @@ impl Evidence {
 
     /// Requested in flight, over all threads and targets; `None` for open loops, which request a
     /// rate instead, and for threads with think time.
-    pub(super) fn outstanding_asked(&self) -> Option<u64> {
+    pub(super) fn outstanding_requested(&self) -> Option<u64> {
         let each = u64::from(self.workload.threads) * u64::from(self.workload.outstanding);
         let keeps_up = !self.workload.has_due_times() && self.workload.think_time.is_none();
         keeps_up.then(|| match self.workload.in_turn {
@@ -182,7 +182,7 @@ impl Evidence {
 
     /// Bytes moved by all jobs in the time of `observed`, as far as known: otherwise the measured
     /// ones scaled to that time.
-    pub(super) fn moved_in_all(&self) -> Moved {
+    pub(super) fn moved_in_all(&self) -> BytesMoved {
         self.moved.unwrap_or_else(|| {
             let elapsed_ns = self.running_ns();
             let measured_ns = self.outcome.duration_ns;
@@ -193,7 +193,7 @@ impl Evidence {
                 let scaled = u128::from(bytes) * u128::from(elapsed_ns) / u128::from(measured_ns);
                 u64::try_from(scaled).unwrap_or(u64::MAX)
             };
-            Moved {
+            BytesMoved {
                 read_bytes: scale(self.outcome.read.bytes),
                 written_bytes: scale(self.outcome.write.bytes),
             }

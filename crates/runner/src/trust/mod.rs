@@ -30,10 +30,10 @@ pub use cache::{direct_io_cached, file_entered_cache, in_memory, loop_cached, pa
 pub use caps::{flat_bandwidth, flat_iops, io_throttled, throttled};
 pub use code::Code;
 pub use data::{compressible_data, never_written, repeating_data, sparse_file, zero_data};
-pub use depth::{device_depth_below_asked, device_queue_limit, outstanding_below_asked};
+pub use depth::{device_depth_below_requested, device_queue_limit, outstanding_below_requested};
 pub use discards::discarded_space;
 pub use engine::{engine_fallback, faults_injected, null_engine};
-pub use evidence::{Evidence, Moved};
+pub use evidence::{BytesMoved, Evidence};
 pub use file_system::{
     compressed_file_system, copy_on_write, durable_too_fast, remote_file_system,
     volatile_write_cache,
@@ -91,9 +91,9 @@ const JUDGES: &[Judge] = &[
     stalled,
     paused,
     arrivals_not_issued,
-    outstanding_below_asked,
+    outstanding_below_requested,
     device_queue_limit,
-    device_depth_below_asked,
+    device_depth_below_requested,
     cpu_bound,
     cpu_quota,
     cpu_steal,

@@ -2,7 +2,7 @@
 //! did anyone else use it?
 
 use super::code::Code;
-use super::evidence::{Evidence, Moved, percent};
+use super::evidence::{BytesMoved, Evidence, percent};
 use stripewise_disk_inspect::storage::{BlockDevice, Storage};
 use stripewise_results::{Severity, Warning};
 use stripewise_units::format_bytes;
@@ -19,11 +19,11 @@ const OTHERS_MIN_BYTES: u64 = 8 << 20;
 const OURS_MIN_BYTES: u64 = 1 << 20;
 
 /// Bytes moved by some devices together; `None` if one of them has no counters.
-fn seen(evidence: &Evidence, devices: &[&BlockDevice]) -> Option<Moved> {
+fn seen(evidence: &Evidence, devices: &[&BlockDevice]) -> Option<BytesMoved> {
     if devices.is_empty() {
         return None;
     }
-    let mut sum = Moved::default();
+    let mut sum = BytesMoved::default();
     for device in devices {
         let observed = evidence.observed_of(device)?;
         if device.queue.counts_operations == Some(false) && observed.reads + observed.writes == 0 {
@@ -120,7 +120,7 @@ pub fn other_load(evidence: &Evidence) -> Option<Warning> {
     let observed = evidence.observed_of(device)?;
     let file_system = evidence.storage.as_ref()?.file_system.as_ref();
     let ours = evidence.moved_in_all();
-    let all = Moved {
+    let all = BytesMoved {
         read_bytes: observed.read_bytes,
         written_bytes: observed.written_bytes,
     };
@@ -173,7 +173,7 @@ pub fn other_load(evidence: &Evidence) -> Option<Warning> {
     Some(warning.shortened(short))
 }
 
-fn excess(verb: &str, ours: u64, all: u64, moved: Moved) -> Option<String> {
+fn excess(verb: &str, ours: u64, all: u64, moved: BytesMoved) -> Option<String> {
     let more = all.saturating_sub(ours);
     let total = moved.read_bytes.saturating_add(moved.written_bytes);
     let matters = more >= OTHERS_MIN_BYTES && more as f64 >= OTHERS_SHARE_MIN * total as f64;

@@ -32,8 +32,8 @@ pub fn smaller_than_cache(evidence: &Evidence) -> Option<Warning> {
     };
     let span = evidence.span_bytes();
     if span > cache {
-        let is_told = evidence.cache_size_bytes.is_some() || memory.is_some();
-        return (!is_told && span <= CACHE_UNKNOWN_BYTES).then(|| cache_unknown(span));
+        let is_reported = evidence.cache_size_bytes.is_some() || memory.is_some();
+        return (!is_reported && span <= CACHE_UNKNOWN_BYTES).then(|| cache_unknown(span));
     }
     let message = format!(
         "the {} in use fit in {whose} ({}): the number may be the cache's",

@@ -47,7 +47,7 @@ pub fn few_operations(evidence: &Evidence) -> Option<Warning> {
             .duration_ns
             .saturating_mul(P99_OPERATIONS_MIN)
             .div_ceil(operations);
-        format!("measure longer: {}", longer_run(evidence, longer))
+        format!("measure longer: {}", rerun_longer_hint(evidence, longer))
     };
     let short = format!("only {operations} operations completed");
     Some(
@@ -82,14 +82,14 @@ pub fn few_for_p999(evidence: &Evidence) -> Option<Warning> {
         .duration_ns
         .saturating_mul(P999_OPERATIONS_MIN)
         .div_ceil(least.max(1));
-    let hint = format!("{} would be enough", longer_run(evidence, longer));
+    let hint = format!("{} would be enough", rerun_longer_hint(evidence, longer));
     let short = format!("no p99.9: {} are too few", counts.join(" and "));
     let warning = Code::FewForP999.warning(Severity::Note, message, hint);
     Some(warning.shortened(short))
 }
 
 /// The option that makes a run this long, ready to be typed.
-fn longer_run(evidence: &Evidence, ns: u64) -> String {
+fn rerun_longer_hint(evidence: &Evidence, ns: u64) -> String {
     let switch = if evidence.quick {
         "--step"
     } else {

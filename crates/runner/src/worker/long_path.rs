@@ -3,7 +3,7 @@
 
 use super::{NO_RESULT, Slot, Worker};
 use crate::errors::{ErrorCount, Failure};
-use crate::lane::{Lane, Offer};
+use crate::lane::{Lane, NextOperation};
 use crate::recorder::UNMEASURED;
 use crate::summary::DrainCounts;
 use crate::think::Think;
@@ -23,7 +23,7 @@ pub(super) enum Answer {
 
 impl Worker {
     /// Routes the short path to the long one from here on.
-    pub(super) fn leave_short_path(&mut self) {
+    pub(super) fn use_long_path(&mut self) {
         self.simple = false;
         self.short_result = NO_RESULT;
         while let Some(slot) = self.slots.get(self.short_free as usize) {
@@ -161,7 +161,7 @@ impl Worker {
             self.turn = (self.turn + 1) % lanes;
             let only_syncs = self.think.as_ref().is_some_and(Think::is_due);
             match self.lane(lane).offer(now_ns, only_syncs) {
-                Offer::Operation {
+                NextOperation::Operation {
                     kind,
                     offset_bytes,
                     length_bytes,
@@ -185,7 +185,7 @@ impl Worker {
                     }
                     return (Answer::Operation, u64::from(slot));
                 }
-                Offer::Sync { commit_ns } => {
+                NextOperation::Sync { commit_ns } => {
                     self.free.pop();
                     self.slots[slot as usize] = Slot {
                         start_ns: now_ns,
@@ -197,8 +197,8 @@ impl Worker {
                     };
                     return (Answer::Operation, u64::from(slot));
                 }
-                Offer::Full => {}
-                Offer::NotBefore(due_ns) => not_before_ns = not_before_ns.min(due_ns),
+                NextOperation::Full => {}
+                NextOperation::NotBefore(due_ns) => not_before_ns = not_before_ns.min(due_ns),
             }
         }
         match not_before_ns {
@@ -341,7 +341,7 @@ impl Worker {
         self.failures_in_a_row += 1;
         if self.failures_in_a_row >= self.failures_in_a_row_max && !self.gave_up {
             self.gave_up = true;
-            self.leave_short_path();
+            self.use_long_path();
             let at_ns = self.without_pauses(at_ns);
             self.window.give_up(self.job, at_ns);
         }

@@ -383,7 +383,7 @@ impl Worker {
         if span.phase == Phase::Draining {
             self.give_up_arrivals();
             self.close(u64::MAX);
-            self.leave_short_path();
+            self.use_long_path();
         } else if span.phase == self.interval.phase && self.spares.is_empty() {
             // The coordinator is behind: extend the interval.
             self.set_edge(span.end_ns);

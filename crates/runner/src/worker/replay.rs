@@ -3,7 +3,7 @@
 use super::long_path::Answer;
 use super::{Slot, Worker};
 use crate::recorder::NO_COMMIT;
-use crate::replay::Offer;
+use crate::replay::NextOperation;
 use stripewise_io_engine::Kind;
 
 impl Worker {
@@ -13,17 +13,17 @@ impl Worker {
             return (Answer::Full, 0);
         };
         let (operation, due_ns, is_held) = match replay.offer(now_ns, slot) {
-            Offer::Operation(operation, due_ns, is_held) => (operation, due_ns, is_held),
-            Offer::Full => return (Answer::Full, 0),
-            Offer::NotBefore(due_ns) => return (Answer::NotBefore, due_ns),
+            NextOperation::Operation(operation, due_ns, is_held) => (operation, due_ns, is_held),
+            NextOperation::Full => return (Answer::Full, 0),
+            NextOperation::NotBefore(due_ns) => return (Answer::NotBefore, due_ns),
             // Nothing that any operation waits for is in flight.
-            Offer::Nothing if replay.is_closed() && self.free.len() == self.slots.len() => {
+            NextOperation::Nothing if replay.is_closed() && self.free.len() == self.slots.len() => {
                 self.remaining = 0;
                 return (Answer::Finished, 0);
             }
-            Offer::Nothing if replay.is_closed() => return (Answer::Full, 0),
+            NextOperation::Nothing if replay.is_closed() => return (Answer::Full, 0),
             // The run continues until its time is over.
-            Offer::Nothing => return (Answer::NotBefore, self.times.stop_at_ns),
+            NextOperation::Nothing => return (Answer::NotBefore, self.times.stop_at_ns),
         };
         self.free.pop();
         self.slots[slot as usize] = Slot {

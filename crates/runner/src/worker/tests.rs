@@ -223,7 +223,7 @@ fn what_was_in_flight_over_a_pause_has_no_latency() {
         for pauses in [1, 2] {
             let (mut worker, _) = watched(rate, 1_000 * MS);
             if !is_short {
-                worker.leave_short_path();
+                worker.use_long_path();
             }
             worker.advance(0);
             let slots = [10, 11, 12].map(|at| issue(&mut worker, at * MS));

@@ -98,13 +98,13 @@ pub fn run_real<E: Engine + 'static>(workload: Workload, plan: &RunPlan) -> RunT
 
 /// Keeps all that a run says.
 #[derive(Default)]
-pub struct Kept {
+pub struct RunLog {
     pub intervals: Vec<IntervalSummary>,
     pub measured: Option<(Vec<JobCounts>, u64)>,
     pub ticks: u64,
 }
 
-impl Observer for Kept {
+impl Observer for RunLog {
     fn interval(&mut self, summary: &IntervalSummary) {
         assert!(self.measured.is_none(), "no interval after the last word");
         self.intervals.push(summary.clone());
@@ -122,16 +122,17 @@ impl Observer for Kept {
 
 /// Whether all threads reported in time for the last interval. One that did not run for a second
 /// reports after it.
-pub fn nobody_was_late(kept: &Kept) -> bool {
-    kept.intervals
+pub fn none_was_late(run_log: &RunLog) -> bool {
+    run_log
+        .intervals
         .last()
         .is_some_and(|last| last.workers_late == 0)
 }
 
 /// The measured intervals of one job, added up.
-pub fn sum_of_intervals(kept: &Kept, job: usize) -> JobCounts {
+pub fn sum_of_intervals(run_log: &RunLog, job: usize) -> JobCounts {
     let mut sum = JobCounts::default();
-    for interval in &kept.intervals {
+    for interval in &run_log.intervals {
         if interval.phase == stripewise_runner::Phase::Measuring {
             sum.merge(&interval.jobs[job]);
         }

@@ -25,8 +25,8 @@ fn failures_are_counted_by_kind_and_reason_and_have_no_latency() {
         read_percent: 50,
         ..workload()
     };
-    let mut kept = Kept::default();
-    let totals = simulate_with(workload, array, &plan(SECOND), &mut AsPlanned, &mut kept);
+    let mut run_log = RunLog::default();
+    let totals = simulate_with(workload, array, &plan(SECOND), &mut AsPlanned, &mut run_log);
     let counts = &totals.jobs[0].counts;
     assert_eq!(counts.errors.total(), 999);
     assert_eq!(counts.operations(), 9_000);
@@ -46,8 +46,8 @@ fn failures_are_counted_by_kind_and_reason_and_have_no_latency() {
     assert_eq!(first.first_offset_bytes, log.requests[9].1.offset_bytes);
     assert_eq!(first.first_at_ns, 10 * 100_000);
     // Each interval has its own.
-    assert_eq!(kept.intervals[3].jobs[0].errors.total(), 100);
-    assert_eq!(sum_of_intervals(&kept, 0), *counts);
+    assert_eq!(run_log.intervals[3].jobs[0].errors.total(), 100);
+    assert_eq!(sum_of_intervals(&run_log, 0), *counts);
 }
 
 #[test]
@@ -201,14 +201,15 @@ fn an_engine_that_cannot_be_opened_ends_the_run_before_it_began() {
         ..workload()
     })];
     let none = AtomicU8::new(0);
-    let mut kept = Kept::default();
+    let mut run_log = RunLog::default();
     let plan = plan(SECOND);
-    let error = real::run::<Ill<UNOPENABLE>>(&jobs, &[], &plan, &mut AsPlanned, &mut kept, &none)
-        .expect_err("the second engine is not there");
+    let error =
+        real::run::<Ill<UNOPENABLE>>(&jobs, &[], &plan, &mut AsPlanned, &mut run_log, &none)
+            .expect_err("the second engine is not there");
     assert!(matches!(error, Error::Open { job: 0, .. }));
     assert!(error.to_string().contains("it was not there"), "{error}");
     assert_eq!(error.hint().as_deref(), Some("see a doctor"));
-    assert!(kept.intervals.is_empty() && kept.measured.is_none());
+    assert!(run_log.intervals.is_empty() && run_log.measured.is_none());
 }
 
 #[test]
@@ -222,18 +223,18 @@ fn what_was_measured_is_kept() -> bool {
         ..workload()
     })];
     let none = AtomicU8::new(0);
-    let mut kept = Kept::default();
+    let mut run_log = RunLog::default();
     let plan = plan(100 * SECOND);
-    let totals = real::run::<Ill<BROKEN>>(&jobs, &[], &plan, &mut AsPlanned, &mut kept, &none)
+    let totals = real::run::<Ill<BROKEN>>(&jobs, &[], &plan, &mut AsPlanned, &mut run_log, &none)
         .expect("it breaks only later");
     assert_eq!(totals.stop_reason, StopReason::EngineFailed { job: 0 });
     let failure = totals.failure.expect("it says why").to_string();
     assert!(failure.contains("fell to pieces"), "{failure}");
     assert_eq!(totals.jobs[0].counts.operations(), 4 * 9_999);
-    if nobody_was_late(&kept) {
-        assert_eq!(sum_of_intervals(&kept, 0), totals.jobs[0].counts);
+    if none_was_late(&run_log) {
+        assert_eq!(sum_of_intervals(&run_log, 0), totals.jobs[0].counts);
     }
-    nobody_was_late(&kept)
+    none_was_late(&run_log)
 }
 
 /// Stops when two threads are stuck.
@@ -257,20 +258,20 @@ fn a_thread_that_never_comes_back_is_left_behind_with_its_operations() {
         ..workload()
     })];
     let none = AtomicU8::new(0);
-    let mut kept = Kept::default();
+    let mut run_log = RunLog::default();
     let plan = RunPlan {
         drain_limit_ns: 50 * MS,
         ..plan(u64::MAX)
     };
-    let totals = real::run::<Ill<STUCK>>(&jobs, &[], &plan, &mut UntilStuck, &mut kept, &none)
+    let totals = real::run::<Ill<STUCK>>(&jobs, &[], &plan, &mut UntilStuck, &mut run_log, &none)
         .expect("the engine opens");
     assert_eq!(totals.stop_reason, StopReason::Policy);
     assert_eq!(totals.jobs[0].drain.abandoned, 2 * 4);
     assert_eq!(totals.notes.len(), 2, "{:?}", totals.notes);
     assert!(
-        kept.measured.is_some(),
+        run_log.measured.is_some(),
         "said although two threads are stuck"
     );
-    let last = kept.intervals.last().expect("an interval");
+    let last = run_log.intervals.last().expect("an interval");
     assert_eq!((last.phase, last.workers_late), (Phase::Measuring, 2));
 }

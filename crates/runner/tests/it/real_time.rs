@@ -60,40 +60,40 @@ fn intervals_add_up() -> bool {
         duration_ns: 250 * MS,
         ..RunPlan::default()
     };
-    let (none, mut kept) = (AtomicU8::new(0), Kept::default());
-    let totals = real::run::<Null>(&jobs, &[], &plan, &mut AsPlanned, &mut kept, &none)
+    let (none, mut run_log) = (AtomicU8::new(0), RunLog::default());
+    let totals = real::run::<Null>(&jobs, &[], &plan, &mut AsPlanned, &mut run_log, &none)
         .expect("the engine opens");
     assert_eq!(totals.stop_reason, StopReason::Duration);
     assert_eq!((totals.ramp_ns, totals.measured_ns), (50 * MS, 250 * MS));
     assert!(totals.failure.is_none() && totals.notes.is_empty());
-    let measured: Vec<&IntervalSummary> = (kept.intervals.iter())
+    let measured: Vec<&IntervalSummary> = (run_log.intervals.iter())
         .filter(|interval| interval.phase == Phase::Measuring)
         .collect();
     let starts: Vec<u64> = measured.iter().map(|i| i.start_ns / MS).collect();
     assert_eq!(starts, (0..13).map(|n| n * 20).collect::<Vec<u64>>());
     for (job, result) in totals.jobs.iter().enumerate() {
         let counts = &result.counts;
-        if nobody_was_late(&kept) {
-            assert_eq!(*counts, sum_of_intervals(&kept, job));
+        if none_was_late(&run_log) {
+            assert_eq!(*counts, sum_of_intervals(&run_log, job));
         }
         assert_eq!(counts.operations(), counts.latency_ns().count());
         assert_eq!(counts.bytes(), counts.operations() * 8192);
         assert_eq!(counts.errors.total(), 0);
         // Little's law: never more in flight than requested.
-        let asked = u128::from(jobs[job].plan.workload.threads)
+        let requested = u128::from(jobs[job].plan.workload.threads)
             * u128::from(jobs[job].plan.workload.outstanding);
         let in_flight = counts.in_flight_ns_sum;
         // An operation in flight at the start counts whole: one interval of slack.
-        let limit = asked * u128::from(totals.measured_ns + totals.ramp_ns);
+        let limit = requested * u128::from(totals.measured_ns + totals.ramp_ns);
         assert!(in_flight <= limit, "{in_flight} of {limit}");
         assert_eq!(result.capabilities.name, "null");
     }
-    assert_eq!(kept.measured.as_ref().map(|(_, ns)| *ns), Some(250 * MS));
-    assert!(kept.ticks > 0);
+    assert_eq!(run_log.measured.as_ref().map(|(_, ns)| *ns), Some(250 * MS));
+    assert!(run_log.ticks > 0);
     let counts = [0, 1].map(|job| &totals.jobs[job].counts);
     let kinds = [Kind::Read, Kind::Write].map(|kind| counts[1].kind(kind).operations);
     let cpu_ns = counts[0].cpu.user_ns + counts[0].cpu.system_ns;
-    nobody_was_late(&kept)
+    none_was_late(&run_log)
         && counts[0].operations() > 0
         && kinds.iter().all(|&operations| operations > 0)
         && cpu_ns > 0
@@ -190,21 +190,21 @@ fn the_policy_ends_ramp_and_run() -> bool {
         _ => Decision::Continue,
     };
     let (jobs, none) = ([real_job(workload())], AtomicU8::new(0));
-    let mut kept = Kept::default();
-    let totals = real::run::<Null>(&jobs, &[], &plan, &mut policy, &mut kept, &none)
+    let mut run_log = RunLog::default();
+    let totals = real::run::<Null>(&jobs, &[], &plan, &mut policy, &mut run_log, &none)
         .expect("the engine opens");
     assert_eq!(totals.stop_reason, StopReason::Policy);
     assert!(totals.ramp_ns >= 40 * MS);
     assert!(totals.measured_ns >= 200 * MS);
-    let measured: Vec<&IntervalSummary> = (kept.intervals.iter())
+    let measured: Vec<&IntervalSummary> = (run_log.intervals.iter())
         .filter(|i| i.phase == Phase::Measuring)
         .collect();
-    if nobody_was_late(&kept) {
-        assert_eq!(sum_of_intervals(&kept, 0), totals.jobs[0].counts);
+    if none_was_late(&run_log) {
+        assert_eq!(sum_of_intervals(&run_log, 0), totals.jobs[0].counts);
     }
     let lengths: u64 = measured.iter().map(|i| i.duration_ns).sum();
     assert_eq!(lengths, totals.measured_ns, "no gaps");
-    nobody_was_late(&kept)
+    none_was_late(&run_log)
 }
 
 /// It has seen enough at its third question.
@@ -236,15 +236,15 @@ fn the_policy_stops_in_between() -> bool {
         ..RunPlan::default()
     };
     let (jobs, none) = ([real_job(workload())], AtomicU8::new(0));
-    let mut kept = Kept::default();
-    let totals = real::run::<Null>(&jobs, &[], &plan, &mut Sudden(0), &mut kept, &none)
+    let mut run_log = RunLog::default();
+    let totals = real::run::<Null>(&jobs, &[], &plan, &mut Sudden(0), &mut run_log, &none)
         .expect("the engine opens");
     assert_eq!(totals.stop_reason, StopReason::Policy);
     assert!(totals.measured_ns < LONG);
-    if nobody_was_late(&kept) {
-        assert_eq!(sum_of_intervals(&kept, 0), totals.jobs[0].counts);
+    if none_was_late(&run_log) {
+        assert_eq!(sum_of_intervals(&run_log, 0), totals.jobs[0].counts);
     }
-    nobody_was_late(&kept)
+    none_was_late(&run_log)
 }
 
 #[test]

@@ -325,20 +325,20 @@ fn jobs_on_several_arrays_run_side_by_side_and_twice_the_same() {
             simulated_job(other, 1),
         ];
         let mut arrays = [Scripted::new(100_000), Scripted::new(20_000)];
-        let mut kept = Kept::default();
+        let mut run_log = RunLog::default();
         let totals = virtual_time::run(
             &jobs,
             &mut arrays,
             &plan(SECOND),
             &mut AsPlanned,
-            &mut kept,
+            &mut run_log,
             &AtomicU8::new(0),
         );
         let totals = totals.expect("the plan is sound");
         for job in 0..3 {
-            assert_eq!(totals.jobs[job].counts, sum_of_intervals(&kept, job));
+            assert_eq!(totals.jobs[job].counts, sum_of_intervals(&run_log, job));
         }
-        let text = format!("{:?}", (&totals, &kept.intervals));
+        let text = format!("{:?}", (&totals, &run_log.intervals));
         (totals, text)
     };
     let ((totals, first), (_, second)) = (run(), run());

@@ -49,16 +49,16 @@ fn intervals_are_in_order_without_gaps_and_add_up_to_the_totals() {
         outstanding: 2,
         ..workload()
     };
-    let mut kept = Kept::default();
+    let mut run_log = RunLog::default();
     let totals = simulate_with(
         workload,
         Scripted::new(70_000),
         &plan,
         &mut AsPlanned,
-        &mut kept,
+        &mut run_log,
     );
     let lengths = |phase: Phase| -> Vec<(u64, u64, u64)> {
-        let of_phase = kept.intervals.iter().filter(|i| i.phase == phase);
+        let of_phase = run_log.intervals.iter().filter(|i| i.phase == phase);
         of_phase
             .map(|i| (i.index, i.start_ns / MS, i.duration_ns / MS))
             .collect()
@@ -69,14 +69,14 @@ fn intervals_are_in_order_without_gaps_and_add_up_to_the_totals() {
     assert_eq!(measured.len(), 11);
     assert_eq!(measured[0], (0, 0, 100));
     assert_eq!(measured[10], (10, 1_000, 30));
-    assert_eq!(totals.jobs[0].counts, sum_of_intervals(&kept, 0));
+    assert_eq!(totals.jobs[0].counts, sum_of_intervals(&run_log, 0));
     assert_eq!(
-        kept.measured,
+        run_log.measured,
         Some((vec![totals.jobs[0].counts.clone()], 1_030 * MS))
     );
-    assert!(kept.intervals.iter().all(|i| i.workers_late == 0));
+    assert!(run_log.intervals.iter().all(|i| i.workers_late == 0));
     // Each interval holds what fits into it.
-    for interval in &kept.intervals {
+    for interval in &run_log.intervals {
         let expected = interval.duration_ns / 70_000;
         assert!(interval.jobs[0].operations().abs_diff(expected) <= 1);
     }
@@ -90,13 +90,19 @@ fn a_policy_ends_the_ramp_and_the_run() {
         (Phase::Measuring, 1) => Decision::StopAfter(350 * MS),
         _ => Decision::Continue,
     };
-    let mut kept = Kept::default();
-    let totals = simulate_with(workload(), Scripted::new(MS), &plan, &mut policy, &mut kept);
+    let mut run_log = RunLog::default();
+    let totals = simulate_with(
+        workload(),
+        Scripted::new(MS),
+        &plan,
+        &mut policy,
+        &mut run_log,
+    );
     assert_eq!(totals.stop_reason, StopReason::Policy);
     assert_eq!(totals.ramp_ns, 300 * MS);
     assert_eq!(totals.measured_ns, 350 * MS);
     assert_eq!(totals.jobs[0].counts.operations(), 350);
-    let last = kept.intervals.last().expect("there are intervals");
+    let last = run_log.intervals.last().expect("there are intervals");
     assert_eq!((last.index, last.duration_ns), (3, 50 * MS));
     assert_eq!(last.jobs[0].operations(), 50);
 }
@@ -129,17 +135,17 @@ fn a_run_that_never_leaves_its_ramp_has_measured_nothing() {
         3 => Decision::Stop,
         _ => Decision::Continue,
     };
-    let mut kept = Kept::default();
+    let mut run_log = RunLog::default();
     let totals = simulate_with(
         workload(),
         Scripted::new(MS),
         &plan_without_end(),
         &mut policy,
-        &mut kept,
+        &mut run_log,
     );
     assert_eq!((totals.ramp_ns, totals.measured_ns), (400 * MS, 0));
     assert_eq!(totals.jobs[0].counts, JobCounts::default());
-    assert_eq!(kept.measured.map(|measured| measured.1), Some(0));
+    assert_eq!(run_log.measured.map(|measured| measured.1), Some(0));
 }
 
 #[test]

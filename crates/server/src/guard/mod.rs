@@ -55,9 +55,9 @@ impl Hosts {
 
 /// The authenticated client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Who {
+pub(crate) enum Client {
     /// Not authenticated: may only sign in.
-    Nobody,
+    Anonymous,
     /// A browser that has signed in.
     Browser,
     /// A script with the token from the file.
@@ -107,7 +107,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Guard {
-    pub(crate) fn new(hosts: Hosts) -> Result<Guard, token::NoChance> {
+    pub(crate) fn new(hosts: Hosts) -> Result<Guard, token::RandomSourceError> {
         // Cookies are shared by all ports of a host: use a name per server.
         let of = match &hosts {
             Hosts::Exact(names) => names[0].rsplit(':').next().unwrap_or_default().to_owned(),
@@ -157,14 +157,14 @@ impl Guard {
     }
 
     /// Checks a request by its head.
-    pub(crate) fn judge(&self, parts: &Parts) -> Result<Who, Refusal> {
+    pub(crate) fn judge(&self, parts: &Parts) -> Result<Client, Refusal> {
         let host = self.host(parts).ok_or(FOREIGN_HOST)?;
         let reads = matches!(parts.method, Method::GET | Method::HEAD);
         if !reads && parts.method != Method::POST {
             return Err(METHOD);
         }
         same_site(&parts.headers, &host, reads)?;
-        let who = self.who(&parts.headers);
+        let client = self.client(&parts.headers);
         if !reads {
             let json = only(&parts.headers, CONTENT_TYPE.as_str());
             let json = json.map(|kind| kind.split(';').next().unwrap_or_default().trim());
@@ -172,13 +172,13 @@ impl Guard {
                 return Err(NOT_JSON);
             }
             // Browsers send an origin with every POST; clients without one must present the token.
-            if who != Who::Script && only(&parts.headers, ORIGIN.as_str()).is_none() {
+            if client != Client::Script && only(&parts.headers, ORIGIN.as_str()).is_none() {
                 return Err(FOREIGN_SITE);
             }
         }
-        match who {
-            Who::Nobody if !is_open(parts) => Err(NO_TOKEN),
-            who => Ok(who),
+        match client {
+            Client::Anonymous if !is_open(parts) => Err(NO_TOKEN),
+            client => Ok(client),
         }
     }
 
@@ -190,11 +190,11 @@ impl Guard {
         (agree && self.hosts.allow(host)).then(|| host.to_owned())
     }
 
-    fn who(&self, headers: &HeaderMap) -> Who {
+    fn client(&self, headers: &HeaderMap) -> Client {
         let bearer = only(headers, AUTHORIZATION.as_str());
         let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
         if bearer.is_some_and(|token| token::same(token.trim(), &self.bearer)) {
-            return Who::Script;
+            return Client::Script;
         }
         let cookies = headers
             .get_all(COOKIE)
@@ -211,8 +211,8 @@ impl Guard {
         let signed_in =
             ours.any(|value| sessions.iter().any(|session| token::same(session, value)));
         match signed_in {
-            true => Who::Browser,
-            false => Who::Nobody,
+            true => Client::Browser,
+            false => Client::Anonymous,
         }
     }
 }

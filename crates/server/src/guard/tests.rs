@@ -9,7 +9,11 @@ fn guard() -> Guard {
     Guard::new(Hosts::of(ADDRESS.parse().unwrap())).unwrap()
 }
 
-fn judged(guard: &Guard, line: (&str, &str), headers: &[(&str, &str)]) -> Result<Who, StatusCode> {
+fn judged(
+    guard: &Guard,
+    line: (&str, &str),
+    headers: &[(&str, &str)],
+) -> Result<Client, StatusCode> {
     let mut request = Request::builder().method(line.0).uri(line.1);
     for (name, value) in headers {
         request = request.header(*name, *value);
@@ -75,8 +79,8 @@ fn nobody_without_a_token_gets_more_than_the_page_to_sign_in() {
     let cookie = signed_in(&guard);
     let wrong = format!("{cookie}0");
     let other = cookie.replace("8123", "8124");
-    for (path, headers, who) in [
-        ("/login", vec![], Some(Who::Nobody)),
+    for (path, headers, client) in [
+        ("/login", vec![], Some(Client::Anonymous)),
         ("/", vec![], None),
         ("/api/now", vec![], None),
         ("/metrics", vec![], None),
@@ -85,12 +89,16 @@ fn nobody_without_a_token_gets_more_than_the_page_to_sign_in() {
         ("/", vec![("cookie", other.as_str())], None),
         ("/", vec![("authorization", "Bearer ")], None),
         ("/", vec![("authorization", "Bearer 0")], None),
-        ("/", vec![("cookie", cookie.as_str())], Some(Who::Browser)),
+        (
+            "/",
+            vec![("cookie", cookie.as_str())],
+            Some(Client::Browser),
+        ),
     ] {
         let all: Vec<(&str, &str)> = headers.into_iter().chain([("host", ADDRESS)]).collect();
         assert_eq!(
             judged(&guard, ("GET", path), &all).ok(),
-            who,
+            client,
             "{path} {all:?}"
         );
     }
@@ -152,7 +160,7 @@ fn other_sites_may_not_ask_in_the_users_browser() {
     let script = [("host", ADDRESS), ("authorization", bearer.as_str()), json];
     assert_eq!(
         judged(&guard, ("POST", "/api/stop"), &script),
-        Ok(Who::Script)
+        Ok(Client::Script)
     );
 }
 

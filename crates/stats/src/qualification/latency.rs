@@ -199,7 +199,7 @@ impl LatencyJudgement {
                         let [low, high] = [judgement.low, judgement.high].map(text);
                         format!(
                             "the mean is {mean} ({low} to {high}, stalls that were not seen included){}",
-                            why_undecided(judgement.p_met, judgement.p_missed)
+                            undecided_reason(judgement.p_met, judgement.p_missed)
                                 .unwrap_or(": too close to tell")
                         )
                     }
@@ -219,7 +219,7 @@ impl LatencyJudgement {
 }
 
 /// Intervals are at 95 %; one of several looks needs stronger evidence to decide.
-fn why_undecided(p_met: f64, p_missed: f64) -> Option<&'static str> {
+fn undecided_reason(p_met: f64, p_missed: f64) -> Option<&'static str> {
     match () {
         () if p_met < ONE_SIDE => Some(
             ": within the limit, but an early look needs more than 95 % confidence, as several looks share the error rate",
@@ -264,7 +264,7 @@ fn share_words(share_max: f64, outcome: &QualifyOutcome, beyond: &str) -> String
             );
         }
         QualifyVerdict::Undecided => {
-            words += why_undecided(found.p_met, found.p_missed).unwrap_or_default();
+            words += undecided_reason(found.p_met, found.p_missed).unwrap_or_default();
         }
         _ => {}
     }

@@ -288,7 +288,7 @@ impl Pilot {
         }
         self.agrees = self.agree(last, next);
         self.last = Some(next);
-        self.is_done = self.agrees && self.has_looked_far_enough();
+        self.is_done = self.agrees && self.has_measured_enough();
         None
     }
 
@@ -368,7 +368,7 @@ impl Pilot {
     }
 
     /// Nothing known about the target requires more bytes, or the plan allows no more.
-    fn has_looked_far_enough(&self) -> bool {
+    fn has_measured_enough(&self) -> bool {
         let written = self.line.end().bytes;
         self.bytes_wanted().is_none_or(|wanted| written >= wanted)
     }

@@ -115,7 +115,7 @@ impl Sink for StoreSink {
 }
 
 /// Writes one run from its own thread, which owns the store meanwhile. Dropped without
-/// [`RunWriter::finish_under_a_free_id`], it leaves the run as running.
+/// [`RunWriter::finish_with_free_id`], it leaves the run as running.
 #[derive(Debug)]
 pub struct RunWriter<'store> {
     lender: &'store mut Store,
@@ -183,7 +183,7 @@ impl<'store> RunWriter<'store> {
     ///
     /// # Errors
     /// The failure of the store: the record is not stored. [`ErrorKind::NoAnswer`] after `limit`.
-    pub fn finish_under_a_free_id(
+    pub fn finish_with_free_id(
         mut self,
         record: &mut RunRecord,
         new_id: impl FnMut() -> String,

@@ -10,7 +10,7 @@ const MOST: usize = 16;
 /// Writes only when it is let: each word lets one batch through. A disk that hangs.
 struct Slow {
     words: Receiver<()>,
-    kept: Vec<PendingInterval>,
+    written: Vec<PendingInterval>,
     flushes: u32,
     fails: bool,
 }
@@ -26,7 +26,7 @@ impl Sink for Slow {
     fn append(&mut self, intervals: Vec<PendingInterval>) -> Result<()> {
         // When the sender is gone, the disk works again.
         let _ = self.words.recv();
-        self.kept.extend(intervals);
+        self.written.extend(intervals);
         match self.fails {
             true => Err(Error::new(
                 std::path::Path::new("store.db"),
@@ -62,7 +62,7 @@ fn slow(fails: bool) -> (std::sync::mpsc::Sender<()>, Slow) {
     let (sender, words) = channel();
     let sink = Slow {
         words,
-        kept: Vec::new(),
+        written: Vec::new(),
         flushes: 0,
         fails,
     };
@@ -119,7 +119,10 @@ fn a_store_that_hangs_stops_nobody_and_its_queue_stays_bounded() {
     };
     assert!((1..=2).contains(&sink.flushes), "{}", sink.flushes);
     for job in 0..2 {
-        let of_job = sink.kept.iter().filter(|kept| kept.job_index == job);
+        let of_job = sink
+            .written
+            .iter()
+            .filter(|written| written.job_index == job);
         let all: Vec<StoredInterval> = of_job.map(PendingInterval::stored).collect();
         // No operation, error, byte or latency is lost, and there is no gap.
         let mut end_ns = 0;
@@ -180,7 +183,7 @@ fn where_time_is_simulated_the_caller_waits_and_nothing_is_joined() {
         assert_eq!(writer.joined(), 0);
         end(writer)
     };
-    assert_eq!(sink.kept.len(), 500);
+    assert_eq!(sink.written.len(), 500);
 }
 
 #[test]
@@ -198,7 +201,7 @@ fn the_first_failure_is_told_once_and_writing_goes_on() {
         assert!(writer.failure().is_none(), "told twice");
         end(writer)
     };
-    assert_eq!(sink.kept.len(), 2);
+    assert_eq!(sink.written.len(), 2);
 }
 
 #[test]
@@ -281,7 +284,7 @@ fn a_run_whose_id_is_taken_is_kept_under_another() {
     assert!(writer.failure().is_some(), "the id is taken");
     let new_id = || free.next().unwrap_or("spare").to_owned();
     writer
-        .finish_under_a_free_id(&mut record, new_id, [LONG; 2], || panic!("it answers"))
+        .finish_with_free_id(&mut record, new_id, [LONG; 2], || panic!("it answers"))
         .unwrap();
     assert_eq!(record.id, "third");
     assert_eq!(store.load("third").unwrap().label.as_deref(), Some("late"));

@@ -182,9 +182,9 @@ pub fn child_role() -> Option<(String, std::path::PathBuf)> {
 }
 
 /// A small generator for moments and damage: the same in every run.
-pub struct Dice(pub u64);
+pub struct SeededRng(pub u64);
 
-impl Dice {
+impl SeededRng {
     pub fn below(&mut self, limit: u64) -> u64 {
         // SplitMix64 (Steele, Lea and Flood, 2014).
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use std::path::Path;
-use stripewise_store::{ErrorKind, Filter, KeptDocument, Store};
+use stripewise_store::{ErrorKind, Filter, Store, StoredDocument};
 
 const RUNS: u64 = 6;
 
@@ -22,12 +22,12 @@ fn filled(path: &Path) {
             .finish_run(run, &finished(&id(number), 2, 40))
             .unwrap();
     }
-    let document = KeptDocument {
+    let document = StoredDocument {
         name: "nightly".to_owned(),
-        kept_at: "2026-11-21T20:15:30Z".to_owned(),
+        stored_at: "2026-11-21T20:15:30Z".to_owned(),
         json: r#"{"limit": 12345}"#.to_owned(),
     };
-    store.keep_document("baseline", &document).unwrap();
+    store.store_document("baseline", &document).unwrap();
 }
 
 /// Changes one thing behind the store's back, as a flipped bit would.
@@ -179,12 +179,12 @@ fn a_damaged_document_hides_no_other_and_can_be_deleted() {
     let path = directory.path().join("store.db");
     filled(&path);
     let mut store = open(&path).unwrap();
-    let other = KeptDocument {
+    let other = StoredDocument {
         name: "weekly".to_owned(),
-        kept_at: "2026-11-22T20:15:30Z".to_owned(),
+        stored_at: "2026-11-22T20:15:30Z".to_owned(),
         json: "{}".to_owned(),
     };
-    store.keep_document("baseline", &other).unwrap();
+    store.store_document("baseline", &other).unwrap();
     drop(store);
     changed(
         &path,
@@ -228,13 +228,13 @@ fn bit_flips_change_nothing_silently_and_leave_the_other_runs_readable() {
     let path = directory.path().join("store.db");
     filled(&path);
     let whole = std::fs::read(&path).unwrap();
-    let mut dice = Dice(19);
+    let mut rng = SeededRng(19);
     let (mut noticed, mut opened) = (0, 0);
     for attempt in 0..120 {
         let mut bytes = whole.clone();
         // What is before is the header and the tables' own page.
-        let at = 4096 + usize::try_from(dice.below(bytes.len() as u64 - 4096)).unwrap();
-        bytes[at] ^= 1 << dice.below(8);
+        let at = 4096 + usize::try_from(rng.below(bytes.len() as u64 - 4096)).unwrap();
+        bytes[at] ^= 1 << rng.below(8);
         std::fs::write(&path, &bytes).unwrap();
         let Ok(store) = Store::open_read_only(&path) else {
             noticed += 1;

@@ -39,11 +39,11 @@ fn damage_is_noticed_named_and_never_made_worse_by_reading() {
     let path = directory.path().join("store.db");
     filled(&path);
     let whole = std::fs::read(&path).unwrap();
-    let mut dice = Dice(11);
+    let mut rng = SeededRng(11);
     let mut noticed = 0;
     for attempt in 0..60 {
         let mut bytes = whole.clone();
-        let at = usize::try_from(dice.below(bytes.len() as u64)).unwrap();
+        let at = usize::try_from(rng.below(bytes.len() as u64)).unwrap();
         match attempt % 3 {
             // A whole sector of something else, as disks lose them.
             0 => bytes[at / 512 * 512..][..512].fill(0xa5),
@@ -158,15 +158,15 @@ fn a_full_file_system_is_named_and_what_was_stored_stays_readable() {
     assert_eq!(*error.kind(), ErrorKind::Full, "{error:?}");
     assert!(error.hint().contains("--store"));
     assert_eq!(store.load("before").unwrap(), finished("before", 1, 5));
-    let kept = store.load_intervals("growing", 0).unwrap().len() as u64;
-    assert!(kept > 0 && kept <= stored);
+    let loaded = store.load_intervals("growing", 0).unwrap().len() as u64;
+    assert!(loaded > 0 && loaded <= stored);
 
     // Room again: the run goes on where it was, without a gap.
     mount.remount("size=8m");
     append(&mut store, &mut run, 0, stored + 1).unwrap();
     store.finish_run(run, &finished("growing", 1, 5)).unwrap();
-    let kept = store.load_intervals("growing", 0).unwrap();
-    assert_eq!(kept.len() as u64, stored + 2);
+    let loaded = store.load_intervals("growing", 0).unwrap();
+    assert_eq!(loaded.len() as u64, stored + 2);
     store.check().unwrap();
 }
 

@@ -1,6 +1,6 @@
 use crate::common::*;
 use stripewise_results::{Imported, RunRecord, Status};
-use stripewise_store::{ErrorKind, Filter, KeptDocument, Owner, Store};
+use stripewise_store::{ErrorKind, Filter, Owner, Store, StoredDocument};
 
 fn with_runs() -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().unwrap();
@@ -204,12 +204,12 @@ fn last_is_among_documents_where_these_are_things_done() {
         (23, "verify", "v"),
         (24, "baseline", "b"),
     ] {
-        let document = KeptDocument {
+        let document = StoredDocument {
             name: name.to_owned(),
-            kept_at: format!("2026-11-{day}T10:00:00.000Z"),
+            stored_at: format!("2026-11-{day}T10:00:00.000Z"),
             json: "{}".to_owned(),
         };
-        store.keep_document(kind, &document).unwrap();
+        store.store_document(kind, &document).unwrap();
     }
     // Runs of the evening of the 21st; a baseline is nothing that was done.
     let kinds = ["profile", "verify"];
@@ -249,9 +249,9 @@ fn last_is_what_was_done_with_all_of_its_runs() {
     store.save_run(&again).unwrap();
     assert_eq!(full(&store, "last").as_deref(), Ok("ladder"));
     assert_eq!(full(&store, "last~1").as_deref(), Ok("20261121-2040-d"));
-    let mut under_way = skeleton("20261121-2060-f", 1);
-    under_way.series = Some("ladder".to_owned());
-    let running = store.begin_run(&under_way).unwrap();
+    let mut unfinished_runs = skeleton("20261121-2060-f", 1);
+    unfinished_runs.series = Some("ladder".to_owned());
+    let running = store.begin_run(&unfinished_runs).unwrap();
     assert_eq!(full(&store, "last").as_deref(), Ok("20261121-2040-d"));
     drop(running);
 }

@@ -39,14 +39,14 @@ fn child_that_writes() {
 /// until then.
 fn kill_after(role: &str, path: &Path, line: Option<&str>, pause_us: u64) -> Vec<String> {
     let mut child = child("killed::child_that_writes", role, path);
-    let mut said = Vec::new();
+    let mut lines_printed = Vec::new();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     while let Some(line) = line {
         let Some(Ok(next)) = lines.next() else {
-            panic!("the child ended before it said `{line}`: {said:?}");
+            panic!("the child ended before it said `{line}`: {lines_printed:?}");
         };
         let reached = next.ends_with(line);
-        said.push(next);
+        lines_printed.push(next);
         if reached {
             break;
         }
@@ -54,48 +54,49 @@ fn kill_after(role: &str, path: &Path, line: Option<&str>, pause_us: u64) -> Vec
     std::thread::sleep(std::time::Duration::from_micros(pause_us));
     child.kill().unwrap();
     child.wait().unwrap();
-    said.extend(lines.map_while(std::result::Result::ok));
-    said
+    lines_printed.extend(lines.map_while(std::result::Result::ok));
+    lines_printed
 }
 
-fn count_stored(said: &[String]) -> usize {
-    said.iter()
+fn count_stored(lines_printed: &[String]) -> usize {
+    lines_printed
+        .iter()
         .filter(|line| line.starts_with("stored"))
         .count()
 }
 
 #[test]
 fn a_run_killed_in_its_midst_is_rebuilt_from_every_interval_handed_over() {
-    let mut dice = Dice(20);
+    let mut rng = SeededRng(20);
     for attempt in 0..20 {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("store.db");
-        let said = kill_after("stream", &path, Some("begun"), dice.below(30_000));
-        let stored = count_stored(&said);
+        let lines_printed = kill_after("stream", &path, Some("begun"), rng.below(30_000));
+        let stored = count_stored(&lines_printed);
 
         let store = open(&path).unwrap();
         assert_eq!(store.recovered(), [RUN], "attempt {attempt}");
         let record = store.load("last-run").unwrap();
         assert_eq!(record.status, Status::Partial);
         assert!(record.partial_because.is_some());
-        let kept = store.load_intervals(RUN, 1).unwrap();
+        let loaded = store.load_intervals(RUN, 1).unwrap();
         // One more may have been committed than the child could still say.
         assert!(
-            (stored..=stored + 1).contains(&kept.len()),
+            (stored..=stored + 1).contains(&loaded.len()),
             "{stored} {}",
-            kept.len()
+            loaded.len()
         );
-        for (index, kept) in kept.iter().enumerate() {
-            assert_eq!(kept.interval, interval(index as u64));
+        for (index, loaded) in loaded.iter().enumerate() {
+            assert_eq!(loaded.interval, interval(index as u64));
         }
         let outcome = &record.jobs[1].outcome;
-        let expected = &finished(RUN, 2, kept.len() as u64).jobs[1].outcome;
+        let expected = &finished(RUN, 2, loaded.len() as u64).jobs[1].outcome;
         assert_eq!(outcome.read, expected.read);
         assert_eq!(outcome.write, expected.write);
         assert_eq!(outcome.iops, expected.iops);
         assert_eq!(outcome.outstanding_mean, expected.outstanding_mean);
         assert_eq!(outcome.intervals, expected.intervals);
-        assert_eq!(outcome.errors.total, kept.len() as u64 / 2);
+        assert_eq!(outcome.errors.total, loaded.len() as u64 / 2);
         store.check().unwrap();
         drop(store);
         assert!(
@@ -107,11 +108,11 @@ fn a_run_killed_in_its_midst_is_rebuilt_from_every_interval_handed_over() {
 
 #[test]
 fn a_writer_killed_while_it_makes_the_store_leaves_one_that_opens() {
-    let mut dice = Dice(7);
+    let mut rng = SeededRng(7);
     for _ in 0..20 {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("store.db");
-        kill_after("stream", &path, None, 1_000 + dice.below(9_000));
+        kill_after("stream", &path, None, 1_000 + rng.below(9_000));
         let mut store = open_impatiently(&path).unwrap();
         store.save_run(&finished("after", 1, 1)).unwrap();
         store.check().unwrap();
@@ -120,18 +121,18 @@ fn a_writer_killed_while_it_makes_the_store_leaves_one_that_opens() {
 
 #[test]
 fn a_run_killed_while_it_is_finished_is_either_finished_or_rebuilt() {
-    let mut dice = Dice(3);
+    let mut rng = SeededRng(3);
     let mut seen = [0, 0];
     for attempt in 0..6 {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("store.db");
-        let pause_us = if attempt == 0 { 0 } else { dice.below(600_000) };
-        let said = kill_after("finish", &path, Some("finishing"), pause_us);
+        let pause_us = if attempt == 0 { 0 } else { rng.below(600_000) };
+        let lines_printed = kill_after("finish", &path, Some("finishing"), pause_us);
         let store = open_impatiently(&path).unwrap();
         let record = store.load(RUN).unwrap();
         let done = record.status == Status::Complete;
         seen[usize::from(done)] += 1;
-        let acknowledged = said.last().is_some_and(|line| line == "finished");
+        let acknowledged = lines_printed.last().is_some_and(|line| line == "finished");
         assert!(done || !acknowledged, "a finished run was lost");
         // Joined from 5,000 in both cases, all or not at all.
         assert_eq!(store.load_intervals(RUN, 0).unwrap().len(), 2_500);

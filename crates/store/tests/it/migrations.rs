@@ -3,7 +3,7 @@
 use crate::common::*;
 use std::path::{Path, PathBuf};
 use stripewise_results::{Document, RunRecord};
-use stripewise_store::{Filter, KeptDocument, MadeFile, Store, USER_VERSION};
+use stripewise_store::{Filter, MadeFile, Store, StoredDocument, USER_VERSION};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -30,18 +30,18 @@ fn a_store_of_version_1_is_brought_up_to_date_and_keeps_everything() {
 #[test]
 fn a_store_of_version_2_keeps_its_documents() {
     let (_directory, mut store) = brought_up_to_date(2);
-    let kept = store.documents("baseline").unwrap();
-    assert_eq!(kept.len(), 1);
+    let loaded = store.documents("baseline").unwrap();
+    assert_eq!(loaded.len(), 1);
     assert_eq!(
         store.document("baseline", "nightly").unwrap(),
-        Some(kept[0].clone())
+        Some(loaded[0].clone())
     );
     assert_eq!(store.document("experiment", "nightly").unwrap(), None);
-    let newer = KeptDocument {
+    let newer = StoredDocument {
         json: "{}".to_owned(),
-        ..kept[0].clone()
+        ..loaded[0].clone()
     };
-    store.keep_document("baseline", &newer).unwrap();
+    store.store_document("baseline", &newer).unwrap();
     assert_eq!(store.documents("baseline").unwrap(), [newer]);
     assert!(store.forget_document("baseline", "nightly").unwrap());
     assert!(!store.forget_document("baseline", "nightly").unwrap());
@@ -141,8 +141,8 @@ fn what_every_version_stored_is_salvaged() {
                 before.load_intervals(id, 0).unwrap()
             );
         }
-        let kept = before.documents("baseline").unwrap();
-        assert_eq!(saved.documents("baseline").unwrap(), kept);
+        let loaded = before.documents("baseline").unwrap();
+        assert_eq!(saved.documents("baseline").unwrap(), loaded);
         assert_eq!(saved.files().unwrap(), before.files().unwrap());
     }
 }
@@ -251,11 +251,11 @@ fn write_the_fixture() {
         })
         .unwrap();
     store
-        .keep_document(
+        .store_document(
             "baseline",
-            &KeptDocument {
+            &StoredDocument {
                 name: "nightly".to_owned(),
-                kept_at: "2026-11-21T20:15:30Z".to_owned(),
+                stored_at: "2026-11-21T20:15:30Z".to_owned(),
                 json: r#"{"run": "fixture-a"}"#.to_owned(),
             },
         )

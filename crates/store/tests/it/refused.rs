@@ -154,23 +154,23 @@ fn files_beside_a_store_that_is_not_there_are_left_alone() {
             if place == "empty" {
                 std::fs::write(&real, b"").unwrap();
             }
-            let beside = directory.path().join(format!("real.db{suffix}"));
+            let sidecar = directory.path().join(format!("real.db{suffix}"));
             let precious = b"the last commits of somebody ".repeat(100);
-            std::fs::write(&beside, &precious).unwrap();
+            std::fs::write(&sidecar, &precious).unwrap();
             let names = || std::fs::read_dir(directory.path()).unwrap().count();
             let before = names();
 
             let error = open(&path).unwrap_err();
-            let ErrorKind::Orphan { beside: named } = error.kind() else {
+            let ErrorKind::Orphan { sidecar: named } = error.kind() else {
                 panic!("{suffix} {place}: {error:?}");
             };
             assert!(named.ends_with(format!("real.db{suffix}")), "{error}");
             assert!(error.hint().contains("--store"), "{}", error.hint());
             Store::open_read_only(&path).unwrap_err();
-            assert_eq!(std::fs::read(&beside).unwrap(), precious);
+            assert_eq!(std::fs::read(&sidecar).unwrap(), precious);
             assert_eq!(names(), before, "{suffix} {place}: nothing was made");
 
-            std::fs::write(&beside, b"").unwrap();
+            std::fs::write(&sidecar, b"").unwrap();
             open(&path).unwrap().check().unwrap();
         }
     }

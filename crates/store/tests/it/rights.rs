@@ -212,8 +212,8 @@ fn a_store_that_is_deleted_or_replaced_while_open_is_noticed() {
         let path = directory.path().join("store.db");
         let mut store = open(&path).unwrap();
         let run = store.begin_run(&skeleton("one", 1)).unwrap();
-        let elsewhere = directory.path().join("elsewhere.db");
-        std::fs::rename(&path, &elsewhere).unwrap();
+        let moved_path = directory.path().join("elsewhere.db");
+        std::fs::rename(&path, &moved_path).unwrap();
         if replaced {
             std::fs::write(&path, b"something else").unwrap();
         }

@@ -1,7 +1,7 @@
 use crate::common::*;
 use stripewise_results::{Document, INTERVALS_MAX, Interval, Status};
 use stripewise_stats::Histogram;
-use stripewise_store::{ErrorKind, Filter, IntervalHistograms, KeptDocument, MadeFile, Store};
+use stripewise_store::{ErrorKind, Filter, IntervalHistograms, MadeFile, Store, StoredDocument};
 
 #[test]
 fn a_finished_run_comes_back_byte_for_byte_with_its_latencies() {
@@ -78,12 +78,12 @@ fn an_id_of_anything_in_the_store_is_not_free() {
     let mut record = finished("a-run", 1, 1);
     record.series = Some("a-series".to_owned());
     store.save_run(&record).unwrap();
-    let document = KeptDocument {
+    let document = StoredDocument {
         name: "an-experiment".to_owned(),
-        kept_at: "2026-11-21T20:15:30Z".to_owned(),
+        stored_at: "2026-11-21T20:15:30Z".to_owned(),
         json: "{}".to_owned(),
     };
-    store.keep_document("experiment", &document).unwrap();
+    store.store_document("experiment", &document).unwrap();
     for taken in ["a-run", "a-series", "an-experiment"] {
         assert!(!store.is_free(taken).unwrap(), "{taken}");
     }
@@ -100,11 +100,14 @@ fn intervals_of_a_long_run_are_joined_to_4096_and_stay_true() {
         append(&mut store, &mut run, 0, index).unwrap();
     }
     store.finish_run(run, &finished("long", 1, 2)).unwrap();
-    let kept = store.load_intervals("long", 0).unwrap();
-    assert_eq!(kept.len() as u64, count.div_ceil(2));
-    let operations: u64 = kept.iter().map(|kept| kept.interval.operations()).sum();
+    let loaded = store.load_intervals("long", 0).unwrap();
+    assert_eq!(loaded.len() as u64, count.div_ceil(2));
+    let operations: u64 = loaded
+        .iter()
+        .map(|loaded| loaded.interval.operations())
+        .sum();
     assert_eq!(operations, count * (READS + WRITES));
-    let first = &kept[0].interval;
+    let first = &loaded[0].interval;
     assert_eq!(
         (first.start_ns, first.duration_ns, first.errors),
         (0, 200_000_000, 1)
@@ -112,7 +115,7 @@ fn intervals_of_a_long_run_are_joined_to_4096_and_stay_true() {
     // Of 240 latencies the 238th is one of the slower writes.
     assert!(!first.latency_ns_p99_is_bound);
     assert_eq!(
-        kept[0].histograms.write.as_ref().unwrap().count(),
+        loaded[0].histograms.write.as_ref().unwrap().count(),
         2 * WRITES
     );
     store.check().unwrap();

@@ -117,8 +117,8 @@ fn others_write_while_runs_that_come_one_by_one_are_gathered() {
     let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
     let measured = ["measured-Ok(())", "measured-Err(\"unreadable\")"];
     assert_eq!(ids, ["second", "first", measured[0], measured[1], "known"]);
-    let kept = store.load("second").unwrap();
-    assert_eq!(kept, finished("second", 1, 1));
+    let loaded = store.load("second").unwrap();
+    assert_eq!(loaded, finished("second", 1, 1));
     store.check().unwrap();
 }
 

@@ -322,8 +322,8 @@ impl CellRuns {
         let runs: Vec<Histogram> = self.latencies.iter().map(Latencies::histogram).collect();
         let without = |left_out: Option<usize>| {
             let mut all = Histogram::default();
-            let kept = (0..runs.len()).filter(|&run| Some(run) != left_out);
-            kept.for_each(|run| all.merge(&runs[run]));
+            let included = (0..runs.len()).filter(|&run| Some(run) != left_out);
+            included.for_each(|run| all.merge(&runs[run]));
             (all.count(), all.percentile(99.0))
         };
         let (count, p99) = without(None);

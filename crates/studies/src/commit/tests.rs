@@ -93,13 +93,13 @@ fn every_method_is_measured_on_a_file_of_each_state_and_a_device_without_a_page_
     };
     assert_eq!(methods(true, true), CommitMethod::ALL);
     let names: Vec<&str> = methods(true, false).iter().map(|one| one.name()).collect();
-    let elsewhere = [
+    let other_names = [
         "fdatasync",
         "O_DSYNC",
         "O_DIRECT+fdatasync",
         "O_DIRECT|O_DSYNC",
     ];
-    assert_eq!(names, elsewhere);
+    assert_eq!(names, other_names);
     let of_device = [CommitMethod::DirectFdatasync, CommitMethod::DirectDsync];
     assert_eq!(methods(false, true), of_device);
 }

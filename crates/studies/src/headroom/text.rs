@@ -247,8 +247,8 @@ fn tables(study: &Headroom) -> Vec<SheetTable> {
     let mut tables: Vec<SheetTable> = Vec::new();
     for question in study.questions() {
         let note = bounds_text(study, question);
-        let is_said = tables.iter().any(|table| table.note == note);
-        let note = if is_said { String::new() } else { note };
+        let is_stated = tables.iter().any(|table| table.note == note);
+        let note = if is_stated { String::new() } else { note };
         tables.push(curve(question).with_note(note));
     }
     tables

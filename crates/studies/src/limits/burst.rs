@@ -131,7 +131,7 @@ impl Burst {
     /// How it ended.
     pub(super) fn result(&self) -> BurstResult {
         match (self.stage, self.step()) {
-            (Stage::Done, _) if self.came_back() => BurstResult::Ended,
+            (Stage::Done, _) if self.recovered() => BurstResult::Ended,
             (Stage::Done, None) => BurstResult::NotEnded,
             (Stage::Done, Some(_)) if self.bucket.is_none() => BurstResult::NotMeasured,
             (Stage::Done, Some(_)) => BurstResult::NotRefilled,
@@ -141,7 +141,7 @@ impl Burst {
 
     /// The burst came back after the rest: a credit, not something that wore out. A burst
     /// that did not end again came back all the same.
-    pub(super) fn came_back(&self) -> bool {
+    pub(super) fn recovered(&self) -> bool {
         let before_end = find_step(&self.again, 0).map(|step| step.before_per_s);
         let again = self.bucket.zip(before_end.or_else(|| median(&self.again)));
         self.stage == Stage::Done

@@ -58,7 +58,10 @@ impl LimitsStudy {
             control_group,
             burst: self.burst_found(),
             burst_search: self.burst_search(),
-            volume: self.volume.as_ref().map(super::volume::VolumeSeen::found),
+            volume: self
+                .volume
+                .as_ref()
+                .map(super::volume::VolumeObservation::found),
             names: Vec::new(),
             cells: grid,
             scatter_percent: caps.map(|caps| 100.0 * caps.scatter),
@@ -402,7 +405,7 @@ impl LimitsStudy {
     }
 
     fn bucket_note(&self) -> Option<String> {
-        let burst = self.burst_that_came_back()?;
+        let burst = self.recovered_burst()?;
         let bucket = burst.bucket?;
         let above = bucket.burst_per_s.value - bucket.sustained_per_s.value;
         let driven_s = bucket.step_s.saturating_sub(burst.grid_s);
@@ -414,8 +417,8 @@ impl LimitsStudy {
         ))
     }
 
-    fn burst_that_came_back(&self) -> Option<&Burst> {
-        self.burst.as_ref().filter(|burst| burst.came_back())
+    fn recovered_burst(&self) -> Option<&Burst> {
+        self.burst.as_ref().filter(|burst| burst.recovered())
     }
 
     /// The result of the search for the end of a burst; `None` if it was not requested, or the
@@ -439,7 +442,7 @@ impl LimitsStudy {
     }
 
     fn burst_found(&self) -> Option<BurstFound> {
-        let burst = self.burst_that_came_back()?;
+        let burst = self.recovered_burst()?;
         let TokenBucket {
             burst_per_s,
             sustained_per_s,

@@ -38,7 +38,7 @@ use stripewise_stats::{
     STEP_SECONDS,
 };
 use stripewise_workload::Workload;
-use volume::VolumeSeen;
+use volume::VolumeObservation;
 
 /// Version of the stored state.
 const STATE_VERSION: u32 = 1;
@@ -141,7 +141,7 @@ pub struct LimitsStudy {
     control_group: Vec<Planned>,
     burst: Option<Burst>,
     /// What the volume reported about itself.
-    volume: Option<VolumeSeen>,
+    volume: Option<VolumeObservation>,
     interrupted: bool,
 }
 
@@ -360,7 +360,7 @@ impl LimitsStudy {
         let rate = job.outcome.iops;
         self.note_warnings(planned, job);
         if job.outcome.volume.is_some() {
-            let seen = self.volume.get_or_insert_with(VolumeSeen::default);
+            let seen = self.volume.get_or_insert_with(VolumeObservation::default);
             seen.add(planned, &job.outcome);
         }
         match planned {

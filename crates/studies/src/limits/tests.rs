@@ -439,10 +439,10 @@ fn what_the_volume_reports_of_itself_is_told_and_counts() {
     assert!(answer.contains(natures), "{answer}");
     mixed.volume.as_mut().expect("a volume").throttled[0].share = 0.004;
     let rare = sheet(&mixed).findings;
-    let is_told = rare
+    let is_reported = rare
         .iter()
         .any(|(_, value)| value.ends_with("for 0.4 % of the runs"));
-    assert!(is_told, "{rare:?}");
+    assert!(is_reported, "{rare:?}");
     let findings = sheet(&document).findings;
     let of = |name: &str| {
         let mut named = findings.iter().filter(|(other, _)| other == name);
@@ -842,9 +842,9 @@ fn a_rate_that_a_rest_does_not_bring_back_is_no_burst() {
             NextStep::Run(run) => study.completed(run.id, &volume.record(&run, Vec::new())),
         }
     }
-    let said = "The search for the end of a burst was interrupted after 5 min at 3,000 IOPS. \
+    let expected_text = "The search for the end of a burst was interrupted after 5 min at 3,000 IOPS. \
                 Interrupted: only part of it was measured.";
-    assert!(interrupted.ends_with(said), "{interrupted}");
+    assert!(interrupted.ends_with(expected_text), "{interrupted}");
     let document = study.document(&LimitsFacts::default());
     assert_eq!(search(&document).result, BurstResult::NotRefilled);
     let answer = sheet(&document).answer;
@@ -864,9 +864,9 @@ fn a_rate_that_a_rest_does_not_bring_back_is_no_burst() {
     let back = study.document(&LimitsFacts::default());
     assert_eq!(search(&back).result, BurstResult::Ended);
     assert_eq!(back.burst.expect("a burst").refill_per_s, None);
-    let said = "After 5 min at 3,000 IOPS the rate fell, and a rest did not bring it back: a full cache \
+    let expected_text = "After 5 min at 3,000 IOPS the rate fell, and a rest did not bring it back: a full cache \
                 or heat, not a burst.";
-    assert!(answer.ends_with(said), "{answer}");
+    assert!(answer.ends_with(expected_text), "{answer}");
 }
 
 #[test]
@@ -928,10 +928,10 @@ fn a_rate_that_fell_without_a_burst_is_not_said_to_have_had_a_rest() {
         }),
         ..LimitsDocument::default()
     };
-    let said = "After 100 s at 3,000 IOPS the rate fell in a way that fits no burst: no rest was made that \
+    let expected_text = "After 100 s at 3,000 IOPS the rate fell in a way that fits no burst: no rest was made that \
                 would show whether it comes back.";
     let answer = sheet(&document).answer;
-    assert!(answer.ends_with(said), "{answer}");
+    assert!(answer.ends_with(expected_text), "{answer}");
 }
 
 #[test]

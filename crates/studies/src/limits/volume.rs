@@ -10,7 +10,7 @@ const HELD_SHARE: f64 = 0.5;
 
 /// What was observed so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct VolumeSeen {
+pub(super) struct VolumeObservation {
     all: VolumeReport,
     runs: u32,
     /// Reads one at a time: at the volume, and here (total time, and count).
@@ -22,7 +22,7 @@ pub(super) struct VolumeSeen {
     at_bandwidth: [u32; 2],
 }
 
-impl VolumeSeen {
+impl VolumeObservation {
     pub(super) fn add(&mut self, planned: Planned, outcome: &JobOutcome) {
         let Some(report) = outcome.volume.as_deref() else {
             return;

@@ -509,8 +509,11 @@ fn commit_methods_follow_the_verdict_and_leave_it_alone() {
     let titles = sheet.tables.iter().map(|table| table.title.as_str());
     let titles: Vec<&str> = titles.take(2).collect();
     assert_eq!(titles, ["Requirements", "Commits a second"]);
-    let said = sheet.details.last().expect("what is the fastest");
-    assert!(said.starts_with("Commit methods: for one"), "{said}");
+    let expected_text = sheet.details.last().expect("what is the fastest");
+    assert!(
+        expected_text.starts_with("Commit methods: for one"),
+        "{expected_text}"
+    );
 }
 
 #[test]
@@ -531,8 +534,8 @@ fn what_was_stopped_among_commit_methods_is_judged_and_goes_on() {
     assert!(study.is_open() && study.is_at_pause());
     assert!(study.line().starts_with("one: met ("), "{}", study.line());
     let details = study.sheet().details;
-    let said = "Commit methods: Stopped after 0 of 20 runs; nothing was measured.";
-    assert_eq!(details.last().expect("how far it came"), said);
+    let expected_text = "Commit methods: Stopped after 0 of 20 runs; nothing was measured.";
+    assert_eq!(details.last().expect("how far it came"), expected_text);
     let stored = study.to_json().expect("plain fields");
     let mut resumed = Qualify::from_json(&stored).expect("it was stored");
     assert_eq!(resumed.next(), study.next());
@@ -612,7 +615,7 @@ fn databases_compare_their_commit_methods_within_a_minute() {
 }
 
 /// A disk that misses, in pieces of which `held` have a warning about the processor.
-fn missed_beside(text: &str, code: &str, held: u32) -> Judgement {
+fn missed_alongside(text: &str, code: &str, held: u32) -> Judgement {
     let mut study = study(text, QualifyDesign::Usual);
     let mut pieces = 0;
     while let NextStep::Run(run) = study.next() {
@@ -645,7 +648,7 @@ fn what_the_processor_held_back_is_not_missed_by_the_disk() {
         // One minute of ten is too little to blame.
         (&rate, "cpu-quota", 1, Verdict::Missed),
     ] {
-        let judged = missed_beside(text, code, held);
+        let judged = missed_alongside(text, code, held);
         assert_eq!(judged.verdict, verdict, "{code} {held}: {}", judged.reason);
         if verdict == Verdict::Void {
             for words in ["held the program back", "a quota of 0.10 processors"] {

@@ -273,14 +273,14 @@ fn cuts_of(steps: &[Step]) -> Vec<usize> {
 /// A stretch of one or two values is the step in which the rate changed, and is joined to what
 /// follows.
 fn without_slivers(cuts: Vec<usize>, values: usize) -> Vec<usize> {
-    let mut kept: Vec<usize> = Vec::new();
+    let mut retained: Vec<usize> = Vec::new();
     for cut in cuts {
-        if kept.last().is_some_and(|last| cut - last < 3) || cut < 2 || values - cut < 2 {
+        if retained.last().is_some_and(|last| cut - last < 3) || cut < 2 || values - cut < 2 {
             continue;
         }
-        kept.push(cut);
+        retained.push(cut);
     }
-    kept
+    retained
 }
 
 /// Without changes that are too small to matter, smallest first.

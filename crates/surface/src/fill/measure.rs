@@ -69,7 +69,7 @@ struct Writer<'d, D> {
     temperature: &'d mut dyn FnMut() -> Option<i64>,
     deadline_ns: u64,
     step_bytes: u64,
-    asks: Vec<ProbeIo>,
+    requests: Vec<ProbeIo>,
     answers: Vec<ProbeResult>,
     written: Written,
 }
@@ -85,7 +85,7 @@ impl<'d, D: Device> Writer<'d, D> {
             step_bytes: step_bytes(plan.bytes),
             device,
             temperature,
-            asks: Vec::new(),
+            requests: Vec::new(),
             answers: Vec::new(),
             written: Written::default(),
         }
@@ -93,7 +93,7 @@ impl<'d, D: Device> Writer<'d, D> {
 
     fn written(self, ended: Result<(), StopReason>) -> Written {
         Written {
-            halt: ended.err(),
+            stop_reason: ended.err(),
             ..self.written
         }
     }
@@ -115,22 +115,22 @@ impl<'d, D: Device> Writer<'d, D> {
         if begun_ns >= self.deadline_ns {
             return Err(StopReason::OutOfTime);
         }
-        self.asks.clear();
+        self.requests.clear();
         let mut at = from;
         while at < to {
             let length = PIECE_BYTES.min(to - at);
-            self.asks.push(ProbeIo {
+            self.requests.push(ProbeIo {
                 offset_bytes: at,
                 length_bytes: length as u32,
                 write: true,
             });
             at += length;
         }
-        self.device.run_batch(&self.asks, &mut self.answers)?;
-        let pairs = self.asks.iter().zip(&self.answers);
+        self.device.run_batch(&self.requests, &mut self.answers)?;
+        let pairs = self.requests.iter().zip(&self.answers);
         let failed: u64 = pairs
             .filter(|(_, answer)| !answer.whole)
-            .map(|(ask, _)| u64::from(ask.length_bytes))
+            .map(|(io, _)| u64::from(io.length_bytes))
             .sum();
         self.written.failed_bytes += failed;
         self.written.steps.push(Step {

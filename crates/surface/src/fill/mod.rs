@@ -45,7 +45,7 @@ pub struct Written {
     /// Bytes that could not be written.
     pub failed_bytes: u64,
     /// Why it was cut short, if it was.
-    pub halt: Option<StopReason>,
+    pub stop_reason: Option<StopReason>,
 }
 
 impl Written {

@@ -9,7 +9,7 @@ const REPEATS: usize = 7;
 pub(super) struct Prober<'d, D> {
     device: &'d mut D,
     pub random: Random,
-    asks: Vec<ProbeIo>,
+    requests: Vec<ProbeIo>,
     answers: Vec<ProbeResult>,
     deadline_ns: u64,
     pub reads: u64,
@@ -22,7 +22,7 @@ impl<'d, D: Device> Prober<'d, D> {
             deadline_ns: device.now_ns().saturating_add(time_ns_max),
             device,
             random: Random::new(seed),
-            asks: Vec::new(),
+            requests: Vec::new(),
             answers: Vec::new(),
             reads: 0,
             failed: 0,
@@ -59,10 +59,10 @@ impl<'d, D: Device> Prober<'d, D> {
         if self.device.now_ns() >= self.deadline_ns {
             return Err(StopReason::OutOfTime);
         }
-        self.asks.clear();
-        let ask = |place: &u64| ProbeIo::read(*place, length_bytes as u32);
-        self.asks.extend(places.iter().map(ask));
-        self.device.run_batch(&self.asks, &mut self.answers)?;
+        self.requests.clear();
+        let io = |place: &u64| ProbeIo::read(*place, length_bytes as u32);
+        self.requests.extend(places.iter().map(io));
+        self.device.run_batch(&self.requests, &mut self.answers)?;
         self.reads += places.len() as u64;
         self.failed += self.answers.iter().filter(|one| !one.whole).count() as u64;
         Ok(())

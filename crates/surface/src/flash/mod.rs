@@ -13,7 +13,7 @@ mod sizes;
 
 pub use alignment::{AlignmentAt, Alignments};
 pub use parallel::{ConcurrencyAt, Parallelism};
-pub use pauses::{PausePlan, Pauses, Writing, pauses, write_for_pauses};
+pub use pauses::{PausePlan, Pauses, WriteLatencies, pauses, write_for_pauses};
 pub use sizes::{SizeAt, Sizes};
 
 use crate::device::{Device, StopReason};
@@ -65,7 +65,7 @@ impl<T: Copy> Answered<T> {
 
 /// Results from reads.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Probed {
+pub struct ProbeFindings {
     /// The size below which an operation costs the same.
     pub sizes: Sizes,
     /// Where pages begin.
@@ -73,7 +73,7 @@ pub struct Probed {
     /// Its read parallelism.
     pub parallelism: Parallelism,
     /// Why it was cut short, if it was.
-    pub halt: Option<StopReason>,
+    pub stop_reason: Option<StopReason>,
     /// Why nothing could be determined, if so.
     pub refused: Option<String>,
     /// Number of reads.
@@ -93,21 +93,21 @@ pub enum Stage {
     Parallelism,
 }
 
-/// Probes with reads only. `hear` is called at the start of each stage.
+/// Probes with reads only. `on_progress` is called at the start of each stage.
 pub fn probe<D: Device>(
     device: &mut D,
     seed: u64,
     time_ns_max: u64,
-    hear: &mut dyn FnMut(Stage),
-) -> Probed {
+    on_progress: &mut dyn FnMut(Stage),
+) -> ProbeFindings {
     let begun_ns = device.now_ns();
     let size_bytes = device.size_bytes();
     let mut prober = Prober::new(device, seed, time_ns_max);
-    let mut probed = Probed {
+    let mut probed = ProbeFindings {
         sizes: Sizes::default(),
         alignments: Alignments::default(),
         parallelism: Parallelism::default(),
-        halt: None,
+        stop_reason: None,
         refused: None,
         reads: 0,
         duration_ns: 0,
@@ -120,8 +120,8 @@ pub fn probe<D: Device>(
         ));
         return probed;
     }
-    let ended = all(&mut prober, &mut probed, hear);
-    probed.halt = ended.err();
+    let ended = all(&mut prober, &mut probed, on_progress);
+    probed.stop_reason = ended.err();
     probed.reads = prober.reads;
     probed.duration_ns = prober.now_ns() - begun_ns;
     probed
@@ -129,8 +129,8 @@ pub fn probe<D: Device>(
 
 fn all<D: Device>(
     prober: &mut Prober<'_, D>,
-    probed: &mut Probed,
-    hear: &mut dyn FnMut(Stage),
+    probed: &mut ProbeFindings,
+    on_progress: &mut dyn FnMut(Stage),
 ) -> Result<(), StopReason> {
     let single_ns = prober.single_ns()?;
     if single_ns >= MOVING_NS_MIN {
@@ -140,11 +140,11 @@ fn all<D: Device>(
         ));
         return Ok(());
     }
-    hear(Stage::Alignment);
+    on_progress(Stage::Alignment);
     probed.alignments = alignment::measure(prober)?;
-    hear(Stage::Sizes);
+    on_progress(Stage::Sizes);
     probed.sizes = sizes::measure(prober)?;
-    hear(Stage::Parallelism);
+    on_progress(Stage::Parallelism);
     let page_bytes = probed.alignments.step_bytes.value();
     probed.parallelism = parallel::measure(prober, page_bytes)?;
     if prober.is_mostly_failing() {

@@ -31,14 +31,14 @@ pub struct PausePlan {
 
 /// Latencies of writes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Writing {
+pub struct WriteLatencies {
     /// Nanoseconds of each batch of 256 KiB, in order of time.
     pub batches_ns: Vec<u64>,
     /// Why it was cut short, if it was.
-    pub halt: Option<StopReason>,
+    pub stop_reason: Option<StopReason>,
 }
 
-impl Writing {
+impl WriteLatencies {
     /// Bytes of a batch.
     pub const BATCH_BYTES: u64 = PIECE_BYTES * PIECES;
 
@@ -71,32 +71,32 @@ pub struct Pauses {
 }
 
 /// Writes 256 KiB at a time, from byte 0.
-pub fn write_for_pauses<D: Device>(device: &mut D, plan: &PausePlan) -> Writing {
+pub fn write_for_pauses<D: Device>(device: &mut D, plan: &PausePlan) -> WriteLatencies {
     let deadline_ns = device.now_ns().saturating_add(plan.time_ns_max);
-    let room = device.size_bytes() / Writing::BATCH_BYTES;
-    let mut writing = Writing::default();
+    let room = device.size_bytes() / WriteLatencies::BATCH_BYTES;
+    let mut writing = WriteLatencies::default();
     let mut answers: Vec<ProbeResult> = Vec::new();
     let mut failed = 0;
-    for number in 0..plan.bytes / Writing::BATCH_BYTES {
+    for number in 0..plan.bytes / WriteLatencies::BATCH_BYTES {
         if device.now_ns() >= deadline_ns {
-            writing.halt = Some(StopReason::OutOfTime);
+            writing.stop_reason = Some(StopReason::OutOfTime);
             break;
         }
-        let from = number % room.max(1) * Writing::BATCH_BYTES;
-        let asks: [ProbeIo; PIECES as usize] = std::array::from_fn(|piece| ProbeIo {
+        let from = number % room.max(1) * WriteLatencies::BATCH_BYTES;
+        let requests: [ProbeIo; PIECES as usize] = std::array::from_fn(|piece| ProbeIo {
             offset_bytes: from + piece as u64 * PIECE_BYTES,
             length_bytes: PIECE_BYTES as u32,
             write: true,
         });
         let begun_ns = device.now_ns();
-        if let Err(halt) = device.run_batch(&asks, &mut answers) {
-            writing.halt = Some(halt);
+        if let Err(stop_reason) = device.run_batch(&requests, &mut answers) {
+            writing.stop_reason = Some(stop_reason);
             break;
         }
         writing.batches_ns.push(device.now_ns() - begun_ns);
         failed += answers.iter().filter(|answer| !answer.whole).count();
         if failed > 64 {
-            writing.halt = Some(StopReason::Gone(format!("{failed} writes failed")));
+            writing.stop_reason = Some(StopReason::Gone(format!("{failed} writes failed")));
             break;
         }
     }
@@ -105,7 +105,7 @@ pub fn write_for_pauses<D: Device>(device: &mut D, plan: &PausePlan) -> Writing 
 
 /// The pauses after the first tenth, in which buffers fill.
 #[must_use]
-pub fn pauses(writing: &Writing, seed: u64) -> Pauses {
+pub fn pauses(writing: &WriteLatencies, seed: u64) -> Pauses {
     let times: Vec<f64> = writing.batches_ns[writing.batches_ns.len() / 10..]
         .iter()
         .map(|ns| *ns as f64)
@@ -148,7 +148,7 @@ pub fn pauses(writing: &Writing, seed: u64) -> Pauses {
     }
     let gaps: Vec<f64> = begins
         .windows(2)
-        .map(|pair| (pair[1] - pair[0]) as f64 * Writing::BATCH_BYTES as f64)
+        .map(|pair| (pair[1] - pair[0]) as f64 * WriteLatencies::BATCH_BYTES as f64)
         .collect();
     let chance = chance_of(&gaps, seed);
     found.chance = Some(chance);
@@ -161,7 +161,7 @@ pub fn pauses(writing: &Writing, seed: u64) -> Pauses {
     }
     if let Some(gap) = mean_interval(&gaps, 0.95) {
         // A pause is seen in the batch that it hits: a gap is accurate to one batch.
-        let edge = Writing::BATCH_BYTES as f64 / gaps.len() as f64;
+        let edge = WriteLatencies::BATCH_BYTES as f64 / gaps.len() as f64;
         found.every_bytes = Some(gap.value as u64);
         found.every_bytes_interval =
             Some([(gap.low - edge).max(0.0) as u64, (gap.high + edge) as u64]);
@@ -190,18 +190,18 @@ fn chance_of(gaps: &[f64], seed: u64) -> f64 {
 mod tests {
     use super::*;
 
-    fn writing(pause: impl Fn(usize) -> bool) -> Writing {
+    fn writing(pause: impl Fn(usize) -> bool) -> WriteLatencies {
         let time = |number| if pause(number) { 80_000_000 } else { 500_000 };
-        Writing {
+        WriteLatencies {
             batches_ns: (0..4_000).map(time).collect(),
-            halt: None,
+            stop_reason: None,
         }
     }
 
     #[test]
     fn even_pauses_are_a_pattern_and_random_ones_are_none() {
         let even = pauses(&writing(|number| number % 137 == 50), 1);
-        assert_eq!(even.every_bytes, Some(137 * Writing::BATCH_BYTES));
+        assert_eq!(even.every_bytes, Some(137 * WriteLatencies::BATCH_BYTES));
         assert_eq!(even.length_ns, Some(79_500_000));
         let mut false_ones = 0;
         for seed in 0..200 {
@@ -215,6 +215,6 @@ mod tests {
         let none = pauses(&writing(|_| false), 1);
         assert_eq!((none.count, none.length_ns), (0, None));
         assert!(none.refused.is_some());
-        assert!(pauses(&Writing::default(), 1).refused.is_some());
+        assert!(pauses(&WriteLatencies::default(), 1).refused.is_some());
     }
 }

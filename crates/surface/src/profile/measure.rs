@@ -52,14 +52,18 @@ pub enum Part {
     Rotation,
 }
 
-/// Measures a device by this plan. Measurements before a halt are kept. `hear` is called at the
+/// Measures a device by this plan. Measurements before a halt are kept. `on_progress` is called at the
 /// start of each part.
-pub fn measure<D: Device>(device: &mut D, plan: &Plan, hear: &mut dyn FnMut(Part)) -> Measured {
+pub fn measure<D: Device>(
+    device: &mut D,
+    plan: &Plan,
+    on_progress: &mut dyn FnMut(Part),
+) -> Measured {
     let begun_ns = device.now_ns();
     let mut surveyor = Surveyor {
         deadline_ns: begun_ns.saturating_add(plan.time_ns_max),
         random: Random::new(plan.seed),
-        asks: Vec::new(),
+        requests: Vec::new(),
         answers: Vec::new(),
         at_bytes: 0,
         readable: None,
@@ -72,9 +76,9 @@ pub fn measure<D: Device>(device: &mut D, plan: &Plan, hear: &mut dyn FnMut(Part
         },
         device,
     };
-    let ended = surveyor.all(plan, hear);
+    let ended = surveyor.all(plan, on_progress);
     let mut measured = surveyor.measured;
-    measured.halt = ended.err();
+    measured.stop_reason = ended.err();
     measured.duration_ns = device.now_ns() - begun_ns;
     measured.rates.sort_by_key(|rate| rate.offset_bytes);
     measured.spots = joined(std::mem::take(&mut measured.spots));
@@ -101,7 +105,7 @@ struct Surveyor<'d, D> {
     device: &'d mut D,
     deadline_ns: u64,
     random: Random,
-    asks: Vec<ProbeIo>,
+    requests: Vec<ProbeIo>,
     answers: Vec<ProbeResult>,
     /// Position of the last read.
     at_bytes: u64,
@@ -118,30 +122,30 @@ struct Surveyor<'d, D> {
 
 impl<D: Device> Surveyor<'_, D> {
     /// Short measurements first: a full read may be interrupted.
-    fn all(&mut self, plan: &Plan, hear: &mut dyn FnMut(Part)) -> Result<(), StopReason> {
-        hear(Part::Rotation);
+    fn all(&mut self, plan: &Plan, on_progress: &mut dyn FnMut(Part)) -> Result<(), StopReason> {
+        on_progress(Part::Rotation);
         self.rereads()?;
         self.visits()?;
-        hear(Part::Accesses);
+        on_progress(Part::Accesses);
         self.accesses(plan.accesses)?;
         self.more_accesses(plan)?;
         self.strokes()?;
         if self.nothing_moves() {
             self.batches_of_sizes()?;
         }
-        hear(Part::Rates);
+        on_progress(Part::Rates);
         self.rates(plan)
     }
 
-    fn ask(&mut self) -> Result<(), StopReason> {
+    fn submit(&mut self) -> Result<(), StopReason> {
         if self.device.now_ns() >= self.deadline_ns {
             return Err(StopReason::OutOfTime);
         }
-        self.device.run_batch(&self.asks, &mut self.answers)?;
-        for (ask, answer) in self.asks.iter().zip(&self.answers) {
+        self.device.run_batch(&self.requests, &mut self.answers)?;
+        for (io, answer) in self.requests.iter().zip(&self.answers) {
             match answer.whole {
                 true => {
-                    (self.failed, self.readable) = (0, Some(*ask));
+                    (self.failed, self.readable) = (0, Some(*io));
                     self.spots_before = self.measured.spots.len();
                 }
                 false => self.failed += 1,
@@ -177,10 +181,10 @@ impl<D: Device> Surveyor<'_, D> {
 
     /// One read of whole sectors; returns its latency if it succeeded.
     fn one(&mut self, offset_bytes: u64, length_bytes: u64) -> Result<Option<u64>, StopReason> {
-        self.asks.clear();
-        self.asks
+        self.requests.clear();
+        self.requests
             .push(ProbeIo::read(offset_bytes, length_bytes as u32));
-        self.ask()?;
+        self.submit()?;
         let answer = self.answers[0];
         self.at_bytes = offset_bytes;
         Ok(answer.whole.then_some(answer.latency_ns))
@@ -265,10 +269,10 @@ impl<D: Device> Surveyor<'_, D> {
         for (bytes, reads) in order {
             let room = size.saturating_sub(u64::from(bytes) - ACCESS_BYTES);
             let places: Vec<u64> = (0..reads).map(|_| self.place(0, room)).collect();
-            self.asks.clear();
-            self.asks
+            self.requests.clear();
+            self.requests
                 .extend(places.iter().map(|&at| ProbeIo::read(at, bytes)));
-            self.ask()?;
+            self.submit()?;
             let last_ns = self.answers.iter().map(|answer| answer.latency_ns).max();
             if let Some(took_ns) = last_ns
                 && self.answers.iter().all(|answer| answer.whole)
@@ -403,34 +407,37 @@ impl<D: Device> Surveyor<'_, D> {
 
     /// One batch of pieces: the bytes that count, and their time.
     fn batch(&mut self, from: u64, to: u64) -> Result<(u64, u64), StopReason> {
-        self.asks.clear();
+        self.requests.clear();
         let mut at = from;
         while at < to {
             let length = PIECE_BYTES.min(to - at);
-            self.asks.push(ProbeIo::read(at, length as u32));
+            self.requests.push(ProbeIo::read(at, length as u32));
             at += length;
         }
-        self.ask()?;
+        self.submit()?;
         self.at_bytes = to;
         let answers = self.answers.clone();
-        let asks = self.asks.clone();
-        let whole = asks.iter().zip(&answers).filter(|(_, answer)| answer.whole);
-        let read_bytes: u64 = whole.map(|(ask, _)| u64::from(ask.length_bytes)).sum();
+        let requests = self.requests.clone();
+        let whole = requests
+            .iter()
+            .zip(&answers)
+            .filter(|(_, answer)| answer.whole);
+        let read_bytes: u64 = whole.map(|(io, _)| u64::from(io.length_bytes)).sum();
         self.measured.bytes_read += read_bytes;
         let last_ns = answers.iter().map(|answer| answer.latency_ns).max();
         let last_ns = last_ns.unwrap_or(0);
-        self.look_for_spots(&asks, &answers, last_ns)?;
+        self.look_for_spots(&requests, &answers, last_ns)?;
         if read_bytes < to - from {
             // The time until a read fails is not a rate.
             return Ok((0, 0));
         }
-        Ok(in_a_row(&asks, &answers).unwrap_or((to - from, last_ns)))
+        Ok(in_a_row(&requests, &answers).unwrap_or((to - from, last_ns)))
     }
 
     /// Rereads pieces that failed or took far longer than usual, individually.
     fn look_for_spots(
         &mut self,
-        asks: &[ProbeIo],
+        requests: &[ProbeIo],
         answers: &[ProbeResult],
         last_ns: u64,
     ) -> Result<(), StopReason> {
@@ -438,15 +445,15 @@ impl<D: Device> Surveyor<'_, D> {
         let usual_ns = usual_ns.unwrap_or(SLOW_NS / SLOW_TIMES);
         let slow_ns = (usual_ns * SLOW_TIMES).max(SLOW_NS);
         let slow_behind_ns = (usual_ns / PIECES * SLOW_TIMES).max(SLOW_NS);
-        let mut order: Vec<usize> = (0..asks.len()).collect();
+        let mut order: Vec<usize> = (0..requests.len()).collect();
         order.sort_by_key(|&piece| answers[piece].latency_ns);
         let mut before_ns = 0;
         for piece in order {
-            let (ask, answer) = (asks[piece], answers[piece]);
+            let (io, answer) = (requests[piece], answers[piece]);
             let behind_ns = answer.latency_ns.saturating_sub(before_ns);
             before_ns = answer.latency_ns;
             if !answer.whole || answer.latency_ns > slow_ns || behind_ns > slow_behind_ns {
-                self.look_again(ask.offset_bytes, u64::from(ask.length_bytes))?;
+                self.look_again(io.offset_bytes, u64::from(io.length_bytes))?;
             }
         }
         let place = self.usual_ns.partition_point(|known| *known < last_ns);
@@ -520,11 +527,11 @@ impl<D: Device> Surveyor<'_, D> {
 /// excludes the initial seek and the last ones, between which idle drives miss revolutions. `None`
 /// if all of them end nearly at once, as when they are not processed consecutively, or if those
 /// that count do: held-back completions that are released together have no rate between them.
-fn in_a_row(asks: &[ProbeIo], answers: &[ProbeResult]) -> Option<(u64, u64)> {
-    let mut ends: Vec<(u64, u64)> = asks
+fn in_a_row(requests: &[ProbeIo], answers: &[ProbeResult]) -> Option<(u64, u64)> {
+    let mut ends: Vec<(u64, u64)> = requests
         .iter()
         .zip(answers)
-        .map(|(ask, answer)| (answer.latency_ns, u64::from(ask.length_bytes)))
+        .map(|(io, answer)| (answer.latency_ns, u64::from(io.length_bytes)))
         .collect();
     ends.sort_unstable();
     let (first_ns, last_ns) = (ends.first()?.0, ends.last()?.0);
@@ -547,14 +554,14 @@ mod tests {
 
     #[test]
     fn pieces_that_were_held_back_and_let_go_together_have_no_rate_of_their_own() {
-        let asks: Vec<ProbeIo> = (0..PIECES).map(|at| ProbeIo::read(at, 1 << 20)).collect();
+        let requests: Vec<ProbeIo> = (0..PIECES).map(|at| ProbeIo::read(at, 1 << 20)).collect();
         let rate = |end_ms: &dyn Fn(u64) -> u64| {
             let answers = (0..PIECES).map(|number| ProbeResult {
                 latency_ns: end_ms(number) * 1_000_000,
                 whole: true,
                 medium_error: false,
             });
-            in_a_row(&asks, &answers.collect::<Vec<_>>())
+            in_a_row(&requests, &answers.collect::<Vec<_>>())
         };
         assert_eq!(rate(&|number| 10 + number), Some((10 << 20, 10_000_000)));
         // A limit releases the first, then ten at once, then the last five.

@@ -132,5 +132,5 @@ pub struct Measured {
     /// Time from first to last read.
     pub duration_ns: u64,
     /// Why it was cut short, if it was.
-    pub halt: Option<StopReason>,
+    pub stop_reason: Option<StopReason>,
 }

@@ -56,8 +56,8 @@ pub(super) fn seeks(measured: &Measured, revolution_ns: f64, fixed_ns: f64) -> O
         return None;
     }
     // Reads disturbed by other load or a retry would distort the curve.
-    let kept = without_outliers(&samples, revolution_ns);
-    let (fit, error_ns) = fit(&kept)?;
+    let retained = without_outliers(&samples, revolution_ns);
+    let (fit, error_ns) = fit(&retained)?;
     let less_ns = revolution_ns / 2.0 + fixed_ns;
     let at = |distance: f64| {
         (fit[0] + fit[1] * libm::sqrt(distance) + fit[2] * distance - less_ns).max(0.0)
@@ -214,8 +214,8 @@ mod tests {
             })
             .collect();
         let (terms, error) = fit(&samples).unwrap();
-        for (found, asked) in terms.into_iter().zip([5.0, 3.0, 2.0]) {
-            assert!((found - asked).abs() < 1e-6, "{terms:?}");
+        for (found, expected) in terms.into_iter().zip([5.0, 3.0, 2.0]) {
+            assert!((found - expected).abs() < 1e-6, "{terms:?}");
         }
         assert!(error < 1e-6);
     }

@@ -10,7 +10,7 @@
 use super::edges::{Comb, Window};
 use super::multiples::Mean;
 use super::reads::Reader;
-use super::{Copies, Trouble};
+use super::{Copies, SearchEnd};
 use crate::device::Device;
 use stripewise_stats::median;
 
@@ -36,7 +36,7 @@ pub(super) fn copies<D: Device>(
     reader: &mut Reader<'_, D>,
     period: u64,
     (anchor, apart): (i128, i128),
-) -> Result<Copies, Trouble> {
+) -> Result<Copies, SearchEnd> {
     let size = reader.size_bytes();
     let comb = |from: u64, to: u64| Comb {
         period,
@@ -85,11 +85,11 @@ const SQUARES_MAX: f64 = 50.0;
 /// one is also on several disks, and looks like a mirror; but there places at one distance always
 /// share a disk, or nearly so, and at another never. Every column, `apart` bytes from the next, is
 /// tested: one of them may still be on one disk.
-pub(super) fn alike_at_all_distances<D: Device>(
+pub(super) fn same_at_all_distances<D: Device>(
     reader: &mut Reader<'_, D>,
     period: u64,
     (anchor, apart): (i128, u64),
-) -> Result<Option<bool>, Trouble> {
+) -> Result<Option<bool>, SearchEnd> {
     let sector = reader.sector_bytes();
     let periods = reader.size_bytes() / period;
     // Far apart, as the nearer of two arms takes both of two close reads.

@@ -11,7 +11,7 @@
 
 use super::reads::Reader;
 use super::scale::{Scale, quartile};
-use super::{Refusal, Trouble};
+use super::{Refusal, SearchEnd};
 use crate::device::Device;
 
 /// Reads of a batch: half at each of two places.
@@ -84,7 +84,7 @@ impl Comb {
         &self,
         reader: &mut Reader<'_, D>,
         pair: (i128, i128),
-    ) -> Result<f64, Trouble> {
+    ) -> Result<f64, SearchEnd> {
         let positions = self.positions(reader, pair);
         Ok(reader.cost_of(&positions, is_anchors)?)
     }
@@ -102,7 +102,7 @@ pub(super) fn calibrate<D: Device>(
     comb: &Comb,
     anchor: i128,
     apart: i128,
-) -> Result<Scale, Trouble> {
+) -> Result<Scale, SearchEnd> {
     let (mut together, mut others) = (Vec::new(), Vec::new());
     loop {
         for _ in 0..CALIBRATION {
@@ -131,7 +131,7 @@ pub(super) fn share_a_disk<D: Device>(
     comb: &Comb,
     scale: &Scale,
     pair: (i128, i128),
-) -> Result<Option<bool>, Trouble> {
+) -> Result<Option<bool>, SearchEnd> {
     let mut evidence = 0.0;
     for _ in 0..BATCHES_MAX {
         let cost = comb.cost(reader, pair)?;
@@ -163,10 +163,10 @@ pub(super) fn edge<D: Device>(
     scale: &Scale,
     (anchor, apart): (i128, i128),
     resolution: u64,
-) -> Result<Edge, Trouble> {
+) -> Result<Edge, SearchEnd> {
     let sector = i128::from(reader.sector_bytes());
     let resolution = i128::from(resolution).max(sector);
-    let noise = || Trouble::from(Refusal::noise(scale.contrast(), scale.deviation));
+    let noise = || SearchEnd::from(Refusal::noise(scale.contrast(), scale.deviation));
     let (mut inside, mut outside) = (anchor, apart);
     let mut step = STEP_FIRST.max(sector);
     while step < (apart - anchor).abs() {
@@ -198,7 +198,7 @@ pub(super) fn is_sharp<D: Device>(
     scale: &Scale,
     anchor: i128,
     edge: Edge,
-) -> Result<bool, Trouble> {
+) -> Result<bool, SearchEnd> {
     let batches = (SHARP * (2.0 / scale.separation()).powi(2)).clamp(SHARP, SHARP_MAX);
     let (mut inside, mut outside) = (Vec::new(), Vec::new());
     for _ in 0..batches as usize {

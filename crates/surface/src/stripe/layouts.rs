@@ -39,7 +39,7 @@ pub(super) const UNITS_MAX: u64 = 256;
 
 /// A distribution of units in which a disk has several in a period.
 #[derive(Clone, Debug)]
-pub(super) struct Dealt {
+pub(super) struct UnitDistribution {
     pub layout: Consistent,
     /// The disk of each unit of a period.
     order: Vec<u32>,
@@ -89,16 +89,17 @@ fn skip_two(disks: u32, parity: u32, column: u32) -> u32 {
     }
 }
 
-impl Dealt {
+impl UnitDistribution {
     /// All distributions with this many units in a period.
-    fn of_units(units: u64) -> Vec<Dealt> {
-        let all = (DISKS_MIN..=DISKS_MAX).flat_map(Dealt::of_disks);
-        all.filter(|dealt| dealt.units() as u64 == units).collect()
+    fn of_units(units: u64) -> Vec<UnitDistribution> {
+        let all = (DISKS_MIN..=DISKS_MAX).flat_map(UnitDistribution::of_disks);
+        all.filter(|distribution| distribution.units() as u64 == units)
+            .collect()
     }
 
     /// All distributions over this many disks.
-    pub fn of_disks(disks: u32) -> Vec<Dealt> {
-        let dealt = |(level, parities, rotation, rule): Rule| {
+    pub fn of_disks(disks: u32) -> Vec<UnitDistribution> {
+        let distribution = |(level, parities, rotation, rule): Rule| {
             let columns = disks
                 .checked_sub(parities)
                 .filter(|columns| *columns >= 2)?;
@@ -111,12 +112,12 @@ impl Dealt {
                     && (*period..order.len()).all(|k| order[k] == order[k - period])
             };
             let period = (1..=order.len()).find(repeats).unwrap_or(order.len());
-            Some(Dealt {
+            Some(UnitDistribution {
                 layout: Consistent::new(level, disks, Some(rotation)),
                 order: order[..period].to_vec(),
             })
         };
-        RULES.into_iter().filter_map(dealt).collect()
+        RULES.into_iter().filter_map(distribution).collect()
     }
 
     /// Units in a period.
@@ -142,13 +143,14 @@ impl Dealt {
 
 /// The distributions that fit: `shares` is, for each unit of a period, whether it shares the first
 /// one's disk. For each, the indices that this first unit may have in it.
-pub(super) fn fitting(shares: &[bool]) -> Vec<(Dealt, Vec<usize>)> {
-    Dealt::of_units(shares.len() as u64)
+pub(super) fn fitting(shares: &[bool]) -> Vec<(UnitDistribution, Vec<usize>)> {
+    UnitDistribution::of_units(shares.len() as u64)
         .into_iter()
-        .filter_map(|dealt| {
-            let first = (0..dealt.order.len()).filter(|first| dealt.shown_from(*first, shares));
+        .filter_map(|distribution| {
+            let first = (0..distribution.order.len())
+                .filter(|first| distribution.shown_from(*first, shares));
             let first: Vec<usize> = first.collect();
-            (!first.is_empty()).then_some((dealt, first))
+            (!first.is_empty()).then_some((distribution, first))
         })
         .collect()
 }
@@ -215,7 +217,9 @@ mod tests {
     use super::*;
 
     fn names(shares: &[bool]) -> Vec<String> {
-        let all = fitting(shares).into_iter().map(|(dealt, _)| dealt.layout);
+        let all = fitting(shares)
+            .into_iter()
+            .map(|(distribution, _)| distribution.layout);
         all.map(|one| {
             format!(
                 "{} of {} {}",
@@ -233,15 +237,18 @@ mod tests {
             (24, "6 of 6 left-symmetric"),
             (30, "5 of 6 left-asymmetric"),
         ] {
-            let all = Dealt::of_units(units);
-            let name_of = |dealt: &Dealt| {
-                let rotation = dealt.layout.rotation.clone().unwrap_or_default();
+            let all = UnitDistribution::of_units(units);
+            let name_of = |distribution: &UnitDistribution| {
+                let rotation = distribution.layout.rotation.clone().unwrap_or_default();
                 format!(
                     "{} of {} {rotation}",
-                    dealt.layout.level, dealt.layout.disks
+                    distribution.layout.level, distribution.layout.disks
                 )
             };
-            let one = all.iter().find(|dealt| name_of(dealt) == name).unwrap();
+            let one = all
+                .iter()
+                .find(|distribution| name_of(distribution) == name)
+                .unwrap();
             let shares: Vec<bool> = (0..units as usize).map(|k| one.share(7, 7 + k)).collect();
             assert!(names(&shares).contains(&name.to_owned()));
         }

@@ -235,30 +235,30 @@ impl Refusal {
 
 /// Why the search ended without a pattern.
 #[derive(Clone, Debug)]
-enum Trouble {
+enum SearchEnd {
     Refused(Refusal),
     Halted(StopReason),
 }
 
-impl From<Refusal> for Trouble {
+impl From<Refusal> for SearchEnd {
     fn from(refusal: Refusal) -> Self {
-        Trouble::Refused(refusal)
+        SearchEnd::Refused(refusal)
     }
 }
 
-impl From<StopReason> for Trouble {
-    fn from(halt: StopReason) -> Self {
-        Trouble::Halted(halt)
+impl From<StopReason> for SearchEnd {
+    fn from(stop_reason: StopReason) -> Self {
+        SearchEnd::Halted(stop_reason)
     }
 }
 
 /// Result of a search.
 #[derive(Clone, Debug)]
-pub struct Probed {
+pub struct ProbeFindings {
     /// The pattern, or why there is none.
     pub outcome: Result<Pattern, Refusal>,
     /// Why the search was cut short, if it was.
-    pub halt: Option<StopReason>,
+    pub stop_reason: Option<StopReason>,
     /// Reads of one sector each.
     pub reads: u64,
     /// Their duration.
@@ -282,16 +282,20 @@ pub enum Stage {
     Places,
 }
 
-/// Searches for the pattern of a target. `hear` is called at the start of each stage.
-pub fn probe<D: Device>(device: &mut D, limits: &Limits, hear: &mut dyn FnMut(Stage)) -> Probed {
+/// Searches for the pattern of a target. `on_progress` is called at the start of each stage.
+pub fn probe<D: Device>(
+    device: &mut D,
+    limits: &Limits,
+    on_progress: &mut dyn FnMut(Stage),
+) -> ProbeFindings {
     let begun_ns = device.now_ns();
     let size_bytes = device.size_bytes();
     let mut reader = Reader::new(device, limits.seed, limits.time_ns_max);
-    let mut seen = Seen::default();
+    let mut seen = SearchStats::default();
     let ended = if size_bytes < SIZE_BYTES_MIN {
         Err(Refusal::too_small(size_bytes).into())
     } else {
-        look(&mut reader, limits, hear, &mut seen).map(|mut pattern| {
+        look(&mut reader, limits, on_progress, &mut seen).map(|mut pattern| {
             seen.period_bytes = Some(pattern.period_bytes);
             if !moving::has_moving_parts(&mut reader) {
                 let channels = Consistent::flash(pattern.columns);
@@ -300,10 +304,12 @@ pub fn probe<D: Device>(device: &mut D, limits: &Limits, hear: &mut dyn FnMut(St
             pattern
         })
     };
-    let (outcome, halt) = match ended {
+    let (outcome, stop_reason) = match ended {
         Ok(pattern) => (Ok(pattern), None),
-        Err(Trouble::Refused(refusal)) => (Err(refusal), None),
-        Err(Trouble::Halted(halt)) => (Err(of_halt(&halt)), Some(halt)),
+        Err(SearchEnd::Refused(refusal)) => (Err(refusal), None),
+        Err(SearchEnd::Halted(stop_reason)) => {
+            (Err(of_stop_reason(&stop_reason)), Some(stop_reason))
+        }
     };
     let cached = reader.reads > 200 && reader.instant * 5 > reader.reads;
     let outcome = match outcome {
@@ -312,9 +318,9 @@ pub fn probe<D: Device>(device: &mut D, limits: &Limits, hear: &mut dyn FnMut(St
         }
         outcome => outcome,
     };
-    Probed {
+    ProbeFindings {
         outcome,
-        halt,
+        stop_reason,
         reads: reader.reads,
         duration_ns: reader.now_ns() - begun_ns,
         period_bytes: seen.period_bytes,
@@ -322,8 +328,8 @@ pub fn probe<D: Device>(device: &mut D, limits: &Limits, hear: &mut dyn FnMut(St
     }
 }
 
-fn of_halt(halt: &StopReason) -> Refusal {
-    match halt {
+fn of_stop_reason(stop_reason: &StopReason) -> Refusal {
+    match stop_reason {
         StopReason::Interrupted => {
             Refusal::new("interrupted", "interrupted before there was an answer")
         }
@@ -336,7 +342,7 @@ fn of_halt(halt: &StopReason) -> Refusal {
 }
 
 #[derive(Default)]
-struct Seen {
+struct SearchStats {
     period_bytes: Option<u64>,
     median_ns: Option<u64>,
 }
@@ -345,16 +351,16 @@ struct Seen {
 fn look<D: Device>(
     reader: &mut Reader<'_, D>,
     limits: &Limits,
-    hear: &mut dyn FnMut(Stage),
-    seen: &mut Seen,
-) -> Result<Pattern, Trouble> {
-    hear(Stage::Period);
+    on_progress: &mut dyn FnMut(Stage),
+    seen: &mut SearchStats,
+) -> Result<Pattern, SearchEnd> {
+    on_progress(Stage::Period);
     let mut search = Search::new(reader);
     let candidates = search.candidates(limits)?;
     let mut periods: Vec<Period> = Vec::new();
     let mut first = None;
     for candidate in candidates {
-        hear(Stage::Following);
+        on_progress(Stage::Following);
         let period = search.follow(candidate)?;
         let known = |other: &Period| (period.best / other.best - 1.0).abs() < 1e-4;
         if periods.iter().any(known) {
@@ -363,8 +369,8 @@ fn look<D: Device>(
         let period_bytes = period.best as u64;
         seen.period_bytes = Some(period_bytes);
         seen.median_ns = Some(period.median_ns as u64);
-        match pattern::pattern(search.reader(), &period, limits, hear) {
-            Err(Trouble::Refused(refusal)) => {
+        match pattern::pattern(search.reader(), &period, limits, on_progress) {
+            Err(SearchEnd::Refused(refusal)) => {
                 first.get_or_insert((refusal, period_bytes));
             }
             ended => return ended,
@@ -372,15 +378,15 @@ fn look<D: Device>(
         periods.push(period);
     }
     for near in periods.iter().take(LONGER) {
-        match at_a_multiple(search.reader(), near, limits, hear) {
-            Err(Trouble::Refused(_)) => {}
+        match at_a_multiple(search.reader(), near, limits, on_progress) {
+            Err(SearchEnd::Refused(_)) => {}
             ended => return ended,
         }
     }
     // Nor need it be a whole multiple of near-periods.
     for near in periods.iter().take(LONGER) {
-        match pattern::behind_parity(search.reader(), near, limits, hear) {
-            Err(Trouble::Refused(_)) => {}
+        match pattern::behind_parity(search.reader(), near, limits, on_progress) {
+            Err(SearchEnd::Refused(_)) => {}
             ended => return ended,
         }
     }
@@ -398,10 +404,10 @@ fn at_a_multiple<D: Device>(
     reader: &mut Reader<'_, D>,
     near: &Period,
     limits: &Limits,
-    hear: &mut dyn FnMut(Stage),
-) -> Result<Pattern, Trouble> {
+    on_progress: &mut dyn FnMut(Stage),
+) -> Result<Pattern, SearchEnd> {
     match multiples::longer_period(reader, near, limits)? {
-        Some(longer) => pattern::of_period(reader, longer, hear),
+        Some(longer) => pattern::of_period(reader, longer, on_progress),
         None => Err(Refusal::not_a_pattern("no multiple of it fits better").into()),
     }
 }

@@ -4,7 +4,7 @@ use super::edges::{Comb, PERIODS_MIN, Window, anchor};
 use super::layouts::UNITS_MAX;
 use super::reads::Reader;
 use super::search::Period;
-use super::{Limits, Refusal, Trouble};
+use super::{Limits, Refusal, SearchEnd};
 use crate::device::Device;
 
 /// Batches for each multiple and part of a period, and the maximum if the target is noisy.
@@ -48,10 +48,13 @@ impl Mean {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
         let cut = sorted.len() / 10;
-        let kept = &sorted[cut..sorted.len() - cut];
-        let n = kept.len().max(1) as f64;
-        let value = kept.iter().sum::<f64>() / n;
-        let squares: f64 = kept.iter().map(|kept| (kept - value).powi(2)).sum();
+        let retained = &sorted[cut..sorted.len() - cut];
+        let n = retained.len().max(1) as f64;
+        let value = retained.iter().sum::<f64>() / n;
+        let squares: f64 = retained
+            .iter()
+            .map(|retained| (retained - value).powi(2))
+            .sum();
         // The trimmed values would have increased the deviation.
         let error = 1.5 * libm::sqrt(squares) / n;
         Mean { value, error }
@@ -67,7 +70,7 @@ impl Mean {
 pub(super) fn true_period<D: Device>(
     reader: &mut Reader<'_, D>,
     mut period_bytes: u64,
-) -> Result<u64, Trouble> {
+) -> Result<u64, SearchEnd> {
     for _ in 0..4 {
         let Some(better) = better_period(reader, period_bytes)? else {
             return Ok(period_bytes);
@@ -80,7 +83,7 @@ pub(super) fn true_period<D: Device>(
 fn better_period<D: Device>(
     reader: &mut Reader<'_, D>,
     period_bytes: u64,
-) -> Result<Option<u64>, Trouble> {
+) -> Result<Option<u64>, SearchEnd> {
     const PARTS: [u64; 3] = [2, 3, 5];
     let sector = reader.sector_bytes();
     let size = reader.size_bytes();
@@ -146,7 +149,7 @@ pub(super) fn in_random_order<D: Device, const N: usize>(
     reader: &mut Reader<'_, D>,
     at: i128,
     settings: [(Comb, i128); N],
-) -> Result<[f64; N], Trouble> {
+) -> Result<[f64; N], SearchEnd> {
     let mut order: [usize; N] = std::array::from_fn(|number| number);
     reader.random.shuffle(&mut order);
     let mut costs = [0.0; N];
@@ -182,7 +185,7 @@ pub(super) fn longer_period<D: Device>(
     reader: &mut Reader<'_, D>,
     near: &Period,
     limits: &Limits,
-) -> Result<Option<u64>, Trouble> {
+) -> Result<Option<u64>, SearchEnd> {
     let mut all = candidates(reader, near, limits);
     let mut best = Mean {
         value: f64::MIN,
@@ -243,7 +246,7 @@ fn candidates<D: Device>(reader: &Reader<'_, D>, near: &Period, limits: &Limits)
 fn add_collisions<D: Device>(
     reader: &mut Reader<'_, D>,
     candidate: &mut Candidate,
-) -> Result<(), Trouble> {
+) -> Result<(), SearchEnd> {
     let size = reader.size_bytes();
     let comb = Comb {
         period: candidate.period,

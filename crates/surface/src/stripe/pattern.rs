@@ -1,7 +1,7 @@
 //! Derives unit, phase and number of disks from a period, with every check that a stripe pattern
 //! must pass.
 
-use super::copies::{alike_at_all_distances, copies};
+use super::copies::{copies, same_at_all_distances};
 use super::edges::{Comb, Edge, PERIODS_MIN, Window, anchor, calibrate, edge};
 use super::layouts::of_columns;
 use super::multiples::{BATCHES_PARTS, Mean, in_random_order, true_period};
@@ -9,7 +9,7 @@ use super::reads::Reader;
 use super::rotations::{self, Units};
 use super::search::Period;
 use super::unit::{PLACES_PERCENT, SPAN_PERCENT, Unit, first_place, half, place, tried, unit_at};
-use super::{Copies, Limits, Pattern, Refusal, Stage, Trouble};
+use super::{Copies, Limits, Pattern, Refusal, SearchEnd, Stage};
 use crate::device::Device;
 
 /// If reads in every second period cost this much more, in units of the difference between one disk
@@ -30,20 +30,20 @@ pub(super) fn pattern<D: Device>(
     reader: &mut Reader<'_, D>,
     period: &Period,
     limits: &Limits,
-    hear: &mut dyn FnMut(Stage),
-) -> Result<Pattern, Trouble> {
-    hear(Stage::Edges);
+    on_progress: &mut dyn FnMut(Stage),
+) -> Result<Pattern, SearchEnd> {
+    on_progress(Stage::Edges);
     let period_bytes = whole_period(reader, period, limits)?;
     let period_bytes = true_period(reader, period_bytes)?;
-    of_period(reader, period_bytes, hear)
+    of_period(reader, period_bytes, on_progress)
 }
 
 /// The same for a period known to the byte.
 pub(super) fn of_period<D: Device>(
     reader: &mut Reader<'_, D>,
     period_bytes: u64,
-    hear: &mut dyn FnMut(Stage),
-) -> Result<Pattern, Trouble> {
+    on_progress: &mut dyn FnMut(Stage),
+) -> Result<Pattern, SearchEnd> {
     let sector = reader.sector_bytes();
     if reader.size_bytes() / 100 * SPAN_PERCENT < PERIODS_MIN * period_bytes {
         return Err(Refusal::new(
@@ -61,10 +61,10 @@ pub(super) fn of_period<D: Device>(
     })?;
     // It may have been a multiple.
     let period_bytes = unit.bytes * unit.shares.len() as u64;
-    neighbours_are_apart(reader, period_bytes, &unit, BATCHES_WHOLE_MAX)?;
-    both_others_are_apart(reader, period_bytes, &unit)?;
+    neighbours_are_separate(reader, period_bytes, &unit, BATCHES_WHOLE_MAX)?;
+    others_are_separate(reader, period_bytes, &unit)?;
     whole_pattern(reader, period_bytes, &unit)?;
-    hear(Stage::Places);
+    on_progress(Stage::Places);
     let agreeing = other_places(reader, period_bytes, &unit)?;
     if agreeing < 2 {
         return Err(Refusal::places(agreeing).into());
@@ -73,7 +73,7 @@ pub(super) fn of_period<D: Device>(
     let columns = (units / unit.shares.iter().filter(|share| **share).count()) as u32;
     let apart = unit.middle(sector) + unit.to_another_disk();
     let copies = copies(reader, period_bytes, (unit.middle(sector), apart))?;
-    match alike_at_all_distances(reader, period_bytes, (unit.middle(sector), unit.bytes))? {
+    match same_at_all_distances(reader, period_bytes, (unit.middle(sector), unit.bytes))? {
         Some(false) => {
             let what = "a unit lies on several disks, and at some distances on the same";
             return Err(Refusal::not_a_pattern(what).into());
@@ -89,15 +89,15 @@ pub(super) fn of_period<D: Device>(
     }
     if copies == Copies::Several {
         // Columns on two disks look like this, so more certainty is needed.
-        neighbours_are_apart(reader, period_bytes, &unit, 4 * BATCHES_WHOLE_MAX)?;
+        neighbours_are_separate(reader, period_bytes, &unit, 4 * BATCHES_WHOLE_MAX)?;
     }
-    let layouts = match unit.dealt.is_empty() {
+    let layouts = match unit.distribution.is_empty() {
         true => of_columns(columns, copies),
         false if copies == Copies::Several => {
             let what = "a disk has several units in a period, and a copy of them";
             return Err(Refusal::not_a_pattern(what).into());
         }
-        false => unit.dealt.clone(),
+        false => unit.distribution.clone(),
     };
     let decisions = units as f64 + 4.0 * 20.0;
     Ok(Pattern {
@@ -121,16 +121,16 @@ pub(super) fn behind_parity<D: Device>(
     reader: &mut Reader<'_, D>,
     near: &Period,
     limits: &Limits,
-    hear: &mut dyn FnMut(Stage),
-) -> Result<Pattern, Trouble> {
+    on_progress: &mut dyn FnMut(Stage),
+) -> Result<Pattern, SearchEnd> {
     let period_bytes = whole_period(reader, near, limits)?;
     let comb = place(reader, PLACES_PERCENT[0], period_bytes);
     let unit = tried(reader, |reader, part| unit_at(reader, &comb, part))?;
     let columns = period_bytes / unit.bytes;
     let mut refused = Refusal::not_a_pattern("no rotation of parity explains it").into();
     for units in rotations_of(reader, &unit, columns)? {
-        match of_period(reader, units * unit.bytes, hear) {
-            Err(Trouble::Refused(why)) => refused = Trouble::Refused(why),
+        match of_period(reader, units * unit.bytes, on_progress) {
+            Err(SearchEnd::Refused(why)) => refused = SearchEnd::Refused(why),
             ended => return ended,
         }
     }
@@ -142,7 +142,7 @@ fn rotations_of<D: Device>(
     reader: &mut Reader<'_, D>,
     unit: &Unit,
     columns: u64,
-) -> Result<Vec<u64>, Trouble> {
+) -> Result<Vec<u64>, SearchEnd> {
     let window = Window {
         from: 0,
         to: reader.size_bytes(),
@@ -158,12 +158,12 @@ fn rotations_of<D: Device>(
 /// Adjacent units share a disk no more than units half a period apart do. If parity shifts some
 /// rows of data by a disk or two, a column is on two disks, like a mirrored pair, but each of these
 /// also has an adjacent column.
-fn neighbours_are_apart<D: Device>(
+fn neighbours_are_separate<D: Device>(
     reader: &mut Reader<'_, D>,
     period_bytes: u64,
     unit: &Unit,
     batches_max: usize,
-) -> Result<(), Trouble> {
+) -> Result<(), SearchEnd> {
     let units = unit.shares.len() as u64;
     if units < 4 || unit.shares[1..].contains(&true) {
         return Ok(());
@@ -203,11 +203,11 @@ fn neighbours_are_apart<D: Device>(
 
 /// The same for three units, each of which is adjacent to the two others: if both are on their own
 /// disks, a unit costs the same next to either.
-fn both_others_are_apart<D: Device>(
+fn others_are_separate<D: Device>(
     reader: &mut Reader<'_, D>,
     period_bytes: u64,
     unit: &Unit,
-) -> Result<(), Trouble> {
+) -> Result<(), SearchEnd> {
     if unit.shares.len() != 3 {
         return Ok(());
     }
@@ -238,7 +238,7 @@ fn whole_pattern<D: Device>(
     reader: &mut Reader<'_, D>,
     period_bytes: u64,
     unit: &Unit,
-) -> Result<(), Trouble> {
+) -> Result<(), SearchEnd> {
     let middle = unit.middle(reader.sector_bytes());
     let per_unit = unit.scale.together - unit.scale.apart;
     let mut above: [Vec<f64>; 3] = Default::default();
@@ -276,7 +276,7 @@ fn other_places<D: Device>(
     reader: &mut Reader<'_, D>,
     period_bytes: u64,
     unit: &Unit,
-) -> Result<usize, Trouble> {
+) -> Result<usize, SearchEnd> {
     let mut agreeing = 0;
     for percent in &PLACES_PERCENT[1..] {
         let comb = place(reader, *percent, period_bytes);
@@ -287,7 +287,7 @@ fn other_places<D: Device>(
                     fits = true;
                     break;
                 }
-                Ok(false) | Err(Trouble::Refused(_)) => {}
+                Ok(false) | Err(SearchEnd::Refused(_)) => {}
                 Err(halted) => return Err(halted),
             }
         }
@@ -300,11 +300,11 @@ fn fits_at<D: Device>(
     reader: &mut Reader<'_, D>,
     comb: &Comb,
     unit: &Unit,
-) -> Result<bool, Trouble> {
+) -> Result<bool, SearchEnd> {
     let sector = reader.sector_bytes();
     // Where a disk has several units in a period, half a period may lead to the same disk; of the
     // unit of the first place, units on other disks are known.
-    let (at, far) = match unit.dealt.is_empty() {
+    let (at, far) = match unit.distribution.is_empty() {
         true => (anchor(reader, comb.period), half(comb.period, sector)),
         false => (
             unit.begins + anchor(reader, unit.bytes),
@@ -324,7 +324,7 @@ fn whole_period<D: Device>(
     reader: &mut Reader<'_, D>,
     period: &Period,
     limits: &Limits,
-) -> Result<u64, Trouble> {
+) -> Result<u64, SearchEnd> {
     let sector = reader.sector_bytes();
     let nearest = |of: u64| libm::round(period.best / of as f64) as u64 * of;
     let only = |of: u64| {
@@ -349,7 +349,7 @@ fn rough_columns<D: Device>(
     period_bytes: u64,
     uncertain: f64,
     limits: &Limits,
-) -> Result<u32, Trouble> {
+) -> Result<u32, SearchEnd> {
     let sector = reader.sector_bytes();
     let size = reader.size_bytes();
     // Over this many periods the error grows to a sixteenth of the smallest unit.

@@ -10,7 +10,7 @@ const FAILED_MIN: u64 = 16;
 pub(super) struct Reader<'d, D> {
     device: &'d mut D,
     pub random: Random,
-    asks: Vec<ProbeIo>,
+    requests: Vec<ProbeIo>,
     answers: Vec<ProbeResult>,
     deadline_ns: u64,
     /// Number of reads so far.
@@ -29,7 +29,7 @@ impl<'d, D: Device> Reader<'d, D> {
         Reader {
             device,
             random: Random::new(seed),
-            asks: Vec::new(),
+            requests: Vec::new(),
             answers: Vec::new(),
             deadline_ns,
             reads: 0,
@@ -64,10 +64,10 @@ impl<'d, D: Device> Reader<'d, D> {
             return Err(StopReason::OutOfTime);
         }
         let sector = self.device.sector_bytes();
-        self.asks.clear();
-        let asks = positions.iter().map(|&at| ProbeIo::read(at, sector));
-        self.asks.extend(asks);
-        self.device.run_batch(&self.asks, &mut self.answers)?;
+        self.requests.clear();
+        let requests = positions.iter().map(|&at| ProbeIo::read(at, sector));
+        self.requests.extend(requests);
+        self.device.run_batch(&self.requests, &mut self.answers)?;
         self.reads += positions.len() as u64;
         for answer in &self.answers {
             self.failed += u64::from(!answer.whole);

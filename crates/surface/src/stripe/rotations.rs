@@ -7,9 +7,9 @@
 //! predicts the cost of each batch; the right one explains far more than the best of all wrong ones
 //! does by chance.
 
-use super::Trouble;
+use super::SearchEnd;
 use super::edges::Window;
-use super::layouts::{DISKS_MAX, Dealt};
+use super::layouts::{DISKS_MAX, UnitDistribution};
 use super::reads::Reader;
 use crate::device::Device;
 use stripewise_stats::median;
@@ -45,19 +45,19 @@ pub(super) fn periods<D: Device>(
     reader: &mut Reader<'_, D>,
     window: Window,
     units: Units,
-) -> Result<Vec<u64>, Trouble> {
+) -> Result<Vec<u64>, SearchEnd> {
     let batches = batches(reader, window, units)?;
     let squares: f64 = batches.iter().map(|batch| batch.cost * batch.cost).sum();
     let variance = (squares / batches.len() as f64).max(1e-12);
     let mut found: Vec<(f64, u64)> = Vec::new();
     for disks in 3..=DISKS_MAX {
-        for dealt in Dealt::of_disks(disks) {
-            let period = dealt.units() as u64;
+        for distribution in UnitDistribution::of_disks(disks) {
+            let period = distribution.units() as u64;
             // If the period was assumed to be whole, this says nothing about its columns.
             if period == units.columns {
                 continue;
             }
-            let gain = gain(&batches, &dealt) / variance;
+            let gain = gain(&batches, &distribution) / variance;
             match found.iter_mut().find(|(_, known)| *known == period) {
                 Some(known) => known.0 = known.0.max(gain),
                 None => found.push((gain, period)),
@@ -77,7 +77,7 @@ fn batches<D: Device>(
     reader: &mut Reader<'_, D>,
     window: Window,
     units: Units,
-) -> Result<Vec<Batch>, Trouble> {
+) -> Result<Vec<Batch>, SearchEnd> {
     let sector = reader.sector_bytes();
     let middle = units.begins + i128::from(units.bytes / 2 / sector * sector);
     let bytes = i128::from(units.bytes);
@@ -122,14 +122,16 @@ fn beside_their_columns(all: &[(u64, [u64; READS], f64)], columns: u64) -> Vec<B
 }
 
 /// What a rotation explains at its best shift: the square along its prediction.
-fn gain(batches: &[Batch], dealt: &Dealt) -> f64 {
-    let period = dealt.units();
+fn gain(batches: &[Batch], distribution: &UnitDistribution) -> f64 {
+    let period = distribution.units();
     let places: Vec<[usize; READS]> = batches
         .iter()
         .map(|batch| batch.units.map(|unit| (unit % period as u64) as usize))
         .collect();
     // Twice, so that no shifted position is past the end.
-    let order: Vec<u32> = (0..2 * period).map(|unit| dealt.disk(unit)).collect();
+    let order: Vec<u32> = (0..2 * period)
+        .map(|unit| distribution.disk(unit))
+        .collect();
     let n = batches.len() as f64;
     let sum_cost: f64 = batches.iter().map(|batch| batch.cost).sum();
     let mut best = 0.0;

@@ -2,7 +2,7 @@
 
 use super::period::{Batch, Fit, Folder, Range};
 use super::reads::Reader;
-use super::{Limits, Refusal, Trouble};
+use super::{Limits, Refusal, SearchEnd};
 use crate::device::Device;
 use stripewise_stats::median;
 
@@ -64,7 +64,7 @@ impl<'r, 'd, D: Device> Search<'r, 'd, D> {
         self.reader.size_bytes() / 8
     }
 
-    fn batch(&mut self, beyond_bytes: i64) -> Result<(), Trouble> {
+    fn batch(&mut self, beyond_bytes: i64) -> Result<(), SearchEnd> {
         let sector = self.reader.sector_bytes();
         let beyond = beyond_bytes / sector as i64 * sector as i64;
         let stride = self.base.saturating_add_signed(beyond);
@@ -89,7 +89,7 @@ impl<'r, 'd, D: Device> Search<'r, 'd, D> {
     }
 
     /// Candidates for the period, likeliest first.
-    pub fn candidates(&mut self, limits: &Limits) -> Result<Vec<Fit>, Trouble> {
+    pub fn candidates(&mut self, limits: &Limits) -> Result<Vec<Fit>, SearchEnd> {
         let reach = (2 * limits.period_bytes_max()).min(self.reader.size_bytes() / RANGE_SHARE);
         let range = Range {
             unit_min: limits.unit_bytes_min as f64,
@@ -120,7 +120,7 @@ impl<'r, 'd, D: Device> Search<'r, 'd, D> {
 
     /// Follows one candidate over increasing distances, until its period is known to a fraction of
     /// a sector or the target ends.
-    pub fn follow(&mut self, candidate: Fit) -> Result<Period, Trouble> {
+    pub fn follow(&mut self, candidate: Fit) -> Result<Period, SearchEnd> {
         let sector = self.reader.sector_bytes() as f64;
         let first = self.batches.len();
         let mut reach = self.reach(0, first);

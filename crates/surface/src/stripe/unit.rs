@@ -4,7 +4,7 @@ use super::edges::{Comb, Window, anchor, calibrate, edge, is_sharp, share_a_disk
 use super::layouts::{Consistent, UNITS_MAX, fitting};
 use super::reads::Reader;
 use super::scale::Scale;
-use super::{Refusal, Trouble};
+use super::{Refusal, SearchEnd};
 use crate::device::Device;
 
 /// The places that must agree, in percent of the target, and how much each spans.
@@ -29,7 +29,7 @@ pub(super) struct Unit {
     /// For each unit of the period, this one first: whether it is on the same disk.
     pub shares: Vec<bool>,
     /// The layouts that fit the others; empty if each unit is on its own disk.
-    pub dealt: Vec<Consistent>,
+    pub distribution: Vec<Consistent>,
 }
 
 impl Unit {
@@ -73,12 +73,12 @@ fn part_of(period_bytes: u64, sector: u64, [part, of]: [u64; 2]) -> i128 {
 /// The first of several tries that is not refused; each has another part of the period to go to.
 pub(super) fn tried<D: Device, T>(
     reader: &mut Reader<'_, D>,
-    mut once: impl FnMut(&mut Reader<'_, D>, [u64; 2]) -> Result<T, Trouble>,
-) -> Result<T, Trouble> {
+    mut once: impl FnMut(&mut Reader<'_, D>, [u64; 2]) -> Result<T, SearchEnd>,
+) -> Result<T, SearchEnd> {
     let [first @ .., last] = PARTS_APART;
     for part in first {
         match once(reader, part) {
-            Err(Trouble::Refused(_)) => {}
+            Err(SearchEnd::Refused(_)) => {}
             ended => return ended,
         }
     }
@@ -90,7 +90,7 @@ pub(super) fn first_place<D: Device>(
     reader: &mut Reader<'_, D>,
     period_bytes: u64,
     part: [u64; 2],
-) -> Result<Unit, Trouble> {
+) -> Result<Unit, SearchEnd> {
     let comb = place(reader, PLACES_PERCENT[0], period_bytes);
     let mut unit = unit_at(reader, &comb, part)?;
     whole(reader, &comb, &unit)?;
@@ -98,7 +98,7 @@ pub(super) fn first_place<D: Device>(
     let round = round(&unit.shares);
     unit.shares.truncate(round);
     if unit.shares[1..].contains(&true) {
-        unit.dealt = dealt(reader, &comb, &unit)?;
+        unit.distribution = distribution(reader, &comb, &unit)?;
     }
     Ok(unit)
 }
@@ -109,7 +109,7 @@ pub(super) fn unit_at<D: Device>(
     reader: &mut Reader<'_, D>,
     comb: &Comb,
     part: [u64; 2],
-) -> Result<Unit, Trouble> {
+) -> Result<Unit, SearchEnd> {
     let (period_bytes, sector) = (comb.period, reader.sector_bytes());
     let at = anchor(reader, period_bytes);
     let apart = at + part_of(period_bytes, sector, part);
@@ -137,7 +137,7 @@ pub(super) fn unit_at<D: Device>(
         bytes,
         scale,
         shares: Vec::new(),
-        dealt: Vec::new(),
+        distribution: Vec::new(),
     })
 }
 
@@ -152,7 +152,7 @@ fn round(shares: &[bool]) -> usize {
 }
 
 /// Whether all of the unit is on one disk.
-fn whole<D: Device>(reader: &mut Reader<'_, D>, comb: &Comb, unit: &Unit) -> Result<(), Trouble> {
+fn whole<D: Device>(reader: &mut Reader<'_, D>, comb: &Comb, unit: &Unit) -> Result<(), SearchEnd> {
     let sector = reader.sector_bytes();
     for _ in 0..INSIDE {
         let inside = i128::from(reader.below(unit.bytes / sector) * sector);
@@ -169,7 +169,7 @@ fn shares<D: Device>(
     reader: &mut Reader<'_, D>,
     comb: &Comb,
     unit: &Unit,
-) -> Result<Vec<bool>, Trouble> {
+) -> Result<Vec<bool>, SearchEnd> {
     let units = comb.period / unit.bytes;
     let mut shares = vec![true];
     for number in 1..units {
@@ -193,7 +193,7 @@ fn unit_share<D: Device>(
     comb: &Comb,
     unit: &Unit,
     (a, b): (u64, u64),
-) -> Result<bool, Trouble> {
+) -> Result<bool, SearchEnd> {
     let middle = unit.middle(reader.sector_bytes());
     let at = |number: u64| middle + i128::from(number * unit.bytes);
     let share = share_a_disk(reader, comb, &unit.scale, (at(a), at(b)))?;
@@ -203,11 +203,11 @@ fn unit_share<D: Device>(
 
 /// The layouts that fit if a disk has several units in a period: units of the first one's disk must
 /// match one of them, and so must random pairs of others.
-fn dealt<D: Device>(
+fn distribution<D: Device>(
     reader: &mut Reader<'_, D>,
     comb: &Comb,
     unit: &Unit,
-) -> Result<Vec<Consistent>, Trouble> {
+) -> Result<Vec<Consistent>, SearchEnd> {
     let units = unit.shares.len();
     let mut all = fitting(&unit.shares);
     for _ in 0..PAIRS_OF_UNITS {
@@ -225,8 +225,8 @@ fn dealt<D: Device>(
             continue;
         }
         let share = unit_share(reader, comb, unit, (a as u64, (b % units) as u64))?;
-        all.retain_mut(|(dealt, first)| {
-            first.retain(|first| dealt.share(first + a, first + b % units) == share);
+        all.retain_mut(|(distribution, first)| {
+            first.retain(|first| distribution.share(first + a, first + b % units) == share);
             !first.is_empty()
         });
         if all.is_empty() {
@@ -235,28 +235,32 @@ fn dealt<D: Device>(
     }
     match all.is_empty() {
         true => Err(Refusal::not_a_pattern("a disk has several units in a period").into()),
-        false => Ok(all.into_iter().map(|(dealt, _)| dealt.layout).collect()),
+        false => Ok(all
+            .into_iter()
+            .map(|(distribution, _)| distribution.layout)
+            .collect()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::layouts::Dealt;
+    use super::super::layouts::UnitDistribution;
     use super::{PARTS_APART, part_of, round};
 
     #[test]
     fn one_of_the_parts_of_a_period_leads_to_another_disk() {
         // Units of eight sectors.
         const UNIT: usize = 8;
-        for dealt in (4..=16).flat_map(Dealt::of_disks) {
-            let sectors = dealt.units() * UNIT;
+        for distribution in (4..=16).flat_map(UnitDistribution::of_disks) {
+            let sectors = distribution.units() * UNIT;
             let on_the_same = |part: &[u64; 2]| {
                 let far = part_of(sectors as u64, 1, *part) as usize;
-                let same = (0..sectors).filter(|at| dealt.share(at / UNIT, (at + far) / UNIT));
+                let same =
+                    (0..sectors).filter(|at| distribution.share(at / UNIT, (at + far) / UNIT));
                 same.count() as f64 / sectors as f64
             };
             let all: f64 = PARTS_APART.iter().map(on_the_same).product();
-            assert!(all < 0.02, "{:?}: {all}", dealt.layout);
+            assert!(all < 0.02, "{:?}: {all}", distribution.layout);
         }
     }
 

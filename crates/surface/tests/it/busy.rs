@@ -1,11 +1,11 @@
 //! Disks of different speed on a busy machine: the truth or a refusal.
 
 use crate::serial::{Busy, Lay, Serial};
-use stripewise_surface::stripe::{Limits, Probed, probe};
+use stripewise_surface::stripe::{Limits, ProbeFindings, probe};
 
 const UNEVEN_MS: [f64; 4] = [3.0, 4.0, 5.0, 6.0];
 
-fn probed(mut device: Serial, seed: u64) -> Probed {
+fn probed(mut device: Serial, seed: u64) -> ProbeFindings {
     let limits = Limits {
         seed,
         time_ns_max: 1_500_000_000_000,

@@ -26,7 +26,11 @@ fn the_end_of_the_fast_part_and_what_comes_back_lie_in_their_intervals() {
             time_ns_max: u64::MAX,
         };
         let written = write(&mut device, &plan, &mut || None);
-        assert_eq!((written.halt, written.failed_bytes), (None, 0), "{text}");
+        assert_eq!(
+            (written.stop_reason, written.failed_bytes),
+            (None, 0),
+            "{text}"
+        );
         let curve = analyse(&written.steps, seed);
         let found = curve.fast_part().expect("a fast part");
         let [low, high] = found.interval_bytes();
@@ -86,7 +90,7 @@ fn time_that_is_over_keeps_what_was_measured() {
         time_ns_max: 500_000_000,
     };
     let written = write(&mut device, &plan, &mut || Some(40_000));
-    assert_eq!(written.halt, Some(StopReason::OutOfTime));
+    assert_eq!(written.stop_reason, Some(StopReason::OutOfTime));
     assert!(!written.steps.is_empty() && written.bytes() < plan.bytes);
     assert_eq!(written.steps[0].temperature_millicelsius, Some(40_000));
 }

@@ -2,20 +2,24 @@
 
 use crate::simulated::Simulated;
 use stripewise_array_sim::ArraySpec;
-use stripewise_surface::flash::{PausePlan, Probed, pauses, probe, write_for_pauses};
+use stripewise_surface::flash::{PausePlan, ProbeFindings, pauses, probe, write_for_pauses};
 
 fn spec(text: &str) -> ArraySpec {
     ArraySpec::bundled(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-fn probed(text: &str, seed: u64) -> Probed {
+fn probed(text: &str, seed: u64) -> ProbeFindings {
     let probed = probe(
         &mut Simulated::new(&spec(text)),
         seed,
         u64::MAX,
         &mut |_| {},
     );
-    assert_eq!((&probed.halt, &probed.refused), (&None, &None), "{text}");
+    assert_eq!(
+        (&probed.stop_reason, &probed.refused),
+        (&None, &None),
+        "{text}"
+    );
     probed
 }
 

@@ -13,7 +13,7 @@ fn findings(text: &str, seed: u64) -> (Findings, f64) {
         ..Plan::default()
     };
     let measured = measure(&mut Simulated::new(&spec), &plan, &mut |_| {});
-    assert_eq!(measured.halt, None, "{text}");
+    assert_eq!(measured.stop_reason, None, "{text}");
     (analyse(&measured), measured.size_bytes as f64)
 }
 
@@ -191,14 +191,14 @@ impl Device for HeldBack {
 
     fn run_batch(
         &mut self,
-        asks: &[ProbeIo],
+        requests: &[ProbeIo],
         answers: &mut Vec<ProbeResult>,
     ) -> Result<(), StopReason> {
         answers.clear();
         let (mut straight_ns, mut held_ns) = (0, 300_000_000);
-        for ask in asks {
-            let end = ask.offset_bytes + u64::from(ask.length_bytes);
-            let is_slow = ask.offset_bytes < self.slow.end && end > self.slow.start;
+        for io in requests {
+            let end = io.offset_bytes + u64::from(io.length_bytes);
+            let is_slow = io.offset_bytes < self.slow.end && end > self.slow.start;
             let latency_ns = if is_slow {
                 &mut held_ns
             } else {
@@ -247,8 +247,8 @@ fn of_a_device_that_disappears_what_was_measured_is_kept_and_marked() {
     let mut disk = Serial::new(Lay::RoundRobin, 1 << 40, &[3.1], Busy::IDLE, 1);
     disk.gone_ns = 8_000_000_000;
     let measured = measure(&mut disk, &Plan::default(), &mut |_| {});
-    let Some(StopReason::Gone(why)) = &measured.halt else {
-        panic!("{:?}", measured.halt);
+    let Some(StopReason::Gone(why)) = &measured.stop_reason else {
+        panic!("{:?}", measured.stop_reason);
     };
     assert!(why.contains("could be read before"), "{why}");
     // How soon reads failed is not taken for a rate, and the rest of the disk not for a spot.
@@ -264,6 +264,6 @@ fn of_a_device_that_disappears_what_was_measured_is_kept_and_marked() {
     disk.gone_ns = 0;
     let measured = measure(&mut disk, &Plan::default(), &mut |_| {});
     assert!(
-        matches!(&measured.halt, Some(StopReason::Gone(why)) if why.contains("nothing can be read"))
+        matches!(&measured.stop_reason, Some(StopReason::Gone(why)) if why.contains("nothing can be read"))
     );
 }

@@ -161,13 +161,13 @@ impl Device for Serial {
 
     fn run_batch(
         &mut self,
-        asks: &[ProbeIo],
+        requests: &[ProbeIo],
         answers: &mut Vec<ProbeResult>,
     ) -> Result<(), StopReason> {
         answers.clear();
         if self.now_ns >= self.gone_ns {
             self.now_ns += 1_000;
-            answers.extend(asks.iter().map(|_| ProbeResult {
+            answers.extend(requests.iter().map(|_| ProbeResult {
                 latency_ns: 1_000,
                 whole: false,
                 medium_error: true,
@@ -177,22 +177,22 @@ impl Device for Serial {
         let begun_ns = self.seen_ns(self.now_ns);
         let mut last_ns = begun_ns;
         let mut ends = Vec::new();
-        for ask in asks {
+        for io in requests {
             let way_ns = self.exponential(self.busy.way_ns);
-            let disk = self.disk_of(ask.offset_bytes, begun_ns);
+            let disk = self.disk_of(io.offset_bytes, begun_ns);
             let mut takes = self.disks[disk].latency_ns;
             if self.random.uniform() < self.busy.waits {
                 takes += self.exponential(self.busy.wait_ns) as f64;
             }
             if let Some((bytes, slower_ns)) = &self.slow {
-                let end = ask.offset_bytes + u64::from(ask.length_bytes);
-                if ask.offset_bytes < bytes.end && bytes.start < end {
+                let end = io.offset_bytes + u64::from(io.length_bytes);
+                if io.offset_bytes < bytes.end && bytes.start < end {
                     takes += slower_ns;
                 }
             }
             let disk = &mut self.disks[disk];
             disk.free_ns = disk.free_ns.max(begun_ns + way_ns) + takes as u64;
-            disk.head = ask.offset_bytes;
+            disk.head = io.offset_bytes;
             ends.push(disk.free_ns);
         }
         let mut order: Vec<usize> = (0..ends.len()).collect();

@@ -3,9 +3,9 @@
 use crate::simulated::{OtherLoad, Simulated};
 use stripewise_array_sim::ArraySpec;
 use stripewise_surface::StopReason;
-use stripewise_surface::stripe::{Consistent, Limits, Probed, probe};
+use stripewise_surface::stripe::{Consistent, Limits, ProbeFindings, probe};
 
-fn probed(spec: &ArraySpec, seed: u64) -> Probed {
+fn probed(spec: &ArraySpec, seed: u64) -> ProbeFindings {
     let limits = Limits {
         seed,
         ..Limits::default()
@@ -113,7 +113,7 @@ fn arrays_are_found_beside_other_load() {
         "raid10-10k?level=5&disks=5&stripe_unit=64K&offset=1M&controller.parity_rotation=left-asymmetric",
     ] {
         let spec = ArraySpec::bundled(&format!("{text}&size=0&seed=3")).unwrap();
-        let mut array = Simulated::new(&spec).beside(load);
+        let mut array = Simulated::new(&spec).with_load(load);
         let found = probe(&mut array, &Limits::default(), &mut |_| {});
         let found = found
             .outcome
@@ -189,7 +189,7 @@ fn time_that_is_over_is_no_answer() {
         ..Limits::default()
     };
     let probed = probe(&mut Simulated::new(&spec), &limits, &mut |_| {});
-    assert_eq!(probed.halt, Some(StopReason::OutOfTime));
+    assert_eq!(probed.stop_reason, Some(StopReason::OutOfTime));
     assert_eq!(probed.outcome.unwrap_err().code, "too-few-reads");
     assert!(probed.reads > 0);
 }

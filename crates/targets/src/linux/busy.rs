@@ -41,7 +41,7 @@ pub(super) struct Busy {
 
 /// Result of watching.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Watched {
+pub(super) enum WatchOutcome {
     /// A window was calm, there was little work in all of them, or there are no counters.
     Calm,
     /// No window was calm.
@@ -95,7 +95,7 @@ pub(super) fn watch(
     number: DeviceNumber,
     devices: &[DeviceNumber],
     is_stopped: &dyn Fn() -> bool,
-) -> Watched {
+) -> WatchOutcome {
     let path = format!("/sys/dev/block/{number}/stat");
     let read = || parse(&std::fs::read_to_string(&path).ok()?);
     let (mut windows, mut before) = (0, None);
@@ -111,7 +111,7 @@ pub(super) fn watch(
         }
     };
     match watch_counters(read, wait) {
-        Watched::Busy(found) => Watched::Busy(Busy {
+        WatchOutcome::Busy(found) => WatchOutcome::Busy(Busy {
             by: before.map_or_else(Vec::new, |before| Traffic::now().since(&before, devices)),
             ..found
         }),
@@ -123,21 +123,21 @@ pub(super) fn watch(
 fn watch_counters(
     mut read: impl FnMut() -> Option<Counters>,
     mut wait: impl FnMut() -> ControlFlow<()>,
-) -> Watched {
+) -> WatchOutcome {
     let Some(mut before) = read() else {
-        return Watched::Calm;
+        return WatchOutcome::Calm;
     };
     let (mut operations, mut busy_ms) = (0_u64, 0);
     for _ in 0..WINDOWS_MAX {
         if wait().is_break() {
-            return Watched::Stopped;
+            return WatchOutcome::Stopped;
         }
         let Some(after) = read() else {
-            return Watched::Calm;
+            return WatchOutcome::Calm;
         };
         let window = Window::between(before, after);
         if window.is_calm() {
-            return Watched::Calm;
+            return WatchOutcome::Calm;
         }
         operations = operations.saturating_add(window.operations);
         busy_ms += window.busy_ms;
@@ -146,8 +146,8 @@ fn watch_counters(
     let all_ms = u64::from(WINDOWS_MAX) * WINDOW_MS;
     let busy_percent = busy_ms * 100 / all_ms;
     match busy_percent < BUSY_PERCENT_MIN {
-        true => Watched::Calm,
-        false => Watched::Busy(Busy {
+        true => WatchOutcome::Calm,
+        false => WatchOutcome::Busy(Busy {
             operations_per_second: operations.saturating_mul(1_000) / all_ms,
             busy_percent,
             by: Vec::new(),
@@ -193,12 +193,12 @@ mod tests {
     }
 
     /// Watches a device whose window number `n` has `load(n)` operations of a millisecond.
-    fn watched(load: impl Fn(u32) -> u64) -> (Watched, u32) {
+    fn watched(load: impl Fn(u32) -> u64) -> (WatchOutcome, u32) {
         watched_at(|window| (load(window), load(window)))
     }
 
     /// Watches a device with the given operations and milliseconds in its windows.
-    fn watched_at(load: impl Fn(u32) -> (u64, u64)) -> (Watched, u32) {
+    fn watched_at(load: impl Fn(u32) -> (u64, u64)) -> (WatchOutcome, u32) {
         let (mut windows, mut now) = (0, counters(0, 0, 0));
         let read = || {
             let (operations, busy_ms) = load(windows);
@@ -213,17 +213,17 @@ mod tests {
 
     #[test]
     fn an_idle_device_is_let_go_after_one_window_and_a_busy_one_after_five_seconds() {
-        assert_eq!(watched(|_| 0), (Watched::Calm, 1));
+        assert_eq!(watched(|_| 0), (WatchOutcome::Calm, 1));
         assert_eq!(
             watched(|window| if window < 20 { 80 } else { 1 }),
-            (Watched::Calm, 20)
+            (WatchOutcome::Calm, 20)
         );
         let busy = Busy {
             operations_per_second: 500,
             busy_percent: 50,
             by: Vec::new(),
         };
-        assert_eq!(watched(|_| 50), (Watched::Busy(busy), WINDOWS_MAX));
+        assert_eq!(watched(|_| 50), (WatchOutcome::Busy(busy), WINDOWS_MAX));
     }
 
     #[test]
@@ -237,12 +237,12 @@ mod tests {
             ((1, 60), false),
         ] {
             let (found, windows) = watched_at(|_| load);
-            assert_eq!(found == Watched::Calm, is_calm, "{load:?}: {found:?}");
+            assert_eq!(found == WatchOutcome::Calm, is_calm, "{load:?}: {found:?}");
             assert_eq!(windows, WINDOWS_MAX);
         }
         // One calm window suffices, whatever came before.
         let rests = watched_at(|window| if window == 30 { (0, 0) } else { (900, 100) });
-        assert_eq!(rests, (Watched::Calm, 30));
+        assert_eq!(rests, (WatchOutcome::Calm, 30));
     }
 
     #[test]
@@ -259,13 +259,16 @@ mod tests {
                 _ => ControlFlow::Continue(()),
             }
         };
-        assert_eq!(watch_counters(read, stopped_in_the_third), Watched::Stopped);
+        assert_eq!(
+            watch_counters(read, stopped_in_the_third),
+            WatchOutcome::Stopped
+        );
         assert_eq!((readings, waits), (3, 3));
     }
 
     #[test]
     fn a_device_without_counters_is_not_called_busy() {
         let wait = || ControlFlow::Continue(());
-        assert_eq!(watch_counters(|| None, wait), Watched::Calm);
+        assert_eq!(watch_counters(|| None, wait), WatchOutcome::Calm);
     }
 }

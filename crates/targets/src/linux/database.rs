@@ -93,7 +93,7 @@ pub(super) fn look_around(directory: &Path, mount_point: Option<&Path>) -> Optio
 }
 
 /// Checks a file's own name and its surroundings.
-pub(super) fn look_at_file(path: &Path, mount_point: Option<&Path>) -> Option<Sign> {
+pub(super) fn inspect_file(path: &Path, mount_point: Option<&Path>) -> Option<Sign> {
     let name = path.file_name()?.to_string_lossy();
     if let Some(database) = kind_of(&name) {
         return Some(Sign {

@@ -2,7 +2,7 @@
 //! Every refusal adds that reads need no permission.
 
 use super::access::FoundPath;
-use crate::{Error, ErrorKind, Intent, Knowledge, Result};
+use crate::{Error, ErrorKind, Intent, PlanContext, Result};
 use std::fs::File;
 use stripewise_device_guard::device::{self, Access, Device, Permission};
 use stripewise_units::{DeviceNumber, Hint};
@@ -13,7 +13,7 @@ pub(super) fn judge_write(
     found: &FoundPath,
     name: &str,
     intent: &Intent,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
 ) -> Result<Vec<String>> {
     device_of(found, name)?
         .judge(&permission(intent, knowledge))
@@ -25,7 +25,7 @@ pub(super) fn open_for_writing(
     found: &FoundPath,
     name: &str,
     intent: &Intent,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
 ) -> Result<File> {
     device_of(found, name)?
         .claim(&permission(intent, knowledge), Access::ReadWrite)
@@ -46,7 +46,7 @@ fn device_of(found: &FoundPath, name: &str) -> Result<Device> {
     Device::of_handle(handle, found.path.clone(), name).map_err(as_target)
 }
 
-fn permission<'a>(intent: &'a Intent, knowledge: &Knowledge<'a>) -> Permission<'a> {
+fn permission<'a>(intent: &'a Intent, knowledge: &PlanContext<'a>) -> Permission<'a> {
     Permission {
         destroy: intent.destroy.as_deref(),
         unseen_ok: intent.busy_ok,

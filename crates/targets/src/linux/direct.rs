@@ -46,10 +46,10 @@ pub(super) fn probe(
         }
         Err(error) => return Err(error),
     };
-    let told = Status::of(&direct)
+    let reported = Status::of(&direct)
         .ok()
         .and_then(|status| status.direct_offset_bytes);
-    match told {
+    match reported {
         Some(0) => Ok(refused(
             "the kernel says that direct I/O is not possible on this file",
         )),

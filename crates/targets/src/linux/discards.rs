@@ -23,15 +23,15 @@ struct Units {
 }
 
 /// Refuses a device that reports no discards, and a file on a file system without holes.
-pub(super) fn takes_any(file: &File, identity: Identity, name: &str) -> Result<()> {
+pub(super) fn accepts_any(file: &File, identity: Identity, name: &str) -> Result<()> {
     match identity.kind {
-        FileType::BlockDevice => device_takes_any(Path::new("/sys"), identity.rdevice, name),
+        FileType::BlockDevice => device_accepts_any(Path::new("/sys"), identity.rdevice, name),
         // One open for reading only is checked when it is opened for writing.
         _ => try_hole(file, name),
     }
 }
 
-fn device_takes_any(sysfs: &Path, number: DeviceNumber, name: &str) -> Result<()> {
+fn device_accepts_any(sysfs: &Path, number: DeviceNumber, name: &str) -> Result<()> {
     match number_in(queue_file(sysfs, number, "discard_max_bytes").as_deref()) {
         Some(0) => Err(refused(
             name,
@@ -179,8 +179,8 @@ mod tests {
             ..units
         };
         assert_eq!(judged(shifted, 65_536, 32_256), None);
-        let told = judged(shifted, 65_536, 0).unwrap();
-        assert!(told.contains("`--base-offset 31.5K`"), "{told}");
+        let reported = judged(shifted, 65_536, 0).unwrap();
+        assert!(reported.contains("`--base-offset 31.5K`"), "{reported}");
     }
 
     /// Also past an end that is not block-aligned, and with blocks allocated there.
@@ -215,7 +215,7 @@ mod tests {
         let link = sysfs.path().join("dev/block/8:0");
         std::os::unix::fs::symlink(sysfs.path().join("devices/sda"), link).unwrap();
         let number = DeviceNumber { major: 8, minor: 0 };
-        let judged = || device_takes_any(sysfs.path(), number, "/dev/sda");
+        let judged = || device_accepts_any(sysfs.path(), number, "/dev/sda");
         assert!(judged().is_ok(), "it does not say");
         write(queue.join("discard_max_bytes"), "2147450880\n").unwrap();
         assert!(judged().is_ok());

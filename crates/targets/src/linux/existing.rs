@@ -4,12 +4,12 @@
 use super::access::{FoundPath, failed, reopen, reopen_quietly, storage_of};
 use super::identity::Identity;
 use super::{
-    PlanDetail, database, device_rules, direct, file_rules, io_features, opened::Opened, signature,
-    space, surroundings,
+    PlanDetail, database, device_rules, direct, file_rules, io_features, opened::OpenHandle,
+    signature, space, surroundings,
 };
 use crate::span::{span, whole_sectors};
-use crate::target::Settled;
-use crate::{DataFacts, Error, ErrorKind, Intent, Knowledge, Plan, Result, Target};
+use crate::target::OpenedTarget;
+use crate::{DataFacts, Error, ErrorKind, Intent, Plan, PlanContext, Result, Target};
 use rustix::fs::{OFlags, SeekFrom};
 use std::fs::File;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub(super) fn plan_file(
     found: FoundPath,
     name: &str,
     intent: &Intent,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
 ) -> Result<Plan> {
     surroundings::refuse_pseudo(&found.handle, name)?;
     let identity = found.status.identity;
@@ -48,7 +48,7 @@ pub(super) fn plan_file(
             .file_system
             .as_ref()
             .map(|found| found.mount_point.as_path());
-        let sign = database::look_at_file(&found.path, mount_point);
+        let sign = database::inspect_file(&found.path, mount_point);
         surroundings::refuse_if_busy(name, sign, &storage.devices, knowledge)?;
     }
     Ok(Plan {
@@ -69,7 +69,7 @@ pub(super) fn plan_device(
     found: FoundPath,
     name: &str,
     intent: &Intent,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
 ) -> Result<Plan> {
     let identity = found.status.identity;
     let file = reopen(&found.handle, &identity, READ, name)?;
@@ -117,7 +117,7 @@ pub(super) fn plan_device(
 pub(super) fn prepare_file(
     found: &FoundPath,
     plan: Plan,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
 ) -> Result<Target> {
     let identity = found.status.identity;
     file_rules::never_the_store(&found.status, &plan.name, knowledge)?;
@@ -132,7 +132,7 @@ pub(super) fn prepare_file(
 pub(super) fn prepare_device(
     found: &FoundPath,
     plan: Plan,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
 ) -> Result<Target> {
     let identity = found.status.identity;
     let guard = if plan.writes {
@@ -151,14 +151,14 @@ fn finish(guard: File, identity: Identity, plan: Plan, whole_bytes: u64) -> Resu
     let storage = storage_of(&guard);
     let mut facts = crate::facts::target_facts(plan.kind, &plan.name, &storage);
     facts.size_bytes = whole_bytes;
-    let opened = Opened::existing(
+    let opened = OpenHandle::existing(
         guard,
         plan.path,
         whole_bytes,
         identity,
         &plan.name,
         intent.busy_ok,
-        intent.manner.discards,
+        intent.features.discards,
     );
     let mut notes = plan.notes;
     let direct_refused = settle_access(opened.file(), identity, &mut facts, &intent, &mut notes)?;
@@ -166,7 +166,7 @@ fn finish(guard: File, identity: Identity, plan: Plan, whole_bytes: u64) -> Resu
     let data_facts = intent
         .reads
         .then(|| data_facts(&opened, size_bytes, plan.kind));
-    let settled = Settled {
+    let settled = OpenedTarget {
         opened,
         facts,
         notes,
@@ -209,7 +209,7 @@ pub(super) fn settle_access(
 
 /// Samples a bounded amount of the data, bypassing the page cache where possible so that none of it
 /// is warm for the measurement.
-pub(crate) fn data_facts(opened: &Opened, size_bytes: u64, kind: TargetKind) -> DataFacts {
+pub(crate) fn data_facts(opened: &OpenHandle, size_bytes: u64, kind: TargetKind) -> DataFacts {
     let layout = match kind {
         TargetKind::Device => None,
         _ => layout(opened.file()),
@@ -230,7 +230,7 @@ pub(super) fn detail(identity: Identity, intent: &Intent) -> PlanDetail {
         identity,
         beneath: None,
         intent: intent.clone(),
-        kept_name: None,
+        kept_file_name: None,
     }
 }
 

@@ -7,7 +7,7 @@ use super::identity::Status;
 use super::space::{judge_growth, judge_loops_below};
 use super::{database, file_rules, mark, surroundings};
 use crate::grow::Growth;
-use crate::{Error, ErrorKind, Intent, Knowledge, MadeFile, Progress, Result};
+use crate::{Error, ErrorKind, Intent, MadeFile, PlanContext, Progress, Result};
 use rustix::fs::{Advice, FileType, OFlags};
 use std::path::Path;
 use stripewise_units::NameText;
@@ -16,7 +16,7 @@ pub(crate) fn expand(
     path: &Path,
     to_bytes: u64,
     intent: &Intent,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
     progress: &mut dyn Progress,
 ) -> Result<Option<MadeFile>> {
     let name = &path.as_text();
@@ -39,7 +39,7 @@ pub(crate) fn expand(
     let file_system = storage.file_system.as_ref();
     if !intent.busy_ok {
         let mount_point = file_system.map(|found| found.mount_point.as_path());
-        let sign = database::look_at_file(&found.path, mount_point);
+        let sign = database::inspect_file(&found.path, mount_point);
         surroundings::refuse_if_busy(name, sign, &storage.devices, knowledge)?;
     }
     let from_bytes = found.status.size_bytes;
@@ -49,7 +49,7 @@ pub(crate) fn expand(
     judge_growth(&guard, in_memory, by_bytes, size, name, "is to grow")?;
     judge_loops_below(&storage, by_bytes, size, name)?;
     let status = Status::of(&guard).map_err(|os| failed(name, "cannot be examined", os))?;
-    let ours = mark::made_by_us(&guard, &status, knowledge);
+    let ours = mark::made_by_stripewise(&guard, &status, knowledge);
     drop(guard);
     let file = reopen(&found.handle, &identity, OFlags::WRONLY, name)?;
     let growth = Growth {

@@ -7,12 +7,12 @@
 
 use super::access::{failed, storage_of};
 use super::identity::Status;
-use super::ioctl::{Sole, sole_opener};
+use super::ioctl::{SoleOpener, sole_opener};
 use super::mark::{Maker, maker};
 use super::overlay::{self, Layer};
 use super::space;
 use super::users;
-use crate::{Error, ErrorKind, Intent, Knowledge, Result, Size};
+use crate::{Error, ErrorKind, Intent, PlanContext, Result, Size};
 use rustix::fs::{Access, Advice, AtFlags, StatVfsMountFlags, StatxAttributes};
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -26,7 +26,7 @@ pub(super) fn judge_write(
     file: &File,
     name: &str,
     intent: &Intent,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
 ) -> Result<Vec<String>> {
     let status = Status::of(file).map_err(|os| failed(name, "cannot be examined", os))?;
     let made = maker(file, &status, knowledge);
@@ -36,20 +36,20 @@ pub(super) fn judge_write(
         let _ = rustix::fs::fadvise(file, 0, None, Advice::Random);
     }
     let ours = made == Maker::We;
-    let made = crate::mark::unless_somebodys(made, file, status.size_bytes);
+    let made = crate::mark::unless_foreign(made, file, status.size_bytes);
     if ours {
         // Nor must what was read here be served from memory later.
         let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
     }
     let may_write = intent.overwrite || made == Maker::We;
-    if intent.manner.discards && made != Maker::We {
+    if intent.features.discards && made != Maker::We {
         return Err(never_discarded(name));
     }
     let judged = never_written(file, &status, name)
-        .and_then(|()| writable_at_all(file, name))
+        .and_then(|()| is_writable(file, name))
         .and_then(|()| room_to_write(file, &status, name, intent))
-        .and_then(|()| open_elsewhere(file, &status, name))
-        .and_then(|notes| seen_through_overlay(file, name, intent.busy_ok, notes));
+        .and_then(|()| open_in_other_processes(file, &status, name))
+        .and_then(|notes| visible_through_overlay(file, name, intent.busy_ok, notes));
     if !may_write {
         return Err(needs_overwrite(name, &made, judged.err()));
     }
@@ -99,7 +99,7 @@ fn refuse(name: &str, what: impl Into<String>, hint: &str) -> Error {
 pub(super) fn never_the_store(
     status: &Status,
     name: &str,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
 ) -> Result<()> {
     match is_store(status, knowledge.store) {
         true => Err(refuse(
@@ -196,7 +196,7 @@ fn is_swap_area(file: &File) -> bool {
 }
 
 /// Whether permissions and file system allow writing, checked without opening for writing.
-fn writable_at_all(file: &File, name: &str) -> Result<()> {
+fn is_writable(file: &File, name: &str) -> Result<()> {
     if let Ok(found) = rustix::fs::fstatvfs(file)
         && found.f_flag.contains(StatVfsMountFlags::RDONLY)
     {
@@ -250,7 +250,7 @@ fn room_to_write(file: &File, status: &Status, name: &str, intent: &Intent) -> R
 
 /// A loop device or a program may have the file's own inode open in the upper directory of an
 /// overlay; where that cannot be examined, the user has to decide.
-fn seen_through_overlay(
+fn visible_through_overlay(
     file: &File,
     name: &str,
     busy_ok: bool,
@@ -259,7 +259,7 @@ fn seen_through_overlay(
     const UNSEEN: &str = "whether others use the file through the upper directory of its overlay \
                           file system cannot be seen from here";
     match overlay::unseen_upper(file) {
-        Some(overlay::Unseen::Relative) if !busy_ok => Err(Error::new(
+        Some(overlay::Unverified::Relative) if !busy_ok => Err(Error::new(
             ErrorKind::NeedsBusyOk,
             name,
             format!("{UNSEEN}: it was mounted by a relative path"),
@@ -277,15 +277,15 @@ fn seen_through_overlay(
 }
 
 /// Returns an error if another process has it open.
-fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String>> {
+fn open_in_other_processes(file: &File, status: &Status, name: &str) -> Result<Vec<String>> {
     let wanted = users::wanted_file(&status.identity);
     let all_wanted = users::wanted_file_and_upper(file, status);
     let mut openers = users::Openers::default();
-    let mut sole = Sole::No;
+    let mut sole = SoleOpener::No;
     users::retry_briefly(|| {
         openers = users::openers_of_any(&all_wanted);
         sole = sole_opener(file);
-        (!openers.others.is_empty() || matches!(sole, Sole::No)).then_some(())
+        (!openers.others.is_empty() || matches!(sole, SoleOpener::No)).then_some(())
     });
     let twice_here = || users::open_twice_here(file, &wanted);
     let storage = || storage_of(file).file_system;
@@ -297,7 +297,7 @@ fn open_elsewhere(file: &File, status: &Status, name: &str) -> Result<Vec<String
 fn judge_openers(
     name: &str,
     openers: &users::Openers,
-    sole: Sole,
+    sole: SoleOpener,
     twice_here: impl FnOnce() -> bool,
     remote: impl FnOnce() -> bool,
 ) -> Result<Vec<String>> {
@@ -306,7 +306,7 @@ fn judge_openers(
     if let Some(what) = openers.refusal() {
         return Err(refuse(name, what, HINT_OPEN));
     }
-    if !matches!(sole, Sole::Yes) && twice_here() {
+    if !matches!(sole, SoleOpener::Yes) && twice_here() {
         return Err(refuse(
             name,
             "is already in use by this very run, as a target under another name or through a \
@@ -316,15 +316,15 @@ fn judge_openers(
     }
     match sole {
         // Servers grant leases at their discretion, so a refusal means nothing there.
-        Sole::No if openers.complete() && remote() => Ok(vec![UNSEEN.to_owned()]),
-        Sole::Yes => Ok(Vec::new()),
-        Sole::No => Err(refuse(
+        SoleOpener::No if openers.complete() && remote() => Ok(vec![UNSEEN.to_owned()]),
+        SoleOpener::Yes => Ok(Vec::new()),
+        SoleOpener::No => Err(refuse(
             name,
             "is open elsewhere (the kernel says so; the process is not visible from here)",
             HINT_OPEN,
         )),
-        Sole::Unknown(_) if openers.complete() => Ok(vec![UNSEEN.to_owned()]),
-        Sole::Unknown(os) => Err(refuse(
+        SoleOpener::Unknown(_) if openers.complete() => Ok(vec![UNSEEN.to_owned()]),
+        SoleOpener::Unknown(os) => Err(refuse(
             name,
             "may be open elsewhere: this user cannot find out",
             "Run as the owner of the file or as root, or give a directory to have a test file made.",
@@ -339,45 +339,53 @@ mod tests {
 
     #[test]
     fn a_file_is_written_only_where_no_process_has_it_open() {
-        let unknown = || Sole::Unknown(std::io::Error::from_raw_os_error(libc::EACCES));
-        let (yes, no) = (|| Sole::Yes, || Sole::No);
-        let sole: [fn() -> Sole; 3] = [yes, no, unknown];
+        let unknown = || SoleOpener::Unknown(std::io::Error::from_raw_os_error(libc::EACCES));
+        let (yes, no) = (|| SoleOpener::Yes, || SoleOpener::No);
+        let sole: [fn() -> SoleOpener; 3] = [yes, no, unknown];
         let [yes, no, unknown] = sole;
-        let (cp, nobody) = (&["cp (pid 5)"][..], &[][..]);
+        let (cp, no_openers) = (&["cp (pid 5)"][..], &[][..]);
         // (seen in others, all were seen, the kernel's word, open twice here, on a server)
         let allowed = [
-            (nobody, true, yes, false, false),
-            (nobody, false, yes, false, false),
+            (no_openers, true, yes, false, false),
+            (no_openers, false, yes, false, false),
             // The kernel is only consulted where `/proc` does not show that no one else has it
             // open.
-            (nobody, true, yes, true, false),
-            (nobody, true, no, false, true),
-            (nobody, true, unknown, false, false),
+            (no_openers, true, yes, true, false),
+            (no_openers, true, no, false, true),
+            (no_openers, true, unknown, false, false),
         ];
         let refused = [
             (cp, true, yes, false, false, "is open in cp (pid 5)"),
             (cp, false, no, true, true, "is open in cp (pid 5)"),
-            (nobody, true, no, true, false, "by this very run"),
-            (nobody, true, unknown, true, true, "by this very run"),
-            (nobody, true, no, false, false, "is open elsewhere"),
-            (nobody, false, no, false, true, "is open elsewhere"),
-            (nobody, false, unknown, false, true, "may be open elsewhere"),
+            (no_openers, true, no, true, false, "by this very run"),
+            (no_openers, true, unknown, true, true, "by this very run"),
+            (no_openers, true, no, false, false, "is open elsewhere"),
+            (no_openers, false, no, false, true, "is open elsewhere"),
+            (
+                no_openers,
+                false,
+                unknown,
+                false,
+                true,
+                "may be open elsewhere",
+            ),
         ];
-        let judge = |others: &[&str], complete: bool, sole: fn() -> Sole, twice, remote| {
+        let judge = |others: &[&str], complete: bool, sole: fn() -> SoleOpener, twice, remote| {
             let others = others.iter().map(|&name| name.to_owned()).collect();
-            let unseen = (!complete).then_some(stripewise_device_guard::users::Unseen::Processes);
+            let unseen =
+                (!complete).then_some(stripewise_device_guard::users::Unverified::Processes);
             let openers = users::Openers { others, unseen };
             judge_openers("file", &openers, sole(), || twice, || remote)
         };
         for (others, complete, sole, twice, remote) in allowed {
             let notes = judge(others, complete, sole, twice, remote).expect("allowed");
-            let unseen = !matches!(sole(), Sole::Yes);
+            let unseen = !matches!(sole(), SoleOpener::Yes);
             assert_eq!(notes.len(), usize::from(unseen), "{notes:?}");
         }
-        for (others, complete, sole, twice, remote, says) in refused {
-            let error = judge(others, complete, sole, twice, remote).expect_err(says);
+        for (others, complete, sole, twice, remote, expected_text) in refused {
+            let error = judge(others, complete, sole, twice, remote).expect_err(expected_text);
             assert_eq!(error.kind, ErrorKind::Refused);
-            assert!(error.what.contains(says), "{error}");
+            assert!(error.what.contains(expected_text), "{error}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //! fragmentation and detects a full file system before the first write.
 
 use super::access::{failed, reopen};
-use super::make::Made;
+use super::make::CreatedFile;
 use super::space::Space;
 use crate::fill::{self, Stop};
 use crate::{FillPlan, FillProgress, FillReport, Intent, Progress, Result};
@@ -17,7 +17,7 @@ const WRITERS: u32 = 8;
 
 /// Parameters of one fill.
 pub(super) struct Filling<'a> {
-    pub made: &'a Made,
+    pub made: &'a CreatedFile,
     pub plan: &'a FillPlan,
     pub intent: &'a Intent,
     pub in_memory: bool,

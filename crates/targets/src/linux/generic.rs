@@ -6,7 +6,7 @@ use super::access::FoundPath;
 use super::character::{Character, SYSFS};
 use super::passthrough::Passthrough;
 use super::{PlanDetail, existing};
-use crate::{Error, ErrorKind, Intent, Knowledge, Plan, Result, Target};
+use crate::{Error, ErrorKind, Intent, Plan, PlanContext, Result, Target};
 use rustix::fs::FileType;
 use std::path::Path;
 use stripewise_device_guard::generic;
@@ -21,7 +21,7 @@ pub(super) fn is_generic(found: &FoundPath) -> bool {
 
 /// Suggests other devices where none has that name.
 pub(super) fn others_instead(error: Error, intent: &Intent) -> Error {
-    if !intent.manner.passthrough || error.kind != ErrorKind::NotFound {
+    if !intent.features.passthrough || error.kind != ErrorKind::NotFound {
         return error;
     }
     error.with_hint(
@@ -32,7 +32,7 @@ pub(super) fn others_instead(error: Error, intent: &Intent) -> Error {
 
 /// Refuses the command engine on targets that do not support it.
 pub(super) fn refuse_others(intent: &Intent, name: &str) -> Result<()> {
-    if !intent.manner.passthrough {
+    if !intent.features.passthrough {
         return Ok(());
     }
     let what = "is no NVMe generic character device, and `--engine nvme` takes nothing else";
@@ -44,12 +44,12 @@ pub(super) fn plan(
     found: FoundPath,
     name: &str,
     intent: &Intent,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
 ) -> Result<Plan> {
     let path = found.path.clone();
     let character = Character::open(found, name)?;
     let block = character.block_device(name)?;
-    if !intent.manner.passthrough {
+    if !intent.features.passthrough {
         let what = "is an NVMe generic character device, which takes commands and nothing else";
         return Err(Error::new(ErrorKind::Usage, name, what).with_hint(format!(
             "Give `<--engine> nvme`, or name its block device, {}.",
@@ -68,7 +68,7 @@ pub(super) fn plan(
     })
 }
 
-pub(super) fn prepare(found: FoundPath, plan: Plan, knowledge: &Knowledge<'_>) -> Result<Target> {
+pub(super) fn prepare(found: FoundPath, plan: Plan, knowledge: &PlanContext<'_>) -> Result<Target> {
     let name = plan.name.clone();
     let character = Character::open(found, &name)?;
     let block = character.block_device(&name)?;

@@ -21,14 +21,14 @@ pub(super) fn judge(file: &File, identity: Identity, intent: &Intent, name: &str
     if intent.cache == CacheMode::Dontcache {
         dontcache(file, name)?;
     }
-    if intent.manner.atomic {
+    if intent.features.atomic {
         atomic_units(file, identity, name)?;
     }
-    if intent.manner.poll {
+    if intent.features.poll {
         polls(identity, name)?;
     }
-    if intent.manner.discards {
-        discards::takes_any(file, identity, name)?;
+    if intent.features.discards {
+        discards::accepts_any(file, identity, name)?;
     }
     let mut loads = intent.loads.iter();
     loads.try_for_each(|workload| fits(file, identity, workload, name))
@@ -36,15 +36,15 @@ pub(super) fn judge(file: &File, identity: Identity, intent: &Intent, name: &str
 
 /// The same for one workload, with its sizes.
 pub(super) fn fits(file: &File, identity: Identity, workload: &Workload, name: &str) -> Result<()> {
-    let manner = IoFeatures::of([workload]);
-    if manner.atomic {
+    let features = IoFeatures::of([workload]);
+    if features.atomic {
         let units = atomic_units(file, identity, name)?;
         judge_atomic(workload, units, name)?;
     }
-    if manner.poll {
+    if features.poll {
         polls(identity, name)?;
     }
-    if manner.discards {
+    if features.discards {
         discards::fit(file, identity, workload, name)?;
     }
     Ok(())
@@ -97,15 +97,15 @@ fn atomic_units(file: &File, identity: Identity, name: &str) -> Result<AtomicUni
             largest_bytes,
         }),
         Some(_) => Err(no_atomic_writes(name)),
-        None => Err(why_untold(Path::new("/sys"), number_of(identity), name)),
+        None => Err(why_unreported(Path::new("/sys"), number_of(identity), name)),
     }
 }
 
 /// The kernel reports nothing for files without atomic writes, and nothing at all before Linux
 /// 6.11. The device's queue attributes show which case it is.
-fn why_untold(sysfs: &Path, number: DeviceNumber, name: &str) -> Error {
-    let told = queue_file(sysfs, number, "atomic_write_unit_max_bytes");
-    if told.is_some_and(|file| file.exists()) {
+fn why_unreported(sysfs: &Path, number: DeviceNumber, name: &str) -> Error {
+    let reported = queue_file(sysfs, number, "atomic_write_unit_max_bytes");
+    if reported.is_some_and(|file| file.exists()) {
         return no_atomic_writes(name);
     }
     refused(
@@ -191,15 +191,18 @@ mod tests {
             assert_eq!(judged(fitting), Ok(()));
         }
         for other in [2048, 32_768] {
-            let told = judged(other).unwrap_err();
-            assert!(told.contains("have 4K to 16K, not"), "{told}");
+            let reported = judged(other).unwrap_err();
+            assert!(reported.contains("have 4K to 16K, not"), "{reported}");
         }
         let one_size = AtomicUnits {
             smallest_bytes: 512,
             largest_bytes: 512,
         };
-        let told = judge_atomic(&Workload::default(), one_size, "x").unwrap_err();
-        assert!(told.to_string().contains("512 and no other"), "{told}");
+        let reported = judge_atomic(&Workload::default(), one_size, "x").unwrap_err();
+        assert!(
+            reported.to_string().contains("512 and no other"),
+            "{reported}"
+        );
     }
 
     #[test]
@@ -230,9 +233,9 @@ mod tests {
             major: 259,
             minor: 1,
         };
-        let why = |says: &str| {
-            let error = why_untold(sysfs.path(), number, "x");
-            assert!(error.to_string().contains(says), "{error}");
+        let why = |expected_text: &str| {
+            let error = why_unreported(sysfs.path(), number, "x");
+            assert!(error.to_string().contains(expected_text), "{error}");
         };
         why("does not say");
         std::fs::create_dir_all(disk.join("queue")).unwrap();

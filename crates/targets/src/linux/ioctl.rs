@@ -12,7 +12,7 @@ const F_SETSIG: libc::c_int = 10;
 
 /// The kernel's answer to "does anyone else have this file open?".
 #[derive(Debug)]
-pub(super) enum Sole {
+pub(super) enum SoleOpener {
     /// No one else: no process, mapping, loop device or swap area.
     Yes,
     /// Someone else has it open.
@@ -23,17 +23,17 @@ pub(super) enum Sole {
 
 /// Takes and releases a write lease, which the kernel grants only on a file that no one else has
 /// open (`fcntl(2)`, `F_SETLEASE`). The file must be open exactly once in this process.
-pub(super) fn sole_opener(file: &File) -> Sole {
+pub(super) fn sole_opener(file: &File) -> SoleOpener {
     let descriptor = file.as_raw_fd();
     match take_write_lease(file) {
         Ok(()) => {}
-        Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => return Sole::No,
-        Err(error) => return Sole::Unknown(error),
+        Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => return SoleOpener::No,
+        Err(error) => return SoleOpener::Unknown(error),
     }
     // SAFETY: `fcntl` with integer arguments touches no memory of ours. It cannot fail
     // for a lease that is held.
     unsafe { libc::fcntl(descriptor, libc::F_SETLEASE, libc::F_UNLCK as libc::c_int) };
-    Sole::Yes
+    SoleOpener::Yes
 }
 
 /// Takes a write lease, held until it is released or the file is closed.

@@ -22,7 +22,7 @@ use stripewise_units::NameText;
 
 /// How a test file is made; tried in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum CreateMethod {
     /// `O_TMPFILE`.
     Nameless,
     /// Named, and unlinked at once.
@@ -31,13 +31,17 @@ pub(super) enum Way {
     Named,
 }
 
-impl Way {
-    const ALL: [Way; 3] = [Way::Nameless, Way::Unlinked, Way::Named];
+impl CreateMethod {
+    const ALL: [CreateMethod; 3] = [
+        CreateMethod::Nameless,
+        CreateMethod::Unlinked,
+        CreateMethod::Named,
+    ];
 }
 
 /// A file that this process made.
 #[derive(Debug)]
-pub(super) struct Made {
+pub(super) struct CreatedFile {
     /// Open for reading and writing.
     pub file: File,
     pub identity: Identity,
@@ -60,16 +64,16 @@ pub(super) struct Directory<'a> {
     pub path: &'a Path,
 }
 
-impl Made {
-    /// Makes an empty file in `directory`. With `keep` it can get a name later ([`Made::keep_as`]).
-    pub fn new(directory: Directory<'_>, keep: bool) -> Result<Made> {
+impl CreatedFile {
+    /// Makes an empty file in `directory`. With `keep` it can get a name later ([`CreatedFile::keep_as`]).
+    pub fn new(directory: Directory<'_>, keep: bool) -> Result<CreatedFile> {
         let mut refused = None;
-        for way in Way::ALL {
+        for way in CreateMethod::ALL {
             // A kept file that was unlinked could not get a name again.
-            if keep && way == Way::Unlinked {
+            if keep && way == CreateMethod::Unlinked {
                 continue;
             }
-            match Made::by(way, directory, keep) {
+            match CreatedFile::by(way, directory, keep) {
                 Ok(made) => return Ok(made),
                 Err(Failure::NotThisWay(error)) => refused = Some(error),
                 Err(Failure::NoWay(error)) => return Err(error),
@@ -84,12 +88,16 @@ impl Made {
         }))
     }
 
-    fn by(way: Way, directory: Directory<'_>, keep: bool) -> std::result::Result<Made, Failure> {
+    fn by(
+        way: CreateMethod,
+        directory: Directory<'_>,
+        keep: bool,
+    ) -> std::result::Result<CreatedFile, Failure> {
         let shown = &directory.path.as_text();
         let cannot = |os: Errno| failed(shown, "cannot make a test file", os.into());
         let mode = Mode::RUSR | Mode::WUSR;
         let base = OFlags::RDWR | OFlags::CLOEXEC;
-        let (file, named) = if way == Way::Nameless {
+        let (file, named) = if way == CreateMethod::Nameless {
             let exclusive = if keep { OFlags::empty() } else { OFlags::EXCL };
             let flags = base | OFlags::TMPFILE | exclusive;
             let opened = rustix::fs::openat(directory.file, c".", flags, mode);
@@ -128,19 +136,19 @@ impl Made {
             }
             failed(shown, "cannot be examined", os)
         })?;
-        let mut made = Made {
+        let mut made = CreatedFile {
             file,
             identity: status.identity,
             named,
         };
-        if way == Way::Unlinked {
+        if way == CreateMethod::Unlinked {
             made.remove()?;
         }
         // Workers reopen it repeatedly: that must work without a name.
         let name = shown.to_string();
         match reopen(&made.file, &made.identity, OFlags::RDWR, &name) {
             Ok(_) => Ok(made),
-            Err(error) if way == Way::Named => Err(Failure::NoWay(error)),
+            Err(error) if way == CreateMethod::Named => Err(Failure::NoWay(error)),
             Err(error) => Err(Failure::NotThisWay(error)),
         }
     }
@@ -216,7 +224,7 @@ impl Made {
     }
 }
 
-impl Drop for Made {
+impl Drop for CreatedFile {
     fn drop(&mut self) {
         // The result cannot be reported here; callers who need it use `Target::finish`.
         let _ = self.remove();
@@ -261,8 +269,8 @@ mod tests {
         entries.map(name).collect()
     }
 
-    fn made(way: Way, directory: Directory<'_>, keep: bool) -> Made {
-        match Made::by(way, directory, keep) {
+    fn made(way: CreateMethod, directory: Directory<'_>, keep: bool) -> CreatedFile {
+        match CreatedFile::by(way, directory, keep) {
             Ok(made) => made,
             Err(Failure::NotThisWay(error) | Failure::NoWay(error)) => panic!("{way:?}: {error}"),
         }
@@ -270,10 +278,10 @@ mod tests {
 
     #[test]
     fn every_way_leaves_nothing_behind() {
-        for way in Way::ALL {
+        for way in CreateMethod::ALL {
             with_directory(|directory| {
                 let made = made(way, directory, false);
-                let seen = usize::from(way == Way::Named);
+                let seen = usize::from(way == CreateMethod::Named);
                 assert_eq!(names(directory).len(), seen, "{way:?}");
                 drop(made);
                 assert_eq!(names(directory), Vec::<String>::new(), "{way:?}");
@@ -285,7 +293,7 @@ mod tests {
     fn failing_half_way_leaves_nothing_behind() {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         own_process!();
-        for way in Way::ALL {
+        for way in CreateMethod::ALL {
             let mut failures = 0;
             with_directory(|directory| {
                 // Descriptors are allocated lowest first: this is the first free one.
@@ -296,7 +304,7 @@ mod tests {
                 };
                 for left in 0.. {
                     limit(Some(free as u64 + left));
-                    let made = Made::by(way, directory, false);
+                    let made = CreatedFile::by(way, directory, false);
                     limit(maximum);
                     match made {
                         Ok(_) => break,
@@ -316,7 +324,7 @@ mod tests {
     #[test]
     fn a_file_that_took_over_our_name_is_left_alone() {
         with_directory(|directory| {
-            let mut made = made(Way::Named, directory, false);
+            let mut made = made(CreateMethod::Named, directory, false);
             let path = directory.path.join(&names(directory)[0]);
             std::fs::rename(&path, directory.path.join("moved")).expect("renamed");
             std::fs::write(&path, "somebody's work").expect("written");
@@ -335,7 +343,7 @@ mod tests {
     #[test]
     fn a_symbolic_link_that_took_over_our_name_is_left_alone() {
         with_directory(|directory| {
-            let mut made = made(Way::Named, directory, false);
+            let mut made = made(CreateMethod::Named, directory, false);
             let path = directory.path.join(&names(directory)[0]);
             std::fs::rename(&path, directory.path.join("moved")).expect("renamed");
             // The link leads to our inode; it is still not our name.
@@ -348,7 +356,7 @@ mod tests {
 
     #[test]
     fn keeping_gives_the_name_and_nothing_else() {
-        for way in [Way::Nameless, Way::Named] {
+        for way in [CreateMethod::Nameless, CreateMethod::Named] {
             with_directory(|directory| {
                 let mut made = made(way, directory, true);
                 made.file.write_all(b"data").expect("written");
@@ -361,7 +369,7 @@ mod tests {
 
     #[test]
     fn keeping_never_replaces_a_file_or_a_link() {
-        for way in [Way::Nameless, Way::Named] {
+        for way in [CreateMethod::Nameless, CreateMethod::Named] {
             with_directory(|directory| {
                 let path = directory.path.join("taken");
                 let link = directory.path.join("link");
@@ -382,7 +390,7 @@ mod tests {
     #[test]
     fn files_that_are_not_to_be_kept_cannot_be_linked_by_anybody() {
         with_directory(|directory| {
-            let mut made = made(Way::Nameless, directory, false);
+            let mut made = made(CreateMethod::Nameless, directory, false);
             made.keep_as(directory, c"name")
                 .expect_err("made with O_EXCL");
             assert_eq!(names(directory), Vec::<String>::new());

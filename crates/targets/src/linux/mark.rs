@@ -7,7 +7,7 @@
 use super::identity::Status;
 pub(super) use crate::mark::Maker;
 use crate::mark::{parse, text};
-use crate::{Knowledge, MadeFile};
+use crate::{MadeFile, PlanContext};
 use rustix::fs::XattrFlags;
 use std::fs::File;
 use std::io;
@@ -56,10 +56,10 @@ pub(super) fn rewrite(file: &File, id: &str, size_bytes: u64) -> io::Result<()> 
 }
 
 /// The id in the mark of a file that Stripewise made; `None` for other files.
-pub(super) fn made_by_us(
+pub(super) fn made_by_stripewise(
     file: &File,
     status: &Status,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
 ) -> Option<String> {
     if maker(file, status, knowledge) != Maker::We {
         return None;
@@ -71,7 +71,7 @@ pub(super) fn made_by_us(
 }
 
 /// Judges an open file.
-pub(super) fn maker(file: &File, status: &Status, knowledge: &Knowledge<'_>) -> Maker {
+pub(super) fn maker(file: &File, status: &Status, knowledge: &PlanContext<'_>) -> Maker {
     let mut buffer = [0u8; 256];
     let mark = rustix::fs::fgetxattr(file, NAME, &mut buffer[..])
         .ok()

@@ -10,7 +10,7 @@
 //! | `signature` | what would be lost |
 //! | `space`, `make`, `fill`, `mark` | test files |
 //! | `generic`, `character`, `passthrough` | past the block layer, under the rules of the block device |
-//! | `kept` | removing a test file that was kept |
+//! | `kept_file` | removing a test file that was kept |
 //! | `existing`, `test_file` | plan and preparation of the two sorts of target |
 //! | `opened`, `direct` | how workers open it |
 //! | `watch` | what others do to it meanwhile |
@@ -38,7 +38,7 @@ mod identity;
 mod io_features;
 #[allow(unsafe_code)]
 mod ioctl;
-mod kept;
+mod kept_file;
 mod make;
 mod mark;
 mod opened;
@@ -53,11 +53,11 @@ mod users;
 mod watch;
 
 pub(crate) use existing::data_facts;
-pub(crate) use kept::{judge_kept, kept_is_gone, remove_kept};
-pub(crate) use opened::Opened;
+pub(crate) use kept_file::{judge_kept_file, kept_file_is_gone, remove_kept_file};
+pub(crate) use opened::OpenHandle;
 pub(crate) use watch::FileWatch;
 
-use crate::{Error, ErrorKind, Intent, Knowledge, Plan, Progress, Result, Target};
+use crate::{Error, ErrorKind, Intent, Plan, PlanContext, Progress, Result, Target};
 pub(crate) use expand::expand;
 pub(crate) use fill::reserve;
 use identity::Identity;
@@ -75,10 +75,10 @@ pub(crate) struct PlanDetail {
     beneath: Option<Identity>,
     pub(crate) intent: Intent,
     /// Name under which the test file is kept.
-    kept_name: Option<OsString>,
+    kept_file_name: Option<OsString>,
 }
 
-pub(crate) fn plan(path: &Path, intent: &Intent, knowledge: &Knowledge<'_>) -> Result<Plan> {
+pub(crate) fn plan(path: &Path, intent: &Intent, knowledge: &PlanContext<'_>) -> Result<Plan> {
     let name = path.as_text();
     intent.judge(&name)?;
     if intent.create {
@@ -100,7 +100,7 @@ pub(crate) fn plan(path: &Path, intent: &Intent, knowledge: &Knowledge<'_>) -> R
 
 pub(crate) fn prepare(
     plan: Plan,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
     progress: &mut dyn Progress,
 ) -> Result<Target> {
     let found = access::find(&plan.path)?;

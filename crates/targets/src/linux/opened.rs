@@ -5,7 +5,7 @@ use super::device_rules;
 use super::file_rules::HINT_OPEN;
 use super::identity::{Identity, Status};
 use super::io_features;
-use super::make::Made;
+use super::make::CreatedFile;
 use super::passthrough::Passthrough;
 use super::users;
 use super::watch::FileWatch;
@@ -20,7 +20,7 @@ use stripewise_workload::{CacheMode, Workload};
 /// Holds the guard open: for a device that is written it carries the claim (`O_EXCL`); a test file
 /// exists only while it is open.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenHandle {
     guard: Guard,
     identity: Identity,
     name: String,
@@ -37,10 +37,10 @@ enum Guard {
         /// `--busy-ok`: a device whose other users cannot be determined may be written.
         unseen_ok: bool,
     },
-    Made(Made),
+    CreatedFile(CreatedFile),
 }
 
-impl Opened {
+impl OpenHandle {
     /// `judged_bytes`: its size when it was judged. `unseen_ok`: a device whose other users cannot
     /// be determined may be written. `discards`: operations of this run free blocks of the file.
     pub(super) fn existing(
@@ -57,7 +57,7 @@ impl Opened {
             let watched = Arc::clone(&file);
             FileWatch::new(watched, path, identity, judged_bytes, discards)
         });
-        Opened {
+        OpenHandle {
             guard: Guard::Existing {
                 file,
                 watch,
@@ -74,10 +74,10 @@ impl Opened {
         self.passthrough = Some(way);
     }
 
-    pub(super) fn made(made: Made, name: &str) -> Self {
-        Opened {
+    pub(super) fn made(made: CreatedFile, name: &str) -> Self {
+        OpenHandle {
             identity: made.identity,
-            guard: Guard::Made(made),
+            guard: Guard::CreatedFile(made),
             name: name.to_owned(),
             passthrough: None,
         }
@@ -86,7 +86,7 @@ impl Opened {
     pub(super) fn file(&self) -> &File {
         match &self.guard {
             Guard::Existing { file, .. } => file,
-            Guard::Made(made) => &made.file,
+            Guard::CreatedFile(made) => &made.file,
         }
     }
 
@@ -131,7 +131,7 @@ impl Opened {
         // Identity first, so that a replaced drive is reported as such.
         let file = way.open(self.file(), cache, access, &self.name)?;
         if access.writes() {
-            self.still_ours_alone()?;
+            self.still_sole_opener()?;
         }
         Ok(file)
     }
@@ -150,7 +150,7 @@ impl Opened {
             CacheMode::BufferedSync => OFlags::DSYNC,
         };
         if access.writes() {
-            self.still_ours_alone()?;
+            self.still_sole_opener()?;
         }
         if cache == CacheMode::Dontcache {
             io_features::dontcache(self.file(), &self.name)?;
@@ -164,7 +164,7 @@ impl Opened {
     /// name or was truncated: a grid opens it for every run, perhaps hours later. A claimed device
     /// is protected from all but those that claim nothing. A lease, which sees users that `/proc`
     /// does not show, cannot be used here because our own descriptors prevent it.
-    fn still_ours_alone(&self) -> Result<()> {
+    fn still_sole_opener(&self) -> Result<()> {
         let Guard::Existing {
             file,
             watch,
@@ -217,14 +217,14 @@ impl Opened {
     pub(crate) fn watch(&self) -> Option<FileWatch> {
         match &self.guard {
             Guard::Existing { watch, .. } => watch.clone(),
-            Guard::Made(_) => None,
+            Guard::CreatedFile(_) => None,
         }
     }
 
     pub(crate) fn finish(&mut self) -> Result<()> {
         match &mut self.guard {
             Guard::Existing { .. } => Ok(()),
-            Guard::Made(made) => made.remove(),
+            Guard::CreatedFile(made) => made.remove(),
         }
     }
 }

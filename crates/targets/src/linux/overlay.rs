@@ -57,20 +57,20 @@ pub(super) fn upper_identity(file: &File, status: &Status) -> Option<Identity> {
 
 /// Why users of the file through the upper directory cannot be determined; `None` where they can,
 /// or there is no upper directory.
-pub(super) fn unseen_upper(file: &impl AsFd) -> Option<Unseen> {
+pub(super) fn unseen_upper(file: &impl AsFd) -> Option<Unverified> {
     if !is_on_overlay(file) {
         return None;
     }
     match place(file.as_fd()).map(|place| place.upper) {
-        Some(upper) if upper.is_relative() => Some(Unseen::Relative),
+        Some(upper) if upper.is_relative() => Some(Unverified::Relative),
         Some(upper) if upper.is_dir() => None,
-        _ => Some(Unseen::Hidden),
+        _ => Some(Unverified::Hidden),
     }
 }
 
 /// Why an upper directory cannot be examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unseen {
+pub(super) enum Unverified {
     /// Mounted by a path relative to the mounting process's directory.
     Relative,
     /// Not visible to this process, as in a container.

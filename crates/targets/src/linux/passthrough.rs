@@ -85,7 +85,7 @@ impl Passthrough {
             })
         };
         let sysfs = Path::new(SYSFS);
-        match generic::strayed(sysfs, node(character)?, node(block)?, namespace) {
+        match generic::is_renumbered(sysfs, node(character)?, node(block)?, namespace) {
             None => Ok(()),
             Some(why) => {
                 let what = format!(

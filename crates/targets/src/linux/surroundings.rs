@@ -1,8 +1,8 @@
 //! Who depends on the storage below a target, and which file systems are no storage.
 
-use super::busy::{self, Busy, Watched};
+use super::busy::{self, Busy, WatchOutcome};
 use crate::database::Sign;
-use crate::{Error, ErrorKind, Knowledge, Result};
+use crate::{Error, ErrorKind, PlanContext, Result};
 use stripewise_disk_inspect::storage::BlockDevice;
 use stripewise_units::DeviceNumber;
 
@@ -12,7 +12,7 @@ pub(super) fn refuse_if_busy(
     name: &str,
     sign: Option<Sign>,
     devices: &[BlockDevice],
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
 ) -> Result<()> {
     if let Some(sign) = sign {
         return Err(sign.refusal(name));
@@ -21,9 +21,9 @@ pub(super) fn refuse_if_busy(
     let numbers: Vec<DeviceNumber> = counting.iter().map(|(_, number)| *number).collect();
     for (device, number) in counting {
         match busy::watch(number, &numbers, knowledge.is_stopped) {
-            Watched::Calm => {}
-            Watched::Busy(found) => return Err(busy_with_others(name, &device, &found)),
-            Watched::Stopped => {
+            WatchOutcome::Calm => {}
+            WatchOutcome::Busy(found) => return Err(busy_for_others(name, &device, &found)),
+            WatchOutcome::Stopped => {
                 let what = format!("interrupted while it was determined whether {device} is busy");
                 return Err(Error::new(ErrorKind::Interrupted, name, what));
             }
@@ -32,7 +32,7 @@ pub(super) fn refuse_if_busy(
     Ok(())
 }
 
-fn busy_with_others(name: &str, device: &str, found: &Busy) -> Error {
+fn busy_for_others(name: &str, device: &str, found: &Busy) -> Error {
     let by = match found.by.as_slice() {
         [] => String::new(),
         by => format!("; of {}", by.join(", ")),

@@ -5,12 +5,12 @@ use super::access::{FoundPath, failed, find, reopen, storage_of};
 use super::existing::{data_facts, detail, settle_access};
 use super::fill::Filling;
 use super::identity::{Identity, Status};
-use super::make::{Directory, Made};
-use super::opened::Opened;
+use super::make::{CreatedFile, Directory};
+use super::opened::OpenHandle;
 use super::space::{Space, judge_loops_below};
 use super::{database, mark, surroundings};
-use crate::target::Settled;
-use crate::{Error, ErrorKind, Intent, Knowledge, MadeFile, Plan, Progress, Result, Target};
+use crate::target::OpenedTarget;
+use crate::{Error, ErrorKind, Intent, MadeFile, Plan, PlanContext, Progress, Result, Target};
 use rustix::fs::{Access, AtFlags, FileType, OFlags};
 use std::ffi::{CString, OsString};
 use std::fs::File;
@@ -26,7 +26,7 @@ pub(super) fn plan_at(
     path: &Path,
     name: &str,
     intent: &Intent,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
 ) -> Result<Plan> {
     let file_name = path.file_name().ok_or_else(|| {
         Error::new(ErrorKind::Usage, name, "is not the name of a file")
@@ -50,13 +50,13 @@ pub(super) fn plan_at(
     plan_in(found, name, intent, Some(file_name.to_owned()), knowledge)
 }
 
-/// Plans a test file in a directory, under `kept_name` if given.
+/// Plans a test file in a directory, under `kept_file_name` if given.
 pub(super) fn plan_in(
     found: FoundPath,
     name: &str,
     intent: &Intent,
-    kept_name: Option<OsString>,
-    knowledge: &Knowledge<'_>,
+    kept_file_name: Option<OsString>,
+    knowledge: &PlanContext<'_>,
 ) -> Result<Plan> {
     surroundings::refuse_pseudo(&found.handle, name)?;
     let identity = found.status.identity;
@@ -79,8 +79,8 @@ pub(super) fn plan_in(
         let sign = database::look_around(&found.path, mount_point);
         surroundings::refuse_if_busy(name, sign, &storage.devices, knowledge)?;
     }
-    let kept_name = match kept_name {
-        Some(kept_name) => Some(kept_name),
+    let kept_file_name = match kept_file_name {
+        Some(kept_file_name) => Some(kept_file_name),
         None if intent.keep => {
             let id =
                 mark::unique_id().map_err(|os| failed(name, "no random numbers for a name", os))?;
@@ -88,9 +88,9 @@ pub(super) fn plan_in(
         }
         None => None,
     };
-    fill.kept_at = kept_name
+    fill.kept_as = kept_file_name
         .as_ref()
-        .map(|kept_name| found.path.join(kept_name));
+        .map(|kept_file_name| found.path.join(kept_file_name));
     let notes = fill.note().into_iter().collect();
     Ok(Plan {
         name: name.to_owned(),
@@ -103,7 +103,7 @@ pub(super) fn plan_in(
         device_name: None,
         notes,
         detail: super::PlanDetail {
-            kept_name,
+            kept_file_name,
             ..detail(identity, intent)
         },
     })
@@ -127,19 +127,19 @@ pub(super) fn prepare(
     let mut fill = Space::of(&handle, in_memory, intent.file_system_size, &plan.name)?
         .fill_plan(&intent, &plan.path, &plan.name)?;
     fill.bytes = fill.bytes.min(plan.size_bytes);
-    let kept_name = kept_c_name(plan.detail.kept_name.as_ref(), &plan.name)?;
-    if let Some(kept_name) = &kept_name
-        && Status::of_name(directory.file, kept_name).is_ok()
+    let kept_file_name = kept_c_name(plan.detail.kept_file_name.as_ref(), &plan.name)?;
+    if let Some(kept_file_name) = &kept_file_name
+        && Status::of_name(directory.file, kept_file_name).is_ok()
     {
         // Reported before all the writing; the link at the end decides.
         return Err(crate::error::exists(
             found
                 .path
-                .join(plan.detail.kept_name.unwrap_or_default())
+                .join(plan.detail.kept_file_name.unwrap_or_default())
                 .as_text(),
         ));
     }
-    let mut made = Made::new(directory, kept_name.is_some())?;
+    let mut made = CreatedFile::new(directory, kept_file_name.is_some())?;
 
     let mut facts = crate::facts::target_facts(TargetKind::TestFile, &plan.name, &storage);
     let mut notes = plan.notes;
@@ -161,10 +161,10 @@ pub(super) fn prepare(
     .run(progress)?;
     notes.extend(report.note(&fill));
     let direct_refused = settle_access(&made.file, made.identity, &mut facts, &intent, &mut notes)?;
-    let made_file = match &kept_name {
-        Some(kept_name) => keep(
+    let made_file = match &kept_file_name {
+        Some(kept_file_name) => keep(
             &mut made,
-            (directory, kept_name),
+            (directory, kept_file_name),
             report.bytes,
             &plan.name,
             &mut notes,
@@ -173,9 +173,9 @@ pub(super) fn prepare(
         None => None,
     };
     facts.size_bytes = report.bytes;
-    let opened = Opened::made(made, &plan.name);
+    let opened = OpenHandle::made(made, &plan.name);
     let data_facts = data_facts(&opened, report.bytes, TargetKind::TestFile);
-    let settled = Settled {
+    let settled = OpenedTarget {
         opened,
         facts,
         notes,
@@ -194,7 +194,7 @@ pub(super) fn prepare(
 /// Marks the finished file, has it stored, and gives it its name. A file system without user
 /// attributes or birth times still keeps the file, but it cannot be recognised later.
 fn keep(
-    made: &mut Made,
+    made: &mut CreatedFile,
     (directory, name): (Directory<'_>, &CString),
     size_bytes: u64,
     target: &str,
@@ -211,14 +211,14 @@ fn keep(
         Ok(()) if status.identity.birth_time_ns.is_none() => "birth times",
         Ok(()) => {
             let known = mark::made_file(&status, &id);
-            if progress.about_to_keep(&known).is_break() {
+            if progress.before_keeping(&known).is_break() {
                 let what = "the test file could not be remembered, and is removed";
                 return Err(Error::new(ErrorKind::Interrupted, target, what));
             }
             return match made.keep_as(directory, name) {
                 Ok(()) => Ok(Some(known)),
                 Err(error) => {
-                    progress.not_kept(&known);
+                    progress.not_retained(&known);
                     Err(error)
                 }
             };

@@ -53,7 +53,7 @@ fn is_of_windows(root: &Path) -> bool {
 }
 
 /// Checks a file's own name and its surroundings.
-pub(super) fn look_at_file(path: &Path, root: Option<&Path>) -> Option<Sign> {
+pub(super) fn inspect_file(path: &Path, root: Option<&Path>) -> Option<Sign> {
     let name = path.file_name()?.to_string_lossy();
     if let Some(database) = kind_of(&name) {
         let path = path.to_owned();

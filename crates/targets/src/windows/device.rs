@@ -4,8 +4,8 @@ use super::access::replaced;
 use super::device_name::{self, DeviceName};
 use super::device_rules::{judge_write, open, sector_bytes, size_of_device};
 use super::existing;
-use super::opened::Opened;
-use super::{PlanDetail, What, database};
+use super::opened::OpenHandle;
+use super::{PlanDetail, PlannedObject, database};
 use crate::span::span;
 use crate::{Intent, Plan, Result, Target};
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ pub(super) fn plan(device: &DeviceName, name: &str, intent: &Intent) -> Result<P
         ],
         detail: PlanDetail {
             intent: intent.clone(),
-            what: What::Device,
+            what: PlannedObject::Device,
         },
     })
 }
@@ -54,7 +54,7 @@ pub(super) fn prepare(plan: Plan) -> Result<Target> {
         judge_write(&guard, &device, &plan.name, &plan.detail.intent)?;
     }
     let sector_bytes = sector_bytes(&guard);
-    let opened = Opened::device(guard, device, whole_bytes, &plan.name);
+    let opened = OpenHandle::device(guard, device, whole_bytes, &plan.name);
     existing::finish(plan, opened, whole_bytes, sector_bytes)
 }
 

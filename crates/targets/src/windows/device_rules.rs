@@ -166,7 +166,7 @@ mod tests {
         head[512..520].copy_from_slice(b"EFI PART");
         assert_eq!(held(&head), None, "an empty GPT");
         head[32..40].copy_from_slice(b"ORCLDISK");
-        let told = held(&head).unwrap_or_default();
-        assert!(told.contains("Oracle ASM"), "{told}");
+        let reported = held(&head).unwrap_or_default();
+        assert!(reported.contains("Oracle ASM"), "{reported}");
     }
 }

@@ -2,12 +2,12 @@
 //! handle that stays open; and what all targets share.
 
 use super::access::{FoundPath, SHARE_ALL, reopen};
-use super::opened::Opened;
-use super::{PlanDetail, What, calls, database, file_rules};
+use super::opened::OpenHandle;
+use super::{PlanDetail, PlannedObject, calls, database, file_rules};
 use crate::facts::target_facts;
 use crate::span::{span, whole_sectors};
-use crate::target::Settled;
-use crate::{DataFacts, Error, ErrorKind, Intent, Knowledge, Plan, Result, Target};
+use crate::target::OpenedTarget;
+use crate::{DataFacts, Error, ErrorKind, Intent, Plan, PlanContext, Result, Target};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub(super) fn plan(
     found: FoundPath,
     name: &str,
     intent: &Intent,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
 ) -> Result<Plan> {
     if found.status.size_bytes == 0 {
         return Err(Error::new(ErrorKind::Unusable, name, "is empty").with_hint(
@@ -43,7 +43,7 @@ pub(super) fn plan(
     }
     if !intent.busy_ok {
         let root = calls::volume_root(&found.path).ok();
-        if let Some(sign) = database::look_at_file(&found.path, root.as_deref()) {
+        if let Some(sign) = database::inspect_file(&found.path, root.as_deref()) {
             return Err(sign.refusal(name));
         }
     }
@@ -59,7 +59,7 @@ pub(super) fn plan(
         notes: Vec::new(),
         detail: PlanDetail {
             intent: intent.clone(),
-            what: What::File {
+            what: PlannedObject::File {
                 identity: found.status.identity,
                 birth_time_ns: found.status.birth_time_ns,
             },
@@ -67,7 +67,11 @@ pub(super) fn plan(
     })
 }
 
-pub(super) fn prepare(found: &FoundPath, plan: Plan, knowledge: &Knowledge<'_>) -> Result<Target> {
+pub(super) fn prepare(
+    found: &FoundPath,
+    plan: Plan,
+    knowledge: &PlanContext<'_>,
+) -> Result<Target> {
     let intent = &plan.detail.intent;
     let guard = if plan.writes {
         file_rules::judge_write(found, &plan.name, intent, knowledge)?;
@@ -77,7 +81,7 @@ pub(super) fn prepare(found: &FoundPath, plan: Plan, knowledge: &Knowledge<'_>) 
         options.read(true).share_mode(SHARE_ALL);
         reopen(&found.path, &found.status.identity, &options, &plan.name)?
     };
-    let opened = Opened::file(guard, found, &plan.name);
+    let opened = OpenHandle::file(guard, found, &plan.name);
     let sector_bytes = file_rules::sector_bytes(&found.path);
     finish(plan, opened, found.status.size_bytes, sector_bytes)
 }
@@ -85,7 +89,7 @@ pub(super) fn prepare(found: &FoundPath, plan: Plan, knowledge: &Knowledge<'_>) 
 /// What files and devices have in common at the end.
 pub(super) fn finish(
     plan: Plan,
-    opened: Opened,
+    opened: OpenHandle,
     whole_bytes: u64,
     sector_bytes: u32,
 ) -> Result<Target> {
@@ -100,7 +104,7 @@ pub(super) fn finish(
     let data_facts = intent
         .reads
         .then(|| data_facts(&opened, size_bytes, plan.kind));
-    let settled = Settled {
+    let settled = OpenedTarget {
         opened,
         facts,
         notes,
@@ -137,7 +141,7 @@ fn file_system(file: &File, path: &Path) -> Option<FileSystemFacts> {
 /// Whether unbuffered I/O is available; an error if it is not but was requested by name, otherwise
 /// a note.
 pub(super) fn settle_direct(
-    opened: &Opened,
+    opened: &OpenHandle,
     facts: &TargetFacts,
     intent: &Intent,
     notes: &mut Vec<String>,
@@ -161,7 +165,7 @@ pub(super) fn settle_direct(
 
 /// A bounded look at the data, past the cache where possible so that none of it
 /// is warm for the measurement.
-pub(crate) fn data_facts(opened: &Opened, size_bytes: u64, kind: TargetKind) -> DataFacts {
+pub(crate) fn data_facts(opened: &OpenHandle, size_bytes: u64, kind: TargetKind) -> DataFacts {
     let layout = match kind {
         TargetKind::Device => None,
         _ => layout(opened.guard()),

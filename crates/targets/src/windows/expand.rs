@@ -6,7 +6,7 @@
 use super::access::{Status, failed, find};
 use super::{calls, database, file_rules, mark};
 use crate::grow::Growth;
-use crate::{Error, ErrorKind, Intent, Knowledge, MadeFile, Progress, Result};
+use crate::{Error, ErrorKind, Intent, MadeFile, PlanContext, Progress, Result};
 use std::fs::OpenOptions;
 use std::path::Path;
 use stripewise_units::NameText;
@@ -15,7 +15,7 @@ pub(crate) fn expand(
     path: &Path,
     to_bytes: u64,
     intent: &Intent,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
     progress: &mut dyn Progress,
 ) -> Result<Option<MadeFile>> {
     let name = &path.as_text();
@@ -28,7 +28,7 @@ pub(crate) fn expand(
     file_rules::judge_write(&found, name, intent, knowledge)?;
     if !intent.busy_ok {
         let root = calls::volume_root(&found.path).ok();
-        if let Some(sign) = database::look_at_file(&found.path, root.as_deref()) {
+        if let Some(sign) = database::inspect_file(&found.path, root.as_deref()) {
             return Err(sign.refusal(name));
         }
     }
@@ -46,7 +46,7 @@ pub(crate) fn expand(
     let file = file_rules::open_alone(&found, name, &mut options)?;
     // No one else can open it any more: a file of ours stays ours.
     let status = Status::of(&file).map_err(|os| failed(name, "cannot be examined", os))?;
-    let ours = mark::made_by_us(&file, &found.path, &status, knowledge);
+    let ours = mark::made_by_stripewise(&file, &found.path, &status, knowledge);
     let growth = Growth {
         file: &file,
         name,

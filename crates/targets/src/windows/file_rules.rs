@@ -8,7 +8,7 @@ use super::access::{FoundPath, Status, failed, os_code, reopen};
 use super::{calls, mark};
 use crate::mark::Maker;
 use crate::space::Space;
-use crate::{Error, ErrorKind, FileSystemSize, Intent, Knowledge, Result, Size};
+use crate::{Error, ErrorKind, FileSystemSize, Intent, PlanContext, Result, Size};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -40,15 +40,15 @@ pub(super) fn judge_write(
     found: &FoundPath,
     name: &str,
     intent: &Intent,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
 ) -> Result<()> {
     let alone = open_alone(found, name, OpenOptions::new().read(true));
     let made = match &alone {
         Ok(file) => {
             let made = mark::maker(file, &found.path, &found.status, knowledge);
-            crate::mark::unless_somebodys(made, file, found.status.size_bytes)
+            crate::mark::unless_foreign(made, file, found.status.size_bytes)
         }
-        Err(_) => Maker::Somebody,
+        Err(_) => Maker::Foreign,
     };
     let judged = never_written(found, alone.as_ref().ok(), name, knowledge)
         .and_then(|()| alone.as_ref().map(drop).map_err(copy))
@@ -103,7 +103,7 @@ fn never_written(
     found: &FoundPath,
     file: Option<&File>,
     name: &str,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
 ) -> Result<()> {
     let Status {
         links, attributes, ..

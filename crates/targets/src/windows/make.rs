@@ -18,17 +18,17 @@ use windows_sys::Win32::Storage::FileSystem::{DELETE, FILE_FLAG_DELETE_ON_CLOSE}
 
 /// A file that we made.
 #[derive(Debug)]
-pub(super) struct Made {
+pub(super) struct CreatedFile {
     /// Open for reading, writing and deleting; calls on it wait.
     pub file: File,
     pub path: PathBuf,
     pub identity: Identity,
-    fate: Fate,
+    fate: DropAction,
 }
 
 /// What happens to it on drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum DropAction {
     /// The system deletes it.
     GoesByItself,
     /// We delete it.
@@ -37,9 +37,9 @@ enum Fate {
     Stays,
 }
 
-impl Made {
-    /// Makes an empty file: temporary, or kept once [`Made::keep`] is called.
-    pub fn new(path: &Path, to_be_kept: bool) -> Result<Made> {
+impl CreatedFile {
+    /// Makes an empty file: temporary, or kept once [`CreatedFile::keep`] is called.
+    pub fn new(path: &Path, to_be_kept: bool) -> Result<CreatedFile> {
         let shown = path.as_text();
         let mut options = OpenOptions::new();
         options
@@ -55,33 +55,33 @@ impl Made {
             _ => failed(&shown, "cannot be made", os),
         })?;
         let status = Status::of(&file).map_err(|os| failed(&shown, "cannot be examined", os))?;
-        Ok(Made {
+        Ok(CreatedFile {
             identity: status.identity,
             file,
             path: path.to_owned(),
             fate: match to_be_kept {
-                true => Fate::Removed,
-                false => Fate::GoesByItself,
+                true => DropAction::Removed,
+                false => DropAction::GoesByItself,
             },
         })
     }
 
     /// It is finished, and stays.
     pub fn keep(&mut self) {
-        self.fate = Fate::Stays;
+        self.fate = DropAction::Stays;
     }
 
     /// Removes it, unless it stays.
     pub fn remove(&mut self) -> io::Result<()> {
-        if self.fate == Fate::Removed {
+        if self.fate == DropAction::Removed {
             calls::delete(&self.file)?;
-            self.fate = Fate::Stays;
+            self.fate = DropAction::Stays;
         }
         Ok(())
     }
 }
 
-impl Drop for Made {
+impl Drop for CreatedFile {
     fn drop(&mut self) {
         // The result cannot be reported here.
         let _ = self.remove();

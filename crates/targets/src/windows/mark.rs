@@ -5,7 +5,7 @@
 use super::access::{SHARE_ALL, Status};
 use super::calls;
 use crate::mark::{Maker, judge, parse, text};
-use crate::{Knowledge, MadeFile};
+use crate::{MadeFile, PlanContext};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::windows::fs::OpenOptionsExt;
@@ -81,11 +81,11 @@ fn put(options: &mut OpenOptions, path: &Path, status: &Status, id: &str) -> io:
 }
 
 /// The id in the mark of a file that Stripewise made; `None` for other files.
-pub(super) fn made_by_us(
+pub(super) fn made_by_stripewise(
     file: &File,
     path: &Path,
     status: &Status,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
 ) -> Option<String> {
     if maker(file, path, status, knowledge) != Maker::We {
         return None;
@@ -105,12 +105,17 @@ fn read(path: &Path) -> io::Result<String> {
 }
 
 /// Judges an open file.
-pub(super) fn maker(file: &File, path: &Path, status: &Status, knowledge: &Knowledge<'_>) -> Maker {
+pub(super) fn maker(
+    file: &File,
+    path: &Path,
+    status: &Status,
+    knowledge: &PlanContext<'_>,
+) -> Maker {
     if !has_streams(file) {
         let known = (knowledge.is_known)(&made_file(status, &number(status)));
         return match known {
             true => Maker::We,
-            false => Maker::Somebody,
+            false => Maker::Foreign,
         };
     }
     let mark = match read(path) {

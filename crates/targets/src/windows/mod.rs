@@ -29,7 +29,7 @@ mod device_rules;
 mod existing;
 mod expand;
 mod file_rules;
-mod kept;
+mod kept_file;
 mod make;
 mod mark;
 mod opened;
@@ -37,10 +37,10 @@ mod test_file;
 
 pub(crate) use existing::data_facts;
 pub(crate) use expand::expand;
-pub(crate) use kept::{judge_kept, kept_is_gone, remove_kept};
-pub(crate) use opened::{FileWatch, Opened};
+pub(crate) use kept_file::{judge_kept_file, kept_file_is_gone, remove_kept_file};
+pub(crate) use opened::{FileWatch, OpenHandle};
 
-use crate::{Intent, Knowledge, Plan, Progress, Result, Target};
+use crate::{Intent, Plan, PlanContext, Progress, Result, Target};
 use access::Identity;
 use std::path::{Path, PathBuf};
 use stripewise_units::NameText;
@@ -49,12 +49,12 @@ use stripewise_units::NameText;
 #[derive(Clone, Debug)]
 pub(crate) struct PlanDetail {
     pub(crate) intent: Intent,
-    what: What,
+    what: PlannedObject,
 }
 
 /// The planned object, as it was when judged.
 #[derive(Clone, Debug)]
-enum What {
+enum PlannedObject {
     File {
         identity: Identity,
         birth_time_ns: i64,
@@ -62,11 +62,11 @@ enum What {
     Device,
     TestFile {
         directory: Identity,
-        kept_at: Option<PathBuf>,
+        kept_as: Option<PathBuf>,
     },
 }
 
-pub(crate) fn plan(path: &Path, intent: &Intent, knowledge: &Knowledge<'_>) -> Result<Plan> {
+pub(crate) fn plan(path: &Path, intent: &Intent, knowledge: &PlanContext<'_>) -> Result<Plan> {
     let name = path.as_text();
     intent.judge(&name)?;
     if let Some(device) = device_name::parse(&name) {
@@ -85,26 +85,26 @@ pub(crate) fn plan(path: &Path, intent: &Intent, knowledge: &Knowledge<'_>) -> R
 
 pub(crate) fn prepare(
     plan: Plan,
-    knowledge: &Knowledge<'_>,
+    knowledge: &PlanContext<'_>,
     progress: &mut dyn Progress,
 ) -> Result<Target> {
     let expected = match &plan.detail.what {
-        What::Device => return device::prepare(plan),
-        What::File { identity, .. } => *identity,
-        What::TestFile { directory, .. } => *directory,
+        PlannedObject::Device => return device::prepare(plan),
+        PlannedObject::File { identity, .. } => *identity,
+        PlannedObject::TestFile { directory, .. } => *directory,
     };
     let found = access::find(&plan.path)?;
     // Nothing was open since then, so the number alone may have been reused; a directory's time
     // means nothing, because Wine's changes with its contents.
     let is_other = match &plan.detail.what {
-        What::File { birth_time_ns, .. } => found.status.birth_time_ns != *birth_time_ns,
+        PlannedObject::File { birth_time_ns, .. } => found.status.birth_time_ns != *birth_time_ns,
         _ => false,
     };
     if found.status.identity != expected || is_other {
         return Err(access::replaced(&plan.name));
     }
     match plan.detail.what {
-        What::TestFile { .. } => test_file::prepare(&found, plan, progress),
+        PlannedObject::TestFile { .. } => test_file::prepare(&found, plan, progress),
         _ => existing::prepare(&found, plan, knowledge),
     }
 }

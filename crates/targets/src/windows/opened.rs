@@ -3,7 +3,7 @@
 use super::access::{Identity, SHARE_ALL, failed, find, reopen, replaced};
 use super::device_name::DeviceName;
 use super::device_rules;
-use super::make::Made;
+use super::make::CreatedFile;
 use crate::{Access, Error, ErrorKind, IoFeatures, Result};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::OpenOptionsExt;
@@ -17,7 +17,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 /// Holds the guard open: a written file keeps its name through it, and a test file exists only
 /// while it is open.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenHandle {
     guard: Guard,
     name: String,
 }
@@ -49,7 +49,7 @@ enum Guard {
         device: DeviceName,
         judged_bytes: u64,
     },
-    Made(Made),
+    CreatedFile(CreatedFile),
 }
 
 /// Flags for a cache mode: SQL Server uses no buffering and write through, `direct-sync` here.
@@ -63,9 +63,9 @@ fn flags(cache: CacheMode) -> u32 {
     }
 }
 
-impl Opened {
+impl OpenHandle {
     pub(super) fn file(file: File, found: &super::access::FoundPath, name: &str) -> Self {
-        Opened {
+        OpenHandle {
             guard: Guard::File {
                 file,
                 path: found.path.clone(),
@@ -77,7 +77,7 @@ impl Opened {
     }
 
     pub(super) fn device(file: File, device: DeviceName, judged_bytes: u64, name: &str) -> Self {
-        Opened {
+        OpenHandle {
             guard: Guard::Device {
                 file,
                 device,
@@ -93,9 +93,9 @@ impl Opened {
         None
     }
 
-    pub(super) fn made(made: Made, name: &str) -> Self {
-        Opened {
-            guard: Guard::Made(made),
+    pub(super) fn made(made: CreatedFile, name: &str) -> Self {
+        OpenHandle {
+            guard: Guard::CreatedFile(made),
             name: name.to_owned(),
         }
     }
@@ -103,7 +103,7 @@ impl Opened {
     pub(super) fn guard(&self) -> &File {
         match &self.guard {
             Guard::File { file, .. } | Guard::Device { file, .. } => file,
-            Guard::Made(made) => &made.file,
+            Guard::CreatedFile(made) => &made.file,
         }
     }
 
@@ -129,7 +129,7 @@ impl Opened {
 
     /// Returns an error if a feature that the workload needs is not available.
     pub(crate) fn fits(&self, workload: &Workload) -> Result<()> {
-        crate::intent::judge_manner(IoFeatures::of([workload]), workload.cache, &self.name)
+        crate::intent::judge_features(IoFeatures::of([workload]), workload.cache, &self.name)
     }
 
     /// Opens it for an engine, in a cache mode and for overlapped I/O.
@@ -140,7 +140,7 @@ impl Opened {
         self.open_with(access, flags(cache) | FILE_FLAG_OVERLAPPED)
     }
 
-    /// The same as [`Opened::open`]: operations have no other way here.
+    /// The same as [`OpenHandle::open`]: operations have no other way here.
     pub(crate) fn open_for_operations(&self, cache: CacheMode, access: Access) -> Result<File> {
         self.open(cache, access)
     }
@@ -154,7 +154,7 @@ impl Opened {
             .custom_flags(flags);
         match &self.guard {
             Guard::File { path, identity, .. } => reopen(path, identity, &options, &self.name),
-            Guard::Made(made) => reopen(&made.path, &made.identity, &options, &self.name),
+            Guard::CreatedFile(made) => reopen(&made.path, &made.identity, &options, &self.name),
             Guard::Device {
                 device,
                 judged_bytes,
@@ -183,7 +183,7 @@ impl Opened {
             Guard::Device { file, device, .. } => {
                 return device_rules::still_empty(file, device, &self.name);
             }
-            Guard::Made(_) => return Ok(()),
+            Guard::CreatedFile(_) => return Ok(()),
         };
         let status = find(path)?.status;
         if status.identity != *identity {
@@ -207,7 +207,7 @@ impl Opened {
     pub(crate) fn finish(&mut self) -> Result<()> {
         match &mut self.guard {
             Guard::File { .. } | Guard::Device { .. } => Ok(()),
-            Guard::Made(made) => {
+            Guard::CreatedFile(made) => {
                 let name = made.path.as_text();
                 made.remove()
                     .map_err(|os| failed(name, "cannot be removed", os))

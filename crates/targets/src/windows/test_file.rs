@@ -3,11 +3,11 @@
 
 use super::access::{FoundPath, Status, failed, find};
 use super::existing::{data_facts, facts, settle_direct};
-use super::make::Made;
-use super::opened::Opened;
-use super::{PlanDetail, What, calls, database, file_rules, mark};
+use super::make::CreatedFile;
+use super::opened::OpenHandle;
+use super::{PlanDetail, PlannedObject, calls, database, file_rules, mark};
 use crate::fill::Filling;
-use crate::target::Settled;
+use crate::target::OpenedTarget;
 use crate::{
     Error, ErrorKind, FillPlan, FillProgress, FillReport, Intent, MadeFile, Plan, Progress, Result,
     Target,
@@ -48,16 +48,16 @@ pub(super) fn plan_at(path: &Path, name: &str, intent: &Intent) -> Result<Plan> 
         let shown = parent.as_text();
         return Err(Error::new(ErrorKind::NotFound, shown, "is not a directory"));
     }
-    let kept_at = found.path.join(file_name);
-    plan_in(found, name, intent, Some(kept_at))
+    let kept_as = found.path.join(file_name);
+    plan_in(found, name, intent, Some(kept_as))
 }
 
-/// Plans a test file in a directory, kept at `kept_at` if given.
+/// Plans a test file in a directory, kept at `kept_as` if given.
 pub(super) fn plan_in(
     found: FoundPath,
     name: &str,
     intent: &Intent,
-    kept_at: Option<PathBuf>,
+    kept_as: Option<PathBuf>,
 ) -> Result<Plan> {
     let mut fill = file_rules::space_of(&found.path, intent.file_system_size, name)?.fill_plan(
         intent,
@@ -70,14 +70,14 @@ pub(super) fn plan_in(
             return Err(sign.refusal(name));
         }
     }
-    let kept_at = match kept_at {
+    let kept_as = match kept_as {
         None if intent.keep => {
             let file_name = format!("stripewise-{}.test", &random_id(name)?[..8]);
             Some(found.path.join(file_name))
         }
-        kept_at => kept_at,
+        kept_as => kept_as,
     };
-    fill.kept_at.clone_from(&kept_at);
+    fill.kept_as.clone_from(&kept_as);
     Ok(Plan {
         name: name.to_owned(),
         kind: TargetKind::TestFile,
@@ -90,9 +90,9 @@ pub(super) fn plan_in(
         fill: Some(fill),
         detail: PlanDetail {
             intent: intent.clone(),
-            what: What::TestFile {
+            what: PlannedObject::TestFile {
                 directory: found.status.identity,
-                kept_at,
+                kept_as,
             },
         },
     })
@@ -109,36 +109,36 @@ pub(super) fn prepare(
     progress: &mut dyn Progress,
 ) -> Result<Target> {
     let intent = plan.detail.intent;
-    let kept_at = match plan.detail.what {
-        What::TestFile { kept_at, .. } => kept_at,
+    let kept_as = match plan.detail.what {
+        PlannedObject::TestFile { kept_as, .. } => kept_as,
         _ => None,
     };
     // The space is judged again: others may have used it since the plan.
     let mut fill = file_rules::space_of(&found.path, intent.file_system_size, &plan.name)?
         .fill_plan(&intent, &found.path, &plan.name)?;
     fill.bytes = fill.bytes.min(plan.size_bytes);
-    let path = match &kept_at {
+    let path = match &kept_as {
         Some(path) => path.clone(),
         None => {
             let id = random_id(&plan.name)?;
             found.path.join(format!("stripewise-{}.tmp", &id[..16]))
         }
     };
-    let mut made = Made::new(&path, kept_at.is_some())?;
+    let mut made = CreatedFile::new(&path, kept_as.is_some())?;
     let report = fill_file(&made, &fill, &intent, &found.path, &plan.name, progress)?;
     let mut notes = plan.notes;
     notes.extend(report.note(&fill));
-    let made_file = match kept_at {
+    let made_file = match kept_as {
         Some(_) => Some(keep(&mut made, &mut notes)?),
         None => None,
     };
     let mut facts = facts(TargetKind::TestFile, &plan.name, &made.file, Some(&path));
     facts.size_bytes = report.bytes;
     facts.logical_sector_bytes = file_rules::sector_bytes(&path);
-    let opened = Opened::made(made, &plan.name);
+    let opened = OpenHandle::made(made, &plan.name);
     let direct_refused = settle_direct(&opened, &facts, &intent, &mut notes)?;
     let data_facts = data_facts(&opened, report.bytes, TargetKind::TestFile);
-    let settled = Settled {
+    let settled = OpenedTarget {
         opened,
         facts,
         notes,
@@ -155,7 +155,7 @@ pub(super) fn prepare(
 }
 
 /// Marks the finished file and keeps it.
-fn keep(made: &mut Made, notes: &mut Vec<String>) -> Result<MadeFile> {
+fn keep(made: &mut CreatedFile, notes: &mut Vec<String>) -> Result<MadeFile> {
     let shown = made.path.as_text();
     let status =
         Status::of(&made.file).map_err(|os| failed(&shown, "cannot look at the kept file", os))?;
@@ -174,7 +174,7 @@ fn keep(made: &mut Made, notes: &mut Vec<String>) -> Result<MadeFile> {
 
 /// Writes the file in full; on an error the caller drops it, which removes the file.
 fn fill_file(
-    made: &Made,
+    made: &CreatedFile,
     plan: &FillPlan,
     intent: &Intent,
     directory: &Path,
@@ -242,7 +242,7 @@ fn is_full(os: &std::io::Error) -> bool {
     number.is_some_and(|number| full.contains(&number))
 }
 
-fn open_direct(made: &Made, name: &str) -> Result<File> {
+fn open_direct(made: &CreatedFile, name: &str) -> Result<File> {
     let mut options = OpenOptions::new();
     options
         .write(true)

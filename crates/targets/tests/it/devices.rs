@@ -31,11 +31,19 @@ fn plan(path: impl AsRef<Path>, intent: &Intent) -> Result<Plan> {
 
 /// Refused although named rightly, and the words say what is in the way; without
 /// the name the hint says it, too.
-fn check_never_written(device: impl AsRef<Path>, name: &str, says: &str) -> Error {
-    let error = refused(plan(&device, &destroying(name)), Refused, says);
-    refused(plan(&device, &discarding(destroying(name))), Refused, says);
-    refused(plan(&device, &writing()), NeedsDestroy, says);
-    refused(plan(&device, &discarding(writing())), NeedsDestroy, says);
+fn check_never_written(device: impl AsRef<Path>, name: &str, expected_text: &str) -> Error {
+    let error = refused(plan(&device, &destroying(name)), Refused, expected_text);
+    refused(
+        plan(&device, &discarding(destroying(name))),
+        Refused,
+        expected_text,
+    );
+    refused(plan(&device, &writing()), NeedsDestroy, expected_text);
+    refused(
+        plan(&device, &discarding(writing())),
+        NeedsDestroy,
+        expected_text,
+    );
     plan(&device, &reading()).expect("reading is free");
     error
 }
@@ -296,13 +304,13 @@ fn a_disk_with_a_partition_in_use_is_never_written_but_the_free_partition_is() {
     drop(target);
     // The kernel would let these pass: relatives in use without a claim.
     let holder = Holder::of(Path::new(&part(1)));
-    let says = format!("pid {}", holder.pid());
-    check_never_written(&device.device, device.name(), &says);
+    let expected_text = format!("pid {}", holder.pid());
+    check_never_written(&device.device, device.name(), &expected_text);
     plan(Path::new(&part(2)), &destroying(&second)).expect("a sibling is no relative");
     drop(holder);
     let holder = Holder::of(&device.device);
-    let says = format!("pid {}", holder.pid());
-    check_never_written(Path::new(&part(2)), &second, &says);
+    let expected_text = format!("pid {}", holder.pid());
+    check_never_written(Path::new(&part(2)), &second, &expected_text);
     drop(holder);
     let _above = Loop::stacked(Path::new(&part(1)));
     check_never_written(&device.device, device.name(), "/dev/loop");
@@ -405,8 +413,8 @@ fn devices_under_a_loop_device_are_never_written_although_the_kernel_would() {
     }
     let below = Loop::new(BYTES);
     let above = Loop::stacked(below.path());
-    let says = format!("/dev/{}", above.name());
-    check_never_written(&below.device, below.name(), &says);
+    let expected_text = format!("/dev/{}", above.name());
+    check_never_written(&below.device, below.name(), &expected_text);
     drop(above);
     plan(&below.device, &destroying(below.name())).expect("free again");
 }
@@ -667,10 +675,10 @@ fn a_disk_with_a_partition_that_is_set_read_only_is_never_written() {
     let free = plan(&device.device, &destroying(device.name())).expect("not protected yet");
     run("blockdev", &["--setro", &part(1)]);
     let first = format!("{}p1", device.name());
-    let says = format!("{first} is set read-only");
-    check_never_written(&device.device, device.name(), &says);
-    check_never_written(Path::new(&part(1)), &first, &says);
-    refused(prepare(free), Refused, &says);
+    let expected_text = format!("{first} is set read-only");
+    check_never_written(&device.device, device.name(), &expected_text);
+    check_never_written(Path::new(&part(1)), &first, &expected_text);
+    refused(prepare(free), Refused, &expected_text);
     let second = format!("{}p2", device.name());
     plan(Path::new(&part(2)), &destroying(&second)).expect("a sibling is not protected by it");
     run("blockdev", &["--setrw", &part(1)]);

@@ -9,16 +9,16 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use stripewise_targets::ErrorKind::{Denied, NeedsOverwrite, NoSpace, Refused, Unusable};
-use stripewise_targets::{Access, Intent, Knowledge, Size};
+use stripewise_targets::{Access, Intent, PlanContext, Size};
 use stripewise_workload::CacheMode;
 
 const BYTES: u64 = 256 << 10;
 
 /// Refused with `--overwrite`, not written, and without the flag the hint says
 /// that the flag would not help.
-fn check_never_written(path: &Path, says: &str) {
-    refused(plan(path, &overwriting()), Refused, says);
-    let error = refused(plan(path, &writing()), NeedsOverwrite, says);
+fn check_never_written(path: &Path, expected_text: &str) {
+    refused(plan(path, &overwriting()), Refused, expected_text);
+    let error = refused(plan(path, &writing()), NeedsOverwrite, expected_text);
     assert!(
         error.hint.starts_with("It would be refused anyway"),
         "{}",
@@ -497,9 +497,9 @@ fn the_store_and_other_databases_of_sqlite_are_never_written() {
     let top = directory();
     let path = users_file(top.path(), "results.db", BYTES);
     let log = users_file(top.path(), "results.db-wal", BYTES);
-    let knowledge = Knowledge {
+    let knowledge = PlanContext {
         store: Some(&path),
-        ..Knowledge::none()
+        ..PlanContext::none()
     };
     for file in [&path, &log] {
         refused(

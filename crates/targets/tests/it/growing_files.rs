@@ -8,14 +8,14 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 use stripewise_targets::ErrorKind::{Interrupted, NeedsOverwrite, Refused};
-use stripewise_targets::{FillProgress, Intent, Knowledge, Progress, Result, expand};
+use stripewise_targets::{FillProgress, Intent, PlanContext, Progress, Result, expand};
 
 const TAIL: &[u8] = b"appended by somebody else\n";
 
 fn grow(path: &Path, intent: &Intent, progress: &mut dyn Progress) -> Result<()> {
-    let knowledge = Knowledge {
+    let knowledge = PlanContext {
         is_known: &|_| false,
-        ..Knowledge::none()
+        ..PlanContext::none()
     };
     expand(path, 32 * MIB, intent, &knowledge, progress).map(drop)
 }

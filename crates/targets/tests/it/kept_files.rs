@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use stripewise_targets::ErrorKind::{NeedsOverwrite, Refused, Usage};
-use stripewise_targets::{Intent, Knowledge, MadeFile};
+use stripewise_targets::{Intent, MadeFile, PlanContext};
 
 fn keeping() -> Intent {
     Intent {
@@ -16,7 +16,7 @@ fn keeping() -> Intent {
 }
 
 /// Makes a kept file; what the store would know of it.
-fn kept(path: &Path) -> MadeFile {
+fn kept_test_file(path: &Path) -> MadeFile {
     let target = target(path, &keeping());
     let made = target.made_file().expect("recognisable").clone();
     target.finish().expect("nothing to remove");
@@ -37,9 +37,9 @@ fn prepared_known(
     made: &MadeFile,
     intent: &Intent,
 ) -> stripewise_targets::Result<stripewise_targets::Plan> {
-    let knowledge = Knowledge {
+    let knowledge = PlanContext {
         is_known: &|file| made.is_same_file(file),
-        ..Knowledge::none()
+        ..PlanContext::none()
     };
     let plan = plan_knowing(path, intent, &knowledge)?;
     stripewise_targets::prepare(plan.clone(), &knowledge, &mut Quiet)?;
@@ -47,8 +47,8 @@ fn prepared_known(
 }
 
 /// Neither written without leave nor discarded from with leave.
-fn not_ours(path: &Path, made: &MadeFile, says: &str) {
-    refused(plan_known(path, made), NeedsOverwrite, says);
+fn not_ours(path: &Path, made: &MadeFile, expected_text: &str) {
+    refused(plan_known(path, made), NeedsOverwrite, expected_text);
     for spec in [writing(), overwriting()] {
         let discarded = prepared_known(path, made, &discarding(spec));
         refused(discarded, Refused, "did not make");
@@ -60,7 +60,7 @@ fn a_kept_file_that_the_store_knows_is_written_without_a_flag() {
     own_process!();
     let top = directory();
     let path = top.path().join("kept");
-    let made = kept(&path);
+    let made = kept_test_file(&path);
     assert_eq!((made.size_bytes, made.id.len()), (2 * MIB, 32));
     plan_known(&path, &made).expect("ours");
     assert_eq!(names(top.path()), ["kept"]);
@@ -76,7 +76,7 @@ fn looking_at_a_kept_file_leaves_no_more_than_its_first_pages_in_memory() {
     const TEST: &str = "looking_at_a_kept_file_leaves_no_more_than_its_first_pages_in_memory";
     let top = directory();
     let path = top.path().join("kept");
-    let made = kept(&path);
+    let made = kept_test_file(&path);
     // Open only while it is checked: a file that another process has open is not written.
     let opened = || std::fs::File::open(&path).expect("opens");
     let cached = || stripewise_machine::cached_bytes(&opened());
@@ -111,7 +111,7 @@ fn a_kept_file_that_became_an_image_of_something_is_somebodys() {
         ("VHD", &[], 8, "Stripewise did not write"),
         ("text", &[], 8, "Stripewise did not write"),
     ];
-    for (maker, switches, mib, says) in makers {
+    for (maker, switches, mib, expected_text) in makers {
         let test = format!("a_kept_file_that_became_an_image_of_something ({maker})");
         let by_hand = ["sqlite3", "VHD", "text"].contains(&maker);
         if !by_hand && !can_run(&test, &[maker]) {
@@ -151,16 +151,16 @@ fn a_kept_file_that_became_an_image_of_something_is_somebodys() {
                 run(maker, &all);
             }
         }
-        let error = refused(plan_known(&path, &made), NeedsOverwrite, says);
+        let error = refused(plan_known(&path, &made), NeedsOverwrite, expected_text);
         assert!(error.what.contains("now)"), "{maker}: {error}");
         assert!(
             !remove_kept_knows(&path, &made),
             "{maker}: it is not removed either"
         );
         if !["mkswap", "sqlite3"].contains(&maker) {
-            let knowledge = Knowledge {
+            let knowledge = PlanContext {
                 is_known: &|file| made.is_same_file(file),
-                ..Knowledge::none()
+                ..PlanContext::none()
             };
             plan_knowing(&path, &overwriting(), &knowledge).expect("whoever says so");
         }
@@ -169,11 +169,11 @@ fn a_kept_file_that_became_an_image_of_something_is_somebodys() {
 
 /// Whether the file would be removed as one of ours.
 fn remove_kept_knows(path: &Path, made: &MadeFile) -> bool {
-    let knowledge = Knowledge {
+    let knowledge = PlanContext {
         is_known: &|file| made.is_same_file(file),
-        ..Knowledge::none()
+        ..PlanContext::none()
     };
-    stripewise_targets::judge_kept(path, &knowledge).is_ok()
+    stripewise_targets::judge_kept_file(path, &knowledge).is_ok()
 }
 
 /// Remembers what is reported, and breaks off where configured to.
@@ -181,7 +181,7 @@ struct Remembering<'a> {
     seen: Vec<(MadeFile, bool)>,
     path: &'a Path,
     breaks: bool,
-    not_kept: Vec<MadeFile>,
+    not_retained: Vec<MadeFile>,
 }
 
 impl stripewise_targets::Progress for Remembering<'_> {
@@ -193,7 +193,7 @@ impl stripewise_targets::Progress for Remembering<'_> {
         ControlFlow::Continue(())
     }
 
-    fn about_to_keep(&mut self, made: &MadeFile) -> ControlFlow<()> {
+    fn before_keeping(&mut self, made: &MadeFile) -> ControlFlow<()> {
         self.seen.push((made.clone(), self.path.exists()));
         match self.breaks {
             true => ControlFlow::Break(()),
@@ -201,8 +201,8 @@ impl stripewise_targets::Progress for Remembering<'_> {
         }
     }
 
-    fn not_kept(&mut self, made: &MadeFile) {
-        self.not_kept.push(made.clone());
+    fn not_retained(&mut self, made: &MadeFile) {
+        self.not_retained.push(made.clone());
     }
 }
 
@@ -215,18 +215,18 @@ fn a_kept_file_is_known_before_it_has_its_name() {
         seen: Vec::new(),
         path: &path,
         breaks,
-        not_kept: Vec::new(),
+        not_retained: Vec::new(),
     };
     // What cannot be remembered gets no name at all.
     let mut progress = remembering(true);
     let planned = plan(&path, &keeping()).expect("room");
-    stripewise_targets::prepare(planned, &Knowledge::none(), &mut progress)
+    stripewise_targets::prepare(planned, &PlanContext::none(), &mut progress)
         .expect_err("not remembered");
     assert_eq!(progress.seen.len(), 1);
     assert!(names(top.path()).is_empty());
     let mut progress = remembering(false);
     let planned = plan(&path, &keeping()).expect("room");
-    let target = stripewise_targets::prepare(planned, &Knowledge::none(), &mut progress)
+    let target = stripewise_targets::prepare(planned, &PlanContext::none(), &mut progress)
         .expect("remembered");
     let [(made, had_its_name)] = progress.seen.as_slice() else {
         panic!("once: {:?}", progress.seen);
@@ -235,7 +235,7 @@ fn a_kept_file_is_known_before_it_has_its_name() {
     assert_eq!(target.made_file(), Some(made));
     target.finish().expect("it stays");
     plan_known(&path, made).expect("what was remembered is the file");
-    assert!(progress.not_kept.is_empty());
+    assert!(progress.not_retained.is_empty());
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn an_ordinary_user_keeps_a_file_and_is_recognised() {
     std::fs::set_permissions(top.path(), PermissionsExt::from_mode(0o777)).expect("open to all");
     let path = top.path().join("kept");
     as_ordinary_user(|| {
-        let made = kept(&path);
+        let made = kept_test_file(&path);
         plan_known(&path, &made).expect("ours");
     });
     let mode = std::fs::metadata(&path)
@@ -260,7 +260,7 @@ fn the_mark_alone_is_not_enough() {
     own_process!();
     let top = directory();
     let path = top.path().join("kept");
-    kept(&path);
+    kept_test_file(&path);
     let error = refused(
         plan(&path, &writing()),
         NeedsOverwrite,
@@ -274,11 +274,11 @@ fn the_store_alone_is_not_enough() {
     own_process!();
     let top = directory();
     let path = top.path().join("kept");
-    kept(&path);
+    kept_test_file(&path);
     rustix::fs::removexattr(&path, "user.stripewise.made").expect("the mark is gone");
-    let all_known = Knowledge {
+    let all_known = PlanContext {
         is_known: &|_| true,
-        ..Knowledge::none()
+        ..PlanContext::none()
     };
     refused(
         plan_knowing(&path, &writing(), &all_known),
@@ -292,7 +292,7 @@ fn copies_successors_and_files_that_changed_their_size_are_not_ours() {
     own_process!();
     let top = directory();
     let path = top.path().join("kept");
-    let made = kept(&path);
+    let made = kept_test_file(&path);
     let copy = top.path().join("copy");
     run("cp", &["--preserve=all", text(&path), text(&copy)]);
     let mut value = [0u8; 256];
@@ -305,7 +305,7 @@ fn copies_successors_and_files_that_changed_their_size_are_not_ours() {
     not_ours(&path, &made, "copy");
 
     let grown = top.path().join("grown");
-    let made = kept(&grown);
+    let made = kept_test_file(&grown);
     let file = std::fs::OpenOptions::new()
         .append(true)
         .open(&grown)
@@ -320,7 +320,7 @@ fn a_successor_on_the_same_inode_is_not_ours() {
     own_process!();
     let top = directory();
     let path = top.path().join("kept");
-    let made = kept(&path);
+    let made = kept_test_file(&path);
     let mut value = [0u8; 256];
     let length = rustix::fs::getxattr(&path, "user.stripewise.made", &mut value[..]);
     let mark = value[..length.expect("marked")].to_vec();
@@ -341,7 +341,7 @@ fn even_a_kept_file_is_not_written_while_somebody_else_uses_it() {
     own_process!();
     let top = directory();
     let path = top.path().join("kept");
-    let made = kept(&path);
+    let made = kept_test_file(&path);
     let holder = Holder::of(&path);
     refused(plan_known(&path, &made), Refused, "is open in sleep");
     let discarded = prepared_known(&path, &made, &discarding(writing()));
@@ -377,7 +377,7 @@ fn making_a_kept_file_never_replaces_anything() {
         }
         ControlFlow::Continue(())
     });
-    let filled = stripewise_targets::prepare(planned.clone(), &Knowledge::none(), &mut progress);
+    let filled = stripewise_targets::prepare(planned.clone(), &PlanContext::none(), &mut progress);
     refused(filled, Refused, "already exists");
     refused(prepare(planned), Refused, "already exists");
     assert_untouched(&path, MIB);
@@ -401,7 +401,7 @@ fn keep_in_a_directory_chooses_a_name_and_says_which() {
     let at = planned
         .fill
         .clone()
-        .and_then(|fill| fill.kept_at)
+        .and_then(|fill| fill.kept_as)
         .expect("a name");
     assert!(planned.to_string().contains(text(&at)), "{planned}");
     drop(prepare(planned).expect("filled"));
@@ -428,10 +428,10 @@ fn a_file_that_stays_cannot_be_cut() {
     };
     assert!(target(top.path(), &keep).resizer().is_none());
     let there = top.path().join("there");
-    let made = kept(&there);
-    let knowledge = Knowledge {
+    let made = kept_test_file(&there);
+    let knowledge = PlanContext {
         is_known: &|file| made.is_same_file(file),
-        ..Knowledge::none()
+        ..PlanContext::none()
     };
     let plan = plan_knowing(&there, &writing(), &knowledge).expect("ours");
     let again = stripewise_targets::prepare(plan, &knowledge, &mut Quiet).expect("ours");
@@ -443,12 +443,12 @@ fn a_kept_file_is_removed_and_nothing_else_is() {
     own_process!();
     let top = directory();
     let path = top.path().join("kept");
-    let made = kept(&path);
-    let knowledge = Knowledge {
+    let made = kept_test_file(&path);
+    let knowledge = PlanContext {
         is_known: &|file| made.is_same_file(file),
-        ..Knowledge::none()
+        ..PlanContext::none()
     };
-    let remove = |path: &Path| stripewise_targets::remove_kept(path, &knowledge);
+    let remove = |path: &Path| stripewise_targets::remove_kept_file(path, &knowledge);
     // A copy carries the mark, a stranger's file carries none.
     let copy = top.path().join("copy");
     std::fs::copy(&path, &copy).expect("copied");
@@ -461,7 +461,7 @@ fn a_kept_file_is_removed_and_nothing_else_is() {
     std::fs::hard_link(&path, &second).expect("linked");
     refused(remove(&path), Refused, "2 names");
     std::fs::remove_file(&second).expect("unlinked");
-    let unknown = stripewise_targets::remove_kept(&path, &Knowledge::none());
+    let unknown = stripewise_targets::remove_kept_file(&path, &PlanContext::none());
     refused(unknown, Refused, "left alone");
     remove(&path).expect("ours");
     assert_eq!(names(top.path()), ["copy", "other"]);

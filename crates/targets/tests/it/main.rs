@@ -17,8 +17,8 @@ mod linux {
     mod devices;
     mod existing_files;
     mod growing_files;
+    mod io_features;
     mod kept_files;
-    mod manners;
     mod odd_paths;
     mod open_flags;
     mod overlays;

@@ -3,7 +3,7 @@
 use crate::support::*;
 use std::path::Path;
 use stripewise_targets::ErrorKind::{NotFound, TooManyOutstanding, Unusable, Usage};
-use stripewise_targets::{Intent, Knowledge, TargetName};
+use stripewise_targets::{Intent, PlanContext, TargetName};
 
 #[test]
 fn what_is_no_storage_says_what_it_is_at_once() {
@@ -30,9 +30,9 @@ fn what_is_no_storage_says_what_it_is_at_once() {
         (Path::new("/sys/kernel"), "sysfs"),
         (Path::new("/sys/kernel/uevent_seqnum"), "sysfs"),
     ];
-    for (path, says) in cases {
+    for (path, expected_text) in cases {
         for intent in [reading(), overwriting()] {
-            refused(plan(path, &intent), Unusable, says);
+            refused(plan(path, &intent), Unusable, expected_text);
         }
     }
 }
@@ -52,8 +52,8 @@ fn paths_that_lead_nowhere_say_why() {
         (circle, "circle"),
         (file.join("below"), "Check the spelling"),
     ];
-    for (path, says) in cases {
-        refused(plan(&path, &reading()), NotFound, says);
+    for (path, expected_text) in cases {
+        refused(plan(&path, &reading()), NotFound, expected_text);
     }
     let long = top.path().join("x".repeat(300));
     assert!(plan(&long, &reading()).is_err());
@@ -93,7 +93,7 @@ fn simulated_targets_and_datasets_are_not_opened_here() {
     own_process!();
     for name in ["sim:hdd", "dataset:x"] {
         let name: TargetName = name.parse().expect("a name");
-        let error = stripewise_targets::plan(&name, &reading(), &Knowledge::none());
+        let error = stripewise_targets::plan(&name, &reading(), &PlanContext::none());
         assert_eq!(error.expect_err("no storage").kind, Usage);
     }
 }

@@ -58,11 +58,11 @@ fn operations_on_test_files_wait_for_the_device() {
     own_process!();
     let top = directory();
     check(&target(top.path(), &filling(1)), &ALL);
-    let kept = Intent {
+    let kept_test_file = Intent {
         create: true,
         ..filling(1)
     };
-    check(&target(top.path().join("kept"), &kept), &ALL);
+    check(&target(top.path().join("kept"), &kept_test_file), &ALL);
     check(
         &target(top.path().join("kept"), &reading()),
         &[Access::Read],

@@ -55,8 +55,8 @@ fn a_volume_with_a_live_database_needs_leave_from_any_directory_and_for_its_devi
     let device = Loop::new(2400 * MIB);
     run("mkfs.ext4", &["-q", &device.device]);
     let mount = Mount::new(&[&device.device]);
-    let elsewhere = mount.path.join("a/b/c/d");
-    std::fs::create_dir_all(&elsewhere).expect("directories");
+    let other_place = mount.path.join("a/b/c/d");
+    std::fs::create_dir_all(&other_place).expect("directories");
     std::fs::create_dir(mount.path.join("data")).expect("a directory");
     std::fs::write(mount.path.join("data/users.mdf"), "x").expect("a file");
     // The volume as a whole is the target: the file alone is enough.
@@ -73,9 +73,9 @@ fn a_volume_with_a_live_database_needs_leave_from_any_directory_and_for_its_devi
     let mut command = Command::new(&program);
     command.arg("3600");
     let server = Holder::running(command);
-    let error = plan(&elsewhere, &careful(filling(1)));
+    let error = plan(&other_place, &careful(filling(1)));
     refused(error, NeedsBusyOk, "users.mdf");
-    plan(&elsewhere, &filling(1)).expect("with leave");
+    plan(&other_place, &filling(1)).expect("with leave");
     drop(server);
 }
 
@@ -89,15 +89,15 @@ fn a_database_on_a_volume_of_its_own_counts_without_a_running_server() {
     let device = Loop::new(2400 * MIB);
     run("mkfs.ext4", &["-q", &device.device]);
     let mount = Mount::new(&[&device.device]);
-    let elsewhere = mount.path.join("here");
-    std::fs::create_dir(&elsewhere).expect("a directory");
-    if let Err(error) = plan(&elsewhere, &careful(filling(1))) {
+    let other_place = mount.path.join("here");
+    std::fs::create_dir(&other_place).expect("a directory");
+    if let Err(error) = plan(&other_place, &careful(filling(1))) {
         // The loop device may be busy, as the disk below it is.
         assert!(error.what.contains("busy with other work"), "{error}");
     }
     // Nothing that runs on a test machine is called `db2sysc`.
     std::fs::write(mount.path.join("SQLSPCS.1"), "x").expect("a file");
-    for place in [&elsewhere, &mount.path] {
+    for place in [&other_place, &mount.path] {
         refused(plan(place, &careful(filling(1))), NeedsBusyOk, "Db2");
     }
 }

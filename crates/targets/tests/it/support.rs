@@ -7,7 +7,7 @@ use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use stripewise_targets::{
-    Error, FileSystemSize, FillProgress, Intent, Knowledge, Plan, Progress, Result, Size, Target,
+    Error, FileSystemSize, FillProgress, Intent, Plan, PlanContext, Progress, Result, Size, Target,
     TargetName,
 };
 use tempfile::TempDir;
@@ -78,10 +78,10 @@ pub fn filling(mib: u64) -> Intent {
 }
 
 pub fn plan(path: impl AsRef<Path>, intent: &Intent) -> Result<Plan> {
-    plan_knowing(path.as_ref(), intent, &Knowledge::none())
+    plan_knowing(path.as_ref(), intent, &PlanContext::none())
 }
 
-pub fn plan_knowing(path: &Path, intent: &Intent, knowledge: &Knowledge<'_>) -> Result<Plan> {
+pub fn plan_knowing(path: &Path, intent: &Intent, knowledge: &PlanContext<'_>) -> Result<Plan> {
     stripewise_targets::plan(&TargetName::Path(path.to_owned()), intent, knowledge)
 }
 
@@ -124,7 +124,7 @@ impl<F: FnMut(FillProgress) -> ControlFlow<()>> Progress for Watching<F> {
 }
 
 pub fn prepare(plan: Plan) -> Result<Target> {
-    stripewise_targets::prepare(plan, &Knowledge::none(), &mut Quiet)
+    stripewise_targets::prepare(plan, &PlanContext::none(), &mut Quiet)
 }
 
 pub fn target(path: impl AsRef<Path>, intent: &Intent) -> Target {
@@ -138,14 +138,17 @@ pub fn target(path: impl AsRef<Path>, intent: &Intent) -> Target {
 pub fn refused(
     result: Result<impl Sized>,
     kind: stripewise_targets::ErrorKind,
-    says: &str,
+    expected_text: &str,
 ) -> Error {
     let Err(error) = result else {
-        panic!("it was not refused ({kind:?}: {says})");
+        panic!("it was not refused ({kind:?}: {expected_text})");
     };
     assert_eq!(error.kind, kind, "{error}");
     let all = format!("{error}; {}", error.hint);
-    assert!(all.contains(says), "`{says}` is not in `{all}`");
+    assert!(
+        all.contains(expected_text),
+        "`{expected_text}` is not in `{all}`"
+    );
     assert!(!error.hint.is_empty(), "{error}: no hint");
     error
 }

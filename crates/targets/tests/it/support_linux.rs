@@ -61,9 +61,9 @@ pub fn write_block(file: &File, offset: u64, byte: u8) -> std::io::Result<usize>
 /// The same with discards, which destroy as writes do.
 pub fn discarding(intent: Intent) -> Intent {
     Intent {
-        manner: IoFeatures {
+        features: IoFeatures {
             discards: true,
-            ..intent.manner
+            ..intent.features
         },
         ..intent
     }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use stripewise_results::TargetKind;
 use stripewise_targets::ErrorKind::{Interrupted, NoSpace, Refused, Unusable};
-use stripewise_targets::{Access, Intent, Knowledge, Size, Target};
+use stripewise_targets::{Access, Intent, PlanContext, Size, Target};
 use stripewise_workload::{CacheMode, DataPattern};
 
 fn check_dense(target: &Target, bytes: u64) {
@@ -49,7 +49,7 @@ fn a_test_file_is_full_of_noise_has_no_name_and_vanishes() {
         reports.push(progress);
         ControlFlow::Continue(())
     });
-    let target = stripewise_targets::prepare(plan, &Knowledge::none(), &mut progress);
+    let target = stripewise_targets::prepare(plan, &PlanContext::none(), &mut progress);
     let target = target.expect("filled");
     check_dense(&target, 16 * MIB);
     assert_eq!(reports.first().map(|first| first.done_bytes), Some(0));
@@ -113,7 +113,7 @@ fn stopping_at_any_report_leaves_nothing() {
                 ControlFlow::Continue(())
             }
         });
-        let result = stripewise_targets::prepare(planned, &Knowledge::none(), &mut progress);
+        let result = stripewise_targets::prepare(planned, &PlanContext::none(), &mut progress);
         let error = result.expect_err("stopped");
         assert_eq!(error.kind, Interrupted);
         assert_eq!(
@@ -135,7 +135,7 @@ fn under_a_time_limit_the_file_is_smaller_dense_and_says_so() {
     let planned = plan(top.path(), &intent).expect("there is room");
     assert!(planned.to_string().contains("up to 64 MiB"), "{planned}");
     let mut progress = Watching::new(|_| ControlFlow::Continue(()));
-    let target = stripewise_targets::prepare(planned, &Knowledge::none(), &mut progress);
+    let target = stripewise_targets::prepare(planned, &PlanContext::none(), &mut progress);
     let target = target.expect("filled");
     let report = target.fill_report().expect("a report").clone();
     // A fast disk may be through before the first look at the clock; `fill` tests what happens
@@ -251,7 +251,7 @@ fn space_that_others_take_in_between_is_an_error_and_the_file_is_gone() {
             }
             ControlFlow::Continue(())
         });
-        let result = stripewise_targets::prepare(planned, &Knowledge::none(), &mut progress);
+        let result = stripewise_targets::prepare(planned, &PlanContext::none(), &mut progress);
         let error = refused(result, NoSpace, "is removed");
         assert_eq!(error.os.and_then(|os| os.raw_os_error()), os);
         assert_eq!(names(&mount.path), ["hog"]);
@@ -489,7 +489,7 @@ fn killed_while_it_has_a_test_file() {
         println!("at {}", progress.done_bytes);
         ControlFlow::Continue(())
     });
-    let target = stripewise_targets::prepare(planned, &Knowledge::none(), &mut progress);
+    let target = stripewise_targets::prepare(planned, &PlanContext::none(), &mut progress);
     let target = target.expect("filled");
     let _file = target
         .open(CacheMode::Direct, Access::ReadWrite)

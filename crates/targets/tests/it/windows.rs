@@ -8,17 +8,19 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 use stripewise_targets::ErrorKind::{Interrupted, NeedsBusyOk, NeedsOverwrite, Refused, Unusable};
-use stripewise_targets::{Access, Intent, Knowledge, MadeFile, expand, judge_kept, remove_kept};
+use stripewise_targets::{
+    Access, Intent, MadeFile, PlanContext, expand, judge_kept_file, remove_kept_file,
+};
 use stripewise_workload::CacheMode;
 
 /// Checks that writing is refused with these words, whatever the flags, and the file unchanged.
-fn check_never_written(path: &Path, bytes: u64, says: &str) {
-    refused(plan(path, &overwriting()), Refused, says);
+fn check_never_written(path: &Path, bytes: u64, expected_text: &str) {
+    refused(plan(path, &overwriting()), Refused, expected_text);
     assert_untouched(path, bytes);
 }
 
 /// Makes a file that stays, as `prepare` does.
-fn kept(path: &Path) -> MadeFile {
+fn kept_test_file(path: &Path) -> MadeFile {
     let intent = Intent {
         keep: true,
         create: true,
@@ -36,9 +38,9 @@ fn grow(
     known: &RefCell<Vec<MadeFile>>,
 ) -> stripewise_targets::Result<()> {
     let is_known = |made: &MadeFile| known.borrow().iter().any(|one| one.is_same_file(made));
-    let knowledge = Knowledge {
+    let knowledge = PlanContext {
         is_known: &is_known,
-        ..Knowledge::none()
+        ..PlanContext::none()
     };
     let grown = expand(path, 4 * MIB, intent, &knowledge, &mut Quiet)?;
     known.borrow_mut().extend(grown);
@@ -173,7 +175,7 @@ fn an_interrupted_filling_leaves_nothing() {
     let top = directory();
     let plan = plan(top.path(), &filling(8)).expect("a plan");
     let mut stop = Watching::new(|_| ControlFlow::Break(()));
-    let done = stripewise_targets::prepare(plan, &Knowledge::none(), &mut stop);
+    let done = stripewise_targets::prepare(plan, &PlanContext::none(), &mut stop);
     let error = done.expect_err("stopped");
     assert_eq!(error.kind, Interrupted);
     assert!(names(top.path()).is_empty());
@@ -202,18 +204,18 @@ fn a_file_is_never_made_over_another() {
 fn a_kept_file_is_known_by_the_store_and_removed_by_nobody_else() {
     let top = directory();
     let path = top.path().join("kept.dat");
-    let made = kept(&path);
+    let made = kept_test_file(&path);
     refused(plan(&path, &writing()), NeedsOverwrite, "--overwrite");
     refused(
-        remove_kept(&path, &Knowledge::none()),
+        remove_kept_file(&path, &PlanContext::none()),
         Refused,
         "left alone",
     );
     assert!(path.exists());
     let is_known = |found: &MadeFile| made.is_same_file(found);
-    let knowledge = Knowledge {
+    let knowledge = PlanContext {
         is_known: &is_known,
-        ..Knowledge::none()
+        ..PlanContext::none()
     };
     plan_knowing(&path, &writing(), &knowledge).expect("ours");
     // A copy is another file, even under the same name.
@@ -225,10 +227,10 @@ fn a_kept_file_is_known_by_the_store_and_removed_by_nobody_else() {
         "--overwrite",
     );
     let holder = File::open(&path).expect("opens");
-    refused(remove_kept(&path, &knowledge), Refused, "left alone");
+    refused(remove_kept_file(&path, &knowledge), Refused, "left alone");
     drop(holder);
-    judge_kept(&path, &knowledge).expect("ours");
-    remove_kept(&path, &knowledge).expect("removed");
+    judge_kept_file(&path, &knowledge).expect("ours");
+    remove_kept_file(&path, &knowledge).expect("removed");
     assert_eq!(names(top.path()), ["copy"]);
 }
 
@@ -256,14 +258,14 @@ fn a_users_file_grows_with_leave_only_and_keeps_what_it_held() {
 fn a_file_of_ours_stays_ours_when_it_grows() {
     let top = directory();
     let path = top.path().join("kept.dat");
-    let known = RefCell::new(vec![kept(&path)]);
+    let known = RefCell::new(vec![kept_test_file(&path)]);
     grow(&path, &writing(), &known).expect("grown");
     let grown = known.borrow().last().expect("told").clone();
     assert_eq!(grown.size_bytes, 4 * MIB);
     let is_known = |found: &MadeFile| grown.is_same_file(found);
-    let knowledge = Knowledge {
+    let knowledge = PlanContext {
         is_known: &is_known,
-        ..Knowledge::none()
+        ..PlanContext::none()
     };
     plan_knowing(&path, &writing(), &knowledge).expect("still ours");
 }
@@ -289,7 +291,7 @@ fn nobody_gets_at_a_file_while_it_grows_and_an_interruption_leaves_it_as_it_was(
         &path,
         32 * MIB,
         &overwriting(),
-        &Knowledge::none(),
+        &PlanContext::none(),
         &mut stop,
     );
     assert_eq!(error.expect_err("stopped").kind, Interrupted);

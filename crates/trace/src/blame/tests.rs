@@ -129,19 +129,19 @@ fn calm() -> Maker {
 
 #[test]
 fn nothing_is_slow() {
-    let said = judge(&calm().serve());
-    assert_eq!(said.cause, Cause::NotSlow);
-    assert!(said.also.is_empty() && said.slow < said.operations / 20);
+    let judgement = judge(&calm().serve());
+    assert_eq!(judgement.cause, Cause::NotSlow);
+    assert!(judgement.also.is_empty() && judgement.slow < judgement.operations / 20);
 }
 
 #[test]
 fn losses_end_the_matter() {
     let operations = calm().serve();
-    let said = judge_with(&operations, |scene| Scene {
+    let judgement = judge_with(&operations, |scene| Scene {
         lost_share: 0.002,
         ..scene
     });
-    assert_eq!(said.cause, Cause::Lost);
+    assert_eq!(judgement.cause, Cause::Lost);
 }
 
 #[test]
@@ -171,19 +171,19 @@ fn a_device_that_is_slow_always_or_now_and_then() {
     for demand in &mut maker.demands {
         demand.service *= if demand.at > HALF { 2.2 } else { 1.0 };
     }
-    let said = judge(&maker.serve());
+    let judgement = judge(&maker.serve());
     assert_eq!(
-        said.cause,
+        judgement.cause,
         Cause::Device {
             is_intermittent: false
         }
     );
-    let share = said.shares[0].share.unwrap();
+    let share = judgement.shares[0].share.unwrap();
     assert!(share.value > 0.95 && share.low <= share.value, "{share:?}");
-    assert_eq!(said.shares[0].operations, said.slow);
-    assert_eq!(said.examples.len(), 5);
-    let worst = said.examples[0];
-    assert!(worst.operation.whole_ns() >= said.examples[1].operation.whole_ns());
+    assert_eq!(judgement.shares[0].operations, judgement.slow);
+    assert_eq!(judgement.examples.len(), 5);
+    let worst = judgement.examples[0];
+    assert!(worst.operation.whole_ns() >= judgement.examples[1].operation.whole_ns());
     let mut maker = calm();
     for (k, demand) in maker.demands.iter_mut().enumerate() {
         demand.service = if demand.at > HALF && k % 30 == 0 {
@@ -204,19 +204,21 @@ fn a_device_that_is_slow_always_or_now_and_then() {
 fn another_process_is_named_and_seen_in_the_examples() {
     let mut maker = calm();
     maker.load(OTHER, 1_000.0, HALF, 2.0 * HALF, 1.4);
-    let said = judge(&maker.serve());
+    let judgement = judge(&maker.serve());
     let cause = Cause::OtherProcess {
         task: OTHER,
         by_flushes: false,
     };
-    assert_eq!(said.cause, cause);
+    assert_eq!(judgement.cause, cause);
     assert!(
-        said.examples
+        judgement
+            .examples
             .iter()
             .all(|one| one.busiest == OTHER && one.of_busiest > 0)
     );
     assert!(
-        said.examples
+        judgement
+            .examples
             .iter()
             .all(|one| one.in_flight >= one.of_busiest)
     );
@@ -239,9 +241,9 @@ fn own_saturation_and_a_cap() {
             one.returned_ns = Some(done);
         }
     }
-    let said = judge(&operations);
-    let Cause::VolumeCap { rate } = said.cause else {
-        panic!("{:?}", said.cause);
+    let judgement = judge(&operations);
+    let Cause::VolumeCap { rate } = judgement.cause else {
+        panic!("{:?}", judgement.cause);
     };
     assert!((rate - 500.0).abs() < 15.0, "{rate}");
 }
@@ -250,8 +252,8 @@ fn own_saturation_and_a_cap() {
 fn a_storm_of_flushes_and_one_without_end() {
     let mut maker = calm();
     maker.load(DAEMON, 25.0, HALF, 2.0 * HALF, 3.5);
-    let said = judge(&maker.serve());
-    assert_eq!(said.cause, Cause::FlushStorm { task: DAEMON });
+    let judgement = judge(&maker.serve());
+    assert_eq!(judgement.cause, Cause::FlushStorm { task: DAEMON });
     let mut operations = calm().serve();
     let mut at = HALF as u64;
     while (at as f64) < 2.0 * HALF {
@@ -293,9 +295,9 @@ fn a_control_group_with_system_calls_and_without() {
         demand.held = next - demand.at;
     }
     let mut operations = maker.serve();
-    let said = judge(&operations);
-    assert_eq!(said.cause, Cause::ControlGroup);
-    assert_eq!(said.shares[0].cause, Cause::ControlGroup);
+    let judgement = judge(&operations);
+    assert_eq!(judgement.cause, Cause::ControlGroup);
+    assert_eq!(judgement.shares[0].cause, Cause::ControlGroup);
     // Without them only the workers show, that hand operations on.
     for one in operations.iter_mut().filter(|one| one.task == OWN) {
         let held = one
@@ -314,11 +316,11 @@ fn a_control_group_with_system_calls_and_without() {
         .for_each(|one| one.service *= if one.at > HALF { 2.2 } else { 1.0 });
     let mut operations = maker.serve();
     operations.iter_mut().for_each(|one| one.entered_ns = None);
-    let said = judge_with(&operations, |scene| Scene {
+    let judgement = judge_with(&operations, |scene| Scene {
         configured_limit: Some(410.0),
         ..scene
     });
-    assert_eq!(said.cause, Cause::ControlGroup);
+    assert_eq!(judgement.cause, Cause::ControlGroup);
 }
 
 #[test]
@@ -390,11 +392,14 @@ fn a_queue_in_the_host_and_a_limit_of_one_s_own() {
         one.returned_ns = one.completed_ns;
     }
     assert_eq!(judge(&operations).cause, Cause::HostQueue);
-    let said = judge_with(&operations, |scene| Scene {
+    let judgement = judge_with(&operations, |scene| Scene {
         slow_ns: Some(1_000_000_000),
         ..scene
     });
-    assert_eq!((said.cause, said.slow_ns), (Cause::NotSlow, 1_000_000_000));
+    assert_eq!(
+        (judgement.cause, judgement.slow_ns),
+        (Cause::NotSlow, 1_000_000_000)
+    );
 }
 
 #[test]
@@ -406,13 +411,13 @@ fn a_device_and_a_processor_are_both_named() {
             demand.wakeup = if k % 3 == 0 { 9.0 * MS } else { 0.0 };
         }
     }
-    let said = judge_with(&maker.serve(), |scene| Scene {
+    let judgement = judge_with(&maker.serve(), |scene| Scene {
         processor_pressure: Some(0.5),
         ..scene
     });
-    assert_eq!(said.cause, Cause::Processor);
+    assert_eq!(judgement.cause, Cause::Processor);
     assert_eq!(
-        said.also,
+        judgement.also,
         [Cause::Device {
             is_intermittent: false
         }]
@@ -439,9 +444,9 @@ fn calm_periods_are_the_quick_ones() {
 
 #[test]
 fn nothing_at_all_is_judged_without_a_panic() {
-    let said = judge(&[]);
+    let judgement = judge(&[]);
     assert_eq!(
-        (said.cause, said.slow, said.shares.len()),
+        (judgement.cause, judgement.slow, judgement.shares.len()),
         (Cause::NotSlow, 0, 0)
     );
     let open = vec![Operation::at(7, Kind::Read, 0, 512); 100];

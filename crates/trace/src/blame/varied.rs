@@ -111,9 +111,9 @@ fn a_constant_rate_is_a_cap() {
                 one.returned_ns = Some(done);
             }
         }
-        let said = judge(&operations).cause;
-        let Cause::VolumeCap { rate: found } = said else {
-            panic!("scene {seed}: {said:?}");
+        let judgement = judge(&operations).cause;
+        let Cause::VolumeCap { rate: found } = judgement else {
+            panic!("scene {seed}: {judgement:?}");
         };
         assert!((found / rate - 1.0).abs() < 0.04, "{found} of {rate}");
     }

@@ -20,7 +20,7 @@ const CLOSED_SHARE: f64 = 0.9;
 pub struct TaskSpans {
     tasks: BTreeMap<TaskId, (u64, VecDeque<Span>)>,
     per_task_max: usize,
-    kept: usize,
+    retained: usize,
     operations: u64,
 }
 
@@ -72,7 +72,7 @@ impl Default for TaskSpans {
         TaskSpans {
             tasks: BTreeMap::new(),
             per_task_max: SPANS_PER_TASK_MAX,
-            kept: 0,
+            retained: 0,
             operations: 0,
         }
     }
@@ -94,14 +94,14 @@ impl TaskSpans {
         let issued_ns = operation.entered_ns.unwrap_or(operation.arrived_ns);
         if spans.len() == self.per_task_max {
             spans.pop_front();
-            self.kept -= 1;
+            self.retained -= 1;
         }
         spans.push_back(Span {
             issued_ns: issued_ns.min(completed_ns),
             completed_ns,
         });
-        self.kept += 1;
-        if self.kept > SPANS_MAX {
+        self.retained += 1;
+        if self.retained > SPANS_MAX {
             self.shorten();
         }
     }
@@ -109,11 +109,11 @@ impl TaskSpans {
     /// Halves the number retained per task.
     fn shorten(&mut self) {
         self.per_task_max /= 2;
-        self.kept = 0;
+        self.retained = 0;
         for (_, spans) in self.tasks.values_mut() {
             let surplus = spans.len().saturating_sub(self.per_task_max);
             spans.drain(..surplus);
-            self.kept += spans.len();
+            self.retained += spans.len();
         }
     }
 
@@ -170,8 +170,8 @@ mod tests {
             });
         }
         spans.shorten();
-        let (count, kept) = &spans.tasks[&TaskId::UNKNOWN];
-        assert_eq!((*count, kept.len(), spans.kept), (100, 4, 4));
-        assert_eq!(kept[0].issued_ns, 96);
+        let (count, retained) = &spans.tasks[&TaskId::UNKNOWN];
+        assert_eq!((*count, retained.len(), spans.retained), (100, 4, 4));
+        assert_eq!(retained[0].issued_ns, 96);
     }
 }

@@ -62,33 +62,47 @@ fn timer(period_ns: u64, count: u64) -> Vec<Span> {
 
 #[test]
 fn one_at_a_time_is_closed_and_its_elasticity_is_its_busy_share() {
-    let said = closedness(&closed(1, 1.0 * MS, 3_000, 1));
-    assert_eq!(said.structure, Structure::OneAtATime);
-    assert!((said.elasticity - 0.5).abs() < 0.04, "{said:?}");
-    assert_eq!(said.slots, Some(1.0));
-    let slope = said.slope.unwrap();
+    let judged_structure = closedness(&closed(1, 1.0 * MS, 3_000, 1));
+    assert_eq!(judged_structure.structure, Structure::OneAtATime);
+    assert!(
+        (judged_structure.elasticity - 0.5).abs() < 0.04,
+        "{judged_structure:?}"
+    );
+    assert_eq!(judged_structure.slots, Some(1.0));
+    let slope = judged_structure.slope.unwrap();
     assert!(slope.low < 1.1 && slope.high > 0.9, "{slope:?}");
-    assert!(!said.is_insensitive());
+    assert!(!judged_structure.is_insensitive());
 }
 
 #[test]
 fn slots_are_counted_whatever_the_think_time() {
     for (think, share) in [(0.05 * MS, 0.93), (1.0 * MS, 0.5)] {
-        let said = closedness(&closed(4, think, 8_000, 2));
-        assert_eq!(said.structure, Structure::Closed, "{said:?}");
-        let slots = said.slots.unwrap();
-        assert!((slots - 4.0).abs() < 1.2, "{said:?}");
-        assert!((said.elasticity - share).abs() < 0.15, "{said:?}");
+        let judged_structure = closedness(&closed(4, think, 8_000, 2));
+        assert_eq!(
+            judged_structure.structure,
+            Structure::Closed,
+            "{judged_structure:?}"
+        );
+        let slots = judged_structure.slots.unwrap();
+        assert!((slots - 4.0).abs() < 1.2, "{judged_structure:?}");
+        assert!(
+            (judged_structure.elasticity - share).abs() < 0.15,
+            "{judged_structure:?}"
+        );
     }
 }
 
 #[test]
 fn arrivals_that_come_by_themselves_are_open() {
-    let said = closedness(&open(2_000.0, 20_000, 3));
-    assert_eq!(said.structure, Structure::Open, "{said:?}");
-    assert_eq!(said.elasticity, 0.0);
-    assert!(said.elasticity_interval[1] <= 0.15);
-    assert_eq!(said.slots, None);
+    let judged_structure = closedness(&open(2_000.0, 20_000, 3));
+    assert_eq!(
+        judged_structure.structure,
+        Structure::Open,
+        "{judged_structure:?}"
+    );
+    assert_eq!(judged_structure.elasticity, 0.0);
+    assert!(judged_structure.elasticity_interval[1] <= 0.15);
+    assert_eq!(judged_structure.slots, None);
 }
 
 #[test]
@@ -108,16 +122,20 @@ fn bursts_are_open_and_never_called_closed() {
             });
         }
     }
-    let said = closedness(&spans);
-    assert!(said.structure.is_open(), "{said:?}");
-    assert_eq!(said.elasticity, 0.0);
+    let judged_structure = closedness(&spans);
+    assert!(judged_structure.structure.is_open(), "{judged_structure:?}");
+    assert_eq!(judged_structure.elasticity, 0.0);
 }
 
 #[test]
 fn timers_are_paced() {
-    let said = closedness(&timer(5_000_000, 2_000));
-    assert_eq!(said.structure, Structure::Paced, "{said:?}");
-    assert_eq!(said.elasticity, 0.0);
+    let judged_structure = closedness(&timer(5_000_000, 2_000));
+    assert_eq!(
+        judged_structure.structure,
+        Structure::Paced,
+        "{judged_structure:?}"
+    );
+    assert_eq!(judged_structure.elasticity, 0.0);
 }
 
 #[test]
@@ -128,10 +146,10 @@ fn too_few_operations_say_nothing() {
         closed(1, MS, 400, 5),
         closed(16, 0.0, 1_500, 5),
     ] {
-        let said = closedness(&spans);
-        assert_eq!(said.structure, Structure::TooFew);
-        assert_eq!(said.elasticity_interval, [0.0, 1.0]);
-        assert!(!said.is_insensitive());
+        let judged_structure = closedness(&spans);
+        assert_eq!(judged_structure.structure, Structure::TooFew);
+        assert_eq!(judged_structure.elasticity_interval, [0.0, 1.0]);
+        assert!(!judged_structure.is_insensitive());
     }
     // No time passes, or no latency: no panic.
     let still = vec![

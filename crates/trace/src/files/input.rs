@@ -92,14 +92,14 @@ impl<'a> Input<'a> {
 
     /// Payload of the last record: the first `keep` of `length` bytes.
     pub fn rest_of_record(&mut self, length: usize, keep: usize) -> io::Result<Vec<u8>> {
-        let mut kept = vec![0; length.min(keep)];
-        self.bytes.read_exact(&mut kept)?;
-        let left = (length - kept.len()) as u64;
+        let mut retained = vec![0; length.min(keep)];
+        self.bytes.read_exact(&mut retained)?;
+        let left = (length - retained.len()) as u64;
         let skipped = io::copy(&mut self.bytes.by_ref().take(left), &mut io::sink())?;
         if skipped < left {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        Ok(kept)
+        Ok(retained)
     }
 }
 

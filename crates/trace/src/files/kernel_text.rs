@@ -118,12 +118,12 @@ pub(crate) fn trace_cmd(line: &str) -> Option<Option<Event>> {
 /// did not record it: then at least one.
 pub(crate) fn lost(line: &str) -> Option<u64> {
     let rest = line.trim_start().strip_prefix("CPU:")?;
-    let (processor, said) = rest.split_once(" [")?;
+    let (processor, lost_text) = rest.split_once(" [")?;
     processor.parse::<u32>().ok()?;
-    let said = said.trim_end().strip_suffix(']')?;
-    let number = match said.strip_suffix(" DROPPED") {
-        Some(said) => said.strip_suffix("EVENTS")?,
-        None => said.strip_prefix("LOST ")?.strip_suffix("EVENTS")?,
+    let lost_text = lost_text.trim_end().strip_suffix(']')?;
+    let number = match lost_text.strip_suffix(" DROPPED") {
+        Some(lost_text) => lost_text.strip_suffix("EVENTS")?,
+        None => lost_text.strip_prefix("LOST ")?.strip_suffix("EVENTS")?,
     };
     match number.trim() {
         "" => Some(1),

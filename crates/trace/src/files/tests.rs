@@ -363,26 +363,26 @@ fn trace_cmd_text_with_and_without_flags() {
 /// the next at the same place, are missing.
 #[test]
 fn lines_of_lost_events_are_counted_and_nothing_is_paired_across_them() {
-    for said in ["CPU:1 [LOST 17 EVENTS]", "CPU:1 [17 EVENTS DROPPED]"] {
+    for message in ["CPU:1 [LOST 17 EVENTS]", "CPU:1 [17 EVENTS DROPPED]"] {
         let text = format!(
             "cpus=2\n\
             \x20 fio-12    [001]    10.000000: block_rq_issue:       8,0 R 4096 () 2048 + 8 [fio]\n\
             \x20 <idle>-0  [001]    10.000100: block_rq_complete:    8,0 R () 2048 + 8 [0]\n\
             \x20 fio-12    [001]    10.000200: block_rq_issue:       8,0 R 4096 () 2048 + 8 [fio]\n\
-            {said}\n\
+            {message}\n\
             \x20 <idle>-0  [001]    19.000000: block_rq_complete:    8,0 R () 2048 + 8 [0]\n\
             \x20 fio-12    [001]    19.000100: block_rq_issue:       8,0 R 4096 () 2048 + 8 [fio]\n\
             \x20 <idle>-0  [001]    19.000300: block_rq_complete:    8,0 R () 2048 + 8 [0]\n"
         );
         let (all, report) = read(text.as_bytes());
         let took: Vec<Option<u64>> = all.iter().map(Operation::whole_ns).collect();
-        assert_eq!(took, [Some(100_000), Some(200_000)], "{said}");
+        assert_eq!(took, [Some(100_000), Some(200_000)], "{message}");
         assert_eq!((report.lost_events, report.pairing.losses), (17, 1));
         assert_eq!((report.pairing.dropped, report.pairing.paired), (1, 2));
         // Beside the lines, which are events as the lost ones are.
         assert_eq!(report.lost(), (18, 18.0 / (report.rows + 18) as f64));
         // Before the first event nothing is missing of what was observed.
-        let (_, whole) = read(format!("{said}\n{}", text.replace(said, "")).as_bytes());
+        let (_, whole) = read(format!("{message}\n{}", text.replace(message, "")).as_bytes());
         assert_eq!((whole.lost_events, whole.pairing.losses), (0, 0));
         assert_eq!(report.skipped, 0);
     }

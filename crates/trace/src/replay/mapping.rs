@@ -226,14 +226,14 @@ impl Mapping {
             let mut inside = hot.range(group.first..group.first + group.length);
             group.references as f64 >= most || inside.next().is_some()
         };
-        let (kept, folded): (Vec<&Group>, Vec<&Group>) = groups.iter().partition(is_kept);
-        let start: u64 = kept.iter().map(|group| group.length).sum();
+        let (retained, folded): (Vec<&Group>, Vec<&Group>) = groups.iter().partition(is_kept);
+        let start: u64 = retained.iter().map(|group| group.length).sum();
         let room = capacity.saturating_sub(start);
         if room == 0 || folded.iter().any(|group| group.length > room) {
             return Err(too_small);
         }
-        let kept: Vec<Group> = kept.into_iter().copied().collect();
-        let mut mapping = Mapping::packed(&kept);
+        let retained: Vec<Group> = retained.into_iter().copied().collect();
+        let mut mapping = Mapping::packed(&retained);
         let mut at = start;
         let mut users = vec![0u32; room as usize];
         for group in &folded {

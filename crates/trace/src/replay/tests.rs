@@ -156,16 +156,16 @@ fn lateness_that_is_common_counts_more_than_what_is_not() {
         let left: Vec<u64> = due.iter().map(|&at| late(at)).collect();
         lateness(&due, &left, p50).unwrap()
     };
-    let said = judge(&|at| at, 1_000_000);
+    let message = judge(&|at| at, 1_000_000);
     assert_eq!(
-        (said.punctuality, said.max_ns, said.late_share),
+        (message.punctuality, message.max_ns, message.late_share),
         (Punctuality::Valid, 0, 0.0)
     );
-    assert_eq!(said.dispersion_rise, 0.0);
-    let said = judge(&|at| at + 200_000, 1_000_000);
-    assert_eq!(said.punctuality, Punctuality::Valid);
+    assert_eq!(message.dispersion_rise, 0.0);
+    let message = judge(&|at| at + 200_000, 1_000_000);
+    assert_eq!(message.punctuality, Punctuality::Valid);
     assert_eq!(
-        (said.p50_ns, said.p99_ns, said.late_share),
+        (message.p50_ns, message.p99_ns, message.late_share),
         (200_000, 200_000, 1.0)
     );
     assert_eq!(
@@ -177,9 +177,9 @@ fn lateness_that_is_common_counts_more_than_what_is_not() {
         Punctuality::Void
     );
     // Ticks of 5 ms: harmless for a latency of 100 ms, were they not common.
-    let said = judge(&|at| at.next_multiple_of(5_000_000), 100_000_000);
-    assert!(said.dispersion_rise > 1.0, "{said:?}");
-    assert_eq!(said.punctuality, Punctuality::Void);
+    let message = judge(&|at| at.next_multiple_of(5_000_000), 100_000_000);
+    assert!(message.dispersion_rise > 1.0, "{message:?}");
+    assert_eq!(message.punctuality, Punctuality::Void);
     assert_eq!(lateness(&[], &[], 1), None);
 }
 

@@ -76,8 +76,8 @@ fn fold(operations: &[Operation]) {
         calm_pressure: None,
         configured_limit: None,
     };
-    let said = blame(operations, &scene);
-    assert!(said.slow <= said.operations && said.operations <= operations.len());
+    let message = blame(operations, &scene);
+    assert!(message.slow <= message.operations && message.operations <= operations.len());
     if let Ok(model) = model::extract(operations.iter().map(request)) {
         assert_eq!(model.operations(), operations.len() as u64);
         assert_eq!(model.requests(1).count(), operations.len());

@@ -7,15 +7,15 @@
 //! been in flight when it completed; suspect data is passed to its owner.
 //!
 //! Suspect data is not judged at once. The worker lets its operations in flight complete and issues
-//! only the reads of the analysis (see `inquest`) until there is a verdict.
+//! only the reads of the analysis (see `reread`) until there is a verdict.
 
-use crate::fault_reread::Inquest;
+use crate::fault_reread::FaultReread;
 use crate::map::Expected;
 use crate::sector_reading::{Suspect, fill_with_poison, is_mixed, poison};
 use crate::stamp::{Origin, Stamp, read_sector, write_sector};
 use crate::stream::mix;
 use crate::verify_targets::{Region, VerifyTargets};
-use crate::work::{Dice, Draft, Plot};
+use crate::work::{DraftOperation, SeededRng, WorkerBlocks};
 use crate::worker_identity::{Counts, Failed, Operation, Phase, Role, Step, WorkerIdentity};
 use std::ops::Range;
 use std::sync::Arc;
@@ -50,19 +50,19 @@ const UNSURE: u32 = u32::MAX;
 /// One worker.
 #[derive(Debug)]
 pub struct Worker {
-    pub(crate) field: Arc<VerifyTargets>,
-    pub(crate) crew: WorkerIdentity,
+    pub(crate) verify_targets: Arc<VerifyTargets>,
+    pub(crate) identity: WorkerIdentity,
     pub(crate) slots: Vec<Slot>,
     free: Vec<u32>,
     phase: Phase,
     stopped: bool,
-    plot: Plot,
-    dice: Dice,
-    held: Option<Draft>,
+    blocks_left: WorkerBlocks,
+    rng: SeededRng,
+    held: Option<DraftOperation>,
     sequence: u64,
     reads: u64,
     suspects: Vec<Suspect>,
-    inquest: Option<Inquest>,
+    reread: Option<FaultReread>,
     faults: Vec<Fault>,
     failed: Vec<Failed>,
     counts: Counts,
@@ -71,33 +71,33 @@ pub struct Worker {
 impl Worker {
     /// A worker that has done nothing yet.
     #[must_use]
-    pub fn new(field: Arc<VerifyTargets>, crew: WorkerIdentity) -> Self {
-        let region = &field.grounds[usize::from(crew.target)].regions[crew.region];
-        let plot = Plot::new(crew.role, region.part_of(crew.id));
+    pub fn new(verify_targets: Arc<VerifyTargets>, identity: WorkerIdentity) -> Self {
+        let region = &verify_targets.layouts[usize::from(identity.target)].regions[identity.region];
+        let blocks_left = WorkerBlocks::new(identity.role, region.part_of(identity.id));
         Worker {
-            slots: (0..crew.slots).map(|_| Slot::default()).collect(),
-            free: (0..crew.slots).rev().collect(),
+            slots: (0..identity.slots).map(|_| Slot::default()).collect(),
+            free: (0..identity.slots).rev().collect(),
             phase: Phase::Fill,
             stopped: false,
-            plot,
-            dice: Dice::new(mix(crew.seed) ^ u64::from(crew.id)),
+            blocks_left,
+            rng: SeededRng::new(mix(identity.seed) ^ u64::from(identity.id)),
             held: None,
             sequence: 0,
             reads: 0,
             suspects: Vec::new(),
-            inquest: None,
+            reread: None,
             faults: Vec::new(),
             failed: Vec::new(),
             counts: Counts::default(),
-            field,
-            crew,
+            verify_targets,
+            identity,
         }
     }
 
     /// Its identity.
     #[must_use]
-    pub fn crew(&self) -> &WorkerIdentity {
-        &self.crew
+    pub fn identity(&self) -> &WorkerIdentity {
+        &self.identity
     }
 
     /// Starts a phase; nothing is in flight.
@@ -105,13 +105,13 @@ impl Worker {
         self.phase = phase;
         self.stopped = false;
         self.held = None;
-        self.plot.begin(phase);
+        self.blocks_left.begin(phase);
     }
 
     /// An earlier attempt of the same run had reached this block in this phase: all of its own
     /// blocks before it were written, and are not written (or read) again.
     pub fn go_on_from(&mut self, phase: Phase, block: u64) {
-        let part = self.region().part_of(self.crew.id);
+        let part = self.region().part_of(self.identity.id);
         let written = match phase {
             Phase::Fill => block.min(part.end),
             Phase::Work | Phase::Check => part.end,
@@ -119,13 +119,13 @@ impl Worker {
         for block in part.start..written {
             self.region().map.succeeded(block, 1);
         }
-        self.plot.skip_to(phase, block);
+        self.blocks_left.skip_to(phase, block);
     }
 
     /// Current block of a pass; exact once nothing is in flight.
     #[must_use]
     pub fn reached(&self) -> u64 {
-        self.plot.reached()
+        self.blocks_left.reached()
     }
 
     /// Starts nothing new; an analysis still reaches its verdict.
@@ -158,11 +158,12 @@ impl Worker {
     }
 
     pub(crate) fn region(&self) -> &Region {
-        &self.field.grounds[usize::from(self.crew.target)].regions[self.crew.region]
+        &self.verify_targets.layouts[usize::from(self.identity.target)].regions
+            [self.identity.region]
     }
 
     pub(crate) fn sector_bytes(&self) -> u32 {
-        self.field.grounds[usize::from(self.crew.target)].sector_bytes
+        self.verify_targets.layouts[usize::from(self.identity.target)].sector_bytes
     }
 
     fn in_flight(&self) -> usize {
@@ -171,9 +172,10 @@ impl Worker {
 
     /// The next step.
     pub fn next_step(&mut self) -> Step {
-        if self.inquest.is_none() && self.crew.role != Role::Scan {
-            if self.field.is_accused(self.crew.id) {
-                self.suspects.extend(self.field.accused(self.crew.id));
+        if self.reread.is_none() && self.identity.role != Role::Scan {
+            if self.verify_targets.is_accused(self.identity.id) {
+                self.suspects
+                    .extend(self.verify_targets.suspects(self.identity.id));
             }
             if !self.suspects.is_empty() {
                 if self.in_flight() > 0 {
@@ -182,18 +184,23 @@ impl Worker {
                 let suspects = std::mem::take(&mut self.suspects);
                 // It may be meant for blocks that are retired after the verdict.
                 self.held = None;
-                self.inquest = Inquest::begin(&self.field, &self.crew, self.plot.there(), suspects);
+                self.reread = FaultReread::begin(
+                    &self.verify_targets,
+                    &self.identity,
+                    self.blocks_left.there(),
+                    suspects,
+                );
             }
         }
-        if let Some(inquest) = &self.inquest {
+        if let Some(reread) = &self.reread {
             if self.in_flight() > 0 {
                 return Step::Full;
             }
-            let (offset_bytes, length_bytes) = inquest.next();
-            let draft = Draft::read(offset_bytes, length_bytes);
+            let (offset_bytes, length_bytes) = reread.next();
+            let draft = DraftOperation::read(offset_bytes, length_bytes);
             return self.issue(draft);
         }
-        let grows = self.phase == Phase::Work && matches!(self.crew.role, Role::Grows { .. });
+        let grows = self.phase == Phase::Work && matches!(self.identity.role, Role::Grows { .. });
         if grows && let Some(step) = self.resize() {
             return step;
         }
@@ -213,7 +220,7 @@ impl Worker {
             return Step::Finished;
         };
         // One write in flight per block, and no read of a block being written.
-        if self.crew.role != Role::Scan && self.conflicts(&draft) {
+        if self.identity.role != Role::Scan && self.conflicts(&draft) {
             self.held = Some(draft);
             return Step::Full;
         }
@@ -222,12 +229,12 @@ impl Worker {
 
     /// The file's next length, once nothing is in flight where it changes.
     fn resize(&mut self) -> Option<Step> {
-        let end = self.plot.resize(self.stopped, &mut self.dice)?;
+        let end = self.blocks_left.resize(self.stopped, &mut self.rng)?;
         self.held = None;
         if self.in_flight() > 0 {
             return Some(Step::Full);
         }
-        let Role::Grows { full_bytes } = self.crew.role else {
+        let Role::Grows { full_bytes } = self.identity.role else {
             return None;
         };
         let region = self.region();
@@ -240,9 +247,10 @@ impl Worker {
     /// The file has the requested length, or could not be given it, for the reason of this error
     /// number.
     pub fn resized(&mut self, failed: Option<i32>) {
-        let region = &self.field.grounds[usize::from(self.crew.target)].regions[self.crew.region];
-        self.plot
-            .resized(&region.map, failed.is_none(), &mut self.dice);
+        let region = &self.verify_targets.layouts[usize::from(self.identity.target)].regions
+            [self.identity.region];
+        self.blocks_left
+            .resized(&region.map, failed.is_none(), &mut self.rng);
         if let Some(number) = failed {
             let of_all = Failed {
                 kind: Kind::Sync,
@@ -263,17 +271,17 @@ impl Worker {
         }
     }
 
-    fn draft(&mut self) -> Option<Draft> {
-        let field = Arc::clone(&self.field);
-        let ground = &field.grounds[usize::from(self.crew.target)];
+    fn draft(&mut self) -> Option<DraftOperation> {
+        let verify_targets = Arc::clone(&self.verify_targets);
+        let layout = &verify_targets.layouts[usize::from(self.identity.target)];
         if self.stopped {
-            return self.plot.rewrite(ground, &self.crew);
+            return self.blocks_left.rewrite(layout, &self.identity);
         }
-        self.plot
-            .next(ground, &self.crew, self.phase, &mut self.dice)
+        self.blocks_left
+            .next(layout, &self.identity, self.phase, &mut self.rng)
     }
 
-    fn conflicts(&self, draft: &Draft) -> bool {
+    fn conflicts(&self, draft: &DraftOperation) -> bool {
         let end = draft.offset_bytes + u64::from(draft.length_bytes);
         self.slots.iter().any(|slot| {
             slot.busy
@@ -283,7 +291,7 @@ impl Worker {
         })
     }
 
-    fn issue(&mut self, draft: Draft) -> Step {
+    fn issue(&mut self, draft: DraftOperation) -> Step {
         let Some(number) = self.free.pop() else {
             return Step::Full;
         };
@@ -293,9 +301,9 @@ impl Worker {
             self.sequence += 1;
             let (region, blocks) = self.blocks(draft.offset_bytes, draft.length_bytes);
             generations.extend(blocks.map(|block| region.map.next_generation(block)));
-        } else if self.crew.role == Role::Scan {
-            let ground = &self.field.grounds[usize::from(self.crew.target)];
-            if let Some(region) = ground.region_at(draft.offset_bytes) {
+        } else if self.identity.role == Role::Scan {
+            let layout = &self.verify_targets.layouts[usize::from(self.identity.target)];
+            if let Some(region) = layout.region_at(draft.offset_bytes) {
                 let end = draft.offset_bytes + u64::from(draft.length_bytes);
                 let blocks = region.block_at(draft.offset_bytes)..=region.block_at(end - 1);
                 generations
@@ -341,16 +349,16 @@ impl Worker {
         let sector_bytes = self.sector_bytes() as usize;
         let per_block = self.region().block_bytes as usize / sector_bytes;
         let mut stamp = Stamp {
-            run: self.field.run,
-            target: self.crew.target,
+            run: self.verify_targets.run,
+            target: self.identity.target,
             origin,
             generation: 0,
             offset_bytes: slot.offset_bytes,
-            worker: self.crew.id,
+            worker: self.identity.id,
             sequence: slot.sequence,
             before: 0,
             sectors: slot.length_bytes / sector_bytes as u32,
-            written_ns: self.field.epoch_ns.saturating_add(now_ns),
+            written_ns: self.verify_targets.epoch_ns.saturating_add(now_ns),
         };
         for (number, sector) in buffer.chunks_exact_mut(sector_bytes).enumerate() {
             stamp.generation = slot.generations[number / per_block];
@@ -363,9 +371,9 @@ impl Worker {
     /// Fills the buffer of a read with data that is on no disk.
     pub fn before_read(&mut self, slot: u32, buffer: &mut [u8]) {
         self.reads += 1;
-        let word = match &self.inquest {
-            Some(inquest) => inquest.poison(),
-            None => poison(self.field.run, self.crew.id, self.reads),
+        let word = match &self.reread {
+            Some(reread) => reread.poison(),
+            None => poison(self.verify_targets.run, self.identity.id, self.reads),
         };
         self.slots[slot as usize].poison = word;
         fill_with_poison(word, buffer);
@@ -377,13 +385,13 @@ impl Worker {
         if self.slots[slot].kind != Some(Kind::Read) {
             return;
         }
-        if let Some(inquest) = &mut self.inquest {
-            inquest.take(self.slots[slot].offset_bytes, bytes);
+        if let Some(reread) = &mut self.reread {
+            reread.take(self.slots[slot].offset_bytes, bytes);
             return;
         }
-        self.counts.verified_bytes += match self.crew.role {
-            Role::Scan => self.look_at_others(slot, now_ns, bytes),
-            _ => self.look_at_own(slot, now_ns, bytes),
+        self.counts.verified_bytes += match self.identity.role {
+            Role::Scan => self.check_others(slot, now_ns, bytes),
+            _ => self.check_own(slot, now_ns, bytes),
         };
     }
 
@@ -392,15 +400,15 @@ impl Worker {
             offset_bytes,
             bytes: sector.into(),
             poison: self.slots[slot].poison,
-            seen_ns: self.field.epoch_ns.saturating_add(now_ns),
-            by_scan: self.crew.role == Role::Scan,
+            seen_ns: self.verify_targets.epoch_ns.saturating_add(now_ns),
+            by_scan: self.identity.role == Role::Scan,
         }
     }
 
-    fn look_at_own(&mut self, slot: usize, now_ns: u64, bytes: &[u8]) -> u64 {
+    fn check_own(&mut self, slot: usize, now_ns: u64, bytes: &[u8]) -> u64 {
         let start = self.slots[slot].offset_bytes;
         let sector_bytes = self.sector_bytes() as usize;
-        let (run, target) = (self.field.run, self.crew.target);
+        let (run, target) = (self.verify_targets.run, self.identity.target);
         let (region, blocks) = self.blocks(start, bytes.len() as u32);
         let mut verified = 0;
         let mut suspects = Vec::new();
@@ -432,11 +440,11 @@ impl Worker {
         verified
     }
 
-    fn look_at_others(&self, slot: usize, now_ns: u64, bytes: &[u8]) -> u64 {
+    fn check_others(&self, slot: usize, now_ns: u64, bytes: &[u8]) -> u64 {
         let start = self.slots[slot].offset_bytes;
-        let ground = &self.field.grounds[usize::from(self.crew.target)];
-        let sector_bytes = ground.sector_bytes as usize;
-        let Some(region) = ground.region_at(start) else {
+        let layout = &self.verify_targets.layouts[usize::from(self.identity.target)];
+        let sector_bytes = layout.sector_bytes as usize;
+        let Some(region) = layout.region_at(start) else {
             return 0;
         };
         let mut verified = 0;
@@ -452,15 +460,16 @@ impl Worker {
             let mut offset_bytes = region.offset_of(block);
             for sector in bytes.chunks_exact(sector_bytes) {
                 let right = read_sector(sector).is_some_and(|stamp| {
-                    stamp.run == self.field.run
-                        && stamp.target == self.crew.target
+                    stamp.run == self.verify_targets.run
+                        && stamp.target == self.identity.target
                         && stamp.offset_bytes == offset_bytes
                         && (before..=after + 1).contains(&stamp.generation)
                 });
-                let place = (self.field.run, self.crew.target, offset_bytes);
+                let place = (self.verify_targets.run, self.identity.target, offset_bytes);
                 if !right && !is_mixed(sector, place, before..=after + 1) {
                     let suspect = self.suspect(slot, offset_bytes, now_ns, sector);
-                    self.field.accuse(self.crew.target, suspect);
+                    self.verify_targets
+                        .add_suspect(self.identity.target, suspect);
                 }
                 offset_bytes += sector_bytes as u64;
             }
@@ -488,16 +497,16 @@ impl Worker {
                     false => region.map.unclear(block, *generation),
                 }
             }
-            if !whole && matches!(self.crew.role, Role::Grows { .. }) {
-                self.plot.write_failed();
+            if !whole && matches!(self.identity.role, Role::Grows { .. }) {
+                self.blocks_left.write_failed();
                 // A read waiting for an append.
                 self.held.take_if(|held| held.origin.is_none());
             }
-        } else if let Some(mut inquest) = self.inquest.take() {
+        } else if let Some(mut reread) = self.reread.take() {
             if !whole {
-                inquest.failed(offset_bytes, length_bytes);
+                reread.failed(offset_bytes, length_bytes);
             }
-            self.inquest = self.go_on_with(inquest);
+            self.reread = self.go_on_with(reread);
         }
         self.slots[slot_number as usize].generations = generations;
     }
@@ -516,15 +525,15 @@ impl Worker {
     }
 
     /// After a reread: the next one, or the verdict.
-    fn go_on_with(&mut self, mut inquest: Inquest) -> Option<Inquest> {
-        if !inquest.advance(&self.field, &self.crew) {
-            return Some(inquest);
+    fn go_on_with(&mut self, mut reread: FaultReread) -> Option<FaultReread> {
+        if !reread.advance(&self.verify_targets, &self.identity) {
+            return Some(reread);
         }
-        let (faults, left) = inquest.verdict(&self.field, &self.crew);
+        let (faults, left) = reread.verdict(&self.verify_targets, &self.identity);
         if faults.iter().any(|fault| fault.class.lasts()) {
-            self.plot.keep();
+            self.blocks_left.keep();
         }
-        self.field.found(faults.len());
+        self.verify_targets.found(faults.len());
         self.faults.extend(faults);
         // Suspects too far away are judged next.
         self.suspects.extend(left);

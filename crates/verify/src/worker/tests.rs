@@ -1,7 +1,7 @@
 //! The end of a file that is cut and grows again, one operation at a time.
 
 use super::*;
-use crate::layout::{Crews, Plan};
+use crate::layout::{Plan, WorkerSet};
 use stripewise_results::faults::Class;
 
 /// The last sixteenth of it is cut and grows again.
@@ -31,18 +31,18 @@ impl End {
             grows: true,
             ..Plan::of_pages(1, 4, 60)
         };
-        let mut crews = Crews::new(seed);
-        let ground = crews.ground(0, FILE_BYTES as u64, SECTOR as u32, &plan);
-        let field = VerifyTargets::new(
+        let mut worker_set = WorkerSet::new(seed);
+        let layout = worker_set.layout(0, FILE_BYTES as u64, SECTOR as u32, &plan);
+        let verify_targets = VerifyTargets::new(
             7,
-            vec![ground.expect("room")],
+            vec![layout.expect("room")],
             1_000,
-            crews.all.len() as u16,
+            worker_set.all.len() as u16,
         );
-        let mut all = crews.all.into_iter();
-        let crew = all.find(|crew| matches!(crew.role, Role::Grows { .. }));
+        let mut all = worker_set.all.into_iter();
+        let identity = all.find(|identity| matches!(identity.role, Role::Grows { .. }));
         let mut end = End {
-            worker: Worker::new(Arc::new(field), crew.expect("one that grows")),
+            worker: Worker::new(Arc::new(verify_targets), identity.expect("one that grows")),
             file: vec![0; FILE_BYTES],
             in_flight: Vec::new(),
             length: FILE_BYTES,
@@ -117,7 +117,7 @@ impl End {
 
     /// A cut waits for what is in flight.
     fn awaits_a_cut(&self) -> bool {
-        self.worker.plot.cuts_to().is_some() && self.worker.in_flight() > 0
+        self.worker.blocks_left.cuts_to().is_some() && self.worker.in_flight() > 0
     }
 
     /// Sectors of the part that grows which hold nothing but zeros.

@@ -3,7 +3,9 @@
 use crate::model::{Disks, Driver, RUN, Wrong, verify_targets};
 use std::sync::Arc;
 use stripewise_units::Kind;
-use stripewise_verify::{Class, Crews, Load, Operation, Phase, Plan, Role, VerifyTargets, Worker};
+use stripewise_verify::{
+    Class, Load, Operation, Phase, Plan, Role, VerifyTargets, Worker, WorkerSet,
+};
 
 #[test]
 fn a_disk_without_faults_raises_no_alarm() {
@@ -119,19 +121,19 @@ fn loads_of_every_kind_raise_no_alarm() {
         scan: true,
         grows: false,
     };
-    let mut crews = Crews::new(3);
-    let grounds = (0..2)
-        .map(|target| crews.ground(target, 192 << 10, 512, &plan))
+    let mut worker_set = WorkerSet::new(3);
+    let layouts = (0..2)
+        .map(|target| worker_set.layout(target, 192 << 10, 512, &plan))
         .collect::<Result<Vec<_>, _>>();
-    let workers = crews.all.len() as u16;
+    let workers = worker_set.all.len() as u16;
     let field = Arc::new(VerifyTargets::new(
         RUN,
-        grounds.expect("room"),
+        layouts.expect("room"),
         1_000,
         workers,
     ));
-    let worker = |crew| Worker::new(Arc::clone(&field), crew);
-    let workers = crews.all.into_iter().map(worker).collect();
+    let worker = |identity| Worker::new(Arc::clone(&field), identity);
+    let workers = worker_set.all.into_iter().map(worker).collect();
     let mut driver = Driver::new(workers, Disks::new(192 << 10, 5));
     driver.phase(Phase::Fill, u64::MAX, &mut |_, _, _| None);
     driver.fail_per_thousand = 10;
@@ -159,14 +161,14 @@ fn growing(seed: u64) -> Driver {
         grows: true,
         ..Plan::of_pages(2, 4, 60)
     };
-    let mut crews = Crews::new(seed);
+    let mut worker_set = WorkerSet::new(seed);
     let size_bytes = GROWING_BYTES;
-    let grounds = (0..2).map(|target| crews.ground(target, size_bytes, 512, &plan));
-    let grounds = grounds.collect::<Result<Vec<_>, _>>().expect("room");
-    let workers = crews.all.len() as u16;
-    let field = Arc::new(VerifyTargets::new(RUN, grounds, 1_000, workers));
-    let worker = |crew| Worker::new(Arc::clone(&field), crew);
-    let workers = crews.all.into_iter().map(worker).collect();
+    let layouts = (0..2).map(|target| worker_set.layout(target, size_bytes, 512, &plan));
+    let layouts = layouts.collect::<Result<Vec<_>, _>>().expect("room");
+    let workers = worker_set.all.len() as u16;
+    let field = Arc::new(VerifyTargets::new(RUN, layouts, 1_000, workers));
+    let worker = |identity| Worker::new(Arc::clone(&field), identity);
+    let workers = worker_set.all.into_iter().map(worker).collect();
     let mut driver = Driver::new(workers, Disks::new(size_bytes as usize, seed));
     driver.phase(Phase::Fill, u64::MAX, &mut |_, _, _| None);
     driver

@@ -5,9 +5,9 @@
 //! `cargo xtask nightly` runs.
 
 use stripewise_verify::cut::{CutWorker, Durability, Prefix};
-use stripewise_verify::power_cut_check::{Aftermath, Circumstances};
-use stripewise_verify::witness::{Covered, News, Record};
-use stripewise_verify::{Class, Dice};
+use stripewise_verify::power_cut_check::{Circumstances, PostCutState};
+use stripewise_verify::witness::{Covered, Record, WitnessEvent};
+use stripewise_verify::{Class, SeededRng};
 
 const RUN: u64 = 0xc0_ffee;
 const SECTOR: usize = 512;
@@ -37,13 +37,13 @@ fn worker() -> CutWorker {
 enum Flush {
     Honest,
     /// Reports it as done, and does nothing.
-    Lies,
+    SectorState,
 }
 
 /// A disk with a cache, and the witness's input.
 struct Model {
     worker: CutWorker,
-    dice: Dice,
+    rng: SeededRng,
     flush: Flush,
     /// By sector: the write that is on the medium for certain.
     durable: Vec<u64>,
@@ -60,7 +60,7 @@ impl Model {
     fn new(seed: u64, flush: Flush) -> Model {
         Model {
             worker: worker(),
-            dice: Dice::new(seed),
+            rng: SeededRng::new(seed),
             flush,
             durable: vec![0; SECTORS],
             cached: vec![Vec::new(); SECTORS],
@@ -86,7 +86,7 @@ impl Model {
     }
 
     fn step(&mut self) {
-        match self.dice.below(5) {
+        match self.rng.below(5) {
             0 | 1 if self.in_flight.len() < OUTSTANDING && !self.conflicts(self.issued + 1) => {
                 self.issued += 1;
                 self.in_flight.push(self.issued);
@@ -95,12 +95,12 @@ impl Model {
                 }
             }
             2 | 3 if !self.in_flight.is_empty() => {
-                let at = self.dice.below(self.in_flight.len() as u64) as usize;
+                let at = self.rng.below(self.in_flight.len() as u64) as usize;
                 let sequence = self.in_flight.swap_remove(at);
                 self.done.push(sequence);
                 self.prefix.completed(sequence);
             }
-            4 if self.dice.below(4) == 0 => self.flush(),
+            4 if self.rng.below(4) == 0 => self.flush(),
             _ => {}
         }
     }
@@ -108,7 +108,7 @@ impl Model {
     /// A flush that completes: it covers what had completed when it was issued, which is
     /// now.
     fn flush(&mut self) {
-        let promised = self.prefix.all_to();
+        let promised = self.prefix.contiguous_to();
         if self.flush == Flush::Honest {
             for sequence in std::mem::take(&mut self.done) {
                 for sector in self.sectors(sequence) {
@@ -120,7 +120,7 @@ impl Model {
             run: RUN as u16,
             target: self.worker.target,
             worker: self.worker.worker,
-            news: News::Durable(self.worker.durability),
+            news: WitnessEvent::Durable(self.worker.durability),
             sequence: promised,
         };
         self.covered.take(RUN, &record.bytes());
@@ -133,7 +133,7 @@ impl Model {
                 let durable = self.durable[sector];
                 let mut may = vec![durable];
                 may.extend(self.cached[sector].iter().filter(|later| **later > durable));
-                may[self.dice.below(may.len() as u64) as usize]
+                may[self.rng.below(may.len() as u64) as usize]
             })
             .collect()
     }
@@ -165,10 +165,10 @@ fn crashes(count: u64, flush: Flush) {
         }
         let covered = model.covered.sequence(0, 3);
         let left = model.crash();
-        let mut aftermath = Aftermath::new(RUN, worker(), covered);
-        aftermath.take(0, &model.image(&left));
+        let mut state = PostCutState::new(RUN, worker(), covered);
+        state.take(0, &model.image(&left));
         let covered = covered.unwrap_or(0);
-        let (survival, faults) = aftermath.judge(&CIRCUMSTANCES);
+        let (survival, faults) = state.judge(&CIRCUMSTANCES);
         // By the model's own account: what was promised and is older than promised.
         let mut promised = vec![0; SECTORS];
         for sequence in 1..=covered {
@@ -193,7 +193,7 @@ fn crashes(count: u64, flush: Flush) {
         assert_eq!(survival.covered_writes, covered);
         lost += u64::from(found > 0);
     }
-    if flush == Flush::Lies {
+    if flush == Flush::SectorState {
         assert!(lost > count / 2, "{lost} of {count} lies were seen");
     }
 }
@@ -205,7 +205,7 @@ fn no_crash_of_an_honest_disk_raises_an_alarm() {
 
 #[test]
 fn what_a_lying_flush_loses_is_found() {
-    crashes(1_000, Flush::Lies);
+    crashes(1_000, Flush::SectorState);
 }
 
 #[test]
@@ -232,9 +232,9 @@ fn whole_disk() -> (Model, Vec<u8>) {
 
 /// Writes lost, and each fault's class and what was found.
 fn judged(bytes: &[u8], known: &Circumstances) -> (u64, Vec<(Class, String)>) {
-    let mut aftermath = Aftermath::new(RUN, worker(), Some(COVERED));
-    aftermath.take(0, bytes);
-    let (survival, faults) = aftermath.judge(known);
+    let mut state = PostCutState::new(RUN, worker(), Some(COVERED));
+    state.take(0, bytes);
+    let (survival, faults) = state.judge(known);
     let faults = faults.into_iter();
     let named = faults.map(|fault| (fault.class, fault.found.what));
     (survival.lost_writes, named.collect())
@@ -290,10 +290,10 @@ fn a_blank_disk_has_lost_everything_that_was_promised() {
     let (lost, faults) = judged(&blank, &CIRCUMSTANCES);
     assert!(lost > 1 && !faults.is_empty());
     // Where not even the first pass was flushed, nothing was.
-    let mut aftermath = Aftermath::new(RUN, worker(), None);
-    aftermath.take(0, &blank);
-    assert_eq!(aftermath.judge(&CIRCUMSTANCES).1, []);
-    assert!(aftermath.is_empty());
+    let mut state = PostCutState::new(RUN, worker(), None);
+    state.take(0, &blank);
+    assert_eq!(state.judge(&CIRCUMSTANCES).1, []);
+    assert!(state.is_empty());
 }
 
 /// With several writes in flight the highest that has completed says nothing of the others.
@@ -303,11 +303,11 @@ fn a_flush_covers_only_what_has_no_gap_before_it() {
     for sequence in [2, 3, 5] {
         prefix.completed(sequence);
     }
-    assert_eq!(prefix.all_to(), 0);
+    assert_eq!(prefix.contiguous_to(), 0);
     prefix.completed(1);
-    assert_eq!(prefix.all_to(), 3);
+    assert_eq!(prefix.contiguous_to(), 3);
     prefix.completed(4);
-    assert_eq!(prefix.all_to(), 5);
+    assert_eq!(prefix.contiguous_to(), 5);
 }
 
 /// The map dies with the power: places follow from the numbers alone.

@@ -6,7 +6,7 @@
 use crate::model::{Disks, Driver, SECTOR, Wrong, verify_targets};
 use std::ops::Range;
 use stripewise_units::Kind;
-use stripewise_verify::{Class, Dice, Fault, Operation, Phase};
+use stripewise_verify::{Class, Fault, Operation, Phase, SeededRng};
 
 const BLOCK: u32 = 2048;
 const BLOCKS: u64 = 16;
@@ -25,7 +25,7 @@ enum Sort {
     TornBack,
     ShortWrite,
     Flipped,
-    Shifted,
+    ShiftedOffsets,
     Zeroed,
     Dropped,
     Foreign,
@@ -45,7 +45,7 @@ const ALL: [Sort; 17] = [
     Sort::TornBack,
     Sort::ShortWrite,
     Sort::Flipped,
-    Sort::Shifted,
+    Sort::ShiftedOffsets,
     Sort::Zeroed,
     Sort::Dropped,
     Sort::Foreign,
@@ -70,7 +70,7 @@ impl Sort {
             Sort::MisdirectedWrite => Class::MisdirectedWrite,
             Sort::WrongDisk => Class::WrongDisk,
             Sort::TornFront | Sort::TornBack | Sort::ShortWrite => Class::Torn,
-            Sort::Flipped | Sort::Shifted | Sort::Zeroed => Class::Damaged,
+            Sort::Flipped | Sort::ShiftedOffsets | Sort::Zeroed => Class::Damaged,
             Sort::Dropped => Class::Dropped,
             Sort::Foreign => Class::Foreign,
             Sort::Late => Class::LateWrite,
@@ -89,39 +89,39 @@ impl Sort {
         operation: &Operation,
         disk: usize,
         disks: &Disks,
-        dice: &mut Dice,
+        rng: &mut SeededRng,
     ) -> Option<Wrong> {
         let sectors = operation.length_bytes as usize / SECTOR;
         let is_read = operation.kind == Kind::Read;
         if is_read != self.of_reads() {
             return None;
         }
-        let sector = dice.below(sectors as u64) as usize;
+        let sector = rng.below(sectors as u64) as usize;
         let part = || (sectors > 1).then_some(());
         Some(match self {
             Sort::Lost => Wrong::Lost,
-            Sort::MisdirectedWrite => Wrong::WrittenAt(elsewhere(operation, dice)?),
+            Sort::MisdirectedWrite => Wrong::WrittenAt(other_place(operation, rng)?),
             Sort::WrongDisk => Wrong::WrittenToOther,
             Sort::TornFront | Sort::ShortWrite => {
                 part()?;
-                Wrong::Only(0..1 + dice.below(sectors as u64 - 1) as usize)
+                Wrong::Only(0..1 + rng.below(sectors as u64 - 1) as usize)
             }
             Sort::TornBack => {
                 part()?;
-                Wrong::Only(1 + dice.below(sectors as u64 - 1) as usize..sectors)
+                Wrong::Only(1 + rng.below(sectors as u64 - 1) as usize..sectors)
             }
             Sort::Flipped => Wrong::Flipped {
                 sector,
                 // An odd number: an even one may flip the same bit back.
-                bits: 1 + 2 * dice.below(20) as usize,
+                bits: 1 + 2 * rng.below(20) as usize,
             },
-            Sort::Shifted => Wrong::Shifted {
+            Sort::ShiftedOffsets => Wrong::ShiftedOffsets {
                 sector,
-                by: 1 + dice.below(SECTOR as u64 - 1) as usize,
+                by: 1 + rng.below(SECTOR as u64 - 1) as usize,
             },
             Sort::Zeroed => {
-                let from = dice.below(SECTOR as u64 - 80) as usize;
-                let bytes = 16 + dice.below((SECTOR - 64 - from) as u64) as usize;
+                let from = rng.below(SECTOR as u64 - 80) as usize;
+                let bytes = 16 + rng.below((SECTOR - 64 - from) as u64) as usize;
                 Wrong::Zeroed {
                     sector,
                     bytes: from..(from + bytes).min(SECTOR),
@@ -146,7 +146,7 @@ impl Sort {
                     .all(|sector| sector.starts_with(b"STRIPEW"));
                 stamped.then_some(Wrong::Stale)?
             }
-            Sort::MisdirectedRead => Wrong::ReadFrom(elsewhere(operation, dice)?),
+            Sort::MisdirectedRead => Wrong::ReadFrom(other_place(operation, rng)?),
             Sort::FlippedOnRead => Wrong::FlippedOnRead { sector },
             Sort::ShortRead => Wrong::ShortRead(sector),
         })
@@ -155,11 +155,11 @@ impl Sort {
 
 /// Another place on the disk where an operation of this length fits, without touching its
 /// own.
-fn elsewhere(operation: &Operation, dice: &mut Dice) -> Option<u64> {
+fn other_place(operation: &Operation, rng: &mut SeededRng) -> Option<u64> {
     let length = u64::from(operation.length_bytes);
     let places = (DISK_BYTES as u64 - length) / SECTOR as u64 + 1;
     (0..64)
-        .map(|_| dice.below(places) * SECTOR as u64)
+        .map(|_| rng.below(places) * SECTOR as u64)
         .find(|at| at.abs_diff(operation.offset_bytes) >= length)
 }
 
@@ -177,13 +177,13 @@ struct Trial {
 /// Runs until a fault of this sort has struck, and to the end.
 fn trial(sort: Sort, seed: u64) -> Option<Trial> {
     let (_, workers) = verify_targets(BLOCKS, BLOCK, LOG_SECTORS);
-    let mut dice = Dice::new(seed ^ 0xfa_017);
+    let mut rng = SeededRng::new(seed ^ 0xfa_017);
     let mut driver = Driver::new(workers, Disks::new(DISK_BYTES, seed));
     driver.phase(Phase::Fill, u64::MAX, &mut |_, _, _| None);
     // Some work before: generations differ, the log has gone on.
-    driver.phase(Phase::Work, 60 + dice.below(200), &mut |_, _, _| None);
+    driver.phase(Phase::Work, 60 + rng.below(200), &mut |_, _, _| None);
     let mut struck = None;
-    let mut patience = dice.below(30);
+    let mut patience = rng.below(30);
     let mut strike = |operation: &Operation, disk: usize, disks: &mut Disks| {
         if struck.is_some() {
             return None;
@@ -192,7 +192,7 @@ fn trial(sort: Sort, seed: u64) -> Option<Trial> {
             patience -= 1;
             return None;
         }
-        let wrong = sort.wrong(operation, disk, disks, &mut dice)?;
+        let wrong = sort.wrong(operation, disk, disks, &mut rng)?;
         let end = operation.offset_bytes + u64::from(operation.length_bytes);
         let writes = disks.writes.len();
         struck = Some((disk, operation.offset_bytes..end, wrong.clone(), writes));

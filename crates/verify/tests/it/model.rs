@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use stripewise_units::Kind;
 use stripewise_verify::{
-    Dice, Fault, Ledger, Operation, Phase, Region, Role, Step, TargetLayout, VerifyTargets, Worker,
-    WorkerIdentity,
+    Fault, Ledger, Operation, Phase, Region, Role, SeededRng, Step, TargetLayout, VerifyTargets,
+    Worker, WorkerIdentity,
 };
 
 pub const SECTOR: usize = 512;
@@ -27,7 +27,7 @@ pub enum Wrong {
     /// Written, then this many bits of one of its sectors flip.
     Flipped { sector: usize, bits: usize },
     /// Written, then a sector's bytes move.
-    Shifted { sector: usize, by: usize },
+    ShiftedOffsets { sector: usize, by: usize },
     /// Written, then a part of a sector is zeros.
     Zeroed { sector: usize, bytes: Range<usize> },
     /// Zeros are written.
@@ -53,7 +53,7 @@ pub struct Disks {
     pub bytes: [Vec<u8>; 2],
     /// What was there before the last write of each byte.
     pub before: [Vec<u8>; 2],
-    pub dice: Dice,
+    pub rng: SeededRng,
     late: Vec<(usize, u64, Vec<u8>)>,
     /// Where copies differ, and whose turn it is.
     copies: Option<(usize, Range<u64>, u64)>,
@@ -77,7 +77,7 @@ impl Disks {
         Disks {
             bytes: [vec![0xee; bytes], vec![0xee; bytes]],
             before: [vec![0; bytes], vec![0; bytes]],
-            dice: Dice::new(seed),
+            rng: SeededRng::new(seed),
             late: Vec::new(),
             copies: None,
             writes: Vec::new(),
@@ -128,7 +128,7 @@ impl Disks {
                 }
             }
             Some(Wrong::Lost) => {}
-            Some(Wrong::WrittenAt(elsewhere)) => self.put(disk, *elsewhere as usize, data),
+            Some(Wrong::WrittenAt(other_place)) => self.put(disk, *other_place as usize, data),
             Some(Wrong::WrittenToOther) => self.put(1 - disk, at, data),
             Some(Wrong::Only(sectors)) => {
                 let part = sectors.start * SECTOR..sectors.end * SECTOR;
@@ -136,17 +136,17 @@ impl Disks {
             }
             Some(Wrong::Dropped) => self.put(disk, at, &vec![0; data.len()]),
             Some(Wrong::Foreign) => {
-                let noise: Vec<u8> = (0..data.len()).map(|_| self.dice.word() as u8).collect();
+                let noise: Vec<u8> = (0..data.len()).map(|_| self.rng.word() as u8).collect();
                 self.put(disk, at, &noise);
             }
             Some(Wrong::Flipped { sector, bits }) => {
                 self.put(disk, at, data);
                 for _ in 0..*bits {
-                    let bit = self.dice.below(SECTOR as u64 * 8) as usize;
+                    let bit = self.rng.below(SECTOR as u64 * 8) as usize;
                     self.bytes[disk][at + sector * SECTOR + bit / 8] ^= 1 << (bit % 8);
                 }
             }
-            Some(Wrong::Shifted { sector, by }) => {
+            Some(Wrong::ShiftedOffsets { sector, by }) => {
                 self.put(disk, at, data);
                 let start = at + sector * SECTOR;
                 self.bytes[disk][start..start + SECTOR].rotate_right(*by);
@@ -174,8 +174,8 @@ impl Disks {
         let length = buffer.len();
         buffer.copy_from_slice(&match wrong {
             Some(Wrong::Stale) => self.before[disk][at..at + length].to_vec(),
-            Some(Wrong::ReadFrom(elsewhere)) => {
-                let from = *elsewhere as usize;
+            Some(Wrong::ReadFrom(other_place)) => {
+                let from = *other_place as usize;
                 self.bytes[disk][from..from + length].to_vec()
             }
             Some(Wrong::ShortRead(sectors)) => {
@@ -186,7 +186,7 @@ impl Disks {
             }
             Some(Wrong::FlippedOnRead { sector }) => {
                 let mut flipped = self.bytes[disk][at..at + length].to_vec();
-                flipped[sector * SECTOR + self.dice.below(SECTOR as u64) as usize] ^= 4;
+                flipped[sector * SECTOR + self.rng.below(SECTOR as u64) as usize] ^= 4;
                 flipped
             }
             _ => self.bytes[disk][at..at + length].to_vec(),
@@ -215,7 +215,7 @@ pub fn verify_targets(
     log_sectors: u64,
 ) -> (Arc<VerifyTargets>, Vec<Worker>) {
     let data_bytes = blocks * u64::from(block_bytes);
-    let ground = |pages: u16, log: u16| {
+    let layout = |pages: u16, log: u16| {
         let mut regions = vec![Region::new(0, block_bytes, blocks, &[pages])];
         if log_sectors > 0 {
             regions.push(Region::new(data_bytes, SECTOR as u32, log_sectors, &[log]));
@@ -225,13 +225,13 @@ pub fn verify_targets(
             regions,
         }
     };
-    let grounds = vec![ground(0, 1), ground(2, 3)];
-    let field = Arc::new(VerifyTargets::new(RUN, grounds, 1_000_000, 6));
+    let layouts = vec![layout(0, 1), layout(2, 3)];
+    let field = Arc::new(VerifyTargets::new(RUN, layouts, 1_000_000, 6));
     let pages = Role::Pages {
         read_percent: 40,
         gathers: false,
     };
-    let crew = |id, target, region, role| WorkerIdentity {
+    let identity = |id, target, region, role| WorkerIdentity {
         id,
         target,
         region,
@@ -240,13 +240,13 @@ pub fn verify_targets(
         slot_bytes: 4 * block_bytes,
         seed: 7,
     };
-    let mut crews = vec![crew(0, 0, 0, pages), crew(2, 1, 0, pages)];
+    let mut worker_set = vec![identity(0, 0, 0, pages), identity(2, 1, 0, pages)];
     if log_sectors > 0 {
-        crews.extend([crew(1, 0, 1, Role::Log), crew(3, 1, 1, Role::Log)]);
+        worker_set.extend([identity(1, 0, 1, Role::Log), identity(3, 1, 1, Role::Log)]);
     }
-    crews.extend([crew(4, 0, 0, Role::Scan), crew(5, 1, 0, Role::Scan)]);
-    let worker = |crew| Worker::new(Arc::clone(&field), crew);
-    let workers = crews.into_iter().map(worker).collect();
+    worker_set.extend([identity(4, 0, 0, Role::Scan), identity(5, 1, 0, Role::Scan)]);
+    let worker = |identity| Worker::new(Arc::clone(&field), identity);
+    let workers = worker_set.into_iter().map(worker).collect();
     (field, workers)
 }
 
@@ -309,7 +309,7 @@ impl Driver {
             let mut finished = 0;
             for index in 0..self.workers.len() {
                 // A few at a time, so that workers and completions mix.
-                for _ in 0..=self.disks.dice.below(3) {
+                for _ in 0..=self.disks.rng.below(3) {
                     match self.workers[index].next_step() {
                         Step::Operation(operation) => {
                             self.issue(index, operation);
@@ -317,7 +317,7 @@ impl Driver {
                         }
                         Step::Resize(bytes) => {
                             let worker = &mut self.workers[index];
-                            let disk = usize::from(worker.crew().target);
+                            let disk = usize::from(worker.identity().target);
                             self.disks.resize(disk, bytes as usize);
                             worker.resized(None);
                         }
@@ -352,11 +352,11 @@ impl Driver {
     }
 
     fn complete_some(&mut self, strike: Strike<'_>) {
-        for _ in 0..=self.disks.dice.below(4) {
+        for _ in 0..=self.disks.rng.below(4) {
             if self.in_flight.is_empty() {
                 return;
             }
-            let at = self.disks.dice.below(self.in_flight.len() as u64) as usize;
+            let at = self.disks.rng.below(self.in_flight.len() as u64) as usize;
             let Some(InFlight {
                 worker,
                 operation,
@@ -366,13 +366,13 @@ impl Driver {
             else {
                 return;
             };
-            self.now_ns += self.service_ns + self.disks.dice.below(2 * self.service_ns);
-            let disk = usize::from(self.workers[worker].crew().target);
+            self.now_ns += self.service_ns + self.disks.rng.below(2 * self.service_ns);
+            let disk = usize::from(self.workers[worker].identity().target);
             self.turn += 1;
             self.disks.now = (worker, issued);
             let wrong = strike(&operation, disk, &mut self.disks);
             let place = operation.offset_bytes;
-            let result = if self.disks.dice.below(1000) < self.fail_per_thousand {
+            let result = if self.disks.rng.below(1000) < self.fail_per_thousand {
                 self.fail(&operation, disk, &buffer)
             } else if operation.kind == Kind::Write {
                 self.disks.write(disk, place, &buffer, wrong.as_ref())
@@ -398,7 +398,7 @@ impl Driver {
     fn mix(&mut self, disk: usize, place: u64, buffer: &mut [u8]) {
         for write in &self.in_flight {
             let operation = &write.operation;
-            let of_here = usize::from(self.workers[write.worker].crew().target) == disk;
+            let of_here = usize::from(self.workers[write.worker].identity().target) == disk;
             if operation.kind != Kind::Write || !of_here {
                 continue;
             }
@@ -408,7 +408,7 @@ impl Driver {
             if from >= to {
                 continue;
             }
-            let words = self.disks.dice.below((to - from) / 8 + 1);
+            let words = self.disks.rng.below((to - from) / 8 + 1);
             let (at, source) = (from - place, from - operation.offset_bytes);
             for byte in 0..(words * 8) as usize {
                 buffer[at as usize + byte] = write.buffer[source as usize + byte];
@@ -421,13 +421,13 @@ impl Driver {
     fn fail(&mut self, operation: &Operation, disk: usize, buffer: &[u8]) -> i32 {
         let sectors = self
             .disks
-            .dice
+            .rng
             .below(buffer.len() as u64 / SECTOR as u64 + 1) as usize;
         let part = &buffer[..sectors * SECTOR];
         if operation.kind == Kind::Write {
             self.disks.write(disk, operation.offset_bytes, part, None);
         }
-        match self.disks.dice.below(2) {
+        match self.disks.rng.below(2) {
             0 if operation.kind == Kind::Write && part.len() < buffer.len() => part.len() as i32,
             _ => -EIO,
         }

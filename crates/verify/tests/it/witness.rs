@@ -3,7 +3,7 @@
 use crate::anything;
 use proptest::prelude::*;
 use stripewise_verify::cut::Durability;
-use stripewise_verify::witness::{News, Record, head};
+use stripewise_verify::witness::{Record, WitnessEvent, head};
 
 const RUN: u64 = 0x1234_5678_90ab_cdef;
 
@@ -12,7 +12,7 @@ fn record(worker: u16, sequence: u64) -> Vec<u8> {
         run: RUN as u16,
         target: 0,
         worker,
-        news: News::Durable(Durability::Flush),
+        news: WitnessEvent::Durable(Durability::Flush),
         sequence,
     };
     record.bytes().to_vec()

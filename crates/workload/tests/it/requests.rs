@@ -346,8 +346,8 @@ fn what_belongs_to_another_pattern_is_refused() {
         let mut value = value.clone();
         value["jobs"][0]["workload"][key] = serde_json::from_str(given).expect("JSON");
         let error = Request::from_json(&value.to_string()).expect_err(key);
-        let said = format!("job `reads`: `{key}` does not belong to the pattern `random`");
-        assert_eq!(error.to_string(), said);
+        let expected_text = format!("job `reads`: `{key}` does not belong to the pattern `random`");
+        assert_eq!(error.to_string(), expected_text);
     }
     value["operations_max_per_thread"] = 0.into();
     let error = Request::from_json(&value.to_string()).expect_err("nothing to do");

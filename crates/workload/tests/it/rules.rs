@@ -433,7 +433,7 @@ fn think_times_are_read_printed_and_checked() {
         iops: 5.0,
         arrivals: Arrivals::Fixed,
     });
-    for (workload, said) in [
+    for (workload, expected_text) in [
         (
             Workload {
                 rate,
@@ -475,7 +475,7 @@ fn think_times_are_read_printed_and_checked() {
         ),
     ] {
         let error = check(&workload).unwrap_err();
-        assert!(error.to_string().contains(said), "{error}");
+        assert!(error.to_string().contains(expected_text), "{error}");
         assert!(!error.hint().is_empty());
     }
 }

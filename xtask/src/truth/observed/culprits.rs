@@ -51,7 +51,7 @@ fn is_other(cause: &Cause) -> bool {
 
 fn names(culprit: Culprit, cause: &Cause) -> bool {
     match culprit {
-        Culprit::Nobody => *cause == Cause::NotSlow,
+        Culprit::Absent => *cause == Cause::NotSlow,
         Culprit::Device | Culprit::Spikes => is_device(cause),
         Culprit::OwnSaturation => *cause == Cause::OwnSaturation,
         Culprit::VolumeCap => matches!(cause, Cause::VolumeCap { .. }),
@@ -105,8 +105,8 @@ pub fn culprits(seed: u64, size: Size, table: &mut Table) -> Result<()> {
         let claim = format!("(i) {culprit:?}: another named, %");
         table.state(&claim, found.wrong_percent, 1, Bound::AtMost(2.0));
     }
-    type Is = fn(&Cause) -> bool;
-    let pairs: [(Culprit, Is); 2] = [
+    type CauseTest = fn(&Cause) -> bool;
+    let pairs: [(Culprit, CauseTest); 2] = [
         (Culprit::DeviceAndOther, is_other),
         (Culprit::DeviceAndProcessor, |cause| {
             *cause == Cause::Processor

@@ -300,40 +300,65 @@ fn percent(all: &[Closedness], holds: impl Fn(&Closedness) -> bool) -> f64 {
 pub fn study(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     let is_serial = |one: &Closedness| one.structure == Structure::OneAtATimeCauseUnknown;
     let closed = closednesses(seed, 110, &closed_loads(), size.observed)?;
-    let said = percent(&closed, |one| one.structure.is_closed());
+    let outcomes = percent(&closed, |one| one.structure.is_closed());
     table.state(
         "(h) closed: called closed, %",
-        said,
+        outcomes,
         1,
         Bound::AtLeast(95.0),
     );
-    let said = percent(&closed, |one| one.structure.is_open());
-    table.state("(h) closed: called open, %", said, 1, Bound::AtMost(2.0));
+    let outcomes = percent(&closed, |one| one.structure.is_open());
+    table.state(
+        "(h) closed: called open, %",
+        outcomes,
+        1,
+        Bound::AtMost(2.0),
+    );
     let open = closednesses(seed, 111, &open_loads(), size.observed)?;
-    let said = percent(&open, |one| one.structure.is_open());
-    table.state("(h) open: called open, %", said, 1, Bound::None);
-    let said = percent(&open, |one| one.structure.is_closed());
-    table.state("(h) open: called closed, %", said, 1, Bound::AtMost(2.0));
+    let outcomes = percent(&open, |one| one.structure.is_open());
+    table.state("(h) open: called open, %", outcomes, 1, Bound::None);
+    let outcomes = percent(&open, |one| one.structure.is_closed());
+    table.state(
+        "(h) open: called closed, %",
+        outcomes,
+        1,
+        Bound::AtMost(2.0),
+    );
     let timers = closednesses(seed, 112, &TIMERS, size.observed)?;
-    let said = percent(&timers, |one| one.structure.is_open());
-    table.state("(h) timers: called open, %", said, 1, Bound::AtLeast(95.0));
-    let said = percent(&timers, |one| one.structure.is_closed());
-    table.state("(h) timers: called closed, %", said, 1, Bound::AtMost(2.0));
-    let said = percent(&timers, is_serial);
+    let outcomes = percent(&timers, |one| one.structure.is_open());
+    table.state(
+        "(h) timers: called open, %",
+        outcomes,
+        1,
+        Bound::AtLeast(95.0),
+    );
+    let outcomes = percent(&timers, |one| one.structure.is_closed());
+    table.state(
+        "(h) timers: called closed, %",
+        outcomes,
+        1,
+        Bound::AtMost(2.0),
+    );
+    let outcomes = percent(&timers, is_serial);
     table.state(
         "(h) timers: one at a time, cause unknown, %",
-        said,
+        outcomes,
         1,
         Bound::None,
     );
     // Whatever the verdict, it must not be that latency matters.
     let idle = closednesses(seed, 113, &IDLE, size.observed)?;
-    let said = percent(&idle, Closedness::is_insensitive);
-    table.state("(h) thinking 20 ms: insensitive, %", said, 1, Bound::None);
-    let said = percent(&idle, |one| one.elasticity > 0.2);
+    let outcomes = percent(&idle, Closedness::is_insensitive);
+    table.state(
+        "(h) thinking 20 ms: insensitive, %",
+        outcomes,
+        1,
+        Bound::None,
+    );
+    let outcomes = percent(&idle, |one| one.elasticity > 0.2);
     table.state(
         "(h) thinking 20 ms: E above 0.2, %",
-        said,
+        outcomes,
         1,
         Bound::AtMost(2.0),
     );

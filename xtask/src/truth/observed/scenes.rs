@@ -17,7 +17,7 @@ pub const FLUSHER: TaskId = TaskId::from_index(3);
 /// Who slows the load down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Culprit {
-    Nobody,
+    Absent,
     Device,
     /// Three per cent of the operations.
     Spikes,
@@ -35,7 +35,7 @@ pub enum Culprit {
 impl Culprit {
     /// Those with one cause, for which a verdict is right or wrong.
     pub const SINGLE: [Culprit; 10] = [
-        Culprit::Nobody,
+        Culprit::Absent,
         Culprit::Device,
         Culprit::Spikes,
         Culprit::OwnSaturation,
@@ -75,13 +75,13 @@ pub struct Capture {
     pub pressure: f64,
 }
 
-struct Maker {
+struct SceneBuilder {
     random: Random,
     base: f64,
     demands: Vec<Demand>,
 }
 
-impl Maker {
+impl SceneBuilder {
     /// Gamma of shape 3.
     fn service(&mut self, mean: f64) -> f64 {
         (0..3)
@@ -211,7 +211,7 @@ pub fn capture(culprit: Culprit, is_busy: bool, seed: u64) -> Capture {
     let base = between(&mut random, 1e-3, 3e-3);
     let full = SERVERS as f64 / base;
     let rate = full * between(&mut random, 0.15, 0.35);
-    let mut maker = Maker {
+    let mut maker = SceneBuilder {
         random,
         base,
         demands: Vec::new(),
@@ -263,7 +263,7 @@ pub fn capture(culprit: Culprit, is_busy: bool, seed: u64) -> Capture {
 }
 
 /// The culprit's effect on the own load's operations.
-fn slow_down(maker: &mut Maker, culprit: Culprit, rate: f64, full: f64) {
+fn slow_down(maker: &mut SceneBuilder, culprit: Culprit, rate: f64, full: f64) {
     let headroom = 0.8 * full / (rate * 1.3 + full * 0.08);
     let factor = match culprit {
         Culprit::Device => between(&mut maker.random, 1.8, headroom.max(1.9)),
@@ -289,7 +289,10 @@ fn slow_down(maker: &mut Maker, culprit: Culprit, rate: f64, full: f64) {
             .filter(|&k| late(&maker.demands[k]))
             .collect();
         let arrivals: Vec<f64> = all.iter().map(|&k| maker.demands[k].at).collect();
-        for (k, start) in all.into_iter().zip(Maker::throttled(&arrivals, limit)) {
+        for (k, start) in all
+            .into_iter()
+            .zip(SceneBuilder::throttled(&arrivals, limit))
+        {
             maker.demands[k].held = start - maker.demands[k].at;
         }
     }

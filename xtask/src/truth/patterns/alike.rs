@@ -81,11 +81,11 @@ const KINDS: [(Level, Rotation, &str, Option<&str>); 11] = [
 
 /// All layouts of up to 32 disks that reads cannot distinguish from this one, including itself.
 pub fn alike(truth: &Layout) -> Vec<Named> {
-    let own = Dealt::of(truth);
+    let own = UnitDistribution::of(truth);
     let mut all = Vec::new();
     for (level, rotation, name, rotation_name) in KINDS {
         for disks in (level.parities() + 2)..=DISKS_MAX {
-            if Dealt::of(&layout(level, rotation, disks)).is_like(&own) {
+            if UnitDistribution::of(&layout(level, rotation, disks)).is_like(&own) {
                 all.push(Named {
                     level: name,
                     disks,
@@ -111,27 +111,27 @@ fn layout(level: Level, rotation: Rotation, disks: u32) -> Layout {
 }
 
 /// The disks of a period of units, in order.
-struct Dealt {
+struct UnitDistribution {
     disks: Vec<u32>,
     /// Number of distinct disks.
     different: usize,
 }
 
-impl Dealt {
-    fn of(layout: &Layout) -> Dealt {
+impl UnitDistribution {
+    fn of(layout: &Layout) -> UnitDistribution {
         let disk = |unit: u64| layout.locate(unit * layout.unit_bytes).disk;
         let period = u64::from(layout.disks) * layout.data_disks();
         let disks: Vec<u32> = (0..period).map(disk).collect();
         let mut names = disks.clone();
         names.sort_unstable();
         names.dedup();
-        Dealt {
+        UnitDistribution {
             disks,
             different: names.len(),
         }
     }
 
-    fn is_like(&self, other: &Dealt) -> bool {
+    fn is_like(&self, other: &UnitDistribution) -> bool {
         if self.different != other.different {
             return false;
         }

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use stripewise_array_sim::ArraySpec;
 use stripewise_stats::Random;
 
-pub struct Made {
+pub struct GeneratedArray {
     pub text: String,
     pub spec: ArraySpec,
     pub unit_bytes: u64,
@@ -97,7 +97,7 @@ fn stripe_unit(random: &mut Random, grain: u64) -> u64 {
 }
 
 /// A RAID 0, 10 or 5 of rotating disks.
-pub fn striped(seed: u64) -> Result<Made> {
+pub fn striped(seed: u64) -> Result<GeneratedArray> {
     let mut random = Random::new(seed);
     let level = pick(&mut random, &["0", "10", "5"]);
     let parity = level == "5";
@@ -119,7 +119,7 @@ pub fn striped(seed: u64) -> Result<Made> {
     conditions(&mut random, &mut keys);
     let load = other_load(&mut random, Shape::of(level, disks, unit));
     let text = format!("{base}?{}", keys.join("&"));
-    Ok(Made {
+    Ok(GeneratedArray {
         columns: if level == "10" { disks / 2 } else { disks } as u32,
         level: level.to_owned(),
         load,
@@ -128,7 +128,7 @@ pub fn striped(seed: u64) -> Result<Made> {
 }
 
 /// A RAID 5 with a parity rotation other than left-symmetric, or a RAID 6.
-pub fn rotated(seed: u64) -> Result<Made> {
+pub fn rotated(seed: u64) -> Result<GeneratedArray> {
     const ROTATIONS: [&str; 5] = [
         "left-asymmetric",
         "right-symmetric",
@@ -161,7 +161,7 @@ pub fn rotated(seed: u64) -> Result<Made> {
         "parity-last" => (disks - 2, "6", "parity on two disks"),
         rotation => (disks, level, rotation),
     };
-    Ok(Made {
+    Ok(GeneratedArray {
         columns: columns as u32,
         level: level.to_owned(),
         rotation: Some(rotation),
@@ -170,11 +170,11 @@ pub fn rotated(seed: u64) -> Result<Made> {
     })
 }
 
-fn made(text: String, unit: u64) -> Result<Made> {
+fn made(text: String, unit: u64) -> Result<GeneratedArray> {
     let spec = spec_of(&text)?;
     let facts = spec.facts();
     let begins = facts.partition_offset_bytes + facts.file_offset_bytes;
-    Ok(Made {
+    Ok(GeneratedArray {
         text,
         spec,
         unit_bytes: unit,
@@ -224,7 +224,7 @@ fn drives(random: &mut Random, seed: u64, keys: &mut Vec<String>) -> &'static st
 }
 
 /// One disk, a mirror, concatenated disks, a virtualised array, solid-state drives.
-pub fn without(seed: u64) -> Result<Made> {
+pub fn without(seed: u64) -> Result<GeneratedArray> {
     let mut random = Random::new(seed ^ 0xabcd_ef00);
     let kind = random.below(9);
     let seed_key = format!("seed={seed}");
@@ -272,7 +272,7 @@ pub fn without(seed: u64) -> Result<Made> {
     }
     let text = keys.join("&");
     let load = other_load(&mut random, Shape::of("single", 1, u64::MAX)).filter(|_| kind < 6);
-    Ok(Made {
+    Ok(GeneratedArray {
         load,
         ..made(text, 1)?
     })

@@ -63,7 +63,7 @@ fn drive(seed: u64) -> Result<Drive> {
 
 /// Whether each interval contains the truth: fast part, rate after it, recovered capacity.
 #[derive(Clone, Copy, Debug)]
-pub struct Held {
+pub struct FillCoverage {
     pub fast: bool,
     pub slow: bool,
     pub back: bool,
@@ -74,7 +74,7 @@ pub struct Held {
 /// The study of fills.
 pub fn fills(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     let all = filled(seed, size.arrays)?;
-    let percent = |holds: fn(&Held) -> bool| super::percent_of(&all, holds);
+    let percent = |holds: fn(&FillCoverage) -> bool| super::percent_of(&all, holds);
     for (what, value) in [
         ("fast part in its interval", percent(|held| held.fast)),
         ("rate behind it in its interval", percent(|held| held.slow)),
@@ -100,7 +100,7 @@ pub fn fills(seed: u64, size: Size, table: &mut Table) -> Result<()> {
 }
 
 /// Fills of random drives.
-pub fn filled(seed: u64, count: usize) -> Result<Vec<Held>> {
+pub fn filled(seed: u64, count: usize) -> Result<Vec<FillCoverage>> {
     trials(count, |trial| {
         let seed = seed_of(seed, 204, trial) >> 16;
         let drive = drive(seed)?;
@@ -118,7 +118,7 @@ pub fn filled(seed: u64, count: usize) -> Result<Vec<Held>> {
         let last = curve.stretches.last();
         let slow = last.and_then(|last| last.bytes_per_s_interval);
         let inside = |[low, high]: [u64; 2], truth: u64| (low..=high).contains(&truth);
-        let held = Held {
+        let held = FillCoverage {
             fast: inside(fast_interval, drive.fast_bytes),
             slow: slow.is_some_and(|[low, high]| (low..=high).contains(&drive.slow_bytes_per_s)),
             back: back.is_some_and(|back| match back.at_least {

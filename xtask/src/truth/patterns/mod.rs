@@ -12,13 +12,13 @@ use super::size::{Size, seed_of};
 use super::table::{Bound, Table};
 use alike::{Named, alike};
 use anyhow::Result;
-use arrays::{Made, disk, pick, rotated, spec_of, striped, without};
+use arrays::{GeneratedArray, disk, pick, rotated, spec_of, striped, without};
 use device::Simulated;
 #[cfg(test)]
 pub use fills::filled;
 pub use fills::fills;
 use stripewise_surface::profile::{Plan, analyse, measure};
-use stripewise_surface::stripe::{Limits, Probed, probe};
+use stripewise_surface::stripe::{Limits, ProbeFindings, probe};
 
 /// Result for one array.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum Verdict {
     /// Unit, phase and disks exact to the byte, and all matching layouts listed.
     Exact,
     /// An answer that contains the truth without being exact.
-    Held,
+    FillCoverage,
     /// No answer.
     Refused,
     /// An answer that does not contain the truth.
@@ -83,7 +83,7 @@ fn percent_of<T>(all: &[T], holds: impl Fn(&T) -> bool) -> f64 {
 /// Results for some arrays of a family.
 pub fn verdicts(seed: u64, count: usize, family: Family) -> Result<Vec<Verdict>> {
     trials(count, |trial| {
-        let (study, make): (u64, fn(u64) -> Result<Made>) = match family {
+        let (study, make): (u64, fn(u64) -> Result<GeneratedArray>) = match family {
             Family::Bare => (201, striped),
             Family::Rotated => (203, rotated),
             Family::Without => (200, without),
@@ -96,7 +96,7 @@ pub fn verdicts(seed: u64, count: usize, family: Family) -> Result<Vec<Verdict>>
         };
         let mut array = Simulated::new(&made.spec);
         if let Some(load) = made.load {
-            array = array.beside(load);
+            array = array.with_load(load);
         }
         let probed = probe(&mut array, &limits, &mut |_| {});
         let verdict = judge(&made, &probed);
@@ -120,7 +120,7 @@ pub fn verdicts(seed: u64, count: usize, family: Family) -> Result<Vec<Verdict>>
     })
 }
 
-fn judge(made: &Made, probed: &Probed) -> Verdict {
+fn judge(made: &GeneratedArray, probed: &ProbeFindings) -> Verdict {
     let Ok(found) = &probed.outcome else {
         return Verdict::Refused;
     };
@@ -149,14 +149,14 @@ fn judge(made: &Made, probed: &Probed) -> Verdict {
     let exact = found.unit_bytes == made.unit_bytes && found.phase_bytes == made.phase_bytes;
     match (holds, exact) {
         (true, true) => Verdict::Exact,
-        (true, false) => Verdict::Held,
+        (true, false) => Verdict::FillCoverage,
         (false, _) => Verdict::Wrong,
     }
 }
 
 /// Errors of a profile.
 #[derive(Clone, Copy, Debug)]
-pub struct Off {
+pub struct ProfileErrors {
     /// The largest distance of a zone boundary, from found to nearest true one and vice versa, in
     /// per cent of the capacity.
     pub zones_percent: f64,
@@ -167,7 +167,7 @@ pub struct Off {
 /// The study of surfaces.
 pub fn surfaces(seed: u64, size: Size, table: &mut Table) -> Result<()> {
     let all = profiles(seed, size.arrays)?;
-    let most = |of: fn(&Off) -> f64| all.iter().map(of).fold(0.0, f64::max);
+    let most = |of: fn(&ProfileErrors) -> f64| all.iter().map(of).fold(0.0, f64::max);
     let mut state = |what: &str, value: f64, bound: f64| {
         table.state(
             &format!("(g) {what}, % at most"),
@@ -187,7 +187,7 @@ pub fn surfaces(seed: u64, size: Size, table: &mut Table) -> Result<()> {
 }
 
 /// Profiles of random disks.
-pub fn profiles(seed: u64, count: usize) -> Result<Vec<Off>> {
+pub fn profiles(seed: u64, count: usize) -> Result<Vec<ProfileErrors>> {
     trials(count, |trial| {
         let seed = seed_of(seed, 202, trial) >> 16;
         let disk = disk(seed)?;
@@ -208,7 +208,7 @@ pub fn profiles(seed: u64, count: usize) -> Result<Vec<Off>> {
         let percent = |found: Option<f64>, truth: f64| {
             found.map_or(100.0, |found| 100.0 * (found / truth - 1.0).abs())
         };
-        let off = Off {
+        let off = ProfileErrors {
             zones_percent: 100.0 * farthest / measured.size_bytes as f64,
             seek_percent: percent(
                 found.seeks.map(|seeks| seeks.average_ns),

@@ -186,14 +186,14 @@ hint: `stripewise --help` lists the commands
 /// The help that is printed then names the commands: a hint that points to it leads nowhere.
 #[test]
 fn without_a_command_the_hint_says_how_to_begin() {
-    let said = |words: &[&str]| here(words).ended(2).stderr;
-    let alone = said(&[]);
+    let message = |words: &[&str]| here(words).ended(2).stderr;
+    let alone = message(&[]);
     assert!(alone.contains("Measure  bench "), "{alone}");
     assert!(
         alone.contains("hint: begin with `stripewise bench DIRECTORY`"),
         "{alone}"
     );
-    let half = said(&["sim"]);
+    let half = message(&["sim"]);
     assert!(!half.contains("hint: "), "{half}");
 }
 

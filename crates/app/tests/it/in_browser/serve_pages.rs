@@ -185,8 +185,8 @@ fn bars_can_be_seen_beside_one_giant_result_and_say_their_scale() {
     assert!(bars[2].0 > 50.0 * bars[0].0, "the rates lie apart: {found}");
     assert!(bars[0].1 > 5.0 && bars[2].1 > 99.0, "{found}");
     assert!(bars.is_sorted_by(|a, b| a.1 < b.1), "{found}");
-    let said = "document.body.innerText.indexOf('Bars are logarithmic, from ') >= 0";
-    assert!(browser.is_true(said));
+    let message = "document.body.innerText.indexOf('Bars are logarithmic, from ') >= 0";
+    assert!(browser.is_true(message));
     // A gain of thousands of per cent is cut, with a gap; one of less is whole.
     let ids = desk.ids();
     let address = format!(
@@ -333,8 +333,8 @@ fn another_page_in_the_same_browser_gets_nothing() {
 fn made_up(desk: &Desk, name: &str) -> String {
     let root = crate::disks::machine(desk, name);
     let root = root.to_str().expect("UTF-8");
-    let said = desk.run(&["disks", "--sysroot", root, "--json"]);
-    let document: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
+    let message = desk.run(&["disks", "--sysroot", root, "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&message.stdout).expect("JSON");
     document.to_string()
 }
 

@@ -50,7 +50,7 @@ fn time(ns: f64) -> String {
 
 /// Rates and p99 of all intervals of a record, as the page writes them. One in which nothing
 /// completed, as on a starved machine, has no p99.
-fn told(run: &Value) -> BTreeSet<(String, String)> {
+fn shown_text(run: &Value) -> BTreeSet<(String, String)> {
     let intervals = run["jobs"][0]["outcome"]["intervals"].as_array();
     let each = intervals.into_iter().flatten().filter_map(|interval| {
         let number = |name: &str| interval[name].as_f64();
@@ -92,13 +92,13 @@ fn a_bench_is_watched_to_its_end_and_the_page_said_what_the_records_say() {
     let mut seen: Vec<Value> = Vec::new();
     // The page says so a moment after the program has ended.
     wait_until("watched to its end", || {
-        let said = browser.value(LOOK);
-        if said["id"].is_string() {
-            seen.push(said);
+        let message = browser.value(LOOK);
+        if message["id"].is_string() {
+            seen.push(message);
             return false;
         }
         std::thread::sleep(std::time::Duration::from_millis(50));
-        !seen.is_empty() && said["nothing"] == true
+        !seen.is_empty() && message["nothing"] == true
     });
     let answer = running.wait();
     assert!(matches!(answer.code, Some(0 | 1)), "{}", answer.stderr);
@@ -116,17 +116,18 @@ fn a_bench_is_watched_to_its_end_and_the_page_said_what_the_records_say() {
             .is_some_and(|title| title.starts_with("watched: "))
     );
     let mut compared = BTreeSet::new();
-    for said in &seen {
-        let id = said["id"].as_str().expect("an id");
-        let (Some(iops), Some(p99)) = (said["IOPS"].as_str(), said["p99 read"].as_str()) else {
+    for message in &seen {
+        let id = message["id"].as_str().expect("an id");
+        let (Some(iops), Some(p99)) = (message["IOPS"].as_str(), message["p99 read"].as_str())
+        else {
             continue;
         };
         let run = runs.iter().find(|run| run["id"] == id).expect("its record");
         let pair = (iops.to_owned(), p99.to_owned());
         assert!(
-            told(run).contains(&pair),
+            shown_text(run).contains(&pair),
             "{id}: {pair:?} of {:?}",
-            told(run)
+            shown_text(run)
         );
         compared.insert((id.to_owned(), pair));
     }
@@ -135,7 +136,7 @@ fn a_bench_is_watched_to_its_end_and_the_page_said_what_the_records_say() {
     let steps: Vec<String> = runs.iter().map(step).collect();
     let ladders: Vec<&Vec<Value>> = seen
         .iter()
-        .filter_map(|said| said["ladder"].as_array())
+        .filter_map(|message| message["ladder"].as_array())
         .collect();
     let lengths: BTreeSet<usize> = ladders.iter().map(|ladder| ladder.len()).collect();
     assert!(lengths.len() >= 3, "it grew: {lengths:?}");

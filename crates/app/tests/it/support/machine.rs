@@ -78,7 +78,7 @@ impl Drop for Cgroup {
 
 /// A command that becomes an ordinary user with little locked memory, then
 /// `command`.
-pub fn as_nobody(command: &Command, options: &[&str]) -> Command {
+pub fn as_unprivileged(command: &Command, options: &[&str]) -> Command {
     let mut wrapped = Command::new("setpriv");
     wrapped.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
     wrapped.args(options);

@@ -11,7 +11,7 @@ pub mod windows;
 
 pub use json::Json;
 pub use machine::{
-    Cgroup, Loop, Mount, as_nobody, can_run, directory, run, skip, text, try_run, wait_until,
+    Cgroup, Loop, Mount, as_unprivileged, can_run, directory, run, skip, text, try_run, wait_until,
 };
 pub use windows::{long_enough, read_by_another, until_measured, written_by_another};
 
@@ -486,9 +486,9 @@ impl Running {
                     return;
                 }
                 let mut out = child.stdout.take().expect("a pipe");
-                let said = format!("{}{}", self.seen, read_all(&mut self.stderr));
+                let message = format!("{}{}", self.seen, read_all(&mut self.stderr));
                 let (line, out) = (&self.line, read_all(&mut out));
-                panic!("{line} ended before {what}: {status}\n{out}\n{said}");
+                panic!("{line} ended before {what}: {status}\n{out}\n{message}");
             }
             std::thread::sleep(Duration::from_millis(10));
         }

@@ -32,7 +32,7 @@ impl Served {
     }
 
     /// With another store than the desk's.
-    pub fn elsewhere(desk: &Desk, store: &str) -> Served {
+    pub fn other_store(desk: &Desk, store: &str) -> Served {
         let mut command = Command::new(super::program());
         command
             .args(["serve", "--json", "--store", store])

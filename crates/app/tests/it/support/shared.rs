@@ -4,12 +4,12 @@ use super::{Desk, Json};
 use std::sync::OnceLock;
 
 /// A whole bench: what `--json` printed, and its store.
-pub struct Benched {
+pub struct BenchResult {
     pub printed: String,
     store: Vec<u8>,
 }
 
-impl Benched {
+impl BenchResult {
     /// A desk where this was the only thing done.
     pub fn desk(&self) -> Desk {
         let desk = Desk::new();
@@ -23,12 +23,12 @@ impl Benched {
 }
 
 /// The five series of a simulated solid-state drive.
-pub fn bench_of_a_drive() -> &'static Benched {
-    static BENCHED: OnceLock<Benched> = OnceLock::new();
+pub fn bench_of_a_drive() -> &'static BenchResult {
+    static BENCHED: OnceLock<BenchResult> = OnceLock::new();
     BENCHED.get_or_init(|| {
         let desk = Desk::new();
         let printed = desk.run(&["bench", "sim:sata-ssd", "--json"]).done().stdout;
         let store = std::fs::read(desk.store()).expect("a store");
-        Benched { printed, store }
+        BenchResult { printed, store }
     })
 }

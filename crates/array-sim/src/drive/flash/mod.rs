@@ -180,14 +180,14 @@ impl FlashDrive {
     }
 
     /// Accesses that have arrived and not ended; `passed` says whether an event has happened.
-    /// Requires [`FlashDrive::is_on_its_way`] to have been called for all that have not arrived.
+    /// Requires [`FlashDrive::is_in_transit`] to have been called for all that have not arrived.
     pub(crate) fn load(&self, passed: impl Fn(Key) -> bool) -> usize {
         let arrived = self.on_their_way.partition_point(|&key| passed(key));
         self.load - (self.on_their_way.len() - arrived)
     }
 
     /// An access's end is known before it arrives; until it arrives it is not part of the load.
-    pub(crate) fn is_on_its_way(&mut self, arrives: Key, passed: impl Fn(Key) -> bool) {
+    pub(crate) fn is_in_transit(&mut self, arrives: Key, passed: impl Fn(Key) -> bool) {
         while self
             .on_their_way
             .front()
@@ -241,7 +241,7 @@ impl FlashDrive {
 
     /// Defers the collection of a page; once enough has been written, all channels collect, and
     /// programs wait for them.
-    fn put_off(&mut self, now_ns: u64, collection_ns: f64, burst_bytes: u64, stretch: f64) {
+    fn postpone(&mut self, now_ns: u64, collection_ns: f64, burst_bytes: u64, stretch: f64) {
         let channels = f64::from(self.model.channels);
         let erase_ns = self.model.erase_ns / f64::from(self.model.pages_per_block);
         self.put_off_ns += (collection_ns + erase_ns) * stretch / channels;
@@ -322,7 +322,7 @@ impl FlashDrive {
             let collection_ns = self.moved_per_page * (self.model.read_ns + self.model.program_ns);
             match self.model.collection_burst_bytes {
                 0 => work_ns += collection_ns,
-                burst_bytes => self.put_off(now_ns, collection_ns, burst_bytes, stretch),
+                burst_bytes => self.postpone(now_ns, collection_ns, burst_bytes, stretch),
             }
         }
         let mut program_ns = self.varied(work_ns, stretch);

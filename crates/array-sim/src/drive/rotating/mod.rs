@@ -78,7 +78,7 @@ impl DiskModel {
 
 /// An access in transit to the drive or waiting there: 64 bytes, a cache line.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct QueuedAccess {
     /// Arrival key. Lower keys arrived earlier, which breaks ties in cost.
     arrives: Key,
     angle: f64,
@@ -97,7 +97,7 @@ struct Waiting {
     streams: bool,
 }
 
-impl Waiting {
+impl QueuedAccess {
     /// Orders the accesses of one drive by arrival.
     #[inline]
     fn order(&self) -> u64 {
@@ -110,7 +110,7 @@ const NONE: u32 = u32::MAX;
 
 /// Arm time and rotational wait.
 #[derive(Clone, Copy)]
-struct Way {
+struct AccessCost {
     arm_ns: f64,
     wait_ns: f64,
 }
@@ -121,7 +121,7 @@ struct Choice {
     /// Its rank by cylinder in the window.
     rank: usize,
     /// Its arm time and wait, if already known.
-    way: Option<Way>,
+    way: Option<AccessCost>,
 }
 
 impl Choice {
@@ -134,7 +134,7 @@ impl Choice {
 struct Cheapest {
     rank: usize,
     cost: f64,
-    way: Way,
+    way: AccessCost,
 }
 
 /// The arm's position now, or at the end of the access in service.
@@ -160,7 +160,7 @@ pub(crate) struct RotatingDrive {
     /// Angle at time 0, in revolutions.
     phase: f64,
     /// Accesses in transit or waiting, inside or outside the window.
-    waiting: Arena<Waiting>,
+    waiting: Arena<QueuedAccess>,
     /// The first and last of those in transit, in order of time; or [`NONE`].
     inbox: (u32, u32),
     /// The window from which the drive chooses, in order of cylinders: (cylinder, index of the
@@ -219,7 +219,7 @@ impl RotatingDrive {
 
     /// Starts an access that the drive was waiting for.
     #[inline(never)]
-    fn start_idle(&mut self, mut waiting: Waiting, stretch: f64) -> u64 {
+    fn start_idle(&mut self, mut waiting: QueuedAccess, stretch: f64) -> u64 {
         (self.arm.awaited, self.arm.before) = (waiting.arrives, self.arm.cylinder);
         waiting.streams = self.may_stream(&waiting);
         let now_ns = at_ns(waiting.arrives);
@@ -252,9 +252,9 @@ impl RotatingDrive {
     }
 
     #[inline]
-    fn arriving(arrives: Key, access: &DriveAccess) -> Waiting {
+    fn arriving(arrives: Key, access: &DriveAccess) -> QueuedAccess {
         let position = access.position;
-        Waiting {
+        QueuedAccess {
             arrives,
             angle: position.angle,
             sector_turns: 1.0 / position.sectors_per_track,
@@ -357,7 +357,7 @@ impl RotatingDrive {
 
     /// Starts an access; returns when it will be done.
     #[inline(always)]
-    fn start(&mut self, now_ns: u64, next: &Waiting, choice: Choice, stretch: f64) -> u64 {
+    fn start(&mut self, now_ns: u64, next: &QueuedAccess, choice: Choice, stretch: f64) -> u64 {
         let service_ns = match self.hit(now_ns, next) {
             Some(hit) => self.buffered_ns(now_ns, next, choice, hit),
             None => self.mechanical_ns(now_ns, next, choice),
@@ -439,14 +439,14 @@ impl RotatingDrive {
 
     /// The buffer hit of an access, if any.
     #[inline]
-    fn hit(&self, now_ns: u64, next: &Waiting) -> Option<Hit> {
+    fn hit(&self, now_ns: u64, next: &QueuedAccess) -> Option<Hit> {
         match next.streams {
             true => self.find(now_ns, next),
             false => None,
         }
     }
 
-    fn find(&self, now_ns: u64, next: &Waiting) -> Option<Hit> {
+    fn find(&self, now_ns: u64, next: &QueuedAccess) -> Option<Hit> {
         let pace = self.pace(next);
         self.ahead
             .find(float(now_ns), next.sector, u64::from(next.sectors), pace)
@@ -454,7 +454,7 @@ impl RotatingDrive {
 
     /// How fast sectors pass at an access's position.
     #[inline]
-    fn pace(&self, near: &Waiting) -> Pace {
+    fn pace(&self, near: &QueuedAccess) -> Pace {
         Pace {
             sector_ns: self.stream_ns * near.sector_turns,
             revolution_ns: self.revolution_ns,
@@ -463,7 +463,7 @@ impl RotatingDrive {
 
     /// Marks accesses in the window that lie in the newest stream's range.
     #[inline(always)]
-    fn mark_streaming(&mut self, from: &Waiting, rank: usize) {
+    fn mark_streaming(&mut self, from: &QueuedAccess, rank: usize) {
         if self.streaming == self.by_cylinder.len() {
             return;
         }
@@ -487,7 +487,7 @@ impl RotatingDrive {
     }
 
     /// Whether the buffer in its current state may serve an access.
-    fn may_stream(&self, waiting: &Waiting) -> bool {
+    fn may_stream(&self, waiting: &QueuedAccess) -> bool {
         !waiting.write && self.ahead.may_hold(waiting.sector)
     }
 
@@ -528,12 +528,12 @@ impl RotatingDrive {
         let turned = self.turned(now_ns);
         let mut best = None;
         let (mut best_cost, mut best_order) = (f64::INFINITY, u64::MAX);
-        let mut consider = |rank: usize, waiting: &Waiting, arm_ns: f64, under_head: f64| {
+        let mut consider = |rank: usize, waiting: &QueuedAccess, arm_ns: f64, under_head: f64| {
             let wait_ns = self.wait_from_ns(under_head, waiting);
             let cost = arm_ns + model.rotation_weight * wait_ns;
             if cost < best_cost || (cost == best_cost && waiting.order() < best_order) {
                 (best_cost, best_order) = (cost, waiting.order());
-                let way = Way { arm_ns, wait_ns };
+                let way = AccessCost { arm_ns, wait_ns };
                 best = Some(Cheapest { rank, cost, way });
             }
             best_cost
@@ -610,7 +610,7 @@ impl RotatingDrive {
 
     /// Time until the head is on the track, settled.
     #[inline]
-    fn arm_ns(&self, distance: u32, waiting: &Waiting) -> f64 {
+    fn arm_ns(&self, distance: u32, waiting: &QueuedAccess) -> f64 {
         let model = &self.model;
         if distance > 0 {
             let settle_ns = if waiting.write {
@@ -628,7 +628,7 @@ impl RotatingDrive {
 
     /// Rotational wait after the arm has arrived.
     #[inline]
-    fn wait_ns(&self, turned: f64, arm_ns: f64, waiting: &Waiting) -> f64 {
+    fn wait_ns(&self, turned: f64, arm_ns: f64, waiting: &QueuedAccess) -> f64 {
         self.wait_from_ns(self.under_head(turned, arm_ns), waiting)
     }
 
@@ -640,7 +640,7 @@ impl RotatingDrive {
 
     /// Rotational wait from a given angle.
     #[inline]
-    fn wait_from_ns(&self, under_head: f64, waiting: &Waiting) -> f64 {
+    fn wait_from_ns(&self, under_head: f64, waiting: &QueuedAccess) -> f64 {
         let ahead = waiting.angle - under_head;
         let ahead = if ahead < 0.0 { ahead + 1.0 } else { ahead };
         // A rounding error may make an exact continuation slightly late; within a sector and a half
@@ -654,11 +654,11 @@ impl RotatingDrive {
     }
 
     /// Service from the medium; moves the arm.
-    fn mechanical_ns(&mut self, now_ns: u64, next: &Waiting, choice: Choice) -> f64 {
-        let Way { arm_ns, wait_ns } = choice.way.unwrap_or_else(|| {
+    fn mechanical_ns(&mut self, now_ns: u64, next: &QueuedAccess, choice: Choice) -> f64 {
+        let AccessCost { arm_ns, wait_ns } = choice.way.unwrap_or_else(|| {
             let arm_ns = self.arm_ns(next.cylinder.abs_diff(self.arm.cylinder), next);
             let wait_ns = self.wait_ns(self.turned(now_ns), arm_ns, next);
-            Way { arm_ns, wait_ns }
+            AccessCost { arm_ns, wait_ns }
         });
         let service_ns = arm_ns + wait_ns + self.pass(next);
         if self.ahead.enabled() {
@@ -677,7 +677,7 @@ impl RotatingDrive {
 
     /// The head passes over an access: the transfer time. Leaves the arm at the end of the access.
     #[inline]
-    fn pass(&mut self, next: &Waiting) -> f64 {
+    fn pass(&mut self, next: &QueuedAccess) -> f64 {
         let (transfer_ns, switches) = self.transfer(next);
         (self.arm.track, self.arm.cylinder) = (next.track, next.cylinder);
         if switches > 0 {
@@ -690,7 +690,7 @@ impl RotatingDrive {
     /// Transfer time and the number of track boundaries crossed. Each boundary costs the skew,
     /// which is the head-switch time.
     #[inline]
-    fn transfer(&self, next: &Waiting) -> (f64, u32) {
+    fn transfer(&self, next: &QueuedAccess) -> (f64, u32) {
         let geometry = &self.model.geometry;
         let turns = f64::from(next.sectors) * next.sector_turns;
         // The angle within the track, with the skew removed.
@@ -702,7 +702,7 @@ impl RotatingDrive {
     }
 
     /// Service from the buffer; the head continues its stream.
-    fn buffered_ns(&mut self, now_ns: u64, next: &Waiting, choice: Choice, hit: Hit) -> f64 {
+    fn buffered_ns(&mut self, now_ns: u64, next: &QueuedAccess, choice: Choice, hit: Hit) -> f64 {
         let end = next.sector + u64::from(next.sectors);
         self.ahead.follow(float(now_ns), hit, end, self.pace(next));
         // Data in another segment is served from there, and the arm stays in place.

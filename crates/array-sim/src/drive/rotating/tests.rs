@@ -212,8 +212,8 @@ fn reads_that_follow_each_other_come_from_the_read_ahead() {
     let later = started(drive.arrive(next + 10_000_000, access(2, 16, false), 1.0));
     assert_eq!(later, next + 10_000_000);
     drive.ends(later);
-    let elsewhere = started(drive.arrive(later, access(3, 500, false), 1.0));
-    assert!(elsewhere > later + 48_000);
+    let on_other_cylinder = started(drive.arrive(later, access(3, 500, false), 1.0));
+    assert!(on_other_cylinder > later + 48_000);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! | file | content |
 //! |---|---|
 //! | `fit` | the combined requirements of all workloads on a target |
-//! | `ground` | where a target starts, and which claims that permits |
+//! | `target_range` | where a target starts, and which claims that permits |
 //! | `start` | the first session: limits, pilot, announcement |
 //! | `runner` | makes and stores the runs |
 //! | `session` | one session, from open target to answer |
@@ -14,9 +14,9 @@
 //! them, too.
 
 pub mod fit;
-pub mod ground;
 pub mod runner;
 pub mod session;
 pub mod start;
+pub mod target_range;
 
 pub use crate::steps::{answer, stored_experiment};

@@ -9,9 +9,9 @@ use stripewise_conductor::host_group::{GroupRuns, measure_with};
 use stripewise_conductor::keep::RunPlace;
 use stripewise_conductor::measure::{PlacedJob, RunOptions};
 use stripewise_conductor::observer::Progress as Bar;
-use stripewise_conductor::parallel::{SimulatedCell, keep_new, simulate_cells};
+use stripewise_conductor::parallel::{SimulatedCell, simulate_cells, store_new};
 use stripewise_conductor::targets::OpenTarget;
-use stripewise_lab::experiment::{ExperimentRunner, Go, PlannedRun, Progress, schedule};
+use stripewise_lab::experiment::{Continuation, ExperimentRunner, PlannedRun, Progress, schedule};
 use stripewise_results::RunRecord;
 use stripewise_runner::drive::{INTERVAL_NS_MAX, INTERVAL_NS_MIN};
 use stripewise_store::Store;
@@ -40,7 +40,7 @@ pub struct Runner<'a> {
     leading: Option<GroupRuns>,
     how: RunOptions,
     /// The document, updated and stored after every block.
-    kept: StoredExperiment,
+    stored: StoredExperiment,
     /// All runs of all sessions, without details.
     records: Vec<RunRecord>,
     bar: Bar<'a>,
@@ -63,16 +63,16 @@ impl<'a> Runner<'a> {
         store: &'a mut Store,
         opened: &'a [OpenTarget],
         how: RunOptions,
-        kept: StoredExperiment,
+        stored: StoredExperiment,
         records: Vec<RunRecord>,
     ) -> Self {
-        let expected_ns = kept.plan.time_budget_ns.unwrap_or(0).max(1);
+        let expected_ns = stored.plan.time_budget_ns.unwrap_or(0).max(1);
         Runner {
-            elapsed_ns: kept.elapsed_ns,
+            elapsed_ns: stored.elapsed_ns,
             started_ns: context.now_ns(),
-            blocks_before: usize::try_from(kept.blocks).unwrap_or(usize::MAX),
-            title: format!("Block {}", kept.blocks + 1),
-            left_ns: expected_ns.saturating_sub(kept.elapsed_ns),
+            blocks_before: usize::try_from(stored.blocks).unwrap_or(usize::MAX),
+            title: format!("Block {}", stored.blocks + 1),
+            left_ns: expected_ns.saturating_sub(stored.elapsed_ns),
             bar: Bar::begin(context.observer(), false, expected_ns, "Measuring"),
             ready: VecDeque::new(),
             context,
@@ -81,21 +81,21 @@ impl<'a> Runner<'a> {
             leading: None,
             refused: None,
             how,
-            kept,
+            stored,
             records,
         }
     }
 
     /// Adds other hosts that make the same runs.
     #[must_use]
-    pub fn beside(mut self, leading: Option<GroupRuns>) -> Self {
+    pub fn with_group(mut self, leading: Option<GroupRuns>) -> Self {
         self.leading = leading;
         self
     }
 
     /// The final document and records, and the store's failure to take one of these.
     pub fn into_parts(self) -> (StoredExperiment, Vec<RunRecord>, Option<Failure>) {
-        (self.kept, self.records, self.refused)
+        (self.stored, self.records, self.refused)
     }
 
     fn simulated(&self) -> bool {
@@ -121,7 +121,7 @@ impl<'a> Runner<'a> {
 
     fn options(&self, run: &PlannedRun) -> PlacedJob {
         PlacedJob {
-            name: self.kept.plan.cells[run.cell].name.clone(),
+            name: self.stored.plan.cells[run.cell].name.clone(),
             workload: run.workload.clone(),
             targets: vec![0],
         }
@@ -132,7 +132,7 @@ impl<'a> Runner<'a> {
         let elapsed_ns = self.elapsed_ns();
         let title = format!(
             "{}, {} at {}",
-            self.title, self.kept.plan.cells[run.cell].name, run.place.level
+            self.title, self.stored.plan.cells[run.cell].name, run.place.level
         );
         let place = RunPlace {
             title: &title,
@@ -152,7 +152,7 @@ impl<'a> Runner<'a> {
             &how,
             (&self.bar, &place),
         )?;
-        if let Err(failure) = measured.kept {
+        if let Err(failure) = measured.stored {
             note_refused(self.context, &failure, "the block");
             self.refused.get_or_insert(failure);
         }
@@ -161,7 +161,7 @@ impl<'a> Runner<'a> {
 
     /// Makes all runs of a block on all cores.
     fn simulate_block(&mut self, block: u32) -> Outcome<()> {
-        let runs = schedule(&self.kept.plan, &self.kept.id, block);
+        let runs = schedule(&self.stored.plan, &self.stored.id, block);
         let met: Vec<[OpenTarget; 1]> = self.met(&runs);
         let mut cells = Vec::with_capacity(runs.len());
         for (run, opened) in runs.iter().zip(&met) {
@@ -206,7 +206,7 @@ pub fn keep_unless_refused(
     refused: &mut Option<Failure>,
 ) {
     if refused.is_none() {
-        *refused = keep_new(context, store, record).err();
+        *refused = store_new(context, store, record).err();
     }
 }
 
@@ -255,11 +255,11 @@ impl ExperimentRunner for Runner<'_> {
         }
     }
 
-    fn after_block(&mut self, progress: &Progress<'_>) -> Result<Go, StopReason> {
+    fn after_block(&mut self, progress: &Progress<'_>) -> Result<Continuation, StopReason> {
         let done = progress.blocks.len();
-        self.kept.blocks = u32::try_from(done).unwrap_or(u32::MAX);
-        self.kept.elapsed_ns = progress.elapsed_ns;
-        self.kept.keep(self.context, self.store)?;
+        self.stored.blocks = u32::try_from(done).unwrap_or(u32::MAX);
+        self.stored.elapsed_ns = progress.elapsed_ns;
+        self.stored.keep(self.context, self.store)?;
         let width = progress
             .width_percent_max
             .map(|width| format!(", widest interval {width:.1} %"))
@@ -287,6 +287,10 @@ impl ExperimentRunner for Runner<'_> {
         self.bar.set_total(position + left_ns);
         self.bar.update(position, &self.title, Some(left_ns));
         let stops = self.context.signal().is_some() || self.refused.is_some();
-        Ok(if stops { Go::Stop } else { Go::On })
+        Ok(if stops {
+            Continuation::Stop
+        } else {
+            Continuation::On
+        })
     }
 }

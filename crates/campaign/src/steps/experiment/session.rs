@@ -23,16 +23,16 @@ const MINUTE_NS: u64 = 60_000_000_000;
 const TIME_UNASKED_NS: u64 = 10 * MINUTE_NS;
 
 /// Options of an experiment's runs.
-pub fn how(context: &Context, opened: &OpenTarget, kept: &StoredExperiment) -> RunOptions {
+pub fn how(context: &Context, opened: &OpenTarget, stored: &StoredExperiment) -> RunOptions {
     let request = Request {
         interval_ns: 100_000_000,
-        engine: kept.engine.clone(),
-        label: kept.label.clone(),
-        load_by_number: kept.load_given,
+        engine: stored.engine.clone(),
+        label: stored.label.clone(),
+        load_by_number: stored.load_given,
         ..Request::default()
     };
     RunOptions {
-        series: Some((kept.id.clone(), part(kept.kind))),
+        series: Some((stored.id.clone(), part(stored.kind))),
         ..RunOptions::of(context, request, opened.simulated().is_some())
     }
 }
@@ -46,19 +46,19 @@ pub fn time_unasked_ns(plan: &ExperimentPlan) -> u64 {
 }
 
 /// Prints what will be done, and how long it may take.
-pub fn announce(context: &Context, kept: &StoredExperiment, simulated: bool) {
+pub fn announce(context: &Context, stored: &StoredExperiment, simulated: bool) {
     let overhead_ns = if simulated { 0 } else { OVERHEAD_NS };
-    for sentence in needs(&kept.plan, overhead_ns).sentences {
+    for sentence in needs(&stored.plan, overhead_ns).sentences {
         context.plan(sentence);
     }
     if simulated {
         context.plan(crate::steps::TIMES_ARE_SIMULATED);
     }
-    if kept.blocks > 0 {
+    if stored.blocks > 0 {
         context.plan(format!(
             "{} blocks are finished ({}); they are not repeated.",
-            kept.blocks,
-            format_duration(kept.elapsed_ns)
+            stored.blocks,
+            format_duration(stored.elapsed_ns)
         ));
     }
 }
@@ -73,7 +73,7 @@ pub struct ExperimentSession {
 
 /// Results of earlier sessions.
 #[derive(Default)]
-pub struct Earlier {
+pub struct EarlierSessions {
     /// Complete blocks.
     pub finished: Vec<Block>,
     /// Their runs, without details.
@@ -84,33 +84,34 @@ pub struct Earlier {
 ///
 /// # Errors
 /// If the experiment could not be stored, or its target not be released.
-pub fn run_sitting(
+pub fn run_session(
     context: &Context,
     store: &mut Store,
     opened: OpenTarget,
     how: RunOptions,
-    kept: StoredExperiment,
-    earlier: Earlier,
+    stored: StoredExperiment,
+    earlier: EarlierSessions,
     leading: Option<GroupRuns>,
 ) -> Outcome<ExperimentSession> {
-    let Earlier { finished, records } = earlier;
-    kept.keep(context, store)?;
-    let (plan, id) = (kept.plan.clone(), kept.id.clone());
+    let EarlierSessions { finished, records } = earlier;
+    stored.keep(context, store)?;
+    let (plan, id) = (stored.plan.clone(), stored.id.clone());
     let targets = [opened];
     let several_hosts = leading.is_some();
-    let mut runner = Runner::new(context, store, &targets, how, kept, records).beside(leading);
+    let mut runner =
+        Runner::new(context, store, &targets, how, stored, records).with_group(leading);
     let conducted = conduct(&plan, &id, finished, &mut runner);
     let (mut experiment, failure) = match conducted {
         Ok(experiment) => (experiment, None),
         Err(broken) => {
-            let (experiment, halt) = *broken;
-            match halt {
+            let (experiment, stop_reason) = *broken;
+            match stop_reason {
                 StopReason::Interrupted => (experiment, None),
                 StopReason::Failed(failure) => (experiment, Some(failure)),
             }
         }
     };
-    let (mut kept, records, refused) = runner.into_parts();
+    let (mut stored, records, refused) = runner.into_parts();
     if !experiment.ended.is_some_and(Ended::finished) {
         if context.signal().is_some() {
             experiment.ended = Some(Ended::Interrupted);
@@ -118,30 +119,30 @@ pub fn run_sitting(
             experiment.ended = Some(Ended::Failed);
         }
     }
-    kept.blocks = u32::try_from(experiment.blocks.len()).unwrap_or(u32::MAX);
-    kept.ended = experiment.ended;
-    kept.elapsed_ns = experiment.elapsed_ns;
-    let kept_at_end = kept.keep(context, store);
+    stored.blocks = u32::try_from(experiment.blocks.len()).unwrap_or(u32::MAX);
+    stored.ended = experiment.ended;
+    stored.elapsed_ns = experiment.elapsed_ns;
+    let kept_at_end = stored.keep(context, store);
     for target in targets {
         target.finish_or_report(context);
     }
-    let is_kept = kept_at_end.is_ok() && refused.is_none();
+    let is_stored = kept_at_end.is_ok() && refused.is_none();
     let refused = refused.map(|failure| match kept_at_end.is_err() || several_hosts {
         true => failure,
         false => failure.hinted(format!(
             "`stripewise lab resume {}` continues it once the store can be written",
-            kept.id
+            stored.id
         )),
     });
     let failure = refused.or(failure);
     if experiment.blocks.is_empty() {
         return Ok(ExperimentSession {
             answer: None,
-            ended: Err(nothing_finished(context, &kept, several_hosts, failure)),
+            ended: Err(nothing_finished(context, &stored, several_hosts, failure)),
         });
     }
-    let mut answer = Answer::of(&experiment, kept, records);
-    answer.is_kept = is_kept;
+    let mut answer = Answer::of(&experiment, stored, records);
+    answer.is_stored = is_stored;
     Ok(ExperimentSession {
         answer: Some(answer),
         ended: failure.map_or(kept_at_end, Err),
@@ -151,7 +152,7 @@ pub fn run_sitting(
 /// No block was finished: there is nothing to show, but a way to continue.
 fn nothing_finished(
     context: &Context,
-    kept: &StoredExperiment,
+    stored: &StoredExperiment,
     several_hosts: bool,
     failure: Option<Failure>,
 ) -> Failure {
@@ -160,7 +161,7 @@ fn nothing_finished(
     }
     let resume = match several_hosts {
         true => "start it again with stripewise-mpi".to_owned(),
-        false => format!("`stripewise lab resume {}` continues it", kept.id),
+        false => format!("`stripewise lab resume {}` continues it", stored.id),
     };
     match context.signal() {
         Some(signal) => Failure::new(
@@ -171,7 +172,7 @@ fn nothing_finished(
         None => Failure::new(
             stripewise_conductor::exit::Exit::InputOutput,
             "a run stopped before the first block was finished",
-            format!("`stripewise history show {}` says why; {resume}", kept.id),
+            format!("`stripewise history show {}` says why; {resume}", stored.id),
         ),
     }
 }

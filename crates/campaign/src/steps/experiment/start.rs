@@ -2,7 +2,9 @@
 //! found by a pilot in virtual time, and an announcement; then it
 //! is run.
 
-use super::session::{Earlier, ExperimentSession, announce, how, run_sitting, time_unasked_ns};
+use super::session::{
+    EarlierSessions, ExperimentSession, announce, how, run_session, time_unasked_ns,
+};
 use super::stored_experiment::StoredExperiment;
 pub use super::stored_experiment::plan_failure;
 use crate::steps::absorbed::CellSustained;
@@ -69,30 +71,30 @@ pub fn start(
     context: &Context,
     store: &mut Store,
     opened: OpenTarget,
-    mut kept: StoredExperiment,
+    mut stored: StoredExperiment,
     options: &ExperimentOptions,
     duration_given: bool,
 ) -> Outcome<ExperimentSession> {
     let simulated = opened.simulated().is_some();
-    let how = how(context, &opened, &kept);
+    let how = how(context, &opened, &stored);
     if simulated && !duration_given && options.step_ns.is_none() {
-        set_durations(context, std::slice::from_ref(&opened), &how, &mut kept)?;
+        set_durations(context, std::slice::from_ref(&opened), &how, &mut stored)?;
     }
-    limit(&mut kept.plan, options, simulated);
-    kept.plan.check().map_err(plan_failure)?;
-    say_place(context, &kept);
-    announce(context, &kept, simulated);
+    limit(&mut stored.plan, options, simulated);
+    stored.plan.check().map_err(plan_failure)?;
+    report_place(context, &stored);
+    announce(context, &stored, simulated);
     let leading = GroupRuns::of(context, store, options.group.as_ref())?;
     if !simulated && leading.is_none() {
-        look_for_caches(context, store, &opened, &how, options, &mut kept)?;
+        look_for_caches(context, store, &opened, &how, options, &mut stored)?;
     }
-    run_sitting(
+    run_session(
         context,
         store,
         opened,
         how,
-        kept,
-        Earlier::default(),
+        stored,
+        EarlierSessions::default(),
         leading,
     )
 }
@@ -103,9 +105,9 @@ fn set_durations(
     context: &Context,
     opened: &[OpenTarget],
     how: &RunOptions,
-    kept: &mut StoredExperiment,
+    stored: &mut StoredExperiment,
 ) -> Outcome<()> {
-    let plan = &mut kept.plan;
+    let plan = &mut stored.plan;
     let array = opened.iter().find_map(OpenTarget::simulated);
     let mut looks = Vec::new();
     let mut cells = Vec::new();
@@ -123,7 +125,8 @@ fn set_durations(
     let mut times: Vec<Option<CellTime>> = vec![None; plan.cells.len()];
     for ((cell, level), time) in cells.into_iter().zip(found) {
         times[cell] = Some(times[cell].map_or(time, |so_far| so_far.and(time)));
-        kept.sustained
+        stored
+            .sustained
             .extend(time.sustained.map(|found| CellSustained {
                 cell: plan.cells[cell].name.clone(),
                 level: plan.levels[level].name.clone(),
@@ -145,11 +148,11 @@ fn look_for_caches(
     opened: &OpenTarget,
     how: &RunOptions,
     options: &ExperimentOptions,
-    kept: &mut StoredExperiment,
+    stored: &mut StoredExperiment,
 ) -> Outcome<()> {
-    let level = kept.plan.levels[kept.plan.baseline].clone();
-    let (seed, budget_ns) = (kept.plan.seed, kept.plan.time_budget_ns);
-    let writing = kept.plan.cells.iter_mut();
+    let level = stored.plan.levels[stored.plan.baseline].clone();
+    let (seed, budget_ns) = (stored.plan.seed, stored.plan.time_budget_ns);
+    let writing = stored.plan.cells.iter_mut();
     let writing: Vec<&mut Cell> = writing.filter(|cell| cell.workload.writes()).collect();
     if writing.is_empty() || opened.real().is_none() {
         return Ok(());
@@ -184,12 +187,12 @@ fn look_for_caches(
                 options,
                 progress,
             )?;
-            measured.kept.map(|()| measured.record)
+            measured.stored.map(|()| measured.record)
         })?;
         if found.absorbed_bytes.is_some() {
             cell.workload.ramp_ns = cell.workload.ramp_ns.max(behind_ns(&found));
         }
-        kept.sustained.push(CellSustained {
+        stored.sustained.push(CellSustained {
             cell: cell.name.clone(),
             level: level.name.clone(),
             found,
@@ -220,14 +223,14 @@ pub fn limit(plan: &mut ExperimentPlan, options: &ExperimentOptions, simulated: 
 }
 
 /// Reports where the target starts now.
-pub fn say_place(context: &Context, kept: &StoredExperiment) {
-    let Some(place) = kept.place.as_ref() else {
+pub fn report_place(context: &Context, stored: &StoredExperiment) {
+    let Some(place) = stored.place.as_ref() else {
         return;
     };
     if let Some((start, disk)) = place.start_bytes.zip(place.disk.as_ref()) {
         context.plan(format!("It starts at {} of {disk} now.", ByteSize(start)));
     }
     for text in &place.notes {
-        context.observer().hear(&Event::Remark { text });
+        context.observer().on_event(&Event::Remark { text });
     }
 }

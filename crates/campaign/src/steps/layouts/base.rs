@@ -4,12 +4,12 @@
 
 use super::commands::LayoutSite;
 use super::measured_cells::{requirements_of, with_options};
-use super::plan::{Asked, refuse_slots};
+use super::plan::{LayoutsRequest, refuse_slots};
 use super::real::spec::is_option;
 use super::runs::{Bench, PlaceInPass};
 use super::stored_layouts::{LayoutPlace, StoredLayouts};
-use crate::steps::experiment::ground::find;
 use crate::steps::experiment::runner::StopReason;
+use crate::steps::experiment::target_range::find;
 use crate::steps::stored_experiment::plan_failure;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -18,7 +18,7 @@ use stripewise_conductor::needs::Needs;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::{OpenTarget, lacks_permission_to_write, open_target};
 use stripewise_lab::layouts::{
-    CellValue, Factor, LayoutCell, LayoutPass, LayoutPlan, LayoutSet, PassMaker, PassProgress,
+    CellValue, Factor, LayoutCell, LayoutPass, LayoutPlan, LayoutSet, PassProgress, PassRunner,
 };
 use stripewise_lab::offsets::{UsableRange, shift};
 use stripewise_results::LayoutLevels;
@@ -32,7 +32,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// An experiment on an existing target, and the target.
 pub struct PlacedExperiment {
     /// Not stored yet.
-    pub kept: StoredLayouts,
+    pub stored: StoredLayouts,
     /// Open; the caller finishes it.
     pub opened: OpenTarget,
 }
@@ -45,16 +45,16 @@ pub fn prepare_on_target(
     context: &Context,
     store: &mut Store,
     permissions: &Permissions,
-    asked: Asked,
+    request: LayoutsRequest,
 ) -> Outcome<PlacedExperiment> {
-    let set = set_of(&asked)?;
+    let set = set_of(&request)?;
     let mut notes = Vec::new();
-    let mut cells = asked.cells.clone();
+    let mut cells = request.cells.clone();
     let opened = open(
         context,
         store,
-        &asked.target,
-        asked.size_bytes,
+        &request.target,
+        request.size_bytes,
         permissions,
         &mut cells,
         &mut notes,
@@ -64,64 +64,69 @@ pub fn prepare_on_target(
     let found = find(
         context,
         &opened,
-        &asked.target,
+        &request.target,
         block_bytes,
-        asked.size_bytes,
+        request.size_bytes,
     );
     notes.extend(found.place.notes.iter().cloned());
     let (bases, size_bytes) = bases_of(&set, &found.ground)?;
     let present = present(&set, found.place.start_bytes);
-    let asked = Asked { cells, ..asked };
-    let mut plan = plan_of(&asked, set, present)?;
+    let request = LayoutsRequest { cells, ..request };
+    let mut plan = plan_of(&request, set, present)?;
     for cell in &mut plan.cells {
         let size = cell.workload.size_bytes.unwrap_or(size_bytes);
         cell.workload.size_bytes = Some(size.min(size_bytes));
     }
-    let places = places_of(&plan.set, &asked.target, &bases);
+    let places = places_of(&plan.set, &request.target, &bases);
     check_fit(&plan, &places, &opened)?;
-    let mut kept = StoredLayouts::new(context, store, asked.part, &asked.target, plan, places)?;
-    kept.label = asked.label;
-    kept.notes = notes;
-    kept.ground = Some(LayoutSite {
+    let mut stored =
+        StoredLayouts::new(context, store, request.part, &request.target, plan, places)?;
+    stored.label = request.label;
+    stored.notes = notes;
+    stored.ground = Some(LayoutSite {
         disks: 1,
         data_disks: 1,
         offset_bytes: found.place.start_bytes.unwrap_or(1 << 20),
         ..LayoutSite::default()
     });
-    kept.not_tried = vec![
+    stored.not_tried = vec![
         "stripe units, RAID levels, file systems and allocation units: nothing is made here (devices with --destroy)".to_owned(),
         "ageing: nothing was aged".to_owned(),
     ];
-    Ok(PlacedExperiment { kept, opened })
+    Ok(PlacedExperiment { stored, opened })
 }
 
 /// The predicted experiment, without opening the target.
 ///
 /// # Errors
 /// If a factor cannot be varied without making layouts.
-pub fn foresee_on_target(
+pub fn forecast_on_target(
     context: &Context,
     store: &Store,
-    asked: &Asked,
+    request: &LayoutsRequest,
 ) -> Outcome<StoredLayouts> {
-    let plan = plan_of(asked, set_of(asked)?, None)?;
-    let places = places_of(&plan.set, &asked.target, &[]);
-    StoredLayouts::new(context, store, asked.part, &asked.target, plan, places)
+    let plan = plan_of(request, set_of(request)?, None)?;
+    let places = places_of(&plan.set, &request.target, &[]);
+    StoredLayouts::new(context, store, request.part, &request.target, plan, places)
 }
 
-fn set_of(asked: &Asked) -> Outcome<LayoutSet> {
+fn set_of(request: &LayoutsRequest) -> Outcome<LayoutSet> {
     let why = "nothing is made on it, so there is no making to save";
-    refuse_slots(asked, why)?;
-    asked.factors.iter().try_for_each(check)?;
-    LayoutSet::full(asked.factors.clone(), |_| None).map_err(plan_failure)
+    refuse_slots(request, why)?;
+    request.factors.iter().try_for_each(check)?;
+    LayoutSet::full(request.factors.clone(), |_| None).map_err(plan_failure)
 }
 
-fn plan_of(asked: &Asked, set: LayoutSet, present: Option<usize>) -> Outcome<LayoutPlan> {
+fn plan_of(
+    request: &LayoutsRequest,
+    set: LayoutSet,
+    present: Option<usize>,
+) -> Outcome<LayoutPlan> {
     let mut plan = LayoutPlan {
         present,
-        ..asked.plan(set)
+        ..request.plan(set)
     };
-    if !asked.durations_given {
+    if !request.durations_given {
         for cell in &mut plan.cells {
             cell.workload.duration_ns = SECOND_NS;
             cell.workload.ramp_ns = SECOND_NS / 10;
@@ -272,25 +277,25 @@ impl<'a> TargetPasses<'a> {
         context: &'a Context,
         store: &'a mut Store,
         opened: &'a [OpenTarget],
-        kept: StoredLayouts,
+        stored: StoredLayouts,
     ) -> Self {
         // No layouts are made, so a pass takes as long as its runs.
-        let pass_ns = Some(kept.plan.pass_ns());
+        let pass_ns = Some(stored.plan.pass_ns());
         TargetPasses {
             opened,
-            bench: Bench::new(context, store, kept, "Measuring", pass_ns),
+            bench: Bench::new(context, store, stored, "Measuring", pass_ns),
         }
     }
 }
 
-impl PassMaker for TargetPasses<'_> {
+impl PassRunner for TargetPasses<'_> {
     type Error = StopReason;
 
     fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, StopReason> {
-        let layouts = self.bench.kept.plan.set.len();
+        let layouts = self.bench.stored.plan.set.len();
         let mut values: Vec<Option<Vec<CellValue>>> = vec![None; layouts];
         for (position, &layout) in order.iter().enumerate() {
-            let place = self.bench.kept.places[layout].clone();
+            let place = self.bench.stored.places[layout].clone();
             let fit = |workload: &Workload| placed(workload, &place);
             let at = PlaceInPass {
                 pass,

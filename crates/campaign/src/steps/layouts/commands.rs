@@ -84,37 +84,37 @@ fn level(level: Level, disks: u64) -> (Option<String>, u64) {
 }
 
 /// The site with the RAID level of the layout, if that was varied.
-fn with_raid(ground: &LayoutSite, levels: &LayoutLevels) -> LayoutSite {
+fn with_raid(site: &LayoutSite, levels: &LayoutLevels) -> LayoutSite {
     let Some(text) = levels.get("raid") else {
-        return ground.clone();
+        return site.clone();
     };
     let (name, disks) = text.split_once(':').unwrap_or((text, ""));
-    let disks = disks.trim().parse().unwrap_or(ground.disks);
+    let disks = disks.trim().parse().unwrap_or(site.disks);
     let bare = name.strip_prefix("raid").unwrap_or(name);
     let known = Level::ALL.iter().find(|(_, known)| *known == bare);
     known.map_or_else(
-        || ground.clone(),
+        || site.clone(),
         |(kind, _)| {
             let (name, data_disks) = level(*kind, disks);
             LayoutSite {
                 level: name,
                 disks,
                 data_disks,
-                ..ground.clone()
+                ..site.clone()
             }
         },
     )
 }
 
 /// Whether it has stripe units.
-fn is_striped(ground: &LayoutSite) -> bool {
-    let level = ground.level.as_deref();
+fn is_striped(site: &LayoutSite) -> bool {
+    let level = site.level.as_deref();
     !matches!(level, None | Some("1" | "linear"))
 }
 
 /// A layout as input for the commands.
-struct LayoutToMake {
-    ground: LayoutSite,
+struct LayoutInput {
+    site: LayoutSite,
     unit_bytes: Option<u64>,
     offset_bytes: u64,
     allocation_unit_bytes: Option<u64>,
@@ -123,8 +123,8 @@ struct LayoutToMake {
 
 /// The commands that make the layout, in order.
 #[must_use]
-pub fn commands(ground: &LayoutSite, levels: &LayoutLevels) -> Vec<CommandRecord> {
-    let ground = with_raid(ground, levels);
+pub fn commands(site: &LayoutSite, levels: &LayoutLevels) -> Vec<CommandRecord> {
+    let site = with_raid(site, levels);
     let size = |factor: &str| {
         let level: Option<ByteSize> = levels.get(factor)?.parse().ok();
         level.map(ByteSize::bytes)
@@ -135,18 +135,18 @@ pub fn commands(ground: &LayoutSite, levels: &LayoutLevels) -> Vec<CommandRecord
         Some(unit) if unit > PAGE_BYTES => "ext4",
         _ => "xfs",
     };
-    let wanted = LayoutToMake {
+    let wanted = LayoutInput {
         unit_bytes: size("stripe-unit")
-            .or(ground.stripe_unit_bytes)
-            .filter(|_| is_striped(&ground)),
-        offset_bytes: size("offset").unwrap_or(ground.offset_bytes),
+            .or(site.stripe_unit_bytes)
+            .filter(|_| is_striped(&site)),
+        offset_bytes: size("offset").unwrap_or(site.offset_bytes),
         allocation_unit_bytes,
         file_system: levels
             .get("file-system")
-            .or(ground.file_system.as_ref())
+            .or(site.file_system.as_ref())
             .map_or(usual, String::as_str)
             .to_owned(),
-        ground,
+        site,
     };
     let of = |place: &'static str| {
         move |line: String| CommandRecord {
@@ -164,17 +164,17 @@ pub fn commands(ground: &LayoutSite, levels: &LayoutLevels) -> Vec<CommandRecord
     commands
 }
 
-impl LayoutToMake {
+impl LayoutInput {
     fn linux(&self) -> Vec<String> {
         let device = |number: u64| {
             let known = usize::try_from(number)
                 .ok()
-                .and_then(|at| self.ground.devices.get(at));
+                .and_then(|at| self.site.devices.get(at));
             known
                 .cloned()
                 .unwrap_or_else(|| format!("DISK{}", number + 1))
         };
-        let disk = match (&self.ground.level, self.ground.devices.first()) {
+        let disk = match (&self.site.level, self.site.devices.first()) {
             (Some(_), _) => "md0".to_owned(),
             (None, Some(known)) => known.clone(),
             (None, None) => "DISK".to_owned(),
@@ -190,17 +190,17 @@ impl LayoutToMake {
             _ => format!("{disk}{joint}1"),
         };
         let mut lines = Vec::new();
-        if let Some(level) = &self.ground.level {
+        if let Some(level) = &self.site.level {
             let chunk = self
                 .unit_bytes
                 .map(|unit| format!(" --chunk={}K", unit >> 10));
             if let Some(cannot) = self.unit_bytes.and_then(|unit| no_chunk(level, unit)) {
                 return vec![cannot];
             }
-            let names = (0..self.ground.disks).map(|number| format!("/dev/{}", device(number)));
+            let names = (0..self.site.disks).map(|number| format!("/dev/{}", device(number)));
             lines.push(format!(
                 "mdadm --create /dev/{disk} --level={level} --raid-devices={}{} {}",
-                self.ground.disks,
+                self.site.disks,
                 chunk.unwrap_or_default(),
                 names.collect::<Vec<_>>().join(" ")
             ));
@@ -213,16 +213,16 @@ impl LayoutToMake {
         }
         let keeps_stripes = matches!(self.file_system.as_str(), "ext4" | "xfs");
         let stripe = match self.unit_bytes {
-            Some(unit) if self.ground.data_disks > 1 && keeps_stripes => format!(
+            Some(unit) if self.site.data_disks > 1 && keeps_stripes => format!(
                 " --stripe-unit {} --stripe-disks {}",
                 ByteSize(unit),
-                self.ground.data_disks
+                self.site.data_disks
             ),
             _ => String::new(),
         };
         // Layouts made on devices can be made there again; any other Linux mounts blocks
         // of its page size, and ext4's clusters of any size.
-        let is_known = !self.ground.devices.is_empty() || self.file_system == "ext4";
+        let is_known = !self.site.devices.is_empty() || self.file_system == "ext4";
         let most = if is_known { u64::MAX } else { PAGE_BYTES };
         let unit = ByteSize(self.allocation_unit_bytes.unwrap_or(PAGE_BYTES).min(most));
         lines.push(format!(
@@ -268,17 +268,17 @@ fn ntfs_unit(bytes: u64) -> String {
 mod tests {
     use super::*;
 
-    fn lines(ground: &LayoutSite, levels: &[(&str, &str)]) -> Vec<String> {
+    fn lines(site: &LayoutSite, levels: &[(&str, &str)]) -> Vec<String> {
         let levels = levels
             .iter()
             .map(|(a, b)| ((*a).to_owned(), (*b).to_owned()));
-        let all = commands(ground, &levels.collect());
+        let all = commands(site, &levels.collect());
         all.into_iter().map(|command| command.line).collect()
     }
 
     #[test]
     fn an_array_gets_its_chunk_its_partition_and_a_file_system_that_knows_it() {
-        let ground = LayoutSite {
+        let site = LayoutSite {
             level: Some("10".to_owned()),
             disks: 4,
             data_disks: 2,
@@ -286,7 +286,7 @@ mod tests {
             offset_bytes: 32_256,
             ..LayoutSite::default()
         };
-        let lines = lines(&ground, &[("offset", "1M"), ("stripe-unit", "256K")]);
+        let lines = lines(&site, &[("offset", "1M"), ("stripe-unit", "256K")]);
         assert_eq!(
             lines[0],
             "mdadm --create /dev/md0 --level=10 --raid-devices=4 --chunk=256K /dev/DISK1 /dev/DISK2 /dev/DISK3 /dev/DISK4"
@@ -306,13 +306,13 @@ mod tests {
 
     #[test]
     fn a_single_disk_gets_no_array() {
-        let ground = LayoutSite {
+        let site = LayoutSite {
             disks: 1,
             data_disks: 1,
             offset_bytes: 1 << 20,
             ..LayoutSite::default()
         };
-        let lines = lines(&ground, &[]);
+        let lines = lines(&site, &[]);
         assert!(
             lines
                 .iter()
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn an_allocation_unit_above_a_page_gets_a_file_system_that_can_have_it() {
-        let ground = LayoutSite {
+        let site = LayoutSite {
             disks: 1,
             data_disks: 1,
             offset_bytes: 1 << 20,
@@ -334,7 +334,7 @@ mod tests {
             ("64K", "--fs ext4 --allocation-unit 64K"),
             ("2K", "--fs xfs --allocation-unit 2K"),
         ] {
-            let lines = lines(&ground, &[("allocation-unit", unit)]);
+            let lines = lines(&site, &[("allocation-unit", unit)]);
             assert!(lines[1].contains(says), "{}", lines[1]);
         }
     }
@@ -387,7 +387,7 @@ mod tests {
 
     #[test]
     fn what_a_system_cannot_do_is_said_and_not_rounded() {
-        let ground = LayoutSite {
+        let site = LayoutSite {
             level: Some("1".to_owned()),
             disks: 2,
             data_disks: 1,
@@ -397,7 +397,7 @@ mod tests {
             ..LayoutSite::default()
         };
         let all = lines(
-            &ground,
+            &site,
             &[("file-system", "ext4"), ("allocation-unit", "64K")],
         );
         assert_eq!(

@@ -25,7 +25,7 @@ const NO_FACTORS: [&str; 4] = ["seed", "duration", "ramp", "size"];
 
 /// The setting behind a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sets<'a> {
+pub enum FactorSetting<'a> {
     /// A key of the array.
     Key(&'a str),
     /// Level and number of disks.
@@ -38,12 +38,12 @@ pub enum Sets<'a> {
 ///
 /// # Errors
 /// If there is no such factor, or simulated arrays lack it; the hint names the closest match.
-pub fn sets(name: &str) -> Outcome<Sets<'_>> {
+pub fn sets(name: &str) -> Outcome<FactorSetting<'_>> {
     match name {
-        "offset" => return Ok(Sets::Key("offset")),
-        "stripe-unit" => return Ok(Sets::Key("stripe_unit")),
-        "allocation-unit" => return Ok(Sets::Key("allocation_unit")),
-        "raid" => return Ok(Sets::Raid),
+        "offset" => return Ok(FactorSetting::Key("offset")),
+        "stripe-unit" => return Ok(FactorSetting::Key("stripe_unit")),
+        "allocation-unit" => return Ok(FactorSetting::Key("allocation_unit")),
+        "raid" => return Ok(FactorSetting::Raid),
         "file-system" => {
             return Err(Failure::usage(
                 "file-system is not a factor on a simulated array: no file system is simulated",
@@ -53,10 +53,10 @@ pub fn sets(name: &str) -> Outcome<Sets<'_>> {
         _ => {}
     }
     if WorkloadOptions::NAMES.contains(&name) && !NO_FACTORS.contains(&name) {
-        return Ok(Sets::Option(name));
+        return Ok(FactorSetting::Option(name));
     }
     if ArraySpec::default().value(name).is_some() {
-        return Ok(Sets::Key(name));
+        return Ok(FactorSetting::Key(name));
     }
     let mut known: Vec<&str> = NAMES.to_vec();
     known.extend(
@@ -112,9 +112,9 @@ pub fn place(target: &str, levels: &LayoutLevels) -> Outcome<LayoutPlace> {
     let mut options = Vec::new();
     for (factor, level) in levels {
         match sets(factor)? {
-            Sets::Key(key) => overrides.push(format!("{key}={level}")),
-            Sets::Raid => overrides.push(raid(level)?),
-            Sets::Option(option) => {
+            FactorSetting::Key(key) => overrides.push(format!("{key}={level}")),
+            FactorSetting::Raid => overrides.push(raid(level)?),
+            FactorSetting::Option(option) => {
                 WorkloadOptions::default()
                     .set(option, level)
                     .map_err(|error| {
@@ -144,10 +144,10 @@ pub fn overridden(target: &str, overrides: &[String]) -> String {
     };
     let (name, old) = target.split_once('?').unwrap_or((target, ""));
     let is_new = |pair: &&str| new.iter().any(|other| key(other) == key(pair));
-    let kept = old
+    let stored = old
         .split('&')
         .filter(|pair| !pair.is_empty() && !is_new(pair));
-    let all: Vec<&str> = kept.chain(new.iter().copied()).collect();
+    let all: Vec<&str> = stored.chain(new.iter().copied()).collect();
     match all.is_empty() {
         true => name.to_owned(),
         false => format!("{name}?{}", all.join("&")),

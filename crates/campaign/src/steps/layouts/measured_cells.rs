@@ -16,23 +16,23 @@ const INTERVALS: u64 = 10;
 /// measures (layout and cell).
 #[must_use]
 pub fn run_options(
-    kept: &StoredLayouts,
+    stored: &StoredLayouts,
     base: RunOptions,
     (pass, position): (u32, usize),
     (layout, cell): (usize, usize),
 ) -> RunOptions {
-    let plan = &kept.plan;
+    let plan = &stored.plan;
     let duration_ns = plan.cells[cell].workload.duration_ns;
     let request = Request {
         interval_ns: (duration_ns / INTERVALS).clamp(INTERVAL_NS_MIN, INTERVAL_NS_MAX),
-        label: kept.label.clone(),
+        label: stored.label.clone(),
         ..base.request
     };
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     RunOptions {
-        series: Some((kept.id.clone(), kept.part.clone())),
+        series: Some((stored.id.clone(), stored.part.clone())),
         experiment: Some(ExperimentPlace {
-            experiment: kept.id.clone(),
+            experiment: stored.id.clone(),
             block: pass,
             position: number(position),
             level: plan.set.words(layout),

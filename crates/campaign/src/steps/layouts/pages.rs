@@ -5,7 +5,7 @@ use crate::steps::pages::{PictureLook, Rendered, ReportFormat, rendered_picture}
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::layouts::effect_sentences;
 use stripewise_report::{
-    About, KeptFacts, Picture, Sheet, advice_charts, advice_sheet, moment, sheet_markdown,
+    Attribution, Picture, Sheet, StoredFacts, advice_charts, advice_sheet, moment, sheet_markdown,
     sheet_page,
 };
 use stripewise_results::AdviceRecord;
@@ -70,8 +70,8 @@ impl StoredLayouts {
     }
 
     /// Attribution of its pictures.
-    fn about(&self, record: &AdviceRecord) -> About {
-        About::of_kept(&KeptFacts {
+    fn about(&self, record: &AdviceRecord) -> Attribution {
+        Attribution::of_stored(&StoredFacts {
             title: &record.title,
             label: self.label.as_deref(),
             target: &self.target,

@@ -2,7 +2,7 @@
 //! is refused here, before the first byte.
 
 use super::commands::LayoutSite;
-use super::factors::{self, Sets, sets};
+use super::factors::{self, FactorSetting, sets};
 use super::simulated::Arrays;
 use super::stored_layouts::{LayoutPlace, StoredLayouts};
 use crate::steps::stored_experiment::plan_failure;
@@ -24,7 +24,7 @@ pub const NO_FRAGMENTS: &str = "The allocation unit has no effect here: the file
 
 /// The request.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct LayoutsRequest {
     /// `advise` or `lab`.
     pub part: &'static str,
     /// One line.
@@ -57,7 +57,7 @@ pub struct Asked {
     pub slots: bool,
 }
 
-impl Asked {
+impl LayoutsRequest {
     /// A plan for these layouts that no slots are given to yet.
     #[must_use]
     pub fn plan(&self, set: LayoutSet) -> LayoutPlan {
@@ -80,37 +80,42 @@ impl Asked {
 ///
 /// # Errors
 /// If a factor, a level or a cell is not possible.
-pub fn prepare(context: &Context, store: &Store, asked: Asked) -> Outcome<(StoredLayouts, Arrays)> {
-    let set = set_of(context, &asked.target, asked.factors.clone())?;
+pub fn prepare(
+    context: &Context,
+    store: &Store,
+    request: LayoutsRequest,
+) -> Outcome<(StoredLayouts, Arrays)> {
+    let set = set_of(context, &request.target, request.factors.clone())?;
     let places = (0..set.len())
-        .map(|layout| factors::place(&asked.target, &set.levels(layout)))
+        .map(|layout| factors::place(&request.target, &set.levels(layout)))
         .collect::<Outcome<Vec<LayoutPlace>>>()?;
     let mut arrays = Arrays::open(context, &places)?;
-    let mut plan = asked.plan(set);
+    let mut plan = request.plan(set);
     for cell in &mut plan.cells {
         let size_bytes = cell.workload.size_bytes;
-        cell.workload.size_bytes = asked.size_bytes.or(size_bytes);
+        cell.workload.size_bytes = request.size_bytes.or(size_bytes);
     }
-    if asked.slots {
-        arrays.divide(&asked.target, &plan.cells)?;
+    if request.slots {
+        arrays.divide(&request.target, &plan.cells)?;
     }
     plan.check().map_err(plan_failure)?;
-    if asked.slots {
+    if request.slots {
         plan.slots = Some(slots_of(&plan)?);
     }
     let baseline = plan.present.unwrap_or(0);
     arrays.check(context, &plan)?;
-    let sustained = match asked.durations_given {
+    let sustained = match request.durations_given {
         false => arrays.find_durations(context, &mut plan, baseline)?,
         true => Vec::new(),
     };
-    let array = spec(context, bare(&asked.target))?;
-    let mut kept = StoredLayouts::new(context, store, asked.part, &asked.target, plan, places)?;
-    kept.label = asked.label;
-    kept.sustained = sustained;
-    kept.ground = Some(LayoutSite::of_array(&array));
-    kept.arrays = arrays.descriptions();
-    Ok((kept, arrays))
+    let array = spec(context, bare(&request.target))?;
+    let mut stored =
+        StoredLayouts::new(context, store, request.part, &request.target, plan, places)?;
+    stored.label = request.label;
+    stored.sustained = sustained;
+    stored.ground = Some(LayoutSite::of_array(&array));
+    stored.arrays = arrays.descriptions();
+    Ok((stored, arrays))
 }
 
 /// The slot of each layout in each pass.
@@ -131,13 +136,13 @@ pub(super) fn slots_of(plan: &LayoutPlan) -> Outcome<SlotPlan> {
 ///
 /// # Errors
 /// If they were requested.
-pub fn refuse_slots(asked: &Asked, why: &str) -> Outcome<()> {
-    match asked.slots {
+pub fn refuse_slots(request: &LayoutsRequest, why: &str) -> Outcome<()> {
+    match request.slots {
         false => Ok(()),
         true => Err(Failure::usage(
             format!(
                 "{}: layouts cannot be placed side by side here: {why}",
-                asked.target
+                request.target
             ),
             "leave slots out: each layout is then measured in the same place, which makes the comparison more precise",
         )),
@@ -244,12 +249,12 @@ pub fn without_allocation_unit(
 /// not known.
 fn present_level(spec: &ArraySpec, factor: &str, levels: &[String]) -> Outcome<Option<String>> {
     let now = match sets(factor)? {
-        Sets::Key(key) => spec.value(key),
-        Sets::Raid => {
+        FactorSetting::Key(key) => spec.value(key),
+        FactorSetting::Raid => {
             let name = Level::ALL.iter().find(|(level, _)| *level == spec.level);
             name.map(|(_, name)| format!("raid{name}:{}", spec.disks))
         }
-        Sets::Option(_) => None,
+        FactorSetting::Option(_) => None,
     };
     let Some(now) = now else {
         return Ok(None);

@@ -25,7 +25,7 @@ pub struct Bench<'a> {
     /// The store for the runs.
     pub store: &'a mut Store,
     /// The document, updated and stored after every pass.
-    pub kept: StoredLayouts,
+    pub stored: StoredLayouts,
     /// The progress display.
     pub bar: Bar<'a>,
     started_ns: u64,
@@ -68,32 +68,32 @@ impl<'a> Bench<'a> {
     pub fn new(
         context: &'a Context,
         store: &'a mut Store,
-        kept: StoredLayouts,
+        stored: StoredLayouts,
         title: &'static str,
         pass_ns: Option<u64>,
     ) -> Self {
-        let budget_ns = kept.plan.time_budget_ns;
+        let budget_ns = stored.plan.time_budget_ns;
         Bench {
             bar: Bar::begin(context.observer(), false, 1, title),
             started_ns: context.now_ns(),
-            elapsed_before_ns: kept.elapsed_ns,
+            elapsed_before_ns: stored.elapsed_ns,
             how: RunOptions::of(context, Request::default(), false),
             remarks: BTreeSet::new(),
             pace: Pace::new(
-                kept.measured.passes.len(),
+                stored.measured.passes.len(),
                 pass_ns,
-                budget_ns.map(|ns| ns.saturating_sub(kept.elapsed_ns)),
+                budget_ns.map(|ns| ns.saturating_sub(stored.elapsed_ns)),
             ),
             late: None,
             context,
             store,
-            kept,
+            stored,
         }
     }
 
     /// The final document, and the failure that did not void it.
     pub fn into_parts(self) -> (StoredLayouts, Option<Failure>) {
-        (self.kept, self.late)
+        (self.stored, self.late)
     }
 
     /// Time of this session.
@@ -113,10 +113,10 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// If they cannot be stored.
     pub fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, StopReason> {
-        self.kept.measured = progress.measured.clone();
-        self.kept.remark(&self.remarks);
-        self.kept.elapsed_ns = self.elapsed_ns();
-        self.kept.keep(self.context, self.store)?;
+        self.stored.measured = progress.measured.clone();
+        self.stored.remark(&self.remarks);
+        self.stored.elapsed_ns = self.elapsed_ns();
+        self.stored.keep(self.context, self.store)?;
         let made = progress.measured.passes.len();
         let passed_ns = self.passed_ns();
         self.pace
@@ -138,7 +138,7 @@ impl<'a> Bench<'a> {
         runs: u32,
         fit: &dyn Fn(&Workload) -> Outcome<Workload>,
     ) -> Result<Vec<CellValue>, StopReason> {
-        let order = reads_first(&self.kept.plan);
+        let order = reads_first(&self.stored.plan);
         let mut values: Vec<Vec<CellValue>> = vec![Vec::new(); order.len()];
         let of_layout = u64::from(runs) * order.len() as u64;
         let mut spot = Spot {
@@ -151,7 +151,7 @@ impl<'a> Bench<'a> {
                 if self.context.signal().is_some() {
                     return Err(StopReason::Interrupted);
                 }
-                let mut workload = self.kept.plan.workload(place.pass, layout, cell);
+                let mut workload = self.stored.plan.workload(place.pass, layout, cell);
                 workload.seed ^= u64::from(run).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 let workload = fit(&workload)?;
                 let after_ns = self.pace.left_after_run_ns(spot);
@@ -174,8 +174,8 @@ impl<'a> Bench<'a> {
         workload: Workload,
         after_ns: Option<u64>,
     ) -> Result<CellValue, StopReason> {
-        let name = self.kept.plan.cells[cell].mix.name.clone();
-        let words = self.kept.plan.set.words(layout);
+        let name = self.stored.plan.cells[cell].mix.name.clone();
+        let words = self.stored.plan.set.words(layout);
         let title = format!("Pass {}, {name} on {words}", place.pass + 1);
         let shown = RunPlace {
             title: &title,
@@ -189,7 +189,7 @@ impl<'a> Bench<'a> {
             workload,
             targets: vec![0],
         };
-        let how = run_options(&self.kept, self.how.clone(), place, (layout, cell));
+        let how = run_options(&self.stored, self.how.clone(), place, (layout, cell));
         if job.workload.writes() {
             self.remarks.insert(WRITES_UNPILOTED.to_owned());
         }
@@ -204,7 +204,7 @@ impl<'a> Bench<'a> {
                 &self.bar,
                 &shown,
             )?;
-            if let Err(failure) = measured.kept {
+            if let Err(failure) = measured.stored {
                 note_refused(self.context, &failure, "the pass");
                 self.late.get_or_insert(failure);
             }

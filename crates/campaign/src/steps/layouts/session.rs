@@ -3,7 +3,7 @@
 use super::base::{PlacedExperiment, TargetPasses};
 use super::real::devices::MayDestroy;
 use super::real::passes::RealPasses;
-use super::real::prepare::say_what_is_lost;
+use super::real::prepare::report_losses;
 use super::simulated::{Arrays, SimulatedPasses};
 use super::stored_layouts::StoredLayouts;
 use crate::steps::experiment::runner::StopReason;
@@ -18,16 +18,16 @@ use stripewise_units::{counted, format_duration};
 /// The result of one session.
 pub struct LayoutsSession {
     /// The document with all measurements.
-    pub kept: StoredLayouts,
+    pub stored: StoredLayouts,
     /// The store has this state. If not, the store's failure follows, and nothing claims otherwise.
-    pub is_kept: bool,
+    pub is_stored: bool,
     /// The failure that ended it, if any; results before it are shown first.
     pub ended: Outcome<()>,
 }
 
 /// Prints what will be done.
-pub fn announce(context: &Context, kept: &StoredLayouts, simulated: bool) {
-    let plan = &kept.plan;
+pub fn announce(context: &Context, stored: &StoredLayouts, simulated: bool) {
+    let plan = &stored.plan;
     context.plan(format!(
         "{} of {}; a pass of all of them takes {} and at least {PASSES_MIN} are made, at most {}.",
         counted(plan.set.len(), "layout", "layouts"),
@@ -38,10 +38,10 @@ pub fn announce(context: &Context, kept: &StoredLayouts, simulated: bool) {
     if simulated {
         context.plan(crate::steps::TIMES_ARE_SIMULATED);
     }
-    if !kept.measured.passes.is_empty() {
+    if !stored.measured.passes.is_empty() {
         context.plan(format!(
             "{} finished; they are not repeated.",
-            counted(kept.measured.passes.len(), "pass is", "passes are")
+            counted(stored.measured.passes.len(), "pass is", "passes are")
         ));
     }
 }
@@ -54,25 +54,25 @@ pub fn simulate_layouts(
     context: &Context,
     store: &mut Store,
     arrays: &Arrays,
-    mut kept: StoredLayouts,
+    mut stored: StoredLayouts,
 ) -> Outcome<LayoutsSession> {
-    let (plan, mut measured) = begin(context, store, &mut kept)?;
-    let mut passes = SimulatedPasses::new(context, store, arrays, kept);
+    let (plan, mut measured) = begin(context, store, &mut stored)?;
+    let mut passes = SimulatedPasses::new(context, store, arrays, stored);
     let conducted = conduct_passes(&plan, &mut measured, &mut passes);
-    let (mut kept, refused) = passes.into_parts();
-    kept.measured = measured;
-    Ok(conclude(context, store, kept, conducted, refused))
+    let (mut stored, refused) = passes.into_parts();
+    stored.measured = measured;
+    Ok(conclude(context, store, stored, conducted, refused))
 }
 
 /// Stores the experiment before its first pass; returns its plan, and what was measured before.
 fn begin(
     context: &Context,
     store: &mut Store,
-    kept: &mut StoredLayouts,
+    stored: &mut StoredLayouts,
 ) -> Outcome<(LayoutPlan, Measured)> {
-    kept.ended = None;
-    kept.keep(context, store)?;
-    Ok((kept.plan.clone(), kept.measured.clone()))
+    stored.ended = None;
+    stored.keep(context, store)?;
+    Ok((stored.plan.clone(), stored.measured.clone()))
 }
 
 /// Makes the remaining passes of an experiment on real devices. Their content is lost.
@@ -82,18 +82,18 @@ fn begin(
 pub fn make_layouts(
     context: &Context,
     store: &mut Store,
-    mut kept: StoredLayouts,
+    mut stored: StoredLayouts,
     may: &MayDestroy,
 ) -> Outcome<LayoutsSession> {
-    let (plan, mut measured) = begin(context, store, &mut kept)?;
-    let mut passes = RealPasses::new(context, store, kept, may);
+    let (plan, mut measured) = begin(context, store, &mut stored)?;
+    let mut passes = RealPasses::new(context, store, stored, may);
     let conducted = match passes.begin() {
         Ok(()) => conduct_passes(&plan, &mut measured, &mut passes),
         Err(failure) => Err(StopReason::Failed(failure)),
     };
-    let (mut kept, late) = passes.into_parts();
-    kept.measured = measured;
-    Ok(conclude(context, store, kept, conducted, late))
+    let (mut stored, late) = passes.into_parts();
+    stored.measured = measured;
+    Ok(conclude(context, store, stored, conducted, late))
 }
 
 /// Measures layouts on an existing target.
@@ -105,16 +105,16 @@ pub fn measure_on_target(
     store: &mut Store,
     on: PlacedExperiment,
 ) -> Outcome<LayoutsSession> {
-    let PlacedExperiment { mut kept, opened } = on;
-    let (plan, mut measured) = begin(context, store, &mut kept)?;
+    let PlacedExperiment { mut stored, opened } = on;
+    let (plan, mut measured) = begin(context, store, &mut stored)?;
     let opened = [opened];
-    let mut passes = TargetPasses::new(context, store, &opened, kept);
+    let mut passes = TargetPasses::new(context, store, &opened, stored);
     let conducted = conduct_passes(&plan, &mut measured, &mut passes);
-    let (mut kept, late) = passes.into_parts();
-    kept.measured = measured;
+    let (mut stored, late) = passes.into_parts();
+    stored.measured = measured;
     let [target] = opened;
     target.finish_or_report(context);
-    Ok(conclude(context, store, kept, conducted, late))
+    Ok(conclude(context, store, stored, conducted, late))
 }
 
 /// Stores the result of a session; `late` is a failure after which the pass was finished all the
@@ -122,47 +122,50 @@ pub fn measure_on_target(
 fn conclude(
     context: &Context,
     store: &mut Store,
-    mut kept: StoredLayouts,
+    mut stored: StoredLayouts,
     conducted: Result<PassesEnded, StopReason>,
     late: Option<Failure>,
 ) -> LayoutsSession {
     let failure = match conducted {
         Ok(ended) => {
-            kept.ended = Some(ended);
+            stored.ended = Some(ended);
             None
         }
         Err(StopReason::Interrupted) => {
-            kept.ended = Some(PassesEnded::Interrupted);
+            stored.ended = Some(PassesEnded::Interrupted);
             None
         }
         Err(StopReason::Failed(failure)) => Some(failure),
     };
-    let kept_at_end = kept.keep(context, store);
-    let is_kept = kept_at_end.is_ok();
+    let kept_at_end = stored.keep(context, store);
+    let is_stored = kept_at_end.is_ok();
     let ended = late.or(failure).map_or(kept_at_end, Err);
     LayoutsSession {
-        is_kept,
-        ended: ended.and_then(|()| stopped(context, &kept)),
-        kept,
+        is_stored,
+        ended: ended.and_then(|()| stopped(context, &stored)),
+        stored,
     }
 }
 
 /// The exit code of an interruption, and a way to continue; a failure if too little was
 /// measured for any conclusion.
-fn stopped(context: &Context, kept: &StoredLayouts) -> Outcome<()> {
+fn stopped(context: &Context, stored: &StoredLayouts) -> Outcome<()> {
     let Some(signal) = context.signal() else {
         return Ok(());
     };
-    let passes = kept.measured.passes.len();
+    let passes = stored.measured.passes.len();
     Err(Failure::new(
         Exit::Interrupted(signal),
         format!(
             "interrupted after {}",
             counted(passes, "whole pass", "whole passes")
         ),
-        match kept.can_go_on() {
-            true => format!("`stripewise lab resume {}` continues it", kept.id),
-            false => format!("start it again; what was measured is stored as {}", kept.id),
+        match stored.can_go_on() {
+            true => format!("`stripewise lab resume {}` continues it", stored.id),
+            false => format!(
+                "start it again; what was measured is stored as {}",
+                stored.id
+            ),
         },
     ))
 }
@@ -175,54 +178,54 @@ fn stopped(context: &Context, kept: &StoredLayouts) -> Outcome<()> {
 pub fn resume_layouts(
     context: &Context,
     store: &mut Store,
-    mut kept: StoredLayouts,
+    mut stored: StoredLayouts,
     limits: &ResumeLimits,
     may: &MayDestroy,
 ) -> Outcome<LayoutsSession> {
-    let plan = &mut kept.plan;
+    let plan = &mut stored.plan;
     plan.margin_percent = limits.margin_percent.unwrap_or(plan.margin_percent);
     plan.passes_max = limits.passes_max.unwrap_or(plan.passes_max);
     let more = limits
         .time_ns
-        .map(|time_ns| kept.elapsed_ns.saturating_add(time_ns));
+        .map(|time_ns| stored.elapsed_ns.saturating_add(time_ns));
     plan.time_budget_ns = more.or(plan.time_budget_ns);
     plan.check().map_err(plan_failure)?;
-    if (kept.is_over() || !kept.can_go_on()) && *limits == ResumeLimits::default() {
+    if (stored.is_over() || !stored.can_go_on()) && *limits == ResumeLimits::default() {
         return Ok(LayoutsSession {
-            kept,
-            is_kept: true,
+            stored,
+            is_stored: true,
             ended: Ok(()),
         });
     }
-    if kept.on_devices.is_some() {
-        say_what_is_lost(context, &kept, may)?;
-        announce(context, &kept, false);
-        return make_layouts(context, store, kept, may);
+    if stored.on_devices.is_some() {
+        report_losses(context, &stored, may)?;
+        announce(context, &stored, false);
+        return make_layouts(context, store, stored, may);
     }
-    if !kept.can_go_on() {
+    if !stored.can_go_on() {
         return Err(Failure::usage(
             format!(
                 "the experiment {} was made on {} and cannot be continued: it may be in a different place now",
-                kept.id, kept.target
+                stored.id, stored.target
             ),
             "start it again",
         ));
     }
-    let mut arrays = Arrays::open(context, &kept.places)?;
-    if kept.plan.slots.is_some() {
-        arrays.divide(&kept.target, &kept.plan.cells)?;
+    let mut arrays = Arrays::open(context, &stored.places)?;
+    if stored.plan.slots.is_some() {
+        arrays.divide(&stored.target, &stored.plan.cells)?;
     }
-    if !kept.arrays.is_empty() && arrays.descriptions() != kept.arrays {
+    if !stored.arrays.is_empty() && arrays.descriptions() != stored.arrays {
         return Err(Failure::usage(
             format!(
                 "{} is not the array that it was when the experiment {} began",
-                kept.target, kept.id
+                stored.target, stored.id
             ),
             "start a new experiment: values from two arrays must not be mixed",
         ));
     }
-    announce(context, &kept, true);
-    simulate_layouts(context, store, &arrays, kept)
+    announce(context, &stored, true);
+    simulate_layouts(context, store, &arrays, stored)
 }
 
 /// Limits that override the plan on resuming.

@@ -14,7 +14,7 @@ use stripewise_conductor::parallel::{SimulatedCell, simulate_cells};
 use stripewise_conductor::simulated::Simulated;
 use stripewise_conductor::targets::OpenTarget;
 use stripewise_lab::layouts::{
-    CellValue, LayoutCell, LayoutPass, LayoutPlan, PassMaker, PassProgress,
+    CellValue, LayoutCell, LayoutPass, LayoutPlan, PassProgress, PassRunner,
 };
 use stripewise_results::RunRecord;
 use stripewise_store::Store;
@@ -67,8 +67,8 @@ impl Arrays {
         const GRAIN: u64 = 64 << 20;
         let layouts = self.arrays.len() as u64;
         let slot_bytes = self.size_bytes / layouts / GRAIN * GRAIN;
-        let asked = cells.iter().filter_map(|cell| cell.workload.size_bytes);
-        let wanted = asked.max().unwrap_or(GRAIN).max(GRAIN);
+        let requested_bytes = cells.iter().filter_map(|cell| cell.workload.size_bytes);
+        let wanted = requested_bytes.max().unwrap_or(GRAIN).max(GRAIN);
         if slot_bytes < wanted {
             let needed = wanted
                 .next_multiple_of(GRAIN)
@@ -210,7 +210,7 @@ pub struct SimulatedPasses<'a> {
     store: &'a mut Store,
     arrays: &'a Arrays,
     /// The document, updated and stored after every pass.
-    kept: StoredLayouts,
+    stored: StoredLayouts,
     bar: Bar<'a>,
     started_ns: u64,
     passes_here: u32,
@@ -224,7 +224,7 @@ impl<'a> SimulatedPasses<'a> {
         context: &'a Context,
         store: &'a mut Store,
         arrays: &'a Arrays,
-        kept: StoredLayouts,
+        stored: StoredLayouts,
     ) -> Self {
         SimulatedPasses {
             bar: Bar::begin(context.observer(), false, 1, "Measuring"),
@@ -234,18 +234,18 @@ impl<'a> SimulatedPasses<'a> {
             context,
             store,
             arrays,
-            kept,
+            stored,
         }
     }
 
     /// The final document, and the store's failure to take a run.
     pub fn into_parts(self) -> (StoredLayouts, Option<Failure>) {
-        (self.kept, self.refused)
+        (self.stored, self.refused)
     }
 
     /// The runs of a pass in index order: layout and cell.
     fn runs(&self, order: &[usize]) -> Vec<(usize, usize)> {
-        let cells = self.kept.plan.cells.len();
+        let cells = self.stored.plan.cells.len();
         let of_layout = |&layout: &usize| (0..cells).map(move |cell| (layout, cell));
         order.iter().flat_map(of_layout).collect()
     }
@@ -253,25 +253,25 @@ impl<'a> SimulatedPasses<'a> {
     fn measure(&mut self, pass: u32, order: &[usize]) -> Outcome<Vec<RunRecord>> {
         let runs = self.runs(order);
         let mut met: Vec<[OpenTarget; 1]> = Vec::with_capacity(runs.len());
-        let mut wishes = Vec::with_capacity(runs.len());
-        let mut older_ns = self.kept.elapsed_ns;
+        let mut specs = Vec::with_capacity(runs.len());
+        let mut older_ns = self.stored.elapsed_ns;
         for &(layout, cell) in &runs {
-            let plan = &self.kept.plan;
+            let plan = &self.stored.plan;
             let workload = plan.workload(pass, layout, cell);
             let workload = self.arrays.in_slot(plan, pass, layout, workload);
-            let name = &self.kept.plan.cells[cell].mix.name;
+            let name = &self.stored.plan.cells[cell].mix.name;
             let wanted = self.arrays.wanted(layout, name, &workload)?;
             let array = self.arrays.arrays[layout].met(wanted.workload.seed, older_ns);
             older_ns = older_ns.saturating_add(wanted.workload.length_ns());
             met.push([OpenTarget::Simulated(Box::new(array))]);
-            wishes.push(wanted);
+            specs.push(wanted);
         }
-        self.kept.elapsed_ns = older_ns;
+        self.stored.elapsed_ns = older_ns;
         let mut cells = Vec::with_capacity(runs.len());
-        for (position, (wanted, opened)) in wishes.into_iter().zip(&met).enumerate() {
+        for (position, (wanted, opened)) in specs.into_iter().zip(&met).enumerate() {
             let (layout, cell) = runs[position];
             let base = options(self.context, Request::default());
-            let how = run_options(&self.kept, base, (pass, position), (layout, cell));
+            let how = run_options(&self.stored, base, (pass, position), (layout, cell));
             cells.push(SimulatedCell::prepare(
                 self.context,
                 opened,
@@ -291,7 +291,7 @@ impl<'a> SimulatedPasses<'a> {
     }
 }
 
-impl PassMaker for SimulatedPasses<'_> {
+impl PassRunner for SimulatedPasses<'_> {
     type Error = StopReason;
 
     fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, StopReason> {
@@ -303,7 +303,7 @@ impl PassMaker for SimulatedPasses<'_> {
         if records.len() < runs.len() {
             return Err(StopReason::Interrupted);
         }
-        let mut values: Vec<Option<Vec<CellValue>>> = vec![None; self.kept.plan.set.len()];
+        let mut values: Vec<Option<Vec<CellValue>>> = vec![None; self.stored.plan.set.len()];
         for ((layout, _), record) in runs.iter().zip(&records) {
             let value = value_of(record).ok_or(StopReason::Interrupted)?;
             values[*layout].get_or_insert_with(Vec::new).push(value);
@@ -312,12 +312,12 @@ impl PassMaker for SimulatedPasses<'_> {
     }
 
     fn elapsed_ns(&self) -> u64 {
-        self.kept.elapsed_ns
+        self.stored.elapsed_ns
     }
 
     fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, StopReason> {
-        self.kept.measured = progress.measured.clone();
-        self.kept.keep(self.context, self.store)?;
+        self.stored.measured = progress.measured.clone();
+        self.stored.keep(self.context, self.store)?;
         self.passes_here += 1;
         let made = progress.measured.passes.len() as u64;
         let width = progress

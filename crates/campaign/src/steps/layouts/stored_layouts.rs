@@ -8,7 +8,7 @@ use crate::steps::measured::{EXPERIMENTS, by_id};
 use crate::steps::stored_experiment::read_document;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use stripewise_conductor::context::{Context, keep_document, store_failure};
+use stripewise_conductor::context::{Context, store_document, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_provision::Identity;
@@ -18,7 +18,7 @@ use stripewise_lab::layouts::{
 use stripewise_results::{
     AdviceRecord, EffectRecord, LayoutLevels, RecommendationRecord, SCHEMA_VERSION, Status,
 };
-use stripewise_store::{KeptDocument, Store};
+use stripewise_store::{Store, StoredDocument};
 use stripewise_units::{counted, is_sim_target};
 
 /// Kind of these documents in the store.
@@ -231,7 +231,7 @@ impl StoredLayouts {
     /// # Errors
     /// If the store cannot be written.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
-        keep_document(context, store, KIND, &self.id, self)
+        store_document(context, store, KIND, &self.id, self)
     }
 
     /// The experiment of exactly this id.
@@ -378,18 +378,20 @@ impl StoredLayouts {
     }
 }
 
-fn read(document: &KeptDocument) -> Outcome<StoredLayouts> {
+fn read(document: &StoredDocument) -> Outcome<StoredLayouts> {
     let what = format!("experiment {}", document.name);
-    let kept = read_document(document, &what, |kept: &StoredLayouts| kept.schema_version)?;
-    if !kept.fits_its_plan() {
+    let stored = read_document(document, &what, |stored: &StoredLayouts| {
+        stored.schema_version
+    })?;
+    if !stored.fits_its_plan() {
         return Err(Failure::new(
             Exit::Store,
             format!(
                 "what was measured of experiment {} does not fit its plan",
-                kept.id
+                stored.id
             ),
             "it was changed: start a new experiment, and remove this one with `lab clean`",
         ));
     }
-    Ok(kept)
+    Ok(stored)
 }

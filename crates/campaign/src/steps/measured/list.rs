@@ -5,7 +5,7 @@ use super::{FILL, KINDS, OBSERVATION, PROFILE};
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::store_failure;
 use stripewise_conductor::failure::Outcome;
-use stripewise_store::{Filter, KeptDocument, Store, Unreadable};
+use stripewise_store::{Filter, Store, StoredDocument, Unreadable};
 use stripewise_units::{format_bytes, format_iops};
 
 const MIB: f64 = 1_048_576.0;
@@ -101,7 +101,7 @@ pub fn measurements(
     let (mut all, mut unreadable) = (Vec::new(), Vec::new());
     for kind in KINDS {
         // A document of another version is skipped without affecting others.
-        let mut see = |document: KeptDocument| all.extend(of(kind, &document));
+        let mut see = |document: StoredDocument| all.extend(of(kind, &document));
         let damaged = store.each_readable_document(kind, &mut see);
         unreadable.extend(damaged.map_err(store_failure)?);
     }
@@ -126,7 +126,7 @@ fn load(devices: &[ObservedLine], observed_s: f64) -> Option<String> {
     Some(format!("{} IOPS", format_iops(iops)))
 }
 
-pub(crate) fn of(kind: &str, document: &KeptDocument) -> Option<Measurement> {
+pub(crate) fn of(kind: &str, document: &StoredDocument) -> Option<Measurement> {
     let outline: Outline = serde_json::from_str(&document.json).ok()?;
     let rate = |bytes_per_s: f64| format!("{} MiB/s", format_iops(bytes_per_s / MIB));
     let first = outline

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::Read;
 use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_store::{KeptDocument, Store};
+use stripewise_store::{Store, StoredDocument};
 
 /// A profile of a surface.
 pub const PROFILE: &str = "profile";
@@ -48,7 +48,7 @@ pub fn by_id(
     kind: &str,
     id: &str,
     (several, hint): (&str, &str),
-) -> Outcome<Option<KeptDocument>> {
+) -> Outcome<Option<StoredDocument>> {
     // Printed commands contain the suffix of an id.
     let whole = store.full_name(id).unwrap_or_else(|_| id.to_owned());
     if let Some(exact) = store.document(kind, &whole).map_err(store_failure)? {
@@ -69,7 +69,7 @@ pub fn by_id(
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn document(store: &Store, id: &str) -> Outcome<Option<(&'static str, KeptDocument)>> {
+pub fn document(store: &Store, id: &str) -> Outcome<Option<(&'static str, StoredDocument)>> {
     for kind in KINDS {
         if let Some(document) = store.document(kind, id).map_err(store_failure)? {
             return Ok(Some((kind, document)));

@@ -20,7 +20,7 @@ pub struct Capture {
     /// Counts by file; `None` if files are not known.
     pub files: Option<FileCounts>,
     /// The model, if requested.
-    pub model: Option<ModelInTheMaking>,
+    pub model: Option<DeviceModelBuilder>,
     /// Number of operations processed.
     pub operations: u64,
     /// Whether the load certainly waits for its disk; known at the end.
@@ -29,13 +29,13 @@ pub struct Capture {
 
 /// A model of one device under construction.
 #[derive(Default)]
-pub struct ModelInTheMaking {
+pub struct DeviceModelBuilder {
     builder: ModelBuilder,
     device: Option<DeviceNumber>,
     error: Option<ModelError>,
 }
 
-impl ModelInTheMaking {
+impl DeviceModelBuilder {
     /// Adds an operation. False if its device differs from the previous ones.
     fn add(&mut self, operation: &Operation) -> bool {
         if *self.device.get_or_insert(operation.device) != operation.device {

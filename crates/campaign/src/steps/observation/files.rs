@@ -70,7 +70,7 @@ impl ExtentMap {
 
 /// An operation whose file is not known yet.
 #[derive(Clone, Copy, Debug)]
-struct Unplaced {
+struct UnresolvedOperation {
     device: DeviceNumber,
     kind: Kind,
     offset_bytes: u64,
@@ -82,7 +82,7 @@ struct Unplaced {
 pub struct FileCounts {
     map: ExtentMap,
     counts: HashMap<(DeviceNumber, usize), KindCounts>,
-    unplaced: Vec<Unplaced>,
+    unplaced: Vec<UnresolvedOperation>,
     unknown: HashMap<DeviceNumber, KindCounts>,
 }
 
@@ -108,7 +108,7 @@ impl FileCounts {
         if operation.kind == Kind::Sync {
             return;
         }
-        self.place(Unplaced {
+        self.place(UnresolvedOperation {
             device: operation.device,
             kind: operation.kind,
             offset_bytes: operation.offset_bytes,
@@ -116,7 +116,7 @@ impl FileCounts {
         });
     }
 
-    fn place(&mut self, one: Unplaced) {
+    fn place(&mut self, one: UnresolvedOperation) {
         let counts = match self.map.file_at(one.device, one.offset_bytes) {
             Some(file) => self.counts.entry((one.device, file)).or_default(),
             None if self.unplaced.len() < UNPLACED_MAX => {
@@ -139,7 +139,7 @@ impl FileCounts {
     /// Roles and files of a device, the busiest first.
     #[must_use]
     pub fn shares(&self, device: DeviceNumber) -> (Vec<RoleShare>, Vec<FileShare>) {
-        let mut roles = ByRole::new();
+        let mut roles = CountsByRole::new();
         let mut files = Vec::new();
         for (&(on, file), counts) in &self.counts {
             if on != device {
@@ -170,10 +170,13 @@ impl FileCounts {
 }
 
 /// Counts of each role, by product and name.
-pub type ByRole<'a> = BTreeMap<(Option<&'a str>, &'a str), KindCounts>;
+pub type CountsByRole<'a> = BTreeMap<(Option<&'a str>, &'a str), KindCounts>;
 
 /// Sorted with the busiest first.
-pub fn ranked(roles: ByRole<'_>, mut files: Vec<FileShare>) -> (Vec<RoleShare>, Vec<FileShare>) {
+pub fn ranked(
+    roles: CountsByRole<'_>,
+    mut files: Vec<FileShare>,
+) -> (Vec<RoleShare>, Vec<FileShare>) {
     let roles = roles
         .into_iter()
         .map(|((product, role), counts)| RoleShare {

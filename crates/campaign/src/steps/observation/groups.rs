@@ -100,7 +100,7 @@ mod tests {
                 group("/backup", 300, 0),
             ]
         };
-        let said = |is_anonymous| -> Vec<(String, u64, u64, u64)> {
+        let rows_of = |is_anonymous| -> Vec<(String, u64, u64, u64)> {
             let shares = between(&before, now(), is_anonymous).into_iter();
             shares
                 .map(|one| (one.group, one.reads, one.writes, one.write_bytes))
@@ -110,7 +110,7 @@ mod tests {
             ("/backup".to_owned(), 300, 0, 0),
             ("/db".to_owned(), 50, 1, 8_192),
         ];
-        assert_eq!(said(false), expected);
-        assert_eq!(said(true)[1].0, "group 2");
+        assert_eq!(rows_of(false), expected);
+        assert_eq!(rows_of(true)[1].0, "group 2");
     }
 }

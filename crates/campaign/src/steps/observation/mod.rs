@@ -26,7 +26,7 @@ pub use document::{
 };
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{KeptFacts, Sheet, with_warnings};
+use stripewise_report::{Sheet, StoredFacts, with_warnings};
 
 impl ObservationDocument {
     /// Parses a stored document.
@@ -75,9 +75,9 @@ impl ObservationDocument {
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let mut sheet = self.sheet();
         sheet.charts.push(chart::timeline(self));
-        let shown = StoredAnswer {
+        let stored_answer = StoredAnswer {
             sheet,
-            kept: KeptFacts {
+            stored: StoredFacts {
                 title: "",
                 label: None,
                 target: &self.target.name,
@@ -89,6 +89,6 @@ impl ObservationDocument {
             csv: &|| tables::timeline_csv(self),
             document: self,
         };
-        shown.rendered(format, wanted)
+        stored_answer.rendered(format, wanted)
     }
 }

@@ -55,13 +55,13 @@ impl Names<'_> {
 }
 
 /// Roles and files of a device; empty if unknown.
-pub type FilesOf<'a> = dyn Fn(DeviceNumber) -> (Vec<RoleShare>, Vec<FileShare>) + 'a;
+pub type FileLookup<'a> = dyn Fn(DeviceNumber) -> (Vec<RoleShare>, Vec<FileShare>) + 'a;
 
 /// The devices of an observation, the busiest first. If more was lost than statistics
 /// tolerate, the distorted ones are left out.
 pub fn devices(
     observation: &Observation,
-    files_of: &FilesOf<'_>,
+    files_of: &FileLookup<'_>,
     names: &Names<'_>,
     lost_share: f64,
 ) -> Vec<ObservedDevice> {

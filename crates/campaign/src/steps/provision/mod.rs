@@ -12,7 +12,7 @@ use stripewise_results::SCHEMA_VERSION;
 
 /// Permission to carry out a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GoAhead {
+pub struct DestroyPermission {
     /// The kernel's name of the device whose data will be lost.
     pub destroy: String,
     /// Even if it cannot be determined whether another program has the device open.

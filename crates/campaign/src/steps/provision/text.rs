@@ -130,7 +130,7 @@ pub fn table_report(plan: &TablePlan, report: &TableReport) -> String {
 
 /// The command that restores the old table, for copying.
 #[must_use]
-pub fn way_back(report: &TableReport) -> Option<String> {
+pub fn undo_hint(report: &TableReport) -> Option<String> {
     let saved = report.saved.as_ref()?.as_text();
     let (path, name) = (report.device.path.as_text(), &report.device.name);
     Some(format!(

@@ -279,8 +279,8 @@ impl Recordings for FileRecording {
         replay.idle_cut_ns = self.recording.idle_cut_ns;
         if !load.is_closed() {
             replay.lateness = punctuality(load, measured_ns, latency_ns_p50);
-            let asked = self.scaled(&job.workload, recorded);
-            match self.fidelity(&asked, load, measured_ns) {
+            let scaled_workload = self.scaled(&job.workload, recorded);
+            match self.fidelity(&scaled_workload, load, measured_ns) {
                 Ok(fidelity) => replay.fidelity = fidelity_record(&fidelity),
                 Err(error) => replay.not_judged = Some(error.to_string()),
             }
@@ -297,12 +297,15 @@ impl FileRecording {
     /// Compares the issued operations with the recorded ones.
     fn fidelity(
         &self,
-        asked: &[ScaledRequest],
+        scaled_workload: &[ScaledRequest],
         load: &RecordedLoad,
         measured_ns: u64,
     ) -> Result<Fidelity, FidelityError> {
-        let within = asked.partition_point(|one| one.request.at_ns < measured_ns);
-        let original: Vec<Request> = asked[..within].iter().map(|one| one.request).collect();
+        let within = scaled_workload.partition_point(|one| one.request.at_ns < measured_ns);
+        let original: Vec<Request> = scaled_workload[..within]
+            .iter()
+            .map(|one| one.request)
+            .collect();
         let facts = Facts {
             duration_ns: measured_ns,
             ..self.recording.facts

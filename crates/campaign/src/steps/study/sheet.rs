@@ -8,7 +8,7 @@ use stripewise_report::{
 use stripewise_units::{capitalised, format_iops};
 
 /// Maximum number of levels side by side; more are placed one below the other.
-const LEVELS_BESIDE: usize = 2;
+const LEVELS_SIDE_BY_SIDE: usize = 2;
 /// New rates within this many per cent are called close.
 const CLOSE_PERCENT: f64 = 5.0;
 /// Maximum number of rows in one picture.
@@ -67,7 +67,7 @@ fn table(table: &StudyTable) -> SheetTable {
         factor => format!("{}: {levels}", capitalised(factor)),
     };
     match table.levels.len() {
-        0..=LEVELS_BESIDE => beside(&title, table),
+        0..=LEVELS_SIDE_BY_SIDE => side_by_side(&title, table),
         _ => below(&title, table),
     }
 }
@@ -93,7 +93,7 @@ fn of_rate(one: &StudyRate) -> [Cell; 3] {
 }
 
 /// Few levels: one line per row.
-fn beside(title: &str, table: &StudyTable) -> SheetTable {
+fn side_by_side(title: &str, table: &StudyTable) -> SheetTable {
     let mut columns = vec![Column::text("Load")];
     for level in &table.levels {
         columns.extend([

@@ -5,7 +5,7 @@ use super::document::{StudyDocument, StudyTable};
 use super::{rate_of, study_sheet};
 use crate::steps::pages::{PictureLook, Rendered, ReportFormat, rendered_picture};
 use stripewise_conductor::failure::Outcome;
-use stripewise_report::{About, KeptFacts, Picture, moment, sheet_markdown, sheet_page};
+use stripewise_report::{Attribution, Picture, StoredFacts, moment, sheet_markdown, sheet_page};
 use stripewise_results::{RunRecord, Status};
 use stripewise_units::is_sim_target;
 
@@ -85,7 +85,7 @@ pub fn rendered_study(
         ReportFormat::Html => sheet_page(&sheet, &|_| String::new()).into_bytes(),
         ReportFormat::Md => sheet_markdown(&sheet).into_bytes(),
         ReportFormat::Svg | ReportFormat::Png => {
-            let about = About::of_kept(&KeptFacts {
+            let about = Attribution::of_stored(&StoredFacts {
                 title: &sheet.title,
                 label: first.label.as_deref(),
                 target: &document.target,

@@ -349,7 +349,7 @@ fn of_runs(name: String, document: Document) -> Subject {
 /// The results of another tool.
 fn foreign(context: &Context, name: &str, bytes: &[u8]) -> Outcome<Subject> {
     let reading = Reading::new(context, name);
-    let watch = |progress| reading.hear(progress);
+    let watch = |progress| reading.on_event(progress);
     let file = Import::new(bytes, name).watched(&watch).all();
     let file = file.map_err(|error| {
         if error.is_interruption() {

@@ -89,7 +89,7 @@ impl ProfileComparison {
 /// # Errors
 /// If only one of them is a profile, or the store cannot be read.
 pub fn compare_profiles(context: &Context, a: &str, b: &str) -> Outcome<Option<ProfileComparison>> {
-    match (kept(context, a)?, kept(context, b)?) {
+    match (stored(context, a)?, stored(context, b)?) {
         (None, None) => Ok(None),
         (Some(a), Some(b)) => Ok(Some(compared(&a, &b))),
         (one, _) => {
@@ -105,7 +105,7 @@ pub fn compare_profiles(context: &Context, a: &str, b: &str) -> Outcome<Option<P
 }
 
 /// A profile from the store or a file.
-fn kept(context: &Context, name: &str) -> Outcome<Option<ProfileDocument>> {
+fn stored(context: &Context, name: &str) -> Outcome<Option<ProfileDocument>> {
     let json = measured::json_of(context, PROFILE, name)?;
     Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
 }

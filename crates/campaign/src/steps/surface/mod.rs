@@ -44,7 +44,7 @@ impl MeasuredSurface {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn of_kept(kind: &str, json: &str) -> Outcome<Option<MeasuredSurface>> {
+    pub fn of_stored(kind: &str, json: &str) -> Outcome<Option<MeasuredSurface>> {
         let read = match kind {
             PROFILE => serde_json::from_str(json).map(MeasuredSurface::Profile),
             FILL => serde_json::from_str(json).map(MeasuredSurface::Fill),
@@ -188,14 +188,14 @@ impl MeasuredSurface {
     pub fn rendered(&self, format: ReportFormat, wanted: &PictureLook) -> Outcome<Rendered> {
         let mut picture = self.picture();
         titled(&mut picture.title, &mut picture.foot, wanted);
-        let shown = Renderable {
+        let renderable = Renderable {
             sheet: self.sheet_of(&picture),
             picture: (PICTURE, &|theme| surface_svg(&picture, theme)),
             what: "a profile or fill",
             csv: &|| self.csv(),
             document: self,
         };
-        shown.rendered(format, wanted)
+        renderable.rendered(format, wanted)
     }
 }
 
@@ -205,7 +205,7 @@ mod tests {
     use stripewise_report::Look;
 
     /// Two places of a disk, as stored.
-    fn kept() -> MeasuredSurface {
+    fn stored() -> MeasuredSurface {
         let json = r#"{"schema_version": 1, "id": "20261122-1", "host": "box", "full": false,
             "target": {"kind": "device", "name": "/dev/sdb", "size_bytes": 1000204886016,
                 "logical_sector_bytes": 512, "physical_sector_bytes": 4096},
@@ -216,18 +216,18 @@ mod tests {
             "rates": [{"offset_bytes": 0, "length_bytes": 8388608, "bytes_per_s": 146800640.0},
                 {"offset_bytes": 500102443008, "length_bytes": 8388608, "bytes_per_s": 104857600.0}],
             "accesses": [{"from_bytes": 0, "offset_bytes": 4096, "latency_ns": 12000000}]}"#;
-        let read = MeasuredSurface::of_kept(PROFILE, json);
+        let read = MeasuredSurface::of_stored(PROFILE, json);
         read.expect("a profile").expect("a profile is a surface")
     }
 
     fn text(format: ReportFormat, wanted: &PictureLook) -> String {
-        let rendered = kept().rendered(format, wanted).expect("it is drawn");
+        let rendered = stored().rendered(format, wanted).expect("it is drawn");
         String::from_utf8(rendered.bytes).expect("text")
     }
 
     #[test]
     fn a_line_of_what_was_cut_short_says_so_first() {
-        let MeasuredSurface::Profile(mut document) = kept() else {
+        let MeasuredSurface::Profile(mut document) = stored() else {
             panic!("a profile");
         };
         document.cut_short = Some("interrupted".to_owned());
@@ -236,7 +236,7 @@ mod tests {
             line.starts_with("/dev/sdb (931.5 GiB): CUT SHORT (interrupted): "),
             "{line}"
         );
-        assert!(!kept().line().contains("CUT SHORT"));
+        assert!(!stored().line().contains("CUT SHORT"));
     }
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
             serde_json::from_str(&text(ReportFormat::Json, &usual)).expect("JSON");
         assert_eq!(json["accesses"][0]["latency_ns"], 12_000_000);
         assert_eq!(
-            MeasuredSurface::of_kept("verify", "{}").expect("no error"),
+            MeasuredSurface::of_stored("verify", "{}").expect("no error"),
             None
         );
     }
@@ -273,14 +273,16 @@ mod tests {
         };
         let svg = text(ReportFormat::Svg, &wanted);
         assert!(svg.contains("The old disk") && svg.contains("Source: the lab"));
-        let png = kept().rendered(ReportFormat::Png, &wanted).expect("pixels");
+        let png = stored()
+            .rendered(ReportFormat::Png, &wanted)
+            .expect("pixels");
         // Width and height follow the signature and the name of the first chunk.
         assert_eq!(png.bytes[16..24], [0, 0, 2, 88, 0, 0, 1, 82]);
         let other = PictureLook {
             picture: Some("ladder".to_owned()),
             ..wanted
         };
-        let refused = kept().rendered(ReportFormat::Svg, &other);
+        let refused = stored().rendered(ReportFormat::Svg, &other);
         assert_eq!(
             refused.map(|_| ()).expect_err("no such picture").exit,
             Exit::Usage

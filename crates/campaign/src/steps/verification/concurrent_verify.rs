@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::measure::{PlacedJob, Verifies};
+use stripewise_conductor::measure::{PlacedJob, RunVerification};
 use stripewise_conductor::observer::{Progress, left_at_rate};
 use stripewise_conductor::planned::PlannedRuns;
 use stripewise_conductor::targets::{OpenTarget, interrupted, target_failure};
@@ -34,9 +34,9 @@ const PASS_OUTSTANDING: u32 = 4;
 /// Verifies the runs of one command.
 #[derive(Debug)]
 pub struct RunVerifier {
-    field: Arc<VerifyTargets>,
+    verify_targets: Arc<VerifyTargets>,
     /// By target: the worker that writes it before the runs, and reads it after each.
-    crews: Vec<WorkerIdentity>,
+    worker_set: Vec<WorkerIdentity>,
     drive: Drive,
     rounds: Cell<u16>,
     /// Bytes and operations of the pass before the first run, which are in its record.
@@ -163,8 +163,8 @@ impl RunVerifier {
         id: &str,
         engine: EngineName,
     ) -> Outcome<RunVerifier> {
-        let mut grounds = Vec::new();
-        let mut crews = Vec::new();
+        let mut layouts = Vec::new();
+        let mut worker_set = Vec::new();
         let mut fills = Vec::new();
         for (number, opened) in opened.iter().enumerate() {
             let target = real(opened)?;
@@ -174,11 +174,11 @@ impl RunVerifier {
             let block_bytes = block_bytes(target, &jobs)?;
             let owner = u16::try_from(number).unwrap_or(u16::MAX);
             let blocks = target.size_bytes() / u64::from(block_bytes);
-            grounds.push(TargetLayout {
+            layouts.push(TargetLayout {
                 sector_bytes: target.logical_sector_bytes(),
                 regions: vec![Region::new(0, block_bytes, blocks, &[owner])],
             });
-            crews.push(WorkerIdentity {
+            worker_set.push(WorkerIdentity {
                 id: owner,
                 target: owner,
                 region: 0,
@@ -197,26 +197,26 @@ impl RunVerifier {
                 "add writes (--read below 100), name a directory, or read what an earlier run left with `verify --image`",
             ));
         }
-        let buffers = u64::from(PASS_BYTES * PASS_OUTSTANDING) * crews.len() as u64;
-        let map_bytes: u64 = (grounds.iter().flat_map(|ground| &ground.regions))
+        let buffers = u64::from(PASS_BYTES * PASS_OUTSTANDING) * worker_set.len() as u64;
+        let map_bytes: u64 = (layouts.iter().flat_map(|layout| &layout.regions))
             .map(|region| region.map.blocks() * 2)
             .sum();
         check_memory(
             map_bytes + buffers,
             "give a smaller --size or larger blocks",
         )?;
-        let owners = crews.len() as u16;
+        let owners = worker_set.len() as u16;
         let epoch_ns = words::unix_ns(&context.timestamp());
-        let targets = VerifyTargets::new(run_number(id), grounds, epoch_ns, owners);
+        let targets = VerifyTargets::new(run_number(id), layouts, epoch_ns, owners);
         // Data written by commands that bypass the block layer is read through it: another
         // path shows what is really there.
         let choice = match engine {
             EngineName::Nvme => EngineName::Auto.choose(),
             engine => engine.choose(),
         };
-        let beside = RunVerifier {
-            field: Arc::new(targets),
-            crews,
+        let verifier = RunVerifier {
+            verify_targets: Arc::new(targets),
+            worker_set,
             drive: Drive {
                 engine: choice.engine,
                 faults: None,
@@ -228,10 +228,10 @@ impl RunVerifier {
         context.plan(format!(
             "Verification: what is written carries stamps, what is read is compared, and all of it is read once more after each run\n\
              Memory: {} for what each block must hold",
-            format_bytes(beside.field.map_bytes())
+            format_bytes(verifier.verify_targets.map_bytes())
         ));
-        beside.fill(context, opened, &fills)?;
-        Ok(beside)
+        verifier.fill(context, opened, &fills)?;
+        Ok(verifier)
     }
 
     fn fill(&self, context: &Context, opened: &mut [OpenTarget], fills: &[usize]) -> Outcome<()> {
@@ -252,7 +252,7 @@ impl RunVerifier {
         for number in fills {
             if let OpenTarget::Real { target } = &mut opened[*number] {
                 settle(context, target);
-                target.look_at_data();
+                target.inspect_data();
             }
         }
         Ok(())
@@ -266,7 +266,7 @@ impl RunVerifier {
         which: &[usize],
         phase: Phase,
     ) -> Outcome<Pass> {
-        let mut posts = Vec::new();
+        let mut slots = Vec::new();
         let mut total_bytes = 0;
         let (access, title) = match phase {
             Phase::Fill => (Access::ReadWrite, "Writing everything once"),
@@ -278,43 +278,43 @@ impl RunVerifier {
             let file = target
                 .open_storage(CacheMode::Direct, access)
                 .map_err(target_failure)?;
-            let worker = Worker::new(Arc::clone(&self.field), self.crews[*number]);
-            posts.push((WorkerSlot::new(worker, *number), vec![Arc::new(file)]));
+            let worker = Worker::new(Arc::clone(&self.verify_targets), self.worker_set[*number]);
+            slots.push((WorkerSlot::new(worker, *number), vec![Arc::new(file)]));
         }
         let progress = Progress::begin(context.observer(), false, total_bytes, title);
         let started_ns = self.drive.clock.now_ns();
-        let mut crowd = WorkerPool::start(posts, phase, &self.drive)?;
+        let mut pool = WorkerPool::start(slots, phase, &self.drive)?;
         let mut stopped_ns = None;
-        while !crowd.wait() {
+        while !pool.wait() {
             let now_ns = self.drive.clock.now_ns();
             if context.signal().is_some() {
-                crowd.stop();
+                pool.stop();
                 if now_ns - *stopped_ns.get_or_insert(now_ns) > WorkerPool::patience_ns() {
                     break;
                 }
             }
-            let bytes = crowd.signals.bytes.load(Ordering::Relaxed).min(total_bytes);
+            let bytes = pool.signals.bytes.load(Ordering::Relaxed).min(total_bytes);
             let left_ns = left_at_rate(now_ns - started_ns, bytes, total_bytes);
             progress.update(bytes, &format!("{title}: {}", format_bytes(bytes)), left_ns);
         }
         drop(progress);
-        let (posts, lost) = crowd.finish()?;
+        let (slots, lost) = pool.finish()?;
         let mut pass = Pass {
             whole: lost == 0 && stopped_ns.is_none() && context.signal().is_none(),
             ..Pass::default()
         };
-        for mut post in posts {
-            let counts = post.worker.counts();
+        for mut slot in slots {
+            let counts = slot.worker.counts();
             pass.verified_bytes += counts.verified_bytes;
             pass.operations += counts.operations;
-            pass.errors.extend(post.failed());
-            pass.faults.extend(post.worker.take_faults());
+            pass.errors.extend(slot.failed());
+            pass.faults.extend(slot.worker.take_faults());
         }
         Ok(pass)
     }
 }
 
-impl Verifies for RunVerifier {
+impl RunVerification for RunVerifier {
     fn checks(&self, context: &Context, jobs: &[PlacedJob]) -> Checks {
         let number = |target: &usize| u16::try_from(*target).unwrap_or(u16::MAX);
         let targets = jobs
@@ -323,7 +323,12 @@ impl Verifies for RunVerifier {
         let round = self.rounds.get() + 1;
         self.rounds.set(round);
         let epoch_ns = words::unix_ns(&context.timestamp());
-        Checks::new(Arc::clone(&self.field), targets.collect(), round, epoch_ns)
+        Checks::new(
+            Arc::clone(&self.verify_targets),
+            targets.collect(),
+            round,
+            epoch_ns,
+        )
     }
 
     fn finish(
@@ -361,7 +366,7 @@ impl Verifies for RunVerifier {
             verified_bytes: checks.verified_bytes() + pass.verified_bytes,
             operations: checks.operations() + pass.operations + self.filled.take(),
             read_at_end: pass.whole && pass.errors.is_empty(),
-            map_bytes: self.field.map_bytes(),
+            map_bytes: self.verify_targets.map_bytes(),
             errors: pass.errors,
             faults,
             faults_by_class,

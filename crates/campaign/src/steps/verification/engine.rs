@@ -12,7 +12,7 @@ pub const DRAIN_LIMIT_NS: u64 = 60_000_000_000;
 
 /// The result of running an engine.
 #[derive(Debug, Default)]
-pub struct Worked {
+pub struct EngineRun {
     /// It was opened; otherwise `failure` says why not.
     pub opened: bool,
     /// Why no better engine was available.
@@ -23,7 +23,7 @@ pub struct Worked {
 
 /// Opens the engine of this name and runs it for `source` until that has finished.
 /// Operations still in flight a minute later are abandoned.
-pub fn work<S: Source>(name: EngineName, plan: &OpenPlan, source: &mut S) -> Worked {
+pub fn work<S: Source>(name: EngineName, plan: &OpenPlan, source: &mut S) -> EngineRun {
     match (name, plan.faults.is_some()) {
         (EngineName::Uring, false) => live::<Uring, S>(plan, source),
         (EngineName::Uring, true) => live::<Faulty<Uring>, S>(plan, source),
@@ -34,20 +34,20 @@ pub fn work<S: Source>(name: EngineName, plan: &OpenPlan, source: &mut S) -> Wor
     }
 }
 
-fn live<E: Engine, S: Source>(plan: &OpenPlan, source: &mut S) -> Worked {
+fn live<E: Engine, S: Source>(plan: &OpenPlan, source: &mut S) -> EngineRun {
     let mut engine = match E::open(plan) {
         Ok(engine) => engine,
         Err(error) => {
-            return Worked {
+            return EngineRun {
                 failure: Some(error),
-                ..Worked::default()
+                ..EngineRun::default()
             };
         }
     };
     let fallbacks = engine.capabilities().fallbacks.clone();
     let failure = turn(&mut engine, source).err();
     engine.close(0);
-    Worked {
+    EngineRun {
         opened: true,
         fallbacks,
         failure,

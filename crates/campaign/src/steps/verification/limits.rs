@@ -44,7 +44,7 @@ pub fn reached(
     for device in devices {
         let rates = fastest(phases, &device.targets);
         let warnings = device.watch.finish(&rates);
-        for warning in warnings.into_iter().map(beside_the_verdict) {
+        for warning in warnings.into_iter().map(downgraded) {
             if !found.contains(&warning) {
                 found.push(warning);
             }
@@ -55,7 +55,7 @@ pub fn reached(
 }
 
 /// A limit voids rates. Data that read back correctly remains verified.
-fn beside_the_verdict(warning: Warning) -> Warning {
+fn downgraded(warning: Warning) -> Warning {
     let severity = match warning.severity {
         Severity::Void => Severity::Warning,
         other => other,
@@ -150,7 +150,7 @@ mod tests {
             short: String::new(),
             hint: String::new().into(),
         };
-        let beside = |severity| beside_the_verdict(warning(severity)).severity;
+        let beside = |severity| downgraded(warning(severity)).severity;
         assert_eq!(beside(Severity::Void), Severity::Warning);
         assert_eq!(beside(Severity::Note), Severity::Note);
     }

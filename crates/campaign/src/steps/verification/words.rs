@@ -122,12 +122,15 @@ fn sentence(
 }
 
 /// Texts, with a count if one is repeated consecutively.
-pub(crate) fn in_turn(said: &[String]) -> String {
+pub(crate) fn in_turn(sentences: &[String]) -> String {
     let word = |same: &[String]| match same.len() {
         1 => same[0].clone(),
         times => format!("{} ({times} times)", same[0]),
     };
-    let words: Vec<String> = said.chunk_by(|one, next| one == next).map(word).collect();
+    let words: Vec<String> = sentences
+        .chunk_by(|one, next| one == next)
+        .map(word)
+        .collect();
     words.join(", ")
 }
 

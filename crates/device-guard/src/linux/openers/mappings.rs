@@ -6,7 +6,7 @@
 //! a machine are a few hundred libraries, so each inode and name is looked up once per scan.
 
 use super::rings;
-use crate::linux::wanted::{FileOrDevices, Match};
+use crate::linux::file_or_devices::{FileOrDevices, Match};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};

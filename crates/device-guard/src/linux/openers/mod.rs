@@ -14,16 +14,16 @@
 //! The scan is bounded by the number of descriptors and mappings, and by time, as reading
 //! `/proc/PID/maps` waits for a process blocked in the kernel.
 
-mod look;
 mod mappings;
+mod proc_scan;
 mod rings;
 #[cfg(test)]
 mod tests;
 
-pub(super) use look::flags_of;
+pub(super) use proc_scan::flags_of;
 
-use super::wanted::FileOrDevices;
-use look::Look;
+use super::file_or_devices::FileOrDevices;
+use proc_scan::ProcScan;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -44,12 +44,12 @@ pub struct Openers {
     /// `name (pid 123)`, without ourselves and monitoring daemons.
     pub others: Vec<String>,
     /// Why there may be more; `None` if every process could be examined.
-    pub unseen: Option<Unseen>,
+    pub unseen: Option<Unverified>,
 }
 
 /// Why an unknown process may use a file or device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unseen {
+pub enum Unverified {
     /// Processes of other users, or outside a PID namespace, are hidden.
     Processes,
     /// There are more descriptors or mappings than the limit.
@@ -60,29 +60,29 @@ pub enum Unseen {
     Something(&'static str, String),
 }
 
-impl Unseen {
+impl Unverified {
     /// The condition may be temporary.
     fn passes(&self) -> bool {
-        matches!(self, Unseen::Something(..))
+        matches!(self, Unverified::Something(..))
     }
 }
 
-impl std::fmt::Display for Unseen {
+impl std::fmt::Display for Unverified {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Unseen::Processes if sees_all_in(Path::new(PROC)) => {
+            Unverified::Processes if all_processes_visible(Path::new(PROC)) => {
                 f.write_str("this user has no permission to look into the processes of others")
             }
-            Unseen::Processes => {
+            Unverified::Processes => {
                 f.write_str("processes outside of this container (PID namespace) are hidden")
             }
-            Unseen::TooMany => f.write_str("too many files are open on this machine"),
-            Unseen::TooSlow => write!(
+            Unverified::TooMany => f.write_str("too many files are open on this machine"),
+            Unverified::TooSlow => write!(
                 f,
                 "looking at all processes takes longer than {} s",
                 LOOK_MAX.as_secs()
             ),
-            Unseen::Something(what, process) => write!(f, "{process} has {what}"),
+            Unverified::Something(what, process) => write!(f, "{process} has {what}"),
         }
     }
 }
@@ -97,7 +97,7 @@ impl Openers {
     /// No use was found, and no temporary condition could hide one: a retry is pointless.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        self.others.is_empty() && !self.unseen.as_ref().is_some_and(Unseen::passes)
+        self.others.is_empty() && !self.unseen.as_ref().is_some_and(Unverified::passes)
     }
 
     /// `is open in cp (pid 123) and 2 more`; `None` if no process was found.
@@ -130,7 +130,7 @@ pub fn openers(wanted: &FileOrDevices) -> Openers {
     let (shared, wanted) = (Arc::clone(&found), wanted.clone());
     let look = move || {
         let names = wanted.kernel_names();
-        Look::live(
+        ProcScan::live(
             Path::new(PROC),
             std::process::id(),
             &wanted,
@@ -147,13 +147,13 @@ pub fn openers(wanted: &FileOrDevices) -> Openers {
         Ok(Ok(()) | Err(RecvTimeoutError::Disconnected)) => take(),
         Ok(Err(RecvTimeoutError::Timeout)) | Err(_) => {
             let mut found = take();
-            found.unseen.get_or_insert(Unseen::TooSlow);
+            found.unseen.get_or_insert(Unverified::TooSlow);
             found
         }
     }
 }
 
-fn sees_all_in(proc: &Path) -> bool {
+fn all_processes_visible(proc: &Path) -> bool {
     let namespace = std::fs::read_link(proc.join("self/ns/pid"));
     namespace.is_ok_and(|to| to == Path::new(FIRST_NAMESPACE))
 }

@@ -1,7 +1,7 @@
 //! Files registered with io_uring: they stay in use when their descriptor is closed. The kernel
 //! lists them, by name only, in the `fdinfo` of the ring.
 
-use crate::linux::wanted::{FileOrDevices, Match};
+use crate::linux::file_or_devices::{FileOrDevices, Match};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

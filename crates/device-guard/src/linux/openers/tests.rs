@@ -1,9 +1,9 @@
 //! Function tests over captured trees; the processes themselves are in `tests/it`.
 
-use super::look::Look;
 use super::mappings::Mappings;
-use super::{FIRST_NAMESPACE, Openers, Unseen};
-use crate::linux::wanted::FileOrDevices;
+use super::proc_scan::ProcScan;
+use super::{FIRST_NAMESPACE, Openers, Unverified};
+use crate::linux::file_or_devices::FileOrDevices;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ impl Proc {
     fn openers(&self, wanted: &FileOrDevices) -> Openers {
         let found = Mutex::default();
         let names = ["ram7".to_owned()];
-        Look::live(self.0.path(), 10, wanted, &names, &found)
+        ProcScan::live(self.0.path(), 10, wanted, &names, &found)
             .with_threads(|one, other| Some(one.max(other) < 1_000))
             .at_all();
         let mut found = found.into_inner().expect("not poisoned");
@@ -388,7 +388,7 @@ fn each_library_is_looked_up_once_however_many_processes_map_it() {
         std::fs::write(process.join("maps"), lines(10 + pid % 3)).expect("its mappings");
     }
     let (null, found) = (null(), Mutex::default());
-    let mut look = Look::live(proc.0.path(), 10, &null, &[], &found);
+    let mut look = ProcScan::live(proc.0.path(), 10, &null, &[], &found);
     look.at_all();
     assert_eq!(look.looked_up(), 22);
     let found = found.into_inner().expect("not poisoned");
@@ -414,12 +414,12 @@ fn only_what_may_pass_is_worth_another_look() {
         others: others.iter().map(|&name| name.to_owned()).collect(),
         unseen,
     };
-    let something = || Some(Unseen::Something("x", "db (pid 11)".to_owned()));
+    let something = || Some(Unverified::Something("x", "db (pid 11)".to_owned()));
     for (found, settled) in [
         (openers(&[], None), true),
-        (openers(&[], Some(Unseen::Processes)), true),
-        (openers(&[], Some(Unseen::TooMany)), true),
-        (openers(&[], Some(Unseen::TooSlow)), true),
+        (openers(&[], Some(Unverified::Processes)), true),
+        (openers(&[], Some(Unverified::TooMany)), true),
+        (openers(&[], Some(Unverified::TooSlow)), true),
         (openers(&[], something()), false),
         (openers(&["cp (pid 5)"], None), false),
     ] {

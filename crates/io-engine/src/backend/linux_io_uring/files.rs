@@ -28,7 +28,7 @@ pub struct Files {
     /// Opcode and flags of each [`Kind`].
     heads: [u64; 4],
     /// What the high half of the length word has for each [`Kind`]: its `RWF_` flags.
-    manners: [u64; 4],
+    flags_by_kind: [u64; 4],
     /// Which files are block devices, if there are discards.
     devices: Box<[bool]>,
     /// Flags of a sync, in the high half of the length word.
@@ -62,7 +62,7 @@ impl Form for Files {
         plan: &OpenPlan,
         capabilities: &mut Capabilities,
     ) -> Result<Self> {
-        let devices = match plan.manner.discards {
+        let devices = match plan.features.discards {
             true => setup::can_discard(&plan.files)?,
             false => Box::default(),
         };
@@ -77,9 +77,13 @@ impl Form for Files {
         Ok(Files {
             numbers,
             heads: [read, write, OPCODE_FSYNC, OPCODE_COMMAND].map(|opcode| opcode | flags),
-            manners: Kind::ALL.map(|kind| u64::from(plan.manner.flags(kind)) << 32),
+            flags_by_kind: Kind::ALL.map(|kind| u64::from(plan.features.flags(kind)) << 32),
             devices,
-            sync: if plan.manner.fsync { 0 } else { FSYNC_DATASYNC },
+            sync: if plan.features.fsync {
+                0
+            } else {
+                FSYNC_DATASYNC
+            },
             buffer_shift: buffer_shift.unwrap_or(31),
         })
     }
@@ -88,7 +92,7 @@ impl Form for Files {
     fn usual(&self, slot_size_bytes: u32) -> UsualRead {
         UsualRead {
             head: self.heads[Kind::Read.index()] | self.number(0),
-            length: u64::from(slot_size_bytes) | self.manners[Kind::Read.index()],
+            length: u64::from(slot_size_bytes) | self.flags_by_kind[Kind::Read.index()],
             buffer_shift: self.buffer_shift,
         }
     }
@@ -118,7 +122,7 @@ impl Form for Files {
             let on_device = self.devices.get(usize::from(operation.file)) == Some(&true);
             discard(entry, head, on_device, operation);
         } else {
-            let length = u64::from(operation.length_bytes) | self.manners[kind.index()];
+            let length = u64::from(operation.length_bytes) | self.flags_by_kind[kind.index()];
             transfer(entry, head, buffers, length, self.buffer_shift);
             entry.offset_bytes = operation.offset_bytes;
         }

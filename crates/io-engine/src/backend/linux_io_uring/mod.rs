@@ -147,7 +147,7 @@ impl<F: Form> RingEngine<F> {
             let entry = unsafe { pushes.push(slot) };
             if *state != FREE_USUAL {
                 if *state >= IN_FLIGHT {
-                    in_flight_already(slot);
+                    already_in_flight(slot);
                 }
                 F::write_usual(&usual, entry, slot, buffers);
             }
@@ -175,7 +175,7 @@ impl<F: Form> RingEngine<F> {
         );
         let state = &mut self.states[slot as usize];
         if *state >= IN_FLIGHT {
-            in_flight_already(slot);
+            already_in_flight(slot);
         }
         let usual = kind == Kind::Read && file == 0 && length_bytes == self.slot_size_bytes;
         *state = IN_FLIGHT + if usual { FREE_USUAL } else { FREE_OTHER };
@@ -201,17 +201,17 @@ impl<F: Form> RingEngine<F> {
     /// long for it, and notifies the source when it is ready.
     fn make_data(&mut self, operation: &Operation, source: &mut impl Source) {
         let start_ns = self.seen_ns.unwrap_or_default();
-        if self.ring.untaken() > 0 && self.pace.is_too_slow(start_ns) {
+        if self.ring.not_collected() > 0 && self.pace.exceeds_time_limit(start_ns) {
             self.ring.publish();
             // An error here recurs when submitting the rest.
-            if let Ok(count) = self.ring.enter(self.ring.untaken(), 0, Limits::NONE) {
+            if let Ok(count) = self.ring.enter(self.ring.not_collected(), 0, Limits::NONE) {
                 self.ring.took(count);
             }
         }
         source.data(operation, self.buffer_of(operation));
         let ready_ns = self.clock.now_ns();
         source.ready(operation.slot, ready_ns);
-        let first = self.ring.untaken() == 0;
+        let first = self.ring.not_collected() == 0;
         self.pace.made(start_ns, ready_ns, first);
         self.seen_ns = Some(ready_ns);
     }
@@ -270,7 +270,7 @@ impl<F: Form> RingEngine<F> {
         self.seen_ns = None;
         loop {
             if self.in_flight > 0 {
-                let submitted = self.ring.enter(self.ring.untaken(), 0, Limits::NONE);
+                let submitted = self.ring.enter(self.ring.not_collected(), 0, Limits::NONE);
                 let interrupted = submitted == Err(Errno::INTR);
                 self.entered(submitted)?;
                 if interrupted || self.ring.completed().remaining() >= complete {
@@ -287,7 +287,7 @@ impl<F: Form> RingEngine<F> {
 
     /// Operations that the kernel has.
     fn with_kernel(&self) -> u32 {
-        self.in_flight - self.ring.untaken()
+        self.in_flight - self.ring.not_collected()
     }
 
     /// Takes completions without notifying the source.
@@ -323,12 +323,12 @@ impl<F: Form> Engine for RingEngine<F> {
             name: F::NAME,
             ..Capabilities::default()
         };
-        if plan.manner.scattered {
+        if plan.features.scattered {
             let what = "io_uring has one piece of memory for an operation here".to_owned();
             let hint = "use the threads engine for scattered ones";
             return Err(setup::failure(ErrorKind::Unsupported, what, hint, None));
         }
-        let mut ring = setup::ring(plan.slots, plan.manner.poll, &mut capabilities)?;
+        let mut ring = setup::ring(plan.slots, plan.features.poll, &mut capabilities)?;
         let buffers = Buffers::new(plan.slots, plan.slot_size_bytes).map_err(|error| {
             setup::failure(
                 ErrorKind::Resources,
@@ -417,7 +417,7 @@ impl<F: Form> Engine for RingEngine<F> {
         if complete == 1 {
             (complete, limits) = self.batching.widen(self.in_flight, limits);
         }
-        let submitted = self.ring.enter(self.ring.untaken(), complete, limits);
+        let submitted = self.ring.enter(self.ring.not_collected(), complete, limits);
         self.entered(submitted)
     }
 
@@ -478,7 +478,7 @@ fn no_such_slot(slot: u32) -> ! {
 
 #[cold]
 #[inline(never)]
-fn in_flight_already(slot: u32) -> ! {
+fn already_in_flight(slot: u32) -> ! {
     panic!("slot {slot} is in flight already")
 }
 

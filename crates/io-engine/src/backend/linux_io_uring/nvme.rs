@@ -186,7 +186,7 @@ impl Commands {
         self.write(unsafe { ring.push(operation.slot) }, operation, buffers);
         ring.publish();
         loop {
-            match ring.enter(ring.untaken(), u32::from(!polled), Limits::NONE) {
+            match ring.enter(ring.not_collected(), u32::from(!polled), Limits::NONE) {
                 Ok(count) => ring.took(count),
                 Err(rustix::io::Errno::INTR) => {}
                 Err(errno) => {
@@ -226,8 +226,8 @@ impl Form for Commands {
         plan: &OpenPlan,
         capabilities: &mut Capabilities,
     ) -> Result<Self> {
-        let manner = plan.manner;
-        if manner.dontcache || manner.atomic || manner.dsync || manner.discards {
+        let features = plan.features;
+        if features.dontcache || features.atomic || features.dsync || features.discards {
             let what = "commands that are passed through are no discards, nor uncached or atomic writes \
                         or ones with RWF_DSYNC";
             let hint = "use <--engine> uring on the block device for these";
@@ -520,8 +520,8 @@ mod tests {
         ];
         for (result, expected) in cases {
             // SAFETY: an entry.
-            let told = unsafe { Commands::result(result, &raw const entry) };
-            assert_eq!(told, expected, "{result:#x}");
+            let command_result = unsafe { Commands::result(result, &raw const entry) };
+            assert_eq!(command_result, expected, "{result:#x}");
         }
     }
 

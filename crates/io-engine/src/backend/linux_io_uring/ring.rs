@@ -302,7 +302,7 @@ impl<S: Entry> Ring<S> {
 
     /// Entries pushed that the kernel has not taken.
     #[inline]
-    pub(super) fn untaken(&self) -> u32 {
+    pub(super) fn not_collected(&self) -> u32 {
         self.tail.wrapping_sub(self.taken)
     }
 

@@ -227,7 +227,7 @@ pub(super) fn buffers<S: Entry>(
     capabilities: &mut Capabilities,
 ) -> Option<u32> {
     // The kernel accepts atomic writes from plain memory only.
-    if !plan.register_buffers || plan.manner.atomic {
+    if !plan.register_buffers || plan.features.atomic {
         return None;
     }
     let stride = buffers.stride_bytes();

@@ -350,8 +350,8 @@ impl Engine for Iocp {
             );
             return Err(lacking(what, "use more threads with fewer each", None));
         }
-        if plan.manner.poll {
-            return Err(crate::error::cannot_poll(NAME));
+        if plan.features.poll {
+            return Err(crate::error::refuse_polling(NAME));
         }
         let mut capabilities = Capabilities {
             name: NAME,

@@ -20,7 +20,7 @@ use stripewise_stats::{Estimate, difference_percent, holm, ratio};
 use stripewise_units::ByteSize;
 
 /// An answer and its block size.
-struct Answered<'a> {
+struct AnswerEntry<'a> {
     kind: SeriesKind,
     series: &'a SeriesRecord,
     answer: AnswerRecord,
@@ -29,9 +29,9 @@ struct Answered<'a> {
 }
 
 /// One answer on both sides.
-struct Both<'a> {
-    a: &'a Answered<'a>,
-    b: &'a Answered<'a>,
+struct AnswerPair<'a> {
+    a: &'a AnswerEntry<'a>,
+    b: &'a AnswerEntry<'a>,
     row: ComparisonRow,
 }
 
@@ -72,7 +72,7 @@ pub fn compare_answers(a: &Side, b: &Side, options: CompareOptions) -> Option<Co
 }
 
 /// The series of a side that have an answer.
-fn answered<'a>(series: &'a [SeriesRecord], runs: &[RunRecord]) -> Vec<Answered<'a>> {
+fn answered<'a>(series: &'a [SeriesRecord], runs: &[RunRecord]) -> Vec<AnswerEntry<'a>> {
     let found = series.iter().filter_map(|series| {
         let of_series = |run: &&RunRecord| {
             run.series.as_deref() == Some(series.id.as_str())
@@ -84,7 +84,7 @@ fn answered<'a>(series: &'a [SeriesRecord], runs: &[RunRecord]) -> Vec<Answered<
             .answer
             .filter(|answer| answer.iops_low.is_some() || answer.bound.is_some())?;
         let found = series.answered()?;
-        Some(Answered {
+        Some(AnswerEntry {
             kind: SeriesKind::from_name(&series.name)?,
             series,
             answer,
@@ -103,7 +103,7 @@ fn answered<'a>(series: &'a [SeriesRecord], runs: &[RunRecord]) -> Vec<Answered<
 }
 
 /// Why two answers of a series answer different questions.
-fn unlike(a: &Answered<'_>, b: &Answered<'_>) -> Option<String> {
+fn unlike(a: &AnswerEntry<'_>, b: &AnswerEntry<'_>) -> Option<String> {
     let title = a.kind.title();
     if a.series.slo != b.series.slo {
         let (a, b) = (&a.series.slo, &b.series.slo);
@@ -117,8 +117,12 @@ fn unlike(a: &Answered<'_>, b: &Answered<'_>) -> Option<String> {
     })
 }
 
-fn row<'a>(a: &'a Answered<'a>, b: &'a Answered<'a>, options: CompareOptions) -> Option<Both<'a>> {
-    let metric = match (options.metric, a.kind.told_in_bytes()) {
+fn row<'a>(
+    a: &'a AnswerEntry<'a>,
+    b: &'a AnswerEntry<'a>,
+    options: CompareOptions,
+) -> Option<AnswerPair<'a>> {
+    let metric = match (options.metric, a.kind.reported_in_bytes()) {
         (Metric::MibPerS, _) | (_, true) => Metric::MibPerS,
         _ => Metric::Iops,
     };
@@ -159,7 +163,7 @@ fn row<'a>(a: &'a Answered<'a>, b: &'a Answered<'a>, options: CompareOptions) ->
         sentence: None,
         answers: Some([a.compared, b.compared]),
     };
-    Some(Both { a, b, row })
+    Some(AnswerPair { a, b, row })
 }
 
 /// Rate and interval; `None` for a bound.
@@ -206,7 +210,7 @@ fn excluded(row: &ComparisonRow) -> Verdict {
 }
 
 /// Verdicts of all answers at once. A verdict from a bound has no p-value to correct.
-fn correct(rows: &mut [Both<'_>], level: f64) {
+fn correct(rows: &mut [AnswerPair<'_>], level: f64) {
     let p_values: Vec<f64> = rows.iter().filter_map(|both| both.row.p_value).collect();
     let mut corrected = holm(&p_values).into_iter();
     for both in rows {
@@ -244,9 +248,9 @@ fn most_change(bounds: [Option<f64>; 2]) -> Option<String> {
 }
 
 /// `Random read: A has at least 54,900 IOPS (a bound), so the difference has no interval.`
-fn bounds(both: &Both<'_>) -> Option<String> {
-    let words = |side: &str, one: &Answered<'_>| {
-        let bytes = one.kind.told_in_bytes();
+fn bounds(both: &AnswerPair<'_>) -> Option<String> {
+    let words = |side: &str, one: &AnswerEntry<'_>| {
+        let bytes = one.kind.reported_in_bytes();
         let unit = if bytes { "MiB/s" } else { "IOPS" };
         let why = match one.answer.bound {
             Some(AnswerBound::AtLeast | AnswerBound::AtMost) => "a bound",
@@ -258,15 +262,15 @@ fn bounds(both: &Both<'_>) -> Option<String> {
             one.answer.words(bytes, unit)
         ))
     };
-    let said: Vec<String> = [words("A", both.a), words("B", both.b)]
+    let sentence_text: Vec<String> = [words("A", both.a), words("B", both.b)]
         .into_iter()
         .flatten()
         .collect();
-    (!said.is_empty()).then(|| {
+    (!sentence_text.is_empty()).then(|| {
         let title = both.a.kind.title();
         format!(
             "{title}: {}, so the difference has no interval.",
-            said.join(", ")
+            sentence_text.join(", ")
         )
     })
 }
@@ -274,7 +278,7 @@ fn bounds(both: &Both<'_>) -> Option<String> {
 fn record(
     a: &Side,
     b: &Side,
-    rows: &[Both<'_>],
+    rows: &[AnswerPair<'_>],
     mut notes: Vec<String>,
     options: CompareOptions,
 ) -> ComparisonRecord {
@@ -329,9 +333,9 @@ fn record(
 
 /// `Random read: 1,000 IOPS (950-1,050) on A, 1,100 IOPS (1,040-1,160) on B: 10.0 % more
 /// (2.3 to 18.3 %).`
-fn sentence(both: &Both<'_>, name_of_b: &str) -> String {
-    let words = |one: &Answered<'_>| {
-        let bytes = one.kind.told_in_bytes();
+fn sentence(both: &AnswerPair<'_>, name_of_b: &str) -> String {
+    let words = |one: &AnswerEntry<'_>| {
+        let bytes = one.kind.reported_in_bytes();
         let amount = one
             .answer
             .words(bytes, if bytes { "MiB/s" } else { "IOPS" });

@@ -78,11 +78,14 @@ fn answers_are_compared_with_the_interval_of_their_ratio() {
         (record.a.from, record.b.from),
         (vec!["a".to_owned()], vec!["b".to_owned()])
     );
-    let said = &record.sentences[0];
-    assert!(said.starts_with("Log: 9,000 IOPS (8,8"), "{said}");
+    let sentence_text = &record.sentences[0];
     assert!(
-        said.contains("now gives 10.00 % (7.") && said.ends_with("less: worse."),
-        "{said}"
+        sentence_text.starts_with("Log: 9,000 IOPS (8,8"),
+        "{sentence_text}"
+    );
+    assert!(
+        sentence_text.contains("now gives 10.00 % (7.") && sentence_text.ends_with("less: worse."),
+        "{sentence_text}"
     );
 
     let same = against(log("a", 10_000.0, slo), log("b", 10_050.0, slo)).expect("answers");
@@ -195,7 +198,7 @@ fn a_bound_and_an_interval_that_exclude_each_other_are_different() {
 fn compared_row(a: AnswerRecord, b: AnswerRecord) -> ComparisonRow {
     let runs = log("a", 1_000.0, "p99<5ms");
     let series = series_of(&runs);
-    let of = |answer: AnswerRecord| Answered {
+    let of = |answer: AnswerRecord| AnswerEntry {
         kind: SeriesKind::Log,
         series: &series[0],
         answer,
@@ -228,8 +231,11 @@ fn an_answer_beyond_its_limit_is_marked_and_never_better() {
         (of_a.beyond_limit, of_b.beyond_limit),
         (None, Some(AnswerPlace::Only))
     );
-    let said = &more.sentences[0];
-    assert!(said.ends_with(": undecided (over the limit)."), "{said}");
+    let sentence_text = &more.sentences[0];
+    assert!(
+        sentence_text.ends_with(": undecided (over the limit)."),
+        "{sentence_text}"
+    );
     let less = against(meets(), slow("b", 9_000.0)).expect("answers");
     assert_eq!(less.verdict, Verdict::Worse);
     let both = against(slow("c", 10_000.0), slow("b", 12_000.0)).expect("answers");

@@ -16,13 +16,13 @@ use stripewise_units::{
 };
 
 /// A verdict and its reason.
-struct Judged {
+struct JointVerdict {
     verdict: QualifyVerdict,
     words: String,
 }
 
 /// The worse of two verdicts decides: missed, then undecided.
-fn badness(verdict: QualifyVerdict) -> u8 {
+fn worst_shortfall(verdict: QualifyVerdict) -> u8 {
     match verdict {
         QualifyVerdict::Met => 0,
         QualifyVerdict::Undecided => 1,
@@ -43,7 +43,7 @@ pub(super) fn all<'a>(
     let at_rate: Vec<&RunRecord> = runs.iter().filter(of_series).collect();
     let block_bytes = block_bytes(both, series, runs);
     let rate = both.rate(block_bytes);
-    let judged: Vec<(&Requirement, Judged)> = both
+    let judged: Vec<(&Requirement, JointVerdict)> = both
         .latencies
         .iter()
         .map(|one| {
@@ -51,7 +51,9 @@ pub(super) fn all<'a>(
             (*one, judged.unwrap_or_else(|| not_run(both, series, runs)))
         })
         .collect();
-    let worst = judged.iter().max_by_key(|one| badness(one.1.verdict));
+    let worst = judged
+        .iter()
+        .max_by_key(|one| worst_shortfall(one.1.verdict));
     let of = of_words(both, rate, &at_rate);
     let texts = |all: &[&Requirement]| {
         let texts: Vec<String> = all.iter().map(ToString::to_string).collect();
@@ -132,9 +134,9 @@ fn of_latency(
     required: &Requirement,
     series: &SeriesRecord,
     at_rate: &[&RunRecord],
-) -> Option<Judged> {
+) -> Option<JointVerdict> {
     by_runs(rate, required, at_rate).or_else(|| {
-        by_ladder(rate, required, series).map(|words| Judged {
+        by_ladder(rate, required, series).map(|words| JointVerdict {
             verdict: QualifyVerdict::Missed,
             words,
         })
@@ -143,14 +145,14 @@ fn of_latency(
 
 /// Undecided, with the command that decides it: an hour is enough for the ladder and the
 /// longest run at the rate.
-fn not_run(both: &RequiredTogether<'_>, series: &SeriesRecord, runs: &[RunRecord]) -> Judged {
+fn not_run(both: &RequiredTogether<'_>, series: &SeriesRecord, runs: &[RunRecord]) -> JointVerdict {
     let first = series.steps.first();
     let run = first.and_then(|step| runs.iter().find(|run| run.id == step.run));
     let job = run.and_then(|run| run.jobs.first());
     let target = job.map_or_else(|| "TARGET".to_owned(), |job| quoted(&job.target.name));
     let required = both.rates.iter().chain(&both.latencies);
     let required = required.map(|one| format!(" --require '{one}'"));
-    Judged {
+    JointVerdict {
         verdict: QualifyVerdict::Undecided,
         words: format!(
             "no run at that rate was made, and a ladder alone does not show that both are met; \
@@ -310,12 +312,12 @@ pub(super) fn is_decided(required: &Requirement, runs: &[&RunRecord]) -> bool {
 }
 
 /// From runs at the rate; `None` if there are none.
-fn by_runs(rate: f64, required: &Requirement, runs: &[&RunRecord]) -> Option<Judged> {
+fn by_runs(rate: f64, required: &Requirement, runs: &[&RunRecord]) -> Option<JointVerdict> {
     let seconds = seconds(required, runs);
     if seconds.is_empty() {
         return None;
     }
-    let undecided = |words: String| Judged {
+    let undecided = |words: String| JointVerdict {
         verdict: QualifyVerdict::Undecided,
         words,
     };
@@ -330,7 +332,7 @@ fn by_runs(rate: f64, required: &Requirement, runs: &[&RunRecord]) -> Option<Jud
         }
         _ => "",
     };
-    Some(Judged {
+    Some(JointVerdict {
         verdict: judged.verdict,
         words: format!("{}{next}", judged.reason(&required.beyond_words())),
     })
@@ -359,7 +361,10 @@ fn void(
     let slower = runs
         .iter()
         .filter_map(|run| run.jobs.first()?.workload.rate);
-    if slower.into_iter().any(|asked| asked.iops < rate * 0.999) {
+    if slower
+        .into_iter()
+        .any(|requested| requested.iops < rate * 0.999)
+    {
         return Some("the runs were made at a lower rate".to_owned());
     }
     let arrivals: u64 = seconds.iter().map(|second| second.due.due).sum();

@@ -39,7 +39,7 @@ pub struct RequiredTogether<'a> {
 
 /// A rate and a latency where it is not clear which series has to meet both.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unclear {
+pub struct AmbiguousLimit {
     /// As typed.
     pub texts: [String; 2],
 }
@@ -51,7 +51,7 @@ pub struct Unclear {
 pub fn required_together<'a>(
     required: &'a [Requirement],
     kinds: &[SeriesKind],
-) -> Result<Vec<RequiredTogether<'a>>, Unclear> {
+) -> Result<Vec<RequiredTogether<'a>>, AmbiguousLimit> {
     let fitting = |one: &Requirement| -> Vec<SeriesKind> {
         let all = kinds.iter().copied();
         all.filter(|kind| one.means_kind(*kind)).collect()
@@ -63,7 +63,7 @@ pub fn required_together<'a>(
             let [of_rate, of_latency] = [fitting(rate), fitting(latency)];
             let is_shared = of_rate.iter().any(|kind| of_latency.contains(kind));
             if is_shared && (of_rate.len() > 1 || of_latency.len() > 1) {
-                return Err(Unclear {
+                return Err(AmbiguousLimit {
                     texts: [rate.to_string(), latency.to_string()],
                 });
             }

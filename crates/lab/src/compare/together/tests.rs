@@ -113,10 +113,10 @@ fn verdicts(series: &SeriesRecord, runs: &[RunRecord]) -> Vec<(bool, bool, Strin
     let both = required_together(&required, &[SeriesKind::RandomRead]).expect("clear");
     let judged = both[0].judge(series, runs);
     assert_eq!(judged.len(), 2);
-    let told = judged
+    let effect = judged
         .into_iter()
         .map(|(_, one)| (one.met, one.undecided, one.measured_words));
-    told.collect()
+    effect.collect()
 }
 
 #[test]
@@ -251,9 +251,9 @@ fn void_runs_and_those_that_the_program_held_back_decide_nothing() {
         (void, "io-throttled"),
         (slower, "lower rate"),
     ] {
-        let told = verdicts(&fast, std::slice::from_ref(&run));
-        assert!(told.iter().all(|one| !one.0 && one.1), "{told:?}");
-        assert!(told[1].2.contains(says), "{told:?}");
+        let effect = verdicts(&fast, std::slice::from_ref(&run));
+        assert!(effect.iter().all(|one| !one.0 && one.1), "{effect:?}");
+        assert!(effect[1].2.contains(says), "{effect:?}");
     }
 }
 

@@ -2,7 +2,7 @@
 //! whatever the device does.
 
 use super::RealJob;
-use super::heartbeat::Pulse;
+use super::heartbeat::Heartbeat;
 use super::thread::{Event, Gate, Shared, WorkerThread};
 use crate::collect::{Collector, Pace};
 use crate::pauses::PAUSE_NS_MIN;
@@ -56,7 +56,7 @@ pub(super) struct Run {
 }
 
 /// Kernel features that the workload's operations need.
-fn manner(workload: &Workload) -> IoFeatures {
+fn features(workload: &Workload) -> IoFeatures {
     IoFeatures {
         discards: workload.discards(),
         dontcache: workload.cache == CacheMode::Dontcache,
@@ -132,7 +132,7 @@ impl Run {
             let files = job.files_of(thread).to_vec();
             let mut open = OpenPlan::new(files, worker.slots(), length_bytes, self.clock);
             open.register_buffers = job.register_buffers;
-            open.manner = manner(&job.plan.workload);
+            open.features = features(&job.plan.workload);
             open.faults.clone_from(&job.faults);
             open.hand_overs.clone_from(&job.hand_overs);
             let (returns, returned) = channel();
@@ -218,14 +218,14 @@ impl Run {
         self.shared.window.begin(start_ns, ramp_ns, duration_ns);
         self.looked_ns = start_ns;
         let watches = self.plan.watches_for_pauses;
-        let pulse = watches
+        let heartbeat = watches
             .then(|| {
                 let window = Arc::clone(&self.shared.window);
                 let planned_ns = ramp_ns.saturating_add(duration_ns).max(STARVED_NS_MIN);
-                Pulse::start(window, self.clock, start_ns, planned_ns)
+                Heartbeat::start(window, self.clock, start_ns, planned_ns)
             })
             .flatten();
-        if watches && pulse.is_none() {
+        if watches && heartbeat.is_none() {
             self.collector.note(
                 "a pause of the program would not be noticed: no thread was available to watch for one"
                     .into(),
@@ -250,7 +250,7 @@ impl Run {
                 break;
             }
         }
-        drop(pulse);
+        drop(heartbeat);
         self.abandon();
         self.join();
         Ok(self.collector.into_totals())

@@ -15,12 +15,12 @@ const SLEEP: Duration = Duration::from_millis(20);
 const STACK_BYTES: usize = 64 << 10;
 
 /// The heartbeat thread; ends on drop.
-pub(super) struct Pulse {
+pub(super) struct Heartbeat {
     ended: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Pulse {
+impl Heartbeat {
     /// Watches for pauses from `start_ns`, a time of `clock`, and cuts out at most `starved_ns_max`
     /// of CPU starvation. `None` if no thread can be created: without it a device that blocks all
     /// other threads would look like a pause, so pauses are not watched for.
@@ -29,7 +29,7 @@ impl Pulse {
         clock: Clock,
         start_ns: u64,
         starved_ns_max: u64,
-    ) -> Option<Pulse> {
+    ) -> Option<Heartbeat> {
         let ended = Arc::new(AtomicBool::new(false));
         let end = Arc::clone(&ended);
         let watched = Arc::clone(&window);
@@ -54,12 +54,12 @@ impl Pulse {
         };
         // Before the thread: its first beat must not be taken for the start of watching.
         window.pauses.watch(start_ns, starved_ns_max);
-        let pulse = std::thread::Builder::new()
+        let heartbeat = std::thread::Builder::new()
             .name("pulse".to_owned())
             .stack_size(STACK_BYTES)
             .spawn(body);
-        match pulse {
-            Ok(thread) => Some(Pulse {
+        match heartbeat {
+            Ok(thread) => Some(Heartbeat {
                 ended,
                 thread: Some(thread),
             }),
@@ -71,7 +71,7 @@ impl Pulse {
     }
 }
 
-impl Drop for Pulse {
+impl Drop for Heartbeat {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {

@@ -1,6 +1,6 @@
 //! One worker thread, from opening its engine to its final event.
 
-use crate::checked::{Checked, Checks, Load};
+use crate::checked::{Checks, Load, VerifyingWorker};
 use crate::recorder::Recorder;
 use crate::summary::{CpuTimes, DrainCounts};
 use crate::window::Window;
@@ -87,10 +87,10 @@ pub(super) struct WorkerThread<L> {
 
 impl WorkerThread<Worker> {
     /// The same with data verification, as a thread of this job.
-    pub(super) fn checked(self, job: usize, checks: Checks) -> WorkerThread<Checked> {
+    pub(super) fn checked(self, job: usize, checks: Checks) -> WorkerThread<VerifyingWorker> {
         WorkerThread {
             index: self.index,
-            load: Checked::new(self.load, job, checks),
+            load: VerifyingWorker::new(self.load, job, checks),
             open: self.open,
             cpu: self.cpu,
             shared: self.shared,

@@ -1,7 +1,7 @@
 //! What spoils clean evidence, warning by warning, and what nearly does.
 
 use super::clean::*;
-use crate::trust::{Code, Evidence, Moved};
+use crate::trust::{BytesMoved, Code, Evidence};
 use stripewise_disk_inspect::storage::{Array, BlockDevice, BlockDeviceKind, Partition};
 use stripewise_machine::Throttle;
 use stripewise_machine::observe::{DeviceObserved, InFlight};
@@ -17,7 +17,7 @@ pub struct Case {
     pub code: Code,
     pub severity: Severity,
     /// What its message must contain.
-    pub says: &'static [&'static str],
+    pub expected_words: &'static [&'static str],
     pub fires: fn(&mut Evidence),
     pub near_miss: fn(&mut Evidence),
 }
@@ -117,7 +117,7 @@ fn stacked(e: &mut Evidence) {
     let mut middle = named("sdb", 16);
     middle.below = vec![named("sdc", 32)];
     for below in [&middle, &middle.below[0]] {
-        seen(e).devices.push(DeviceObserved {
+        observed_mut(e).devices.push(DeviceObserved {
             number: below.number,
             name: below.name.clone(),
             ..Default::default()
@@ -134,28 +134,28 @@ pub const CASES: &[Case] = &[
     Case {
         code: SparseFile,
         severity: Void,
-        says: &["150 GiB", "200 GiB", "75 %"],
+        expected_words: &["150 GiB", "200 GiB", "75 %"],
         fires: |e| layout(e).hole_bytes = 150 * GIB,
         near_miss: |e| layout(e).hole_bytes = GIB,
     },
     Case {
         code: SparseFile,
         severity: Warning,
-        says: &["40 GiB", "20 %"],
+        expected_words: &["40 GiB", "20 %"],
         fires: |e| layout(e).hole_bytes = 40 * GIB,
         near_miss: |e| e.data = None,
     },
     Case {
         code: NeverWritten,
         severity: Void,
-        says: &["200 GiB", "100 %"],
+        expected_words: &["200 GiB", "100 %"],
         fires: |e| layout(e).unwritten_bytes = 200 * GIB,
         near_miss: |e| layout(e).unwritten_bytes = GIB,
     },
     Case {
         code: ZeroData,
         severity: Void,
-        says: &["1000 of 1024"],
+        expected_words: &["1000 of 1024"],
         fires: |e| content(e).blocks_zero = 1000,
         near_miss: |e| {
             // Holes say so already.
@@ -166,7 +166,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: ZeroData,
         severity: Warning,
-        says: &["200 of 1024", "20 %"],
+        expected_words: &["200 of 1024", "20 %"],
         fires: |e| content(e).blocks_zero = 200,
         near_miss: |e| {
             content(e).blocks_zero = 1000;
@@ -176,14 +176,14 @@ pub const CASES: &[Case] = &[
     Case {
         code: RepeatingData,
         severity: Warning,
-        says: &["512 of 1024", "50 %"],
+        expected_words: &["512 of 1024", "50 %"],
         fires: |e| content(e).blocks_repeated = 512,
         near_miss: |e| content(e).blocks_repeated = 50,
     },
     Case {
         code: RepeatingData,
         severity: Note,
-        says: &["30 %"],
+        expected_words: &["30 %"],
         fires: |e| {
             writing(e);
             e.workload.data.dedupable_percent = 30;
@@ -193,14 +193,14 @@ pub const CASES: &[Case] = &[
     Case {
         code: CompressibleData,
         severity: Note,
-        says: &["900 of 1024"],
+        expected_words: &["900 of 1024"],
         fires: |e| content(e).blocks_compressible = 900,
         near_miss: |e| content(e).blocks_compressible = 50,
     },
     Case {
         code: CompressibleData,
         severity: Note,
-        says: &["60 %"],
+        expected_words: &["60 %"],
         fires: |e| {
             writing(e);
             e.workload.data.compressible_percent = 60;
@@ -213,14 +213,14 @@ pub const CASES: &[Case] = &[
     Case {
         code: DiscardedSpace,
         severity: Warning,
-        says: &["1 GiB of 200 GiB", "reads of it need no medium"],
+        expected_words: &["1 GiB of 200 GiB", "reads of it need no medium"],
         fires: |e| discarded(e, 1),
         near_miss: |e| e.workload.discard_percent = 10,
     },
     Case {
         code: DiscardedSpace,
         severity: Warning,
-        says: &["most discards hit what was discarded already"],
+        expected_words: &["most discards hit what was discarded already"],
         fires: |e| {
             writing(e);
             e.outcome.write.bytes = 0;
@@ -231,7 +231,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: DiscardedSpace,
         severity: Note,
-        says: &["holds nothing", "the next one on it"],
+        expected_words: &["holds nothing", "the next one on it"],
         fires: |e| {
             writing(e);
             discarded(e, 199);
@@ -241,7 +241,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: PageCache,
         severity: Warning,
-        says: &["page cache", "buffered"],
+        expected_words: &["page cache", "buffered"],
         fires: |e| e.workload.cache = CacheMode::Buffered,
         near_miss: |e| {
             e.workload.cache = CacheMode::BufferedSync;
@@ -251,7 +251,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: PageCache,
         severity: Warning,
-        says: &["refuses O_DIRECT"],
+        expected_words: &["refuses O_DIRECT"],
         fires: |e| {
             e.workload.cache = CacheMode::Buffered;
             e.direct_refused = Some("tmpfs refuses O_DIRECT".into());
@@ -261,7 +261,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: InMemory,
         severity: Void,
-        says: &["/data", "tmpfs"],
+        expected_words: &["/data", "tmpfs"],
         fires: |e| {
             file_system(e).in_memory = true;
             file_system(e).kind = "tmpfs".into();
@@ -271,21 +271,21 @@ pub const CASES: &[Case] = &[
     Case {
         code: InMemory,
         severity: Warning,
-        says: &["sda"],
+        expected_words: &["sda"],
         fires: |e| device(e).kind = BlockDeviceKind::Memory,
         near_miss: |e| device(e).kind = BlockDeviceKind::Loop,
     },
     Case {
         code: LoopCached,
         severity: Warning,
-        says: &["/images/disk.img", "dio=0"],
+        expected_words: &["/images/disk.img", "dio=0"],
         fires: |e| looped(e, false),
         near_miss: |e| looped(e, true),
     },
     Case {
         code: DirectIoCached,
         severity: Warning,
-        says: &["btrfs", "4 KiB", "512"],
+        expected_words: &["btrfs", "4 KiB", "512"],
         fires: |e| {
             file_system(e).kind = "btrfs".into();
             e.workload.base_offset_bytes = 512;
@@ -295,7 +295,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: DirectIoCached,
         severity: Warning,
-        says: &["2.2.6"],
+        expected_words: &["2.2.6"],
         fires: |e| {
             file_system(e).kind = "zfs".into();
             file_system(e).driver_version = Some("2.2.6-1".into());
@@ -308,31 +308,31 @@ pub const CASES: &[Case] = &[
     Case {
         code: FileEnteredCache,
         severity: Warning,
-        says: &["16 MiB"],
-        fires: |e| seen(e).files[0].cached_bytes_after = Some(16 << 20),
+        expected_words: &["16 MiB"],
+        fires: |e| observed_mut(e).files[0].cached_bytes_after = Some(16 << 20),
         near_miss: |e| {
             // It was cached before the run, by another process, and direct reads go to the disk.
-            seen(e).files[0].cached_bytes_before = Some(16 << 20);
-            seen(e).files[0].cached_bytes_after = Some(16 << 20);
+            observed_mut(e).files[0].cached_bytes_before = Some(16 << 20);
+            observed_mut(e).files[0].cached_bytes_after = Some(16 << 20);
         },
     },
     Case {
         code: DeviceSawLess,
         severity: Void,
-        says: &["sda saw 3.0 % of the bytes"],
-        fires: |e| seen(e).devices[0].read_bytes = 40_000 * 8192 * 3 / 100,
-        near_miss: |e| seen(e).devices[0].read_bytes = 40_000 * 8192 * 95 / 100,
+        expected_words: &["sda saw 3.0 % of the bytes"],
+        fires: |e| observed_mut(e).devices[0].read_bytes = 40_000 * 8192 * 3 / 100,
+        near_miss: |e| observed_mut(e).devices[0].read_bytes = 40_000 * 8192 * 95 / 100,
     },
     Case {
         code: DeviceSawLess,
         severity: Warning,
-        says: &["80 %", "written"],
+        expected_words: &["80 %", "written"],
         fires: |e| {
             writing(e);
-            seen(e).devices[0].written_bytes = 40_000 * 8192 * 8 / 10;
+            observed_mut(e).devices[0].written_bytes = 40_000 * 8192 * 8 / 10;
         },
         near_miss: |e| {
-            seen(e).devices[0] = DeviceObserved {
+            observed_mut(e).devices[0] = DeviceObserved {
                 number: DeviceNumber { major: 8, minor: 0 },
                 ..Default::default()
             };
@@ -342,13 +342,13 @@ pub const CASES: &[Case] = &[
     Case {
         code: DeviceSawLess,
         severity: Void,
-        says: &["sdb saw 0 %"],
+        expected_words: &["sdb saw 0 %"],
         fires: |e| {
             // A loop device sees everything, the disk behind its cache nothing.
             let mut below = disk();
             (below.name, below.number.minor) = ("sdb".into(), 16);
             device(e).below = vec![below];
-            seen(e).devices.push(DeviceObserved {
+            observed_mut(e).devices.push(DeviceObserved {
                 number: DeviceNumber {
                     major: 8,
                     minor: 16,
@@ -370,30 +370,30 @@ pub const CASES: &[Case] = &[
     Case {
         code: DeviceSawLess,
         severity: Void,
-        says: &["sdb saw 0 %"],
+        expected_words: &["sdb saw 0 %"],
         fires: |e| {
             // Others read as much of the disk below, and no one else reads the device on top of it.
             stacked(e);
-            seen(e).devices[2].read_bytes = 40_000 * 8192;
+            observed_mut(e).devices[2].read_bytes = 40_000 * 8192;
         },
         near_miss: |e| {
             stacked(e);
             for below in 1..=2 {
-                seen(e).devices[below].read_bytes = 40_000 * 8192;
+                observed_mut(e).devices[below].read_bytes = 40_000 * 8192;
             }
         },
     },
     Case {
         code: SmallerThanCache,
         severity: Warning,
-        says: &["200 GiB", "256 GiB"],
+        expected_words: &["200 GiB", "256 GiB"],
         fires: |e| e.cache_size_bytes = Some(256 * GIB),
         near_miss: |e| e.cache_size_bytes = Some(8 * GIB),
     },
     Case {
         code: SmallerThanCache,
         severity: Warning,
-        says: &["memory", "16 GiB"],
+        expected_words: &["memory", "16 GiB"],
         fires: |e| {
             e.workload.cache = CacheMode::Buffered;
             e.workload.size_bytes = Some(4 * GIB);
@@ -406,7 +406,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: SmallerThanCache,
         severity: Warning,
-        says: &["16 KiB", "256 MiB", "commonly"],
+        expected_words: &["16 KiB", "256 MiB", "commonly"],
         fires: |e| e.workload.size_bytes = Some(16 << 10),
         near_miss: |e| {
             e.workload.size_bytes = Some(GIB);
@@ -416,14 +416,14 @@ pub const CASES: &[Case] = &[
     Case {
         code: SmallerThanCache,
         severity: Note,
-        says: &["4 GiB", "unknown"],
+        expected_words: &["4 GiB", "unknown"],
         fires: |e| e.workload.size_bytes = Some(4 * GIB),
         near_miss: |e| e.workload.size_bytes = Some(100 * GIB),
     },
     Case {
         code: NarrowSpan,
         severity: Warning,
-        says: &["8 GiB", "1 TiB", "0.8 %"],
+        expected_words: &["8 GiB", "1 TiB", "0.8 %"],
         fires: |e| {
             device(e).queue.rotational = Some(true);
             e.workload.size_bytes = Some(8 * GIB);
@@ -433,7 +433,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: NarrowSpan,
         severity: Note,
-        says: &["virtual disks often do"],
+        expected_words: &["virtual disks often do"],
         fires: |e| {
             device(e).queue.rotational = Some(true);
             e.workload.size_bytes = Some(8 * GIB);
@@ -444,14 +444,14 @@ pub const CASES: &[Case] = &[
     Case {
         code: OnePassInPart,
         severity: Warning,
-        says: &["is a file", "holds a file system"],
+        expected_words: &["is a file", "holds a file system"],
         fires: |e| one_pass(e),
         near_miss: |e| writing(e),
     },
     Case {
         code: OnePassInPart,
         severity: Warning,
-        says: &["8 GiB of a device of 200 GiB"],
+        expected_words: &["8 GiB of a device of 200 GiB"],
         fires: |e| {
             one_pass(e);
             e.target.kind = TargetKind::Device;
@@ -465,7 +465,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: CopyOnWrite,
         severity: Warning,
-        says: &["btrfs", "/data"],
+        expected_words: &["btrfs", "/data"],
         fires: |e| {
             file_system(e).kind = "btrfs".into();
             file_system(e).copy_on_write = true;
@@ -479,14 +479,14 @@ pub const CASES: &[Case] = &[
     Case {
         code: CompressedFileSystem,
         severity: Warning,
-        says: &["zstd"],
+        expected_words: &["zstd"],
         fires: |e| file_system(e).compression = Some("zstd".into()),
         near_miss: |e| file_system(e).copy_on_write = true,
     },
     Case {
         code: RemoteFileSystem,
         severity: Note,
-        says: &["nfs4"],
+        expected_words: &["nfs4"],
         fires: |e| {
             file_system(e).kind = "nfs4".into();
             file_system(e).remote = true;
@@ -496,7 +496,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: VolatileWriteCache,
         severity: Warning,
-        says: &["sda"],
+        expected_words: &["sda"],
         fires: |e| {
             writing(e);
             device(e).queue.write_cache = Some("write back".into());
@@ -510,7 +510,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: VolatileWriteCache,
         severity: Warning,
-        says: &[],
+        expected_words: &[],
         fires: |e| {
             writing(e);
             device(e).queue.write_cache = Some("write back".into());
@@ -524,14 +524,14 @@ pub const CASES: &[Case] = &[
     Case {
         code: DurableTooFast,
         severity: Warning,
-        says: &["12 µs", "flushes do not reach the disk"],
+        expected_words: &["12 µs", "flushes do not reach the disk"],
         fires: |e| durable_writes(e, 12_000),
         near_miss: |e| durable_writes(e, 20_000),
     },
     Case {
         code: DurableTooFast,
         severity: Warning,
-        says: &[],
+        expected_words: &[],
         fires: |e| durable_writes(e, 12_000),
         near_miss: |e| {
             durable_writes(e, 12_000);
@@ -541,7 +541,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: DurableTooFast,
         severity: Warning,
-        says: &[
+        expected_words: &[
             "half of the syncs took 12 µs",
             "flushes do not reach the disk",
         ],
@@ -551,7 +551,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: DurableTooFast,
         severity: Warning,
-        says: &[],
+        expected_words: &[],
         fires: |e| synced_writes(e, 12_000),
         // It is not the writes that end when data is durable.
         near_miss: |e| {
@@ -563,7 +563,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: DurableTooFast,
         severity: Warning,
-        says: &[],
+        expected_words: &[],
         fires: |e| durable_writes(e, 3_000),
         near_miss: |e| {
             durable_writes(e, 3_000);
@@ -573,28 +573,28 @@ pub const CASES: &[Case] = &[
     Case {
         code: NotSteady,
         severity: Warning,
-        says: &["five rounds of 4 s", "%"],
+        expected_words: &["five rounds of 4 s", "%"],
         fires: |e| rates(e, |index| 3_000 - 80 * index),
         near_miss: |e| rates(e, |index| 2_000 + 100 * (index % 2)),
     },
     Case {
         code: NotSteady,
         severity: Warning,
-        says: &[],
+        expected_words: &[],
         fires: |e| rates(e, |index| 500 + 30 * index),
         near_miss: |e| rates(e, |index| 5 + (index * 7) % 11),
     },
     Case {
         code: NotSteady,
         severity: Warning,
-        says: &[],
+        expected_words: &[],
         fires: |e| rates(e, |index| 3_000 - 80 * index),
         near_miss: |e| rates(e, |_| 2_000),
     },
     Case {
         code: NotSteady,
         severity: Warning,
-        says: &["the mean latency ranged", "five rounds of 4 s"],
+        expected_words: &["the mean latency ranged", "five rounds of 4 s"],
         fires: |e| latencies(e, |index| 100_000 + 5_000 * index),
         // As large, and all of it scatter.
         near_miss: |e| latencies(e, |index| 100_000 + 30_000 * ((index * 7) % 11)),
@@ -602,7 +602,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: NotSteady,
         severity: Warning,
-        says: &[],
+        expected_words: &[],
         fires: |e| rates(e, |index| 3_000 - 80 * index),
         near_miss: |e| {
             // Rounds of less than a second.
@@ -613,7 +613,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: StepDown,
         severity: Warning,
-        says: &["after 12 s", "3,001", "1,001 IOPS", "67 %"],
+        expected_words: &["after 12 s", "3,001", "1,001 IOPS", "67 %"],
         fires: |e| {
             rates(e, |index| {
                 if index < 12 {
@@ -636,49 +636,49 @@ pub const CASES: &[Case] = &[
     Case {
         code: NotSustained,
         severity: Void,
-        says: &["cache may still absorb", "1 GiB written"],
+        expected_words: &["cache may still absorb", "1 GiB written"],
         fires: |e| e.sustained = Some(pilot(SustainedClaim::CacheAbsorbs)),
         near_miss: |e| e.sustained = Some(pilot(SustainedClaim::AtLeast)),
     },
     Case {
         code: QuickRun,
         severity: Note,
-        says: &["results may include caches and burst credit"],
+        expected_words: &["results may include caches and burst credit"],
         fires: |e| e.quick = true,
         near_miss: |e| e.interrupted = true,
     },
     Case {
         code: FewOperations,
         severity: Void,
-        says: &["no operation"],
+        expected_words: &["no operation"],
         fires: |e| few(e, 0),
         near_miss: |e| few(e, 1_000),
     },
     Case {
         code: FewOperations,
         severity: Warning,
-        says: &["99"],
+        expected_words: &["99"],
         fires: |e| few(e, 99),
         near_miss: |e| few(e, 9_999),
     },
     Case {
         code: FewOperations,
         severity: Note,
-        says: &["100 operations"],
+        expected_words: &["100 operations"],
         fires: |e| few(e, 100),
         near_miss: |e| few(e, 10_000),
     },
     Case {
         code: FewForP999,
         severity: Note,
-        says: &["10,000", "9,999 reads"],
+        expected_words: &["10,000", "9,999 reads"],
         fires: |e| few(e, 9_999),
         near_miss: |e| few(e, 10_000),
     },
     Case {
         code: Errors,
         severity: Warning,
-        says: &["3 of", "read EIO 3", "offset 4096"],
+        expected_words: &["3 of", "read EIO 3", "offset 4096"],
         fires: |e| {
             e.outcome.errors.total = 3;
             e.outcome.errors.by_reason.insert("read EIO".into(), 3);
@@ -689,7 +689,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: Errors,
         severity: Void,
-        says: &["read EAGAIN 40,000"],
+        expected_words: &["read EAGAIN 40,000"],
         fires: |e| {
             e.outcome.errors.total = 40_000;
             e.outcome
@@ -702,56 +702,56 @@ pub const CASES: &[Case] = &[
     Case {
         code: Errors,
         severity: Void,
-        says: &["40,000 of 80,000", "50 %"],
+        expected_words: &["40,000 of 80,000", "50 %"],
         fires: |e| e.outcome.errors.total = 40_000,
         near_miss: |_| {},
     },
     Case {
         code: TargetChanged,
         severity: Void,
-        says: &["was cut from 64 MiB to 0 bytes"],
+        expected_words: &["was cut from 64 MiB to 0 bytes"],
         fires: |e| changed(e, "was cut from 64 MiB to 0 bytes", true),
         near_miss: |e| e.changed = None,
     },
     Case {
         code: TargetChanged,
         severity: Warning,
-        says: &["was removed"],
+        expected_words: &["was removed"],
         fires: |e| changed(e, "was removed", false),
         near_miss: |e| e.changed = None,
     },
     Case {
         code: Abandoned,
         severity: Warning,
-        says: &["8 operations"],
+        expected_words: &["8 operations"],
         fires: |e| e.outcome.drain.abandoned = 8,
         near_miss: |e| e.outcome.drain.operations = 8,
     },
     Case {
         code: ArrivalsNotIssued,
         severity: Warning,
-        says: &["10,000 of 50,000", "20 %", "4 s"],
+        expected_words: &["10,000 of 50,000", "20 %", "4 s"],
         fires: |e| open_loop(e, 40_000),
         near_miss: |e| open_loop(e, 50_000),
     },
     Case {
         code: ArrivalsNotIssued,
         severity: Note,
-        says: &["2 of 50,000"],
+        expected_words: &["2 of 50,000"],
         fires: |e| open_loop(e, 49_998),
         near_miss: |_| {},
     },
     Case {
         code: OutstandingBelowAsked,
         severity: Warning,
-        says: &["8 in flight", "2.5"],
+        expected_words: &["8 in flight", "2.5"],
         fires: |e| e.outcome.outstanding_mean = 2.5,
         near_miss: |e| e.outcome.outstanding_mean = 7.3,
     },
     Case {
         code: OutstandingBelowAsked,
         severity: Warning,
-        says: &["16 in flight"],
+        expected_words: &["16 in flight"],
         fires: |e| e.targets = 2,
         near_miss: |e| {
             e.outcome.outstanding_mean = 2.5;
@@ -761,7 +761,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: DeviceQueueLimit,
         severity: Note,
-        says: &["128", "64 commands"],
+        expected_words: &["128", "64 commands"],
         fires: |e| {
             e.workload.threads = 16;
             e.outcome.outstanding_mean = 128.0;
@@ -774,7 +774,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: DeviceDepthBelowAsked,
         severity: Warning,
-        says: &["8 in flight", "1.0", "sda"],
+        expected_words: &["8 in flight", "1.0", "sda"],
         fires: |e| {
             e.in_flight = vec![
                 InFlight {
@@ -797,17 +797,17 @@ pub const CASES: &[Case] = &[
     Case {
         code: DeviceDepthBelowAsked,
         severity: Warning,
-        says: &["2.0"],
+        expected_words: &["2.0"],
         fires: |e| {
             e.in_flight.clear();
-            seen(e).devices[0].weighted_ns = 2 * 21 * SECOND_NS;
+            observed_mut(e).devices[0].weighted_ns = 2 * 21 * SECOND_NS;
         },
         near_miss: |e| e.in_flight = vec![InFlight::default(); 2],
     },
     Case {
         code: DeviceDepthBelowAsked,
         severity: Warning,
-        says: &["1.0"],
+        expected_words: &["1.0"],
         fires: |e| {
             e.in_flight = vec![
                 InFlight {
@@ -826,85 +826,90 @@ pub const CASES: &[Case] = &[
                 };
                 20
             ];
-            seen(e).devices[0].merges = 30_000;
+            observed_mut(e).devices[0].merges = 30_000;
         },
     },
     Case {
         code: CpuBound,
         severity: Warning,
-        says: &["one thread was busy 95 %"],
+        expected_words: &["one thread was busy 95 %"],
         fires: |e| e.outcome.cpu_system_ns_per_operation = 475_000.0,
         near_miss: |e| e.outcome.cpu_system_ns_per_operation = 400_000.0,
     },
     Case {
         code: CpuBound,
         severity: Warning,
-        says: &["2.0 processors"],
+        expected_words: &["2.0 processors"],
         fires: |e| {
             e.host.cpu.quota = Some(2.0);
-            seen(e).own_cpu_system_ns = 41 * SECOND_NS;
+            observed_mut(e).own_cpu_system_ns = 41 * SECOND_NS;
         },
-        near_miss: |e| seen(e).own_cpu_system_ns = 41 * SECOND_NS,
+        near_miss: |e| observed_mut(e).own_cpu_system_ns = 41 * SECOND_NS,
     },
     Case {
         code: CpuBound,
         severity: Warning,
-        says: &["other work"],
+        expected_words: &["other work"],
         fires: |e| {
-            seen(e).cpu_busy_ns = 80 * SECOND_NS;
-            seen(e).cpu_idle_ns = SECOND_NS;
+            observed_mut(e).cpu_busy_ns = 80 * SECOND_NS;
+            observed_mut(e).cpu_idle_ns = SECOND_NS;
         },
         near_miss: |e| {
-            seen(e).cpu_busy_ns = 40 * SECOND_NS;
-            seen(e).cpu_idle_ns = 40 * SECOND_NS;
+            observed_mut(e).cpu_busy_ns = 40 * SECOND_NS;
+            observed_mut(e).cpu_idle_ns = 40 * SECOND_NS;
         },
     },
     Case {
         code: CpuQuota,
         severity: Warning,
-        says: &["0.50 processors", "40 of its 200", "20 %", "3 s"],
+        expected_words: &["0.50 processors", "40 of its 200", "20 %", "3 s"],
         fires: |e| {
             e.host.cpu.quota = Some(0.5);
             (
-                seen(e).quota_periods,
-                seen(e).quota_periods_throttled,
-                seen(e).quota_throttled_ns,
+                observed_mut(e).quota_periods,
+                observed_mut(e).quota_periods_throttled,
+                observed_mut(e).quota_throttled_ns,
             ) = (200, 40, 3 * SECOND_NS);
         },
-        near_miss: |e| (seen(e).quota_periods, seen(e).quota_periods_throttled) = (200, 1),
+        near_miss: |e| {
+            (
+                observed_mut(e).quota_periods,
+                observed_mut(e).quota_periods_throttled,
+            ) = (200, 1)
+        },
     },
     Case {
         code: CpuSteal,
         severity: Warning,
-        says: &["4.5 %"],
-        fires: |e| seen(e).cpu_steal_ns = 4 * SECOND_NS,
-        near_miss: |e| seen(e).cpu_steal_ns = SECOND_NS,
+        expected_words: &["4.5 %"],
+        fires: |e| observed_mut(e).cpu_steal_ns = 4 * SECOND_NS,
+        near_miss: |e| observed_mut(e).cpu_steal_ns = SECOND_NS,
     },
     Case {
         code: ClockJump,
         severity: Note,
-        says: &["back by 2 s"],
-        fires: |e| seen(e).wall_clock_jump_ns = -2_000_000_000,
-        near_miss: |e| seen(e).wall_clock_jump_ns = -10_000_000,
+        expected_words: &["back by 2 s"],
+        fires: |e| observed_mut(e).wall_clock_jump_ns = -2_000_000_000,
+        near_miss: |e| observed_mut(e).wall_clock_jump_ns = -10_000_000,
     },
     Case {
         code: Suspended,
         severity: Void,
-        says: &["30 s"],
-        fires: |e| seen(e).suspended_ns = 30 * SECOND_NS,
-        near_miss: |e| seen(e).suspended_ns = 1_000,
+        expected_words: &["30 s"],
+        fires: |e| observed_mut(e).suspended_ns = 30 * SECOND_NS,
+        near_miss: |e| observed_mut(e).suspended_ns = 1_000,
     },
     Case {
         code: ThermalThrottling,
         severity: Warning,
-        says: &["12 events"],
-        fires: |e| seen(e).thermal_throttles = Some(12),
-        near_miss: |e| seen(e).thermal_throttles = None,
+        expected_words: &["12 events"],
+        fires: |e| observed_mut(e).thermal_throttles = Some(12),
+        near_miss: |e| observed_mut(e).thermal_throttles = None,
     },
     Case {
         code: ThermalThrottling,
         severity: Warning,
-        says: &["nvme0n1 slowed itself for heat for 12 s", "81 degrees"],
+        expected_words: &["nvme0n1 slowed itself for heat for 12 s", "81 degrees"],
         fires: |e| {
             e.outcome.drives = vec![DriveReport {
                 slowed_s: 12,
@@ -916,34 +921,48 @@ pub const CASES: &[Case] = &[
     Case {
         code: PowerSaving,
         severity: Warning,
-        says: &["from mains to battery"],
-        fires: |e| seen(e).on_mains_after = Some(false),
-        near_miss: |e| (seen(e).on_mains_before, seen(e).on_mains_after) = (None, None),
+        expected_words: &["from mains to battery"],
+        fires: |e| observed_mut(e).on_mains_after = Some(false),
+        near_miss: |e| {
+            (
+                observed_mut(e).on_mains_before,
+                observed_mut(e).on_mains_after,
+            ) = (None, None)
+        },
     },
     Case {
         code: PowerSaving,
         severity: Warning,
-        says: &["performance", "powersave"],
-        fires: |e| seen(e).governor_after = Some("powersave".into()),
-        near_miss: |e| (seen(e).governor_before, seen(e).governor_after) = (None, None),
+        expected_words: &["performance", "powersave"],
+        fires: |e| observed_mut(e).governor_after = Some("powersave".into()),
+        near_miss: |e| {
+            (
+                observed_mut(e).governor_before,
+                observed_mut(e).governor_after,
+            ) = (None, None)
+        },
     },
     Case {
         code: PowerSaving,
         severity: Note,
-        says: &["ondemand"],
+        expected_words: &["ondemand"],
         fires: |e| {
-            (seen(e).governor_before, seen(e).governor_after) =
-                (Some("ondemand".into()), Some("ondemand".into()))
+            (
+                observed_mut(e).governor_before,
+                observed_mut(e).governor_after,
+            ) = (Some("ondemand".into()), Some("ondemand".into()))
         },
         near_miss: |e| {
-            (seen(e).governor_before, seen(e).governor_after) =
-                (Some("schedutil".into()), Some("schedutil".into()))
+            (
+                observed_mut(e).governor_before,
+                observed_mut(e).governor_after,
+            ) = (Some("schedutil".into()), Some("schedutil".into()))
         },
     },
     Case {
         code: EngineFallback,
         severity: Note,
-        says: &["memlock"],
+        expected_words: &["memlock"],
         fires: |e| {
             e.engine.fallbacks = vec!["buffers are not registered: memlock limit of 64 KiB".into()]
         },
@@ -952,31 +971,31 @@ pub const CASES: &[Case] = &[
     Case {
         code: EngineFallback,
         severity: Warning,
-        says: &["threads", "io_uring_disabled"],
+        expected_words: &["threads", "io_uring_disabled"],
         fires: |e| {
             e.engine.name = "threads".into();
             e.engine.fallbacks = vec!["sysctl kernel.io_uring_disabled is 2".into()];
         },
-        near_miss: |e| (e.engine.name, e.engine.asked) = ("threads".into(), "threads".into()),
+        near_miss: |e| (e.engine.name, e.engine.requested) = ("threads".into(), "threads".into()),
     },
     Case {
         code: NullEngine,
         severity: Void,
-        says: &["not a disk's"],
+        expected_words: &["not a disk's"],
         fires: |e| e.engine.name = "null".into(),
         near_miss: |e| e.engine.name = "threads".into(),
     },
     Case {
         code: StalledAtEnd,
         severity: Warning,
-        says: &["6 s"],
+        expected_words: &["6 s"],
         fires: |e| e.outcome.drain.latency_ns_max = 6_000_000_000,
         near_miss: |e| e.outcome.drain.latency_ns_max = 99_000_000,
     },
     Case {
         code: Errors,
         severity: Warning,
-        says: &["3 of the 8", "after the stop", "write at byte 8192: EIO"],
+        expected_words: &["3 of the 8", "after the stop", "write at byte 8192: EIO"],
         fires: |e| {
             e.outcome.drain = Drain {
                 operations: 8,
@@ -990,7 +1009,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: Stalled,
         severity: Warning,
-        says: &["about 5.50 s", "from 7 s on"],
+        expected_words: &["about 5.50 s", "from 7 s on"],
         fires: |e| {
             rates(e, |second| 2_000 * u64::from(!(7..12).contains(&second)));
             e.outcome.intervals[12].latency_ns_max = 5_500_000_000;
@@ -1005,7 +1024,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: Stalled,
         severity: Warning,
-        says: &["about 1 s", "from 7 s on"],
+        expected_words: &["about 1 s", "from 7 s on"],
         fires: |e| {
             rates(e, |second| 2_000 * u64::from(second != 7));
             e.outcome.intervals[8].latency_ns_max = 1_000_000_000;
@@ -1020,7 +1039,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: Stalled,
         severity: Warning,
-        says: &[
+        expected_words: &[
             "nothing completed for about 5.50 s",
             "waited 4 s",
             "may not have been the device",
@@ -1035,7 +1054,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: StalledAtEnd,
         severity: Warning,
-        says: &[
+        expected_words: &[
             "took up to 6 s",
             "waited 4 s",
             "may not have been the device",
@@ -1049,14 +1068,14 @@ pub const CASES: &[Case] = &[
     Case {
         code: Paused,
         severity: Note,
-        says: &["for 2 s", "after 3 s", "excluded from the rate"],
+        expected_words: &["for 2 s", "after 3 s", "excluded from the rate"],
         fires: |e| e.outcome.pauses = vec![pause(3, 2)],
         near_miss: |e| e.outcome.pauses.clear(),
     },
     Case {
         code: Paused,
         severity: Note,
-        says: &["2 times", "5 s in all", "after the stop"],
+        expected_words: &["2 times", "5 s in all", "after the stop"],
         fires: |e| e.outcome.pauses = vec![pause(20, 2), pause(21, 3)],
         near_miss: |e| e.outcome.pauses.clear(),
     },
@@ -1064,7 +1083,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: Paused,
         severity: Warning,
-        says: &["got no processor for 2 s", "excluded from the rate"],
+        expected_words: &["got no processor for 2 s", "excluded from the rate"],
         fires: |e| {
             e.outcome.pauses = vec![pause(3, 2)];
             e.starved_ns = 1_900_000_000;
@@ -1074,19 +1093,19 @@ pub const CASES: &[Case] = &[
     Case {
         code: FaultsInjected,
         severity: Void,
-        says: &["on purpose"],
+        expected_words: &["on purpose"],
         fires: |e| e.faults_injected = true,
         near_miss: |e| e.faults_injected = false,
     },
     Case {
         code: OtherLoad,
         severity: Warning,
-        says: &["sda", "156.3 MiB"],
-        fires: |e| seen(e).devices[0].read_bytes = 62_000 * 8192,
+        expected_words: &["sda", "156.3 MiB"],
+        fires: |e| observed_mut(e).devices[0].read_bytes = 62_000 * 8192,
         near_miss: |e| {
             // The other jobs of the run account for it.
-            seen(e).devices[0].read_bytes = 62_000 * 8192;
-            e.moved = Some(Moved {
+            observed_mut(e).devices[0].read_bytes = 62_000 * 8192;
+            e.moved = Some(BytesMoved {
                 read_bytes: 62_000 * 8192,
                 written_bytes: 0,
             });
@@ -1095,13 +1114,13 @@ pub const CASES: &[Case] = &[
     Case {
         code: OtherLoad,
         severity: Warning,
-        says: &["sdb", "wrote 1 GiB"],
+        expected_words: &["sdb", "wrote 1 GiB"],
         fires: |e| {
             let mut whole = disk();
             (whole.name, whole.number.minor) = ("sdb".into(), 16);
             device(e).partition = Some(Partition::default());
             device(e).below = vec![whole];
-            seen(e).devices.push(DeviceObserved {
+            observed_mut(e).devices.push(DeviceObserved {
                 number: DeviceNumber {
                     major: 8,
                     minor: 16,
@@ -1114,20 +1133,20 @@ pub const CASES: &[Case] = &[
         },
         near_miss: |e| {
             device(e).partition = Some(Partition::default());
-            seen(e).devices[0].written_bytes = 4 << 20;
+            observed_mut(e).devices[0].written_bytes = 4 << 20;
         },
     },
     Case {
         code: OtherLoad,
         severity: Warning,
-        says: &["12 operations in flight before"],
-        fires: |e| seen(e).devices[0].in_flight_before = 12,
-        near_miss: |e| seen(e).devices[0].in_flight_before = 1,
+        expected_words: &["12 operations in flight before"],
+        fires: |e| observed_mut(e).devices[0].in_flight_before = 12,
+        near_miss: |e| observed_mut(e).devices[0].in_flight_before = 1,
     },
     Case {
         code: ArraySyncing,
         severity: Warning,
-        says: &["sda", "resync"],
+        expected_words: &["sda", "resync"],
         fires: |e| {
             device(e).array = Some(Array {
                 sync_action: Some("resync".into()),
@@ -1144,7 +1163,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: IoThrottled,
         severity: Void,
-        says: &["/slice", "sda", "2,000 reads/s", "100 %"],
+        expected_words: &["/slice", "sda", "2,000 reads/s", "100 %"],
         fires: |e| e.throttles = vec![throttle()],
         near_miss: |e| {
             e.throttles = vec![Throttle {
@@ -1157,7 +1176,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: IoThrottled,
         severity: Note,
-        says: &["not reached"],
+        expected_words: &["not reached"],
         fires: |e| {
             e.throttles = vec![Throttle {
                 read_iops: None,
@@ -1170,7 +1189,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: Throttled,
         severity: Warning,
-        says: &[
+        expected_words: &[
             "throttled[volume-iops] for 61 % of the run",
             "throttled[instance-bandwidth] for 4.0 % of the run",
             "the volume's IOPS limit",
@@ -1182,7 +1201,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: Throttled,
         severity: Note,
-        says: &[
+        expected_words: &[
             "throttled[instance-bandwidth] for 4.0 %",
             "the instance's bandwidth limit",
         ],
@@ -1192,7 +1211,7 @@ pub const CASES: &[Case] = &[
     Case {
         code: Skipped,
         severity: Note,
-        says: &["31.5 KiB", "1 more"],
+        expected_words: &["31.5 KiB", "1 more"],
         fires: |e| e.skipped = vec!["base offset 31.5 KiB".into(), "base offset 512".into()],
         near_miss: |_| {},
     },

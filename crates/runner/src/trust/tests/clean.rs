@@ -37,7 +37,7 @@ pub fn clean() -> Evidence {
     };
     let engine = EngineFacts {
         name: "io_uring".into(),
-        asked: "auto".into(),
+        requested: "auto".into(),
         ..EngineFacts::default()
     };
     let mut evidence = Evidence::new(target, workload, engine, outcome());
@@ -221,7 +221,7 @@ pub fn file_system(evidence: &mut Evidence) -> &mut FileSystem {
         .expect("clean evidence has a file system")
 }
 
-pub fn seen(evidence: &mut Evidence) -> &mut Observed {
+pub fn observed_mut(evidence: &mut Evidence) -> &mut Observed {
     evidence
         .observed
         .as_mut()
@@ -231,7 +231,7 @@ pub fn seen(evidence: &mut Evidence) -> &mut Observed {
 pub fn writing(evidence: &mut Evidence) {
     evidence.workload.read_percent = 0;
     evidence.outcome.write = std::mem::take(&mut evidence.outcome.read);
-    let device = &mut seen(evidence).devices[0];
+    let device = &mut observed_mut(evidence).devices[0];
     device.writes = std::mem::take(&mut device.reads);
     device.written_bytes = std::mem::take(&mut device.read_bytes);
 }

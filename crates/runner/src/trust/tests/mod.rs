@@ -43,7 +43,7 @@ fn problems(case: &cases::Case) -> Vec<String> {
                 ));
             }
             for words in case
-                .says
+                .expected_words
                 .iter()
                 .filter(|words| !warning.message.contains(**words))
             {

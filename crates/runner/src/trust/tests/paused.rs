@@ -13,7 +13,7 @@ fn paused(mut evidence: Evidence, seconds: u64) -> Evidence {
         at_ns: SECOND_NS,
         duration_ns: seconds * SECOND_NS,
     });
-    seen(&mut evidence).elapsed_ns += seconds * SECOND_NS;
+    observed_mut(&mut evidence).elapsed_ns += seconds * SECOND_NS;
     evidence
 }
 
@@ -25,7 +25,7 @@ fn found(evidence: &Evidence, code: Code) -> Option<Warning> {
 #[test]
 fn others_are_seen_however_long_the_program_was_paused() {
     let mut evidence = clean();
-    seen(&mut evidence).devices[0].read_bytes = 62_000 * 8192;
+    observed_mut(&mut evidence).devices[0].read_bytes = 62_000 * 8192;
     for seconds in [20, 600] {
         let evidence = paused(evidence.clone(), seconds);
         let warning = found(&evidence, Code::OtherLoad).expect("other load");
@@ -43,7 +43,7 @@ fn others_are_seen_however_long_the_program_was_paused() {
 fn depth_and_processor_time_are_of_the_time_that_it_ran() {
     let mut busy = clean();
     let processors = u64::from(busy.host.cpu.count);
-    seen(&mut busy).own_cpu_user_ns = 20 * SECOND_NS * processors;
+    observed_mut(&mut busy).own_cpu_user_ns = 20 * SECOND_NS * processors;
     assert!(found(&busy, Code::CpuBound).is_some());
     assert!(found(&paused(busy, 600), Code::CpuBound).is_some());
     let mut quiet = clean();

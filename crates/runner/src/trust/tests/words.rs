@@ -29,10 +29,10 @@ fn the_documentation_lists_exactly_the_codes_of_the_source_by_the_alphabet() {
 
 #[test]
 fn codes_are_kebab_case_and_unique() {
-    let mut seen = std::collections::HashSet::new();
+    let mut observed_mut = std::collections::HashSet::new();
     for code in Code::ALL {
         let text = code.as_str();
-        assert!(seen.insert(text), "{text} twice");
+        assert!(observed_mut.insert(text), "{text} twice");
         assert!(
             text.bytes()
                 .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'),

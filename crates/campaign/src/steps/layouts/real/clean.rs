@@ -3,7 +3,7 @@
 
 use super::devices::MayDestroy;
 use super::journal::Journal;
-use super::make::{LayoutBuilder, take_down};
+use super::make::{LayoutBuilder, tear_down};
 use super::passes::names_of;
 use crate::steps::provision::provision_failure;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::{Inspect, System};
-use stripewise_disk_provision::{Identity, array_with, bears_mark, forget_mount_point, identify};
+use stripewise_disk_provision::{Identity, array_with, forget_mount_point, has_mark, identify};
 use stripewise_store::Store;
 
 /// Child programs of a killed process may hold a device for a moment.
@@ -107,15 +107,15 @@ fn clean(
         if let Some(failure) = unnamed(journal, &wanted, may) {
             return refused(layout, failure);
         }
-        let workshop = LayoutBuilder {
+        let builder = LayoutBuilder {
             context,
             may,
             devices: &marked,
             slot: None,
         };
-        if let Err(failure) = retry_briefly(context, || {
-            take_down(&workshop, journal, None, marked.len())
-        }) {
+        if let Err(failure) =
+            retry_briefly(context, || tear_down(&builder, journal, None, marked.len()))
+        {
             return refused(layout, failure);
         }
         forget_mount_point(&journal.mount_point);
@@ -231,7 +231,7 @@ fn marked(journal: &Journal, here: &[Identity]) -> Outcome<Vec<Identity>> {
     let mut marked = Vec::new();
     for device in here {
         let path = Path::new("/dev").join(&device.name);
-        if bears_mark(&path, journal.array_uuid(), &journal.all_table_ids())
+        if has_mark(&path, journal.array_uuid(), &journal.all_table_ids())
             .map_err(provision_failure)?
         {
             marked.push(device.clone());

@@ -192,8 +192,8 @@ pub fn erase(
         now: &context.timestamp(),
     };
     // Erasing creates nothing that needs identifiers.
-    let nobody = Identifiers { entropy: [0; 32] };
-    plan.execute(&destroy, &nobody)
+    let no_identifiers = Identifiers { entropy: [0; 32] };
+    plan.execute(&destroy, &no_identifiers)
         .map(drop)
         .map_err(provision_failure)
 }

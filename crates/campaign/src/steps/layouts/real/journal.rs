@@ -5,7 +5,7 @@
 use crate::steps::stored_experiment::read_document;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use stripewise_conductor::context::{Context, keep_document, store_failure};
+use stripewise_conductor::context::{Context, store_document, store_failure};
 use stripewise_conductor::failure::Outcome;
 use stripewise_disk_provision::{Identifiers, Identity};
 use stripewise_results::SCHEMA_VERSION;
@@ -149,7 +149,7 @@ impl Journal {
     /// # Errors
     /// If the store cannot be written; nothing may be made then.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
-        keep_document(context, store, KIND, &self.name(), self)
+        store_document(context, store, KIND, &self.name(), self)
     }
 
     /// Deletes it when nothing of the layout remains.

@@ -13,9 +13,9 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::observer::{Progress, left_at_rate};
 use stripewise_disk_provision::{
-    ArrayWish, Destroy, Identifiers, Identity, PrivateMount, Purpose, RaidLevel, TableKind, Wish,
-    array_with, mount_privately, plan_array, plan_erase, plan_format, plan_partition, resync_of,
-    stop_array,
+    ArrayOptions, Destroy, Identifiers, Identity, PartitionOptions, PrivateMount, Purpose,
+    RaidLevel, TableKind, array_with, mount_privately, plan_array, plan_erase, plan_format,
+    plan_partition, resync_of, stop_array,
 };
 use stripewise_store::Store;
 
@@ -79,9 +79,9 @@ impl LayoutBuilder<'_> {
         };
         match self.steps(&mut made, options) {
             Ok(()) => Ok(made),
-            Err(halt) => {
+            Err(stop_reason) => {
                 let undone = self.unmake(store, made);
-                Err(with_undone(halt, undone))
+                Err(with_undone(stop_reason, undone))
             }
         }
     }
@@ -148,7 +148,7 @@ impl LayoutBuilder<'_> {
         options: &LayoutSpec,
     ) -> Result<PathBuf, StopReason> {
         let members = &self.devices[..options.devices];
-        let asked = ArrayWish {
+        let requested = ArrayOptions {
             level,
             stripe_unit_bytes: options.stripe_unit_bytes,
             uuid: made.journal.array_uuid(),
@@ -156,7 +156,7 @@ impl LayoutBuilder<'_> {
         let create = || {
             let store = self.context.store_path()?;
             let paths: Vec<PathBuf> = members.iter().map(|one| node(&one.name)).collect();
-            let plan = plan_array(&paths, &asked, Some(&store)).map_err(provision_failure)?;
+            let plan = plan_array(&paths, &requested, Some(&store)).map_err(provision_failure)?;
             let now = self.context.timestamp();
             let permissions: Vec<Destroy<'_>> = members
                 .iter()
@@ -198,15 +198,15 @@ impl LayoutBuilder<'_> {
 
     /// The device path of the partition.
     fn partition(&self, disk: &Path, options: &LayoutSpec, ids: &Identifiers) -> Outcome<PathBuf> {
-        let asked = Wish {
+        let requested = PartitionOptions {
             align_bytes: options.offset_bytes,
             size_bytes: None,
             table: TableKind::Gpt,
             purpose: Purpose::Linux,
             stripe_unit_bytes: options.stripe_unit_bytes,
         };
-        let plan =
-            plan_partition(disk, &asked, self.store()?.as_deref()).map_err(provision_failure)?;
+        let plan = plan_partition(disk, &requested, self.store()?.as_deref())
+            .map_err(provision_failure)?;
         let name = plan.device.name.clone();
         let report = self.with(&name, |destroy| plan.execute(destroy, ids))?;
         let made = report.partitions.first();
@@ -229,7 +229,7 @@ impl LayoutBuilder<'_> {
             mount.unmount().map_err(provision_failure)?;
         }
         let array = made.array.take();
-        take_down(self, &made.journal, array, made.devices)?;
+        tear_down(self, &made.journal, array, made.devices)?;
         made.journal.forget(store)
     }
 }
@@ -239,8 +239,8 @@ impl LayoutBuilder<'_> {
 ///
 /// # Errors
 /// The first step that failed.
-pub(super) fn take_down(
-    workshop: &LayoutBuilder<'_>,
+pub(super) fn tear_down(
+    builder: &LayoutBuilder<'_>,
     journal: &Journal,
     array: Option<String>,
     devices: usize,
@@ -248,32 +248,34 @@ pub(super) fn take_down(
     let uuid = journal.array_uuid();
     if let Some(array) = array.or_else(|| array_with(uuid)) {
         // The end of its table may be where a disk's own would be.
-        let store = workshop.context.store_path()?;
+        let store = builder.context.store_path()?;
         let plan = plan_erase(&node(&array), Some(&store));
         // An array that never ran has no bytes to examine.
         if let Ok(plan) = plan.as_ref()
             && plan.present.table.is_some()
         {
-            let nobody = Identifiers { entropy: [0; 32] };
-            workshop.with(&array, |destroy| plan.execute(destroy, &nobody).map(drop))?;
+            let no_identifiers = Identifiers { entropy: [0; 32] };
+            builder.with(&array, |destroy| {
+                plan.execute(destroy, &no_identifiers).map(drop)
+            })?;
         }
         stop_array(&array, uuid).map_err(provision_failure)?;
     }
-    for device in workshop.devices.iter().take(devices) {
+    for device in builder.devices.iter().take(devices) {
         let path = check_same(device)?;
-        let ours = stripewise_disk_provision::bears_mark(&path, uuid, &journal.all_table_ids())
+        let ours = stripewise_disk_provision::has_mark(&path, uuid, &journal.all_table_ids())
             .map_err(provision_failure)?;
         if ours {
-            erase(workshop.context, device, workshop.may, None)?;
+            erase(builder.context, device, builder.may, None)?;
         }
     }
     Ok(())
 }
 
 /// The reason for stopping, with what could not be removed afterwards.
-pub(super) fn with_undone(halt: StopReason, undone: Outcome<()>) -> StopReason {
-    match (halt, undone) {
-        (halt, Ok(())) => halt,
+pub(super) fn with_undone(stop_reason: StopReason, undone: Outcome<()>) -> StopReason {
+    match (stop_reason, undone) {
+        (stop_reason, Ok(())) => stop_reason,
         (StopReason::Interrupted, Err(left)) => StopReason::Failed(left),
         (StopReason::Failed(first), Err(left)) => StopReason::Failed(both(first, &left)),
     }

@@ -19,7 +19,7 @@ use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::open_target;
 use stripewise_disk_provision::Identity;
 use stripewise_lab::layouts::{
-    CellValue, LayoutPass, LayoutPlan, PassMaker, PassProgress, SlotPlan, runs_per_making,
+    CellValue, LayoutPass, LayoutPlan, PassProgress, PassRunner, SlotPlan, runs_per_making,
 };
 use stripewise_store::Store;
 use stripewise_targets::Size;
@@ -47,14 +47,14 @@ impl<'a> RealPasses<'a> {
     pub fn new(
         context: &'a Context,
         store: &'a mut Store,
-        kept: StoredLayouts,
+        stored: StoredLayouts,
         may: &'a MayDestroy,
     ) -> Self {
         RealPasses {
             may,
-            on: kept.on_devices.clone().unwrap_or_default(),
+            on: stored.on_devices.clone().unwrap_or_default(),
             // The time for making layouts and filling their files is known after the first pass.
-            bench: Bench::new(context, store, kept, "Making layouts", None),
+            bench: Bench::new(context, store, stored, "Making layouts", None),
         }
     }
 
@@ -71,9 +71,9 @@ impl<'a> RealPasses<'a> {
             if present.is_empty() {
                 continue;
             }
-            let name = format!("{}-{}", device.name.replace('/', "!"), self.bench.kept.id);
+            let name = format!("{}-{}", device.name.replace('/', "!"), self.bench.stored.id);
             let save = directory.as_ref().map(|path| path.join(&name));
-            let save = save.map(|path| free_name(&path));
+            let save = save.map(|path| unused_name(&path));
             erase(context, device, self.may, save.as_deref())?;
             if let Some(path) = save {
                 context.status(format!(
@@ -87,12 +87,12 @@ impl<'a> RealPasses<'a> {
     }
 
     fn wanted(&self, layout: usize) -> Outcome<LayoutSpec> {
-        wish_of(&self.bench.kept.plan, layout, &self.on)
+        spec_of(&self.bench.stored.plan, layout, &self.on)
     }
 
     /// Shows that a layout is being made in this pass; returns its words, and when that began.
     fn show_making(&self, pass: u32, layout: usize) -> (String, u64) {
-        let words = self.bench.kept.plan.set.words(layout);
+        let words = self.bench.stored.plan.set.words(layout);
         let title = format!("Pass {}: making {words}", pass + 1);
         self.bench.bar.update(self.bench.passed_ns(), &title, None);
         (words, self.bench.context.now_ns())
@@ -103,17 +103,17 @@ impl<'a> RealPasses<'a> {
         let (words, began_ns) = self.show_making(place.pass, layout);
         let devices = self.on.devices.clone();
         let (context, may) = (self.bench.context, self.may);
-        let workshop = LayoutBuilder {
+        let builder = LayoutBuilder {
             context,
             may,
             devices: &devices,
             slot: None,
         };
         let bench = &mut self.bench;
-        let made = workshop.make(bench.store, &bench.kept.id, &words, &wanted)?;
+        let made = builder.make(bench.store, &bench.stored.id, &words, &wanted)?;
         let making_ns = context.now_ns() - began_ns;
         let measured = self.cells(&made, &wanted, place, layout, making_ns);
-        let undone = workshop.unmake(self.bench.store, made);
+        let undone = builder.unmake(self.bench.store, made);
         // Results do not count if remains are in the way.
         let values = measured?;
         undone?;
@@ -129,40 +129,40 @@ impl<'a> RealPasses<'a> {
         slots: Slots,
     ) -> Result<Values, StopReason> {
         let devices = self.on.devices.clone();
-        let workshop = LayoutBuilder {
+        let builder = LayoutBuilder {
             context: self.bench.context,
             may: self.may,
             devices: &devices,
             slot: None,
         };
         let slot_of = plan.of_pass(pass as usize);
-        let wishes = (0..slot_of.len()).map(|layout| self.wanted(layout));
-        let wishes = wishes.collect::<Outcome<Vec<_>>>()?;
-        let mut by_slot: Vec<&LayoutSpec> = wishes.iter().collect();
+        let specs = (0..slot_of.len()).map(|layout| self.wanted(layout));
+        let specs = specs.collect::<Outcome<Vec<_>>>()?;
+        let mut by_slot: Vec<&LayoutSpec> = specs.iter().collect();
         for (layout, slot) in slot_of.iter().enumerate() {
-            by_slot[*slot] = &wishes[layout];
+            by_slot[*slot] = &specs[layout];
         }
         let bench = &mut self.bench;
-        let rack = workshop.divide(bench.store, &bench.kept.id, slots, &by_slot)?;
-        let mut standing = Vec::new();
+        let rack = builder.divide(bench.store, &bench.stored.id, slots, &by_slot)?;
+        let mut still_made = Vec::new();
         let measured = self.in_slots(
             (pass, order),
-            &wishes,
+            &specs,
             (slot_of, &rack),
-            &workshop,
-            &mut standing,
+            &builder,
+            &mut still_made,
         );
         let mut undone = Ok(());
-        for (slot, made) in standing {
+        for (slot, made) in still_made {
             let parts = &rack.parts[slot];
-            let inside = workshop.in_slot(slot, parts);
+            let inside = builder.in_slot(slot, parts);
             undone = undone.and(inside.unmake(self.bench.store, made));
         }
         // If a layout remains, `lab clean` removes all of it.
-        let undone = undone.and_then(|()| workshop.clear(self.bench.store, rack));
+        let undone = undone.and_then(|()| builder.clear(self.bench.store, rack));
         let values = match measured {
             Ok(values) => values,
-            Err(halt) => return Err(with_undone(halt, undone)),
+            Err(stop_reason) => return Err(with_undone(stop_reason, undone)),
         };
         // All of the pass was measured before: it counts, and is the last one.
         if let Err(failure) = undone {
@@ -171,34 +171,34 @@ impl<'a> RealPasses<'a> {
         Ok(values)
     }
 
-    /// Makes all layouts, then measures one after the other. Layouts made are in `standing`.
+    /// Makes all layouts, then measures one after the other. Layouts made are in `still_made`.
     fn in_slots(
         &mut self,
         (pass, order): (u32, &[usize]),
-        wishes: &[LayoutSpec],
+        specs: &[LayoutSpec],
         (slot_of, rack): (&[usize], &SlotSet),
-        workshop: &LayoutBuilder<'_>,
-        standing: &mut Vec<(usize, MadeLayout)>,
+        builder: &LayoutBuilder<'_>,
+        still_made: &mut Vec<(usize, MadeLayout)>,
     ) -> Result<Values, StopReason> {
-        let mut making_ns = vec![0; wishes.len()];
+        let mut making_ns = vec![0; specs.len()];
         for &layout in order {
             let (words, began_ns) = self.show_making(pass, layout);
             let slot = slot_of[layout];
-            let inside = workshop.in_slot(slot, &rack.parts[slot]);
+            let inside = builder.in_slot(slot, &rack.parts[slot]);
             let bench = &mut self.bench;
-            let made = inside.make(bench.store, &bench.kept.id, &words, &wishes[layout])?;
-            standing.push((slot, made));
+            let made = inside.make(bench.store, &bench.stored.id, &words, &specs[layout])?;
+            still_made.push((slot, made));
             making_ns[layout] = bench.context.now_ns() - began_ns;
         }
-        let mut values: Values = vec![None; wishes.len()];
+        let mut values: Values = vec![None; specs.len()];
         for (position, &layout) in order.iter().enumerate() {
-            let (_, made) = &standing[position];
+            let (_, made) = &still_made[position];
             let place = PlaceInPass {
                 pass,
                 position,
                 layouts: order.len(),
             };
-            let of_layout = self.cells(made, &wishes[layout], place, layout, making_ns[layout])?;
+            let of_layout = self.cells(made, &specs[layout], place, layout, making_ns[layout])?;
             values[layout] = Some(of_layout);
         }
         Ok(values)
@@ -215,7 +215,7 @@ impl<'a> RealPasses<'a> {
         let context = self.bench.context;
         let began_ns = context.now_ns();
         let path = made.path().as_text();
-        let need = need(&self.bench.kept.plan, self.on.size_bytes);
+        let need = need(&self.bench.stored.plan, self.on.size_bytes);
         let permissions = Permissions {
             // It was just made, and no other process sees it.
             busy_ok: true,
@@ -240,18 +240,18 @@ impl<'a> RealPasses<'a> {
     /// Number of runs of each cell per making, determined once: makings and runs are assumed to
     /// scatter alike, since neither is known before there are some.
     fn runs(&mut self, making_ns: u64) -> u32 {
-        let measuring_ns = self.bench.kept.plan.layout_ns();
+        let measuring_ns = self.bench.stored.plan.layout_ns();
         let found = || runs_per_making(making_ns, measuring_ns, 1.0, 1.0);
         let runs = self.on.runs_per_making.unwrap_or_else(found);
         self.on.runs_per_making = Some(runs);
-        self.bench.kept.on_devices = Some(self.on.clone());
+        self.bench.stored.on_devices = Some(self.on.clone());
         runs
     }
 }
 
 /// The first of `NAME.json`, `NAME-2.json` ... that does not exist: a session that goes on with
 /// an experiment may find what somebody else has put on the device since.
-fn free_name(path: &Path) -> PathBuf {
+fn unused_name(path: &Path) -> PathBuf {
     let named = |end: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(end);
@@ -268,7 +268,7 @@ fn free_name(path: &Path) -> PathBuf {
 ///
 /// # Errors
 /// If a level is not valid.
-pub fn wish_of(plan: &LayoutPlan, layout: usize, on: &OnDevices) -> Outcome<LayoutSpec> {
+pub fn spec_of(plan: &LayoutPlan, layout: usize, on: &OnDevices) -> Outcome<LayoutSpec> {
     let mut levels = on.fixed.clone();
     levels.extend(plan.set.levels(layout));
     LayoutSpec::of(&levels, &on.devices)
@@ -303,16 +303,16 @@ pub fn names_of(devices: &[Identity]) -> String {
     names.join(",")
 }
 
-impl PassMaker for RealPasses<'_> {
+impl PassRunner for RealPasses<'_> {
     type Error = StopReason;
 
     fn pass(&mut self, pass: u32, order: &[usize]) -> Result<LayoutPass, StopReason> {
-        let slots = self.bench.kept.plan.slots.clone().zip(self.on.slots);
+        let slots = self.bench.stored.plan.slots.clone().zip(self.on.slots);
         if let Some((plan, slots)) = slots {
             let values = self.side_by_side(pass, order, &plan, slots)?;
             return Ok(LayoutPass { values });
         }
-        let mut values: Values = vec![None; self.bench.kept.plan.set.len()];
+        let mut values: Values = vec![None; self.bench.stored.plan.set.len()];
         for (position, &layout) in order.iter().enumerate() {
             if self.bench.context.signal().is_some() {
                 return Err(StopReason::Interrupted);
@@ -338,7 +338,7 @@ impl PassMaker for RealPasses<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::free_name;
+    use super::unused_name;
 
     #[test]
     fn a_saved_table_is_never_left_out_for_one_that_is_there() {
@@ -346,7 +346,7 @@ mod tests {
         let path = directory.path().join("sdb-20261122-101112-abcd");
         let names = ["", "-2", "-3"].map(|end| format!("sdb-20261122-101112-abcd{end}.json"));
         for name in names {
-            let free = free_name(&path);
+            let free = unused_name(&path);
             assert_eq!(free, directory.path().join(name));
             std::fs::write(free, b"{}").expect("written");
         }

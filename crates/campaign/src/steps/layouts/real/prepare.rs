@@ -2,19 +2,19 @@
 //! here, before the first byte.
 
 use super::devices::{MayDestroy, check_named, check_same, found, judge, node, words};
-use super::passes::{fitted, names_of, wish_of};
+use super::passes::{fitted, names_of, spec_of};
 use super::slots::parts;
 use super::spec::{LayoutSpec, alike, check_factor, sector_of, size_for};
 use crate::steps::layouts::commands::LayoutSite;
 use crate::steps::layouts::divided::Slots;
-use crate::steps::layouts::plan::{Asked, full_set, slots_of};
+use crate::steps::layouts::plan::{LayoutsRequest, full_set, slots_of};
 use crate::steps::layouts::stored_layouts::{LayoutPlace, OnDevices, StoredLayouts};
 use crate::steps::provision::provision_failure;
 use crate::steps::stored_experiment::plan_failure;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::workload_failure;
-use stripewise_disk_provision::{ArrayWish, Extent, Identity, plan_array, plan_division};
+use stripewise_disk_provision::{ArrayOptions, Extent, Identity, plan_array, plan_division};
 use stripewise_lab::layouts::{LayoutPlan, LayoutSet};
 use stripewise_results::LayoutLevels;
 use stripewise_store::Store;
@@ -38,11 +38,11 @@ pub fn prepare_on_devices(
     names: &[String],
     fixed: LayoutLevels,
     may_be_unseen: bool,
-    asked: Asked,
+    request: LayoutsRequest,
 ) -> Outcome<StoredLayouts> {
     let devices = found(names)?;
-    check_factors(&asked, &fixed, &devices)?;
-    let set = set_of(&asked, &fixed, &devices)?;
+    check_factors(&request, &fixed, &devices)?;
+    let set = set_of(&request, &fixed, &devices)?;
     for device in &devices {
         judge(context, device, may_be_unseen)?;
     }
@@ -51,19 +51,19 @@ pub fn prepare_on_devices(
         fixed,
         ..OnDevices::default()
     };
-    let mut plan = asked.plan(set);
+    let mut plan = request.plan(set);
     plan.check().map_err(plan_failure)?;
     let layouts = (0..plan.set.len())
-        .map(|layout| Ok((plan.set.words(layout), wish_of(&plan, layout, &on)?)))
+        .map(|layout| Ok((plan.set.words(layout), spec_of(&plan, layout, &on)?)))
         .collect::<Outcome<Vec<(String, LayoutSpec)>>>()?;
-    if asked.slots {
+    if request.slots {
         plan.slots = Some(slots_of(&plan)?);
         on.slots = Some(Slots::of(&on.devices, layouts.len()));
     }
-    on.size_bytes = size_for(&layouts, &on.devices, asked.size_bytes, on.slots)?;
+    on.size_bytes = size_for(&layouts, &on.devices, request.size_bytes, on.slots)?;
     check_divisible(context, &layouts, &on)?;
     check_tools(context, &layouts, &on)?;
-    if !asked.durations_given {
+    if !request.durations_given {
         for cell in &mut plan.cells {
             cell.workload.duration_ns = DURATION_NS;
             cell.workload.ramp_ns = RAMP_NS;
@@ -77,21 +77,25 @@ pub fn prepare_on_devices(
     });
     let places = places.collect();
     let target = names_of(&on.devices);
-    let mut kept = StoredLayouts::new(context, store, asked.part, &target, plan, places)?;
-    kept.label = asked.label;
-    kept.ground = layouts
+    let mut stored = StoredLayouts::new(context, store, request.part, &target, plan, places)?;
+    stored.label = request.label;
+    stored.ground = layouts
         .first()
         .map(|(_, wanted)| ground(wanted, &on.devices));
-    kept.on_devices = Some(on);
-    kept.not_tried = vec![
+    stored.on_devices = Some(on);
+    stored.not_tried = vec![
         "ageing: every file system is fresh".to_owned(),
         NOT_MEASURED.to_owned(),
     ];
-    Ok(kept)
+    Ok(stored)
 }
 
-fn check_factors(asked: &Asked, fixed: &LayoutLevels, devices: &[Identity]) -> Outcome<()> {
-    for name in asked
+fn check_factors(
+    request: &LayoutsRequest,
+    fixed: &LayoutLevels,
+    devices: &[Identity],
+) -> Outcome<()> {
+    for name in request
         .factors
         .iter()
         .map(|factor| &factor.name)
@@ -99,7 +103,7 @@ fn check_factors(asked: &Asked, fixed: &LayoutLevels, devices: &[Identity]) -> O
     {
         check_factor(name)?;
     }
-    for factor in &asked.factors {
+    for factor in &request.factors {
         if fixed.contains_key(&factor.name) {
             return Err(Failure::usage(
                 format!("{} is both varied and fixed", factor.name),
@@ -125,8 +129,12 @@ fn check_factors(asked: &Asked, fixed: &LayoutLevels, devices: &[Identity]) -> O
     Ok(())
 }
 
-fn set_of(asked: &Asked, fixed: &LayoutLevels, devices: &[Identity]) -> Outcome<LayoutSet> {
-    full_set(asked.factors.clone(), |levels| {
+fn set_of(
+    request: &LayoutsRequest,
+    fixed: &LayoutLevels,
+    devices: &[Identity],
+) -> Outcome<LayoutSet> {
+    full_set(request.factors.clone(), |levels| {
         let mut all = fixed.clone();
         all.extend(levels.clone());
         Ok(LayoutSpec::of(&all, devices)?.cannot(devices))
@@ -141,11 +149,11 @@ fn check_divisible(
     on: &OnDevices,
 ) -> Outcome<()> {
     let store = context.store_path()?;
-    let wishes: Vec<&LayoutSpec> = layouts.iter().map(|(_, wanted)| wanted).collect();
+    let specs: Vec<&LayoutSpec> = layouts.iter().map(|(_, wanted)| wanted).collect();
     for (index, device) in on.devices.iter().enumerate() {
         let extents = match on.slots {
-            Some(slots) => parts(slots, index, &wishes),
-            None => (wishes
+            Some(slots) => parts(slots, index, &specs),
+            None => (specs
                 .iter()
                 .filter(|wanted| index == 0 && wanted.raid.is_none()))
             .take(1)
@@ -165,23 +173,23 @@ fn check_divisible(
 
 /// Checks that mdadm is available if arrays are made.
 fn check_tools(context: &Context, layouts: &[(String, LayoutSpec)], on: &OnDevices) -> Outcome<()> {
-    let wished = layouts
+    let mismatched = layouts
         .iter()
         .find_map(|(_, wanted)| Some((wanted, wanted.raid?)));
-    let Some((wanted, level)) = wished else {
+    let Some((wanted, level)) = mismatched else {
         return Ok(());
     };
     let paths: Vec<_> = on.devices[..wanted.devices]
         .iter()
         .map(|device| node(&device.name))
         .collect();
-    let asked = ArrayWish {
+    let request = ArrayOptions {
         level,
         stripe_unit_bytes: wanted.stripe_unit_bytes,
         uuid: [0; 16],
     };
     let store = context.store_path()?;
-    plan_array(&paths, &asked, Some(&store))
+    plan_array(&paths, &request, Some(&store))
         .map(drop)
         .map_err(provision_failure)
 }
@@ -223,8 +231,8 @@ fn ground(wanted: &LayoutSpec, devices: &[Identity]) -> LayoutSite {
 ///
 /// # Errors
 /// If a device was not named by `--destroy`, has changed, or is in use.
-pub fn say_what_is_lost(context: &Context, kept: &StoredLayouts, may: &MayDestroy) -> Outcome<()> {
-    let Some(on) = &kept.on_devices else {
+pub fn report_losses(context: &Context, stored: &StoredLayouts, may: &MayDestroy) -> Outcome<()> {
+    let Some(on) = &stored.on_devices else {
         return Ok(());
     };
     check_named(&on.devices, may)?;

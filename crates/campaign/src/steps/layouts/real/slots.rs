@@ -4,7 +4,7 @@
 
 use super::devices::{check_same, node};
 use super::journal::Journal;
-use super::make::{LayoutBuilder, take_down, with_undone};
+use super::make::{LayoutBuilder, tear_down, with_undone};
 use super::spec::LayoutSpec;
 use crate::steps::experiment::runner::StopReason;
 use crate::steps::layouts::divided::{GRAIN_BYTES, Slots};
@@ -20,7 +20,7 @@ const PAGE_BYTES: u64 = 4 << 10;
 /// The partitions of the device at `index`, for the layouts in the slots, in slot
 /// order. Without an array, the partition of the slot is that of the
 /// layout and begins at its offset.
-pub(super) fn parts(slots: Slots, index: usize, wishes: &[&LayoutSpec]) -> Vec<Extent> {
+pub(super) fn parts(slots: Slots, index: usize, specs: &[&LayoutSpec]) -> Vec<Extent> {
     let part = |(slot, options): (u64, &&LayoutSpec)| {
         let inside = match options.raid {
             None if index == 0 => options.offset_bytes,
@@ -31,7 +31,7 @@ pub(super) fn parts(slots: Slots, index: usize, wishes: &[&LayoutSpec]) -> Vec<E
             size_bytes: slots.slot_bytes.saturating_sub(inside) / PAGE_BYTES * PAGE_BYTES,
         }
     };
-    (0..).zip(wishes).map(part).collect()
+    (0..).zip(specs).map(part).collect()
 }
 
 /// Divided devices.
@@ -67,17 +67,17 @@ impl<'a> LayoutBuilder<'a> {
         store: &mut Store,
         experiment: &str,
         slots: Slots,
-        wishes: &[&LayoutSpec],
+        specs: &[&LayoutSpec],
     ) -> Result<SlotSet, StopReason> {
         self.unless_stopped()?;
-        let words = format!("side by side in {}", counted(wishes.len(), "slot", "slots"));
+        let words = format!("side by side in {}", counted(specs.len(), "slot", "slots"));
         let journal = Journal::new(self.context, experiment, &words, self.devices, None);
         journal.keep(self.context, store)?;
         let mut rack = SlotSet {
             journal,
-            parts: vec![Vec::new(); wishes.len()],
+            parts: vec![Vec::new(); specs.len()],
         };
-        match self.tables(&mut rack, slots, wishes) {
+        match self.tables(&mut rack, slots, specs) {
             Ok(()) => Ok(rack),
             Err(failure) => {
                 let undone = self.clear(store, rack);
@@ -86,11 +86,11 @@ impl<'a> LayoutBuilder<'a> {
         }
     }
 
-    fn tables(&self, rack: &mut SlotSet, slots: Slots, wishes: &[&LayoutSpec]) -> Outcome<()> {
+    fn tables(&self, rack: &mut SlotSet, slots: Slots, specs: &[&LayoutSpec]) -> Outcome<()> {
         let ids = rack.journal.all_table_ids();
         for (index, (device, ids)) in self.devices.iter().zip(&ids).enumerate() {
             let path = check_same(device)?;
-            let parts = parts(slots, index, wishes);
+            let parts = parts(slots, index, specs);
             let plan = plan_division(&path, &parts, self.store()?.as_deref())
                 .map_err(provision_failure)?;
             let report = self.with(&device.name, |destroy| plan.execute(destroy, ids))?;
@@ -106,7 +106,7 @@ impl<'a> LayoutBuilder<'a> {
     /// # Errors
     /// The first step that failed; the journal remains then, for `lab clean`.
     pub fn clear(&self, store: &mut Store, rack: SlotSet) -> Outcome<()> {
-        take_down(self, &rack.journal, None, self.devices.len())?;
+        tear_down(self, &rack.journal, None, self.devices.len())?;
         rack.journal.forget(store)
     }
 }

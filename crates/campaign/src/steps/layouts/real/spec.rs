@@ -412,8 +412,8 @@ mod tests {
             (&[("offset", "8K")], "partition table"),
             (&[("allocation-unit", "3K")], "power of two"),
         ] {
-            let said = spec(pairs, 4).cannot(&four).unwrap_or_default();
-            assert!(said.contains(why), "{pairs:?}: {said}");
+            let reason = spec(pairs, 4).cannot(&four).unwrap_or_default();
+            assert!(reason.contains(why), "{pairs:?}: {reason}");
         }
     }
 
@@ -442,8 +442,8 @@ mod tests {
             |bytes: u64| size_for(&layouts, &devices(4, bytes), Some(10 * GIB), None).is_ok();
         assert!(fits(needed) && !fits(needed - 2 * MIB));
         let failure = size_for(&layouts, &devices(4, GIB), Some(10 * GIB), None).unwrap_err();
-        let said = failure.error.to_string();
-        assert!(said.contains(&format_bytes(needed)), "{said}");
+        let reason = failure.error.to_string();
+        assert!(reason.contains(&format_bytes(needed)), "{reason}");
         assert_eq!(
             size_for(&layouts, &devices(4, 1 << 42), None, None).ok(),
             Some(16 * GIB)

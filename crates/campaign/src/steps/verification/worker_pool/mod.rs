@@ -97,7 +97,7 @@ impl WorkerSlot {
     /// Without measurements.
     #[must_use]
     pub fn new(worker: Worker, target: usize) -> WorkerSlot {
-        let slots = worker.crew().slots;
+        let slots = worker.identity().slots;
         WorkerSlot {
             gauges: (0..slots).map(|_| InFlightGauge::default()).collect(),
             worker,
@@ -140,7 +140,7 @@ pub struct Signals {
 
 /// The worker as seen by engines.
 struct Operator {
-    post: WorkerSlot,
+    slot: WorkerSlot,
     signals: Arc<Signals>,
     now_ns: u64,
     /// The operation in flight on each slot.
@@ -151,18 +151,18 @@ impl Operator {
     /// The worker's next step; changes of its file's length are carried out here.
     fn step(&mut self) -> Step {
         loop {
-            let step = self.post.worker.next_step();
+            let step = self.slot.worker.next_step();
             let Step::Resize(bytes) = step else {
                 return step;
             };
-            let resizer = self.post.resizer.as_ref();
+            let resizer = self.slot.resizer.as_ref();
             // Without one, nothing was truncated: the data there must not be taken for zeros.
             let done = match resizer {
                 Some(file) => file.resize(bytes),
                 None => Err(std::io::ErrorKind::Unsupported.into()),
             };
             let failed = done.err().map(|error| error.raw_os_error().unwrap_or(0));
-            self.post.worker.resized(failed);
+            self.slot.worker.resized(failed);
         }
     }
 }
@@ -173,7 +173,7 @@ impl Source for Operator {
     fn next(&mut self, now_ns: u64) -> Next {
         self.now_ns = now_ns;
         if self.signals.stop.load(Ordering::Relaxed) {
-            self.post.worker.stop();
+            self.slot.worker.stop();
         }
         match self.step() {
             Step::Full | Step::Resize(_) => Next::Full,
@@ -188,35 +188,35 @@ impl Source for Operator {
                     length_bytes: step.length_bytes,
                 };
                 self.open[step.slot as usize] = Some(operation);
-                self.post.gauges[step.slot as usize].issued(&operation, now_ns);
+                self.slot.gauges[step.slot as usize].issued(&operation, now_ns);
                 Next::Operation(operation)
             }
         }
     }
 
     fn data(&mut self, operation: &Operation, buffer: &mut [u8]) {
-        self.post.worker.data(operation.slot, self.now_ns, buffer);
+        self.slot.worker.data(operation.slot, self.now_ns, buffer);
     }
 
     fn ready(&mut self, slot: u32, now_ns: u64) {
         self.now_ns = now_ns;
         if let Some(operation) = &self.open[slot as usize] {
-            self.post.gauges[slot as usize].issued(operation, now_ns);
+            self.slot.gauges[slot as usize].issued(operation, now_ns);
         }
     }
 
     fn before_read(&mut self, operation: &Operation, buffer: &mut [u8]) {
-        self.post.worker.before_read(operation.slot, buffer);
+        self.slot.worker.before_read(operation.slot, buffer);
     }
 
     fn look(&mut self, slot: u32, transferred: &[u8]) {
-        self.post.worker.look(slot, self.now_ns, transferred);
+        self.slot.worker.look(slot, self.now_ns, transferred);
     }
 
     fn complete(&mut self, done: Completion) {
         self.now_ns = done.at_ns;
         let slot = done.slot as usize;
-        let gauge = &self.post.gauges[slot];
+        let gauge = &self.slot.gauges[slot];
         let issued_ns = gauge.in_flight().map_or(done.at_ns, |one| one.issued_ns);
         gauge.completed();
         if let Some(operation) = self.open[slot].take()
@@ -225,11 +225,11 @@ impl Source for Operator {
         {
             let latency_ns = done.at_ns.saturating_sub(issued_ns);
             let writes = operation.kind == Kind::Write;
-            let measured = &mut self.post.measured;
+            let measured = &mut self.slot.measured;
             measured.add(writes, u64::from(bytes), latency_ns, done.at_ns);
             (self.signals.bytes).fetch_add(u64::from(bytes), Ordering::Relaxed);
         }
-        self.post.worker.complete(done.slot, done.result);
+        self.slot.worker.complete(done.slot, done.result);
     }
 }
 
@@ -245,7 +245,7 @@ pub struct Drive {
 }
 
 /// A thread's final message.
-enum Word {
+enum WorkerMessage {
     Done(
         Box<WorkerSlot>,
         Vec<String>,
@@ -256,13 +256,13 @@ enum Word {
 
 /// A phase in progress.
 pub struct WorkerPool {
-    words: Receiver<Word>,
+    words: Receiver<WorkerMessage>,
     threads: usize,
     /// The signals of its threads.
     pub signals: Arc<Signals>,
     /// By slot: its target and its operations in flight.
     pub gauges: Vec<(usize, Arc<[InFlightGauge]>)>,
-    posts: Vec<WorkerSlot>,
+    slots: Vec<WorkerSlot>,
     /// Why no better engine was available.
     pub fallbacks: Vec<String>,
     failure: Option<stripewise_io_engine::Error>,
@@ -271,59 +271,59 @@ pub struct WorkerPool {
 impl WorkerPool {
     /// Starts a phase: each worker with its files, on a separate thread.
     pub fn start(
-        posts: Vec<(WorkerSlot, Vec<Arc<File>>)>,
+        slots: Vec<(WorkerSlot, Vec<Arc<File>>)>,
         phase: Phase,
         drive: &Drive,
     ) -> Outcome<WorkerPool> {
         let (sender, words) = channel();
-        let mut crowd = WorkerPool {
+        let mut pool = WorkerPool {
             words,
             threads: 0,
             signals: Arc::default(),
             gauges: Vec::new(),
-            posts: Vec::new(),
+            slots: Vec::new(),
             fallbacks: Vec::new(),
             failure: None,
         };
-        for (mut post, files) in posts {
-            post.worker.begin(phase);
-            post.measured = Measured::default();
-            crowd.gauges.push((post.target, Arc::clone(&post.gauges)));
-            let crew = *post.worker.crew();
-            let mut plan = OpenPlan::new(files, crew.slots, crew.slot_bytes, drive.clock);
+        for (mut slot, files) in slots {
+            slot.worker.begin(phase);
+            slot.measured = Measured::default();
+            pool.gauges.push((slot.target, Arc::clone(&slot.gauges)));
+            let identity = *slot.worker.identity();
+            let mut plan = OpenPlan::new(files, identity.slots, identity.slot_bytes, drive.clock);
             plan.faults.clone_from(&drive.faults);
-            plan.manner.scattered = post.scatters && phase == Phase::Work;
-            let engine = match plan.manner.scattered {
+            plan.features.scattered = slot.scatters && phase == Phase::Work;
+            let engine = match plan.features.scattered {
                 true => EngineName::Threads,
                 false => drive.engine,
             };
             let operator = Operator {
-                open: vec![None; crew.slots as usize],
-                post,
-                signals: Arc::clone(&crowd.signals),
+                open: vec![None; identity.slots as usize],
+                slot,
+                signals: Arc::clone(&pool.signals),
                 now_ns: 0,
             };
             let sender = sender.clone();
             std::thread::Builder::new()
-                .name(format!("verify-{}", crew.id))
+                .name(format!("verify-{}", identity.id))
                 .stack_size(STACK_BYTES)
                 .spawn(move || live(operator, &plan, engine, &sender))
                 .map_err(|error| {
-                    crowd.signals.stop.store(true, Ordering::Relaxed);
+                    pool.signals.stop.store(true, Ordering::Relaxed);
                     no_thread("to verify with", &error)
                 })?;
-            crowd.threads += 1;
+            pool.threads += 1;
         }
-        Ok(crowd)
+        Ok(pool)
     }
 
     /// Waits for a tick, or until all are done; returns true then.
     pub fn wait(&mut self) -> bool {
         while self.threads > 0 {
             match self.words.recv_timeout(TICK) {
-                Ok(Word::Done(post, fallbacks, failure)) => {
+                Ok(WorkerMessage::Done(slot, fallbacks, failure)) => {
                     self.threads -= 1;
-                    self.posts.push(*post);
+                    self.slots.push(*slot);
                     for fallback in fallbacks {
                         if !self.fallbacks.contains(&fallback) {
                             self.fallbacks.push(fallback);
@@ -331,7 +331,7 @@ impl WorkerPool {
                     }
                     self.failure = self.failure.take().or(failure);
                 }
-                Ok(Word::NotOpened(error)) => {
+                Ok(WorkerMessage::NotOpened(error)) => {
                     self.threads -= 1;
                     self.stop();
                     self.failure.get_or_insert(error);
@@ -360,26 +360,31 @@ impl WorkerPool {
             let hint = error.hint;
             return Err(Failure::of(Exit::Target, error).hinted(hint));
         }
-        self.posts.sort_by_key(|post| post.worker.crew().id);
-        Ok((self.posts, self.threads))
+        self.slots.sort_by_key(|slot| slot.worker.identity().id);
+        Ok((self.slots, self.threads))
     }
 }
 
 /// The main function of a thread.
-fn live(mut operator: Operator, plan: &OpenPlan, engine: EngineName, sender: &Sender<Word>) {
+fn live(
+    mut operator: Operator,
+    plan: &OpenPlan,
+    engine: EngineName,
+    sender: &Sender<WorkerMessage>,
+) {
     let worked = work(engine, plan, &mut operator);
     let word = match (worked.opened, worked.failure) {
-        (false, Some(error)) => Word::NotOpened(error),
+        (false, Some(error)) => WorkerMessage::NotOpened(error),
         (_, failure) => {
             // An abandoned operation may still complete: its blocks are undefined from here on.
             let left: Vec<u32> = (operator.open.iter().flatten())
                 .map(|operation| operation.slot)
                 .collect();
             for slot in left {
-                operator.post.gauges[slot as usize].completed();
-                operator.post.worker.complete(slot, -NEVER_CAME_BACK);
+                operator.slot.gauges[slot as usize].completed();
+                operator.slot.worker.complete(slot, -NEVER_CAME_BACK);
             }
-            Word::Done(Box::new(operator.post), worked.fallbacks, failure)
+            WorkerMessage::Done(Box::new(operator.slot), worked.fallbacks, failure)
         }
     };
     let _ = sender.send(word);

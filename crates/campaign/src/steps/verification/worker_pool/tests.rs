@@ -1,14 +1,14 @@
 //! Tests of the code that runs a worker on threads.
 
 use super::*;
-use stripewise_verify::{Crews, Plan, Role, VerifyTargets};
+use stripewise_verify::{Plan, Role, VerifyTargets, WorkerSet};
 
 const FILE_BYTES: usize = 2 << 20;
 
 /// Carries out the worker's operations on a file in memory, one at a time, at most
 /// `operations` of them.
 fn drive(operator: &mut Operator, file: &mut [u8], phase: Phase, operations: u32) {
-    operator.post.worker.begin(phase);
+    operator.slot.worker.begin(phase);
     operator.signals.stop.store(false, Ordering::Relaxed);
     for done in 1.. {
         operator
@@ -48,20 +48,25 @@ fn a_file_that_could_not_be_cut_holds_what_it_held_and_no_zeros() {
         grows: true,
         ..Plan::of_pages(1, 4, 60)
     };
-    let mut crews = Crews::new(3);
-    let ground = crews.ground(0, FILE_BYTES as u64, 512, &plan);
-    let field = VerifyTargets::new(
+    let mut worker_set = WorkerSet::new(3);
+    let layout = worker_set.layout(0, FILE_BYTES as u64, 512, &plan);
+    let verify_targets = VerifyTargets::new(
         7,
-        vec![ground.expect("room")],
+        vec![layout.expect("room")],
         1_000,
-        crews.all.len() as u16,
+        worker_set.all.len() as u16,
     );
-    let grows = |crew: &stripewise_verify::WorkerIdentity| matches!(crew.role, Role::Grows { .. });
-    let crew = crews.all.into_iter().find(grows).expect("one that grows");
+    let grows =
+        |identity: &stripewise_verify::WorkerIdentity| matches!(identity.role, Role::Grows { .. });
+    let identity = worker_set
+        .all
+        .into_iter()
+        .find(grows)
+        .expect("one that grows");
     let mut operator = Operator {
-        open: vec![None; crew.slots as usize],
+        open: vec![None; identity.slots as usize],
         // The length of its file cannot be changed.
-        post: WorkerSlot::new(Worker::new(Arc::new(field), crew), 0),
+        slot: WorkerSlot::new(Worker::new(Arc::new(verify_targets), identity), 0),
         signals: Arc::default(),
         now_ns: 0,
     };
@@ -69,8 +74,8 @@ fn a_file_that_could_not_be_cut_holds_what_it_held_and_no_zeros() {
     drive(&mut operator, &mut file, Phase::Fill, u32::MAX);
     drive(&mut operator, &mut file, Phase::Work, 2_000);
     drive(&mut operator, &mut file, Phase::Check, u32::MAX);
-    assert_eq!(operator.post.worker.take_faults(), []);
-    let counts = operator.post.worker.counts();
+    assert_eq!(operator.slot.worker.take_faults(), []);
+    let counts = operator.slot.worker.counts();
     assert!(counts.operations >= 2_000);
     assert_eq!(counts.errors, 1, "tried once, and said so");
 }

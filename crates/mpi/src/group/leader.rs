@@ -4,12 +4,12 @@
 use super::{Member, S, aborted};
 use crate::carrier::Carrier;
 use crate::message::Message;
-use crate::places::Places;
+use crate::places::HostTargets;
 use serde_json::Value;
 use std::rc::Rc;
 use stripewise_campaign::{Context, Failure, Outcome};
 use stripewise_cli::HostDocument;
-use stripewise_conductor::host_group::{Aim, HostGroup, Step};
+use stripewise_conductor::host_group::{HostGroup, Step, TargetUse};
 use stripewise_conductor::start::Companion;
 use stripewise_lab::hosts::HostPart;
 use stripewise_workload::derived_seed;
@@ -27,7 +27,7 @@ impl<C: Carrier> Member<C> {
     pub fn targets(
         &self,
         context: &Context,
-        read: Option<(Vec<String>, Places)>,
+        read: Option<(Vec<String>, HostTargets)>,
     ) -> Outcome<Vec<String>> {
         let answer_ns = self.settings.patience.answer_ns;
         let (texts, places) = if let Some((texts, places)) = read {
@@ -52,8 +52,8 @@ impl<C: Carrier> Member<C> {
     /// # Errors
     /// If a rank no longer answers.
     pub fn found(&self, context: &Context, document: Value) -> Outcome<Vec<HostDocument>> {
-        if !self.leads() {
-            self.pulse.set(false);
+        if !self.is_leader() {
+            self.heartbeat.set(false);
             self.send(0, &Message::Found { document });
             return Ok(Vec::new());
         }
@@ -75,9 +75,9 @@ impl<C: Carrier> Member<C> {
             self.look();
             let now_ns = self.clock.now_ns();
             let mut state = self.state.borrow_mut();
-            let said = match state.silent(true, began_ns, now_ns, silence_ns) {
+            let reported_text = match state.silent(true, began_ns, now_ns, silence_ns) {
                 Some(rank) => {
-                    let why = super::says_nothing(silence_ns);
+                    let why = super::is_silent(silence_ns);
                     let text = format!("{} {why}", state.name_of(rank));
                     state.is_lost(rank, why);
                     Some(text)
@@ -87,7 +87,7 @@ impl<C: Carrier> Member<C> {
             let mut left = state.found.iter().zip(&state.gone);
             let is_done = left.all(|(found, gone)| found.is_some() || gone.is_some());
             drop(state);
-            if let Some(text) = said {
+            if let Some(text) = reported_text {
                 context.note(text);
             }
             let is_late = now_ns.saturating_sub(began_ns) > SIGNALLED_NS;
@@ -100,13 +100,13 @@ impl<C: Carrier> Member<C> {
 }
 
 impl<C: Carrier + 'static> HostGroup for Member<C> {
-    fn aim(&self, aim: &Aim) {
-        self.to_all(&Message::Aim {
+    fn aim(&self, aim: &TargetUse) {
+        self.to_all(&Message::TargetUse {
             aim: Box::new(aim.clone()),
         });
     }
 
-    fn opened(&self, context: &Context) -> Outcome<(String, Aim)> {
+    fn opened(&self, context: &Context) -> Outcome<(String, TargetUse)> {
         let named = self.targets(context, None)?;
         let Ok([target]) = <[String; 1]>::try_from(named) else {
             return Err(Failure::usage(

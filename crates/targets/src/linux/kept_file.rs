@@ -5,7 +5,7 @@ use super::access::{failed, find, reopen_quietly};
 use super::file_rules;
 use super::identity::Status;
 use super::mark;
-use crate::{Error, ErrorKind, Intent, Knowledge, Result};
+use crate::{Error, ErrorKind, Intent, PlanContext, Result};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use std::ffi::CString;
 use std::fs::File;
@@ -14,15 +14,15 @@ use std::path::Path;
 use stripewise_units::DeviceNumber;
 use stripewise_units::NameText;
 
-pub(crate) fn remove_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<()> {
-    let (directory, last) = judge_kept(path, knowledge)?;
+pub(crate) fn remove_kept_file(path: &Path, knowledge: &PlanContext<'_>) -> Result<()> {
+    let (directory, last) = judge_kept_file(path, knowledge)?;
     let name = path.as_text();
     rustix::fs::unlinkat(&directory, &last, AtFlags::empty())
         .map_err(|os| failed(&name, "cannot remove it", os.into()))
 }
 
 /// The directory and the name of a test file that may be removed.
-pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<(File, CString)> {
+pub(crate) fn judge_kept_file(path: &Path, knowledge: &PlanContext<'_>) -> Result<(File, CString)> {
     let name = path.as_text();
     let refuse = |what: String, hint: &str| {
         Error::new(ErrorKind::Refused, &name, what).with_hint(hint.to_owned())
@@ -73,7 +73,7 @@ pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<(File
 }
 
 /// Whether the name is gone and its directory is on the original device.
-pub(crate) fn kept_is_gone(path: &Path, device: u64) -> bool {
+pub(crate) fn kept_file_is_gone(path: &Path, device: u64) -> bool {
     use std::os::unix::fs::MetadataExt;
     let missing = path
         .symlink_metadata()
@@ -96,12 +96,12 @@ mod tests {
         std::fs::write(&path, b"x").unwrap();
         let found = find(&path).unwrap();
         let device = mark::made_file(&found.status, "id").device;
-        assert!(!kept_is_gone(&path, device), "it is there");
+        assert!(!kept_file_is_gone(&path, device), "it is there");
         std::fs::remove_file(&path).unwrap();
-        assert!(kept_is_gone(&path, device));
+        assert!(kept_file_is_gone(&path, device));
         // Another volume is mounted there now, or none: no proof.
-        assert!(!kept_is_gone(&path, device + 1));
+        assert!(!kept_file_is_gone(&path, device + 1));
         let nowhere = directory.path().join("unmounted/kept");
-        assert!(!kept_is_gone(&nowhere, device));
+        assert!(!kept_file_is_gone(&nowhere, device));
     }
 }

@@ -29,7 +29,7 @@ const PART_LEAST: u64 = 16;
 
 /// The result of the examination.
 #[derive(Clone, Debug)]
-pub struct TargetGround {
+pub struct TargetRange {
     /// The usable range for levels.
     pub ground: UsableRange,
     /// The place without levels.
@@ -50,7 +50,7 @@ pub fn find(
     target: &str,
     block_bytes: u64,
     size_bytes: Option<u64>,
-) -> TargetGround {
+) -> TargetRange {
     let limits = opened.limits();
     let whole = UsableRange {
         start_bytes: 0,
@@ -64,7 +64,7 @@ pub fn find(
         OpenTarget::Simulated(simulated) => {
             let facts = simulated.build().facts();
             let start_bytes = facts.partition_offset_bytes + facts.file_offset_bytes;
-            TargetGround {
+            TargetRange {
                 ground: UsableRange {
                     start_bytes,
                     ..whole
@@ -86,7 +86,7 @@ pub fn find(
             }
         }
         OpenTarget::Real { target: real } => of_real(context, real, &path_of(target), whole),
-        OpenTarget::Nothing { .. } => TargetGround {
+        OpenTarget::Nothing { .. } => TargetRange {
             ground: whole,
             place: LevelPlaces::default(),
             layout: LayoutFacts::default(),
@@ -100,7 +100,7 @@ fn subject(several: bool) -> &'static str {
     if several { "this array" } else { "this disk" }
 }
 
-fn of_real(context: &Context, real: &Target, path: &Path, whole: UsableRange) -> TargetGround {
+fn of_real(context: &Context, real: &Target, path: &Path, whole: UsableRange) -> TargetRange {
     // Anything that cannot be examined is unknown; no claim is derived from it.
     let storage = System::live().storage_of_path(path).unwrap_or_default();
     let facts = real.facts();
@@ -121,7 +121,7 @@ fn of_real(context: &Context, real: &Target, path: &Path, whole: UsableRange) ->
         (Some(_), Some(disk)) => place.notes.extend(beyond(disk)),
         _ => {}
     }
-    let mut found = TargetGround {
+    let mut found = TargetRange {
         ground: UsableRange {
             start_bytes: place.start_bytes.unwrap_or(0),
             ..whole
@@ -146,7 +146,7 @@ fn of_real(context: &Context, real: &Target, path: &Path, whole: UsableRange) ->
 
 /// Facts about the disk from the user or a probe, if it does not report them.
 /// Returns the reference of starts if units do not begin with the disk.
-fn known_layout(context: &Context, found: &mut TargetGround) -> u64 {
+fn known_layout(context: &Context, found: &mut TargetRange) -> u64 {
     if found.layout.stripe_unit_bytes.is_some() {
         return 0;
     }
@@ -207,7 +207,7 @@ fn layout(storage: &Storage, disk: Option<&BlockDevice>) -> LayoutFacts {
 }
 
 /// No conclusion for partitions is possible.
-fn not_known(found: &mut TargetGround, why: &str) {
+fn not_known(found: &mut TargetRange, why: &str) {
     found.place.start_bytes = None;
     found.ground.start_bytes = 0;
     found.place.notes = vec![format!(
@@ -216,7 +216,7 @@ fn not_known(found: &mut TargetGround, why: &str) {
 }
 
 /// Takes the extents of a file into account.
-fn of_file(found: &mut TargetGround, placement: Option<&Placement>) {
+fn of_file(found: &mut TargetRange, placement: Option<&Placement>) {
     let size = found.ground.end_bytes;
     let Some((placement, partition)) = placement.zip(found.place.start_bytes) else {
         not_known(found, "its file system does not report it");
@@ -271,9 +271,9 @@ mod tests {
     use stripewise_disk_inspect::placement::Extent;
 
     /// A file of 64 MiB in two extents, on a partition at 1 MiB.
-    fn file(places: [Option<u64>; 2]) -> TargetGround {
+    fn file(places: [Option<u64>; 2]) -> TargetRange {
         const HALF: u64 = 32 << 20;
-        let mut found = TargetGround {
+        let mut found = TargetRange {
             ground: UsableRange {
                 start_bytes: 1 << 20,
                 period_bytes: None,

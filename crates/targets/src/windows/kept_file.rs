@@ -3,7 +3,7 @@
 
 use super::access::{SHARE_ALL, failed, find, reopen};
 use super::{calls, file_rules};
-use crate::{Error, ErrorKind, Intent, Knowledge, Result};
+use crate::{Error, ErrorKind, Intent, PlanContext, Result};
 use std::fs::{File, OpenOptions};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
@@ -11,14 +11,14 @@ use stripewise_units::NameText;
 use windows_sys::Win32::Foundation::GENERIC_READ;
 use windows_sys::Win32::Storage::FileSystem::DELETE;
 
-pub(crate) fn remove_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<()> {
-    let file = judge_kept(path, knowledge)?;
+pub(crate) fn remove_kept_file(path: &Path, knowledge: &PlanContext<'_>) -> Result<()> {
+    let file = judge_kept_file(path, knowledge)?;
     let name = path.as_text();
     calls::delete(&file).map_err(|os| failed(&name, "cannot remove it", os))
 }
 
 /// A handle that can delete the test file.
-pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<File> {
+pub(crate) fn judge_kept_file(path: &Path, knowledge: &PlanContext<'_>) -> Result<File> {
     let name = path.as_text();
     let refuse = |what: &str, hint: &str| {
         Error::new(ErrorKind::Refused, &name, what).with_hint(hint.to_owned())
@@ -50,7 +50,7 @@ pub(crate) fn judge_kept(path: &Path, knowledge: &Knowledge<'_>) -> Result<File>
 }
 
 /// Whether the name is gone and its directory is on the original volume.
-pub(crate) fn kept_is_gone(path: &Path, device: u64) -> bool {
+pub(crate) fn kept_file_is_gone(path: &Path, device: u64) -> bool {
     let missing = path
         .symlink_metadata()
         .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);

@@ -6,7 +6,7 @@ use crate::support::{
     refused, users_file, writing,
 };
 use stripewise_targets::ErrorKind::{Refused, Unusable, Usage};
-use stripewise_targets::{Access, Intent, IoFeatures, Knowledge};
+use stripewise_targets::{Access, Intent, IoFeatures, PlanContext};
 use stripewise_workload::{CacheMode, Workload};
 
 fn in_memory() -> tempfile::TempDir {
@@ -59,7 +59,7 @@ fn nothing_is_discarded_that_was_not_judged_for_it() {
         refused(target.fits(&discards), Refused, "planned without discards");
     }
     let passed = Intent {
-        manner: IoFeatures::default().passed_through(true),
+        features: IoFeatures::default().passed_through(true),
         ..writing()
     };
     refused(plan(&path, &discarding(passed)), Usage, "no discards");
@@ -92,14 +92,14 @@ fn sizes_that_do_not_fit_are_refused_before_a_byte_is_written() {
         loads: vec![load],
         ..discarding(filling(1))
     };
-    for (load, says) in [
+    for (load, expected_text) in [
         (discards(512, 0), "a block of 512"),
         (discards(8192, 512), "none begins at 512"),
     ] {
         let planned = plan(top.path(), &with(load)).expect("known only when it is made");
         let mut begins = Watching::new(|_| panic!("something is filled"));
-        let prepared = stripewise_targets::prepare(planned, &Knowledge::none(), &mut begins);
-        refused(prepared, Unusable, says);
+        let prepared = stripewise_targets::prepare(planned, &PlanContext::none(), &mut begins);
+        refused(prepared, Unusable, expected_text);
     }
     let planned = plan(top.path(), &with(discards(8192, 0))).expect("a plan");
     prepare(planned).expect("whole blocks");
@@ -111,7 +111,7 @@ fn atomic_writes_are_refused_where_there_are_none() {
     let directory = in_memory();
     let path = users_file(directory.path(), "data", MIB);
     let atomic = Intent {
-        manner: IoFeatures {
+        features: IoFeatures {
             atomic: true,
             ..IoFeatures::default()
         },
@@ -119,7 +119,7 @@ fn atomic_writes_are_refused_where_there_are_none() {
     };
     // Commands are sent to NVMe devices alone.
     let commands = Intent {
-        manner: IoFeatures::default().passed_through(true),
+        features: IoFeatures::default().passed_through(true),
         ..reading()
     };
     for place in [directory.path(), &path] {

@@ -2,8 +2,8 @@
 
 use super::mappings::Mappings;
 use super::rings::{self, Registered};
-use super::{Openers, Unseen, sees_all_in};
-use crate::linux::wanted::FileOrDevices;
+use super::{Openers, Unverified, all_processes_visible};
+use crate::linux::file_or_devices::FileOrDevices;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -17,7 +17,7 @@ const DESCRIPTORS_MAX: usize = 500_000;
 const WATCHERS: [&str; 4] = ["multipathd", "smartd", "udisksd", "systemd-udevd"];
 
 /// A `/proc`, possibly captured, and the results so far.
-pub(super) struct Look<'a> {
+pub(super) struct ProcScan<'a> {
     proc: &'a Path,
     /// The scanning process, which is ignored.
     own: u32,
@@ -37,7 +37,7 @@ enum Use {
     Unknown(&'static str),
 }
 
-impl<'a> Look<'a> {
+impl<'a> ProcScan<'a> {
     /// For this machine, or a captured tree where threads share their descriptors.
     pub(super) fn live(
         proc: &'a Path,
@@ -45,8 +45,8 @@ impl<'a> Look<'a> {
         wanted: &'a FileOrDevices,
         names: &'a [String],
         found: &'a Mutex<Openers>,
-    ) -> Look<'a> {
-        Look {
+    ) -> ProcScan<'a> {
+        ProcScan {
             proc,
             own,
             wanted,
@@ -59,7 +59,7 @@ impl<'a> Look<'a> {
     }
 
     #[cfg(test)]
-    pub(super) fn with_threads(mut self, share: fn(u32, u32) -> Option<bool>) -> Look<'a> {
+    pub(super) fn with_threads(mut self, share: fn(u32, u32) -> Option<bool>) -> ProcScan<'a> {
         self.share_descriptors = share;
         self
     }
@@ -73,8 +73,8 @@ impl<'a> Look<'a> {
     pub(super) fn at_all(&mut self) {
         // A /proc mounted with `hidepid` does not even list other users' processes; process 1
         // always exists.
-        if !sees_all_in(self.proc) || std::fs::read_dir(self.proc.join("1/fd")).is_err() {
-            self.is_unseen(Unseen::Processes);
+        if !all_processes_visible(self.proc) || std::fs::read_dir(self.proc.join("1/fd")).is_err() {
+            self.is_unseen(Unverified::Processes);
         }
         for entry in std::fs::read_dir(self.proc).into_iter().flatten().flatten() {
             let name = entry.file_name();
@@ -90,10 +90,10 @@ impl<'a> Look<'a> {
                 }
                 Some(Use::Unknown(what)) => {
                     let who = named(&process, pid, "");
-                    self.is_unseen(Unseen::Something(what, who));
+                    self.is_unseen(Unverified::Something(what, who));
                 }
                 Some(Use::No) => {}
-                None => return self.is_unseen(Unseen::TooMany),
+                None => return self.is_unseen(Unverified::TooMany),
             }
         }
     }
@@ -103,7 +103,7 @@ impl<'a> Look<'a> {
     }
 
     /// Records a reason; the first one is kept.
-    fn is_unseen(&self, why: Unseen) {
+    fn is_unseen(&self, why: Unverified) {
         self.with_found(|found| {
             found.unseen.get_or_insert(why);
         });
@@ -149,8 +149,8 @@ impl<'a> Look<'a> {
             let Some(thread) = thread.filter(|thread| *thread != pid) else {
                 continue;
             };
-            let mut seen = tables.iter().map(|(known, _)| *known);
-            if !seen.any(|known| (self.share_descriptors)(known, thread) == Some(true)) {
+            let mut cache = tables.iter().map(|(known, _)| *known);
+            if !cache.any(|known| (self.share_descriptors)(known, thread) == Some(true)) {
                 tables.push((thread, task.path()));
             }
         }
@@ -161,7 +161,7 @@ impl<'a> Look<'a> {
         let Ok(descriptors) = std::fs::read_dir(table.join("fd")) else {
             // A process that has exited is not a gap; denied access is.
             if table.exists() {
-                self.is_unseen(Unseen::Processes);
+                self.is_unseen(Unverified::Processes);
             }
             return Some(Use::No);
         };
@@ -179,7 +179,7 @@ impl<'a> Look<'a> {
             };
             // Only links to paths are followed: sockets and pipes are not files.
             if to.is_absolute() {
-                if self.wanted.is_at(&link) && !merely_watches(process, table, &number) {
+                if self.wanted.is_at(&link) && !only_watches_events(process, table, &number) {
                     return Some(Use::Yes(""));
                 }
                 links.push(to);
@@ -225,7 +225,7 @@ fn name_of(process: &Path) -> String {
 }
 
 /// A known daemon with the device open for reading only.
-fn merely_watches(process: &Path, table: &Path, descriptor: &OsStr) -> bool {
+fn only_watches_events(process: &Path, table: &Path, descriptor: &OsStr) -> bool {
     WATCHERS.contains(&name_of(process).as_str())
         && flags_of(table, descriptor)
             .is_some_and(|flags| flags & libc::O_ACCMODE == libc::O_RDONLY)

@@ -54,7 +54,7 @@ fn too_little(what: &str, threads: u32) -> Failure {
 /// The targets as described to a witness, and the workers on them.
 pub(super) fn targets_and_workers(
     targets: &[Target],
-    kept: &[Option<String>],
+    stored: &[Option<String>],
     options: &PowerCutOptions,
 ) -> Outcome<(Vec<CutTarget>, Vec<CutWorker>)> {
     let mut facts = Vec::new();
@@ -80,7 +80,7 @@ pub(super) fn targets_and_workers(
             });
         }
         facts.push(CutTarget {
-            name: (kept[number].clone()).unwrap_or_else(|| target.facts().full_name().to_owned()),
+            name: (stored[number].clone()).unwrap_or_else(|| target.facts().full_name().to_owned()),
             size_bytes: part_bytes * threads,
             sector_bytes,
             row_bytes: row_bytes(target),

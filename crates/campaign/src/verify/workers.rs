@@ -12,13 +12,13 @@ use stripewise_io_engine::{CAN_SCATTER, PIECE_BYTES};
 use stripewise_lab::profiles::{ProfileRow, profile};
 use stripewise_targets::Target;
 use stripewise_units::{counted, format_bytes, format_duration};
-use stripewise_verify::{Crews, Load, Plan, Role, TooSmall, VerifyTargets, Worker};
+use stripewise_verify::{Load, Plan, Role, TooSmall, VerifyTargets, Worker, WorkerSet};
 use stripewise_workload::Pattern;
 
 /// The workers, and their shared state.
 pub(super) struct Workers {
-    pub field: Arc<VerifyTargets>,
-    pub posts: Vec<WorkerSlot>,
+    pub verify_targets: Arc<VerifyTargets>,
+    pub slots: Vec<WorkerSlot>,
 }
 
 /// The smallest sector size.
@@ -74,16 +74,16 @@ pub(super) fn build_workers(
             "give a smaller --size; `--capacity` needs no map",
         )?;
     }
-    let mut crews = Crews::new(options.seed ^ run);
-    let mut grounds = Vec::new();
+    let mut worker_set = WorkerSet::new(options.seed ^ run);
+    let mut layouts = Vec::new();
     for (number, target) in (0..).zip(targets) {
         let (size_bytes, sector_bytes) = (target.size_bytes(), target.logical_sector_bytes());
-        grounds.push(match options.capacity {
-            true => crews.whole(number, size_bytes, sector_bytes, options.outstanding),
+        layouts.push(match options.capacity {
+            true => worker_set.whole(number, size_bytes, sector_bytes, options.outstanding),
             false => {
-                let ground =
-                    crews.ground(number, size_bytes, sector_bytes, &plan_on(&plan, target));
-                ground.map_err(|small| {
+                let layout =
+                    worker_set.layout(number, size_bytes, sector_bytes, &plan_on(&plan, target));
+                layout.map_err(|small| {
                     let has = format_bytes(size_bytes);
                     let what = format!("{} has {has}, which", target.facts().name);
                     too_small(&what, small, &plan)
@@ -91,27 +91,27 @@ pub(super) fn build_workers(
             }
         });
     }
-    let workers = u16::try_from(crews.all.len()).map_err(|_| {
+    let workers = u16::try_from(worker_set.all.len()).map_err(|_| {
         Failure::usage(
             "these are too many workers",
             "give fewer targets or --threads",
         )
     })?;
-    let field = Arc::new(VerifyTargets::new(run, grounds, epoch_ns, workers));
-    let posts = crews.all.into_iter().map(|crew| {
-        let target = usize::from(crew.target);
-        let grows = matches!(crew.role, Role::Grows { .. });
-        let mut post = WorkerSlot::new(Worker::new(Arc::clone(&field), crew), target);
-        post.resizer = grows.then(|| targets[target].resizer()).flatten();
+    let verify_targets = Arc::new(VerifyTargets::new(run, layouts, epoch_ns, workers));
+    let slots = worker_set.all.into_iter().map(|identity| {
+        let target = usize::from(identity.target);
+        let grows = matches!(identity.role, Role::Grows { .. });
+        let mut slot = WorkerSlot::new(Worker::new(Arc::clone(&verify_targets), identity), target);
+        slot.resizer = grows.then(|| targets[target].resizer()).flatten();
         let sector_bytes = targets[target].logical_sector_bytes() as usize;
-        post.scatters = CAN_SCATTER
+        slot.scatters = CAN_SCATTER
             && sector_bytes <= PIECE_BYTES
-            && matches!(crew.role, Role::Pages { gathers: true, .. });
-        post
+            && matches!(identity.role, Role::Pages { gathers: true, .. });
+        slot
     });
     Ok(Workers {
-        posts: posts.collect(),
-        field,
+        slots: slots.collect(),
+        verify_targets,
     })
 }
 

@@ -4,7 +4,7 @@ use crate::ranks::{Came, Group, Rank, S, request};
 use stripewise_campaign::merge::{MergeRequest, merge};
 use stripewise_campaign::{Context, FileSystemSize, Interrupt, NullObserver, Surroundings};
 use stripewise_conductor::start::{Companion, places};
-use stripewise_mpi::{Closing, Places};
+use stripewise_mpi::{HostTargets, Shutdown};
 use stripewise_results::{RunRecord, Status};
 use stripewise_workload::{Arrivals, CacheMode, Rate, Workload};
 
@@ -37,24 +37,29 @@ fn arrays() -> [Rank; 3] {
     ]
 }
 
-fn total(came: &[Came]) -> &RunRecord {
-    let merged = came[0].merged.as_ref();
-    &merged.unwrap_or_else(|| panic!("{:?}", came[0].ended))[0]
+fn total(received: &[Came]) -> &RunRecord {
+    let merged = received[0].merged.as_ref();
+    &merged.unwrap_or_else(|| panic!("{:?}", received[0].ended))[0]
 }
 
 #[test]
 fn ranks_on_simulated_arrays_are_the_sum_of_each_alone() {
-    let came = Group::new().run(&arrays(), &request(&workload(), 2));
-    assert_eq!(total(&came).status, Status::Complete, "{:?}", came[0].notes);
-    let merged = came[0].merged.as_ref().expect("rank 0 merges");
+    let received = Group::new().run(&arrays(), &request(&workload(), 2));
+    assert_eq!(
+        total(&received).status,
+        Status::Complete,
+        "{:?}",
+        received[0].notes
+    );
+    let merged = received[0].merged.as_ref().expect("rank 0 merges");
     assert_eq!(merged.len(), 2, "a record for each repetition");
     for (number, total) in merged.iter().enumerate() {
-        let of = |came: &Came| {
-            came.ended.as_ref().unwrap()[number].jobs[0]
+        let of = |received: &Came| {
+            received.ended.as_ref().unwrap()[number].jobs[0]
                 .outcome
                 .operations
         };
-        let each: Vec<u64> = came.iter().map(of).collect();
+        let each: Vec<u64> = received.iter().map(of).collect();
         assert_eq!(total.jobs[0].outcome.operations, each.iter().sum::<u64>());
         assert_eq!(total.status, Status::Complete);
         let facts = total.merged.as_ref().unwrap();
@@ -63,7 +68,11 @@ fn ranks_on_simulated_arrays_are_the_sum_of_each_alone() {
         assert_eq!(facts.intervals_left_out, 0);
         assert!(facts.clocks_measured);
     }
-    assert!(came.iter().all(|came| came.closing == Closing::Together));
+    assert!(
+        received
+            .iter()
+            .all(|received| received.closing == Shutdown::Together)
+    );
 }
 
 /// What rank 0 assembled from messages equals the merged stores, to the
@@ -72,8 +81,8 @@ fn ranks_on_simulated_arrays_are_the_sum_of_each_alone() {
 fn histograms_are_those_of_the_merged_stores() {
     let group = Group::new();
     let ranks = arrays();
-    let came = group.run(&ranks, &request(&workload(), 1));
-    let heard = total(&came);
+    let received = group.run(&ranks, &request(&workload(), 1));
+    let heard = total(&received);
     let context = Context::new(Surroundings {
         clock: Box::new(Stopped),
         observer: Box::new(NullObserver),
@@ -85,12 +94,12 @@ fn histograms_are_those_of_the_merged_stores() {
         random_seed: [1, 2],
         file_system_size: FileSystemSize::AtMost { bytes: 4 << 30 },
     });
-    let of_rank = |(rank, came): (usize, &Came)| {
-        let id = &came.ended.as_ref().unwrap()[0].id;
+    let of_rank = |(rank, received): (usize, &Came)| {
+        let id = &received.ended.as_ref().unwrap()[0].id;
         format!("{}#{id}", group.store_of(rank).display())
     };
     let request = MergeRequest {
-        sources: came.iter().enumerate().map(of_rank).collect(),
+        sources: received.iter().enumerate().map(of_rank).collect(),
         partial: false,
         label: None,
     };
@@ -135,10 +144,10 @@ fn clocks_that_are_wrong_by_seconds_do_no_harm() {
             ..Rank::on(name, &group.file(name))
         })
         .collect();
-    let came = group.run(&ranks, &request(&slow_reads(), 1));
-    let facts = total(&came).merged.as_ref().unwrap();
+    let received = group.run(&ranks, &request(&slow_reads(), 1));
+    let facts = total(&received).merged.as_ref().unwrap();
     let mut common = Vec::new();
-    for (rank, part) in ranks.iter().zip(&came[0].parts[0]) {
+    for (rank, part) in ranks.iter().zip(&received[0].parts[0]) {
         let start = part.run.start.as_ref().unwrap();
         let offset_ns = start.clock_offset_ns.unwrap();
         let error_ns = i64::try_from(start.clock_error_ns.unwrap()).unwrap();
@@ -204,18 +213,19 @@ fn a_rank_that_cannot_do_it_stops_all_before_the_first_byte() {
         let mut group = Group::new();
         group.patience.answer_ns = 5 * S;
         group.patience.silence_ns = 5 * S;
-        let came = group.run(&ranks, &request(&workload(), 1));
-        let said = came[0].ended.as_ref().unwrap_err();
+        let received = group.run(&ranks, &request(&workload(), 1));
+        let reported_text = received[0].ended.as_ref().unwrap_err();
         for part in says {
-            assert!(said.contains(part), "{said}");
+            assert!(reported_text.contains(part), "{reported_text}");
         }
         assert!(
-            came[2].ended.is_err(),
+            received[2].ended.is_err(),
             "no rank measures without the others"
         );
         assert!(
-            came.iter()
-                .all(|came| came.merged.is_none() && came.parts.is_empty())
+            received
+                .iter()
+                .all(|received| received.merged.is_none() && received.parts.is_empty())
         );
     }
 }
@@ -234,12 +244,15 @@ fn two_ranks_of_a_host_share_a_file_only_where_that_is_allowed() {
             ..Rank::on(host, &file)
         })
     };
-    let came = group.run(&ranks("alpha", false), &request(&workload, 1));
-    let said = came[0].ended.as_ref().unwrap_err();
-    assert!(said.contains("two ranks on alpha would work on"), "{said}");
+    let received = group.run(&ranks("alpha", false), &request(&workload, 1));
+    let reported_text = received[0].ended.as_ref().unwrap_err();
+    assert!(
+        reported_text.contains("two ranks on alpha would work on"),
+        "{reported_text}"
+    );
     for ranks in [ranks("alpha", true), ranks("beta", false)] {
-        let came = Group::new().run(&ranks, &request(&workload, 1));
-        assert_eq!(total(&came).merged.as_ref().unwrap().hosts.len(), 2);
+        let received = Group::new().run(&ranks, &request(&workload, 1));
+        assert_eq!(total(&received).merged.as_ref().unwrap().hosts.len(), 2);
     }
 }
 
@@ -252,20 +265,22 @@ fn a_file_is_told_by_what_it_is_and_not_by_its_name() {
     std::fs::hard_link(&file, &other).unwrap();
     let other = other.to_str().unwrap();
     let ranks = [Rank::on("alpha", &file), Rank::on("alpha", other)];
-    let said = group.each(&ranks, &|member, own| {
+    let reported_text = group.each(&ranks, &|member, own| {
         let target = ranks[member.rank() as usize].target.clone();
-        let read = member.leads().then(|| (Vec::new(), Places::default()));
+        let read = member
+            .is_leader()
+            .then(|| (Vec::new(), HostTargets::default()));
         let checked = member
             .targets(&own.context, read)
             .and_then(|_| member.checked(&own.context, &places(&[target]), ""));
         let failure = checked.expect_err("both are the same file");
-        member.tell_failure(&failure);
+        member.report_failure(&failure);
         failure.chain()
     });
-    let said = &said[0];
+    let reported_text = &reported_text[0];
     assert!(
-        said.contains("two ranks on alpha would work on the same bytes"),
-        "{said}"
+        reported_text.contains("two ranks on alpha would work on the same bytes"),
+        "{reported_text}"
     );
 }
 
@@ -285,12 +300,20 @@ fn a_disk_that_stalls_before_the_start_is_waited_for_and_a_dead_host_is_not() {
             has_pulse,
             ..Rank::on(name, &group.file(name))
         });
-        let came = group.run(&ranks, &request(&workload, 1));
+        let received = group.run(&ranks, &request(&workload, 1));
         match has_pulse {
-            true => assert_eq!(total(&came).status, Status::Complete, "{:?}", came[0]),
+            true => assert_eq!(
+                total(&received).status,
+                Status::Complete,
+                "{:?}",
+                received[0]
+            ),
             false => {
-                let said = came[0].ended.as_ref().unwrap_err();
-                assert!(said.contains("beta says nothing for 5 s"), "{said}");
+                let reported_text = received[0].ended.as_ref().unwrap_err();
+                assert!(
+                    reported_text.contains("beta says nothing for 5 s"),
+                    "{reported_text}"
+                );
             }
         }
     }
@@ -304,14 +327,17 @@ fn a_signal_while_clocks_are_compared_is_called_one() {
     let mut ranks = ["alpha", "beta"].map(|name| Rank::on(name, &group.file(name)));
     ranks[0].interrupt = interrupt.clone();
     ranks[1].raises_at_ping = Some(interrupt);
-    let came = group.run(&ranks, &request(&slow_reads(), 1));
-    let said = came[0].ended.as_ref().unwrap_err();
+    let received = group.run(&ranks, &request(&slow_reads(), 1));
+    let reported_text = received[0].ended.as_ref().unwrap_err();
     assert!(
-        said.contains("interrupted while the hosts waited"),
-        "{said}"
+        reported_text.contains("interrupted while the hosts waited"),
+        "{reported_text}"
     );
-    assert!(!said.contains("does not answer"), "{said}");
-    assert!(came[0].merged.is_none());
+    assert!(
+        !reported_text.contains("does not answer"),
+        "{reported_text}"
+    );
+    assert!(received[0].merged.is_none());
 }
 
 /// A rank that falls silent while it measures: the others stop, it is reported, and its
@@ -329,22 +355,22 @@ fn a_rank_that_falls_silent_is_named_and_what_was_measured_is_merged() {
         duration_ns: 60 * S,
         ..slow_reads()
     };
-    let came = group.run(&ranks, &request(&workload, 2));
-    let said = came[0]
+    let received = group.run(&ranks, &request(&workload, 2));
+    let reported_text = received[0]
         .notes
         .iter()
         .find(|text| text.starts_with("beta says nothing"));
-    assert!(said.is_some(), "{:?}", came[0].notes);
-    let total = total(&came);
+    assert!(reported_text.is_some(), "{:?}", received[0].notes);
+    let total = total(&received);
     assert_eq!(total.status, Status::Partial);
     assert!(total.jobs[0].outcome.operations > 0);
     // The second run was not started, and says so.
-    let ended = came[0].ended.as_ref().unwrap_err();
+    let ended = received[0].ended.as_ref().unwrap_err();
     assert!(ended.contains("a host is missing"), "{ended}");
-    assert_eq!(came[0].closing, Closing::WithoutAll);
+    assert_eq!(received[0].closing, Shutdown::WithoutAll);
     // It has detected that it is alone, and stored its own part.
     assert!(
-        came[1]
+        received[1]
             .notes
             .iter()
             .any(|text| text.starts_with("rank 0 says nothing"))

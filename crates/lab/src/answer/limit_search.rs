@@ -15,7 +15,7 @@ const CLEAR_OF_LIMIT: f64 = 1.5;
 
 /// What to look for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Aim {
+pub(crate) enum AnswerGoal {
     /// The rate where the limit is crossed, at about this many in flight.
     Crossing { in_flight: f64 },
     /// The rate of the smallest load that gives as much as any: one of these, in
@@ -32,8 +32,8 @@ pub(crate) enum Aim {
 
 /// What a climb says about where to look. `steps` are its steps that count, by work in
 /// flight. None without steps.
-pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step]) -> Option<Aim> {
-    let level = |index: usize, place, rising| Aim::Level {
+pub(crate) fn goal_of(kind: SeriesKind, slo: Slo, steps: &[Step]) -> Option<AnswerGoal> {
+    let level = |index: usize, place, rising| AnswerGoal::Level {
         load: steps[index].load,
         place,
         rising,
@@ -60,10 +60,10 @@ pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step]) -> Option<Aim> 
                 None => level(flat, AnswerPlace::Highest, false),
             },
             // A stream may lose farther on what random I/O does not.
-            CrossingAt::Beyond if is_flat && kind.told_in_bytes() => {
+            CrossingAt::Beyond if is_flat && kind.reported_in_bytes() => {
                 level(beyond, AnswerPlace::Plateau, false)
             }
-            CrossingAt::Beyond if is_flat => Aim::Plateau {
+            CrossingAt::Beyond if is_flat => AnswerGoal::Plateau {
                 loads: [flat, flat + 1, flat + 2].map(|index| steps[index.min(last)].load),
             },
             CrossingAt::Beyond => level(last, AnswerPlace::Plateau, true),
@@ -74,10 +74,10 @@ pub(crate) fn aim_of(kind: SeriesKind, slo: Slo, steps: &[Step]) -> Option<Aim> 
                 };
                 // A stream's latency grows with the depth alone: once the device gives what
                 // it can, where exactly the limit is crossed changes nothing.
-                match kind.told_in_bytes() && is_flat {
+                match kind.reported_in_bytes() && is_flat {
                     true if clear(beyond) => level(beyond, AnswerPlace::Plateau, false),
                     true if clear(flat) => level(flat, AnswerPlace::Plateau, false),
-                    _ => Aim::Crossing { in_flight },
+                    _ => AnswerGoal::Crossing { in_flight },
                 }
             }
         },
@@ -139,7 +139,7 @@ impl Order {
     /// A block of loads around a crossing, in random order.
     pub(crate) fn block(&mut self, in_flight: f64) -> Vec<Load> {
         let loads = match in_flight < FEW_IN_FLIGHT {
-            true => self.whole_around(in_flight),
+            true => self.sectors_around(in_flight),
             false => around(in_flight, self.cores, self.in_flight_max),
         };
         self.shuffled(loads)
@@ -148,7 +148,7 @@ impl Order {
     /// The two whole loads on either side of a crossing, one below them and one above; the lower of
     /// the two twice, since it is most often the answer. If a smaller load may already reach the
     /// rate, that load once instead.
-    fn whole_around(&self, in_flight: f64) -> Vec<Load> {
+    fn sectors_around(&self, in_flight: f64) -> Vec<Load> {
         let most = self.in_flight_max.max(1);
         // A float-to-integer cast saturates.
         let lower = (in_flight as u32).clamp(1, most);

@@ -17,9 +17,9 @@ pub struct HostDocument {
 }
 
 /// One of several hosts that do the same.
-pub trait Together {
+pub trait MultiHost {
     /// Whether it leads: its output is shown.
-    fn leads(&self) -> bool;
+    fn is_leader(&self) -> bool;
 
     /// The companion of its runs.
     fn companion(&self) -> Rc<dyn Companion>;
