@@ -185,18 +185,18 @@ impl InFullRecord {
         }
     }
 
-    /// `Stalls: 3 of 20 runs were slower by 15 %; counted in full the rate is 95,700 IOPS`; in
-    /// MiB/s if `in_bytes`, and `unit` says so.
+    /// `3 of 20 runs were slower by 15 %; counted in full the rate is 95,700 IOPS`; in MiB/s if
+    /// `in_bytes`, and `unit` says so.
     #[must_use]
     pub fn words(&self, in_bytes: bool, unit: &str) -> String {
         let rate = if in_bytes { self.mib_per_s } else { self.iops };
         let runs = counted(self.runs as usize, "run", "runs");
-        let (head, slower) = match self.difference_percent < 0.0 {
-            true => ("Stalls: ", "slower"),
-            false => ("", "faster"),
+        let slower = match self.difference_percent < 0.0 {
+            true => "slower",
+            false => "faster",
         };
         format!(
-            "{head}{} of {runs} {} {slower} by {}; counted in full the rate is {} {unit}",
+            "{} of {runs} {} {slower} by {}; counted in full the rate is {} {unit}",
             self.runs_apart,
             plural(self.runs_apart as usize, "was", "were"),
             format_share(self.difference_percent.abs() / 100.0),

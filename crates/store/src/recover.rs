@@ -231,15 +231,22 @@ mod tests {
                     every,
                     call: SyncCall::default(),
                 }),
+                read_percent: 0,
                 ..Workload::default()
             },
             engine: EngineFacts::default(),
             outcome: JobOutcome::default(),
             warnings: Vec::new(),
         };
-        let reason = |every, outstanding| because(&[job(every, outstanding)], 3);
-        assert!(reason(1, 1).ends_with(" arrivals and latencies of commits"));
-        assert!(reason(1, 2).ends_with(" drain and arrivals"));
-        assert!(reason(2, 1).ends_with(" drain and arrivals"));
+        for (every, outstanding) in [(1, 1), (1, 2), (2, 1)] {
+            let mut log = job(every, outstanding);
+            let reason = because(std::slice::from_ref(&log), 3);
+            assert!(
+                reason.ends_with(" arrivals and latencies of commits"),
+                "{reason}"
+            );
+            log.workload.sync = None;
+            assert!(because(&[log], 3).ends_with(" drain and arrivals"));
+        }
     }
 }

@@ -63,7 +63,7 @@ fn only_the_series_that_were_named_are_run() {
     assert_eq!(workload.at("block_size_bytes").count(), 16 << 10);
 }
 
-/// Of the runs for the answer three meet a stall, one at each load, so that a robust mean hides it.
+/// Of the runs for the answer a quarter meet a stall, so that a robust mean hides it.
 #[test]
 fn an_answer_says_what_stalls_cost() {
     let desk = Desk::new();
@@ -72,7 +72,7 @@ fn an_answer_says_what_stalls_cost() {
     let document = desk.json(&bench);
     let answer = document.at("series.0.answer");
     let full = answer.at("in_full");
-    assert_eq!(full.at("runs_apart").count(), 3);
+    assert_eq!(full.at("runs_apart").count(), 5);
     assert_eq!(full.at("runs").count(), answer.at("runs").count());
     assert!((full.at("difference_percent").number() + 20.0).abs() < 1.0);
     // 33,920 IOPS, and 31,900 in the long run.
@@ -80,7 +80,7 @@ fn an_answer_says_what_stalls_cost() {
     assert!(full.at("iops").number() < answer.at("iops_low").number());
     let shown = desk.run(&["history", "show", "last"]).done().stdout;
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    let expected = "Stalls: 3 of 12 runs were slower by 20 %; counted in full the rate is 32,2";
+    let expected = "5 of 20 runs were slower by 20 %; counted in full the rate is 32,2";
     assert!(shown.contains(expected), "{shown}");
     assert!(!shown.contains("step-down"), "{shown}");
 }

@@ -101,7 +101,10 @@ fn what_must_be_known_first_stands_first_in_a_quiet_line() {
     let missed = line(&desk, 1, &missed);
     let says = "sim:sata-ssd: missed (iops>=99000000 missed: ";
     is(&desk, &missed, says, " µs");
-    assert!(missed.contains("); random read 8K 1x1: "), "{missed}");
+    assert!(
+        missed.contains("); random read 8K 1 in flight: "),
+        "{missed}"
+    );
 
     let file = desk.file("zeros");
     users_file(&file, 4 << 20);

@@ -206,7 +206,7 @@ fn results_of_different_kinds_are_shown_one_after_the_other() {
     assert_eq!(all, [&bench, &ids[0], &limits].map(alone).join("\n"));
     // Of one kind, runs are rows of one table.
     let both = show(&[&ids[0], &ids[1]]).done().stdout;
-    assert_eq!(both.matches("In flight").count(), 1, "{both}");
+    assert_eq!(both.matches("Workload ").count(), 1, "{both}");
     let lines = show(&[&bench, &ids[0], &ids[1], "-q"]).done().stdout;
     let ends: Vec<&str> = lines.lines().map(|line| &line[line.len() - 6..]).collect();
     let expected = [&bench, &ids[0], &ids[1]].map(|id| format!("{}]", &id[id.len() - 5..]));

@@ -57,7 +57,7 @@ pub(super) fn no_answer(target: &str, reason: &str, warnings: &[Warning], cost: 
     }
 }
 
-/// `46,072 reads in 2 m of virtual time.`
+/// `36,824 reads in 1 m 40 s of virtual time.`
 pub(super) fn cost(target: &str, reads: u64, duration_ns: u64) -> String {
     format!(
         "{} reads in {}.",

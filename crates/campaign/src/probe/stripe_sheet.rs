@@ -81,7 +81,9 @@ fn next_step(code: &str) -> Option<&'static str> {
             Some("Give it more --time, or probe while nothing else uses the target.")
         }
         "no-pattern" | "no-contrast" | "noise" | "not-a-stripe" | "places-differ" => Some(
-            "If it is an array, probe again with another --seed while nothing else uses it, or take the stripe unit from the controller's own program: `stripewise disks DEVICE --stripe-unit SIZE --keep`.",
+            "If it is an array, probe again with another --seed while nothing else uses it, or take \
+             the stripe unit from the controller's own program: \
+             `stripewise disks DEVICE --stripe-unit SIZE --keep`.",
         ),
         _ => None,
     }

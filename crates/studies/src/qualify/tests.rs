@@ -430,7 +430,7 @@ fn what_the_load_itself_rules_out_is_refused() {
     let rate = "metric = \"iops\"\nat-least = 5000";
     assert_eq!(held(rate, 5_000), Ok(()));
     let refused = held(rate, 2_000).unwrap_err().to_string();
-    let says = "p99 requires at least 5,000 IOPS of job log, which is held to 2,000 IOPS";
+    let says = "p99 requires at least 5,000 commits/s of job log, which is held to 2,000 commits/s";
     assert!(refused.contains(says), "{refused}");
     let each = format!("{rate}\nper-processor = true");
     assert_eq!(held(&each, 20_000), Ok(()));

@@ -120,7 +120,8 @@ fn headings_are_no_rows() {
             assert_eq!((plain.skipped, report.skipped), (0, 0), "{heading}");
         }
         // Another row without numbers is damage.
-        let (_, report) = read(format!("{heading}{rows}a,b,c,d,e,f,g\n{rows}").as_bytes());
+        let many = rows.repeat(LINES_LOOKED_AT);
+        let (_, report) = read(format!("{heading}{many}a,b,c,d,e,f,g\n{rows}").as_bytes());
         assert_eq!(report.skipped, 1);
     }
     let columns: Columns = "time=s,op=R/W,offset=bytes,size=bytes".parse().unwrap();
@@ -555,7 +556,7 @@ fn rows_out_of_order_are_put_in_order_and_clocks_that_go_back_are_no_panic() {
 /// What Windows, and a crash, make of a text.
 #[test]
 fn every_text_is_read_in_every_encoding() {
-    let blkparse = "  8,0    1        2     0.000001000   697  Q   W 2048 + 8 [dd]\n\
+    let blkparse = "  8,0    1        2     0.000001000   697  D   W 2048 + 8 [dd]\n\
                     \x20 8,0    0        1     0.001009000     0  C   W 2048 + 8 [0]\n";
     let trace_cmd = "   dd-12  [001]  10.000000: block_rq_issue:    8,0 R 4096 () 2048 + 8 [dd]\n\
                      \x20  <idle>-0  [001]  10.000100: block_rq_complete: 8,0 R () 2048 + 8 [0]\n";

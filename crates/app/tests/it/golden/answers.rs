@@ -513,10 +513,10 @@ sim:raid10-10k?offset=63s&stripe_unit=96K&disks=6
   phase        units begin 66048 bytes after byte 0; byte 0 is 32256 bytes inside one
   disks        3 in the pattern, which repeats after 288 KiB
   layouts      RAID 10 of 6 (mirrored pairs)
-  confidence   99.95 %; reads of one disk take 1.42 times as long as reads of two
+  confidence   99.95 %; reads of one disk take 1.39 times as long as reads of two
 
 Whatever starts at a multiple of 96K here starts inside a stripe unit: it is misaligned.
-46,072 reads in 2 m of virtual time.
+36,824 reads in 1 m 40 s of virtual time.
 --- stderr
 Reading single sectors at random places of sim:raid10-10k?offset=63s&stripe_unit=96K&disks=6, for 15
   m at most; nothing is written
