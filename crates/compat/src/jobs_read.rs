@@ -22,9 +22,12 @@ pub(crate) struct SideFacts {
     pub(crate) mean_ns: Option<f64>,
 }
 
+/// Name and runtimes of a job: what all forms print exactly.
+type JobKey = (String, [u64; 2]);
+
 /// The jobs of a file that were read, in which form.
 #[derive(Debug, Default)]
-pub(crate) struct JobsRead(HashMap<(String, [u64; 2]), Vec<(Format, JobFacts)>>);
+pub(crate) struct JobsRead(HashMap<JobKey, Vec<(Format, JobFacts)>>);
 
 impl JobsRead {
     /// Adds jobs.
@@ -48,8 +51,7 @@ impl JobsRead {
 }
 
 impl JobFacts {
-    /// What all forms print exactly.
-    fn key(&self) -> (String, [u64; 2]) {
+    fn key(&self) -> JobKey {
         (self.name.clone(), self.sides.map(|side| side.runtime_ms))
     }
 

@@ -1,7 +1,7 @@
 //! Log pages of NVMe devices, read from the running machine.
 
-use crate::device_log::{DeviceLog, LogContent, devices};
-use crate::storage::Storage;
+use crate::device_log::{DeviceLog, LogContent};
+use crate::storage::{BlockDevice, BlockDeviceKind, Storage};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
@@ -10,6 +10,18 @@ use stripewise_disk_formats::{health_log, volume_log};
 use stripewise_machine::System;
 use stripewise_machine::linux::nvme;
 use stripewise_units::DeviceNumber;
+
+/// Models that support page 0xD0, as named in sysfs, and what they are.
+const VOLUMES: [(&str, &str); 2] = [
+    (
+        "Amazon Elastic Block Store",
+        "Amazon EBS, NVMe log page 0xD0",
+    ),
+    (
+        "Amazon EC2 NVMe Instance Storage",
+        "Amazon instance store, NVMe log page 0xD0",
+    ),
+];
 
 /// Current logs of the NVMe devices below. A drive that denies access is omitted; a volume is not,
 /// so that the user learns why.
@@ -73,6 +85,33 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
+/// The NVMe devices at the bottom of a storage stack: number, name, and the log page if it is a
+/// volume.
+fn devices(storage: &Storage) -> Vec<(DeviceNumber, &str, Option<&'static str>)> {
+    let is_nvme = |device: &&&BlockDevice| {
+        let transport = device.transport.as_deref();
+        device.kind == BlockDeviceKind::Disk
+            && device.name.starts_with("nvme")
+            && transport.is_some_and(|transport| transport.starts_with("nvme"))
+    };
+    let layers = storage.layers();
+    let mut found: Vec<_> = layers
+        .iter()
+        .filter(is_nvme)
+        .map(|device| {
+            let model = device.model.as_deref().unwrap_or_default();
+            let volume = VOLUMES.iter().find(|(name, _)| model.contains(name));
+            (
+                device.number,
+                device.name.as_str(),
+                volume.map(|(_, page)| *page),
+            )
+        })
+        .collect();
+    found.sort_unstable();
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,5 +123,70 @@ mod tests {
         assert_eq!(null.to_string(), "/dev/null is another device");
         let denied = io::Error::from(io::ErrorKind::PermissionDenied);
         assert_eq!(reason(&denied), "needs root");
+    }
+
+    fn disk(name: &str, transport: &str, model: &str) -> BlockDevice {
+        BlockDevice {
+            name: name.to_owned(),
+            kind: BlockDeviceKind::Disk,
+            transport: Some(transport.to_owned()),
+            model: Some(model.to_owned()),
+            ..BlockDevice::default()
+        }
+    }
+
+    #[test]
+    fn only_nvme_devices_are_asked_and_only_amazons_for_their_own_page() {
+        let storage = |device| Storage {
+            devices: vec![device],
+            ..Storage::default()
+        };
+        let page = |device| {
+            let storage = storage(device);
+            devices(&storage).first().map(|(_, _, page)| *page)
+        };
+        let ebs = page(disk("nvme1n1", "nvme", "Amazon Elastic Block Store"));
+        assert_eq!(ebs, Some(Some("Amazon EBS, NVMe log page 0xD0")));
+        let store = page(disk("nvme2n1", "nvme", "Amazon EC2 NVMe Instance Storage"));
+        assert_eq!(
+            store,
+            Some(Some("Amazon instance store, NVMe log page 0xD0"))
+        );
+        assert_eq!(
+            page(disk("nvme0n1", "nvme", "EXAMPLE NVME 960")),
+            Some(None)
+        );
+        assert_eq!(
+            page(disk("sda", "sata", "Amazon Elastic Block Store")),
+            None
+        );
+        assert_eq!(page(disk("nvme0n1", "virtio", "")), None);
+    }
+
+    #[test]
+    fn members_of_an_array_are_asked_once_each_and_partitions_by_their_disk() {
+        let number = |minor| DeviceNumber { major: 259, minor };
+        let member = |name: &str, minor| BlockDevice {
+            name: format!("{name}p1"),
+            number: number(minor + 1),
+            kind: BlockDeviceKind::Partition,
+            below: vec![BlockDevice {
+                number: number(minor),
+                ..disk(name, "nvme", "")
+            }],
+            ..BlockDevice::default()
+        };
+        let members = [("nvme0n1", 1), ("nvme0n1", 1), ("nvme1n1", 5)];
+        let array = BlockDevice {
+            name: "md0".to_owned(),
+            below: members.map(|(name, minor)| member(name, minor)).to_vec(),
+            ..BlockDevice::default()
+        };
+        let storage = Storage {
+            devices: vec![array],
+            ..Storage::default()
+        };
+        let names: Vec<&str> = devices(&storage).iter().map(|(_, name, _)| *name).collect();
+        assert_eq!(names, ["nvme0n1", "nvme1n1"]);
     }
 }

@@ -347,8 +347,13 @@ impl Shape {
     /// their new width, then numeric ones that may be wrapped, by and by so that they stay alike,
     /// then others. For other numeric columns, only the headings are wrapped.
     fn wrap_widest(&mut self, table: &SheetTable, width: usize) {
-        let passes: [(fn(&SheetTable, usize) -> usize, usize); 3] =
-            [(least_width, 1), (wrapped_width, 2), (narrow_width, 1)];
+        /// The smallest width of a column.
+        type Least = fn(&SheetTable, usize) -> usize;
+        let passes = [
+            (least_width as Least, 1),
+            (wrapped_width, 2),
+            (narrow_width, 1),
+        ];
         for (least, part) in passes {
             while let Some(excess @ 1..) = self.width().checked_sub(width) {
                 let words = self.columns.iter_mut();
