@@ -50,8 +50,8 @@ pub struct ConductResult {
 }
 
 /// Opens the target for every load that may follow, so that anything refusable that
-/// [`refuse_unusable`] left is refused here, before anything is measured. Returns one target per file of the study; in a
-/// directory, each is a test file of its own.
+/// [`refuse_unusable`] left is refused here, before anything is measured. Returns one target per
+/// file of the study; in a directory, each is a test file of its own.
 ///
 /// # Errors
 /// If the target is refused or unusable for these loads.
@@ -61,6 +61,7 @@ pub fn open(
     study: &dyn Study,
     setup: &Setup<'_>,
 ) -> Outcome<Vec<OpenTarget>> {
+    setup.permissions.refuse_idle(&[setup.target])?;
     let files = study.files();
     let needs = needs_of_files(study, setup);
     refuse_without_room(context, store, &needs, setup)?;

@@ -34,12 +34,12 @@ pub(crate) fn columns_of(
         }
         return columns;
     }
-    let level = percent_of(record.level);
+    let level = level_words(record.common_level());
     let estimate = match record.rows.first() {
         Some(row) if !ColumnChoice::of(record).blocks => {
-            format!("estimate % ({level} %, n {})", row.blocks)
+            format!("estimate % ({level}, n {})", row.blocks)
         }
-        _ => format!("estimate % ({level} %)"),
+        _ => format!("estimate % ({level})"),
     };
     columns.extend([
         Column::text("Metric"),
@@ -52,6 +52,13 @@ pub(crate) fn columns_of(
         Column::text("Verdict"),
     ]);
     columns
+}
+
+/// The level of the intervals in a column.
+fn level_words(level: Option<f64>) -> String {
+    level.map_or("Holm".to_owned(), |level| {
+        format!("{} %", percent_of(level))
+    })
 }
 
 /// The columns that identify a row.
@@ -67,7 +74,10 @@ fn cell_columns() -> Vec<Column> {
 
 /// Columns of a table in which every subject has a row of its own.
 pub(crate) fn columns_of_subjects(group: &[&ComparisonRecord]) -> Vec<Column> {
-    let level = group.first().map_or(0.95, |record| record.level);
+    let level = level_words(match group.first() {
+        Some(record) => record.common_level(),
+        None => Some(0.95),
+    });
     let mut columns = vec![Column::text("Load")];
     columns.extend([
         Column::text("Metric"),
@@ -77,7 +87,7 @@ pub(crate) fn columns_of_subjects(group: &[&ComparisonRecord]) -> Vec<Column> {
             None => "Value",
         }),
         Column::number("diff %").dropped(1),
-        Column::text(&format!("estimate % ({} %)", percent_of(level))),
+        Column::text(&format!("estimate % ({level})")),
         Column::text("Verdict"),
     ]);
     columns
@@ -156,7 +166,7 @@ pub fn comparison_line(
 ) -> String {
     let rows = records.iter().flat_map(|record| {
         let rows = record.rows.iter();
-        rows.map(|row| (record.level, row))
+        rows.map(|row| (record.level_of(row), row))
     });
     let worse = rows.filter(|(_, row)| is_worse(row));
     let line = |(level, row): (f64, &ComparisonRow)| {
@@ -539,7 +549,7 @@ fn rounded_up(percent: f64) -> String {
 }
 
 /// `95` of 0.95.
-fn percent_of(level: f64) -> String {
+pub(crate) fn percent_of(level: f64) -> String {
     let text = format!("{:.1}", level * 100.0);
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
@@ -563,6 +573,7 @@ mod tests {
             bounds_percent: None,
             estimate_percent: found.map(|f| f[0]),
             interval_percent: found.map(|f| [f[1], f[2]]),
+            level: None,
             p_value: found.map(|_| 0.002),
             blocks: if found.is_some() { 10 } else { 1 },
             verdict: match found {

@@ -16,7 +16,7 @@ pub(crate) fn in_words(records: &[ComparisonRecord]) -> Option<String> {
     let rows: Vec<&ComparisonRow> = rows.filter(|row| row.void.is_empty()).collect();
     let first = rows.first()?;
     if let [row] = rows.as_slice() {
-        return Some(of_one(row, records[0].level));
+        return Some(of_one(row, row.level.unwrap_or(records[0].level)));
     }
     let is_found = |row: &&&ComparisonRow| matches!(row.verdict, Verdict::Better | Verdict::Worse);
     let found: Vec<&ComparisonRow> = rows.iter().filter(is_found).copied().collect();
@@ -224,6 +224,7 @@ mod tests {
             bounds_percent: None,
             estimate_percent: interval.map(|_| percent),
             interval_percent: interval,
+            level: None,
             p_value: None,
             blocks: 1,
             verdict: Verdict::Undecided,

@@ -97,6 +97,7 @@ fn comparison() -> ComparisonRecord {
         bounds_percent: None,
         estimate_percent: Some(percent),
         interval_percent: Some([percent - half, percent + half]),
+        level: None,
         p_value: Some(0.002),
         blocks: 10,
         verdict: if percent > half {

@@ -33,6 +33,22 @@ pub struct ComparisonRecord {
     pub drift: Option<DriftRecord>,
 }
 
+impl ComparisonRecord {
+    /// The level of a row's interval.
+    #[must_use]
+    pub fn level_of(&self, row: &ComparisonRow) -> f64 {
+        row.level.unwrap_or(self.level)
+    }
+
+    /// The level of all intervals; `None` if they differ.
+    #[must_use]
+    pub fn common_level(&self) -> Option<f64> {
+        let mut levels = self.rows.iter().map(|row| self.level_of(row));
+        let first = levels.next().unwrap_or(self.level);
+        levels.all(|level| level == first).then_some(first)
+    }
+}
+
 /// How an experiment's baseline changed from its first block to its last: a straight line through
 /// the logarithms of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -91,6 +107,9 @@ pub struct ComparisonRow {
     /// Its interval, low and high; absent with too few blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_percent: Option<[f64; 2]>,
+    /// Level of that interval, where it is another one than that of the table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<f64>,
     /// Two-sided exact p-value before correction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_value: Option<f64>,

@@ -1,7 +1,8 @@
 //! Outcome of operations by the second in which they were due, for judging latency requirements. In
 //! an open loop all arrivals count; in a closed loop issued operations, in the second of issue, and
-//! commits, in that of their first write. An operation that is late, failed, was never issued or
-//! never completed exceeds every threshold; seconds are never joined.
+//! commits, in that of their first write. An operation that is late, failed, or was never issued
+//! exceeds every threshold; so does one that never completed, where it was waited for that long.
+//! Seconds are never joined.
 
 use stripewise_io_engine::Kind;
 use stripewise_results::{CountedOperations, Counting, DueRecord, DueSecondRecord};

@@ -14,6 +14,7 @@ pub use stripewise_studies::qualify::QualifyDesign;
 
 use crate::steps::TIMES_ARE_SIMULATED;
 use crate::steps::qualification::{StoredStudy, exit_of_verdict, qualified};
+use crate::steps::resuming::begun_by_an_earlier_version;
 use crate::steps::typed_target::refuse_other_directory;
 use stripewise_conductor::conduct::{Setup, conduct, needs, open, refuse_unusable};
 use stripewise_conductor::context::Context;
@@ -106,6 +107,9 @@ pub fn resume(context: &Context, name: &str, permissions: &Permissions) -> Outco
             "a verdict to sign is not made beside other load",
             "leave out --busy-ok",
         ));
+    }
+    if study.is_open() && study.counted_syncs() {
+        return Err(begun_by_an_earlier_version(&stored.id));
     }
     if !study.is_open() {
         let exit = exit_of_verdict(study.verdict());

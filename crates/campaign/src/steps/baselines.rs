@@ -35,7 +35,7 @@ pub struct StoredBaseline {
     /// The runs that later ones are compared with.
     pub runs: Vec<RunRecord>,
     /// What earlier versions stored for runs without a request.
-    #[serde(default, skip_serializing)]
+    #[serde(default, skip_serializing, rename = "asked")]
     pub(crate) legacy: LegacyOptions,
     /// Warnings that void its values, if the user accepted it anyway
     /// (`--anyway`).
@@ -243,5 +243,14 @@ mod tests {
             text.contains("nightly") && text.contains("schema version"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn what_an_earlier_version_stored_of_its_runs_is_read() {
+        let json = r#"{"schema_version": 1, "name": "n", "from": "x", "set_at": "", "runs": [],
+            "asked": {"interval_ns": 50000000, "cache_size_bytes": 1073741824}}"#;
+        let baseline: StoredBaseline = serde_json::from_str(json).expect("a baseline");
+        assert_eq!(baseline.legacy.interval_ns, Some(50_000_000));
+        assert_eq!(baseline.legacy.cache_size_bytes, Some(1 << 30));
     }
 }

@@ -47,11 +47,11 @@ pub fn finished(id: &str) -> Failure {
     )
 }
 
-/// It was stored without its options.
+/// It was stored without its options, or counts what is no longer judged.
 #[must_use]
 pub fn begun_by_an_earlier_version(id: &str) -> Failure {
     Failure::usage(
-        format!("{id} was begun by an earlier version, which did not keep what was asked"),
+        format!("{id} was begun by an earlier version, and cannot be continued by this one"),
         "measure again",
     )
 }

@@ -161,6 +161,7 @@ impl OwnHistory {
             row.sentence = None;
             let by = CompareOptions { level, ..self.by };
             let sentence = load.judge(cell, row, by, stored);
+            row.level = (level != self.by.level).then_some(level);
             table.sentences.extend(sentence);
         }
         table.verdict = Verdict::over_all(table.rows.iter().map(|row| row.verdict));
@@ -569,6 +570,7 @@ mod tests {
         let table = own.and_then(|own| own.compare(&now, &stored));
         let table = table.expect("a table");
         assert_eq!(table.rows[2].verdict, Verdict::Worse);
+        assert!((table.level_of(&table.rows[2]) - 0.99).abs() < 1e-9);
         let sentence_text = &table.sentences[2];
         assert!(
             sentence_text.contains("9,000 IOPS is outside 99 % of its own 47 runs"),

@@ -182,6 +182,7 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
         bounds_percent: None,
         estimate_percent: found.estimate,
         interval_percent: found.interval.map(|interval| [interval.low, interval.high]),
+        level: None,
         p_value: found.p_value,
         blocks: found.blocks,
         verdict: Verdict::Undecided,

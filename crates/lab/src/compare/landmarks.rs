@@ -109,6 +109,7 @@ fn row(pair: &Pair<'_>, metric: &str, a: f64, b: f64) -> Option<ComparisonRow> {
         bounds_percent: None,
         estimate_percent: None,
         interval_percent: None,
+        level: None,
         p_value: None,
         blocks: 1,
         verdict: Verdict::Undecided,

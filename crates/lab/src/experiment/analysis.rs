@@ -144,6 +144,7 @@ fn record_row(plan: &ExperimentPlan, row: &Row, verdict: Verdict) -> ComparisonR
         interval_percent: comparison
             .and_then(|comparison| comparison.interval_percent)
             .map(|interval| [interval.low, interval.high]),
+        level: None,
         p_value: comparison.map(|comparison| comparison.p_value),
         blocks: u32::try_from(row.pairs.len()).unwrap_or(u32::MAX),
         verdict,

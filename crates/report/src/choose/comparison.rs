@@ -3,6 +3,7 @@
 
 use super::{axis, distinct};
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
+use crate::comparison::percent_of;
 use crate::quantity_text::{classic, percent};
 use crate::words::metric_words;
 use stripewise_results::{ComparisonRecord, ComparisonRow};
@@ -302,9 +303,12 @@ fn summary(comparison: &ComparisonRecord, metric: &str) -> String {
         .iter()
         .any(|row| row.interval_percent.is_some());
     if intervals {
+        let level = match comparison.common_level() {
+            Some(level) => format!("{} % intervals", percent_of(level)),
+            None => "intervals (Holm)".to_owned(),
+        };
         words.push(format!(
-            "Whiskers are {:.0} % intervals; of pale bars the interval includes 0.",
-            comparison.level * 100.0
+            "Whiskers are {level}; of pale bars the interval includes 0."
         ));
     }
     let mut rows = comparison.rows.iter();

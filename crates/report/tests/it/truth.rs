@@ -260,6 +260,7 @@ fn a_report_shows_the_metric_of_its_experiment_and_which_way_is_better() {
             bounds_percent: None,
             estimate_percent: None,
             interval_percent: None,
+            level: None,
             p_value: None,
             blocks: 4,
             verdict: Verdict::Worse,

@@ -108,7 +108,8 @@ impl Worker {
         for (number, lane) in lanes.enumerate().filter(|(_, lane)| lane.has_commits()) {
             let is_write = |slot: &&Slot| slot.kind == Kind::Write;
             let of_lane = |slot: &&Slot| usize::from(slot.lane) == number;
-            let write = self.in_flight().filter(is_write).find(of_lane);
+            let write = self.in_flight().filter(is_write).filter(of_lane);
+            let write = write.min_by_key(|slot| slot.due_ns());
             match (lane.open_commit(), write) {
                 (Some(commit), write) => {
                     let until_ns = match write {

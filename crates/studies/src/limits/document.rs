@@ -46,8 +46,8 @@ pub struct LimitsDocument {
     pub scatter_percent: Option<f64>,
     /// Probability that the cap on operations is a limiter's; null where that is not judged.
     pub limiter_probability: Option<f64>,
-    /// An operation counts once for each unit of so many bytes that it starts; the cap on bytes is
-    /// no more than that of this many units.
+    /// An operation counts once for each unit of so many bytes that it starts. The cap on bytes is
+    /// what these units move, or less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted_unit_bytes: Option<u64>,
     /// It was interrupted: what is here is certain so far.

@@ -248,7 +248,7 @@ impl LimitsStudy {
             })
             .collect();
         if let Some((block_size_bytes, outstanding)) = self.options.load
-            && let Some(limits) = self.limits_of_load(unit_bytes)
+            && let Some(limits) = self.limits_of_load(named, unit_bytes)
         {
             let own = LoadApplies {
                 block_size_bytes,
@@ -275,7 +275,7 @@ impl LimitsStudy {
     }
 
     /// For the user's own load, by the slopes around it.
-    fn limits_of_load(&self, unit_bytes: Option<u64>) -> Option<Vec<Limit>> {
+    fn limits_of_load(&self, named: &[CapFound], unit_bytes: Option<u64>) -> Option<Vec<Limit>> {
         if let Some(outside) = self.held_outside(Planned::Load) {
             return Some(outside);
         }
@@ -285,8 +285,8 @@ impl LimitsStudy {
         let found = binding(rates).filter(|_| is_whole)?;
         Some(vec![match found.bound_by {
             Some(BoundBy::Iops) => Limit::Iops,
-            Some(BoundBy::Bandwidth) if unit_bytes.is_none() => Limit::Bandwidth,
-            Some(BoundBy::Bandwidth) => Limit::Iops,
+            Some(BoundBy::Bandwidth) if are_bytes_of_units(named, unit_bytes) => Limit::Iops,
+            Some(BoundBy::Bandwidth) => Limit::Bandwidth,
             Some(BoundBy::Latency) => Limit::Latency,
             None => Limit::Undecided,
         }])
@@ -328,9 +328,9 @@ impl LimitsStudy {
         let below = |kind, reached: f64| cap_on(kind).map(|cap| cap.per_s / reached);
         let any_iops = below(CapKind::Iops, rate * units as f64);
         // The bytes of units are no cap beside them.
-        let any_bandwidth = match unit_bytes {
-            Some(_) => None,
-            None => below(CapKind::BytesPerS, rate * bytes as f64),
+        let any_bandwidth = match are_bytes_of_units(named, unit_bytes) {
+            true => None,
+            false => below(CapKind::BytesPerS, rate * bytes as f64),
         };
         // A cap of unknown nature does not name the limit of a load, but may be what holds it.
         let iops = any_iops.filter(|_| cap_on(CapKind::Iops).is_some_and(|cap| is_known(&cap)));
@@ -500,4 +500,13 @@ fn kind_of(cell: LimitCell) -> LoadKind {
         LimitCell::Mix => LoadKind::Mix,
         _ => LoadKind::Reads,
     }
+}
+
+/// Whether the cap on bytes is what units move, and not one of its own below that.
+pub(super) fn are_bytes_of_units(named: &[CapFound], unit_bytes: Option<u64>) -> bool {
+    let of = |kind| named.iter().find(|cap| cap.kind == kind);
+    let caps = of(CapKind::Iops)
+        .zip(of(CapKind::BytesPerS))
+        .zip(unit_bytes);
+    caps.is_some_and(|((iops, bytes), unit)| bytes.per_s_high >= iops.per_s_low * unit as f64)
 }

@@ -4,6 +4,7 @@ use super::document::{
     AppliesTo, BurstFound, BurstResult, BurstSearch, CapFound, CapKind, ControlGroupLimit,
     LimitsDocument, LoadKind, VolumeFound,
 };
+use super::judge::are_bytes_of_units;
 use super::text;
 use stripewise_report::{Cell, Column, Sheet, SheetTable};
 use stripewise_results::where_latency_arises;
@@ -159,6 +160,10 @@ fn corner(caps: &[CapFound]) -> Option<String> {
 fn units(caps: &[CapFound], unit_bytes: u64) -> Option<String> {
     let iops = caps.iter().find(|cap| cap.kind == CapKind::Iops)?;
     let unit = text::size(unit_bytes);
+    if !are_bytes_of_units(caps, Some(unit_bytes)) {
+        let corner = corner(caps)?;
+        return Some(format!("{corner} It counts I/O in units of {unit}."));
+    }
     Some(format!(
         "It counts I/O in units of {unit}: {} units/s, which move no more than {} MiB/s.",
         format_iops(iops.per_s),

@@ -201,6 +201,21 @@ fn units_in_which_operations_count_are_told_from_a_cap_on_bandwidth() {
     assert!(answer.contains(units), "{answer}");
     let mut limits = document.applies.iter().flat_map(|one| &one.limits);
     assert!(limits.all(|limit| matches!(limit, Limit::Iops | Limit::Latency)));
+    // A lower cap on bytes is one of its own.
+    let both = Volume {
+        unit_bytes: 262_144.0,
+        bytes_per_s: 625.0 * 1_048_576.0,
+        ..GP3
+    };
+    let load = Some((1 << 20, 64));
+    let document = measured(LimitsOptions { load, ..options() }, both, &[]);
+    assert_eq!(document.counted_unit_bytes, Some(256 << 10));
+    let answer = sheet(&document).answer;
+    let corner = " the IOPS limit applies, above it the bandwidth. It counts I/O in units of 256K.";
+    assert!(answer.ends_with(corner), "{answer}");
+    let large = document.applies.iter();
+    let large = large.filter(|one| one.block_size_bytes == 1 << 20 && one.outstanding == 64);
+    assert!(large.flat_map(|one| &one.limits).eq([&Limit::Bandwidth]));
     // The same rates at all multiples of 32 KiB.
     let capped = Volume {
         bytes_per_s: 3_000.0 * 32_768.0,

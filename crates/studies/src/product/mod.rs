@@ -309,6 +309,28 @@ pub struct Product {
 }
 
 impl Product {
+    /// Refuses requirements of commits on jobs that have none. Not part of reading a product: a
+    /// qualification that is stored with one was measured by an earlier version, and is shown.
+    ///
+    /// # Errors
+    /// If a job has no commits.
+    pub fn refuse_missing_commits(&self) -> Result<(), ProductError> {
+        for one in self.of_commits() {
+            let job = &self.jobs[one.job];
+            has_commits(job, one.metric).map_err(|(problem, hint)| {
+                let what = format!("requirement `{}`: job `{}` {problem}", one.name, job.name);
+                ProductError::new(what, hint)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Requirements of commits.
+    pub(crate) fn of_commits(&self) -> impl Iterator<Item = &ProductRequirement> {
+        let all = self.requirements.iter();
+        all.filter(|one| one.operations == CountedOperations::Commits)
+    }
+
     /// The phases, in order.
     #[must_use]
     pub fn phases(&self) -> Vec<&str> {
@@ -478,11 +500,6 @@ fn requirement(
         }
         as_written => as_written,
     };
-    if operations == CountedOperations::Commits {
-        has_commits(&jobs[job], metric).map_err(|(problem, hint)| {
-            ProductError::new(format!("{of}: job `{}` {problem}", text.job), hint)
-        })?;
-    }
     let limits = [
         (Relation::Below, &text.below),
         (Relation::AtMost, &text.at_most),

@@ -139,7 +139,9 @@ fn mistakes_are_named() {
     for (from, to, expected) in cases {
         let text = SMALL.replacen(from, to, 1);
         assert_ne!(text, SMALL);
-        let error = text.parse::<Product>().expect_err(to);
+        let read = text.parse::<Product>();
+        let refused = read.and_then(|product| product.refuse_missing_commits());
+        let error = refused.expect_err(to);
         assert!(error.to_string().contains(expected), "{to}: {error}");
     }
     let error = "name = \"x\"\nabout = \"y\""

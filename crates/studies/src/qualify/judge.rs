@@ -512,7 +512,11 @@ fn rates(required: &ProductRequirement, job: &JobSeconds) -> Vec<f64> {
         Metric::MibPerS => job.block_bytes as f64 / 1_048_576.0,
         _ => 1.0,
     };
-    let failed = job.errors as f64 / job.seconds.len().max(1) as f64;
+    let failed = match required.operations {
+        CountedOperations::Commits => job.failed_syncs,
+        CountedOperations::Transfers => job.failed_transfers,
+    };
+    let failed = failed as f64 / job.seconds.len().max(1) as f64;
     let seconds = job.seconds.iter();
     let rates = seconds.map(|second| (second.due as f64 - failed).max(0.0) * of_each);
     rates.collect()

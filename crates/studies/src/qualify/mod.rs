@@ -101,6 +101,9 @@ struct State {
     rested: bool,
     /// The last piece was interrupted.
     interrupted: bool,
+    /// What is judged of syncs is the commit that each ends. Earlier versions counted the syncs.
+    #[serde(default)]
+    counts_commits: bool,
     /// Commit methods of the product, compared when its requirements are judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     commits: Option<CommitStudy>,
@@ -129,11 +132,13 @@ impl Qualify {
     /// If the text is not a valid product.
     pub fn new(text: &str, options: QualifyOptions) -> Result<Qualify, ProductError> {
         let product: Product = text.parse()?;
+        product.refuse_missing_commits()?;
         let empty = Phase {
             jobs: vec![JobSeconds::default(); product.jobs.len()],
         };
         let state = State {
             phases: vec![empty; product.phases().len()],
+            counts_commits: true,
             ..State::default()
         };
         let study = Qualify::of(product, text.to_owned(), options, state);
@@ -220,6 +225,13 @@ impl Qualify {
             options: self.options.clone(),
             state: self.state.clone(),
         })
+    }
+
+    /// Whether an earlier version counted syncs where commits are required: what was measured
+    /// then cannot be continued.
+    #[must_use]
+    pub fn counted_syncs(&self) -> bool {
+        !self.state.counts_commits && self.product.of_commits().next().is_some()
     }
 
     /// The product.

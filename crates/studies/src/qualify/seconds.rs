@@ -27,6 +27,12 @@ pub struct JobSeconds {
     #[serde(default)]
     pub(super) starved_ns: u64,
     pub(super) errors: u64,
+    /// Failed syncs of the pieces that count.
+    #[serde(default)]
+    pub(super) failed_syncs: u64,
+    /// Failed reads, writes and discards of the pieces that count.
+    #[serde(default)]
+    pub(super) failed_transfers: u64,
     /// The longest latency of what completed after the stop, which no histogram has.
     #[serde(default)]
     pub(super) drained_max_ns: u64,
@@ -95,6 +101,12 @@ impl JobSeconds {
             return;
         }
         self.pieces += 1;
+        let errors = &job.outcome.errors;
+        let reasons = errors.by_reason.iter();
+        let of_syncs = reasons.filter(|(reason, _)| reason.starts_with("sync "));
+        let syncs: u64 = of_syncs.map(|(_, count)| count).sum();
+        self.failed_syncs += syncs;
+        self.failed_transfers += errors.total.saturating_sub(syncs);
         self.block_bytes = job.workload.block_bytes_mean();
         let outcome = &job.outcome;
         if let Some(due) = &outcome.due {

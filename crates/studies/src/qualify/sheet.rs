@@ -148,6 +148,10 @@ pub(super) fn cautions(study: &Qualify) -> Vec<Caution> {
         let text = "no file system here: what its journal would write is not measured";
         cautions.push(caution(Severity::Note, text.to_owned()));
     }
+    if study.counted_syncs() {
+        let text = "an earlier version measured it: syncs alone, without the writes before them";
+        cautions.push(caution(Severity::Note, text.to_owned()));
+    }
     for other in &study.product().others {
         let text = format!(
             "another source, not applied: {} ({})",

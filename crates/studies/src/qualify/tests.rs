@@ -230,11 +230,39 @@ fn what_is_measured_is_not_better_than_what_was_counted() {
 fn what_failed_is_no_rate() {
     let rate = ONE.replace("p99\"\nbelow = \"10ms\"", "iops\"\nat-least = \"95\"");
     for (failures, verdict) in [(0, Verdict::Met), (600, Verdict::Missed)] {
-        let study = after(&rate, |outcome| outcome.errors.total = failures);
+        let study = after(&rate, |outcome| {
+            // Reads that failed are no commits.
+            outcome.errors.total = failures + 600;
+            let reasons = &mut outcome.errors.by_reason;
+            reasons.insert("read EIO".to_owned(), 600);
+            reasons.insert("sync EIO".to_owned(), failures);
+        });
         assert_eq!(study.verdict(), verdict, "{:?}", study.judgements());
         // Neither write nor sync alone is an operation that is counted.
         assert!(study.line().contains(" commits/s "), "{}", study.line());
     }
+}
+
+/// Earlier versions counted syncs, and did not ask for what commits need.
+#[test]
+fn what_an_earlier_version_measured_is_shown_and_not_continued() {
+    let json = study(ONE, QualifyDesign::Usual).to_json().unwrap();
+    assert!(!Qualify::from_json(&json).unwrap().counted_syncs());
+    let held = r#"sync = \"fdatasync:8\", rate = 400"#;
+    let old = json
+        .replace("\"counts_commits\":true,", "")
+        .replace(r#"sync = \"fdatasync\""#, held);
+    assert!(old.contains(held), "{old}");
+    let old = Qualify::from_json(&old).unwrap();
+    assert!(old.counted_syncs());
+    let cautions = old.sheet().cautions;
+    let says = |one: &stripewise_report::Caution| one.text.contains("syncs alone");
+    assert!(cautions.iter().any(says), "{cautions:?}");
+    let refused = Qualify::new(
+        &ONE.replace("fdatasync\"", "fdatasync:8\", rate = 400"),
+        old.options().clone(),
+    );
+    assert!(refused.is_err());
 }
 
 /// A write is on its way to the medium before its sync begins.

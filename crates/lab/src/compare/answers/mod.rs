@@ -153,6 +153,7 @@ fn row<'a>(
         bounds_percent: bounds,
         estimate_percent: interval.map(|interval| interval.value),
         interval_percent: interval.map(|interval| [interval.low, interval.high]),
+        level: None,
         p_value: found.map(|found| found.p_value),
         blocks: of_a.runs.min(of_b.runs),
         verdict: Verdict::Undecided,
