@@ -393,13 +393,29 @@ impl LimitRates {
         })
     }
 
-    /// Whether further runs are needed until a cell's mean scatters by this share at most.
+    /// Whether further runs are needed until a cell's mean scatters by this share at most, and
+    /// until disturbed runs no longer move the mean of a cell that reads.
     pub(super) fn wants_more(&self, scatter_max: f64) -> bool {
         let repetitions = self.repetitions();
         if repetitions < REPETITIONS_MIN {
             return true;
         }
-        repetitions < REPETITIONS_MAX && !self.scatters_up_to(scatter_max)
+        let is_rough = !self.scatters_up_to(scatter_max) || self.has_moved_mean();
+        repetitions < REPETITIONS_MAX && is_rough
+    }
+
+    /// Whether a mean of reads is further from the median of its runs than what counts as equal:
+    /// of six runs two that something else slowed down move it by a tenth.
+    fn has_moved_mean(&self) -> bool {
+        let Some(scatter) = self.scatter() else {
+            return false;
+        };
+        let mut reads = self.grid().filter(|cell| !cell.writes());
+        reads.any(|cell| {
+            let logs = self.logs(cell);
+            let means = huber(&logs).zip(median(&logs));
+            means.is_some_and(|(mean, median)| (mean - median).abs() > scatter.tolerance)
+        })
     }
 
     /// Runs of each cell that it takes at the scatter so far.

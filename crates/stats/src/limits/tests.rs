@@ -291,6 +291,24 @@ fn reads_behind_slower_writes_show_whether_a_burst_ended() {
     assert!((drift.change_share + 0.9).abs() < 0.01, "{drift:?}");
 }
 
+/// Something else slowed down two of the first six runs of one cell.
+#[test]
+fn a_cell_whose_mean_was_moved_by_disturbed_runs_is_measured_again() {
+    let mut rates = LimitRates::default();
+    let mut number = 0;
+    while let Some(cells) = rates.round(number, false) {
+        for cell in cells {
+            let is_disturbed = cell == LimitCell::Medium && [1, 4].contains(&number);
+            let share = if is_disturbed { 0.5 } else { 1.0 };
+            rates.add(cell, share * GP3.of(cell, &rates).unwrap());
+        }
+        number += 1;
+    }
+    assert!(rates.repetitions() > REPETITIONS_MIN);
+    let cap = rates.caps().unwrap().iops.expect("a cap on operations");
+    assert!(cap.per_s.contains(3_000.0), "{cap:?}");
+}
+
 #[test]
 fn rounds_end_where_no_run_has_a_rate() {
     let mut rates = LimitRates::default();
