@@ -642,10 +642,12 @@ mod tests {
         let mut rows = vec![row(1, 427_054.0, 741.4, None)];
         rows[0].answers = Some([
             ComparedAnswer {
+                leaves_slow_runs_out: false,
                 bound: Some(AnswerBound::AtLeast),
                 beyond_limit: None,
             },
             ComparedAnswer {
+                leaves_slow_runs_out: false,
                 bound: None,
                 beyond_limit: Some(AnswerPlace::Knee),
             },
@@ -667,6 +669,7 @@ mod tests {
         let of = |found: Option<[f64; 2]>, beyond: [bool; 2]| {
             let found = found.map(|[low, high]| [(low + high) / 2.0, low, high]);
             let side = |is_beyond: bool| ComparedAnswer {
+                leaves_slow_runs_out: false,
                 bound: None,
                 beyond_limit: is_beyond.then_some(AnswerPlace::Knee),
             };

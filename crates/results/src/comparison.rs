@@ -139,6 +139,9 @@ pub struct ComparisonRow {
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub struct ComparedAnswer {
+    /// Its interval leaves out runs that were far slower, or faster.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub leaves_slow_runs_out: bool,
     /// Present if the value is only a bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<AnswerBound>,
@@ -173,6 +176,12 @@ impl ComparisonRow {
         let beyond = self
             .answers
             .map(|both| both.map(|one| one.beyond_limit.is_some()));
+        let answers = self.answers.iter().flatten();
+        if answers.into_iter().any(|one| one.leaves_slow_runs_out)
+            && self.interval_percent.is_some()
+        {
+            return Some("slow runs are left out");
+        }
         // Less of what is beyond the limit is worse all the same.
         let is_over = match (beyond, self.interval_percent) {
             (Some([true, false]), Some([low, _])) => low <= 0.0,

@@ -80,6 +80,7 @@ fn ceiling(pair: &Pair<'_>) -> Option<ComparisonRow> {
         })
     };
     let of = |series: &SeriesRecord| ComparedAnswer {
+        leaves_slow_runs_out: false,
         bound: series.ceiling_bound,
         beyond_limit: None,
     };

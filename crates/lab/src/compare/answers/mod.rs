@@ -89,6 +89,7 @@ fn answered<'a>(series: &'a [SeriesRecord], runs: &[RunRecord]) -> Vec<AnswerEnt
             series,
             answer,
             compared: ComparedAnswer {
+                leaves_slow_runs_out: answer.in_full.is_some(),
                 bound: answer.bound,
                 beyond_limit: (!found.is_within).then_some(match found.reason {
                     AnswerReason::Knee => AnswerPlace::Knee,
@@ -234,7 +235,10 @@ fn correct(rows: &mut [AnswerPair<'_>], level: f64) {
             [false, true] => row.verdict == Verdict::Worse,
             _ => true,
         };
-        if !only_less {
+        // Equal without the runs that were far slower is not equal.
+        let leaves_out = [both.a, both.b].map(|one| one.compared.leaves_slow_runs_out);
+        let is_equal = row.verdict == Verdict::NoDifference;
+        if !only_less || (is_equal && leaves_out.contains(&true)) {
             row.verdict = Verdict::Undecided;
         }
     }
@@ -325,7 +329,10 @@ fn record(
         level: options.level,
         groups: ComparisonGroup::of_rows(&judged),
         verdict: Verdict::over_all(judged.iter().map(|row| row.verdict)),
-        sentences: rows.iter().map(|both| sentence(both, &b.name)).collect(),
+        sentences: rows
+            .iter()
+            .map(|both| sentence(both, [&a.name, &b.name]))
+            .collect(),
         rows: judged,
         notes,
         drift: None,
@@ -334,7 +341,8 @@ fn record(
 
 /// `Random read: 1,000 IOPS (950-1,050) on A, 1,100 IOPS (1,040-1,160) on B: 10.0 % more
 /// (2.3 to 18.3 %).`
-fn sentence(both: &AnswerPair<'_>, name_of_b: &str) -> String {
+/// Behind it what was left out of either.
+fn sentence(both: &AnswerPair<'_>, [name_of_a, name_of_b]: [&str; 2]) -> String {
     let words = |one: &AnswerEntry<'_>| {
         let bytes = one.kind.reported_in_bytes();
         let amount = one
@@ -381,12 +389,20 @@ fn sentence(both: &AnswerPair<'_>, name_of_b: &str) -> String {
             None => undecided,
         },
     };
-    format!(
+    let mut text = format!(
         "{}: {} against {}; {change}.",
         both.a.kind.title(),
         words(both.b),
         words(both.a),
-    )
+    );
+    for (one, name) in [(both.a, name_of_a), (both.b, name_of_b)] {
+        if let Some(full) = one.answer.in_full {
+            let in_bytes = one.kind.reported_in_bytes();
+            let unit = if in_bytes { "MiB/s" } else { "IOPS" };
+            text.push_str(&format!(" Of {name} {}.", full.words(in_bytes, unit)));
+        }
+    }
+    text
 }
 
 #[cfg(test)]

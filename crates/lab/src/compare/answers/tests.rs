@@ -203,6 +203,7 @@ fn compared_row(a: AnswerRecord, b: AnswerRecord) -> ComparisonRow {
         series: &series[0],
         answer,
         compared: ComparedAnswer {
+            leaves_slow_runs_out: false,
             bound: answer.bound,
             beyond_limit: None,
         },
@@ -240,4 +241,31 @@ fn an_answer_beyond_its_limit_is_marked_and_never_better() {
     assert_eq!(less.verdict, Verdict::Worse);
     let both = against(slow("c", 10_000.0), slow("b", 12_000.0)).expect("answers");
     assert_eq!(both.verdict, Verdict::Better);
+}
+
+/// Its stalls are in no interval, and no reason to call it as good.
+#[test]
+fn an_answer_that_leaves_slow_runs_out_is_not_equal() {
+    let stalls = |bench: &str| {
+        let mut runs = log(bench, 10_000.0, "p99<5ms");
+        let count = runs.len();
+        for run in &mut runs[count - 2..] {
+            run.jobs[0].outcome.iops /= 2.0;
+        }
+        runs
+    };
+    let smooth = || log("a", 10_000.0, "p99<5ms");
+    let same = against(smooth(), log("b", 10_000.0, "p99<5ms")).expect("answers");
+    assert_eq!(same.verdict, Verdict::NoDifference);
+    let table = against(smooth(), stalls("b")).expect("answers");
+    assert_eq!(table.verdict, Verdict::Undecided, "{table:?}");
+    assert_eq!(
+        table.rows[0].undecided_because(),
+        Some("slow runs are left out")
+    );
+    let text = &table.sentences[0];
+    assert!(
+        text.contains(" were slower by 48 %; counted in full"),
+        "{text}"
+    );
 }
