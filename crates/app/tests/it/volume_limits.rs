@@ -67,7 +67,17 @@ fn the_caps_of_volumes_are_named_and_those_of_a_disk_are_none() {
     // The caps lead, also those that one of both has alone; a load of the user is in no other.
     assert_eq!(rows[0].at("name").text(), "cap of IOPS");
     assert!(rows[0].at("b").is_null());
-    let own = desk.json(&["limits", "sim:raid10-10k", "--block", "8K"]);
+    let own = [
+        "limits",
+        "sim:raid10-10k",
+        "--block",
+        "8K",
+        "--label",
+        "own",
+    ];
+    let own = desk.json(&own);
+    let by_label = desk.json(&["compare", &ids[0], "own"]);
+    assert!(by_label.maybe("rows").is_some(), "by its label, too");
     let more = desk.run(&["compare", &ids[0], &own.at("id").text()]);
     let more = more.done().stdout;
     assert!(more.contains("Cap of IOPS: 3,000 IOPS"), "{more}");

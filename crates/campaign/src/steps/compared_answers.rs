@@ -7,16 +7,16 @@ use super::qualification;
 use super::render_sheet::StoredAnswer;
 use super::subject::unlike;
 use serde::Serialize;
-use stripewise_conductor::context::Context;
+use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_report::{Cell, Column, Sheet, SheetTable, StoredFacts};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_stats::difference_percent;
-use stripewise_store::Store;
+use stripewise_store::{Filter, Store};
 use stripewise_studies::commit::CommitRecord;
 use stripewise_studies::limits::{AppliesTo, CapFound, CapKind, cap_text};
 use stripewise_units::{
-    capitalised, counted, format_iops, format_rate_interval, format_three_digits, plural,
+    capitalised, counted, distinct, format_iops, format_rate_interval, format_three_digits, plural,
 };
 
 /// Two answers to one question.
@@ -105,7 +105,11 @@ pub fn compare_stored_answers(
     let Some(store) = store.and_then(Result::ok) else {
         return Ok(None);
     };
-    let (of_a, of_b) = match (stored(&store, a)?, stored(&store, b)?) {
+    let stored_as = |name: &str| {
+        let id = series_of_label(&store, name)?;
+        stored(&store, id.as_deref().unwrap_or(name))
+    };
+    let (of_a, of_b) = match (stored_as(a)?, stored_as(b)?) {
         (None, None) => return Ok(None),
         (Some(of_a), Some(of_b)) => (of_a, of_b),
         (one, _) => {
@@ -154,6 +158,19 @@ pub fn compare_stored_answers(
         rows,
         b: of_b.side,
     }))
+}
+
+/// The only series with this label.
+fn series_of_label(store: &Store, label: &str) -> Outcome<Option<String>> {
+    let filter = Filter {
+        label: Some(label.to_owned()),
+        ..Filter::default()
+    };
+    let listed = store.list_readable(&filter).map_err(store_failure)?;
+    let of_label = listed.runs.into_iter();
+    let of_label = of_label.filter(|run| run.label.as_deref() == Some(label));
+    let mut series = distinct(of_label.map(|run| run.series)).into_iter();
+    Ok(series.next().flatten().filter(|_| series.next().is_none()))
 }
 
 /// The answer of this id; `None` if it is something else, or the name of a file.
