@@ -405,11 +405,15 @@ impl LimitRates {
     }
 
     /// Whether a mean of reads is further from the median of its runs than what counts as equal:
-    /// of six runs two that something else slowed down move it by a tenth.
+    /// of six runs two that something else slowed down move it by a tenth. A rate that fell for
+    /// good, as behind a burst, is another matter.
     fn has_moved_mean(&self) -> bool {
-        let Some(scatter) = self.scatter() else {
+        let (Some(scatter), Some(caps)) = (self.scatter(), self.caps()) else {
             return false;
         };
+        if caps.drift.is_some() {
+            return false;
+        }
         let mut reads = self.grid().filter(|cell| !cell.writes());
         reads.any(|cell| {
             let logs = self.logs(cell);

@@ -250,7 +250,7 @@ fn what_an_earlier_version_measured_is_shown_and_not_continued() {
     assert!(!Qualify::from_json(&json).unwrap().counted_syncs());
     let held = r#"sync = \"fdatasync:8\", rate = 400"#;
     let old = json
-        .replace("\"counts_commits\":true,", "")
+        .replace(",\"counts_commits\":true", "")
         .replace(r#"sync = \"fdatasync\""#, held);
     assert!(old.contains(held), "{old}");
     let old = Qualify::from_json(&old).unwrap();
