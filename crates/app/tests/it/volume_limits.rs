@@ -67,17 +67,7 @@ fn the_caps_of_volumes_are_named_and_those_of_a_disk_are_none() {
     // The caps lead, also those that one of both has alone; a load of the user is in no other.
     assert_eq!(rows[0].at("name").text(), "cap of IOPS");
     assert!(rows[0].at("b").is_null());
-    let own = [
-        "limits",
-        "sim:raid10-10k",
-        "--block",
-        "8K",
-        "--label",
-        "own",
-    ];
-    let own = desk.json(&own);
-    let by_label = desk.json(&["compare", &ids[0], "own"]);
-    assert!(by_label.maybe("rows").is_some(), "by its label, too");
+    let own = desk.json(&["limits", "sim:raid10-10k", "--block", "8K"]);
     let more = desk.run(&["compare", &ids[0], &own.at("id").text()]);
     let more = more.done().stdout;
     assert!(more.contains("Cap of IOPS: 3,000 IOPS"), "{more}");
@@ -99,6 +89,16 @@ fn the_caps_of_volumes_are_named_and_those_of_a_disk_are_none() {
     let run = desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
     desk.run(&["compare", &ids[0], &run.at("runs.0.id").text()])
         .failed(2, &["is not", "hint:"]);
+}
+
+#[test]
+fn answers_are_found_by_their_label_too() {
+    let desk = Desk::new();
+    for label in ["before", "after"] {
+        desk.json(&["limits", "sim:raid10-10k", "--label", label]);
+    }
+    let compared = desk.json(&["compare", "before", "after"]);
+    assert!(!compared.at("rows").items().is_empty());
 }
 
 /// Their raw runs are never compared, no switch is ignored, and what does not exist is named.
