@@ -5,7 +5,7 @@ use crate::climb::Ended;
 use crate::series::SeriesKind;
 use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerReason, AnswerRecord, SeriesRecord, StepRecord, SustainedClaim,
-    SustainedRecord,
+    SustainedRecord, rate_unit,
 };
 use stripewise_stats::Slo;
 use stripewise_units::{
@@ -208,7 +208,7 @@ fn load_words(answer: &AnswerRecord) -> String {
 
 fn answer_words(kind: SeriesKind, answer: &AnswerRecord) -> String {
     let in_bytes = kind.reported_in_bytes();
-    answer.words(in_bytes, if in_bytes { "MiB/s" } else { "IOPS" })
+    answer.words(in_bytes, rate_unit(in_bytes))
 }
 
 /// The log's latency comes first: it is what a commit waits for. Rate and latencies are from

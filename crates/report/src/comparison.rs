@@ -74,10 +74,8 @@ fn cell_columns() -> Vec<Column> {
 
 /// Columns of a table in which every subject has a row of its own.
 pub(crate) fn columns_of_subjects(group: &[&ComparisonRecord]) -> Vec<Column> {
-    let level = level_words(match group.first() {
-        Some(record) => record.common_level(),
-        None => Some(0.95),
-    });
+    let level = group.first().map_or(Some(0.95), |one| one.common_level());
+    let level = level_words(level);
     let mut columns = vec![Column::text("Load")];
     columns.extend([
         Column::text("Metric"),

@@ -16,7 +16,7 @@ pub(crate) fn in_words(records: &[ComparisonRecord]) -> Option<String> {
     let rows: Vec<&ComparisonRow> = rows.filter(|row| row.void.is_empty()).collect();
     let first = rows.first()?;
     if let [row] = rows.as_slice() {
-        return Some(of_one(row, row.level.unwrap_or(records[0].level)));
+        return Some(of_one(row, records[0].level_of(row)));
     }
     let is_found = |row: &&&ComparisonRow| matches!(row.verdict, Verdict::Better | Verdict::Worse);
     let found: Vec<&ComparisonRow> = rows.iter().filter(is_found).copied().collect();

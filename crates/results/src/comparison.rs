@@ -176,12 +176,8 @@ impl ComparisonRow {
         let beyond = self
             .answers
             .map(|both| both.map(|one| one.beyond_limit.is_some()));
-        let answers = self.answers.iter().flatten();
-        if answers.into_iter().any(|one| one.leaves_slow_runs_out)
-            && self.interval_percent.is_some()
-        {
-            return Some("slow runs are left out");
-        }
+        let mut answers = self.answers.iter().flatten();
+        let leaves_out = answers.any(|one| one.leaves_slow_runs_out);
         // Less of what is beyond the limit is worse all the same.
         let is_over = match (beyond, self.interval_percent) {
             (Some([true, false]), Some([low, _])) => low <= 0.0,
@@ -191,6 +187,7 @@ impl ComparisonRow {
         };
         Some(match (is_over, self.interval_percent) {
             (true, _) => "over the limit",
+            (_, Some(_)) if leaves_out => "slow runs are left out",
             (_, None) if self.bounds_percent.is_some() => "only bounds",
             (_, None) => "too few runs",
             (_, Some([low, high])) if low <= 0.0 && 0.0 <= high => "interval too wide",

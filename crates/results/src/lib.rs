@@ -66,6 +66,7 @@ pub use replay::{FeatureRecord, FidelityRecord, LatenessRecord, PunctualityRecor
 pub use row::{JobRow, OperationKind};
 pub use series::{
     AnswerBound, AnswerPlace, AnswerRecord, InFullRecord, KneeRecord, SeriesRecord, StepRecord,
+    rate_unit,
 };
 pub use sustained::{SustainedClaim, SustainedRecord};
 pub use validity::warnings_by_code;

@@ -170,6 +170,15 @@ impl AnswerBound {
     }
 }
 
+/// The unit of a rate: `MiB/s` if `in_bytes`.
+#[must_use]
+pub const fn rate_unit(in_bytes: bool) -> &'static str {
+    match in_bytes {
+        true => "MiB/s",
+        false => "IOPS",
+    }
+}
+
 impl InFullRecord {
     /// From the same relative to a rate, with a block in MiB.
     #[must_use]
@@ -247,7 +256,7 @@ impl AnswerRecord {
     #[must_use]
     pub fn words_beside(&self, in_bytes: bool, required: f64) -> String {
         let (rate, ends) = self.rate(in_bytes);
-        let unit = if in_bytes { "MiB/s" } else { "IOPS" };
+        let unit = rate_unit(in_bytes);
         let text = format_iops_beside(rate, required);
         match (self.bound, ends) {
             (Some(bound), _) => format!("{} {text} {unit}", bound.words()),

@@ -105,9 +105,12 @@ pub fn compare_stored_answers(
     let Some(store) = store.and_then(Result::ok) else {
         return Ok(None);
     };
-    let stored_as = |name: &str| {
-        let id = series_of_label(&store, name)?;
-        stored(&store, id.as_deref().unwrap_or(name))
+    let stored_as = |name: &str| match stored(&store, name)? {
+        None => match series_of_label(&store, name)? {
+            Some(id) => stored(&store, &id),
+            None => Ok(None),
+        },
+        found => Ok(found),
     };
     let (of_a, of_b) = match (stored_as(a)?, stored_as(b)?) {
         (None, None) => return Ok(None),
@@ -160,7 +163,7 @@ pub fn compare_stored_answers(
     }))
 }
 
-/// The only series with this label.
+/// The only series with this label. Damaged runs are no concern of a comparison of others.
 fn series_of_label(store: &Store, label: &str) -> Outcome<Option<String>> {
     let filter = Filter {
         label: Some(label.to_owned()),

@@ -10,7 +10,7 @@ use crate::identity::NamedSeries;
 use crate::number::{rate, signed};
 use crate::words::series_title;
 use stripewise_results::{
-    AnswerBound, AnswerPlace, KneeRecord, LatencySummary, SeriesRecord, StepRecord,
+    AnswerBound, AnswerPlace, KneeRecord, LatencySummary, SeriesRecord, StepRecord, rate_unit,
 };
 use stripewise_stats::{LatencyStatistic, Slo};
 use stripewise_units::format_duration;
@@ -153,7 +153,7 @@ fn load(named: &NamedSeries<'_>) -> Chart {
     if let Some(knee) = &ladder.knee {
         marked.push(knee_mark(knee));
     }
-    let unit = if in_bytes { "MiB/s" } else { "IOPS" };
+    let unit = rate_unit(in_bytes);
     let ringed = |index: usize, word: &str, bound: Option<AnswerBound>| {
         let step = &ladder.steps[index];
         let value = step.rate(in_bytes);

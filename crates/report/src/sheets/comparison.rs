@@ -11,7 +11,7 @@ use crate::sheet::{Judgement, Sheet, SheetTable};
 use crate::warning_summary::Marks;
 use crate::words::{gravest_first, requirement_line, verdict_on};
 use stripewise_results::{ComparisonRecord, Document, RequirementRecord, RunRecord, Verdict};
-use stripewise_units::{capitalised, counted};
+use stripewise_units::{capitalised, counted, distinct};
 
 /// The sheet of comparisons, with the warnings of `runs` that were made for them. Sentences and
 /// notes that several share appear once.
@@ -118,15 +118,7 @@ fn add_new(lines: &mut Vec<String>, line: String) {
 
 /// What is held against what.
 pub(crate) fn subjects(records: &[ComparisonRecord]) -> String {
-    let names = |of: fn(&ComparisonRecord) -> &str| {
-        let mut names: Vec<&str> = Vec::new();
-        for name in records.iter().map(of) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
-    };
+    let names = |of: fn(&ComparisonRecord) -> &str| distinct(records.iter().map(of));
     let [a, b] = [names(|one| &one.a.name), names(|one| &one.b.name)];
     match (a.as_slice(), b.as_slice()) {
         ([a], [b]) => format!("{b} against {a}"),

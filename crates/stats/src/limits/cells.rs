@@ -408,17 +408,14 @@ impl LimitRates {
     /// of six runs two that something else slowed down move it by a tenth. A rate that fell for
     /// good, as behind a burst, is another matter.
     fn has_moved_mean(&self) -> bool {
-        let (Some(scatter), Some(caps)) = (self.scatter(), self.caps()) else {
+        let Some(caps) = self.caps().filter(|caps| caps.drift.is_none()) else {
             return false;
         };
-        if caps.drift.is_some() {
-            return false;
-        }
         let mut reads = self.grid().filter(|cell| !cell.writes());
         reads.any(|cell| {
             let logs = self.logs(cell);
             let means = huber(&logs).zip(median(&logs));
-            means.is_some_and(|(mean, median)| (mean - median).abs() > scatter.tolerance)
+            means.is_some_and(|(mean, median)| (mean - median).abs() > caps.tolerance)
         })
     }
 

@@ -6,7 +6,8 @@ use super::document::{
     AppliesTo, BurstFound, BurstResult, BurstSearch, CapFound, CapKind, CellFound, Limit,
     LimitsDocument, LimitsFacts, LoadApplies, LoadKind, SCHEMA_VERSION,
 };
-use super::{LimitsStudy, Planned, text};
+use super::text::{self, MIB};
+use super::{LimitsStudy, Planned};
 use crate::{NextStep, Study};
 use stripewise_results::InFullRecord;
 use stripewise_stats::{
@@ -14,7 +15,6 @@ use stripewise_stats::{
     Sharing, TokenBucket, binding,
 };
 
-const MIB: f64 = 1_048_576.0;
 /// Loads this close to a corner are held by both of its limits.
 const CORNER_RATIO: f64 = 1.25;
 /// Loads that count as equal although they differ by more than this form no plateau.

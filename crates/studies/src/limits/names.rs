@@ -2,12 +2,12 @@
 //! several types have the same caps.
 
 use super::document::{AppliesTo, CapKind, LimitsDocument};
+use super::text::MIB;
 use serde::Deserialize;
 use stripewise_units::format_iops;
 
 /// The table that comes with the program.
 const BUNDLED: &str = include_str!("volumes.toml");
-const MIB: f64 = 1_048_576.0;
 const MB: f64 = 1_000_000.0;
 /// Allowed difference between the published and the delivered rate.
 const DELIVERED_SHARE: f64 = 0.03;

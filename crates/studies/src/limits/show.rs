@@ -5,13 +5,12 @@ use super::document::{
     LimitsDocument, LoadKind, VolumeFound,
 };
 use super::judge::are_bytes_of_units;
-use super::text;
+use super::text::{self, MIB};
 use stripewise_report::{Cell, Column, Sheet, SheetTable};
 use stripewise_results::where_latency_arises;
 use stripewise_stats::STEP_SECONDS;
 use stripewise_units::{format_bytes, format_count, format_iops, format_share};
 
-const MIB: f64 = 1_048_576.0;
 /// Example length of a rest, in seconds.
 const REST_S: f64 = 600.0;
 

@@ -4,7 +4,7 @@ use super::document::{BucketUnit, CapFound, CapKind, Limit, LoadKind};
 use stripewise_stats::{Drift, LimitCell};
 use stripewise_units::{ByteSize, format_duration, format_iops, format_rate_interval};
 
-const MIB: f64 = 1_048_576.0;
+pub(super) const MIB: f64 = 1_048_576.0;
 
 /// The name of a cell, for records and the progress line.
 pub(super) fn cell_name(cell: LimitCell) -> &'static str {

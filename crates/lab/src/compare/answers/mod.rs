@@ -13,7 +13,7 @@ use crate::series::SeriesKind;
 use crate::summary::series_of;
 use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerReason, AnswerRecord, ComparedAnswer, ComparisonGroup,
-    ComparisonRecord, ComparisonRow, RunRecord, SeriesRecord, SideRecord, Verdict,
+    ComparisonRecord, ComparisonRow, RunRecord, SeriesRecord, SideRecord, Verdict, rate_unit,
 };
 use stripewise_stats::Slo;
 use stripewise_stats::{Estimate, difference_percent, holm, ratio};
@@ -256,7 +256,6 @@ fn most_change(bounds: [Option<f64>; 2]) -> Option<String> {
 fn bounds(both: &AnswerPair<'_>) -> Option<String> {
     let words = |side: &str, one: &AnswerEntry<'_>| {
         let bytes = one.kind.reported_in_bytes();
-        let unit = if bytes { "MiB/s" } else { "IOPS" };
         let why = match one.answer.bound {
             Some(AnswerBound::AtLeast | AnswerBound::AtMost) => "a bound",
             None if one.answer.iops_low.is_none() => "no interval",
@@ -264,7 +263,7 @@ fn bounds(both: &AnswerPair<'_>) -> Option<String> {
         };
         Some(format!(
             "{side} has {} ({why})",
-            one.answer.words(bytes, unit)
+            one.answer.words(bytes, rate_unit(bytes))
         ))
     };
     let sentence_text: Vec<String> = [words("A", both.a), words("B", both.b)]
@@ -345,9 +344,7 @@ fn record(
 fn sentence(both: &AnswerPair<'_>, [name_of_a, name_of_b]: [&str; 2]) -> String {
     let words = |one: &AnswerEntry<'_>| {
         let bytes = one.kind.reported_in_bytes();
-        let amount = one
-            .answer
-            .words(bytes, if bytes { "MiB/s" } else { "IOPS" });
+        let amount = one.answer.words(bytes, rate_unit(bytes));
         match one.compared.beyond_limit {
             Some(AnswerPlace::Knee) => format!("{amount} at the knee, over the limit"),
             Some(_) => format!("{amount}, over the limit"),
@@ -398,8 +395,8 @@ fn sentence(both: &AnswerPair<'_>, [name_of_a, name_of_b]: [&str; 2]) -> String 
     for (one, name) in [(both.a, name_of_a), (both.b, name_of_b)] {
         if let Some(full) = one.answer.in_full {
             let in_bytes = one.kind.reported_in_bytes();
-            let unit = if in_bytes { "MiB/s" } else { "IOPS" };
-            text.push_str(&format!(" Of {name} {}.", full.words(in_bytes, unit)));
+            let words = full.words(in_bytes, rate_unit(in_bytes));
+            text.push_str(&format!(" Of {name} {words}."));
         }
     }
     text
