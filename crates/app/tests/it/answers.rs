@@ -44,7 +44,10 @@ fn a_void_bench_has_no_answer_in_any_form() {
     // too long to leave room for the column of codes.)
     let (_, below) = short.split_once("Read with care").expect("warnings");
     let marked = |line: &&str| ["  X ", "  ! "].iter().any(|mark| line.starts_with(mark));
-    assert!((1..=5).contains(&below.lines().filter(marked).count()), "{short}");
+    assert!(
+        (1..=5).contains(&below.lines().filter(marked).count()),
+        "{short}"
+    );
     assert!(below.contains("null-engine"), "{short}");
 
     let page = desk.file("void.html");
