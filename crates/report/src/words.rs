@@ -40,13 +40,13 @@ pub(crate) fn required_words(all: &[RequirementRecord]) -> Option<String> {
 /// A line of text about a requirement: `MISSED: p99<1ms: 3.2 ms (...)`.
 #[must_use]
 pub fn requirement_line(requirement: &RequirementRecord) -> String {
-    let word = verdict_word(requirement);
+    let word = verdict_word(requirement.verdict());
     format!("{word}: {}", requirement_words(requirement))
 }
 
 /// `met` in lower case, other verdicts in capitals.
-pub(crate) fn verdict_word(requirement: &RequirementRecord) -> String {
-    match requirement.verdict() {
+pub(crate) fn verdict_word(verdict: RequirementVerdict) -> String {
+    match verdict {
         RequirementVerdict::Met => "met".to_owned(),
         other => other.word().to_uppercase(),
     }
@@ -149,6 +149,7 @@ mod tests {
             met,
             interval: None,
             undecided,
+            series: Vec::new(),
         };
         let [met, missed, open] = [(true, false), (false, false), (false, true)].map(required);
         let required_text = |all: [&RequirementRecord; 4]| {

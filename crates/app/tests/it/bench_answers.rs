@@ -147,3 +147,29 @@ fn a_rate_and_a_latency_are_required_at_once() {
         .ended(1)
         .printed(&["MISSED: random-read iops>=300", "no load is within"]);
 }
+
+/// The rate at the latency limit does not tell whether arrivals at a required rate meet stalls.
+#[test]
+fn the_verdict_on_a_load_is_that_on_its_requirements() {
+    let desk = Desk::new();
+    let stalling = "sim:sata-ssd?faults.stall=300ms&faults.stall_interval=20s";
+    let bench = ["bench", stalling, "--series", "random-read", "--no-report"];
+    let require = [
+        "--require",
+        "random-read iops>=500",
+        "--require",
+        "random-read p99<5ms",
+    ];
+    let measured = desk.run(&[&bench[..], &require].concat()).ended(1);
+    let document = desk.json(&["history", "show", "last"]);
+    let required = document.at("requirements").items();
+    let verdicts = required.iter().map(|one| one.at("series.0.verdict").text());
+    let verdicts: Vec<String> = verdicts.collect();
+    assert!(verdicts[0] == verdicts[1] && verdicts[0] != "met");
+    let shown = desk.run(&["history", "show", "last"]).done();
+    for text in [measured.stdout, shown.stdout] {
+        let row = text.lines().find(|line| line.starts_with("Random read"));
+        let row = row.expect("a row");
+        assert!(row.trim_end().ends_with(&verdicts[0]), "{row}");
+    }
+}

@@ -258,6 +258,7 @@ impl Requirement {
             met: self.is_met_by(value),
             interval: None,
             undecided: false,
+            series: Vec::new(),
         }
     }
 
@@ -331,10 +332,13 @@ impl Requirement {
             met,
             interval: low.zip(high).map(|(low, high)| [low, high]),
             undecided: !met && !missed,
+            series: Vec::new(),
         })
     }
 
-    fn means_series(&self, series: &SeriesRecord) -> bool {
+    /// Whether it is about this series.
+    #[must_use]
+    pub fn means_series(&self, series: &SeriesRecord) -> bool {
         let named = self.name.as_ref().is_none_or(|name| *name == series.name);
         let writes = !series.name.ends_with("read");
         named
@@ -355,6 +359,7 @@ impl Requirement {
             met: false,
             interval: None,
             undecided: false,
+            series: Vec::new(),
         }
     }
 

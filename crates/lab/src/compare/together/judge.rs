@@ -88,6 +88,7 @@ fn record(
         met: verdict == QualifyVerdict::Met,
         interval: None,
         undecided: verdict == QualifyVerdict::Undecided,
+        series: Vec::new(),
     }
 }
 
