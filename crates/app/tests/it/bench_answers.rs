@@ -39,6 +39,16 @@ fn json_table_sentence_page_and_csv_agree_to_the_digit() {
         .into_iter()
         .for_each(rounded);
 
+    // Percentiles are of all operations of the runs, also where only the document is left.
+    let file = desk.write("bench.json", &document.json());
+    let [of_store, of_file] = [&id, &file].map(|subject| {
+        let text = desk.run(&["report", subject, "--format", "md"]).done();
+        let mut rows = text.stdout.lines();
+        let row = rows.find(|line| line.starts_with("| Random read"));
+        row.expect("a row").to_owned()
+    });
+    assert_eq!(of_store, of_file);
+
     let csv = desk.run(&["export", &id, "--format", "csv"]).done().stdout;
     let mut lines = csv.lines();
     let heading: Vec<&str> = lines.next().expect("a heading").split(',').collect();
