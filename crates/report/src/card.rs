@@ -8,7 +8,7 @@ use crate::chart::nines;
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
 use crate::number::signed;
-use crate::required::{LoadRequirement, required_of, verdict_on_load};
+use crate::required::{LoadRequirement, for_bench, required_of, verdict_on_load};
 use crate::sheet::Judgement;
 use crate::sheets::{cautions, width_words};
 use crate::warning_summary::Marks;
@@ -141,10 +141,10 @@ fn warned(document: &Document) -> Vec<String> {
 /// The requirements and their verdicts in a line: a picture is passed on without its
 /// page. `Required: random-read iops>=800 MISSED, log p99<2ms met.`
 fn required(document: &Document) -> Option<String> {
-    let each = document
-        .requirements
-        .iter()
-        .map(|one| format!("{} {}", one.requirement, verdict_word(one.verdict())));
+    let each = document.requirements.iter().map(|one| {
+        let (required, word) = (&one.requirement, verdict_word(one.verdict()));
+        format!("{required} {word}{}", for_bench(one, document))
+    });
     let each: Vec<String> = each.collect();
     (!each.is_empty()).then(|| format!("Required: {}.", each.join(", ")))
 }

@@ -8,6 +8,7 @@ use crate::identity::{NamedSeries, named_series};
 use crate::markdown_table::{ROWS_MAX, left_out, safe, table};
 use crate::material::Material;
 use crate::plain::plain;
+use crate::required::for_bench;
 use crate::rows::{TableRoom, rows_table};
 use crate::sheet_markdown::sheet_table;
 use crate::sheets::{answers_table, comparison_tables, ladder_table};
@@ -55,7 +56,9 @@ pub fn markdown(material: &Material) -> String {
             RequirementVerdict::Met => "met".to_owned(),
             other => format!("**{}**", other.word()),
         };
-        let _ = writeln!(text, "- {word}: {}", safe(&requirement_words(requirement)));
+        let bench = safe(&for_bench(requirement, document));
+        let words = safe(&requirement_words(requirement));
+        let _ = writeln!(text, "- {word}{bench}: {words}");
     }
     for note in already_printed.new_of(&material.notes) {
         let _ = writeln!(text, "- note: {}", safe(note));

@@ -1,6 +1,8 @@
-//! What was required of the loads of a bench: the one verdict on each, for tables and pictures.
+//! What was required of runs and of the loads of benches: the one verdict on each, and whose it is.
 
+use crate::identity::bench_of;
 use crate::sheet::Judgement;
+use crate::words::{found_words, gravest_first, requirement_words, verdict_word};
 use stripewise_results::{
     Document, RequirementRecord, RequirementVerdict, SeriesAnswer, SeriesRecord,
 };
@@ -19,6 +21,41 @@ pub(crate) fn required_of<'a>(
         Some((one, found.verdict))
     };
     document.requirements.iter().filter_map(of_load).collect()
+}
+
+/// ` for sim:nvme`: whose requirement it is, where a document has several benches.
+pub(crate) fn for_bench(requirement: &RequirementRecord, document: &Document) -> String {
+    match bench_of(requirement, document).as_str() {
+        "" => String::new(),
+        bench => format!(" for {bench}"),
+    }
+}
+
+/// Requirements in a line, the worst verdict first, as a qualification has its own:
+/// `missed (iops>=700 missed: 674 IOPS (random 8K read); p99<1s met: ...)`. `None` if there are
+/// none.
+pub(crate) fn required_words(document: &Document) -> Option<String> {
+    let sorted = gravest_first(&document.requirements);
+    let worst = sorted.first()?.verdict().word();
+    let each = sorted.iter().map(|one| {
+        let (required, word) = (&one.requirement, one.verdict().word());
+        let bench = for_bench(one, document);
+        format!("{required} {word}{bench}: {}", found_words(one))
+    });
+    let each: Vec<String> = each.collect();
+    Some(format!("{worst} ({})", each.join("; ")))
+}
+
+/// A line for each requirement, those not met first: `MISSED: p99<1ms: 3.2 ms (...)`; of several
+/// benches `MISSED for sim:nvme: p99<1ms: 3.2 ms (...)`.
+pub(crate) fn requirement_lines(document: &Document) -> Vec<String> {
+    let sorted = gravest_first(&document.requirements).into_iter();
+    let lines = sorted.map(|one| {
+        let word = verdict_word(one.verdict());
+        let bench = for_bench(one, document);
+        format!("{word}{bench}: {}", requirement_words(one))
+    });
+    lines.collect()
 }
 
 /// The verdict on a load with an answer: on what was required of it if anything was, else on its

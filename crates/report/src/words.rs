@@ -13,7 +13,7 @@ pub(crate) fn requirement_words(requirement: &RequirementRecord) -> String {
 }
 
 /// `21,400 IOPS (random 8K read; median of 6 runs)`.
-fn found_words(requirement: &RequirementRecord) -> String {
+pub(crate) fn found_words(requirement: &RequirementRecord) -> String {
     let of = match (requirement.of.as_str(), requirement.repetitions) {
         ("", _) => String::new(),
         (of, 0) => format!(" ({of})"),
@@ -21,20 +21,6 @@ fn found_words(requirement: &RequirementRecord) -> String {
         (of, n) => format!(" ({of}; median of {n} runs)"),
     };
     format!("{}{of}", requirement.measured_words)
-}
-
-/// Requirements in a line, the worst verdict first, as a qualification has its own:
-/// `missed (iops>=700 missed: 674 IOPS (random 8K read); p99<1s met: ...)`. `None` if there are
-/// none.
-pub(crate) fn required_words(all: &[RequirementRecord]) -> Option<String> {
-    let sorted = gravest_first(all);
-    let worst = sorted.first()?.verdict().word();
-    let each = sorted.iter().map(|one| {
-        let (required, word) = (&one.requirement, one.verdict().word());
-        format!("{required} {word}: {}", found_words(one))
-    });
-    let each: Vec<String> = each.collect();
-    Some(format!("{worst} ({})", each.join("; ")))
 }
 
 /// A line of text about a requirement: `MISSED: p99<1ms: 3.2 ms (...)`.
