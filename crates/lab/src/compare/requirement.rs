@@ -22,7 +22,7 @@ use stripewise_results::{
     AnswerReason, AnswerRecord, JobRow, RequirementRecord, RunRecord, SeriesAnswer, SeriesRecord,
     Status,
 };
-use stripewise_stats::median;
+use stripewise_stats::{LatencyStatistic, median};
 use stripewise_units::{
     Nanoseconds, ParseError, format_duration_beside, format_iops_beside, format_mib_per_s_beside,
 };
@@ -111,6 +111,13 @@ impl FromStr for Requirement {
             relation,
             value,
         })
+    }
+}
+
+fn runs_words(runs: u32) -> String {
+    match runs {
+        1 => "one run".to_owned(),
+        runs => format!("{runs} runs"),
     }
 }
 
@@ -315,10 +322,7 @@ impl Requirement {
             }
             AnswerReason::Only => String::new(),
         };
-        let runs = match record.runs {
-            1 => "one run".to_owned(),
-            runs => format!("{runs} runs"),
-        };
+        let runs = runs_words(record.runs);
         let next = match met || missed {
             true => "",
             false => "; longer runs would tell: bench --thorough",
@@ -333,6 +337,45 @@ impl Requirement {
             interval: low.zip(high).map(|(low, high)| [low, high]),
             undecided: !met && !missed,
             series: Vec::new(),
+        })
+    }
+
+    /// Judges the answer of a series of one load by a required latency: of all operations of its
+    /// runs, as the answer shows it. `None` for a rate, and where the answer has no such latency.
+    #[must_use]
+    pub fn judge_only_load(&self, series: &SeriesRecord) -> Option<RequirementRecord> {
+        let answer = series.answered().filter(|_| series.steps.len() == 1)?;
+        let value = answer.record.latency?.statistic(self.statistic()?)?;
+        Some(RequirementRecord {
+            requirement: self.text.clone(),
+            measured: Some(value),
+            measured_words: self.words(value),
+            of: format!(
+                "{}; {}",
+                series.name.replace('-', " "),
+                runs_words(answer.record.runs)
+            ),
+            repetitions: 0,
+            met: self.is_met_by(value),
+            interval: None,
+            undecided: false,
+            series: Vec::new(),
+        })
+    }
+
+    /// The statistic that a required latency is about.
+    pub(super) fn statistic(&self) -> Option<LatencyStatistic> {
+        let Quantity::Latency(name) = self.quantity else {
+            return None;
+        };
+        Some(match name {
+            "mean" => LatencyStatistic::Mean,
+            "p50" => LatencyStatistic::P50,
+            "p90" => LatencyStatistic::P90,
+            "p95" => LatencyStatistic::P95,
+            "p99" => LatencyStatistic::P99,
+            "p999" => LatencyStatistic::P999,
+            _ => LatencyStatistic::Max,
         })
     }
 
