@@ -98,6 +98,10 @@ fn judged_apart(document: &Document) -> Vec<JudgedPart<'_>> {
 
 /// Judges requirements on the runs of a document, and on each of several benches by itself.
 pub fn judge(required: &[Requirement], document: &mut Document) {
+    document.requirements = judged_in_parts(required, document);
+}
+
+fn judged_in_parts(required: &[Requirement], document: &Document) -> Vec<RequirementRecord> {
     let parts = judged_apart(document);
     let is_meant = |one: &Requirement, part: &JudgedPart<'_>| match (&*part.series, one.name()) {
         _ if parts.len() == 1 => true,
@@ -116,7 +120,7 @@ pub fn judge(required: &[Requirement], document: &mut Document) {
     let rest = rest.filter(|one| !parts.iter().any(|part| is_meant(one, part)));
     let rest: Vec<Requirement> = rest.cloned().collect();
     all.extend(judged(&rest, &document.series, &document.runs));
-    document.requirements = all;
+    all
 }
 
 /// The verdicts on requirements on these runs, and on the series that they are of.
