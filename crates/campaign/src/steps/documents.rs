@@ -159,7 +159,7 @@ fn by_itself(one: &Requirement, series: &[SeriesRecord], runs: &[RunRecord]) -> 
         let only = meant.next().filter(|_| meant.next().is_none());
         let of_answer = only.and_then(|only| {
             let is_its = |run: &RunRecord| run.series.as_deref() == Some(only.id.as_str());
-            one.judge_only_load(only)
+            one.judge_answer_latency(only)
                 .filter(|_| runs.iter().all(is_its))
         });
         return of_answer.unwrap_or_else(|| one.judge(&at_answers(series, runs)));
@@ -310,9 +310,9 @@ pub fn verdicts_as_requested<'a>(
     runs.collect()
 }
 
-/// Runs at which latencies are judged: of a ladder only the step that is its answer,
-/// as the steps beyond show what too much load costs; without one within the limit,
-/// the step with the least load. Runs of no ladder all count.
+/// Runs at which latencies are judged if an answer does not have them: of a ladder only the step
+/// that is its answer, as the steps beyond show what too much load costs; without one within the
+/// limit, the step with the least load. Runs of no ladder all count.
 fn at_answers(series: &[SeriesRecord], runs: &[RunRecord]) -> Vec<RunRecord> {
     let answers: Vec<&str> = series.iter().flat_map(answers).collect();
     let is_step = |id: &str| {

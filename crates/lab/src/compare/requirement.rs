@@ -19,8 +19,8 @@ use super::words::cell_words;
 use std::fmt;
 use std::str::FromStr;
 use stripewise_results::{
-    AnswerReason, AnswerRecord, JobRow, RequirementRecord, RunRecord, SeriesAnswer, SeriesRecord,
-    Status,
+    AnswerBound, AnswerReason, AnswerRecord, JobRow, RequirementRecord, RunRecord, SeriesAnswer,
+    SeriesRecord, Status,
 };
 use stripewise_stats::{LatencyStatistic, median};
 use stripewise_units::{
@@ -340,21 +340,27 @@ impl Requirement {
         })
     }
 
-    /// Judges the answer of a series of one load by a required latency: of all operations of its
-    /// runs, as the answer shows it. `None` for a rate, and where the answer has no such latency.
+    /// Judges the answer of a series by a required latency: that of all operations of its runs, as
+    /// the answer shows it. `None` for a rate, and where the answer has no such latency: at a
+    /// crossing between two loads, or where no load is within the limit.
     #[must_use]
-    pub fn judge_only_load(&self, series: &SeriesRecord) -> Option<RequirementRecord> {
-        let answer = series.answered().filter(|_| series.steps.len() == 1)?;
-        let value = answer.record.latency?.statistic(self.statistic()?)?;
+    pub fn judge_answer_latency(&self, series: &SeriesRecord) -> Option<RequirementRecord> {
+        let answer = series.answered()?;
+        let record = answer.record;
+        let place = match answer.reason {
+            AnswerReason::Only => String::new(),
+            AnswerReason::Within if record.bound != Some(AnswerBound::AtMost) => {
+                format!(" at {}", series.slo)
+            }
+            _ => return None,
+        };
+        let value = record.latency?.statistic(self.statistic()?)?;
+        let name = series.name.replace('-', " ");
         Some(RequirementRecord {
             requirement: self.text.clone(),
             measured: Some(value),
             measured_words: self.words(value),
-            of: format!(
-                "{}; {}",
-                series.name.replace('-', " "),
-                runs_words(answer.record.runs)
-            ),
+            of: format!("{name}{place}; {}", runs_words(record.runs)),
             repetitions: 0,
             met: self.is_met_by(value),
             interval: None,
@@ -485,9 +491,7 @@ impl Requirement {
 mod tests {
     use super::super::tests::run;
     use super::*;
-    use stripewise_results::{
-        AnswerBound, AnswerPlace, InFullRecord, KindOutcome, LatencySummary, StepRecord,
-    };
+    use stripewise_results::{AnswerPlace, InFullRecord, KindOutcome, LatencySummary, StepRecord};
 
     #[test]
     fn a_name_of_nothing_that_is_measured_is_an_error() {
