@@ -669,6 +669,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_undecided_about_one_subject_is_not_decided_by_another() {
+        let of = |name: &str, verdict: Verdict| ComparisonRecord {
+            verdict,
+            ..record(vec![row(1, 100.0, 110.0, None)], ["old", name])
+        };
+        let (none, open) = (Verdict::NoDifference, Verdict::Undecided);
+        for (verdicts, word) in [
+            ([("a", none), ("b", open)], "Undecided"),
+            ([("a", none), ("b", none)], "No difference found"),
+            ([("a", Verdict::Worse), ("b", open)], "Worse"),
+            ([("a", Verdict::Worse), ("b", Verdict::Better)], "Mixed"),
+            // Ceilings have no verdict.
+            ([("a", none), ("a", open)], "No difference found"),
+        ] {
+            let records = verdicts.map(|(name, verdict)| of(name, verdict));
+            let sheet = crate::comparison_sheet(&records, &[], false);
+            let found = sheet.verdict.map(|(_, found)| found);
+            assert_eq!(found.as_deref(), Some(word), "{verdicts:?}");
+        }
+    }
+
+    #[test]
     fn what_identifies_a_row_is_the_last_to_be_left_out() {
         let wide = |block_kib: u64, pattern: &str| ComparisonRow {
             block_size_bytes: Some(block_kib << 10),

@@ -9,7 +9,8 @@
 //! A latency's VALUE has its unit: `1ms`.
 //!
 //! A rate required of a bench is judged by the answers of its series, with
-//! their intervals ([`Requirement::judge_answers`]); everything else by runs.
+//! their intervals ([`Requirement::judge_answers`]), a latency by that of an answer
+//! ([`Requirement::judge_answer_latency`]); everything else by runs.
 //! Repetitions of a job count as their median. A rate applies to the best of
 //! several loads (a device that reaches 20,000 at 32 threads has reached them), a
 //! latency to each of them. An unknown value does not meet a requirement.

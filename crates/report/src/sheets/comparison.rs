@@ -221,9 +221,23 @@ fn of_subjects(records: &[ComparisonRecord]) -> Vec<SheetTable> {
     groups.iter().map(table).collect()
 }
 
-/// The overall verdict.
+/// The overall verdict: what is undecided about one subject is not decided by the others.
 fn overall(records: &[ComparisonRecord]) -> Option<Verdict> {
-    let mut all = records.iter().map(|record| record.verdict);
+    let subjects = distinct(records.iter().map(|one| one.b.name.as_str()));
+    let of_each = subjects.iter().filter_map(|name| {
+        let own = records.iter().filter(|one| one.b.name == *name);
+        of_subject(own.map(|one| one.verdict))
+    });
+    let of_each: Vec<Verdict> = of_each.collect();
+    match of_each.as_slice() {
+        [] => None,
+        all if all.contains(&Verdict::Mixed) => Some(Verdict::Mixed),
+        all => Some(Verdict::over_all(all.iter().copied())),
+    }
+}
+
+/// The verdict of several tables about one subject.
+fn of_subject(mut all: impl Iterator<Item = Verdict>) -> Option<Verdict> {
     let first = all.next()?;
     let both = |one: Verdict, other: Verdict| match (one, other) {
         (one, other) if one == other => one,
