@@ -1,10 +1,9 @@
 //! Converts a run of a series to a step of its ladder.
 
-use crate::answer::{JudgedRun, is_disturbed};
+use crate::answer::{AnswerRun, JudgedRun, is_disturbed};
 use crate::ladder::{Load, Step};
 use stripewise_results::{JobRecord, LatencySummary, RunRecord, Status};
-use stripewise_stats::LadderStep;
-use stripewise_stats::{LatencyStatistic, Slo};
+use stripewise_stats::{LadderStep, Slo};
 
 /// The latencies that a job's limit applies to: see [`JobRecord::leading`].
 #[must_use]
@@ -12,20 +11,10 @@ pub fn latency_summary(job: &JobRecord) -> Option<&LatencySummary> {
     job.leading().latency_ns.as_ref()
 }
 
-/// The statistic that a limit applies to. With too few operations for
-/// a p99.9, the maximum is used instead, which errs on the safe side.
+/// The statistic that a limit applies to: see [`LatencySummary::limited`].
 #[must_use]
 pub fn latency_of(job: &JobRecord, slo: Slo) -> Option<u64> {
-    let summary = latency_summary(job)?;
-    Some(match slo.percentile {
-        LatencyStatistic::Mean => summary.mean.round() as u64,
-        LatencyStatistic::P50 => summary.p50,
-        LatencyStatistic::P90 => summary.p90,
-        LatencyStatistic::P95 => summary.p95.unwrap_or(summary.p99),
-        LatencyStatistic::P99 => summary.p99,
-        LatencyStatistic::P999 => summary.p999.unwrap_or(summary.max),
-        LatencyStatistic::Max => summary.max,
-    })
+    Some(latency_summary(job)?.limited(slo.percentile))
 }
 
 /// The load of a job.
@@ -68,6 +57,14 @@ pub fn rates_of(job: &JobRecord) -> LadderStep {
 pub(crate) fn counts(run: &RunRecord) -> bool {
     let void = |job| !run.void_codes_of(job).is_empty();
     run.status == Status::Complete && !run.jobs.first().is_some_and(void)
+}
+
+/// A run with its histogram as input for the answer; `None` without a job.
+pub(crate) fn answer_run(run: &RunRecord, slo: Slo) -> Option<AnswerRun<'_>> {
+    Some(AnswerRun {
+        judged: judged_run(run, slo)?,
+        histogram: run.jobs.first()?.leading().histogram.as_ref(),
+    })
 }
 
 /// A run as input for the answer; `None` without a job.

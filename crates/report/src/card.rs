@@ -8,13 +8,14 @@ use crate::chart::nines;
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
 use crate::number::signed;
+use crate::required::{LoadRequirement, for_bench, required_of, verdict_on_load};
 use crate::sheet::Judgement;
 use crate::sheets::{cautions, width_words};
 use crate::warning_summary::Marks;
 use crate::words::{series_title, verdict_word};
 use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerReason, AnswerRecord, Document, LatencySummary,
-    RequirementRecord, RequirementVerdict, SeriesAnswer, SeriesRecord, Severity, StepRecord,
+    RequirementVerdict, SeriesAnswer, SeriesRecord, Severity, StepRecord,
 };
 use stripewise_stats::LatencyStatistic;
 use stripewise_units::{ByteSize, counted, format_duration, format_three_digits};
@@ -71,9 +72,9 @@ pub(crate) struct CardFigures {
     /// The highest rate, and its text.
     pub(crate) ceiling: Option<(f64, String)>,
     pub(crate) latency: Option<CardLatency>,
-    /// Of the latency limit and of what was required of this load.
+    /// Of what was required of this load, else of the latency limit.
     pub(crate) judgement: Judgement,
-    /// `ok, p99 < 5 ms`, `missed p99 < 5 ms`, `MISSED: iops>=800`.
+    /// `ok, p99 < 5 ms`, `missed p99 < 5 ms`, `MISSED: iops>=800`, `met: p99<20ms`.
     pub(crate) verdict: String,
     /// Its results at other limits, if it misses its own.
     pub(crate) others: String,
@@ -140,10 +141,10 @@ fn warned(document: &Document) -> Vec<String> {
 /// The requirements and their verdicts in a line: a picture is passed on without its
 /// page. `Required: random-read iops>=800 MISSED, log p99<2ms met.`
 fn required(document: &Document) -> Option<String> {
-    let each = document
-        .requirements
-        .iter()
-        .map(|one| format!("{} {}", one.requirement, verdict_word(one)));
+    let each = document.requirements.iter().map(|one| {
+        let (required, word) = (&one.requirement, verdict_word(one.verdict()));
+        format!("{required} {word}{}", for_bench(one, document))
+    });
     let each: Vec<String> = each.collect();
     (!each.is_empty()).then(|| format!("Required: {}.", each.join(", ")))
 }
@@ -177,45 +178,48 @@ fn row(named: &NamedSeries<'_>, document: &Document) -> CardRow {
     }
 }
 
-/// What was required of this load: by its name, else by what decided.
-fn required_of<'a>(series: &SeriesRecord, document: &'a Document) -> Vec<&'a RequirementRecord> {
-    let is_named = |one: &RequirementRecord, series: &SeriesRecord| {
-        let rest = one.requirement.strip_prefix(series.name.as_str());
-        rest.is_some_and(|rest| rest.starts_with(' '))
+/// The verdict on a load in words: `ok, p99 < 5 ms`, `missed p99 < 5 ms`, `MISSED: iops>=800`,
+/// `met: p99<20ms`.
+fn verdict_words(
+    series: &SeriesRecord,
+    answer: &SeriesAnswer,
+    required: &[LoadRequirement<'_>],
+) -> String {
+    let limit = limit_words(series);
+    let of_requirement = |(one, verdict): &LoadRequirement<'_>| {
+        let text = one.requirement.trim_start_matches(series.name.as_str());
+        format!("{}: {}", verdict_word(*verdict), text.trim_start())
     };
-    let is_of_any = |one: &RequirementRecord| document.series.iter().any(|of| is_named(one, of));
-    let name = series.name.replace('-', " ");
-    let all = document.requirements.iter();
-    let of_series =
-        all.filter(|one| is_named(one, series) || !is_of_any(one) && one.of.starts_with(&name));
-    of_series.collect()
+    let is_unmet = |one: &&LoadRequirement<'_>| one.1 != RequirementVerdict::Met;
+    let unmet: Vec<String> = required
+        .iter()
+        .filter(is_unmet)
+        .map(of_requirement)
+        .collect();
+    match (answer.is_within, answer.record.at) {
+        _ if !unmet.is_empty() => unmet.join("; "),
+        _ if !required.is_empty() => {
+            let met: Vec<String> = required.iter().map(of_requirement).collect();
+            met.join("; ")
+        }
+        (false, _) => format!("missed {limit}"),
+        // Between two steps, where the line crosses the limit.
+        (true, AnswerPlace::Limit) => format!("ok, at {limit}"),
+        (true, _) => format!("ok, {limit}"),
+    }
 }
 
 fn found(
     series: &SeriesRecord,
     answer: &SeriesAnswer,
-    required: &[&RequirementRecord],
+    required: &[LoadRequirement<'_>],
 ) -> CardFigures {
     let record = &answer.record;
     let in_bytes = series.is_in_bytes();
     let (amount, ends) = record.rate(in_bytes);
     let runs = runs_of(record);
-    let limit = limit_words(series);
     let load = format!("{} in flight", load_of(record));
-    let unmet = || required.iter().filter(|one| !one.met);
-    let words = unmet().map(|one| {
-        let text = one.requirement.trim_start_matches(series.name.as_str());
-        format!("{}: {}", verdict_word(one), text.trim_start())
-    });
-    let words: Vec<String> = words.collect();
-    let verdict = match (answer.is_within, record.at) {
-        (false, _) => format!("missed {limit}"),
-        _ if !words.is_empty() => words.join("; "),
-        // Between two steps, where the line crosses the limit.
-        (true, AnswerPlace::Limit) => format!("ok, at {limit}"),
-        (true, _) => format!("ok, {limit}"),
-    };
-    let misses_one = unmet().any(|one| one.verdict() == RequirementVerdict::Missed);
+    let (judgement, _) = verdict_on_load(answer, required);
     CardFigures {
         bound: record.bound.map_or("", AnswerBound::words),
         amount,
@@ -233,12 +237,8 @@ fn found(
         },
         ceiling: ceiling(series, in_bytes),
         latency: latency(series, record),
-        judgement: match unmet().count() {
-            _ if misses_one || !answer.is_within => Judgement::Bad,
-            0 => Judgement::Good,
-            _ => Judgement::Open,
-        },
-        verdict,
+        judgement,
+        verdict: verdict_words(series, answer, required),
         others: match place_of(answer) {
             Some(_) => at_all_limits(series),
             None => String::new(),

@@ -24,7 +24,7 @@ pub(crate) fn columns_of(
     twin: Option<&ComparisonRecord>,
 ) -> Vec<Column> {
     let [a, b] = side_names(record);
-    let mut columns = cell_columns();
+    let mut columns = cell_columns(record);
     if let Some(twin) = twin {
         // A narrow terminal leaves out a second unit of the first metric.
         for (of, order) in [(record, 0), (twin, 1)] {
@@ -34,6 +34,9 @@ pub(crate) fn columns_of(
         }
         return columns;
     }
+    // Estimate and verdict say what both values come to.
+    let is_estimated = |row: &ComparisonRow| row.interval_percent.is_some();
+    let of_value = u8::from(record.rows.iter().any(is_estimated));
     let level = level_words(record.common_level());
     let estimate = match record.rows.first() {
         Some(row) if !ColumnChoice::of(record).blocks => {
@@ -44,8 +47,8 @@ pub(crate) fn columns_of(
     columns.extend([
         Column::text("Metric"),
         Column::number("n").dropped(2),
-        Column::number(a),
-        Column::number(b),
+        Column::number(a).dropped_late(of_value),
+        Column::number(b).dropped_late(of_value),
         Column::number("diff %").dropped(1),
         Column::number("printed %"),
         Column::text(&estimate),
@@ -61,14 +64,22 @@ fn level_words(level: Option<f64>) -> String {
     })
 }
 
-/// The columns that identify a row.
-fn cell_columns() -> Vec<Column> {
+/// The columns that identify a row: they are the last to be left out, but for a load that all rows
+/// share, which goes first.
+fn cell_columns(record: &ComparisonRecord) -> Vec<Column> {
+    let order = |of: fn(&ComparisonRow) -> Option<u32>, shared: u8| {
+        let mut rows = record.rows.iter();
+        match rows.all(|row| of(row) == of(&record.rows[0])) {
+            true => shared,
+            false => 0,
+        }
+    };
     vec![
         Column::text("I/O"),
-        Column::text("Pattern").dropped_late(2),
-        Column::number("Block").dropped_late(1),
-        Column::number("Threads").dropped_late(3),
-        Column::number("QD").dropped_late(4),
+        Column::text("Pattern"),
+        Column::number("Block"),
+        Column::number("Threads").dropped_late(order(|row| row.threads, 2)),
+        Column::number("QD").dropped_late(order(|row| row.outstanding, 3)),
     ]
 }
 
@@ -632,6 +643,96 @@ mod tests {
              read  random      8K       64   4  18,361.12  18,275.00   -0.47\n\
              Average difference, random read, IOPS: 33.90 % over 2 rows.\n\n\
              note: A is old.\n"
+        );
+    }
+
+    #[test]
+    fn what_an_answer_leaves_out_is_said_beside_the_table() {
+        let [left_out, whole] = [true, false].map(|leaves_slow_runs_out| ComparedAnswer {
+            leaves_slow_runs_out,
+            bound: None,
+            beyond_limit: None,
+        });
+        let of = |answers: [ComparedAnswer; 2]| ComparisonRow {
+            threads: None,
+            answers: Some(answers),
+            ..row(1, 100.0, 110.0, Some([10.0, -8.0, 12.0]))
+        };
+        let rows = vec![of([left_out, whole]), of([whole, whole])];
+        let answers = ComparisonRecord {
+            sentences: vec!["In full it is 90.".to_owned(), "It is equal.".to_owned()],
+            ..record(rows, ["then", "now"])
+        };
+        let ceilings = record(vec![row(1, 100.0, 110.0, None)], ["then", "now"]);
+        let sheet = crate::comparison_sheet(&[answers, ceilings], &[], false);
+        assert_eq!(sheet.details, ["In full it is 90."]);
+    }
+
+    #[test]
+    fn what_is_undecided_about_one_subject_is_not_decided_by_another() {
+        let of = |name: &str, verdict: Verdict| ComparisonRecord {
+            verdict,
+            ..record(vec![row(1, 100.0, 110.0, None)], ["old", name])
+        };
+        let (none, open) = (Verdict::NoDifference, Verdict::Undecided);
+        for (verdicts, word) in [
+            ([("a", none), ("b", open)], "Undecided"),
+            ([("a", none), ("b", none)], "No difference found"),
+            ([("a", Verdict::Worse), ("b", open)], "Worse"),
+            ([("a", Verdict::Worse), ("b", Verdict::Better)], "Mixed"),
+            // Ceilings have no verdict.
+            ([("a", none), ("a", open)], "No difference found"),
+        ] {
+            let records = verdicts.map(|(name, verdict)| of(name, verdict));
+            let sheet = crate::comparison_sheet(&records, &[], false);
+            let found = sheet.verdict.map(|(_, found)| found);
+            assert_eq!(found.as_deref(), Some(word), "{verdicts:?}");
+        }
+    }
+
+    #[test]
+    fn what_identifies_a_row_is_the_last_to_be_left_out() {
+        let wide = |block_kib: u64, pattern: &str| ComparisonRow {
+            block_size_bytes: Some(block_kib << 10),
+            pattern: pattern.to_owned(),
+            ..row(1, 33_846.03, 33_915.33, Some([0.2, -0.09, 0.54]))
+        };
+        let rows = || vec![wide(8, "random"), wide(64, "random"), wide(8, "sequential")];
+        let of = |rows: Vec<ComparisonRow>, width: usize| {
+            let sheet = crate::comparison_sheet(&[record(rows, ["old", "new"])], &[], false);
+            crate::sheet_text(&sheet, width)
+        };
+        let text = of(rows(), 60);
+        for words in [
+            "Pattern",
+            "Block",
+            "sequential",
+            "8K",
+            "(-0.09..0.54)",
+            "none",
+        ] {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+        assert!(
+            !text.contains("Threads  ") && !text.contains("33,915.33"),
+            "{text}"
+        );
+        // A load that differs tells rows apart.
+        let mut loads = rows();
+        loads[1].threads = Some(8);
+        let text = of(loads, 60);
+        assert!(text.contains("No room for: QD, old, new, diff %"), "{text}");
+        // Of single values nothing else is left.
+        let single = rows().into_iter().map(|row| ComparisonRow {
+            estimate_percent: None,
+            interval_percent: None,
+            verdict: Verdict::Undecided,
+            ..row
+        });
+        let text = of(single.collect(), 50);
+        assert!(
+            text.contains("33,915.33") && text.contains("Pattern"),
+            "{text}"
         );
     }
 

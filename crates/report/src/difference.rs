@@ -3,7 +3,7 @@
 use crate::comparison::{load_words, threads_words};
 use crate::words::metric_words;
 use stripewise_results::{ComparisonRecord, ComparisonRow, Verdict};
-use stripewise_units::counted;
+use stripewise_units::{counted, distinct};
 
 /// Maximum number of rows in a line.
 const ROWS_MAX: usize = 4;
@@ -52,8 +52,9 @@ pub(crate) fn has_ends(row: &ComparisonRow) -> bool {
     row.interval_percent.is_some() || row.bounds_percent.is_some()
 }
 
-/// How many rows came out how, and the largest change: `7 rows: 3 worse, 3 better, 1 undecided; largest
-/// change: read random 8K 1 thread of 16: 10.15 % fewer IOPS`. `None` for fewer than two rows.
+/// How many rows came out how, why some are undecided, and the largest change: `7 rows: 3 worse, 3
+/// better, 1 undecided (may be chance); largest change: read random 8K 1 thread of 16: 10.15 %
+/// fewer IOPS`. `None` for fewer than two rows.
 pub(crate) fn in_counts(records: &[ComparisonRecord]) -> Option<String> {
     let all = records
         .iter()
@@ -75,12 +76,17 @@ pub(crate) fn in_counts(records: &[ComparisonRecord]) -> Option<String> {
             .filter(|(_, row)| row.verdict == verdict)
             .count()
     };
+    let why = distinct(rows.iter().filter_map(|(_, row)| row.undecided_because()));
+    let undecided = match why.is_empty() {
+        true => "undecided".to_owned(),
+        false => format!("undecided ({})", why.join(", ")),
+    };
     let counts = [
         (of(Verdict::Worse), "worse"),
         (of(Verdict::Better), "better"),
         (of(Verdict::Mixed), "mixed"),
         (of(Verdict::NoDifference), "without a difference"),
-        (of(Verdict::Undecided), "undecided"),
+        (of(Verdict::Undecided), undecided.as_str()),
         (void.len(), "void"),
     ];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
@@ -278,8 +284,8 @@ mod tests {
             void,
         ];
         let line = in_counts(&[record(rows)]);
-        let words = "4 rows: 1 worse, 1 better, 1 undecided, 1 void; largest change: read random: 40.00 % \
-                     fewer IOPS";
+        let words = "4 rows: 1 worse, 1 better, 1 undecided (may be chance), 1 void; largest change: read \
+                     random: 40.00 % fewer IOPS";
         assert_eq!(line.as_deref(), Some(words));
         // A single row is the answer.
         assert_eq!(in_counts(&[record(vec![row("iops", 1.0, None)])]), None);

@@ -4,7 +4,9 @@
 //! that one thing has one name on a page.
 
 use std::collections::BTreeMap;
-use stripewise_results::{Document, JobRow, Load, RunRecord, SeriesRecord, starts_at};
+use stripewise_results::{
+    Document, JobRow, Load, RequirementRecord, RunRecord, SeriesRecord, starts_at,
+};
 use stripewise_units::{ByteSize, distinct};
 
 /// A property that may differ, with its column heading.
@@ -295,6 +297,18 @@ pub(crate) fn named_series(document: &Document) -> Vec<NamedSeries<'_>> {
         }
     }
     named
+}
+
+/// Distinguishes the bench that a requirement was judged on from the others of a document; empty if
+/// there is only one.
+pub(crate) fn bench_of(requirement: &RequirementRecord, document: &Document) -> String {
+    let judged = requirement.series.first();
+    let series = judged.and_then(|judged| {
+        let mut all = document.series.iter();
+        all.find(|series| series.id == judged.id)
+    });
+    let names = series.map(|series| name_of_bench(document, series).names);
+    names.unwrap_or_default().concat()
 }
 
 /// Distinguishes the bench of a series from the other benches of a document; empty if

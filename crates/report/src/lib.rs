@@ -35,6 +35,7 @@ mod plain;
 mod quantity_text;
 mod repetitions;
 mod replay;
+mod required;
 mod rows;
 mod run;
 mod sheet;

@@ -8,10 +8,11 @@ use crate::difference::in_counts;
 use crate::faults::verification_verdict;
 use crate::number::{latency, rate};
 use crate::repetitions::{groups_of, repeated_in_full};
+use crate::required::required_words;
 use crate::sheet_text::{sheet_line, warning_names};
 use crate::sheets::{comparison_sheet, subjects};
 use crate::validity::cautions;
-use crate::words::{required_words, series_title};
+use crate::words::series_title;
 use stripewise_results::{
     AnswerReason, ComparisonRecord, Document, JobRecord, JobRow, OperationKind, RunRecord,
     SeriesRecord, Severity,
@@ -34,7 +35,7 @@ pub fn one_line(text: &str) -> String {
 /// Runs or benches in a line: `/data: random read 8K 16 in flight: 742 IOPS, p99 111 ms`.
 #[must_use]
 pub fn document_line(document: &Document) -> String {
-    let mut parts: Vec<String> = required_words(&document.requirements).into_iter().collect();
+    let mut parts: Vec<String> = required_words(document).into_iter().collect();
     parts.extend(cautions(document));
     if document.series.is_empty() {
         parts.extend(repeated_in_full(&document.runs));

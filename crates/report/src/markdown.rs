@@ -8,6 +8,7 @@ use crate::identity::{NamedSeries, named_series};
 use crate::markdown_table::{ROWS_MAX, left_out, safe, table};
 use crate::material::Material;
 use crate::plain::plain;
+use crate::required::for_bench;
 use crate::rows::{TableRoom, rows_table};
 use crate::sheet_markdown::sheet_table;
 use crate::sheets::{answers_table, comparison_tables, ladder_table};
@@ -16,7 +17,7 @@ use crate::warning_summary::Marks;
 use crate::warnings::{collected, of_runs, severity_word};
 use crate::words::{PrintedLines, requirement_words};
 use std::fmt::Write;
-use stripewise_results::{JobRow, RequirementVerdict};
+use stripewise_results::{Document, JobRow, RequirementVerdict};
 
 /// A report as Markdown (GitHub's, with tables).
 #[must_use]
@@ -50,13 +51,7 @@ pub fn markdown(material: &Material) -> String {
         let instead = crate::answers::instead(named.series);
         let _ = writeln!(text, "- {}{}", safe(&named.sentence()), safe(&instead));
     }
-    for requirement in &document.requirements {
-        let word = match requirement.verdict() {
-            RequirementVerdict::Met => "met".to_owned(),
-            other => format!("**{}**", other.word()),
-        };
-        let _ = writeln!(text, "- {word}: {}", safe(&requirement_words(requirement)));
-    }
+    of_requirements(&mut text, document);
     for note in already_printed.new_of(&material.notes) {
         let _ = writeln!(text, "- note: {}", safe(note));
     }
@@ -92,6 +87,18 @@ pub fn markdown(material: &Material) -> String {
         }
     }
     text
+}
+
+fn of_requirements(text: &mut String, document: &Document) {
+    for requirement in &document.requirements {
+        let word = match requirement.verdict() {
+            RequirementVerdict::Met => "met".to_owned(),
+            other => format!("**{}**", other.word()),
+        };
+        let bench = safe(&for_bench(requirement, document));
+        let words = safe(&requirement_words(requirement));
+        let _ = writeln!(text, "- {word}{bench}: {words}");
+    }
 }
 
 fn of_series(text: &mut String, named: &NamedSeries<'_>) {

@@ -13,7 +13,7 @@ pub(crate) fn requirement_words(requirement: &RequirementRecord) -> String {
 }
 
 /// `21,400 IOPS (random 8K read; median of 6 runs)`.
-fn found_words(requirement: &RequirementRecord) -> String {
+pub(crate) fn found_words(requirement: &RequirementRecord) -> String {
     let of = match (requirement.of.as_str(), requirement.repetitions) {
         ("", _) => String::new(),
         (of, 0) => format!(" ({of})"),
@@ -23,30 +23,16 @@ fn found_words(requirement: &RequirementRecord) -> String {
     format!("{}{of}", requirement.measured_words)
 }
 
-/// Requirements in a line, the worst verdict first, as a qualification has its own:
-/// `missed (iops>=700 missed: 674 IOPS (random 8K read); p99<1s met: ...)`. `None` if there are
-/// none.
-pub(crate) fn required_words(all: &[RequirementRecord]) -> Option<String> {
-    let sorted = gravest_first(all);
-    let worst = sorted.first()?.verdict().word();
-    let each = sorted.iter().map(|one| {
-        let (required, word) = (&one.requirement, one.verdict().word());
-        format!("{required} {word}: {}", found_words(one))
-    });
-    let each: Vec<String> = each.collect();
-    Some(format!("{worst} ({})", each.join("; ")))
-}
-
 /// A line of text about a requirement: `MISSED: p99<1ms: 3.2 ms (...)`.
 #[must_use]
 pub fn requirement_line(requirement: &RequirementRecord) -> String {
-    let word = verdict_word(requirement);
+    let word = verdict_word(requirement.verdict());
     format!("{word}: {}", requirement_words(requirement))
 }
 
 /// `met` in lower case, other verdicts in capitals.
-pub(crate) fn verdict_word(requirement: &RequirementRecord) -> String {
-    match requirement.verdict() {
+pub(crate) fn verdict_word(verdict: RequirementVerdict) -> String {
+    match verdict {
         RequirementVerdict::Met => "met".to_owned(),
         other => other.word().to_uppercase(),
     }
@@ -149,6 +135,7 @@ mod tests {
             met,
             interval: None,
             undecided,
+            series: Vec::new(),
         };
         let [met, missed, open] = [(true, false), (false, false), (false, true)].map(required);
         let required_text = |all: [&RequirementRecord; 4]| {

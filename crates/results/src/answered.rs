@@ -3,6 +3,7 @@
 
 use crate::{AnswerBound, AnswerPlace, AnswerRecord, LatencySummary, SeriesRecord, StepRecord};
 use stripewise_stats::{LatencyStatistic, Slo, may_rise};
+use stripewise_units::format_three_digits;
 
 /// Why this load was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,13 +134,32 @@ impl SeriesRecord {
         may_rise(&rates).then_some(AnswerBound::AtLeast)
     }
 
-    /// The highest rate at any latency; none where there is one load only.
+    /// There is one load only, so no highest rate of several.
+    #[must_use]
+    pub fn has_one_load(&self) -> bool {
+        self.steps.iter().filter(|step| step.counts()).count() < 2
+    }
+
+    /// Whether a step gave the answer's rate: a rate in its interval, or one that looks the same.
+    fn has_step_of(&self, answer: &AnswerRecord) -> bool {
+        let least = answer.iops_low.unwrap_or(answer.iops);
+        let shown = format_three_digits(answer.iops);
+        let mut counting = self.steps.iter().filter(|step| step.counts());
+        counting.any(|step| step.iops >= least || format_three_digits(step.iops) == shown)
+    }
+
+    /// The highest rate at any latency; none where there is one load only, or where no step was
+    /// as fast as the answer, so that the ladder tells nothing of its ceiling.
     #[must_use]
     pub fn highest(&self) -> Option<HighestRate> {
-        if self.steps.iter().filter(|step| step.counts()).count() < 2 {
+        if self.has_one_load() {
             return None;
         }
         let answer = self.answered()?.record;
+        let is_bound = answer.bound.or(self.ceiling_bound).is_some();
+        if !is_bound && !self.has_step_of(&answer) {
+            return None;
+        }
         let highest = match self.ceiling_above() {
             Some(step) => HighestRate {
                 iops: step.iops,
@@ -260,6 +280,21 @@ impl LatencySummary {
             LatencyStatistic::Max => self.max as f64,
         })
     }
+
+    /// The value that a limit is compared with, in nanoseconds: where there are too few operations
+    /// for a p99.9 the maximum, which errs on the safe side.
+    #[must_use]
+    pub fn limited(&self, statistic: LatencyStatistic) -> u64 {
+        match statistic {
+            LatencyStatistic::Mean => self.mean.round() as u64,
+            LatencyStatistic::P50 => self.p50,
+            LatencyStatistic::P90 => self.p90,
+            LatencyStatistic::P95 => self.p95.unwrap_or(self.p99),
+            LatencyStatistic::P99 => self.p99,
+            LatencyStatistic::P999 => self.p999.unwrap_or(self.max),
+            LatencyStatistic::Max => self.max,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -355,5 +390,37 @@ mod tests {
         assert_eq!(ceiling(knee(9_000.0)), Some(32));
         let other_place = of_runs(AnswerPlace::Limit, 12.3, 12_700.0, 9);
         assert_eq!(ceiling(Some(other_place)), Some(16));
+    }
+
+    /// Steps that met a stall are all slower than runs of which most met none.
+    #[test]
+    fn the_ceiling_is_the_answer_s_only_where_a_step_was_as_fast() {
+        let steps = |most: f64| {
+            vec![
+                step(8, 27_137.0, 9),
+                step(16, most, 9),
+                step(32, 27_150.0, 9),
+            ]
+        };
+        let highest = |most: f64, bound: Option<AnswerBound>| {
+            let answer = AnswerRecord {
+                iops_low: Some(33_700.0),
+                ..of_runs(AnswerPlace::Plateau, 32.0, 33_846.0, 9)
+            };
+            let series = SeriesRecord {
+                ceiling_bound: bound,
+                ..series(steps(most), Some(answer))
+            };
+            assert!(!series.has_one_load());
+            series.highest().map(|found| (found.iops, found.bound))
+        };
+        assert_eq!(highest(27_155.0, None), None);
+        for most in [33_700.0, 33_790.0] {
+            assert_eq!(highest(most, None), Some((33_846.0, None)), "{most}");
+        }
+        assert_eq!(highest(34_000.0, None), Some((34_000.0, None)));
+        let rising = Some(AnswerBound::AtLeast);
+        assert_eq!(highest(27_155.0, rising), Some((33_846.0, rising)));
+        assert_eq!(series(vec![step(1, 9.0, 9)], None).highest(), None);
     }
 }

@@ -291,10 +291,25 @@ pub struct RequirementRecord {
     /// Neither met nor missed for certain: the requirement is within the interval.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undecided: bool,
+    /// Its outcome for each series of a bench that it applies to, as far as it decides about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<SeriesVerdict>,
+}
+
+/// The outcome of a requirement for one series of a bench.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct SeriesVerdict {
+    /// Id of the bench.
+    pub id: String,
+    /// The series: `random-read`.
+    pub name: String,
+    /// The outcome.
+    pub verdict: RequirementVerdict,
 }
 
 /// Outcome of a requirement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum RequirementVerdict {
     /// Certainly not met, or nothing measured that could meet it.
     Missed,
@@ -330,7 +345,12 @@ impl RequirementVerdict {
     /// The worst of several requirements; `None` if there are none.
     #[must_use]
     pub fn of_all(all: &[RequirementRecord]) -> Option<RequirementVerdict> {
-        let verdicts = all.iter().map(RequirementRecord::verdict);
-        verdicts.min_by_key(|verdict| *verdict as u8)
+        RequirementVerdict::worst(all.iter().map(RequirementRecord::verdict))
+    }
+
+    /// The worst of several outcomes; `None` if there are none.
+    #[must_use]
+    pub fn worst(all: impl IntoIterator<Item = RequirementVerdict>) -> Option<RequirementVerdict> {
+        all.into_iter().min_by_key(|verdict| *verdict as u8)
     }
 }

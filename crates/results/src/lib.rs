@@ -36,7 +36,7 @@ pub use answered::{AnswerReason, HighestRate, SeriesAnswer};
 pub use build::{DURABLE_NS_MIN, KindParts, OutcomeParts, P999_OPERATIONS_MIN};
 pub use comparison::{
     ComparedAnswer, ComparisonGroup, ComparisonRecord, ComparisonRow, DriftRecord,
-    RequirementRecord, RequirementVerdict, SideRecord, Verdict,
+    RequirementRecord, RequirementVerdict, SeriesVerdict, SideRecord, Verdict,
 };
 pub use counting::{CountedOperations, Counting};
 pub use device_report::{

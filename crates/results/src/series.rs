@@ -89,11 +89,11 @@ pub struct AnswerRecord {
     pub mib_per_s_high: Option<f64>,
     /// Confidence of the interval, 0 to 1: the share of such intervals that contain the rate.
     pub level: f64,
-    /// The limited latency there, nanoseconds: that of a typical run. At a crossing between two
-    /// loads it is the limit itself.
+    /// The limited latency there, nanoseconds, of all operations of those runs. At a crossing between
+    /// two loads it is the limit itself.
     pub latency_ns: u64,
-    /// All latencies of those runs, if they are at one load: the median of each statistic over the
-    /// runs, the minimum of the minima and the maximum of the maxima.
+    /// The latencies of all operations of those runs, if they are at one load. Of records without
+    /// histograms each percentile is a mean over the runs, as of the rates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<LatencySummary>,
     /// Number of runs it is based on.

@@ -39,6 +39,16 @@ fn json_table_sentence_page_and_csv_agree_to_the_digit() {
         .into_iter()
         .for_each(rounded);
 
+    // Percentiles are of all operations of the runs, also where only the document is left.
+    let file = desk.write("bench.json", &document.json());
+    let [of_store, of_file] = [&id, &file].map(|subject| {
+        let text = desk.run(&["report", subject, "--format", "md"]).done();
+        let mut rows = text.stdout.lines();
+        let row = rows.find(|line| line.starts_with("| Random read"));
+        row.expect("a row").to_owned()
+    });
+    assert_eq!(of_store, of_file);
+
     let csv = desk.run(&["export", &id, "--format", "csv"]).done().stdout;
     let mut lines = csv.lines();
     let heading: Vec<&str> = lines.next().expect("a heading").split(',').collect();
@@ -146,4 +156,30 @@ fn a_rate_and_a_latency_are_required_at_once() {
     desk.run(&[&alone[..], &rate].concat())
         .ended(1)
         .printed(&["MISSED: random-read iops>=300", "no load is within"]);
+}
+
+/// The rate at the latency limit does not tell whether arrivals at a required rate meet stalls.
+#[test]
+fn the_verdict_on_a_load_is_that_on_its_requirements() {
+    let desk = Desk::new();
+    let stalling = "sim:sata-ssd?faults.stall=300ms&faults.stall_interval=20s";
+    let bench = ["bench", stalling, "--series", "random-read", "--no-report"];
+    let require = [
+        "--require",
+        "random-read iops>=500",
+        "--require",
+        "random-read p99<5ms",
+    ];
+    let measured = desk.run(&[&bench[..], &require].concat()).ended(1);
+    let document = desk.json(&["history", "show", "last"]);
+    let required = document.at("requirements").items();
+    let verdicts = required.iter().map(|one| one.at("series.0.verdict").text());
+    let verdicts: Vec<String> = verdicts.collect();
+    assert!(verdicts[0] == verdicts[1] && verdicts[0] != "met");
+    let shown = desk.run(&["history", "show", "last"]).done();
+    for text in [measured.stdout, shown.stdout] {
+        let row = text.lines().find(|line| line.starts_with("Random read"));
+        let row = row.expect("a row");
+        assert!(row.trim_end().ends_with(&verdicts[0]), "{row}");
+    }
 }

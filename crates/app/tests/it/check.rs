@@ -92,6 +92,9 @@ fn what_a_check_found_is_told_in_text_and_as_a_document() {
         "The loss is tolerated: it is not certainly above 20 %.",
     );
     assert_prints(&shown, "MISSED: iops>=1000000:");
+    let line = desk.run(&["history", "show", "last", "-q"]).ended(0);
+    assert_prints(&line, "fewer IOPS");
+    assert_prints(&line, "; MISSED: iops>=1000000:");
     for words in [
         "Check against the baseline baseline",
         "64K then, 31.5K now",

@@ -184,6 +184,9 @@ fn other_answers_are_a_line_too() {
     let advised = line(&desk, 1, &[&advise[..], &mix].concat());
     let start = "sim:raid10-10k?offset=63s: Choose stripe unit 64K, offset 1M";
     is(&desk, &advised, start, ".");
+    let (_, id) = advised.rsplit_once(" [").expect("an id");
+    let again = ["history", "show", id.trim_end_matches(']')];
+    assert_eq!(line(&desk, 0, &again), advised);
 
     let profile = line(&desk, 0, &["profile", "sim:disk-7k2", "--places", "16"]);
     assert!(

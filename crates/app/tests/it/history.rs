@@ -156,6 +156,38 @@ fn what_was_required_is_met_or_missed_in_the_list() {
 }
 
 #[test]
+fn of_two_benches_each_requirement_says_whose_it_is() {
+    let desk = Desk::new();
+    let bench = |target: &str, more: &[&str], code: i32| {
+        let log = ["bench", target, "--series", "log", "--no-report"];
+        let more = [&log[..], &["--step", "100ms"], more].concat();
+        desk.run(&more).ended(code);
+    };
+    bench("sim:nvme", &["--require", "log p99<4ms"], 0);
+    bench("sim:raid5-7k2", &["--require", "log p99<5ms"], 1);
+    let both = ["history", "show", "last~1", "last"];
+    let shown = desk.run(&both).done();
+    let shown = shown.printed(&[
+        "1 of 2 requirements missed",
+        "MISSED for sim:raid5-7k2: log p99<5ms",
+        "met for sim:nvme: log p99<4ms",
+    ]);
+    let rows = shown.stdout.lines().filter(|line| line.starts_with("Log"));
+    let words = rows.map(|row| row.split_whitespace().last().unwrap_or_default());
+    assert_eq!(words.collect::<Vec<_>>(), ["met", "missed"]);
+    let text = desk.run(&["report", "last~1", "last", "--format", "md"]);
+    text.done().printed(&[
+        "- met for sim:nvme: log p99<4ms",
+        "- **missed** for sim:raid5-7k2: log p99<5ms",
+    ]);
+    // What was required of one of them alone is its own.
+    bench("sim:nvme", &[], 0);
+    desk.run(&["history", "show", "last~1", "last"])
+        .done()
+        .printed(&["Requirement missed", "MISSED for sim:raid5-7k2"]);
+}
+
+#[test]
 fn last_counts_backwards() {
     let desk = Desk::new();
     for label in ["one", "two"] {

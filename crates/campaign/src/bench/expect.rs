@@ -11,7 +11,7 @@ use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::judge_requirements;
 use stripewise_io_engine::EngineName;
 use stripewise_lab::{Ended, SeriesKind};
-use stripewise_results::{AnswerRecord, Document, RequirementRecord, SeriesRecord};
+use stripewise_results::{AnswerRecord, Document, RequirementRecord, SeriesRecord, SeriesVerdict};
 use stripewise_store::Store;
 use stripewise_units::{format_duration_beside, format_iops_beside};
 
@@ -77,7 +77,16 @@ pub fn expectations(
     let of = |series: &SeriesRecord| {
         let kind = SeriesKind::from_name(&series.name)?;
         let other = measured.iter().find(|other| other.name == series.name)?;
-        Some(requirement(name, kind, series, other))
+        let record = requirement(name, kind, series, other);
+        let verdict = SeriesVerdict {
+            id: other.id.clone(),
+            name: other.name.clone(),
+            verdict: record.verdict(),
+        };
+        Some(RequirementRecord {
+            series: vec![verdict],
+            ..record
+        })
     };
     expected.iter().filter_map(of).collect()
 }
@@ -112,6 +121,7 @@ fn requirement(
             met: false,
             interval: None,
             undecided: true,
+            series: Vec::new(),
         };
     };
     // Above 1: better than expected.
@@ -149,6 +159,7 @@ fn requirement(
         met,
         interval: None,
         undecided: !met && is_cut,
+        series: Vec::new(),
     }
 }
 

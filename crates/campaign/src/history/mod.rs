@@ -5,6 +5,7 @@ mod rows;
 
 use crate::steps::documents::{document, judge_as_requested, verdicts_as_requested};
 use crate::steps::headroom::{self, StoredHeadroom};
+use crate::steps::layouts::stored_layouts::StoredLayouts;
 use crate::steps::levels::levels_compared;
 use crate::steps::limits::{self, StoredLimits};
 use crate::steps::measured;
@@ -137,6 +138,22 @@ pub fn check(context: &Context, name: &str) -> Outcome<Option<StoredCheck>> {
         return Ok(None);
     };
     StoredCheck::find(&store, &measured::full_name(&store, name)?)
+}
+
+/// The answer of a stored experiment over layouts, and the same in a line. `None` if `name` is
+/// something else.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn layouts(context: &Context, name: &str, explain: bool) -> Outcome<Option<(Sheet, String)>> {
+    let Some(store) = context.open_store_if_any()? else {
+        return Ok(None);
+    };
+    let stored = StoredLayouts::named(&store, &measured::full_name(&store, name)?)?;
+    Ok(stored.map(|stored| {
+        let record = stored.found().record;
+        (stored.sheet(&record, explain), stored.line(&record))
+    }))
 }
 
 /// The comparison of the levels of a stored experiment. Empty if `name` is something else.

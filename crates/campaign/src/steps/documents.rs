@@ -9,7 +9,7 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::compare::{Requirement, required_together};
 use stripewise_lab::{SeriesKind, series_of};
 use stripewise_results::{
-    Document, JobRow, RequirementRecord, RequirementVerdict, RunRecord, SeriesRecord,
+    Document, JobRow, RequirementRecord, RequirementVerdict, RunRecord, SeriesRecord, SeriesVerdict,
 };
 use stripewise_runner::trust::Code;
 use stripewise_store::{Filter, RunSummary, Store};
@@ -58,36 +58,155 @@ pub fn names_of(runs: &[RunRecord]) -> impl Iterator<Item = &str> {
     own_runs.flat_map(|run| run.jobs.iter().map(|job| job.name.as_str()))
 }
 
-/// Judges requirements on the runs of a document.
+/// A bench with its runs, or runs and benches that are judged together.
+struct JudgedPart<'a> {
+    series: Cow<'a, [SeriesRecord]>,
+    runs: Cow<'a, [RunRecord]>,
+}
+
+/// What is judged by itself: each of several benches, since what one keeps says nothing of
+/// another, and the runs of none of them.
+fn judged_apart(document: &Document) -> Vec<JudgedPart<'_>> {
+    let benches = distinct(document.series.iter().map(|series| series.id.as_str()));
+    if benches.len() < 2 {
+        return vec![JudgedPart {
+            series: Cow::Borrowed(&document.series),
+            runs: Cow::Borrowed(&document.runs),
+        }];
+    }
+    let part = |bench: Option<&str>| {
+        let series = document.series.iter();
+        let runs = document.runs.iter().filter(|run| {
+            let id = run.series.as_deref();
+            id.filter(|id| benches.contains(id)) == bench
+        });
+        JudgedPart {
+            series: series
+                .filter(|series| Some(series.id.as_str()) == bench)
+                .cloned()
+                .collect(),
+            runs: runs.cloned().collect(),
+        }
+    };
+    let mut parts: Vec<JudgedPart<'_>> = benches.iter().map(|bench| part(Some(*bench))).collect();
+    let others = part(None);
+    if !others.runs.is_empty() {
+        parts.push(others);
+    }
+    parts
+}
+
+/// Judges requirements on the runs of a document, and on each of several benches by itself.
 pub fn judge(required: &[Requirement], document: &mut Document) {
-    let runs = own_runs_of(&document.runs);
-    let both = judged_together(required, document);
-    let judged = required.iter().zip(both).map(|(one, both)| {
-        if document.series.is_empty() {
-            return one.judge(&runs);
+    document.requirements = judged_in_parts(required, document);
+}
+
+fn judged_in_parts(required: &[Requirement], document: &Document) -> Vec<RequirementRecord> {
+    let parts = judged_apart(document);
+    let is_meant = |one: &Requirement, part: &JudgedPart<'_>| match (&*part.series, one.name()) {
+        _ if parts.len() == 1 => true,
+        ([], Some(name)) => names_of(&part.runs).any(|known| known == name),
+        ([], None) => true,
+        (series, _) => series.iter().any(|series| one.means_series(series)),
+    };
+    let mut all = Vec::new();
+    for part in &parts {
+        let meant = required.iter().filter(|one| is_meant(one, part));
+        let meant: Vec<Requirement> = meant.cloned().collect();
+        all.extend(judged(&meant, &part.series, &part.runs));
+    }
+    // None of them has such a value, which is missed.
+    let rest = required.iter();
+    let rest = rest.filter(|one| !parts.iter().any(|part| is_meant(one, part)));
+    let rest: Vec<Requirement> = rest.cloned().collect();
+    all.extend(judged(&rest, &document.series, &document.runs));
+    all
+}
+
+/// The verdicts on requirements on these runs, and on the series that they are of.
+fn judged(
+    required: &[Requirement],
+    series: &[SeriesRecord],
+    runs: &[RunRecord],
+) -> Vec<RequirementRecord> {
+    if required.is_empty() {
+        return Vec::new();
+    }
+    let own_runs = own_runs_of(runs);
+    let both = judged_together(required, series, runs);
+    let each = required.iter().zip(both).map(|(one, both)| {
+        let is_alone = both.is_none();
+        let record = both.unwrap_or_else(|| by_itself(one, series, &own_runs));
+        let each = of_each(one, (&record, is_alone), series, &own_runs);
+        let worst = each.iter().map(|(_, found)| found);
+        let worst = worst.min_by_key(|found| found.verdict() as u8).cloned();
+        let worse = worst.filter(|worst| (worst.verdict() as u8) < record.verdict() as u8);
+        RequirementRecord {
+            series: each.into_iter().map(|(verdict, _)| verdict).collect(),
+            ..worse.unwrap_or(record)
         }
-        if let Some(both) = both {
-            return both;
-        }
-        if one.is_of_latency() {
-            return one.judge(&at_answers(&document.series, &runs));
-        }
-        let by_answer = one.judge_answers(&document.series);
-        by_answer.unwrap_or_else(|| one.judge(&runs))
     });
-    document.requirements = judged.collect();
+    each.collect()
+}
+
+/// The verdict of a requirement that is judged with no other.
+fn by_itself(one: &Requirement, series: &[SeriesRecord], runs: &[RunRecord]) -> RequirementRecord {
+    if series.is_empty() {
+        return one.judge(runs);
+    }
+    if one.is_of_latency() {
+        let mut meant = series.iter().filter(|of| one.means_series(of));
+        let only = meant.next().filter(|_| meant.next().is_none());
+        let of_answer = only.and_then(|only| {
+            let is_its = |run: &RunRecord| run.series.as_deref() == Some(only.id.as_str());
+            one.judge_answer_latency(only)
+                .filter(|_| runs.iter().all(is_its))
+        });
+        return of_answer.unwrap_or_else(|| one.judge(&at_answers(series, runs)));
+    }
+    let by_answer = one.judge_answers(series);
+    by_answer.unwrap_or_else(|| one.judge(runs))
+}
+
+/// The verdict of a requirement on each series: a latency is required of every one that it is
+/// about, a rate of the best of them.
+fn of_each(
+    one: &Requirement,
+    (record, is_alone): (&RequirementRecord, bool),
+    series: &[SeriesRecord],
+    runs: &[RunRecord],
+) -> Vec<(SeriesVerdict, RequirementRecord)> {
+    let meant: Vec<&SeriesRecord> = series.iter().filter(|of| one.means_series(of)).collect();
+    let verdict = |of: &&SeriesRecord| {
+        let is_its = |run: &&RunRecord| run.series_part.as_deref() == Some(of.name.as_str());
+        let found = match is_alone && meant.len() > 1 {
+            true => {
+                let its_runs: Vec<RunRecord> = runs.iter().filter(is_its).cloned().collect();
+                by_itself(one, std::slice::from_ref(*of), &its_runs)
+            }
+            false => record.clone(),
+        };
+        let verdict = SeriesVerdict {
+            id: of.id.clone(),
+            name: of.name.clone(),
+            verdict: found.verdict(),
+        };
+        (one.is_of_latency() || found == *record).then_some((verdict, found))
+    };
+    meant.iter().filter_map(verdict).collect()
 }
 
 /// The verdict of each requirement that is judged with others: a rate and a latency
-/// of one series. `None` for one judged by itself. With several benches, the worst.
+/// of one series. `None` for one judged by itself.
 fn judged_together(
     required: &[Requirement],
-    document: &Document,
+    all: &[SeriesRecord],
+    runs: &[RunRecord],
 ) -> Vec<Option<RequirementRecord>> {
-    let mut kinds: Vec<SeriesKind> = Vec::new();
-    for series in &document.series {
-        kinds.extend(SeriesKind::from_name(&series.name).filter(|kind| !kinds.contains(kind)));
-    }
+    let kinds = all
+        .iter()
+        .filter_map(|one| SeriesKind::from_name(&one.name));
+    let kinds: Vec<SeriesKind> = distinct(kinds);
     let together = match required_together(required, &kinds) {
         Ok(together) => together,
         Err(unclear) => {
@@ -102,9 +221,9 @@ fn judged_together(
     let of_one = |one: &Requirement| {
         let both = together.iter().filter(|both| both.has(one));
         let judged = both.flat_map(|both| {
-            let of_kind = document.series.iter();
+            let of_kind = all.iter();
             let of_kind = of_kind.filter(|series| series.name == both.kind.name());
-            of_kind.flat_map(|series| both.judge(series, &document.runs))
+            of_kind.flat_map(|series| both.judge(series, runs))
         });
         let of_this = judged.filter(|(other, _)| std::ptr::eq(*other, one));
         of_this.map(|(_, record)| record).max_by_key(badness)
@@ -124,25 +243,35 @@ fn unclear_record(requirement: String) -> RequirementRecord {
         met: false,
         interval: None,
         undecided: true,
+        series: Vec::new(),
     }
 }
 
-/// Repeats the judgement of the requirements in the runs' requests.
+/// Repeats the judgement of the requirements in the runs' requests, of each bench by its own.
 /// Does nothing if these differ, as for separate runs.
 pub fn judge_as_requested(document: &mut Document) {
-    let own_runs = document.runs.iter().map(|run| match &run.request {
+    let parts = judged_apart(document).into_iter().filter_map(|part| {
+        let required = requested_of(&part.runs)?;
+        Some(judged(&required, &part.series, &part.runs))
+    });
+    let parts: Vec<Vec<RequirementRecord>> = parts.collect();
+    if !parts.is_empty() {
+        document.requirements = parts.concat();
+    }
+}
+
+/// The requirements in the requests of runs, if all have the same.
+fn requested_of(runs: &[RunRecord]) -> Option<Vec<Requirement>> {
+    let texts = runs.iter().map(|run| match &run.request {
         Some(request) => request.requirements.as_slice(),
         None => &[],
     });
-    let mut own_runs: Vec<Vec<String>> = own_runs.map(<[String]>::to_vec).collect();
-    own_runs.dedup();
-    let [texts] = own_runs.as_slice() else {
-        return;
+    let texts = distinct(texts);
+    let [texts] = texts.as_slice() else {
+        return None;
     };
     let required: Option<Vec<Requirement>> = texts.iter().map(|one| one.parse().ok()).collect();
-    if let Some(required) = required.filter(|required| !required.is_empty()) {
-        judge(&required, document);
-    }
+    required.filter(|required| !required.is_empty())
 }
 
 /// What became of what was required of a run, or of the runs of a series, when they were
@@ -181,9 +310,9 @@ pub fn verdicts_as_requested<'a>(
     runs.collect()
 }
 
-/// Runs at which latencies are judged: of a ladder only the step that is its answer,
-/// as the steps beyond show what too much load costs; without one within the limit,
-/// the step with the least load. Runs of no ladder all count.
+/// Runs at which latencies are judged if an answer does not have them: of a ladder only the step
+/// that is its answer, as the steps beyond show what too much load costs; without one within the
+/// limit, the step with the least load. Runs of no ladder all count.
 fn at_answers(series: &[SeriesRecord], runs: &[RunRecord]) -> Vec<RunRecord> {
     let answers: Vec<&str> = series.iter().flat_map(answers).collect();
     let is_step = |id: &str| {
@@ -293,5 +422,73 @@ mod tests {
         assert_eq!(latency.measured, Some(1_900_000.0));
         let rate = judged("iops>=50000");
         assert!(!rate.met, "{rate:?}");
+    }
+
+    /// It is the value that the table shows, however far apart its runs are.
+    #[test]
+    fn a_latency_required_of_a_single_load_is_that_of_its_answer() {
+        let runs = [1, 9, 1, 9, 1].into_iter().enumerate().map(|(index, ms)| {
+            let number = u32::try_from(index).expect("a few");
+            RunRecord {
+                id: format!("run-{index}"),
+                answer_block: (index > 0).then_some(number),
+                ..run("log", 3_800.0, ms * 1_000_000)
+            }
+        });
+        let mut document = document(runs.collect());
+        judge(&["log p99<5ms".parse().expect("a latency")], &mut document);
+        let answer = document.series[0].answer.expect("five runs");
+        let latency = answer.latency.expect("latencies").p99;
+        assert!((1_000_001..9_000_000).contains(&latency), "{answer:?}");
+        let required = &document.requirements[0];
+        assert_eq!(required.measured, Some(latency as f64));
+        assert!(required.of.ends_with("5 runs"), "{required:?}");
+    }
+
+    /// A latency is required of each series, a rate of the best of them; of several benches each
+    /// is held to what was required of it.
+    #[test]
+    fn a_requirement_has_a_verdict_on_each_series_and_each_bench() {
+        let of_bench = |id: &str, part: &str, p99_ns: u64, required: &[&str]| RunRecord {
+            id: format!("{id}-{part}"),
+            series: Some(id.to_owned()),
+            request: Some(Box::new(stripewise_workload::Request {
+                requirements: required.iter().map(|one| (*one).to_owned()).collect(),
+                ..Default::default()
+            })),
+            ..run(part, 1_000_000.0 / p99_ns as f64, p99_ns)
+        };
+        let verdicts = |document: &Document| -> Vec<Vec<(String, &'static str)>> {
+            let all = document.requirements.iter();
+            let words = all.map(|one| {
+                let each = one.series.iter();
+                let each = each.map(|of| (format!("{} {}", of.id, of.name), of.verdict.word()));
+                each.collect()
+            });
+            words.collect()
+        };
+        let named = |name: &str, word: &'static str| (name.to_owned(), word);
+        let slow = 9_000_000;
+        let mut one = document(vec![
+            of_bench("a", "random-write", slow, &["p99<5ms"]),
+            of_bench("a", "log", 1_900_000, &["p99<5ms"]),
+        ]);
+        judge_as_requested(&mut one);
+        assert!(!one.requirements[0].met);
+        let expected = vec![named("a random-write", "missed"), named("a log", "met")];
+        assert_eq!(verdicts(&one), [expected]);
+        let of_two = |first: &[&str], second: &[&str]| {
+            let mut both = document(vec![
+                of_bench("a", "log", slow, first),
+                of_bench("b", "log", 1_900_000, second),
+            ]);
+            judge_as_requested(&mut both);
+            verdicts(&both)
+        };
+        let (met, missed) = (vec![named("b log", "met")], vec![named("a log", "missed")]);
+        let both = of_two(&["log p99<5ms"], &["log p99<5ms"]);
+        assert_eq!(both, [missed.clone(), met.clone()]);
+        assert_eq!(of_two(&["log p99<5ms"], &[]), [missed]);
+        assert_eq!(of_two(&[], &["log p99<8ms"]), [met]);
     }
 }

@@ -5,7 +5,10 @@ use super::pages::material_of;
 use super::resumable_answer::json_of_series;
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::failure::Outcome;
-use stripewise_report::{Material, Sheet, checked_sheet, failed_lines};
+use stripewise_report::{
+    Material, Sheet, checked_sheet, comparison_sheet, failed_lines, one_line, requirement_line,
+    sheet_line,
+};
 use stripewise_results::{
     ComparisonRecord, Document, RequirementRecord, RequirementVerdict, RunRecord, Verdict,
 };
@@ -49,6 +52,28 @@ impl StoredCheck {
         sheet.details.extend(self.sentences.iter().cloned());
         sheet.details.extend(failed_lines(runs));
         sheet
+    }
+
+    /// The answer in a line: what changed, then what is missed or undecided.
+    #[must_use]
+    pub fn line(&self, runs: &[RunRecord]) -> String {
+        let unmet = self.requirements.iter().filter(|one| !one.met);
+        let unmet: Vec<String> = unmet.map(requirement_line).collect();
+        if unmet.is_empty() && !self.tolerated {
+            return sheet_line(&self.sheet(runs, false));
+        }
+        let mut sheet = comparison_sheet(&self.comparisons, runs, false);
+        let mut parts = vec![std::mem::take(&mut sheet.answer)];
+        if self.tolerated {
+            // It is not called worse; the first sentence says that it is tolerated.
+            sheet.verdict = None;
+            let first = (self.comparisons.iter()).filter_map(|one| one.sentences.first());
+            parts.extend(first.map(|text| text.trim_end_matches('.').to_owned()));
+        }
+        parts.extend(unmet);
+        parts.retain(|part| !part.is_empty());
+        sheet.answer = one_line(&parts.join("; "));
+        sheet_line(&sheet)
     }
 
     /// The input for a report on it: the runs, the comparison with the baseline, and the verdicts

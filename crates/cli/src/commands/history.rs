@@ -9,12 +9,12 @@ use crate::show::runs;
 use crate::switches::small::{History, HistoryAction, HistoryFilter};
 use std::path::{Component, Path};
 use stripewise_campaign::history::{
-    ShownAs, check, delete as forget, experiment, list as list_stored, measurement, qualification,
-    runs_for_rows, salvage as save_readable, show as load, shown_as, since,
+    ShownAs, check, delete as forget, experiment, layouts, list as list_stored, measurement,
+    qualification, runs_for_rows, salvage as save_readable, show as load, shown_as, since,
 };
 use stripewise_campaign::qualify::QualifyResult;
 use stripewise_report::{
-    RunsLook, Sheet, again, compared_line, comparison_sheet, history_table, runs_origin, sheet_line,
+    RunsLook, Sheet, again, compared_line, comparison_sheet, history_table, runs_origin,
 };
 use stripewise_results::Document;
 use stripewise_store::Filter;
@@ -182,20 +182,24 @@ fn show_together(context: &Context, names: &[String], look: &RunsLook<'_>) -> Ou
     Ok(Exit::Done)
 }
 
-/// What was concluded of the runs that follow: of a check its findings, of an experiment its
-/// comparison. With `-q` it is all that is printed: true.
+/// What was concluded of the runs that follow: of a check its findings, of layouts the choice, of
+/// an experiment its comparison. With `-q` it is all that is printed: true.
 fn print_conclusion(
     context: &Context,
     name: &str,
     document: &Document,
     look: &RunsLook<'_>,
 ) -> Outcome<bool> {
-    let (sheet, line) = match check(context, name)? {
-        Some(found) => {
-            let sheet = found.sheet(&document.runs, look.explain);
-            let line = sheet_line(&sheet);
-            (sheet, line)
-        }
+    let stored_check = check(context, name)?.map(|found| {
+        let sheet = found.sheet(&document.runs, look.explain);
+        (sheet, found.line(&document.runs))
+    });
+    let stored = match stored_check {
+        None => layouts(context, name, look.explain)?,
+        found => found,
+    };
+    let (sheet, line) = match stored {
+        Some(stored) => stored,
         None => {
             let found = experiment(context, name)?;
             if found.is_empty() {

@@ -32,16 +32,10 @@ pub fn show(context: &Context, session: &LayoutsSession, report: Option<&Path>) 
     Ok(exit)
 }
 
-/// The choice and its gain: the first sentences are the most important.
+/// The choice and its gain, and where it is stored.
 fn line(context: &Context, session: &LayoutsSession, record: &AdviceRecord) -> String {
     let stored = &session.stored;
-    let first: Vec<&str> = record
-        .sentences
-        .iter()
-        .take(2)
-        .map(String::as_str)
-        .collect();
-    let found = format!("{}: {}{}", stored.target, partial(stored), first.join(" "));
+    let found = stored.line(record);
     match session.is_stored {
         true => marked_to_go_on(&found, &stored.id, &pointers(context, stored, record)),
         false => found,

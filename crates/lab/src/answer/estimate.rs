@@ -6,10 +6,9 @@ use serde::{Deserialize, Serialize};
 use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerRecord, InFullRecord, LatencySummary, RunRecord, Severity,
 };
-use stripewise_stats::Slo;
 use stripewise_stats::{
-    AtLimit, AtWholeLoad, Estimate, LoadRun, crossing_in_full, loads_in_full, rate_at_limit,
-    rate_at_whole_load, robust_mean_interval,
+    AtLimit, AtWholeLoad, Estimate, Histogram, LoadRun, Slo, crossing_in_full, loads_in_full,
+    rate_at_limit, rate_at_whole_load, robust_mean_interval,
 };
 
 /// Confidence of the intervals.
@@ -33,6 +32,28 @@ pub(crate) struct JudgedRun {
     pub(crate) disturbed: bool,
 }
 
+/// A run made for the answer, with all its latencies if its record has them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnswerRun<'a> {
+    pub(crate) judged: JudgedRun,
+    pub(crate) histogram: Option<&'a Histogram>,
+}
+
+impl From<JudgedRun> for AnswerRun<'_> {
+    fn from(judged: JudgedRun) -> Self {
+        AnswerRun {
+            judged,
+            histogram: None,
+        }
+    }
+}
+
+impl AnswerRun<'_> {
+    fn in_flight(&self) -> u32 {
+        self.judged.step.load.in_flight()
+    }
+}
+
 /// Whether a recorded event that the storage did not cause disturbed a run.
 pub(crate) fn is_disturbed(run: &RunRecord) -> bool {
     run.all_warnings().any(|warning| {
@@ -42,12 +63,14 @@ pub(crate) fn is_disturbed(run: &RunRecord) -> bool {
 
 /// The runs that an answer is based on: undisturbed ones, if at most a quarter were disturbed.
 /// More than that is how this machine behaves, and the warning says so.
-fn retained(runs: &[JudgedRun]) -> Vec<JudgedRun> {
-    let counting: Vec<&JudgedRun> = runs.iter().filter(|run| run.counts).collect();
-    let disturbed = counting.iter().filter(|run| run.disturbed).count();
-    let few = disturbed * 4 <= counting.len();
-    let retained = counting.iter().filter(|run| !(few && run.disturbed));
-    retained.map(|run| **run).collect()
+fn retained<'a, R: Copy + Into<AnswerRun<'a>>>(runs: &[R]) -> Vec<AnswerRun<'a>> {
+    let all = runs.iter().map(|run| -> AnswerRun<'a> { (*run).into() });
+    let mut counting: Vec<AnswerRun<'a>> = all.filter(|run| run.judged.counts).collect();
+    let is_disturbed = |run: &&AnswerRun<'a>| run.judged.disturbed;
+    if counting.iter().filter(is_disturbed).count() * 4 <= counting.len() {
+        counting.retain(|run| !run.judged.disturbed);
+    }
+    counting
 }
 
 /// Where to make more runs, after those around a crossing at `in_flight`: the crossing is
@@ -79,10 +102,10 @@ pub(crate) fn where_to_move(in_flight: f64, runs: &[JudgedRun], slo: Slo) -> Opt
 }
 
 /// The answer; `None` if there are too few valid runs. `mib` is a block in MiB.
-pub(crate) fn estimate(
+pub(crate) fn estimate<'a, R: Copy + Into<AnswerRun<'a>>>(
     goal: AnswerGoal,
     slo: Slo,
-    runs: &[JudgedRun],
+    runs: &[R],
     mib: f64,
 ) -> Option<AnswerRecord> {
     let retained = retained(runs);
@@ -95,8 +118,9 @@ pub(crate) fn estimate(
             place,
             rising,
         } => {
-            let there = retained.into_iter().filter(|run| run.step.load == load);
-            let there: Vec<JudgedRun> = there.collect();
+            let there = retained.into_iter();
+            let there = there.filter(|run| run.judged.step.load == load);
+            let there: Vec<AnswerRun<'a>> = there.collect();
             level(&there, place, rising, slo)
         }
     }?;
@@ -161,8 +185,9 @@ fn limit_s(slo: Slo) -> f64 {
     slo.limit_ns as f64 / 1e9
 }
 
-fn load_runs(runs: &[JudgedRun]) -> Vec<LoadRun> {
-    let runs = runs.iter().map(|run| run.step).filter_map(|step| {
+fn load_runs(runs: &[AnswerRun<'_>]) -> Vec<LoadRun> {
+    let runs = runs.iter().map(|run| run.judged.step);
+    let runs = runs.filter_map(|step| {
         Some(LoadRun {
             load: f64::from(step.load.in_flight()),
             rate: step.iops,
@@ -172,7 +197,7 @@ fn load_runs(runs: &[JudgedRun]) -> Vec<LoadRun> {
     runs.collect()
 }
 
-fn crossing(in_flight: f64, retained: &[JudgedRun], slo: Slo) -> Option<AnswerDraft> {
+fn crossing(in_flight: f64, retained: &[AnswerRun<'_>], slo: Slo) -> Option<AnswerDraft> {
     let runs = load_runs(retained);
     if runs.len() < CROSSING_RUNS_MIN {
         return None;
@@ -203,7 +228,7 @@ fn crossing(in_flight: f64, retained: &[JudgedRun], slo: Slo) -> Option<AnswerDr
 
 /// The rate of the smallest load that gives as much as any within the limit. Requires that all
 /// loads up to the first that misses it were measured, or that none misses it.
-fn at_whole_load(retained: &[JudgedRun], place: AnswerPlace, slo: Slo) -> Option<AnswerDraft> {
+fn at_whole_load(retained: &[AnswerRun<'_>], place: AnswerPlace, slo: Slo) -> Option<AnswerDraft> {
     let found = rate_at_whole_load(&load_runs(retained), limit_s(slo), LEVEL);
     let AtWholeLoad::Met {
         load_max,
@@ -220,16 +245,17 @@ fn at_whole_load(retained: &[JudgedRun], place: AnswerPlace, slo: Slo) -> Option
         _ => load_above == Some(load_max + 1.0),
     };
     let there = retained.iter().copied();
-    let there: Vec<JudgedRun> = there
-        .filter(|run| f64::from(run.step.load.in_flight()) == load)
+    let there: Vec<AnswerRun<'_>> = there
+        .filter(|run| f64::from(run.in_flight()) == load)
         .collect();
+    let merged = merged(&there);
     is_whole.then(|| AnswerDraft {
         place,
         in_flight: load,
         rate,
         bound: None,
-        latency_ns: latency_s * 1e9,
-        latency: typical(&there),
+        latency_ns: merged.map_or(latency_s * 1e9, |all| all.limited(slo.percentile) as f64),
+        latency: merged.or_else(|| typical(&there)),
         has_interval: true,
         is_of_curve: false,
         runs: retained.len(),
@@ -237,23 +263,21 @@ fn at_whole_load(retained: &[JudgedRun], place: AnswerPlace, slo: Slo) -> Option
 }
 
 /// The plateau; a bound if its own runs miss the limit that single runs met.
-fn plateau(retained: &[JudgedRun], slo: Slo) -> Option<AnswerDraft> {
+fn plateau(retained: &[AnswerRun<'_>], slo: Slo) -> Option<AnswerDraft> {
     at_whole_load(retained, AnswerPlace::Plateau, slo).or_else(|| bounded(retained, slo))
 }
 
 /// Without a definite crossing: a load that certainly meets the limit gives at
 /// least its own rate; else one that certainly misses it gives at most its own.
-fn bounded(runs: &[JudgedRun], slo: Slo) -> Option<AnswerDraft> {
-    let loads = runs.iter().map(|run| run.step.load.in_flight());
+fn bounded(runs: &[AnswerRun<'_>], slo: Slo) -> Option<AnswerDraft> {
+    let loads = runs.iter().map(AnswerRun::in_flight);
     let mut loads: Vec<u32> = loads.collect();
     loads.sort_unstable();
     loads.dedup();
     let limit = slo.limit_ns as f64;
     let at = |in_flight: u32| -> Option<(AnswerDraft, Estimate)> {
-        let here = runs
-            .iter()
-            .filter(|run| run.step.load.in_flight() == in_flight);
-        let here: Vec<JudgedRun> = here.copied().collect();
+        let here = runs.iter().filter(|run| run.in_flight() == in_flight);
+        let here: Vec<AnswerRun<'_>> = here.copied().collect();
         let latency = logarithmic(&latencies(&here))?;
         let found = level(&here, AnswerPlace::Limit, false, slo)?;
         Some((found, latency))
@@ -274,40 +298,58 @@ fn bounded(runs: &[JudgedRun], slo: Slo) -> Option<AnswerDraft> {
 
 /// The rate at one load. If only one load exists, two runs are already an answer, but
 /// without an interval.
-fn level(runs: &[JudgedRun], place: AnswerPlace, rising: bool, slo: Slo) -> Option<AnswerDraft> {
+fn level(
+    runs: &[AnswerRun<'_>],
+    place: AnswerPlace,
+    rising: bool,
+    slo: Slo,
+) -> Option<AnswerDraft> {
     let has_interval = runs.len() >= LEVEL_RUNS_MIN;
     if !has_interval && place != AnswerPlace::Only {
         return None;
     }
-    let rates: Vec<f64> = runs.iter().map(|run| run.step.iops).collect();
-    let latency = logarithmic(&latencies(runs));
-    let is_over = latency.is_some_and(|latency| latency.value > slo.limit_ns as f64);
+    let rates: Vec<f64> = runs.iter().map(|run| run.judged.step.iops).collect();
+    let merged = merged(runs);
+    let latency_ns = match merged {
+        Some(all) => all.limited(slo.percentile) as f64,
+        None => logarithmic(&latencies(runs)).map_or(0.0, |latency| latency.value),
+    };
     Some(AnswerDraft {
         place,
-        in_flight: f64::from(runs.first()?.step.load.in_flight()),
+        in_flight: f64::from(runs.first()?.in_flight()),
         rate: logarithmic(&rates)?,
         bound: match place {
             // Further runs miss the limit that a single run met: less load gives no more.
-            AnswerPlace::Plateau if is_over => Some(AnswerBound::AtMost),
+            AnswerPlace::Plateau if latency_ns > slo.limit_ns as f64 => Some(AnswerBound::AtMost),
             _ => rising.then_some(AnswerBound::AtLeast),
         },
-        latency_ns: latency.map_or(0.0, |latency| latency.value),
-        latency: typical(runs),
+        latency_ns,
+        latency: merged.or_else(|| typical(runs)),
         has_interval,
         is_of_curve: false,
         runs: runs.len(),
     })
 }
 
-fn latencies(runs: &[JudgedRun]) -> Vec<f64> {
-    let known = runs.iter().filter_map(|run| run.step.latency_ns);
+fn latencies(runs: &[AnswerRun<'_>]) -> Vec<f64> {
+    let known = runs.iter().filter_map(|run| run.judged.step.latency_ns);
     known.map(|ns| ns as f64).collect()
 }
 
-/// Combines the latencies of runs of one load into those of one typical run: each is
-/// averaged like the statistic that the limit judges; minimum and maximum are those of all.
-fn typical(runs: &[JudgedRun]) -> Option<LatencySummary> {
-    let all: Option<Vec<LatencySummary>> = runs.iter().map(|run| run.latency).collect();
+/// The latencies of all operations of several runs of one load. `None` if the histogram of one is
+/// not there.
+fn merged(runs: &[AnswerRun<'_>]) -> Option<LatencySummary> {
+    let all: Option<Vec<&Histogram>> = runs.iter().map(|run| run.histogram).collect();
+    let all = all.filter(|all| all.len() > 1)?;
+    let mut together = Histogram::new();
+    all.into_iter().for_each(|one| together.merge(one));
+    LatencySummary::of(&together)
+}
+
+/// The same without histograms, which documents lack: each statistic is averaged like a rate, minimum
+/// and maximum are those of all.
+fn typical(runs: &[AnswerRun<'_>]) -> Option<LatencySummary> {
+    let all: Option<Vec<LatencySummary>> = runs.iter().map(|run| run.judged.latency).collect();
     let all = all.filter(|all| all.len() > 1)?;
     let middle = |of: &dyn Fn(&LatencySummary) -> Option<f64>| {
         let values: Option<Vec<f64>> = all.iter().map(of).collect();

@@ -29,7 +29,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use estimate::{
-    CROSSING_RUNS_MIN, JudgedRun, LEVEL_RUNS_MIN, estimate, is_disturbed, where_to_move,
+    AnswerRun, CROSSING_RUNS_MIN, JudgedRun, LEVEL_RUNS_MIN, estimate, is_disturbed, where_to_move,
 };
 pub(crate) use limit_search::{AnswerGoal, Order, goal_of, least_in_flight};
 

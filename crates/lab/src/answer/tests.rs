@@ -1,12 +1,12 @@
 //! Where runs are made and how they are judged, without noise: how often intervals
 //! hold the truth under noise is what `cargo xtask truth --only e` counts.
 
-use super::estimate::{JudgedRun, estimate, where_to_move};
+use super::estimate::{AnswerRun, JudgedRun, estimate, where_to_move};
 use super::limit_search::{AnswerGoal, Order, goal_of};
 use crate::ladder::{Load, Step};
 use crate::series::SeriesKind;
-use stripewise_results::{AnswerBound, AnswerPlace};
-use stripewise_stats::Slo;
+use stripewise_results::{AnswerBound, AnswerPlace, LatencySummary};
+use stripewise_stats::{Histogram, Slo};
 
 fn slo() -> Slo {
     "p99<5ms".parse().expect("a limit")
@@ -371,4 +371,56 @@ fn a_plateau_that_fresh_runs_find_over_the_limit_is_a_bound_too() {
     let answer = estimate(level(true), slo(), &within, 1.0).expect("an answer");
     assert_eq!(answer.bound, Some(AnswerBound::AtLeast));
     assert_eq!(estimate(level(false), slo(), &within[..3], 1.0), None);
+}
+
+/// A stall in some of the runs is in the percentiles as often as among all operations.
+#[test]
+fn the_percentiles_of_an_answer_are_those_of_all_its_operations() {
+    let histogram = |slow: u64| {
+        let mut one = Histogram::new();
+        one.record_n(1_000_000, 1_000 - slow);
+        one.record_n(80_000_000, slow);
+        one
+    };
+    let load = Load::spread(64, 4);
+    let goal = AnswerGoal::Level {
+        load,
+        place: AnswerPlace::Plateau,
+        rising: false,
+    };
+    let slo = "p99<50ms".parse().expect("a limit");
+    // In three of eight runs 2 % of the operations are slow, which are 0.75 % of all; 3 % are 1.1 %.
+    for (slow, p99_ns, bound) in [
+        (20, 1_000_000, None),
+        (30, 80_000_000, Some(AnswerBound::AtMost)),
+    ] {
+        let histograms: Vec<Histogram> = [slow, 0, 0, slow, 0, slow, 0, 0].map(histogram).to_vec();
+        let runs = histograms.iter().map(|histogram| {
+            let latency = LatencySummary::of(histogram);
+            let step = Step {
+                latency_ns: latency.map(|all| all.p99),
+                ..judged(load, 20_000.0).step
+            };
+            let judged = JudgedRun {
+                step,
+                latency,
+                ..judged(load, 20_000.0)
+            };
+            AnswerRun {
+                judged,
+                histogram: Some(histogram),
+            }
+        });
+        let runs: Vec<AnswerRun<'_>> = runs.collect();
+        let answer = estimate(goal, slo, &runs, 1.0).expect("an answer");
+        let latency = answer.latency.expect("latencies");
+        assert_eq!((latency.p50, latency.max), (1_000_000, 80_000_000));
+        assert!(latency.p99.abs_diff(p99_ns) * 1_000 < p99_ns, "{answer:?}");
+        assert_eq!((answer.latency_ns, answer.bound), (latency.p99, bound));
+        // A document has no histograms: what is known are the percentiles of each run.
+        let known: Vec<JudgedRun> = runs.iter().map(|run| run.judged).collect();
+        let answer = estimate(goal, slo, &known, 1.0).expect("an answer");
+        let between = 1_500_000..70_000_000;
+        assert!(between.contains(&answer.latency_ns), "{answer:?}");
+    }
 }

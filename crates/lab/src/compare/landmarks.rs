@@ -68,6 +68,11 @@ fn ceiling(pair: &Pair<'_>) -> Option<ComparisonRow> {
     if pair.kind == SeriesKind::Log {
         return None;
     }
+    // A ladder that never was as fast as its answer tells nothing of a ceiling.
+    let has_none = |series: &SeriesRecord| !series.has_one_load() && series.highest().is_none();
+    if has_none(pair.a) || has_none(pair.b) {
+        return None;
+    }
     let metric = match pair.kind.reported_in_bytes() {
         true => Metric::MibPerS,
         false => Metric::Iops,

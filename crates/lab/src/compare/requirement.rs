@@ -9,7 +9,8 @@
 //! A latency's VALUE has its unit: `1ms`.
 //!
 //! A rate required of a bench is judged by the answers of its series, with
-//! their intervals ([`Requirement::judge_answers`]); everything else by runs.
+//! their intervals ([`Requirement::judge_answers`]), a latency by that of an answer
+//! ([`Requirement::judge_answer_latency`]); everything else by runs.
 //! Repetitions of a job count as their median. A rate applies to the best of
 //! several loads (a device that reaches 20,000 at 32 threads has reached them), a
 //! latency to each of them. An unknown value does not meet a requirement.
@@ -19,10 +20,10 @@ use super::words::cell_words;
 use std::fmt;
 use std::str::FromStr;
 use stripewise_results::{
-    AnswerReason, AnswerRecord, JobRow, RequirementRecord, RunRecord, SeriesAnswer, SeriesRecord,
-    Status,
+    AnswerBound, AnswerReason, AnswerRecord, JobRow, RequirementRecord, RunRecord, SeriesAnswer,
+    SeriesRecord, Status,
 };
-use stripewise_stats::median;
+use stripewise_stats::{LatencyStatistic, median};
 use stripewise_units::{
     Nanoseconds, ParseError, format_duration_beside, format_iops_beside, format_mib_per_s_beside,
 };
@@ -111,6 +112,13 @@ impl FromStr for Requirement {
             relation,
             value,
         })
+    }
+}
+
+fn runs_words(runs: u32) -> String {
+    match runs {
+        1 => "one run".to_owned(),
+        runs => format!("{runs} runs"),
     }
 }
 
@@ -258,6 +266,7 @@ impl Requirement {
             met: self.is_met_by(value),
             interval: None,
             undecided: false,
+            series: Vec::new(),
         }
     }
 
@@ -314,10 +323,7 @@ impl Requirement {
             }
             AnswerReason::Only => String::new(),
         };
-        let runs = match record.runs {
-            1 => "one run".to_owned(),
-            runs => format!("{runs} runs"),
-        };
+        let runs = runs_words(record.runs);
         let next = match met || missed {
             true => "",
             false => "; longer runs would tell: bench --thorough",
@@ -331,10 +337,58 @@ impl Requirement {
             met,
             interval: low.zip(high).map(|(low, high)| [low, high]),
             undecided: !met && !missed,
+            series: Vec::new(),
         })
     }
 
-    fn means_series(&self, series: &SeriesRecord) -> bool {
+    /// Judges the answer of a series by a required latency: that of all operations of its runs, as
+    /// the answer shows it. `None` for a rate, and where the answer has no such latency: at a
+    /// crossing between two loads, or where no load is within the limit.
+    #[must_use]
+    pub fn judge_answer_latency(&self, series: &SeriesRecord) -> Option<RequirementRecord> {
+        let answer = series.answered()?;
+        let record = answer.record;
+        let place = match answer.reason {
+            AnswerReason::Only => String::new(),
+            AnswerReason::Within if record.bound != Some(AnswerBound::AtMost) => {
+                format!(" at {}", series.slo)
+            }
+            _ => return None,
+        };
+        let value = record.latency?.statistic(self.statistic()?)?;
+        let name = series.name.replace('-', " ");
+        Some(RequirementRecord {
+            requirement: self.text.clone(),
+            measured: Some(value),
+            measured_words: self.words(value),
+            of: format!("{name}{place}; {}", runs_words(record.runs)),
+            repetitions: 0,
+            met: self.is_met_by(value),
+            interval: None,
+            undecided: false,
+            series: Vec::new(),
+        })
+    }
+
+    /// The statistic that a required latency is about.
+    pub(super) fn statistic(&self) -> Option<LatencyStatistic> {
+        let Quantity::Latency(name) = self.quantity else {
+            return None;
+        };
+        Some(match name {
+            "mean" => LatencyStatistic::Mean,
+            "p50" => LatencyStatistic::P50,
+            "p90" => LatencyStatistic::P90,
+            "p95" => LatencyStatistic::P95,
+            "p99" => LatencyStatistic::P99,
+            "p999" => LatencyStatistic::P999,
+            _ => LatencyStatistic::Max,
+        })
+    }
+
+    /// Whether it is about this series.
+    #[must_use]
+    pub fn means_series(&self, series: &SeriesRecord) -> bool {
         let named = self.name.as_ref().is_none_or(|name| *name == series.name);
         let writes = !series.name.ends_with("read");
         named
@@ -355,6 +409,7 @@ impl Requirement {
             met: false,
             interval: None,
             undecided: false,
+            series: Vec::new(),
         }
     }
 
@@ -437,9 +492,7 @@ impl Requirement {
 mod tests {
     use super::super::tests::run;
     use super::*;
-    use stripewise_results::{
-        AnswerBound, AnswerPlace, InFullRecord, KindOutcome, LatencySummary, StepRecord,
-    };
+    use stripewise_results::{AnswerPlace, InFullRecord, KindOutcome, LatencySummary, StepRecord};
 
     #[test]
     fn a_name_of_nothing_that_is_measured_is_an_error() {

@@ -1,13 +1,13 @@
 //! Derives the answers from a finished series. Pure: the same records always give
 //! the same summary, so that a stored series can be summarised again.
 
-use crate::answer::{JudgedRun, estimate};
+use crate::answer::{AnswerRun, estimate};
 use crate::budget::{IN_FLIGHT_MAX, latency_stop_ns};
 use crate::climb::{ClimbStep, Ended, goal_of_climb};
 use crate::ladder::{Step, Stop};
 use crate::sentence;
 use crate::series::SeriesKind;
-use crate::step::{counts, judged_run, latency_summary, load_of, rates_of, step_of};
+use crate::step::{answer_run, counts, latency_summary, load_of, rates_of, step_of};
 use stripewise_results::{
     AnswerRecord, JobRecord, KneeRecord, RunRecord, SeriesRecord, Status, StepRecord,
     SustainedRecord,
@@ -142,9 +142,9 @@ fn answer(kind: SeriesKind, slo: Slo, records: &[&RunRecord]) -> Option<AnswerRe
     let meant = records
         .iter()
         .filter(|run| run.answer_block.is_some() || !kind.climbs());
-    let runs: Vec<JudgedRun> = meant
+    let runs: Vec<AnswerRun<'_>> = meant
         .clone()
-        .filter_map(|run| judged_run(run, slo))
+        .filter_map(|run| answer_run(run, slo))
         .collect();
     let block_bytes = records.first()?.jobs.first()?.workload.block_size_bytes;
     let found = estimate(aim, slo, &runs, block_bytes as f64 / 1_048_576.0)?;

@@ -5,12 +5,13 @@ use crate::crystaldiskmark::{are_like_runs, like_table};
 use crate::escape::escaped;
 use crate::identity::named_series;
 use crate::material::Material;
+use crate::required::for_bench;
 use crate::sheet::Judgement;
 use crate::sheets::comparison_sheet;
 use crate::warnings::{collected, of_runs};
 use crate::words::{PrintedLines, gravest_first, requirement_words, verdict_on};
 use std::fmt::Write;
-use stripewise_results::{JobRow, RequirementRecord, RequirementVerdict, Status};
+use stripewise_results::{Document, JobRow, RequirementVerdict, Status};
 use stripewise_units::capitalised;
 
 /// Runs in the table of page one.
@@ -40,7 +41,7 @@ pub(super) fn section(material: &Material, card: &str) -> String {
     for comparison in &document.comparisons {
         already_printed.new_of(&comparison.notes);
     }
-    html.push_str(&requirements(&document.requirements));
+    html.push_str(&requirements(document));
     if !document.series.is_empty() {
         super::sheet::table_of_cards(&mut html, &crate::sheets::answers_table(document));
         for named in named_series(document) {
@@ -85,7 +86,8 @@ pub(super) fn section(material: &Material, card: &str) -> String {
 }
 
 /// The requirements, missed ones first.
-fn requirements(all: &[RequirementRecord]) -> String {
+fn requirements(document: &Document) -> String {
+    let all = &document.requirements;
     let Some((judgement, words)) = verdict_on(all) else {
         return String::new();
     };
@@ -105,9 +107,13 @@ fn requirements(all: &[RequirementRecord]) -> String {
             RequirementVerdict::Missed => ("missed", "\u{2717} "),
         };
         let word = verdict.word();
+        let bench = match for_bench(requirement, document) {
+            bench if bench.is_empty() => bench,
+            bench => escaped(&format!("{bench}:")),
+        };
         let _ = writeln!(
             html,
-            "<li><span class=\"{class}\">{sign}{word}</span> {}</li>",
+            "<li><span class=\"{class}\">{sign}{word}</span>{bench} {}</li>",
             escaped(&requirement_words(requirement))
         );
     }

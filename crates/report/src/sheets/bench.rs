@@ -4,6 +4,7 @@ use super::columns::load_columns;
 use crate::answers::{judged_of_answer, limit_words, load_of, place_of, unit};
 use crate::bench::{answer_line, step_row};
 use crate::identity::{NamedSeries, named_series};
+use crate::required::{required_of, verdict_on_load};
 use crate::sheet::{Cell, Column, Judgement, SheetTable};
 use crate::warning_summary::Marks;
 use crate::words::series_title;
@@ -49,7 +50,7 @@ pub(crate) fn answers_table(document: &Document) -> SheetTable {
         // A column without any rate says nothing and is left out.
         let ceiling = ceiling.filter(|_| !note.is_empty());
         let ceiling = ceiling.map_or_else(Cell::default, Ceiling::cell);
-        load_rows(named, &document.runs, ceiling)
+        load_rows(named, document, ceiling)
     });
     let rows: Vec<Vec<Cell>> = rows.collect();
     SheetTable::new("", columns, rows).with_note(note)
@@ -60,6 +61,8 @@ pub(crate) fn answers_table(document: &Document) -> SheetTable {
 enum Ceiling {
     /// There is one load only.
     OneLoad,
+    /// No step was as fast as the answer.
+    NotReached,
     /// It is the answer's rate.
     Answer(f64),
     /// Another one, or a bound.
@@ -71,7 +74,10 @@ impl Ceiling {
     fn of(series: &SeriesRecord) -> Option<Ceiling> {
         let answer = series.answered()?.record;
         let Some(highest) = series.highest() else {
-            return Some(Ceiling::OneLoad);
+            return Some(match series.has_one_load() {
+                true => Ceiling::OneLoad,
+                false => Ceiling::NotReached,
+            });
         };
         let in_bytes = series.is_in_bytes();
         let rate = highest.rate(in_bytes);
@@ -87,7 +93,7 @@ impl Ceiling {
 
     fn cell(self) -> Cell {
         match self {
-            Ceiling::OneLoad => "-".into(),
+            Ceiling::OneLoad | Ceiling::NotReached => "-".into(),
             Ceiling::Answer(rate) => Cell::exact("same", rate),
             Ceiling::Rate(rate, bound) => Cell::bounded(&format_three_digits(rate), rate, bound),
         }
@@ -97,7 +103,7 @@ impl Ceiling {
 /// What the signs in the column mean, of those that it has; empty if it has no rate.
 fn ceiling_note(ceilings: &[Option<Ceiling>]) -> String {
     let has = |of: fn(&Ceiling) -> bool| ceilings.iter().flatten().any(of);
-    if !has(|one| !matches!(one, Ceiling::OneLoad)) {
+    if !has(|one| matches!(one, Ceiling::Answer(_) | Ceiling::Rate(..))) {
         return String::new();
     }
     let mut note = "Ceiling: highest rate at any latency".to_owned();
@@ -107,16 +113,21 @@ fn ceiling_note(ceilings: &[Option<Ceiling>]) -> String {
     if has(|one| matches!(one, Ceiling::Rate(_, Some(AnswerBound::AtLeast)))) {
         note.push_str("; \u{2265}: more in flight may give more");
     }
-    if has(|one| matches!(one, Ceiling::OneLoad)) {
-        note.push_str("; -: one load");
-    }
+    let is_one_load = has(|one| matches!(one, Ceiling::OneLoad));
+    let is_not_reached = has(|one| matches!(one, Ceiling::NotReached));
+    note.push_str(match (is_one_load, is_not_reached) {
+        (false, false) => "",
+        (true, false) => "; -: one load",
+        (false, true) => "; -: no step was as fast as the answer",
+        (true, true) => "; -: one load, or no step was as fast as the answer",
+    });
     note + "."
 }
 
-fn load_rows(named: &NamedSeries<'_>, runs: &[RunRecord], ceiling: Cell) -> Vec<Vec<Cell>> {
+fn load_rows(named: &NamedSeries<'_>, document: &Document, ceiling: Cell) -> Vec<Vec<Cell>> {
     let series = named.series;
     let name = series_title(&series.name).replace("Sequential", "Seq.");
-    let block = block_bytes(series, runs);
+    let block = block_bytes(series, &document.runs);
     let mut first = vec![
         Cell::from(name),
         Cell::from(named.what.as_str()),
@@ -134,20 +145,16 @@ fn load_rows(named: &NamedSeries<'_>, runs: &[RunRecord], ceiling: Cell) -> Vec<
         return vec![first];
     };
     let stopped = if series.partial { " (partial)" } else { "" };
+    let (judgement, word) = verdict_on_load(&found, &required_of(series, document));
+    let last = [ceiling, Cell::judged(format!("{word}{stopped}"), judgement)];
     if found.is_within {
         first.extend(answer_cells(series, &found.record));
-        first.extend([
-            ceiling,
-            Cell::judged(format!("ok{stopped}"), Judgement::Good),
-        ]);
+        first.extend(last);
         return vec![first];
     }
     first.extend(["none", ""].map(Cell::from));
     first.extend(least_latency(series));
-    first.extend([
-        ceiling,
-        Cell::judged(format!("missed{stopped}"), Judgement::Bad),
-    ]);
+    first.extend(last);
     let mut beyond = vec![
         Cell::from(beyond_words(&found)),
         Cell::default(),

@@ -46,12 +46,14 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
         let mut rows = record.rows.iter();
         records.len() > 1 && rows.all(|row| row.threads.is_none() && has_ends(row))
     });
-    for record in records.iter().filter(|_| !is_of_benches) {
-        for sentence in record
-            .sentences
-            .iter()
-            .filter(|one| !is_of_the_row(record, one))
-        {
+    for record in records {
+        let sentences = record.sentences.iter().enumerate();
+        let shown = sentences.filter(|(index, one)| match is_of_benches {
+            // But what was left out of an answer is in no cell of the row.
+            true => leaves_runs_out(record, *index),
+            false => !is_of_the_row(record, one),
+        });
+        for (_, sentence) in shown {
             add_new(&mut sheet.details, sentence.clone());
         }
     }
@@ -108,6 +110,14 @@ pub fn checked_sheet(
 /// The sentence is about the only row, whose change is the answer.
 fn is_of_the_row(record: &ComparisonRecord, sentence: &str) -> bool {
     matches!(record.rows.as_slice(), [row] if row.sentence.as_deref() == Some(sentence))
+}
+
+/// The sentence of this index is about a row of which an answer leaves slow runs out.
+fn leaves_runs_out(record: &ComparisonRecord, index: usize) -> bool {
+    let row = record.rows.get(index);
+    let row = row.filter(|_| record.sentences.len() == record.rows.len());
+    let answers = row.and_then(|row| row.answers);
+    answers.is_some_and(|both| both.iter().any(|one| one.leaves_slow_runs_out))
 }
 
 fn add_new(lines: &mut Vec<String>, line: String) {
@@ -211,9 +221,23 @@ fn of_subjects(records: &[ComparisonRecord]) -> Vec<SheetTable> {
     groups.iter().map(table).collect()
 }
 
-/// The overall verdict.
+/// The overall verdict: what is undecided about one subject is not decided by the others.
 fn overall(records: &[ComparisonRecord]) -> Option<Verdict> {
-    let mut all = records.iter().map(|record| record.verdict);
+    let subjects = distinct(records.iter().map(|one| one.b.name.as_str()));
+    let of_each = subjects.iter().filter_map(|name| {
+        let own = records.iter().filter(|one| one.b.name == *name);
+        of_subject(own.map(|one| one.verdict))
+    });
+    let of_each: Vec<Verdict> = of_each.collect();
+    match of_each.as_slice() {
+        [] => None,
+        all if all.contains(&Verdict::Mixed) => Some(Verdict::Mixed),
+        all => Some(Verdict::over_all(all.iter().copied())),
+    }
+}
+
+/// The verdict of several tables about one subject.
+fn of_subject(mut all: impl Iterator<Item = Verdict>) -> Option<Verdict> {
     let first = all.next()?;
     let both = |one: Verdict, other: Verdict| match (one, other) {
         (one, other) if one == other => one,

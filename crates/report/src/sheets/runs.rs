@@ -8,11 +8,12 @@ use crate::hosts::{hosts_sentences, hosts_table};
 use crate::imported::imported_table;
 use crate::number::{latency_cells, rate};
 use crate::repetitions::{repeated_in_full, repetitions_table};
+use crate::required::requirement_lines;
 use crate::run::{job_details, kinds, percentiles_table, processor_tables, row_name};
 use crate::sheet::{Caution, Cell, Column, Judgement, Sheet, SheetTable};
 use crate::validity::state_in_brief;
 use crate::warning_summary::Marks;
-use crate::words::{gravest_first, requirement_line, verdict_on};
+use crate::words::verdict_on;
 use stripewise_results::{Document, JobRecord, KindOutcome, RunRecord, Severity, Status};
 use stripewise_units::ByteSize;
 
@@ -54,7 +55,7 @@ pub fn runs_sheet(document: &Document, look: &RunsLook<'_>) -> Sheet {
         title: title::title(runs),
         subtitle: title::subtitle(runs),
         verdict: verdict_on(&document.requirements),
-        details: requirements(document)
+        details: (requirement_lines(document).into_iter())
             .chain(bench::lasting_lines(document))
             .chain(partial_lines(runs))
             .chain(verified.filter(|line| !line.is_empty()))
@@ -70,13 +71,6 @@ pub fn runs_sheet(document: &Document, look: &RunsLook<'_>) -> Sheet {
 fn is_step(document: &Document, run: &RunRecord) -> bool {
     let mut steps = document.series.iter().flat_map(|series| &series.steps);
     steps.any(|step| step.run == run.id)
-}
-
-/// The requirements, missed ones first.
-fn requirements(document: &Document) -> impl Iterator<Item = String> {
-    gravest_first(&document.requirements)
-        .into_iter()
-        .map(requirement_line)
 }
 
 /// A line for each run that did not end as planned.

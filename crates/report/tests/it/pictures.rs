@@ -8,7 +8,8 @@ use stripewise_report::{
     svg_picture,
 };
 use stripewise_results::{
-    AnswerBound, DeviceFacts, FileSystemFacts, RequirementRecord, RunRecord, SeriesRecord,
+    AnswerBound, DeviceFacts, FileSystemFacts, RequirementRecord, RequirementVerdict, RunRecord,
+    SeriesRecord, SeriesVerdict,
 };
 
 const SCRIPT: &str = "</text><script>alert(1)</script>";
@@ -141,7 +142,7 @@ fn a_missed_requirement_is_in_the_row_of_its_load() {
     };
     let (is_red, svg) = card(&material);
     assert!(!is_red && svg.contains(">ok, p99 &lt; 5 ms<"), "{svg}");
-    let required = |requirement: &str| RequirementRecord {
+    let required = |requirement: &str, name: &str| RequirementRecord {
         requirement: requirement.to_owned(),
         measured: Some(9_812.0),
         measured_words: "9,812 IOPS".to_owned(),
@@ -150,13 +151,19 @@ fn a_missed_requirement_is_in_the_row_of_its_load() {
         met: false,
         interval: None,
         undecided: false,
+        series: vec![SeriesVerdict {
+            id: ladder().id,
+            name: name.to_owned(),
+            verdict: RequirementVerdict::Missed,
+        }],
     };
     for text in ["random-read iops>=20000", "iops>=20000"] {
-        material.document.requirements = vec![required(text)];
+        material.document.requirements = vec![required(text, "random-read")];
         let (is_red, svg) = card(&material);
         assert!(is_red && svg.contains("MISSED: iops&gt;=20000"), "{svg}");
     }
-    material.document.requirements = vec![required("random-write iops>=20000")];
+    let text = "random-write iops>=20000";
+    material.document.requirements = vec![required(text, "random-write")];
     material.document.series.push(SeriesRecord {
         name: "random-write".to_owned(),
         ..ladder()

@@ -9,8 +9,8 @@ use stripewise_report::{
 use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerRecord, ComparisonRecord, ComparisonRow, Document,
     ExperimentPlace, Imported, InFullRecord, Interval, JobRecord, KneeRecord, LatencySummary,
-    RequirementRecord, RunRecord, SeriesRecord, Severity, SideRecord, StepRecord, TargetFacts,
-    Verdict, Warning,
+    RequirementRecord, RequirementVerdict, RunRecord, SeriesRecord, SeriesVerdict, Severity,
+    SideRecord, StepRecord, TargetFacts, Verdict, Warning,
 };
 
 fn latency(ms: u64) -> LatencySummary {
@@ -147,6 +147,7 @@ fn an_undecided_requirement_is_undecided_in_every_text() {
         met: false,
         interval: Some([900.0, 1_100.0]),
         undecided: true,
+        series: Vec::new(),
     };
     let mut material = material(vec![run("a")]);
     material.document.requirements = vec![undecided.clone()];
@@ -415,6 +416,87 @@ fn each_sign_in_the_column_of_ceilings_means_one_thing() {
     // No ceiling is known.
     let alone = of(vec![step(1, 700.0, 12)]);
     assert!(!alone.contains("Ceiling"), "{alone}");
+    // Every step met a stall, and most runs for the answer met none.
+    let mut stalled = disks("p99<100ms");
+    stalled.within_limit = Some(2);
+    stalled.answer = Some(AnswerRecord {
+        at: AnswerPlace::Plateau,
+        in_flight: 64.0,
+        bound: None,
+        iops: 1_500.0,
+        iops_low: Some(1_450.0),
+        iops_high: Some(1_550.0),
+        mib_per_s: 11.7,
+        mib_per_s_low: Some(11.3),
+        mib_per_s_high: Some(12.1),
+        level: 0.95,
+        latency_ns: 80_000_000,
+        latency: None,
+        runs: 12,
+        runs_left_out: 0,
+        in_full: None,
+    });
+    let slower = terminal(&of_series(stalled.clone()), false);
+    assert!(!slower.contains("Ceiling"), "{slower}");
+    let other = SeriesRecord {
+        name: "random-write".to_owned(),
+        ..disks("p99<100ms")
+    };
+    let mut both = of_series(stalled);
+    both.document.series.push(other);
+    let both = terminal(&both, false);
+    for words in [" - ok", "; -: no step was as fast as the answer."] {
+        let text = both.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(words), "{words}: {both}");
+    }
+    assert!(!both.contains("same"), "{both}");
+}
+
+/// The limit that an answer is at is not what was required of the load.
+#[test]
+fn the_verdict_on_a_load_is_on_what_was_required_of_it() {
+    let verdict = |slo: &str, within: Option<usize>, found: &[RequirementVerdict]| {
+        let mut series = disks(slo);
+        series.within_limit = within;
+        let required = found.iter().map(|verdict| RequirementRecord {
+            requirement: "random-read iops>=9".to_owned(),
+            measured: None,
+            measured_words: String::new(),
+            of: String::new(),
+            repetitions: 0,
+            met: *verdict == RequirementVerdict::Met,
+            interval: None,
+            undecided: *verdict == RequirementVerdict::Undecided,
+            series: vec![SeriesVerdict {
+                id: series.id.clone(),
+                name: series.name.clone(),
+                verdict: *verdict,
+            }],
+        });
+        let required: Vec<RequirementRecord> = required.collect();
+        let mut material = of_series(series);
+        material.document.requirements = required;
+        let text = terminal(&material, false);
+        let row = text.lines().find(|line| line.starts_with("Random read"));
+        let row = row.expect("a row").trim_end();
+        let word = row.rsplit(' ').next().expect("a word").to_owned();
+        let tables = markdown(&material);
+        assert!(tables.contains(&format!("| {word} |")), "{word}: {tables}");
+        word
+    };
+    let (met, missed) = (RequirementVerdict::Met, RequirementVerdict::Missed);
+    let open = RequirementVerdict::Undecided;
+    for (slo, within, found, word) in [
+        ("p99<20ms", Some(1), &[][..], "ok"),
+        ("p99<20ms", Some(1), &[met][..], "met"),
+        ("p99<20ms", Some(1), &[met, open][..], "undecided"),
+        ("p99<20ms", Some(1), &[open, missed, met][..], "missed"),
+        ("p99<5ms", None, &[][..], "missed"),
+        ("p99<5ms", None, &[met][..], "met"),
+        ("p99<5ms", None, &[met, open][..], "undecided"),
+    ] {
+        assert_eq!(verdict(slo, within, found), word, "{slo} {found:?}");
+    }
 }
 
 /// One line for a reason that several loads share, with loads instead of runs.

@@ -140,7 +140,7 @@ sim:sata-ssd  480.0 GiB, simulated array, direct, 1 m 30 s, [DATE] [TIME]
   Log: 17,373 IOPS until 40.7 MiB are written; the answer is what lasts
 
 Load         Block   At p99 < 5 ms  95 %        p99  In flight  Ceiling  Verdict
-Random read  8 KiB     67,800 IOPS  ±0.1 %   361 µs         16     same  ok
+Random read  8 KiB     67,800 IOPS  ±0.1 %   354 µs         16     same  ok
 Log          8 KiB  3,820 writes/s  ±0.2 %  1.93 ms          1        -  ok
 Ceiling: highest rate at any latency; same: the answer's; -: one load.
 

@@ -8,7 +8,7 @@ use stripewise_report::{
     Attribution, Picture, Sheet, StoredFacts, advice_charts, advice_sheet, moment, sheet_markdown,
     sheet_page,
 };
-use stripewise_results::AdviceRecord;
+use stripewise_results::{AdviceRecord, Status};
 use stripewise_units::{counted, format_duration};
 
 impl StoredLayouts {
@@ -67,6 +67,18 @@ impl StoredLayouts {
         let under: Vec<String> = under.into_iter().flatten().collect();
         sheet.foot = under.join(" \u{b7} ");
         sheet
+    }
+
+    /// The choice and its gain in a line: the first sentences are the most important.
+    #[must_use]
+    pub fn line(&self, record: &AdviceRecord) -> String {
+        let first = record.sentences.iter().take(2).map(String::as_str);
+        let first: Vec<&str> = first.collect();
+        let partial = match self.status() {
+            Status::Partial => "partial: ",
+            _ => "",
+        };
+        format!("{}: {partial}{}", self.target, first.join(" "))
     }
 
     /// Attribution of its pictures.

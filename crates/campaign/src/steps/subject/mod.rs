@@ -19,6 +19,7 @@ use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::input::{RESULTS_BYTES_MAX, read};
+use stripewise_lab::series_of;
 use stripewise_results::{ComparisonRecord, Document, RunRecord, SeriesRecord};
 use stripewise_store::{Filter, Store};
 use stripewise_units::{NameText, counted, is_sim_target, nearest, path_of, plural};
@@ -269,6 +270,7 @@ fn of_path(context: &Context, path: &Path) -> Outcome<Subject> {
             all.kind = SubjectKind::Imported;
         }
         all.runs.extend(one.runs);
+        all.series.extend(one.series);
         all.comparisons.extend(one.comparisons);
         all.notes.extend(one.notes);
     }
@@ -339,8 +341,32 @@ fn of_document(context: &Context, name: String, text: &str) -> Outcome<Subject> 
     Ok(subject)
 }
 
+/// Its ladders. It has no histograms: the latencies of an answer are those that it has.
+fn ladders_of(document: &Document) -> Vec<SeriesRecord> {
+    if document.series.is_empty() {
+        return Vec::new();
+    }
+    let mut all = series_of(&document.runs);
+    for series in &mut all {
+        let is_same = |one: &&SeriesRecord| one.id == series.id && one.name == series.name;
+        let printed = document.series.iter().find(is_same);
+        let printed = printed.and_then(|one| one.answer);
+        let both = series.answer.as_mut().zip(printed);
+        let both = both.filter(|(answer, printed)| {
+            (answer.at, answer.in_flight, answer.runs)
+                == (printed.at, printed.in_flight, printed.runs)
+        });
+        if let Some((answer, printed)) = both {
+            answer.latency = printed.latency;
+            answer.latency_ns = printed.latency_ns;
+        }
+    }
+    all
+}
+
 fn of_runs(name: String, document: Document) -> Subject {
     Subject {
+        series: ladders_of(&document),
         comparisons: document.comparisons,
         ..Subject::new(name, SubjectKind::Document, document.runs)
     }

@@ -2,7 +2,6 @@
 
 use super::{RequiredTogether, part_at_rate};
 use crate::compare::Requirement;
-use crate::compare::requirement::Quantity;
 use stripewise_results::{
     AnswerBound, AnswerPlace, DueRecord, RequirementRecord, RunRecord, SeriesRecord, StepRecord,
 };
@@ -88,6 +87,7 @@ fn record(
         met: verdict == QualifyVerdict::Met,
         interval: None,
         undecided: verdict == QualifyVerdict::Undecided,
+        series: Vec::new(),
     }
 }
 
@@ -169,7 +169,7 @@ pub(super) fn by_ladder(
     required: &Requirement,
     series: &SeriesRecord,
 ) -> Option<String> {
-    let statistic = statistic_of(required)?;
+    let statistic = required.statistic()?;
     let plateau = plateau_of(required, statistic, series);
     let below = below(rate, required, statistic, series);
     let latency = below.as_ref().map(|(_, latency_ns)| *latency_ns);
@@ -246,24 +246,9 @@ fn below<'a>(
     Some((steps[index].0, steps[index].1.min(rising[index])))
 }
 
-fn statistic_of(required: &Requirement) -> Option<LatencyStatistic> {
-    let Quantity::Latency(name) = required.quantity else {
-        return None;
-    };
-    Some(match name {
-        "mean" => LatencyStatistic::Mean,
-        "p50" => LatencyStatistic::P50,
-        "p90" => LatencyStatistic::P90,
-        "p95" => LatencyStatistic::P95,
-        "p99" => LatencyStatistic::P99,
-        "p999" => LatencyStatistic::P999,
-        _ => LatencyStatistic::Max,
-    })
-}
-
 /// The limit of a statistic, for the judge of latencies.
 fn limit_of(required: &Requirement) -> Option<LatencyLimit> {
-    Some(match statistic_of(required)? {
+    Some(match required.statistic()? {
         LatencyStatistic::P50 => LatencyLimit::Share(0.5),
         LatencyStatistic::P90 => LatencyLimit::Share(0.1),
         LatencyStatistic::P95 => LatencyLimit::Share(0.05),
