@@ -302,8 +302,7 @@ impl<'a> Import<'a> {
             let before = out.results();
             read_as(segment.format, &segment.parts, &mut out);
             out.close(segment.format, before)?;
-            let line = segment.parts.first().map_or(1, |part| part.first_line);
-            formats_found.push(format!("{} from line {line} on", segment.format));
+            formats_found.push(format!("{} from line {} on", segment.format, segment.line));
         }
         let mut notes = out.into_notes();
         if formats_found.len() > 1 {

@@ -74,7 +74,7 @@ fn results_of_several_tools_in_one_file_are_all_read() {
         (
             DISKSPD_TEXT,
             PLAIN,
-            ["DiskSpd text from line 1", "SQLIO output from line 71"],
+            ["DiskSpd text from line 2", "SQLIO output from line 71"],
             2,
         ),
         (
