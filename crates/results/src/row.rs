@@ -24,14 +24,22 @@ impl<'a> JobRow<'a> {
     /// (`jobs.workload.cache`); own records give everything.
     #[must_use]
     pub fn given<T>(&self, path: &str, value: T) -> Option<T> {
-        let gives = self.run.imported.as_ref().is_none_or(|imported| {
-            let mut jobs = self.run.jobs.iter();
-            match jobs.position(|job| std::ptr::eq(job, self.job)) {
-                Some(index) => imported.gives_of(index, path),
-                None => imported.gives(path),
-            }
+        let imported = self.run.imported.as_ref();
+        let gives = imported.is_none_or(|imported| match self.index() {
+            Some(index) => imported.gives_of(index, path),
+            None => imported.gives(path),
         });
         gives.then_some(value)
+    }
+
+    /// Which of the run's jobs it is, found by its place in memory: a run may have thousands.
+    fn index(&self) -> Option<usize> {
+        let jobs = &self.run.jobs;
+        let first = jobs.as_ptr().addr();
+        let bytes = std::ptr::from_ref(self.job).addr().checked_sub(first)?;
+        let index = bytes / size_of::<JobRecord>();
+        let found = jobs.get(index)?;
+        std::ptr::eq(found, self.job).then_some(index)
     }
 
     /// `read`, `write`, or `mixed` with the percentage of reads; absent if the source does not give
