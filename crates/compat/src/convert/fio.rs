@@ -107,11 +107,7 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
         if words.is_empty() || words.starts_with([';', '#']) || problems.len() > 100 {
             continue;
         }
-        // fio takes all that begins with a bracket; what is behind it is a comment.
-        if let Some((name, _)) = words
-            .strip_prefix('[')
-            .and_then(|rest| rest.rsplit_once(']'))
-        {
+        if let Some(name) = section_in(words) {
             in_global = name.starts_with("global");
             if !in_global {
                 if sections.len() > super::JOBS_MAX {
@@ -163,6 +159,14 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
         let hint = "options are key=value below [global] or [job]; write variables out";
         Err(Error::of_lines(source_name, problems, hint))
     }
+}
+
+/// The name of the section that a line begins. fio takes all that begin with a bracket; what is
+/// behind its end is a comment.
+fn section_in(words: &str) -> Option<&str> {
+    let rest = words.strip_prefix('[')?;
+    let name = rest.strip_suffix(']');
+    name.or_else(|| Some(rest.split_once(']')?.0))
 }
 
 /// Why a line is not a valid option.
