@@ -245,8 +245,8 @@ impl Group {
         if job.mixed.is_some() && (job.read.is_none() || job.write.is_none()) {
             return Err("adds up reads and writes (unified_rw_reporting), so neither is known: run fio without that option, or with unified_rw_reporting=both".to_owned());
         }
-        let (record, absent) =
-            job_record(job, name, options, alone, out).ok_or("has no reads and writes in it")?;
+        let (record, absent) = job_record(job, name, options, alone, out)
+            .ok_or("lacks its reads or writes, or their bytes and rates")?;
         if let Some(what) = contradiction(job) {
             return Err(format!(
                 "{what}; one of the numbers is truncated or was changed"

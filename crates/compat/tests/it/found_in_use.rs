@@ -314,6 +314,20 @@ fn totals_of_vdbench_have_one_heading() {
 }
 
 #[test]
+fn a_row_that_is_no_sum_is_the_only_reason() {
+    let text = crate::tools::DISKSPD_TEXT;
+    let broken = text.replacen(
+        "     0 |       983040000 |",
+        "     0 |       983040512 |",
+        1,
+    );
+    assert_ne!(broken, text);
+    let error = import(broken.as_bytes(), "x").unwrap_err();
+    assert_eq!(error.lines().len(), 1, "{error}");
+    assert!(error.to_string().contains("is not the sum"), "{error}");
+}
+
+#[test]
 fn underscores_that_markdown_escapes_are_underscores() {
     let text = include_str!("../data/sqlio-plain.txt");
     let escaped = text.replace("_Latency", "\\_Latency");
@@ -339,6 +353,24 @@ fn averages_of_file_system_workloads_are_those_of_their_reads_and_writes() {
     assert!((of(&job.job.outcome.read) - 1e4).abs() < 1.0);
     assert!((of(&job.job.outcome.write) - 509.96e6).abs() < 1.0);
     assert!(expected_text(&file, "names and attributes"));
+    // The summary has two lines of headings, with more columns behind those of reads and writes.
+    let summary = "08:00:00.002 Starting RD=rd1; elapsed=60; fwdrate=max. For loops: None\n\n\
+        Mar 08, 2019 ..Interval.. .ReqstdOps... ...cpu%...  read ....read..... ....write.... ..mb/sec... mb/sec .xfer.. ....open....\n\
+        rate   resp total  sys   pct   rate   resp   rate   resp  read write  total    size  rate   resp\n\
+        08:00:05.081            2 102.0 5.1  2.9 0.75  80.0  80.0 2.500   20.0  9.000  0.31  0.08   0.39    4096  1397  0.092\n\
+        08:00:10.019     avg_2-2 100.0 4.0  1.3 0.83 75.0 75.0 2.000   25.0  10.000  0.29  0.10   0.39    4096  1389  0.025\n";
+    let share_less = summary
+        .replace("sys   pct ", "sys ")
+        .replace("0.75  80.0  80.0", "0.75 80.0");
+    let share_less = share_less.replace("0.83 75.0 75.0", "0.83 75.0");
+    for text in [summary, share_less.as_str()] {
+        let file = read(text);
+        let job = row(&file.runs[0]);
+        assert_eq!((job.iops(), job.mib_per_s()), (Some(100.0), Some(0.39)));
+        assert_eq!(job.block_size_bytes(), Some(4_096));
+        assert!((of(&job.job.outcome.read) - 2e6).abs() < 1.0);
+        assert!((of(&job.job.outcome.write) - 1e7).abs() < 1.0);
+    }
     // What is left out is why nothing is there.
     let why = refused(&of_files(
         "Mkdir_rate",
