@@ -55,7 +55,7 @@ const CARRIED: [&str; 48] = [
 
 /// Options that affect what is printed, how a file is made, or how operations are submitted, but
 /// not which operations are done.
-const WITHOUT_EFFECT: [&str; 107] = [
+const WITHOUT_EFFECT: [&str; 108] = [
     "name",
     "description",
     "thread",
@@ -137,6 +137,7 @@ const WITHOUT_EFFECT: [&str; 107] = [
     "iomem_align",
     "mem_align",
     "comm",
+    "unified_rw_reporting",
     "allow_mounted_write",
     "hugepage-size",
     "uid",
@@ -241,12 +242,11 @@ pub(crate) fn fate(key: &str) -> Conversion {
 }
 
 /// Values with which an option has no effect.
-const NEUTRAL: [(&str, &[&str]); 22] = [
+const NEUTRAL: [(&str, &[&str]); 21] = [
     ("verify", &["0"]),
     ("percentage_random", &["100"]),
     ("percentage_sequential", &["0"]),
     ("zonemode", &["none"]),
-    ("unified_rw_reporting", &["0", "none"]),
     ("rate_process", &["linear"]),
     ("rw_sequencer", &["sequential"]),
     ("io_submit_mode", &["inline"]),

@@ -314,6 +314,31 @@ fn totals_of_vdbench_have_one_heading() {
 }
 
 #[test]
+fn rates_of_a_job_that_verified_what_it_wrote_are_no_sum() {
+    let json = include_str!("../data/fio-same-run.json");
+    let verified = |options: &str| {
+        let text = json.replacen("\"rw\": \"randrw\",", options, 1);
+        assert_ne!(text, json);
+        read(&text)
+    };
+    let file = verified("\"rw\": \"randwrite\", \"verify\": \"crc32c\",");
+    let job = row(&file.runs[0]);
+    assert_eq!(
+        (job.iops(), job.mib_per_s(), job.duration_ns()),
+        (None, None, None)
+    );
+    assert_eq!(job.iops_of(stripewise_results::OperationKind::Read), None);
+    assert_eq!(job.job.outcome.read.latency_ns.unwrap().p50, 48_896);
+    assert!(expected_text(&file, "to verify it"));
+    // It is not verified here.
+    let file = verified("\"rw\": \"randrw\", \"verify\": \"crc32c\", \"do_verify\": \"0\",");
+    assert!(row(&file.runs[0]).iops().is_some());
+    // How reads and writes are reported is no property of the load.
+    let file = verified("\"rw\": \"randrw\", \"unified_rw_reporting\": \"both\",");
+    assert!(!expected_text(&file, "no field of a record"));
+}
+
+#[test]
 fn a_row_that_is_no_sum_is_the_only_reason() {
     let text = crate::tools::DISKSPD_TEXT;
     let broken = text.replacen(
