@@ -1,6 +1,6 @@
-//! Results of other tools as a table: a row for each job, and for the reads and the writes of
-//! one that does both; values that the source lacks are empty cells. Accesses records only through
-//! [`JobRow`].
+//! Results of other tools as a table: a row for each job, for the reads and the writes of one that
+//! does both, and for its syncs; values that the source lacks are empty cells. Accesses records
+//! only through [`JobRow`].
 
 use crate::number::{count, rate, size};
 use crate::rows::{Line, workload};
@@ -27,8 +27,9 @@ pub fn imported_table(runs: &[RunRecord]) -> SheetTable {
     ];
     let lines = JobRow::of(runs).flat_map(|row| {
         let mut lines = Line::of(row);
-        // The sum is last, as for own runs.
+        // The sum is behind its parts, as for own runs.
         lines.rotate_left(1);
+        lines.extend(Line::of_syncs(row));
         lines
     });
     let rows = lines.map(|line| cells(&line)).collect();

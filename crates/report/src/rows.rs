@@ -59,6 +59,8 @@ enum RowSubject {
     Total,
     /// One kind of a mixed job.
     Kind(OperationKind),
+    /// Its syncs.
+    Syncs,
 }
 
 impl<'a> Line<'a> {
@@ -79,6 +81,12 @@ impl<'a> Line<'a> {
         kinds
     }
 
+    /// Its syncs, if it did any.
+    pub(crate) fn of_syncs(row: JobRow<'a>) -> Option<Line<'a>> {
+        let of = RowSubject::Syncs;
+        Some(Line { row, of }).filter(Line::is_known)
+    }
+
     fn is_known(&self) -> bool {
         let mut latencies = ["mean", "p50", "p99", "max"].into_iter();
         self.iops().is_some() || latencies.any(|name| !self.latency(name).is_empty())
@@ -88,6 +96,7 @@ impl<'a> Line<'a> {
         match self.of {
             RowSubject::Job | RowSubject::Total => self.row.iops(),
             RowSubject::Kind(kind) => self.row.iops_of(kind),
+            RowSubject::Syncs => self.row.syncs_per_s(),
         }
     }
 
@@ -95,6 +104,7 @@ impl<'a> Line<'a> {
         match self.of {
             RowSubject::Job | RowSubject::Total => self.row.mib_per_s_shown(),
             RowSubject::Kind(kind) => self.row.mib_per_s_of(kind),
+            RowSubject::Syncs => None,
         }
     }
 
@@ -103,6 +113,7 @@ impl<'a> Line<'a> {
             RowSubject::Job => self.row.latency(name),
             RowSubject::Total => None,
             RowSubject::Kind(kind) => self.row.latency_of(kind, name),
+            RowSubject::Syncs => self.row.latency_of_syncs(name),
         };
         ns.map_or_else(String::new, |ns| latency_of_source(self.row.run, ns))
     }
@@ -272,6 +283,7 @@ pub(crate) fn workload(line: &Line<'_>) -> String {
         RowSubject::Total if line.row.job.workload.discards() => "all",
         RowSubject::Total => "both",
         RowSubject::Kind(of) => of.plural(),
+        RowSubject::Syncs => "syncs",
     };
     match kind.as_str() {
         "" => of.to_owned(),

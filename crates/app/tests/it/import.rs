@@ -318,6 +318,15 @@ fn reads_and_writes_of_a_mixed_job_are_shown_apart() {
         let both = row("both");
         assert!(both.contains("9,540") && !both.contains("µs"), "{shown}");
     }
+    // Syncs are neither.
+    let json = include_str!("../../../compat/tests/data/fio-same-run.json");
+    let syncs = "\"sync\": {\"total_ios\": 20, \"lat_ns\": {\"min\": 1000, \"max\": 9000000, \
+                 \"mean\": 2000000.0, \"N\": 20}}, \"read\": {";
+    desk.write("synced.json", &json.replacen("\"read\": {", syncs, 1));
+    let shown = desk.run(&["import", "synced.json"]).done().stdout;
+    let row = shown.lines().find(|line| line.contains("read: syncs"));
+    let row = row.unwrap_or_else(|| panic!("{shown}"));
+    assert!(row.contains(" 124 ") && row.contains("9 ms"), "{shown}");
     // A source that gives nothing of its reads and writes apart has one row.
     desk.write(
         "cdm.txt",
