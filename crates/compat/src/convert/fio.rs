@@ -309,7 +309,12 @@ fn blocks(
     };
     match (gap(options), one) {
         _ if random => job.flag("random"),
-        (None, _) => job.flag("sequential"),
+        (None, _) => {
+            job.flag("sequential");
+            if options.rw().is_some_and(|rw| rw.reads && rw.writes) {
+                plan.note(line, "fio's reads and its writes each go through the file from its start; a plan's share one position");
+            }
+        }
         (Some(gap), Some(block)) => {
             job.size("stride", block.saturating_add(gap));
             plan.note(line, "at the end of its file fio starts over where it began; a plan's next pass starts one block later, until all blocks have been touched");

@@ -149,6 +149,9 @@ fn options_of_fio_mean_what_its_own_parser_makes_of_them() {
     assert_eq!(load.rate.map(|rate| rate.iops), Some(4_096.0));
     assert_eq!(load.size_bytes, Some(512 << 20));
     assert_eq!(load.duration_ns, 10_000_000_000);
+    let both = converted(Tool::Fio, &format!("{JOB}rw=rw\n")).unwrap();
+    let mut notes = both.notes.iter().map(|note| &note.message);
+    assert!(notes.any(|note| note.contains("share one position")));
     // Options that change no operation are left out, whoever's they are.
     let load = job("rw=read\nruntime=5\nallow_mounted_write=1\nhugepage-size=2m\n");
     assert_eq!(load.duration_ns, 5_000_000_000);
