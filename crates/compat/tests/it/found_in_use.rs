@@ -338,6 +338,46 @@ fn rates_of_a_job_that_verified_what_it_wrote_are_no_sum() {
     assert!(!expected_text(&file, "no field of a record"));
 }
 
+/// fio's normal output of a job that synced after every fourth write.
+const SYNCED: &str = "\
+fs: (g=0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1
+fio-3.33
+Starting 1 process
+
+fs: (groupid=0, jobs=1): err= 0: pid=12701: Sat Nov 28 12:08:27 2026
+  write: IOPS=980, BW=3922KiB/s (4016kB/s)(400KiB/102msec); 0 zone resets
+    clat (nsec): min=2604, max=29864, avg=5730.86, stdev=5216.23
+     lat (nsec): min=2634, max=30726, avg=5860.32, stdev=5398.53
+    clat percentiles (nsec):
+     | 50.00th=[ 3344], 90.00th=[11840], 99.00th=[27008]
+  lat (usec)   : 4=65.00%, 10=19.00%, 20=12.00%, 50=4.00%
+  fsync/fdatasync/sync_file_range:
+    sync (usec): min=121, max=16006, avg=4205.82, stdev=4205.95
+    sync percentiles (usec):
+     | 50.00th=[ 3523], 90.00th=[ 7701], 99.00th=[16057]
+  cpu          : usr=2.97%, sys=0.00%, ctx=67, majf=0, minf=14
+     issued rwts: total=0,100,0,24 short=0,0,0,0 dropped=0,0,0,0
+
+Run status group 0 (all jobs):
+  WRITE: bw=3922KiB/s (4016kB/s), 3922KiB/s-3922KiB/s (4016kB/s-4016kB/s), io=400KiB (410kB), run=102-102msec
+";
+
+#[test]
+fn syncs_in_normal_output_are_those_of_the_json() {
+    let file = read(SYNCED);
+    let job = row(&file.runs[0]);
+    let sync = job.job.outcome.sync.as_ref().unwrap();
+    assert_eq!(sync.operations, 24);
+    let latencies = sync.latency_ns.unwrap();
+    assert_eq!((latencies.min, latencies.max), (121_000, 16_006_000));
+    assert_eq!(job.latency_of_syncs("p99"), Some(16_057_000.0));
+    assert_eq!(job.job.outcome.write.latency_ns.unwrap().p50, 3_344);
+    let without = read(&SYNCED.replace("total=0,100,0,24", "total=0,100,0,0"));
+    assert_eq!(row(&without.runs[0]).latency_of_syncs("p99"), None);
+    let broken = SYNCED.replace("min=121, max=16006", "min=121, max=1600");
+    assert!(refused(&broken).contains("syncs"));
+}
+
 #[test]
 fn a_row_that_is_no_sum_is_the_only_reason() {
     let text = crate::tools::DISKSPD_TEXT;
