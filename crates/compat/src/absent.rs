@@ -1,7 +1,8 @@
 //! Which fields of a record an importer provides: it starts from a record that provides nothing and
 //! names each field it fills in. A forgotten field is absent rather than a false zero.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 /// Every field of a record whose default could be mistaken for a measurement. Optional fields are
@@ -128,19 +129,21 @@ impl Absent {
         let common = jobs
             .iter()
             .fold(Absent::everything().0, |all, job| all & job.0);
-        let mut all: BTreeSet<String> = Absent(common).paths().map(str::to_owned).collect();
+        let mut of_all = Absent(common);
         for path in of_run {
-            all.remove(*path);
+            of_all.open(path);
         }
+        let mut all = of_all.into_set();
         for (index, job) in jobs.iter().enumerate() {
             for path in Absent(job.0 & !common).paths() {
-                match path.strip_prefix("jobs.") {
-                    Some(rest) => all.insert(format!("jobs.{index}.{rest}")),
-                    None => all.insert(path.to_owned()),
+                let path = match path.strip_prefix("jobs.") {
+                    Some(rest) => format!("jobs.{index}.{rest}"),
+                    None => path.to_owned(),
                 };
+                Arc::make_mut(&mut all).insert(path);
             }
         }
-        Arc::new(all)
+        all
     }
 
     fn paths(self) -> impl Iterator<Item = &'static str> {
@@ -151,6 +154,45 @@ impl Absent {
 
     /// The absent fields.
     pub(crate) fn into_set(self) -> Arc<BTreeSet<String>> {
-        Arc::new(self.paths().map(str::to_owned).collect())
+        SETS.with_borrow_mut(|sets| {
+            if sets.len() >= SETS_MAX && !sets.contains_key(&self.0) {
+                sets.clear();
+            }
+            let set = sets
+                .entry(self.0)
+                .or_insert_with(|| Arc::new(self.paths().map(str::to_owned).collect()));
+            Arc::clone(set)
+        })
+    }
+}
+
+/// Sets that are kept.
+const SETS_MAX: usize = 64;
+
+thread_local! {
+    /// The sets of records made before: results of one format mostly lack the same, so thousands
+    /// of records share a few sets.
+    static SETS: RefCell<BTreeMap<u128, Arc<BTreeSet<String>>>> =
+        const { RefCell::new(BTreeMap::new()) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_that_lack_the_same_share_one_set() {
+        let mut reads = Absent::everything();
+        reads.give("jobs.outcome.read.latency_ns");
+        let one = Absent::of_jobs(&[reads, reads], &["started_at"]);
+        let two = Absent::of_jobs(&[reads], &["started_at"]);
+        assert!(Arc::ptr_eq(&one, &two));
+        assert!(!one.contains("started_at") && one.contains("host"));
+        assert!(!one.iter().any(|path| path.contains("read.latency_ns")));
+        // What only some jobs lack changes no set of others.
+        let both = Absent::of_jobs(&[reads, Absent::everything()], &["started_at"]);
+        assert!(both.contains("jobs.1.outcome.read.latency_ns.p99"));
+        assert_eq!(both.len(), one.len() + LATENCIES.len());
+        assert_eq!(one, Absent::of_jobs(&[reads], &["started_at"]));
     }
 }

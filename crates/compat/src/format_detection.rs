@@ -216,6 +216,8 @@ pub(crate) fn are_several_forms(formats: impl Iterator<Item = Format>) -> bool {
 #[derive(Clone, Debug)]
 pub(crate) struct Segment<'a> {
     pub(crate) format: Format,
+    /// Line on which its first result begins: other text may stand above it in the first part.
+    pub(crate) line: u64,
     pub(crate) parts: Vec<Part<'a>>,
     /// Where the last part ends.
     end: usize,
@@ -241,11 +243,7 @@ pub(crate) fn segments<'a>(
             .last()
             .is_none_or(|last| last.format != start.format)
         {
-            segments.push(Segment {
-                format: start.format,
-                parts: Vec::new(),
-                end: 0,
-            });
+            segments.push(Segment::of(start));
         }
         let Some(segment) = segments.last_mut() else {
             continue;
@@ -261,11 +259,7 @@ pub(crate) fn segments<'a>(
 
 /// The result that begins at one of `starts`, by number.
 pub(crate) fn alone<'a>(text: &'a str, starts: &[Start], number: usize) -> Segment<'a> {
-    let mut segment = Segment {
-        format: starts[number].format,
-        parts: Vec::new(),
-        end: 0,
-    };
+    let mut segment = Segment::of(&starts[number]);
     segment.add_result(text, starts, number);
     segment
 }
@@ -281,8 +275,19 @@ impl<'a> Segment<'a> {
         let first_line = 1;
         Segment {
             format,
+            line: first_line,
             parts: vec![Part { text, first_line }],
             end: text.len(),
+        }
+    }
+
+    /// Without text yet.
+    fn of(start: &Start) -> Segment<'a> {
+        Segment {
+            format: start.format,
+            line: start.head.map_or(start.place, |(head, _)| head).line,
+            parts: Vec::new(),
+            end: 0,
         }
     }
 

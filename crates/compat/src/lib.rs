@@ -34,7 +34,9 @@ mod work;
 
 pub use error::{Error, LineProblem};
 pub use fio::FioExport;
-pub use import::{Format, Import, ImportedFile, Note, ReadFile, import, import_whole_results};
+pub use import::{
+    Format, Import, ImportedFile, Note, ReadFile, Receiver, import, import_whole_results,
+};
 pub use work::{Progress, Watch};
 
 pub mod dataset;

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use stripewise_results::RunRecord;
 use stripewise_units::counted;
 
-/// Problems collected before giving up.
-const PROBLEMS_MAX: usize = 100;
+/// Problems listed before giving up.
+pub(crate) const PROBLEMS_MAX: usize = 100;
 /// Most notes about lines; of further ones, only the count is reported.
 const NOTES_MAX: usize = 50;
 
@@ -41,6 +41,7 @@ pub(crate) struct Out<'a> {
     notes: Vec<Note>,
     line_notes: usize,
     problems: Vec<LineProblem>,
+    problems_max: usize,
     refusal: Option<Error>,
     results: usize,
     /// Ids of the results, to drop duplicates.
@@ -63,6 +64,7 @@ struct Repeats {
 impl<'a> Out<'a> {
     pub(crate) fn new(
         source: &'a str,
+        problems_max: usize,
         work: &'a Work<'a>,
         take: &'a mut dyn FnMut(RunRecord),
     ) -> Self {
@@ -73,6 +75,7 @@ impl<'a> Out<'a> {
             notes: Vec::new(),
             line_notes: 0,
             problems: Vec::new(),
+            problems_max,
             refusal: None,
             results: 0,
             seen: HashSet::new(),
@@ -107,7 +110,7 @@ impl<'a> Out<'a> {
 
     /// Counts this many bytes as visited; returns whether to continue.
     pub(crate) fn visit(&mut self, bytes: usize) -> bool {
-        self.work.visit(bytes) && self.refusal.is_none() && self.problems.len() < PROBLEMS_MAX
+        self.work.visit(bytes) && self.refusal.is_none() && self.problems.len() < self.problems_max
     }
 
     /// The work counter.
@@ -127,7 +130,7 @@ impl<'a> Out<'a> {
 
     /// Reports an unreadable line; nothing is imported then.
     pub(crate) fn problem(&mut self, line: u64, reason: impl Into<String>) {
-        if self.problems.len() < PROBLEMS_MAX {
+        if self.problems.len() < self.problems_max {
             self.problems.push(LineProblem {
                 line,
                 reason: reason.into(),

@@ -4,6 +4,7 @@
 
 use crate::Error;
 use std::borrow::Cow;
+use stripewise_units::{utf16_text, utf16_units};
 
 /// Decodes the text of a file.
 ///
@@ -22,8 +23,8 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], source_name: &str) -> Result<Cow<'a, s
     }
     let text = match bytes {
         [0xef, 0xbb, 0xbf, rest @ ..] => narrow(rest),
-        [0xff, 0xfe, rest @ ..] => Cow::Owned(wide(rest, u16::from_le_bytes)),
-        [0xfe, 0xff, rest @ ..] => Cow::Owned(wide(rest, u16::from_be_bytes)),
+        [0xff, 0xfe, rest @ ..] => Cow::Owned(utf16_text(utf16_units(rest, u16::from_le_bytes))),
+        [0xfe, 0xff, rest @ ..] => Cow::Owned(utf16_text(utf16_units(rest, u16::from_be_bytes))),
         _ => narrow(bytes),
     };
     // A crash leaves zeros behind the last line.
@@ -208,14 +209,6 @@ fn narrow(bytes: &[u8]) -> Cow<'_, str> {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => Cow::Owned(bytes.iter().map(|&byte| char::from(byte)).collect()),
     }
-}
-
-/// UTF-16; unpaired surrogates become the replacement character.
-fn wide(bytes: &[u8], number: fn([u8; 2]) -> u16) -> String {
-    let numbers = bytes.chunks_exact(2).map(|two| number([two[0], two[1]]));
-    char::decode_utf16(numbers)
-        .map(|sign| sign.unwrap_or(char::REPLACEMENT_CHARACTER))
-        .collect()
 }
 
 /// The text without the quote marks of mail or Markdown (`> `); `None` if no line has one.

@@ -5,6 +5,26 @@ use crate::text::{Line, lines, squeezed};
 /// Most lines examined.
 const LINES_MAX: usize = 400;
 
+/// What other tools print in a line of their own.
+const OTHER_TOOLS: [(&str, &str); 4] = [
+    (
+        "(using system LuaJIT",
+        "is output of sysbench, which is not supported",
+    ),
+    (
+        "ioping statistics ---",
+        "is output of ioping, which is not supported",
+    ),
+    (
+        "------Sequential Output------",
+        "is output of bonnie++, which is not supported",
+    ),
+    (
+        "Iozone: Performance Test of File I/O",
+        "is output of IOzone, which is not supported",
+    ),
+];
+
 /// What a text is, and the next step; `None` if unknown.
 pub(crate) fn unsupported_format(text: &str) -> Option<(&'static str, &'static str)> {
     if text.contains("\"schema_version\"") && text.trim_start().starts_with('{') {
@@ -50,6 +70,12 @@ fn of_line(line: &Line<'_>) -> Option<(&'static str, &'static str)> {
         return Some((
             "is elbencho's printed output, which is not supported",
             "run it with --csvfile or --jsonfile, and import that",
+        ));
+    }
+    if let Some(&(_, problem)) = OTHER_TOOLS.iter().find(|(mark, _)| has(mark)) {
+        return Some((
+            problem,
+            "run fio with --output-format=json, and import that",
         ));
     }
     let of_iometer = [

@@ -166,6 +166,11 @@ impl Reader {
             self.columns.clone_from(&open.columns);
             return;
         }
+        if let Some(columns) = columns_of_files(&words) {
+            open.columns = columns;
+            self.columns.clone_from(&open.columns);
+            return;
+        }
         if is_time_of_day(first) && words.len() > 10 {
             self.summary_row(line.number, &text, &words, out);
         }
@@ -212,7 +217,9 @@ impl Reader {
             .map(String::as_str)
             .zip(words[2..].iter().copied())
             .collect();
-        let Some(row) = of_summary(&named) else {
+        let is_of_files = named.contains_key("Read_rate");
+        let row = of_summary(&named).or_else(|| is_of_files.then(|| named.clone()));
+        let Some(row) = row else {
             return out.note(
                 line,
                 format!("is the average of run {name}, whose table is not one of reads and writes (a file system workload); left out"),
@@ -370,6 +377,39 @@ const OF_FILES: [(&str, &str); 4] = [
     ("Read_resp", "read_resp"),
     ("Write_resp", "write_resp"),
 ];
+
+/// The second line of a file system workload's heading in a summary, and the flatfile's names of
+/// its columns. Further ones are of names and attributes; old versions have no `pct`.
+const FILES_IN_SUMMARY: [(&str, &str); 13] = [
+    ("rate", "rate"),
+    ("resp", "resp"),
+    ("total", "cpu_used"),
+    ("sys", "cpu_sys"),
+    ("pct", "pct"),
+    ("rate", "Read_rate"),
+    ("resp", "Read_resp"),
+    ("rate", "Write_rate"),
+    ("resp", "Write_resp"),
+    ("read", "MB_read"),
+    ("write", "MB_write"),
+    ("total", "MB/sec"),
+    ("size", "Xfersize"),
+];
+
+/// The columns of a summary of a file system workload below this second line of its heading.
+fn columns_of_files(words: &[&str]) -> Option<Vec<String>> {
+    let has_share = words.get(4) == Some(&"pct");
+    let known = FILES_IN_SUMMARY.iter();
+    let known: Vec<_> = known
+        .filter(|(below, _)| has_share || *below != "pct")
+        .collect();
+    let fits = words.len() >= known.len()
+        && known
+            .iter()
+            .zip(words)
+            .all(|((below, _), word)| below == word);
+    fits.then(|| known.iter().map(|(_, name)| (*name).to_owned()).collect())
+}
 
 /// The read percentage in a row of a file system workload; `None` for other rows.
 fn read_percent_of_files(row: &Row<'_>) -> Option<String> {

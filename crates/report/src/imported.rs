@@ -1,11 +1,13 @@
-//! Results of other tools as a table: a row for each job; values that the source
-//! lacks are empty cells. Accesses records only through [`JobRow`].
+//! Results of other tools as a table: a row for each job, for the reads and the writes of one that
+//! does both, and for its syncs; values that the source lacks are empty cells. Accesses records
+//! only through [`JobRow`].
 
-use crate::number::{count, latency_of_source, rate, size};
+use crate::number::{count, rate, size};
+use crate::rows::{Line, workload};
 use crate::sheet::{Column, SheetTable};
 use stripewise_results::{JobRow, RunRecord};
 
-/// A row for each job of imported records.
+/// The rows of each job of imported records.
 #[must_use]
 pub fn imported_table(runs: &[RunRecord]) -> SheetTable {
     let columns = [
@@ -23,32 +25,33 @@ pub fn imported_table(runs: &[RunRecord]) -> SheetTable {
         Column::number("p99"),
         Column::number("Max"),
     ];
-    let rows = JobRow::of(runs).map(|row| cells(&row)).collect();
+    let lines = JobRow::of(runs).flat_map(|row| {
+        let mut lines = Line::of(row);
+        // The sum is behind its parts, as for own runs.
+        lines.rotate_left(1);
+        lines.extend(Line::of_syncs(row));
+        lines
+    });
+    let rows = lines.map(|line| cells(&line)).collect();
     SheetTable::new("", columns, rows)
 }
 
-fn cells(row: &JobRow<'_>) -> Vec<String> {
-    let latency = |name: &str| {
-        let ns = row.latency(name);
-        ns.map(|ns| latency_of_source(row.run, ns))
-            .unwrap_or_default()
-    };
+fn cells(line: &Line<'_>) -> Vec<String> {
+    let row = &line.row;
     let tool = row.run.imported.as_ref().map(|from| from.tool.clone());
-    let workload = [row.pattern().map(str::to_owned), row.operation()];
-    let workload: Vec<String> = workload.into_iter().flatten().collect();
     vec![
         tool.unwrap_or_default(),
         row.target_names(),
-        workload.join(" "),
+        workload(line),
         size(row.block_size_bytes()),
         count(row.threads()),
         count(row.outstanding()),
         count(row.in_flight()),
-        row.iops().map(rate).unwrap_or_default(),
-        row.mib_per_s().map(rate).unwrap_or_default(),
-        latency("mean"),
-        latency("p50"),
-        latency("p99"),
-        latency("max"),
+        line.iops().map(rate).unwrap_or_default(),
+        line.mib_per_s().map(rate).unwrap_or_default(),
+        line.latency("mean"),
+        line.latency("p50"),
+        line.latency("p99"),
+        line.latency("max"),
     ]
 }

@@ -46,8 +46,8 @@ type Column = (
 /// The part of a job that a line shows: a mixed load has a line for both
 /// together, without latencies, one for its reads and one for its writes.
 #[derive(Clone, Copy, Debug)]
-struct Line<'a> {
-    row: JobRow<'a>,
+pub(crate) struct Line<'a> {
+    pub(crate) row: JobRow<'a>,
     of: RowSubject,
 }
 
@@ -59,40 +59,61 @@ enum RowSubject {
     Total,
     /// One kind of a mixed job.
     Kind(OperationKind),
+    /// Its syncs.
+    Syncs,
 }
 
 impl<'a> Line<'a> {
-    fn of(row: JobRow<'a>) -> Vec<Line<'a>> {
-        if !row.is_mixed() {
-            return vec![Line {
-                row,
-                of: RowSubject::Job,
-            }];
+    /// At least one: all operations of the job, then its kinds, of which its source may give
+    /// nothing apart.
+    pub(crate) fn of(row: JobRow<'a>) -> Vec<Line<'a>> {
+        let line = |of| Line { row, of };
+        let mut kinds: Vec<Line<'a>> = Vec::new();
+        if row.is_mixed() {
+            let all = row.kinds().into_iter().map(RowSubject::Kind).map(line);
+            kinds.extend(all.filter(Line::is_known));
         }
-        let kinds = row.kinds().into_iter().map(RowSubject::Kind);
-        let all = std::iter::once(RowSubject::Total).chain(kinds);
-        all.map(|of| Line { row, of }).collect()
+        let whole = match kinds.is_empty() {
+            true => RowSubject::Job,
+            false => RowSubject::Total,
+        };
+        kinds.insert(0, line(whole));
+        kinds
     }
 
-    fn iops(&self) -> Option<f64> {
+    /// Its syncs, if it did any.
+    pub(crate) fn of_syncs(row: JobRow<'a>) -> Option<Line<'a>> {
+        let of = RowSubject::Syncs;
+        Some(Line { row, of }).filter(Line::is_known)
+    }
+
+    fn is_known(&self) -> bool {
+        let mut latencies = ["mean", "p50", "p99", "max"].into_iter();
+        self.iops().is_some() || latencies.any(|name| !self.latency(name).is_empty())
+    }
+
+    pub(crate) fn iops(&self) -> Option<f64> {
         match self.of {
             RowSubject::Job | RowSubject::Total => self.row.iops(),
             RowSubject::Kind(kind) => self.row.iops_of(kind),
+            RowSubject::Syncs => self.row.syncs_per_s(),
         }
     }
 
-    fn mib_per_s(&self) -> Option<f64> {
+    pub(crate) fn mib_per_s(&self) -> Option<f64> {
         match self.of {
             RowSubject::Job | RowSubject::Total => self.row.mib_per_s_shown(),
             RowSubject::Kind(kind) => self.row.mib_per_s_of(kind),
+            RowSubject::Syncs => None,
         }
     }
 
-    fn latency(&self, name: &str) -> String {
+    pub(crate) fn latency(&self, name: &str) -> String {
         let ns = match self.of {
             RowSubject::Job => self.row.latency(name),
             RowSubject::Total => None,
             RowSubject::Kind(kind) => self.row.latency_of(kind, name),
+            RowSubject::Syncs => self.row.latency_of_syncs(name),
         };
         ns.map_or_else(String::new, |ns| latency_of_source(self.row.run, ns))
     }
@@ -254,14 +275,19 @@ fn offset(row: &JobRow<'_>) -> String {
     }
 }
 
-/// `random 70 % read: writes`.
-fn workload(line: &Line<'_>) -> String {
+/// `random 70 % read: writes`; `writes` if nothing else is known of it.
+pub(crate) fn workload(line: &Line<'_>) -> String {
     let kind = kind(&line.row);
-    match line.of {
-        RowSubject::Job => kind,
-        RowSubject::Total if line.row.job.workload.discards() => format!("{kind}: all"),
-        RowSubject::Total => format!("{kind}: both"),
-        RowSubject::Kind(of) => format!("{kind}: {}", of.plural()),
+    let of = match line.of {
+        RowSubject::Job => return kind,
+        RowSubject::Total if line.row.job.workload.discards() => "all",
+        RowSubject::Total => "both",
+        RowSubject::Kind(of) => of.plural(),
+        RowSubject::Syncs => "syncs",
+    };
+    match kind.as_str() {
+        "" => of.to_owned(),
+        kind => format!("{kind}: {of}"),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 use stripewise_workload::Workload;
@@ -77,27 +77,25 @@ impl Imported {
         }
     }
 
-    /// Removes the absent fields from a record's JSON.
+    /// Removes the absent fields from a record's JSON, in time that is linear in jobs and fields.
     pub(crate) fn prune(&self, record: &mut Value) {
-        let jobs = record.get_mut("jobs").and_then(Value::as_array_mut);
-        for job in jobs.into_iter().flatten() {
-            prune_further_targets(job, "target.size_bytes");
-        }
+        let (mut of_run, mut of_jobs) = (Vec::new(), Vec::new());
+        let mut of_one: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
         for path in self.absent.iter() {
-            match path.strip_prefix("jobs.") {
-                None => remove(record, path),
-                Some(rest) => {
-                    let (only, rest) = match of_one_job(path) {
-                        Some((job, rest)) => (Some(job), rest),
-                        None => (None, rest),
-                    };
-                    let jobs = record.get_mut("jobs").and_then(Value::as_array_mut);
-                    for (index, job) in jobs.into_iter().flatten().enumerate() {
-                        if only.is_none_or(|only| only == index) {
-                            remove(job, rest);
-                            prune_further_targets(job, rest);
-                        }
-                    }
+            match (of_one_job(path), path.strip_prefix("jobs.")) {
+                (Some((job, rest)), _) => of_one.entry(job).or_default().push(rest),
+                (None, Some(rest)) => of_jobs.push(rest),
+                (None, None) => of_run.push(path.as_str()),
+            }
+        }
+        remove_all(record, &of_run);
+        let jobs = record.get_mut("jobs").and_then(Value::as_array_mut);
+        for (index, job) in jobs.into_iter().flatten().enumerate() {
+            prune_further_targets(job, "target.size_bytes");
+            for paths in [Some(&of_jobs), of_one.get(&index)].into_iter().flatten() {
+                remove_all(job, paths);
+                for path in paths {
+                    prune_further_targets(job, path);
                 }
             }
         }
@@ -147,6 +145,30 @@ fn remove(value: &mut Value, path: &str) {
     }
     if let Some(object) = at.as_object_mut() {
         object.shift_remove(name);
+    }
+}
+
+/// The same for several paths, those below one object next to each other.
+fn remove_all(value: &mut Value, paths: &[&str]) {
+    fn name_of<'p>(path: &&'p str) -> &'p str {
+        path.split_once('.').map_or(*path, |(name, _)| name)
+    }
+    let Some(object) = value.as_object_mut() else {
+        return;
+    };
+    let mut removed = Vec::new();
+    for group in paths.chunk_by(|one, next| name_of(one) == name_of(next)) {
+        let name = name_of(&group[0]);
+        let below = group.iter().filter_map(|path| path.split_once('.'));
+        let below: Vec<&str> = below.map(|(_, below)| below).collect();
+        match object.get_mut(name) {
+            Some(inner) if below.len() == group.len() => remove_all(inner, &below),
+            Some(_) => removed.push(name),
+            None => {}
+        }
+    }
+    if !removed.is_empty() {
+        object.retain(|name, _| !removed.contains(&name.as_str()));
     }
 }
 
@@ -343,6 +365,42 @@ mod tests {
         };
         assert_eq!((row.threads(), row.pattern()), (None, None));
         assert_eq!(row.latency("max"), None);
+    }
+
+    #[test]
+    fn each_job_lacks_its_own_fields() {
+        let absent = [
+            "host",
+            "jobs.1.outcome.iops",
+            "jobs.1.workload",
+            "jobs.2.outcome.read.latency_ns.max",
+            "jobs.outcome.errors",
+            "jobs.outcome.read.bytes",
+        ];
+        let mut record = foreign(&absent);
+        let job = record.jobs[0].clone();
+        record.jobs.extend([job.clone(), job]);
+        let json = serde_json::to_value(&record).unwrap();
+        let has = |path: &str| json.pointer(path).is_some();
+        for (path, of) in [
+            ("outcome/iops", [true, false, true]),
+            ("workload/threads", [true, false, true]),
+            ("outcome/read/latency_ns/max", [true, true, false]),
+            ("outcome/read/latency_ns/min", [true; 3]),
+            ("outcome/read/operations", [true; 3]),
+            ("outcome/read/bytes", [false; 3]),
+            ("outcome/errors", [false; 3]),
+        ] {
+            for (job, of) in of.into_iter().enumerate() {
+                assert_eq!(has(&format!("/jobs/{job}/{path}")), of, "{job} {path}");
+            }
+        }
+        assert!(!has("/host") && has("/id"));
+        let last = JobRow {
+            run: &record,
+            job: &record.jobs[2],
+        };
+        assert_eq!((last.latency("max"), last.iops()), (None, Some(590.5)));
     }
 
     #[test]

@@ -24,14 +24,22 @@ impl<'a> JobRow<'a> {
     /// (`jobs.workload.cache`); own records give everything.
     #[must_use]
     pub fn given<T>(&self, path: &str, value: T) -> Option<T> {
-        let gives = self.run.imported.as_ref().is_none_or(|imported| {
-            let mut jobs = self.run.jobs.iter();
-            match jobs.position(|job| std::ptr::eq(job, self.job)) {
-                Some(index) => imported.gives_of(index, path),
-                None => imported.gives(path),
-            }
+        let imported = self.run.imported.as_ref();
+        let gives = imported.is_none_or(|imported| match self.index() {
+            Some(index) => imported.gives_of(index, path),
+            None => imported.gives(path),
         });
         gives.then_some(value)
+    }
+
+    /// Which of the run's jobs it is, found by its place in memory: a run may have thousands.
+    fn index(&self) -> Option<usize> {
+        let jobs = &self.run.jobs;
+        let first = jobs.as_ptr().addr();
+        let bytes = std::ptr::from_ref(self.job).addr().checked_sub(first)?;
+        let index = bytes / size_of::<JobRecord>();
+        let found = jobs.get(index)?;
+        std::ptr::eq(found, self.job).then_some(index)
     }
 
     /// `read`, `write`, or `mixed` with the percentage of reads; absent if the source does not give
@@ -234,9 +242,28 @@ impl<'a> JobRow<'a> {
     }
 
     fn per_second_of(&self, kind: OperationKind, field: &str, amount: f64) -> Option<f64> {
+        self.per_second(&format!("jobs.outcome.{}.{field}", kind.name()), amount)
+    }
+
+    fn per_second(&self, path: &str, amount: f64) -> Option<f64> {
         let seconds = self.duration_ns().filter(|ns| *ns > 0)? as f64 / 1e9;
-        let path = format!("jobs.outcome.{}.{field}", kind.name());
-        self.given(&path, amount / seconds)
+        self.given(path, amount / seconds)
+    }
+
+    /// Syncs per second; absent if it did none, or its source does not give their number, or the
+    /// time.
+    #[must_use]
+    pub fn syncs_per_s(&self) -> Option<f64> {
+        let syncs = self.job.outcome.sync.as_ref()?.operations as f64;
+        self.per_second("jobs.outcome.sync.operations", syncs)
+    }
+
+    /// One latency of its syncs, as [`JobRow::latency_of`].
+    #[must_use]
+    pub fn latency_of_syncs(&self, name: &str) -> Option<f64> {
+        let latencies = self.job.outcome.sync.as_ref()?.latency_ns.as_ref()?;
+        let path = format!("jobs.outcome.sync.latency_ns.{name}");
+        self.given(&path, latency_named(latencies, name)?)
     }
 
     /// One latency in nanoseconds by its JSON name: `mean`, `p50`, `p90`, `p95`, `p99`, `p999`,
@@ -250,21 +277,25 @@ impl<'a> JobRow<'a> {
     /// The same of one kind of operation.
     #[must_use]
     pub fn latency_of(&self, kind: OperationKind, name: &str) -> Option<f64> {
-        let latencies = self.latencies_of(kind)?;
-        let value = match name {
-            "min" => latencies.min as f64,
-            "mean" => latencies.mean,
-            "p50" => latencies.p50 as f64,
-            "p90" => latencies.p90 as f64,
-            "p95" => latencies.p95? as f64,
-            "p99" => latencies.p99 as f64,
-            "p999" => latencies.p999? as f64,
-            "max" => latencies.max as f64,
-            _ => return None,
-        };
+        let value = latency_named(self.latencies_of(kind)?, name)?;
         let path = format!("jobs.outcome.{}.latency_ns.{name}", kind.name());
         self.given(&path, value)
     }
+}
+
+/// By its JSON name.
+fn latency_named(latencies: &LatencySummary, name: &str) -> Option<f64> {
+    Some(match name {
+        "min" => latencies.min as f64,
+        "mean" => latencies.mean,
+        "p50" => latencies.p50 as f64,
+        "p90" => latencies.p90 as f64,
+        "p95" => latencies.p95? as f64,
+        "p99" => latencies.p99 as f64,
+        "p999" => latencies.p999? as f64,
+        "max" => latencies.max as f64,
+        _ => return None,
+    })
 }
 
 /// Kind of an operation.

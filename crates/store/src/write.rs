@@ -53,6 +53,18 @@ impl Saving<'_> {
         })
     }
 
+    /// Takes back a record that was new: its file turned out not to be complete.
+    pub fn take_back(&mut self, id: &str) {
+        if self.failure.is_some() {
+            return;
+        }
+        let delete = self
+            .gathered
+            .prepare_cached("DELETE FROM runs WHERE id = ?1");
+        let deleted = delete.and_then(|mut delete| delete.execute([id]));
+        self.failure = deleted.err();
+    }
+
     fn gather(&self, record: &RunRecord) -> rusqlite::Result<bool> {
         if let Some(store) = self.store {
             let mut there = store.connection.prepare_cached(IS_THERE)?;

@@ -26,6 +26,7 @@ mod numbers;
 mod percentile;
 mod text;
 mod typeset;
+mod utf16;
 mod wall;
 
 #[cfg(unix)]
@@ -66,4 +67,5 @@ pub use percentile::Percentile;
 /// ```
 pub use platform::advice;
 pub use typeset::{Typeset, is_typeset_dash, typeset};
+pub use utf16::{utf16_text, utf16_units};
 pub use wall::{WallTime, civil_date};

@@ -291,6 +291,52 @@ fn every_target_of_a_result_is_shown() {
 }
 
 #[test]
+fn reads_and_writes_of_a_mixed_job_are_shown_apart() {
+    let desk = Desk::new();
+    desk.write(
+        "mixed.json",
+        include_str!("../../../compat/tests/data/fio-same-run.json"),
+    );
+    let json = desk.json(&["import", "mixed.json"]);
+    let outcome = json.at("runs.0.jobs.0.outcome");
+    assert_eq!(outcome.at("read.latency_ns.p50").count(), 48_896);
+    assert_eq!(outcome.at("write.latency_ns.p50").count(), 3_632);
+    let id = json.at("runs.0.id").text();
+    for words in [
+        &["import", "mixed.json"][..],
+        &["history", "show", id.as_str()],
+        &["report", "mixed.json", "--format", "md"],
+    ] {
+        let shown = desk.run(words).done().stdout;
+        let row = |of: &str| {
+            let of = format!("random 70 % read: {of}");
+            let found = shown.lines().find(|line| line.contains(&of));
+            found.unwrap_or_else(|| panic!("{of}: {shown}"))
+        };
+        assert!(row("reads").contains("48.9 µs"), "{shown}");
+        assert!(row("writes").contains("3.63 µs"), "{shown}");
+        let both = row("both");
+        assert!(both.contains("9,540") && !both.contains("µs"), "{shown}");
+    }
+    // Syncs are neither.
+    let json = include_str!("../../../compat/tests/data/fio-same-run.json");
+    let syncs = "\"sync\": {\"total_ios\": 20, \"lat_ns\": {\"min\": 1000, \"max\": 9000000, \
+                 \"mean\": 2000000.0, \"N\": 20}}, \"read\": {";
+    desk.write("synced.json", &json.replacen("\"read\": {", syncs, 1));
+    let shown = desk.run(&["import", "synced.json"]).done().stdout;
+    let row = shown.lines().find(|line| line.contains("read: syncs"));
+    let row = row.unwrap_or_else(|| panic!("{shown}"));
+    assert!(row.contains(" 124 ") && row.contains("9 ms"), "{shown}");
+    // A source that gives nothing of its reads and writes apart has one row.
+    desk.write(
+        "cdm.txt",
+        include_str!("../../../compat/tests/data/crystaldiskmark.txt"),
+    );
+    let shown = desk.run(&["import", "cdm.txt"]).done().stdout;
+    assert!(!shown.contains("70 % read:"), "{shown}");
+}
+
+#[test]
 fn results_survive_what_shells_mail_and_web_pages_do_to_them() {
     let desk = Desk::new();
     let id = |name: &str| {

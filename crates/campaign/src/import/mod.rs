@@ -4,7 +4,7 @@ use crate::steps::foreign::{Reading, interrupted};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use stripewise_compat::{Error, Import, ReadFile};
+use stripewise_compat::{Error, Import, ReadFile, Receiver};
 use stripewise_conductor::context::{Context, store_failure};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -74,8 +74,7 @@ pub struct ImportOptions<'a> {
 }
 
 /// Reads files, and directories of them, and stores their results. Memory holds one file
-/// and one of its results, or all of its results where only whole ones are kept; others can
-/// write to the store until all are read.
+/// and one of its results; others can write to the store until all are read.
 ///
 /// # Errors
 /// If one of them cannot be read; then nothing is stored.
@@ -96,6 +95,16 @@ pub fn import(
     stored.map_err(store_failure)?
 }
 
+/// Numbers of what was taken over.
+#[derive(Clone, Copy, Default)]
+struct Before {
+    results: usize,
+    imported: usize,
+    already_there: usize,
+    copies: usize,
+    runs: usize,
+}
+
 /// Takes over results as they are read.
 struct Intake<'a, 's> {
     context: &'a Context,
@@ -104,6 +113,8 @@ struct Intake<'a, 's> {
     seen: HashSet<String>,
     results: usize,
     document: ImportDocument,
+    /// What there was before the file that is read.
+    before: Before,
     /// Of the first file that was refused.
     failure: Option<Failure>,
     /// A file that was refused keeps the others from being stored.
@@ -122,6 +133,7 @@ impl<'a, 's> Intake<'a, 's> {
                 schema_version: SCHEMA_VERSION,
                 ..ImportDocument::default()
             },
+            before: Before::default(),
             failure: None,
             is_void: false,
         }
@@ -163,10 +175,16 @@ impl<'a, 's> Intake<'a, 's> {
             Ok(bytes) => bytes,
             Err(failure) => return self.refuse(path, failure),
         };
-        let before = self.results;
+        self.before = Before {
+            results: self.results,
+            imported: self.document.imported.len(),
+            already_there: self.document.already_there.len(),
+            copies: self.document.copies,
+            runs: self.document.runs.len(),
+        };
         let error = match self.read(&name, &bytes)? {
             Ok(read) => {
-                let results = self.results - before;
+                let results = self.results - self.before.results;
                 let line = counted(results, "result", "results");
                 let outcome = format!("{name}: {}, {line}", read.format);
                 self.document.outcomes.push(outcome);
@@ -180,6 +198,9 @@ impl<'a, 's> Intake<'a, 's> {
             }
             Err(error) => error,
         };
+        if self.options.whole {
+            self.void();
+        }
         if is_of_folder && error.is_of_no_tool() {
             self.context.note(format!("{error}; skipped"));
             return Ok(());
@@ -202,7 +223,7 @@ impl<'a, 's> Intake<'a, 's> {
         if self.options.whole {
             file = file.whole_results();
         }
-        match file.each(&mut |run| self.result(run)) {
+        match file.each(self) {
             Err(error) if error.is_interruption() => Err(interrupted(context, name)),
             read => Ok(read),
         }
@@ -228,8 +249,10 @@ impl<'a, 's> Intake<'a, 's> {
         self.failure.get_or_insert(failure);
         Ok(())
     }
+}
 
-    fn result(&mut self, mut run: RunRecord) {
+impl Receiver for Intake<'_, '_> {
+    fn receive(&mut self, mut run: RunRecord) {
         self.results += 1;
         if self.is_void {
             return;
@@ -248,6 +271,22 @@ impl<'a, 's> Intake<'a, 's> {
         if self.document.runs.len() < self.options.runs_max {
             self.document.runs.push(run);
         }
+    }
+
+    /// Takes back the results of the file that is read.
+    fn void(&mut self) {
+        let document = &mut self.document;
+        let new = document.imported.split_off(self.before.imported);
+        let there = document.already_there.split_off(self.before.already_there);
+        for id in new.iter().chain(&there) {
+            self.seen.remove(id);
+        }
+        for id in &new {
+            self.saving.take_back(id);
+        }
+        document.copies = self.before.copies;
+        document.runs.truncate(self.before.runs);
+        self.results = self.before.results;
     }
 }
 

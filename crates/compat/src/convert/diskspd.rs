@@ -144,6 +144,9 @@ fn load_of(call: &str, line: u64, plan: &mut PlanText) -> Result<Load, String> {
     if load.targets.is_empty() {
         return Err("names no target".to_owned());
     }
+    if load.threads_in_all.is_some() && load.threads > 1 {
+        return Err("has -F and -t, and DiskSpd refuses both together".to_owned());
+    }
     Ok(load)
 }
 
@@ -351,7 +354,7 @@ fn sized(text: &str, block: u64) -> Option<u64> {
         "M" | "m" => 1 << 20,
         "G" | "g" => 1 << 30,
         "T" | "t" => 1 << 40,
-        "b" => block,
+        "B" | "b" => block,
         _ => return None,
     };
     number.checked_mul(unit)

@@ -1,9 +1,9 @@
 //! A fio job file: sections, preceded by `[global]`. Options without a key in a plan are reported.
 
-use super::fio_options::{keeps_random_map, refused, split};
+use super::fio_options::{keeps_random_map, known_rw, refused, split};
 use super::plan::{JobText, PlanText};
 use crate::fio::{
-    Conversion, Options, cache, fate, gap, is_neutral, name_of, names, put, size, think,
+    Conversion, Options, cache, fate, gap, is_neutral, name_of, names, put, rate, size, think,
 };
 use crate::text::lines;
 use crate::{Error, LineProblem};
@@ -107,11 +107,8 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
         if words.is_empty() || words.starts_with([';', '#']) || problems.len() > 100 {
             continue;
         }
-        if let Some(name) = words
-            .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'))
-        {
-            in_global = name.eq_ignore_ascii_case("global");
+        if let Some(name) = section_in(words) {
+            in_global = name.starts_with("global");
             if !in_global {
                 if sections.len() > super::JOBS_MAX {
                     break;
@@ -135,7 +132,7 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
             continue;
         }
         let (key, value) = option_in(words);
-        if let Some(reason) = unreadable(&key, value, words.len()) {
+        if let Some(reason) = unreadable(words, &key, value) {
             problems.push(LineProblem {
                 line: line.number,
                 reason,
@@ -164,19 +161,32 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
     }
 }
 
+/// The name of the section that a line begins. fio takes all that begin with a bracket; what is
+/// behind its end is a comment.
+fn section_in(words: &str) -> Option<&str> {
+    let rest = words.strip_prefix('[')?;
+    let name = rest.strip_suffix(']');
+    name.or_else(|| Some(rest.split_once(']')?.0))
+}
+
 /// Why a line is not a valid option.
-fn unreadable(key: &str, value: &str, length: usize) -> Option<String> {
-    if let Some(at) = value.find("${") {
+fn unreadable(words: &str, key: &str, value: &str) -> Option<String> {
+    let variables = ["${", "$ncpus", "$mb_memory", "$pagesize"];
+    if let Some(at) = variables.iter().find_map(|sign| value.find(sign)) {
         let variable = value[at..].split_inclusive('}').next().unwrap_or_default();
         return Some(format!(
             "has the variable {variable}, whose value is not known"
         ));
     }
-    let sound = !key.is_empty()
-        && key
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    (!sound || length > 4_096).then(|| "is neither an option nor a section".to_owned())
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+    let sound = !key.is_empty() && key.bytes().all(is_sign);
+    if words.starts_with("--") || !sound && words.contains("fio --") {
+        return Some(
+            "is a command line of fio: write its options below [job], without their dashes"
+                .to_owned(),
+        );
+    }
+    (!sound || words.len() > 4_096).then(|| "is neither an option nor a section".to_owned())
 }
 
 /// Whether an option contributes to the job; one that does not affect the load is skipped.
@@ -218,9 +228,7 @@ fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
         targets: targets(section, plan)?,
         ..JobText::default()
     };
-    let rw = options
-        .rw()
-        .ok_or("has an rw that only trims, or is not known")?;
+    let rw = known_rw(options)?;
     match options
         .read_percent()
         .ok_or("has a mix that is not a percentage")?
@@ -250,26 +258,37 @@ fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
         }
         job.text("think-time", &think.to_string());
     }
-    match options.time_ns("runtime") {
+    let runtime = time(options, "runtime")?;
+    match runtime {
         Some(ns) => job.time("duration", ns),
         None => plan.note(
             line,
             "without runtime fio ends when `size` is done; here the default is 10 s",
         ),
     }
-    if options.get("runtime").is_some() && !options.is_on("time_based") {
+    if runtime.is_some() && !options.is_on("time_based") {
         plan.note(
             line,
             "without time_based fio may end before its runtime; here it is kept",
         );
     }
-    if let Some(ns) = options.time_ns("ramp_time") {
+    if let Some(ns) = time(options, "ramp_time")? {
         job.time("ramp", ns);
     }
     job.text("cache", &cache(options).to_string());
     spans(options, files, line, &mut job, plan)?;
     further(options, line, &mut job, plan)?;
     Ok(job)
+}
+
+/// A time; `None` if it is 0, which is no time.
+fn time(options: &Options, name: &str) -> Result<Option<u64>, String> {
+    let Some(text) = options.get(name) else {
+        return Ok(None);
+    };
+    let ns = options.time_ns(name);
+    let ns = ns.ok_or_else(|| format!("has no time in {name}={text}"))?;
+    Ok((ns > 0).then_some(ns))
 }
 
 /// Positions and sizes of operations.
@@ -290,7 +309,12 @@ fn blocks(
     };
     match (gap(options), one) {
         _ if random => job.flag("random"),
-        (None, _) => job.flag("sequential"),
+        (None, _) => {
+            job.flag("sequential");
+            if options.rw().is_some_and(|rw| rw.reads && rw.writes) {
+                plan.note(line, "fio's reads and its writes each go through the file from its start; a plan's share one position");
+            }
+        }
         (Some(gap), Some(block)) => {
             job.size("stride", block.saturating_add(gap));
             plan.note(line, "at the end of its file fio starts over where it began; a plan's next pass starts one block later, until all blocks have been touched");
@@ -366,9 +390,14 @@ fn spans(
                 job.size(key, (bytes - skipped) / shared);
             }
             Some((_, Some(bytes))) => job.size(key, bytes),
-            Some((text, None)) => {
+            Some((text, None)) if text.contains(['%', '-', ',']) => {
                 return Err(format!(
                     "has {option}={text}: a plan takes neither shares nor ranges as sizes"
+                ));
+            }
+            Some((text, None)) => {
+                return Err(format!(
+                    "has {option}={text}: write it as a number of bytes"
                 ));
             }
         }
@@ -410,12 +439,13 @@ fn further(
             break;
         }
     }
-    if let Some(rate) = options.get("rate_iops") {
-        let rate = rate
-            .parse::<u64>()
-            .map_err(|_| "has no number in rate_iops")?;
-        let threads = options.count("numjobs").unwrap_or(1).max(1);
-        job.number("rate", rate.saturating_mul(u64::from(threads)));
+    let threads = options.count("numjobs").unwrap_or(1).max(1);
+    let rate = rate(options, None, threads).map_err(|why| {
+        let text = options.get("rate_iops").unwrap_or("");
+        format!("has rate_iops={text}: {why}")
+    })?;
+    if let Some(rate) = rate {
+        job.number("rate", rate.iops as u64);
         let poisson = options.get("rate_process") == Some("poisson");
         job.text("arrivals", if poisson { "poisson" } else { "fixed" });
         plan.note(line, "rate_iops only slows fio down; `rate` is an open loop, whose operations arrive on time whatever the disk does");
@@ -500,7 +530,15 @@ fn has_one_size(options: &Options) -> bool {
 
 fn targets(section: &Section, plan: &mut PlanText) -> Result<Vec<String>, String> {
     let options = &section.options;
-    let directory = options.get("directory").unwrap_or("").trim_end_matches('/');
+    let directories = names(options.get("directory").unwrap_or(""));
+    if directories.len() > 1 {
+        return Err(
+            "has several directories, among which fio spreads its jobs: name the files of each"
+                .to_owned(),
+        );
+    }
+    let directory = directories.first().map_or("", String::as_str);
+    let directory = directory.trim_end_matches('/');
     match options.get("filename") {
         Some(text) if !names(text).is_empty() => Ok(names(text)
             .into_iter()

@@ -1,6 +1,6 @@
 //! fio options that would change the load and have no equivalent in a plan.
 
-use crate::fio::{Options, gap, names, size};
+use crate::fio::{Options, Rw, gap, names, size};
 
 /// Engines that read and write files and block devices. Others work on something else (clusters,
 /// networks, memory, nothing).
@@ -32,6 +32,12 @@ pub(super) fn refused(options: &Options) -> Result<(), String> {
     }
     suffix(options)?;
     files(options)?;
+    if ["fsync", "fdatasync"]
+        .iter()
+        .all(|name| options.count(name).is_some_and(|every| every > 0))
+    {
+        return Err("has fsync and fdatasync: a plan syncs in one way".to_owned());
+    }
     let zero = |name: &str| {
         let value = options.get(name).unwrap_or("0");
         value
@@ -55,11 +61,17 @@ pub(super) fn refused(options: &Options) -> Result<(), String> {
     aligned_by_blocks(options)?;
     if options
         .get("random_distribution")
-        .is_some_and(|text| text != "random" && !text.starts_with("zipf:"))
+        .is_some_and(|text| text != "random" && !is_zipf(text))
     {
         return Err("has a random_distribution that is neither random nor zipf:THETA".to_owned());
     }
     Ok(())
+}
+
+/// `zipf:THETA`, of both directions and without a centre.
+fn is_zipf(text: &str) -> bool {
+    let theta = text.strip_prefix("zipf:");
+    theta.is_some_and(|theta| theta.parse::<f64>().is_ok())
 }
 
 /// Positions are multiples of the block; of several sizes fio takes the smallest, so naming that
@@ -116,6 +128,18 @@ fn suffix(options: &Options) -> Result<(), String> {
     ))
 }
 
+/// # Errors
+/// The end of a sentence about the job.
+pub(super) fn known_rw(options: &Options) -> Result<Rw, String> {
+    let rw = options.rw();
+    rw.ok_or_else(|| {
+        format!(
+            "has rw={}: it trims, or is not known",
+            options.get("rw").unwrap_or("")
+        )
+    })
+}
+
 /// Several files: fio visits them in turn unless configured otherwise.
 fn files(options: &Options) -> Result<(), String> {
     if options.count("nrfiles").is_some_and(|files| files > 1) {
@@ -141,9 +165,7 @@ pub(super) fn split(options: &Options) -> Result<Option<Vec<(u64, u8)>>, String>
     let Some(text) = options.get("bssplit") else {
         return Ok(None);
     };
-    let rw = options
-        .rw()
-        .ok_or("has an rw that only trims, or is not known")?;
+    let rw = known_rw(options)?;
     let parts: Vec<&str> = text.split(',').collect();
     let reads = parts.first().copied().unwrap_or_default();
     let writes = parts

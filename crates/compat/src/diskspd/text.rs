@@ -365,14 +365,14 @@ impl Reader {
                 "does not have a number after `total:` for each column of its table: it is truncated or was changed",
             );
         };
+        open.totals[of] = Some(row);
         let sums = (row.bytes, row.operations);
         if open.of_threads[of].is_some_and(|of_threads| of_threads != sums) {
-            return out.problem(
+            out.problem(
                 line,
                 "is not the sum of the rows above it: a row is missing or was changed",
             );
         }
-        open.totals[of] = Some(row);
         let mean = open.mean_at.and_then(|at| cells.get(at));
         let mean = mean.and_then(|cell| milliseconds(cell));
         let counted = match of {

@@ -15,11 +15,12 @@ const BUCKET_OFF: f64 = 0.02;
 
 /// The first contradiction in a job, as the end of a sentence that names the job.
 pub(super) fn contradiction(job: &Job) -> Option<String> {
-    job.sides().find_map(|(name, side)| {
+    let of_sides = job.sides().find_map(|(name, side)| {
         impossible(side, name)
             .or_else(|| rates(side, name))
             .or_else(|| latencies(side, name))
-    })
+    });
+    of_sides.or_else(|| latencies(job.sync.as_deref()?, "sync"))
 }
 
 /// Operations or bytes per second that no device exceeds.

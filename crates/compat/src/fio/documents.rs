@@ -9,7 +9,6 @@ use super::json;
 use super::read::{document, is_repeat, must_be_readable};
 use super::snapshots::continues;
 use crate::Format;
-use crate::json_text::json_end;
 use crate::out::Out;
 use crate::text::{Part, fingerprint, line_feeds};
 
@@ -103,16 +102,15 @@ fn next_document<'a>(
     let start = from + opening_brace(&text[from..from + mark])?;
     let line = from_line + line_feeds(&text[from..start]);
     passed_over(&text[from..start], from_line, out);
-    let end = json_end(text, start, out.work()).unwrap_or(text.len());
-    match json::document(&text[start..end], out.work()) {
-        Ok(value) => Some(FioDocument {
+    match json::document(&text[start..], out.work()) {
+        Ok((value, length)) => Some(FioDocument {
             value,
-            content: fingerprint(&text[start..end]),
+            content: fingerprint(&text[start..start + length]),
             line,
             // If fio reports that a signal ended it, its runs are partial.
             signal: signal_in(&text[from..start]),
             start,
-            end,
+            end: start + length,
         }),
         Err(error) => {
             out.refuse(

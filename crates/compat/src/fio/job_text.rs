@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 /// Directions that records are made of.
 pub(super) const SIDES: [&str; 2] = ["read", "write"];
 
+/// Its syncs, as a direction behind [`SIDES`].
+const SYNCS: usize = 2;
+
 /// A job's printed lines.
 pub(super) struct JobText {
     pub(super) line: u64,
@@ -17,8 +20,11 @@ pub(super) struct JobText {
     processes: u64,
     error: i64,
     pub(super) sides: [Option<Side>; 2],
+    syncs: Latencies,
     /// Reads, writes, trims.
     issued: Option<[u64; 3]>,
+    /// `None` in versions that do not count them.
+    issued_syncs: Option<u64>,
     /// A line of it cannot be read.
     pub(super) is_refused: bool,
     /// No operation was short or dropped.
@@ -100,8 +106,13 @@ enum LineContext {
     Others,
 }
 
-/// Latency types that records use: completion and total.
-const KINDS: [&str; 2] = ["clat", "lat"];
+/// The latency types that records use of a direction: completion and total.
+const fn kinds_of(side: usize) -> &'static [&'static str] {
+    match side {
+        SYNCS => &["sync"],
+        _ => &["clat", "lat"],
+    }
+}
 
 impl JobText {
     /// `name: (groupid=0, jobs=1): err= 0: pid=18430: Sun Nov 22 19:59:45 2026`.
@@ -124,7 +135,9 @@ impl JobText {
             processes: processes.parse().ok()?,
             error: error.parse().ok()?,
             sides: [None, None],
+            syncs: Latencies::default(),
             issued: None,
+            issued_syncs: None,
             is_refused: false,
             whole: false,
             at: LineContext::Nothing,
@@ -161,7 +174,9 @@ impl JobText {
                 }
             };
         }
-        if words.starts_with("fsync/fdatasync") || words.starts_with("cpu ") {
+        if words.starts_with("fsync/fdatasync") {
+            self.at = LineContext::Side(SYNCS);
+        } else if words.starts_with("cpu ") {
             self.at = LineContext::Nothing;
         }
         let issued = words.strip_prefix("issued");
@@ -195,13 +210,16 @@ impl JobText {
     }
 
     fn latencies(&mut self, side: usize, kind: &'static str) -> &mut Latencies {
+        if side == SYNCS {
+            return &mut self.syncs;
+        }
         let side = self.sides[side].as_mut().expect("read before");
         side.latencies.entry(kind).or_default()
     }
 
     /// `min=36, max=16712, avg=146.25, stdev=827.39`.
     fn latency(&mut self, side: usize, kind: &str, unit_ns: f64, rest: &str) -> Result<(), String> {
-        let Some(kind) = KINDS.into_iter().find(|known| *known == kind) else {
+        let Some(&kind) = kinds_of(side).iter().find(|known| **known == kind) else {
             return Ok(());
         };
         let value = |name: &str| {
@@ -224,7 +242,7 @@ impl JobText {
     }
 
     fn begin_percentiles(&mut self, side: usize, kind: &str, unit_ns: f64) -> Result<(), String> {
-        let Some(kind) = KINDS.into_iter().find(|known| *known == kind) else {
+        let Some(&kind) = kinds_of(side).iter().find(|known| **known == kind) else {
             self.at = LineContext::Others;
             return Ok(());
         };
@@ -281,6 +299,7 @@ impl JobText {
             };
             Some([total, short, dropped])
         });
+        let syncs = parts.and_then(|[total, ..]| numbers(total).nth(3));
         let counts = parts.map(|parts| parts.map(counts));
         let Some([Some(total), Some(short), Some(dropped)]) = counts else {
             return Err("has no counts of reads, writes and trims: it is truncated".to_owned());
@@ -289,6 +308,7 @@ impl JobText {
             return Err("is a second line of counts in one job".to_owned());
         }
         self.issued = Some(total);
+        self.issued_syncs = syncs.and_then(|count| count.parse().ok());
         self.whole = short.iter().chain(&dropped).all(|count| *count == 0);
         Ok(())
     }
@@ -323,6 +343,12 @@ impl JobText {
             total_ios: Some(issued[2]),
             ..job::Side::default()
         };
+        let syncs = self.syncs.values.and(self.issued_syncs);
+        let sync = syncs.map(|count| job::Side {
+            total_ios: Some(count),
+            lat_ns: Some(self.syncs.value()),
+            ..job::Side::default()
+        });
         let options = header.map(|header| {
             let mut options = header.options.clone();
             options.insert("numjobs".to_owned(), self.processes.to_string());
@@ -337,6 +363,7 @@ impl JobText {
             read,
             write,
             trim: Some(Box::new(trim)),
+            sync: sync.map(Box::new),
             ..Job::default()
         })
     }
@@ -481,10 +508,15 @@ fn latency_line(words: &str) -> Option<(&str, f64, Option<&str>)> {
     }
 }
 
-/// The first three counts of `1077,459,0,0` or `r=0/w=4096/d=0,`.
-fn counts(text: &str) -> Option<[u64; 3]> {
+/// The numbers of `1077,459,0,0` or `r=0/w=4096/d=0,`.
+fn numbers(text: &str) -> impl Iterator<Item = &str> {
     let is_mark = |sign: char| !sign.is_ascii_digit();
-    let mut numbers = text.split(is_mark).filter(|part| !part.is_empty());
+    text.split(is_mark).filter(|part| !part.is_empty())
+}
+
+/// The first three of them.
+fn counts(text: &str) -> Option<[u64; 3]> {
+    let mut numbers = numbers(text);
     let mut next = || numbers.next()?.parse().ok();
     Some([next()?, next()?, next()?])
 }

@@ -21,15 +21,20 @@ const OPTIONS_MAX: usize = 1_000;
 /// Longest value of an option, in bytes; fio accepts no longer ones.
 const OPTION_BYTES_MAX: usize = 8_192;
 
-/// Parses a document.
+/// Parses the document that a text begins with; returns its length, too.
 ///
 /// # Errors
 /// If it is not JSON, or holds more than fio prints.
-pub(super) fn document(text: &str, work: &Work<'_>) -> Result<Document, serde_json::Error> {
+pub(super) fn document(
+    text: &str,
+    work: &Work<'_>,
+) -> Result<(Document, usize), serde_json::Error> {
     let mut json = serde_json::Deserializer::from_str(text);
     let document = Reader::<Document>::new(work).deserialize(&mut json)?;
-    json.end()?;
-    document.ok_or_else(|| Error::custom("not an object"))
+    let document = document.ok_or_else(|| <serde_json::Error as Error>::custom("not an object"))?;
+    let length = json.into_iter::<IgnoredAny>().byte_offset();
+    work.visit(length);
+    Ok((document, length))
 }
 
 /// A type parsed from an object, member by member.

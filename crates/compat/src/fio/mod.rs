@@ -23,4 +23,4 @@ pub(crate) mod terse;
 pub(crate) use documents::read_json;
 pub use export::FioExport;
 pub(crate) use option_names::{Conversion, fate, is_neutral, name_of};
-pub(crate) use options::{Options, cache, gap, names, put, size, think};
+pub(crate) use options::{Options, Rw, cache, gap, names, put, rate, size, think};

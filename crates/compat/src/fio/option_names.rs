@@ -55,7 +55,7 @@ const CARRIED: [&str; 48] = [
 
 /// Options that affect what is printed, how a file is made, or how operations are submitted, but
 /// not which operations are done.
-const WITHOUT_EFFECT: [&str; 81] = [
+const WITHOUT_EFFECT: [&str; 108] = [
     "name",
     "description",
     "thread",
@@ -137,6 +137,35 @@ const WITHOUT_EFFECT: [&str; 81] = [
     "iomem_align",
     "mem_align",
     "comm",
+    "unified_rw_reporting",
+    "allow_mounted_write",
+    "hugepage-size",
+    "uid",
+    "gid",
+    "filetype",
+    "unique_filename",
+    "unlink_each_loop",
+    "userspace_reap",
+    "log_alternate_epoch",
+    "log_alternate_epoch_clock_id",
+    "log_compression_cpus",
+    "log_hist_coarseness",
+    "log_issue_time",
+    "log_store_compressed",
+    "job_start_clock_id",
+    // Of a verification, which is refused itself.
+    "experimental_verify",
+    "verify_header_seed",
+    "verify_pattern",
+    "verify_pattern_interval",
+    "verify_policy",
+    "verify_write_sequence",
+    // Of a steady state, likewise.
+    "steadystate_duration",
+    "steadystate_ramp_time",
+    "steadystate_check_interval",
+    "ss_dur",
+    "ss_ramp",
 ];
 
 /// As [`WITHOUT_EFFECT`], with an alternative.
@@ -213,12 +242,11 @@ pub(crate) fn fate(key: &str) -> Conversion {
 }
 
 /// Values with which an option has no effect.
-const NEUTRAL: [(&str, &[&str]); 22] = [
+const NEUTRAL: [(&str, &[&str]); 21] = [
     ("verify", &["0"]),
     ("percentage_random", &["100"]),
     ("percentage_sequential", &["0"]),
     ("zonemode", &["none"]),
-    ("unified_rw_reporting", &["0", "none"]),
     ("rate_process", &["linear"]),
     ("rw_sequencer", &["sequential"]),
     ("io_submit_mode", &["inline"]),

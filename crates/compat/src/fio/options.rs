@@ -33,8 +33,14 @@ impl From<BTreeMap<String, String>> for Options {
     }
 }
 
+/// Options that set the same: the one given last counts.
+const INVERSE: [[&str; 2]; 2] = [["rwmixread", "rwmixwrite"], ["direct", "buffered"]];
+
 /// Sets an option. Each `filename` adds to earlier ones, including those of `[global]`.
 pub(crate) fn put(options: &mut BTreeMap<String, String>, name: String, value: String) {
+    if let Some(pair) = INVERSE.iter().find(|pair| pair.contains(&name.as_str())) {
+        pair.iter().for_each(|one| drop(options.remove(*one)));
+    }
     match options.get_mut("filename").filter(|_| name == "filename") {
         Some(names) if !value.is_empty() => {
             names.push(':');
@@ -256,10 +262,13 @@ pub(crate) fn names(text: &str) -> Vec<String> {
     names
 }
 
-/// `4k`, `1M`, `1048576`, `1g`, `4ki`, `4kb`: units of 1,024 in all spellings, as with fio's
-/// default `kb_base`. Percentages of a file (`50%`) are not sizes.
+/// `4k`, `1M`, `1048576`, `0x1000`, `1g`, `4ki`, `4kb`: units of 1,024 in all spellings, as with
+/// fio's default `kb_base`. Percentages of a file (`50%`) are not sizes.
 pub(crate) fn size(text: &str) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
+    if let Some(digits) = text.strip_prefix("0x") {
+        return u64::from_str_radix(digits, 16).ok();
+    }
     let (number, unit) = number_and_unit(&text)?;
     let shift = match unit {
         "" | "b" => 0,
@@ -267,6 +276,7 @@ pub(crate) fn size(text: &str) -> Option<u64> {
         "m" | "mb" | "mi" | "mib" => 20,
         "g" | "gb" | "gi" | "gib" => 30,
         "t" | "tb" | "ti" | "tib" => 40,
+        "p" | "pb" | "pi" | "pib" => 50,
         _ => return None,
     };
     number.checked_mul(1 << shift)
@@ -307,6 +317,8 @@ mod tests {
             ("1M", Some(1 << 20)),
             ("512", Some(512)),
             ("2GiB", Some(2 << 30)),
+            ("0x4000", Some(16 << 10)),
+            ("0x", None),
             ("50%", None),
             ("", None),
             ("99999999999999999999", None),

@@ -6,8 +6,9 @@ use super::job::{Job, Latencies, Side};
 use crate::absent::Absent;
 use stripewise_results::{Errors, JobOutcome, KindOutcome, LatencySummary};
 
-/// Reads and writes of a job; `None` if a field that every version has is missing.
-pub(super) fn outcome(job: &Job, absent: &mut Absent) -> Option<JobOutcome> {
+/// Reads and writes of a job; `None` if a field that every version has is missing. `in_turn`: they
+/// were not done at the same time, so that a sum of their rates is none.
+pub(super) fn outcome(job: &Job, in_turn: bool, absent: &mut Absent) -> Option<JobOutcome> {
     let (read, write) = (job.read.as_deref()?, job.write.as_deref()?);
     let mut outcome = JobOutcome {
         read: kind(read, "read", absent)?,
@@ -28,14 +29,14 @@ pub(super) fn outcome(job: &Job, absent: &mut Absent) -> Option<JobOutcome> {
     let rate = |of: &Side| of.iops.filter(|rate| *rate >= 0.0);
     outcome.iops = rate(read)? + rate(write)?;
     outcome.mib_per_s = (bandwidth(read)? + bandwidth(write)?) / 1_048_576.0;
-    if !only_trims {
+    if !(only_trims || in_turn) {
         absent.give_all("jobs.outcome", &["iops", "mib_per_s"]);
     }
     if !(read.is_rounded || write.is_rounded || only_trims) {
         absent.give("jobs.outcome.bytes");
     }
     let longest = job.longest_ms().and_then(|ms| ms.checked_mul(1_000_000));
-    if let Some(ns) = longest.filter(|ns| *ns > 0) {
+    if let Some(ns) = longest.filter(|ns| *ns > 0 && !in_turn) {
         outcome.duration_ns = ns;
         absent.give("jobs.outcome.duration_ns");
     }

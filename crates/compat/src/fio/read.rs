@@ -8,6 +8,7 @@ use super::consistency::contradiction;
 use super::defaults::Defaults;
 use super::job::{Document, Job, OptionTexts, Side};
 use super::load::workload;
+use super::option_names::is_neutral;
 use super::options::{self, Options};
 use super::outcome::{bytes, outcome};
 use super::stopped::stopped_early;
@@ -245,8 +246,8 @@ impl Group {
         if job.mixed.is_some() && (job.read.is_none() || job.write.is_none()) {
             return Err("adds up reads and writes (unified_rw_reporting), so neither is known: run fio without that option, or with unified_rw_reporting=both".to_owned());
         }
-        let (record, absent) =
-            job_record(job, name, options, alone, out).ok_or("has no reads and writes in it")?;
+        let (record, absent) = job_record(job, name, options, alone, out)
+            .ok_or("lacks its reads or writes, or their bytes and rates")?;
         if let Some(what) = contradiction(job) {
             return Err(format!(
                 "{what}; one of the numbers is truncated or was changed"
@@ -382,7 +383,13 @@ fn job_record(
             "job {name}: its trims are left out: discards are not imported"
         ));
     }
-    let outcome = outcome(job, &mut absent)?;
+    let in_turn = verifies(job, options);
+    if in_turn {
+        out.note_once(format!(
+            "job {name}: it read what it had written to verify it: its time and its rate are absent, as those of two loads"
+        ));
+    }
+    let outcome = outcome(job, in_turn, &mut absent)?;
     // Since version 3.2 both are printed.
     let in_kib = |side: &Side| side.io_kbytes.is_some() && side.bw_bytes.is_none();
     if job.sides().any(|(_, side)| in_kib(side)) {
@@ -417,6 +424,14 @@ fn job_record(
         warnings: Vec::new(),
     };
     Some((job, absent))
+}
+
+/// Whether a job read what it had written before.
+fn verifies(job: &Job, options: &Options) -> bool {
+    let verify = options.get("verify");
+    let is_on = verify.is_some_and(|value| !is_neutral("verify", value))
+        && options.get("do_verify").map(str::trim) != Some("0");
+    is_on && job.sides().all(|(_, side)| bytes(side) > Some(0))
 }
 
 /// The files of a job, at least one: names separated by colons, `\\:` for a colon in a name.

@@ -5,7 +5,7 @@ use crate::format_detection::{
 };
 use crate::jobs_read::JobsRead;
 use crate::log_prefix::{Logged, without_prefix};
-use crate::out::{Out, read_lines};
+use crate::out::{Out, PROBLEMS_MAX, read_lines};
 use crate::text::Part;
 use crate::unsupported_formats::unsupported_format;
 use crate::work::{Watch, Work};
@@ -110,8 +110,9 @@ pub struct ImportedFile {
 /// A file to be read.
 ///
 /// The number of passes over the text is fixed, whatever it contains: one to decode it, one to find
-/// which tool wrote which part, one to parse it. Records are returned one by one, so that beyond
-/// the file, memory use is that of its largest result; with [`Import::whole_results`], of all.
+/// which tool wrote which part, one to parse it; two more with [`Import::whole_results`] if it is
+/// not complete. Records are returned one by one, so that beyond the file, memory use is that of
+/// its largest result.
 #[derive(Clone, Copy)]
 pub struct Import<'a> {
     bytes: &'a [u8],
@@ -127,6 +128,24 @@ pub struct ReadFile {
     pub format: Format,
     /// What was skipped, and caveats.
     pub notes: Vec<Note>,
+}
+
+/// Receives the results of a file while it is read.
+pub trait Receiver {
+    /// The next one, in file order.
+    fn receive(&mut self, run: RunRecord);
+    /// Those received so far are void: the file is read again, without what is not complete.
+    fn void(&mut self);
+}
+
+impl Receiver for Vec<RunRecord> {
+    fn receive(&mut self, run: RunRecord) {
+        self.push(run);
+    }
+
+    fn void(&mut self) {
+        self.clear();
+    }
 }
 
 impl<'a> Import<'a> {
@@ -162,7 +181,7 @@ impl<'a> Import<'a> {
     /// If the tool is unknown, lines cannot be read, or the watch stopped the import.
     pub fn all(&self) -> Result<ImportedFile, Error> {
         let mut runs = Vec::new();
-        let ReadFile { format, notes } = self.each(&mut |run| runs.push(run))?;
+        let ReadFile { format, notes } = self.each(&mut runs)?;
         Ok(ImportedFile {
             format,
             runs,
@@ -170,16 +189,16 @@ impl<'a> Import<'a> {
         })
     }
 
-    /// Passes on the records one by one, in file order. If this returns an error, those already
-    /// passed on are void; with [`Import::whole_results`] none were.
+    /// Passes on the records one by one. If this returns an error, those already passed on are
+    /// void.
     ///
     /// # Errors
     /// As [`Import::all`].
-    pub fn each(&self, take: &mut dyn FnMut(RunRecord)) -> Result<ReadFile, Error> {
-        self.each_of(&Work::new(self.bytes.len(), self.watch), take)
+    pub fn each(&self, to: &mut dyn Receiver) -> Result<ReadFile, Error> {
+        self.each_of(&Work::new(self.bytes.len(), self.watch), to)
     }
 
-    fn each_of(&self, work: &Work<'_>, take: &mut dyn FnMut(RunRecord)) -> Result<ReadFile, Error> {
+    fn each_of(&self, work: &Work<'_>, to: &mut dyn Receiver) -> Result<ReadFile, Error> {
         work.visit(self.bytes.len());
         let decoded = text::decode_parts(self.bytes, self.source_name);
         let decoded = decoded.map_err(Error::of_no_tool)?;
@@ -211,7 +230,7 @@ impl<'a> Import<'a> {
                 }
             }
         }
-        let read = self.each_in(text, &all, notes, work, take);
+        let read = self.each_in(text, &all, notes, work, to);
         read.map_err(|error| match logged {
             Some(Logged::Partly(line)) => error.of_log(line),
             _ => error,
@@ -224,27 +243,27 @@ impl<'a> Import<'a> {
         all: &[Start],
         mut notes: Vec<Note>,
         work: &Work<'_>,
-        take: &mut dyn FnMut(RunRecord),
+        to: &mut dyn Receiver,
     ) -> Result<ReadFile, Error> {
-        let segments = segments(text, all, |_| true);
-        let (format, mut of_reading) = if self.whole_results {
-            // Kept until all can be read: nothing is passed on in vain.
-            let mut runs = Vec::new();
-            let read = self.read(text, &segments, work, &mut |run| runs.push(run));
-            let read = match read {
-                Ok(read) => read,
-                Err(error) => {
-                    runs.clear();
-                    let whole = self.whole_segments(text, all, work, &mut notes);
-                    let whole = whole.ok_or(error)?;
-                    self.read(text, &whole, work, &mut |run| runs.push(run))?
-                }
-            };
-            runs.into_iter().for_each(take);
-            read
-        } else {
-            self.read(text, &segments, work, take)?
+        let every = segments(text, all, |_| true);
+        let problems_max = match self.whole_results {
+            true => 1,
+            false => PROBLEMS_MAX,
         };
+        let mut take = |run| to.receive(run);
+        let read = match self.read(text, &every, problems_max, work, &mut take) {
+            Err(_) if self.whole_results => {
+                to.void();
+                let mut take = |run| to.receive(run);
+                match self.whole_segments(text, all, work, &mut notes) {
+                    Some(whole) => self.read(text, &whole, PROBLEMS_MAX, work, &mut take),
+                    // Once more, for all of its problems.
+                    None => self.read(text, &every, PROBLEMS_MAX, work, &mut |_| {}),
+                }
+            }
+            read => read,
+        };
+        let (format, mut of_reading) = read?;
         notes.append(&mut of_reading);
         Ok(ReadFile { format, notes })
     }
@@ -260,7 +279,7 @@ impl<'a> Import<'a> {
         let mut is_whole = vec![false; starts.len()];
         for (number, start) in starts.iter().enumerate() {
             let alone = [alone(text, starts, number)];
-            let Err(error) = self.read(text, &alone, work, &mut |_| {}) else {
+            let Err(error) = self.read(text, &alone, PROBLEMS_MAX, work, &mut |_| {}) else {
                 is_whole[number] = true;
                 continue;
             };
@@ -277,15 +296,16 @@ impl<'a> Import<'a> {
         (!whole.is_empty()).then_some(whole)
     }
 
-    /// All results of a text.
+    /// All results of a text; ends after this many problems.
     fn read(
         &self,
         text: &str,
         segments: &[Segment<'_>],
+        problems_max: usize,
         work: &Work<'_>,
         take: &mut dyn FnMut(RunRecord),
     ) -> Result<(Format, Vec<Note>), Error> {
-        let mut out = Out::new(self.source_name, work, take);
+        let mut out = Out::new(self.source_name, problems_max, work, take);
         let unmarked;
         let segments = match segments {
             [] => {
@@ -302,8 +322,7 @@ impl<'a> Import<'a> {
             let before = out.results();
             read_as(segment.format, &segment.parts, &mut out);
             out.close(segment.format, before)?;
-            let line = segment.parts.first().map_or(1, |part| part.first_line);
-            formats_found.push(format!("{} from line {line} on", segment.format));
+            formats_found.push(format!("{} from line {} on", segment.format, segment.line));
         }
         let mut notes = out.into_notes();
         if formats_found.len() > 1 {

@@ -67,7 +67,7 @@ fn visited(text: &str, whole: bool, first: Format) -> u64 {
     let work = Work::new(text.len(), &go_on);
     let mut file = Import::new(text.as_bytes(), "x");
     file.whole_results = whole;
-    let read = file.each_of(&work, &mut |_| {});
+    let read = file.each_of(&work, &mut Vec::<RunRecord>::new());
     assert_eq!(read.map(|file| file.format), Ok(first));
     work.visited_bytes()
 }
@@ -111,6 +111,45 @@ fn results_of_two_tools_in_turn_are_read_in_linear_time() {
     let broken = one.replacen("MBs/sec:", "MBs:", 1);
     assert_ne!(broken, one);
     is_linear(|count| turns(count) + &broken, true, first);
+}
+
+/// Counts, and remembers how much had been read when each result came.
+struct Arrivals<'a> {
+    work: &'a Work<'a>,
+    visited: Vec<u64>,
+    voids: usize,
+}
+
+impl Receiver for Arrivals<'_> {
+    fn receive(&mut self, _: RunRecord) {
+        self.visited.push(self.work.visited_bytes());
+    }
+
+    fn void(&mut self) {
+        self.visited.clear();
+        self.voids += 1;
+    }
+}
+
+#[test]
+fn whole_results_are_passed_on_while_they_are_read() {
+    let text = FILES[0].1;
+    let broken = text.replacen("MBs/sec:", "MBs:", 1);
+    for (text, voids) in [(text.to_owned(), 0), (text.repeat(8) + &broken, 1)] {
+        let work = Work::new(text.len(), &go_on);
+        let mut arrivals = Arrivals {
+            work: &work,
+            visited: Vec::new(),
+            voids: 0,
+        };
+        let file = Import::new(text.as_bytes(), "x").whole_results();
+        let read = file.each_of(&work, &mut arrivals);
+        let visited = arrivals.visited;
+        assert!(read.is_ok() && visited.len() > 2, "{read:?}");
+        assert_eq!(arrivals.voids, voids);
+        let are_apart = visited.windows(2).all(|two| two[0] < two[1]);
+        assert!(are_apart, "kept to the end: {visited:?}");
+    }
 }
 
 #[test]

@@ -200,11 +200,22 @@ fn version_of(words: &str) -> Option<&str> {
     (known && !version.contains(' ')).then_some(version)
 }
 
+/// Whether the name is in a line, looked for by its rarest letter: this is asked of every line.
+fn names_sqlio(line: &[u8]) -> bool {
+    let is_name = |word: &[u8]| word.eq_ignore_ascii_case(b"sqlio");
+    let letters = line.iter().enumerate();
+    let mut places = letters.filter(|(_, letter)| matches!(letter, b'q' | b'Q'));
+    places.any(|(at, _)| {
+        let from = at.checked_sub(1);
+        from.and_then(|from| line.get(from..from + 5))
+            .is_some_and(is_name)
+    })
+}
+
 /// `sqlio` and its switches in a line that calls it, with or without a prompt, a directory and
 /// quotation marks around its name.
 pub(crate) fn command_in(words: &str) -> Option<String> {
-    let is_name = |word: &[u8]| word.eq_ignore_ascii_case(b"sqlio");
-    if !words.as_bytes().windows(5).any(is_name) {
+    if !names_sqlio(words.as_bytes()) {
         return None;
     }
     let lower = words.to_ascii_lowercase();

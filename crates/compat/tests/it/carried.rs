@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use stripewise_compat::Error;
 use stripewise_compat::convert::{Converted, Surroundings, Tool, convert};
-use stripewise_workload::{Distribution, Pattern, Plan, PlanOrder, ThinkTime};
+use stripewise_workload::{CacheMode, Distribution, Pattern, Plan, PlanOrder, ThinkTime};
 
 fn converted(tool: Tool, text: &str) -> Result<Converted, Error> {
     let surroundings = Surroundings {
@@ -72,6 +72,28 @@ fn what_a_plan_cannot_say_of_fio_is_refused_by_its_name() {
         ),
         ("thinktime=100\nrate_iops=50\n", "thinktime and rate_iops"),
         ("rate=10m\n", "has rate"),
+        (
+            "rw=randrw\nrate_iops=500\n",
+            "rate_iops=500: it has a rate for each direction",
+        ),
+        (
+            "rate_iops=fast\n",
+            "rate_iops=fast: its rate cannot be parsed",
+        ),
+        ("rw=write\nfsync=8\nfdatasync=4\n", "fsync and fdatasync"),
+        ("runtime=1h30m\n", "has no time in runtime=1h30m"),
+        (
+            "size=4*1024\n",
+            "size=4*1024: write it as a number of bytes",
+        ),
+        ("rw=trimwrite\n", "rw=trimwrite: it trims"),
+        (
+            "rw=randread\nrandom_distribution=zipf:1.2:30\n",
+            "random_distribution",
+        ),
+        ("directory=/a:/b\n", "several directories"),
+        ("numjobs=$ncpus\n", "variable $ncpus"),
+        ("--name=a --rw=read\n", "command line of fio"),
         ("verify=crc32c\n", "verify"),
         ("nrfiles=4\n", "nrfiles"),
         ("bsrange=4k-64k\n", "bsrange"),
@@ -103,6 +125,36 @@ fn what_a_plan_cannot_say_of_fio_is_refused_by_its_name() {
         let jobs = format!("{two}iodepth=4\nfile_service_type={order}\n");
         refused(Tool::Fio, &jobs, &format!("file_service_type={order}"));
     }
+}
+
+#[test]
+fn options_of_fio_mean_what_its_own_parser_makes_of_them() {
+    let job = |options: &str| {
+        let text = format!("[global] ; all\nsize=1g\n[a] # the first\nfilename=/d/t\n{options}");
+        plan(Tool::Fio, &text).jobs.remove(0).workload
+    };
+    // Of options that set the same, the last one counts.
+    let mixed = "rw=randrw\nruntime=5\n";
+    for (options, reads) in [
+        ("rwmixwrite=30\nrwmixread=60\n", 60),
+        ("rwmixread=60\nrwmixwrite=30\n", 70),
+    ] {
+        let load = job(&format!("{mixed}{options}"));
+        assert_eq!(load.read_percent, reads, "{options}");
+    }
+    let load = job("rw=randread\nruntime=5\ndirect=1\nbuffered=1\n");
+    assert_eq!(load.cache, CacheMode::Buffered);
+    // Rates are for each direction and process; a time of 0 is none.
+    let load = job("rw=randwrite\nruntime=0\nsize=0x20000000\nrate_iops=500,2k\nnumjobs=2\n");
+    assert_eq!(load.rate.map(|rate| rate.iops), Some(4_096.0));
+    assert_eq!(load.size_bytes, Some(512 << 20));
+    assert_eq!(load.duration_ns, 10_000_000_000);
+    let both = converted(Tool::Fio, &format!("{JOB}rw=rw\n")).unwrap();
+    let mut notes = both.notes.iter().map(|note| &note.message);
+    assert!(notes.any(|note| note.contains("share one position")));
+    // Options that change no operation are left out, whoever's they are.
+    let load = job("rw=read\nruntime=5\nallow_mounted_write=1\nhugepage-size=2m\n");
+    assert_eq!(load.duration_ns, 5_000_000_000);
 }
 
 #[test]

@@ -195,6 +195,7 @@ fn lines_that_cannot_be_understood_are_named() {
         (Tool::Diskspd, "diskspd -b8K -w150 t.dat\n", "more than 100"),
         (Tool::Diskspd, "diskspd -Xload.xml\n", "profile in XML"),
         (Tool::Diskspd, "diskspd -O4 t.dat\n", "goes with -F"),
+        (Tool::Diskspd, "diskspd -r -t8 -F4 t.dat\n", "-F and -t"),
         (
             Tool::Diskspd,
             "diskspd -r -O3 -F2 a.dat b.dat\n",
@@ -251,6 +252,7 @@ fn spans_and_pools_of_diskspd_are_what_its_switches_mean() {
         ("-f64M", 0, Some(64 << 20), 1, 2),
         ("-B16M:8M -f64M", 16 << 20, Some(8 << 20), 1, 2),
         ("-B10b -b8K", 81_920, None, 1, 2),
+        ("-B10B -b8K", 81_920, None, 1, 2),
         ("-r -O4 -F2 -o1", 0, None, 2, 4),
         ("/b4K /o8 /w0", 0, None, 1, 8),
     ] {

@@ -314,6 +314,85 @@ fn totals_of_vdbench_have_one_heading() {
 }
 
 #[test]
+fn rates_of_a_job_that_verified_what_it_wrote_are_no_sum() {
+    let json = include_str!("../data/fio-same-run.json");
+    let verified = |options: &str| {
+        let text = json.replacen("\"rw\": \"randrw\",", options, 1);
+        assert_ne!(text, json);
+        read(&text)
+    };
+    let file = verified("\"rw\": \"randwrite\", \"verify\": \"crc32c\",");
+    let job = row(&file.runs[0]);
+    assert_eq!(
+        (job.iops(), job.mib_per_s(), job.duration_ns()),
+        (None, None, None)
+    );
+    assert_eq!(job.iops_of(stripewise_results::OperationKind::Read), None);
+    assert_eq!(job.job.outcome.read.latency_ns.unwrap().p50, 48_896);
+    assert!(expected_text(&file, "to verify it"));
+    // It is not verified here.
+    let file = verified("\"rw\": \"randrw\", \"verify\": \"crc32c\", \"do_verify\": \"0\",");
+    assert!(row(&file.runs[0]).iops().is_some());
+    // How reads and writes are reported is no property of the load.
+    let file = verified("\"rw\": \"randrw\", \"unified_rw_reporting\": \"both\",");
+    assert!(!expected_text(&file, "no field of a record"));
+}
+
+/// fio's normal output of a job that synced after every fourth write.
+const SYNCED: &str = "\
+fs: (g=0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1
+fio-3.33
+Starting 1 process
+
+fs: (groupid=0, jobs=1): err= 0: pid=12701: Sat Nov 28 12:08:27 2026
+  write: IOPS=980, BW=3922KiB/s (4016kB/s)(400KiB/102msec); 0 zone resets
+    clat (nsec): min=2604, max=29864, avg=5730.86, stdev=5216.23
+     lat (nsec): min=2634, max=30726, avg=5860.32, stdev=5398.53
+    clat percentiles (nsec):
+     | 50.00th=[ 3344], 90.00th=[11840], 99.00th=[27008]
+  lat (usec)   : 4=65.00%, 10=19.00%, 20=12.00%, 50=4.00%
+  fsync/fdatasync/sync_file_range:
+    sync (usec): min=121, max=16006, avg=4205.82, stdev=4205.95
+    sync percentiles (usec):
+     | 50.00th=[ 3523], 90.00th=[ 7701], 99.00th=[16057]
+  cpu          : usr=2.97%, sys=0.00%, ctx=67, majf=0, minf=14
+     issued rwts: total=0,100,0,24 short=0,0,0,0 dropped=0,0,0,0
+
+Run status group 0 (all jobs):
+  WRITE: bw=3922KiB/s (4016kB/s), 3922KiB/s-3922KiB/s (4016kB/s-4016kB/s), io=400KiB (410kB), run=102-102msec
+";
+
+#[test]
+fn syncs_in_normal_output_are_those_of_the_json() {
+    let file = read(SYNCED);
+    let job = row(&file.runs[0]);
+    let sync = job.job.outcome.sync.as_ref().unwrap();
+    assert_eq!(sync.operations, 24);
+    let latencies = sync.latency_ns.unwrap();
+    assert_eq!((latencies.min, latencies.max), (121_000, 16_006_000));
+    assert_eq!(job.latency_of_syncs("p99"), Some(16_057_000.0));
+    assert_eq!(job.job.outcome.write.latency_ns.unwrap().p50, 3_344);
+    let without = read(&SYNCED.replace("total=0,100,0,24", "total=0,100,0,0"));
+    assert_eq!(row(&without.runs[0]).latency_of_syncs("p99"), None);
+    let broken = SYNCED.replace("min=121, max=16006", "min=121, max=1600");
+    assert!(refused(&broken).contains("syncs"));
+}
+
+#[test]
+fn a_row_that_is_no_sum_is_the_only_reason() {
+    let text = crate::tools::DISKSPD_TEXT;
+    let broken = text.replacen(
+        "     0 |       983040000 |",
+        "     0 |       983040512 |",
+        1,
+    );
+    assert_ne!(broken, text);
+    let error = import(broken.as_bytes(), "x").unwrap_err();
+    assert_eq!(error.lines().len(), 1, "{error}");
+    assert!(error.to_string().contains("is not the sum"), "{error}");
+}
+
+#[test]
 fn underscores_that_markdown_escapes_are_underscores() {
     let text = include_str!("../data/sqlio-plain.txt");
     let escaped = text.replace("_Latency", "\\_Latency");
@@ -339,6 +418,24 @@ fn averages_of_file_system_workloads_are_those_of_their_reads_and_writes() {
     assert!((of(&job.job.outcome.read) - 1e4).abs() < 1.0);
     assert!((of(&job.job.outcome.write) - 509.96e6).abs() < 1.0);
     assert!(expected_text(&file, "names and attributes"));
+    // The summary has two lines of headings, with more columns behind those of reads and writes.
+    let summary = "08:00:00.002 Starting RD=rd1; elapsed=60; fwdrate=max. For loops: None\n\n\
+        Mar 08, 2019 ..Interval.. .ReqstdOps... ...cpu%...  read ....read..... ....write.... ..mb/sec... mb/sec .xfer.. ....open....\n\
+        rate   resp total  sys   pct   rate   resp   rate   resp  read write  total    size  rate   resp\n\
+        08:00:05.081            2 102.0 5.1  2.9 0.75  80.0  80.0 2.500   20.0  9.000  0.31  0.08   0.39    4096  1397  0.092\n\
+        08:00:10.019     avg_2-2 100.0 4.0  1.3 0.83 75.0 75.0 2.000   25.0  10.000  0.29  0.10   0.39    4096  1389  0.025\n";
+    let share_less = summary
+        .replace("sys   pct ", "sys ")
+        .replace("0.75  80.0  80.0", "0.75 80.0");
+    let share_less = share_less.replace("0.83 75.0 75.0", "0.83 75.0");
+    for text in [summary, share_less.as_str()] {
+        let file = read(text);
+        let job = row(&file.runs[0]);
+        assert_eq!((job.iops(), job.mib_per_s()), (Some(100.0), Some(0.39)));
+        assert_eq!(job.block_size_bytes(), Some(4_096));
+        assert!((of(&job.job.outcome.read) - 2e6).abs() < 1.0);
+        assert!((of(&job.job.outcome.write) - 1e7).abs() < 1.0);
+    }
     // What is left out is why nothing is there.
     let why = refused(&of_files(
         "Mkdir_rate",

@@ -53,6 +53,26 @@ fn results_that_are_not_read_are_refused_by_the_name_of_what_they_are() {
             "document of Stripewise",
             "compare",
         ),
+        (
+            "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n",
+            "is output of sysbench",
+            "fio",
+        ),
+        (
+            "\n--- . (ext4 /dev/sda1 98.3 GiB) ioping statistics ---\n",
+            "is output of ioping",
+            "fio",
+        ),
+        (
+            "Version  1.98       ------Sequential Output------ --Sequential Input- --Random-\n",
+            "is output of bonnie++",
+            "fio",
+        ),
+        (
+            "\tIozone: Performance Test of File I/O\n",
+            "is output of IOzone",
+            "fio",
+        ),
         ("hello\n", "not written by a known tool", "SQLIO, DiskSpd"),
         (
             "# Notes\nRun vdbench, elbencho or Iometer.\n",
@@ -74,7 +94,7 @@ fn results_of_several_tools_in_one_file_are_all_read() {
         (
             DISKSPD_TEXT,
             PLAIN,
-            ["DiskSpd text from line 1", "SQLIO output from line 71"],
+            ["DiskSpd text from line 2", "SQLIO output from line 71"],
             2,
         ),
         (

@@ -11,7 +11,7 @@ use super::plan::{ExperimentPlan, Level};
 use super::rows::Row;
 use stripewise_results::{ComparisonRecord, Verdict};
 use stripewise_stats::{Comparison, Estimate};
-use stripewise_units::{ByteSize, capitalised};
+use stripewise_units::{ByteSize, capitalised, counted};
 use stripewise_workload::Pattern;
 
 /// Below this gain, no one moves a volume.
@@ -530,23 +530,16 @@ fn percent_up(percent: f64) -> String {
 fn start_words(name: &str) -> String {
     match name.parse::<ByteSize>() {
         Ok(ByteSize(bytes)) if bytes < 1 << 20 && !bytes.is_multiple_of(4096) => {
-            let sectors = bytes / 512;
+            let sectors = counted((bytes / 512) as usize, "sector", "sectors");
             if bytes.is_multiple_of(512) && !name.ends_with('s') {
-                format!("{name} ({})", counted_sectors(sectors))
+                format!("{name} ({sectors})")
             } else if bytes.is_multiple_of(512) {
-                counted_sectors(sectors)
+                sectors
             } else {
                 name.to_owned()
             }
         }
         _ => name.to_owned(),
-    }
-}
-
-fn counted_sectors(sectors: u64) -> String {
-    match sectors {
-        1 => "1 sector".to_owned(),
-        _ => format!("{sectors} sectors"),
     }
 }
 

@@ -146,6 +146,24 @@ fn only_runs_that_are_kept_make_a_store() {
 }
 
 #[test]
+fn a_run_that_was_taken_back_can_come_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    let mut store = open(&path).unwrap();
+    let given = store.save_each(|saving| {
+        let one = saving.save(&finished("one", 1, 1)) && saving.save(&finished("two", 1, 1));
+        saving.take_back("one");
+        saving.take_back("two");
+        let again = saving.save(&finished("two", 1, 1));
+        Ok::<_, &'static str>([one, again])
+    });
+    assert_eq!(given.unwrap(), Ok([true, true]));
+    assert_eq!(store.list(&Filter::default()).unwrap().len(), 1);
+    assert_eq!(store.load("two").unwrap(), finished("two", 1, 1));
+    store.check().unwrap();
+}
+
+#[test]
 fn a_locked_store_names_who_holds_it_and_costs_a_measurement_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("store.db");

@@ -5,6 +5,7 @@
 use super::compression::Bytes;
 use std::borrow::Cow;
 use std::io::{self, Read};
+use stripewise_units::{utf16_text, utf16_units};
 
 /// Bytes of UTF-16 without a mark that leave no doubt.
 const SURE_BYTES: usize = 32;
@@ -22,7 +23,7 @@ const BIG: Unit = u16::from_be_bytes;
 pub(crate) fn encoding(head: &[u8]) -> (usize, Option<Unit>) {
     // Behind a mark, two bytes are enough: binary records may begin with the same ones.
     let is_wide = |unit: Unit, bytes: &[u8], least: usize| {
-        let mut signs = units(bytes, unit).take(least / 2);
+        let mut signs = utf16_units(bytes, unit).take(least / 2);
         let is_plain = |sign: u16| matches!(sign, 9 | 10 | 13 | 0x20..=0x7e);
         bytes.len() >= least && signs.all(is_plain)
     };
@@ -44,7 +45,7 @@ pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     match unit {
         None => String::from_utf8_lossy(without_padding(bytes)),
         Some(unit) => {
-            let mut text = text_of(units(bytes, unit));
+            let mut text = utf16_text(utf16_units(bytes, unit));
             text.truncate(text.trim_end_matches('\0').len());
             Cow::Owned(text)
         }
@@ -55,19 +56,6 @@ pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
 pub(crate) fn without_padding(bytes: &[u8]) -> &[u8] {
     let last = bytes.iter().rposition(|byte| *byte != 0);
     &bytes[..last.map_or(0, |last| last + 1)]
-}
-
-fn units(bytes: &[u8], unit: Unit) -> impl Iterator<Item = u16> {
-    let pairs = bytes.chunks_exact(2);
-    pairs.map(move |two| unit([two[0], two[1]]))
-}
-
-/// Unpaired surrogates become the replacement character.
-fn text_of(units: impl IntoIterator<Item = u16>) -> String {
-    let signs = char::decode_utf16(units);
-    signs
-        .map(|sign| sign.unwrap_or(char::REPLACEMENT_CHARACTER))
-        .collect()
 }
 
 /// UTF-16, read as UTF-8.
@@ -112,12 +100,12 @@ impl Read for Utf16<'_> {
                 read => self.failure = read.err(),
             }
             let mut all: Vec<u16> = self.half.take().into_iter().collect();
-            all.extend(units(&raw, self.unit));
+            all.extend(utf16_units(&raw, self.unit));
             self.is_ended = raw.is_empty();
             if !self.is_ended && matches!(all.last(), Some(0xd800..=0xdbff)) {
                 self.half = all.pop();
             }
-            self.text = io::Cursor::new(text_of(all).into_bytes());
+            self.text = io::Cursor::new(utf16_text(all).into_bytes());
         }
     }
 }
