@@ -319,36 +319,37 @@ impl LimitsStudy {
             (AppliesTo::Writes, kind) => kind == LoadKind::Writes,
             (_, kind) => kind == LoadKind::Reads,
         };
-        let is_known = |cap: &&CapFound| is_known(cap, caps);
         let cap_on = |kind| {
             let mut caps = named.iter().filter(holds);
             caps.find(|cap| cap.kind == kind)
         };
-        // How far below a cap it is, as a ratio: 1 at the cap.
-        let below = |kind, reached: f64| cap_on(kind).map(|cap| cap.per_s / reached);
-        let any_iops = below(CapKind::Iops, rate * units as f64);
+        let any_iops = cap_on(CapKind::Iops).map(|cap| in_operations(cap, units as f64));
         // The bytes of units are no cap beside them.
-        let any_bandwidth = match are_bytes_of_units(named, unit_bytes) {
-            true => None,
-            false => below(CapKind::BytesPerS, rate * bytes as f64),
-        };
+        let any_bandwidth = cap_on(CapKind::BytesPerS)
+            .filter(|_| !are_bytes_of_units(named, unit_bytes))
+            .map(|cap| in_operations(cap, bytes as f64));
+        let (any_iops, any_bandwidth) = (any_iops.as_ref(), any_bandwidth.as_ref());
         // A cap of unknown nature does not name the limit of a load, but may be what holds it.
-        let iops = any_iops.filter(|_| cap_on(CapKind::Iops).is_some_and(|cap| is_known(&cap)));
-        let bandwidth =
-            any_bandwidth.filter(|_| cap_on(CapKind::BytesPerS).is_some_and(|cap| is_known(&cap)));
+        let iops = any_iops.filter(|cap| is_known(cap, caps));
+        let bandwidth = any_bandwidth.filter(|cap| is_known(cap, caps));
         let tolerance = caps.map_or(1.0, |caps| 1.0 + caps.tolerance);
-        let at = |ratio: Option<f64>| ratio.is_some_and(|ratio| ratio <= tolerance);
-        let near = |ratio: Option<f64>| ratio.is_some_and(|ratio| ratio <= CORNER_RATIO);
+        let at = |cap: Option<&CapFound>| cap.is_some_and(|cap| cap.per_s <= tolerance * rate);
+        let near = |cap: Option<&CapFound>| cap.is_some_and(|cap| cap.per_s <= CORNER_RATIO * rate);
         let depth_one = self.rates.outstanding(cell)? == 1;
         let is_corner = match cell {
             LimitCell::SizeCorner => iops.is_some() && bandwidth.is_some(),
             LimitCell::DepthCorner => iops.is_some(),
             _ => false,
         };
+        let is_at_any = at(iops) || at(bandwidth);
+        let is_held = |cap: Option<&CapFound>, other: Option<&CapFound>| match is_at_any {
+            true => at(cap) && (is_corner || !is_lower(other, cap)),
+            false => is_corner && near(cap),
+        };
         let mut limits = Vec::new();
-        if at(iops) || at(bandwidth) || is_corner {
-            limits.extend(near(iops).then_some(Limit::Iops));
-            limits.extend(near(bandwidth).then_some(Limit::Bandwidth));
+        if is_at_any || is_corner {
+            limits.extend(is_held(iops, any_bandwidth).then_some(Limit::Iops));
+            limits.extend(is_held(bandwidth, any_iops).then_some(Limit::Bandwidth));
             let latency = cell == LimitCell::DepthCorner && near(iops);
             limits.extend(latency.then_some(Limit::Latency));
         } else if depth_one && caps.is_some() && !near(any_iops) && !near(any_bandwidth) {
@@ -481,6 +482,22 @@ fn cell_found(
         bytes_per_s: iops * block_size_bytes as f64,
         runs: runs as u32,
     }
+}
+
+/// A cap in operations that each take so much of it.
+fn in_operations(cap: &CapFound, each: f64) -> CapFound {
+    CapFound {
+        per_s: cap.per_s / each,
+        per_s_low: cap.per_s_low / each,
+        per_s_high: cap.per_s_high / each,
+        ..cap.clone()
+    }
+}
+
+/// Whether a cap is certainly below another, in operations of the same load.
+fn is_lower(cap: Option<&CapFound>, other: Option<&CapFound>) -> bool {
+    cap.zip(other)
+        .is_some_and(|(cap, other)| cap.per_s_high < other.per_s_low)
 }
 
 /// Whether this cap may be named as the limit of a load. Rates of disks may be level in size or

@@ -231,6 +231,55 @@ fn units_in_which_operations_count_are_told_from_a_cap_on_bandwidth() {
     );
 }
 
+/// The limits that are named for reads of this size, 64 in flight.
+fn limits_of_reads(document: &LimitsDocument, block_size_bytes: u64) -> Vec<Limit> {
+    let mut rows = document.applies.iter();
+    let row = rows.find(|row| {
+        (row.block_size_bytes, row.kind, row.outstanding) == (block_size_bytes, LoadKind::Reads, 64)
+    });
+    row.expect("a row").limits.clone()
+}
+
+#[test]
+fn a_cap_on_bandwidth_just_below_what_units_move_is_the_only_one_of_large_blocks() {
+    for (mib_per_s, scatter) in [(625.0, 0.0), (680.0, 0.0), (730.0, 0.0), (660.0, 0.02)] {
+        let volume = Volume {
+            unit_bytes: 262_144.0,
+            bytes_per_s: mib_per_s * 1_048_576.0,
+            scatter,
+            ..GP3
+        };
+        let document = measured(options(), volume, &[]);
+        assert_eq!(document.counted_unit_bytes, Some(256 << 10), "{mib_per_s}");
+        for (bytes, limit) in [
+            (16 << 10, Limit::Iops),
+            (320 << 10, Limit::Iops),
+            (512 << 10, Limit::Bandwidth),
+            (1 << 20, Limit::Bandwidth),
+        ] {
+            let limits = limits_of_reads(&document, bytes);
+            assert_eq!(limits, [limit], "{bytes} at {mib_per_s}");
+        }
+    }
+}
+
+/// The corner is measured in steps of 4 KiB: its load may be well beyond it.
+#[test]
+fn a_load_beyond_the_corner_has_the_limit_that_it_reaches() {
+    let meeting_at = |kib: f64| Volume {
+        bytes_per_s: 3_000.0 * kib * 1_024.0,
+        ..GP3
+    };
+    for (kib, bytes, limit) in [
+        (17.4, 16 << 10, Limit::Iops),
+        (10.2, 12 << 10, Limit::Bandwidth),
+        (10.2, 16 << 10, Limit::Bandwidth),
+    ] {
+        let document = measured(options(), meeting_at(kib), &[]);
+        assert_eq!(limits_of_reads(&document, bytes), [limit], "{kib}, {bytes}");
+    }
+}
+
 /// Blocks of 16 KiB are bandwidth-bound there, and say nothing against a cap on operations.
 #[test]
 fn caps_that_meet_below_16_kib_are_both_named() {
