@@ -32,6 +32,7 @@ fn the_caps_of_volumes_are_named_and_those_of_a_disk_are_none() {
             .starts_with("a gp3 of 3,000 IOPS and 125 MiB/s")
     );
     assert!((gp3.at("price_per_1000_iops").number() - 4.0).abs() < 0.01);
+    assert!(gp3.at("may_be_burst").truth());
     assert!(gp3.at("refused").is_null() && gp3.at("control_group").is_null());
     // What is shown of its runs is the answer.
     let id = gp3.at("id").text();
@@ -120,7 +121,17 @@ fn answers_are_compared_two_at_a_time_by_a_table_of_their_own() {
 fn a_burst_is_driven_to_its_end() {
     let desk = Desk::new();
     let bucket = "sim:ebs-gp2-100?limit.burst_operations=1000000";
-    let found = desk.json(&["limits", bucket, "--burst"]);
+    let found = desk.json(&["limits", bucket, "--burst", "--cloud", "aws"]);
+    assert!(found.maybe("may_be_burst").is_none());
+    // A gp3 does not burst.
+    let names = found.at("names").items();
+    assert_eq!(names.len(), 1, "{names:?}");
+    assert!(
+        names[0]
+            .text()
+            .starts_with("a gp2 of 100 GiB while it bursts"),
+        "{names:?}"
+    );
     let burst = found.at("burst");
     let near = |value: f64, truth: f64| (value / truth - 1.0).abs() < 0.05;
     assert!(near(burst.at("burst_per_s").number(), 3_000.0));

@@ -388,7 +388,8 @@ fn read_table(context: &Context, path: &Path) -> Outcome<VolumeTable> {
     })
 }
 
-/// The document with matching volume types, or why there are none, and the price.
+/// The document with matching volume types, or why there are none, the price, and whether the
+/// caps may be a burst's: anything that a limiter sets may, unless the cloud has no such type.
 fn named(
     request: &LimitsRequest,
     named_by: Option<(&str, &VolumeTable)>,
@@ -401,12 +402,18 @@ fn named(
         document.names = table.names(cloud, &document);
         document.notes.extend(table.why_none(cloud, &document));
     }
+    let is_limited = document.caps.iter().any(|cap| cap.limiter == Some(true));
+    let may_be = named_by.is_none_or(|(cloud, table)| {
+        document.names.is_empty() || table.has_burst(cloud, &document)
+    });
+    document.may_be_burst = is_limited && may_be && request.burst_ns_max.is_none();
     document
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stripewise_studies::limits::{AppliesTo, CapFound};
 
     #[test]
     fn clouds_are_known_by_their_machines() {
@@ -419,6 +426,37 @@ mod tests {
         ];
         let named = clouds.map(cloud_of_machine);
         assert_eq!(named, [Some("aws"), Some("azure"), Some("gcp"), None, None]);
+    }
+
+    #[test]
+    fn a_limiters_caps_may_be_a_burst_where_none_was_looked_for() {
+        let document = |per_s: f64, limiter| LimitsDocument {
+            caps: vec![CapFound {
+                kind: CapKind::Iops,
+                applies_to: AppliesTo::Both,
+                per_s,
+                per_s_low: 0.99 * per_s,
+                per_s_high: 1.01 * per_s,
+                limiter,
+            }],
+            ..LimitsDocument::default()
+        };
+        let table = VolumeTable::bundled();
+        let may_be = |cloud: Option<&str>, burst_ns_max, per_s, limiter| {
+            let request = LimitsRequest {
+                burst_ns_max,
+                ..LimitsRequest::default()
+            };
+            let named_by = cloud.map(|cloud| (cloud, &table));
+            named(&request, named_by, document(per_s, limiter)).may_be_burst
+        };
+        assert!(may_be(None, None, 3_000.0, Some(true)));
+        assert!(!may_be(None, None, 3_000.0, Some(false)) && !may_be(None, None, 3_000.0, None));
+        assert!(!may_be(None, Some(60 * SECOND_NS), 3_000.0, Some(true)));
+        // A gp2's, but no gp3's; and perhaps that of an instance.
+        assert!(may_be(Some("aws"), None, 3_000.0, Some(true)));
+        assert!(!may_be(Some("aws"), None, 6_000.0, Some(true)));
+        assert!(may_be(Some("aws"), None, 90_000.0, Some(true)));
     }
 
     #[test]

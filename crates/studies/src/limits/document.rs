@@ -50,6 +50,9 @@ pub struct LimitsDocument {
     /// what these units move, or less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted_unit_bytes: Option<u64>,
+    /// The caps may be those of a burst, whose end was not looked for (`--burst`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_be_burst: bool,
     /// It was interrupted: what is here is certain so far.
     pub partial: bool,
     /// Cost of 1,000 IOPS, where the user gave a price, in the price's unit.

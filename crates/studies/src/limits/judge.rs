@@ -67,6 +67,7 @@ impl LimitsStudy {
             scatter_percent: caps.map(|caps| 100.0 * caps.scatter),
             limiter_probability: nature.map(|found| found.limiter_probability),
             counted_unit_bytes,
+            may_be_burst: false,
             partial: self.is_partial(),
             refused,
             price_per_1000_iops: None,

@@ -58,6 +58,9 @@ pub(super) fn answer(document: &LimitsDocument) -> String {
             Some(unit) => units(&document.caps, unit),
             None => corner(&document.caps),
         });
+        parts.extend(document.may_be_burst.then(|| {
+            "This may be a burst rate that does not last: only `--burst` can tell.".to_owned()
+        }));
     }
     parts.extend(match (&document.burst, &document.burst_search) {
         (Some(found), _) => Some(burst(found)),

@@ -184,6 +184,13 @@ fn caps_are_named_with_where_each_applies() {
     );
     assert!(answer.ends_with("Below 43K blocks the IOPS limit applies, above it the bandwidth."));
     assert!(!document.partial && document.refused.is_none());
+    let bursting = LimitsDocument {
+        may_be_burst: true,
+        ..document
+    };
+    let answer = sheet(&bursting).answer;
+    let may_be = " above it the bandwidth. This may be a burst rate that does not last: only `--burst` can tell.";
+    assert!(answer.ends_with(may_be), "{answer}");
 }
 
 #[test]
