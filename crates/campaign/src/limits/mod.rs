@@ -388,8 +388,8 @@ fn read_table(context: &Context, path: &Path) -> Outcome<VolumeTable> {
     })
 }
 
-/// The document with matching volume types, or why there are none, the price, and whether the
-/// caps may be a burst's: anything that a limiter sets may, unless the cloud has no such type.
+/// The document with matching volume types, or why there are none, and the price. Its caps are no
+/// burst's where types match of which none bursts so.
 fn named(
     request: &LimitsRequest,
     named_by: Option<(&str, &VolumeTable)>,
@@ -401,12 +401,9 @@ fn named(
     if let Some((cloud, table)) = named_by {
         document.names = table.names(cloud, &document);
         document.notes.extend(table.why_none(cloud, &document));
+        let may_be_burst = document.names.is_empty() || table.has_burst(cloud, &document);
+        document.may_be_burst &= may_be_burst;
     }
-    let is_limited = document.caps.iter().any(|cap| cap.limiter == Some(true));
-    let may_be = named_by.is_none_or(|(cloud, table)| {
-        document.names.is_empty() || table.has_burst(cloud, &document)
-    });
-    document.may_be_burst = is_limited && may_be && request.burst_ns_max.is_none();
     document
 }
 
@@ -429,34 +426,29 @@ mod tests {
     }
 
     #[test]
-    fn a_limiters_caps_may_be_a_burst_where_none_was_looked_for() {
-        let document = |per_s: f64, limiter| LimitsDocument {
+    fn caps_of_a_type_that_does_not_burst_so_are_no_burst() {
+        let document = |per_s: f64| LimitsDocument {
             caps: vec![CapFound {
                 kind: CapKind::Iops,
                 applies_to: AppliesTo::Both,
                 per_s,
                 per_s_low: 0.99 * per_s,
                 per_s_high: 1.01 * per_s,
-                limiter,
+                limiter: Some(true),
             }],
+            may_be_burst: true,
             ..LimitsDocument::default()
         };
         let table = VolumeTable::bundled();
-        let may_be = |cloud: Option<&str>, burst_ns_max, per_s, limiter| {
-            let request = LimitsRequest {
-                burst_ns_max,
-                ..LimitsRequest::default()
-            };
+        let may_be = |cloud: Option<&str>, per_s| {
             let named_by = cloud.map(|cloud| (cloud, &table));
-            named(&request, named_by, document(per_s, limiter)).may_be_burst
+            named(&LimitsRequest::default(), named_by, document(per_s)).may_be_burst
         };
-        assert!(may_be(None, None, 3_000.0, Some(true)));
-        assert!(!may_be(None, None, 3_000.0, Some(false)) && !may_be(None, None, 3_000.0, None));
-        assert!(!may_be(None, Some(60 * SECOND_NS), 3_000.0, Some(true)));
+        assert!(may_be(None, 6_000.0));
         // A gp2's, but no gp3's; and perhaps that of an instance.
-        assert!(may_be(Some("aws"), None, 3_000.0, Some(true)));
-        assert!(!may_be(Some("aws"), None, 6_000.0, Some(true)));
-        assert!(may_be(Some("aws"), None, 90_000.0, Some(true)));
+        assert!(may_be(Some("aws"), 3_000.0));
+        assert!(!may_be(Some("aws"), 6_000.0));
+        assert!(may_be(Some("aws"), 90_000.0));
     }
 
     #[test]

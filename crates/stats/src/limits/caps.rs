@@ -23,6 +23,9 @@ const DRIFT_ERRORS: f64 = 4.0;
 /// Fewest rounds on either side of a change, and runs of them.
 const SIDE_ROUNDS_MIN: usize = 2;
 const SIDE_RUNS_MIN: usize = 3;
+/// Smallest relevant fall behind fewer rounds or runs, in logarithms: something else slows runs
+/// down, but only a burst makes the first ones so much faster.
+const EARLY_FALL_MIN: f64 = 0.2;
 
 /// One cap.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -204,6 +207,20 @@ impl LimitRates {
         })
     }
 
+    /// How many times as fast as later ones the first run of a load was that shows a cap, if that
+    /// is no chance: a burst ended with it, too early to be a fall of the cap.
+    #[must_use]
+    pub fn first_run_ratio(&self) -> Option<f64> {
+        let least = EARLY_FALL_MIN.max(DRIFT_ERRORS * self.scatter()?.run);
+        let cells = self.iops_cells().iter().chain(&BYTES_CELLS);
+        let distances = cells.filter_map(|cell| {
+            let logs = self.logs(*cell);
+            Some(logs.first()? - median(&logs)?)
+        });
+        let most = distances.fold(0.0, f64::max);
+        (most > least).then(|| libm::exp(most))
+    }
+
     /// The largest step of the cells' rates between two rounds, if one matters.
     fn drift(&self, cells: &[LimitCell], scatter: f64) -> Option<Drift> {
         let rounds = cells.iter().map(|cell| self.of(*cell).len()).min()?;
@@ -216,9 +233,10 @@ impl LimitRates {
             })
             .collect();
         let centred = centred?;
-        let side = SIDE_ROUNDS_MIN.max(SIDE_RUNS_MIN.div_ceil(cells.len()));
+        let early = SIDE_RUNS_MIN.div_ceil(cells.len());
+        let side = SIDE_ROUNDS_MIN.max(early);
         let mut most: Option<Drift> = None;
-        for after in side..=rounds.saturating_sub(side) {
+        for after in early..=rounds.saturating_sub(side) {
             let part = |from: usize, to: usize| -> Vec<f64> {
                 let parts = centred.iter().map(|logs| &logs[from..to]);
                 parts.flatten().copied().collect()
@@ -232,7 +250,11 @@ impl LimitRates {
             // A few disturbed runs at either end are not a step.
             let holds = mostly(&before, |log| (log < middle) == (change > 0.0))
                 && mostly(&behind, |log| (log > middle) == (change > 0.0));
-            let matters = change.abs() > DRIFT_MIN.max(DRIFT_ERRORS * error) && holds;
+            // A round that is still above belongs before a later step.
+            let above = behind.iter().filter(|log| **log > middle).count();
+            let may_be_early = -change > EARLY_FALL_MIN && above < cells.len();
+            let is_shown = after >= side || may_be_early;
+            let matters = change.abs() > DRIFT_MIN.max(DRIFT_ERRORS * error) && holds && is_shown;
             let share = libm::expm1(change);
             if matters && most.is_none_or(|most| share.abs() > most.change_share.abs()) {
                 most = Some(Drift {

@@ -53,6 +53,7 @@ impl LimitsStudy {
             measured_at: facts.measured_at.clone(),
             host: facts.host.clone(),
             applies: self.applies(caps.as_ref(), &named, counted_unit_bytes),
+            may_be_burst: self.may_be_burst(&named),
             notes: self.notes(caps.as_ref(), &named, counting),
             caps: named,
             control_group,
@@ -67,7 +68,6 @@ impl LimitsStudy {
             scatter_percent: caps.map(|caps| 100.0 * caps.scatter),
             limiter_probability: nature.map(|found| found.limiter_probability),
             counted_unit_bytes,
-            may_be_burst: false,
             partial: self.is_partial(),
             refused,
             price_per_1000_iops: None,
@@ -390,6 +390,7 @@ impl LimitsStudy {
             notes.extend(of(caps.iops, false, "IOPS"));
             notes.extend(of(caps.bytes_per_s, true, "MiB/s"));
         }
+        notes.extend(self.first_runs_note(named));
         if let Counting::Either(unit) = counting {
             notes.push(format!(
                 "The two caps meet at {unit} blocks. Either bandwidth is capped, or each started \
@@ -404,6 +405,22 @@ impl LimitsStudy {
         }
         notes.extend(self.bucket_note());
         notes
+    }
+
+    /// Anything that a limiter sets may be the rate of a full bucket, unless a burst was looked for
+    /// or ended already.
+    fn may_be_burst(&self, named: &[CapFound]) -> bool {
+        let is_limited = named.iter().any(|cap| cap.limiter == Some(true));
+        is_limited && self.options.burst_ns_max.is_none() && self.rates.first_run_ratio().is_none()
+    }
+
+    fn first_runs_note(&self, named: &[CapFound]) -> Option<String> {
+        named.iter().find(|cap| cap.limiter != Some(false))?;
+        let ratio = self.rates.first_run_ratio()?;
+        Some(format!(
+            "The first runs were up to {ratio:.1} times as fast as later ones: a burst may have ended \
+             with them, and the caps are what came behind it."
+        ))
     }
 
     fn bucket_note(&self) -> Option<String> {
