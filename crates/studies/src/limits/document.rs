@@ -58,6 +58,9 @@ pub struct LimitsDocument {
     /// Cost of 1,000 IOPS, where the user gave a price, in the price's unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_per_1000_iops: Option<f64>,
+    /// Measured time of a run; more on a simulated array, until enough operations completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_ns: Option<u64>,
     /// Time that the runs took; virtual where the target is simulated.
     pub duration_ns: u64,
     /// Seed of positions and order.

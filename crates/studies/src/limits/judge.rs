@@ -71,6 +71,7 @@ impl LimitsStudy {
             partial: self.is_partial(),
             refused,
             price_per_1000_iops: None,
+            step_ns: Some(self.options.run_ns),
             duration_ns: self.spent_ns,
             seed: self.options.seed,
         }

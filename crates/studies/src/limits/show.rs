@@ -347,12 +347,23 @@ fn loads(document: &LimitsDocument) -> SheetTable {
     };
     let rows = document.applies.iter().map(row).collect();
     let mut limits = document.applies.iter().flat_map(|one| &one.limits);
-    let note = match limits.any(|limit| *limit == super::Limit::Undecided) {
-        true => {
+    let table = SheetTable::new("Which limit applies", columns, rows);
+    match limits.any(|limit| *limit == super::Limit::Undecided) {
+        true => table.with_note(format!(
             "undecided: the load reaches no cap that is known to be one, and how its rate depends on \
-             size and depth does not tell; longer runs may (--step 10s)."
-        }
-        false => "",
-    };
-    SheetTable::new("Which limit applies", columns, rows).with_note(note)
+             size and depth does not tell{}.",
+            longer_runs(document.step_ns)
+        )),
+        false => table,
+    }
+}
+
+/// What runs longer than these may show.
+fn longer_runs(step_ns: Option<u64>) -> &'static str {
+    const SECOND_NS: u64 = 1_000_000_000;
+    match step_ns.unwrap_or(0) / SECOND_NS {
+        ..10 => "; longer runs may (--step 10s)",
+        10..60 => "; longer runs may (--step 1m)",
+        _ => "",
+    }
 }

@@ -649,6 +649,27 @@ fn where_no_cap_shows_reads_and_writes_have_a_number_each() {
 }
 
 #[test]
+fn runs_that_are_no_longer_than_these_are_not_proposed() {
+    let note = |step_ns| {
+        let document = LimitsDocument {
+            applies: vec![LoadApplies {
+                block_size_bytes: 4096,
+                kind: LoadKind::Reads,
+                outstanding: 64,
+                limits: vec![Limit::Undecided],
+            }],
+            step_ns,
+            ..LimitsDocument::default()
+        };
+        sheet(&document).tables[0].note.clone()
+    };
+    assert!(note(None).ends_with("; longer runs may (--step 10s)."));
+    assert!(note(Some(2_000_000_000)).ends_with("; longer runs may (--step 10s)."));
+    assert!(note(Some(10_000_000_000)).ends_with("; longer runs may (--step 1m)."));
+    assert!(note(Some(60_000_000_000)).ends_with(" does not tell."));
+}
+
+#[test]
 fn a_corner_of_one_cap_alone_is_none() {
     // Latency keeps the rate at the corner a fifth below the only cap.
     let volume = Volume {
