@@ -14,8 +14,9 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::input::read_text;
 use stripewise_conductor::measure::exit_of;
 use stripewise_conductor::permissions::Permissions;
-use stripewise_conductor::targets::{OpenTarget, judge_requirements, reads_instead};
+use stripewise_conductor::targets::{OpenTarget, judge_requirements, judged_size, reads_instead};
 use stripewise_disk_inspect::{Inspect, System};
+use stripewise_io_engine::EngineName;
 use stripewise_store::Store;
 use stripewise_studies::Study;
 use stripewise_studies::limits::{
@@ -90,10 +91,10 @@ pub fn limits(
         None => possible(context, &store, request, &setup)?,
     };
     refuse_unusable(context, &store, &study, &setup)?;
+    large_enough(context, &store, &study, &setup)?;
     announce(context, request, &study);
     let targets = open(context, &mut store, &study, &setup)?;
     let target = &targets[0];
-    large_enough(request, target)?;
     let cloud = cloud_of(context, request.cloud, target);
     let facts = LimitsFacts {
         id: id.clone(),
@@ -330,8 +331,23 @@ fn gp2_minutes(gib: f64) -> Option<f64> {
     (sustained < GP2_BURST).then(|| GP2_CREDITS / (GP2_BURST - sustained) / 60.0)
 }
 
-fn large_enough(request: &LimitsRequest, target: &OpenTarget) -> Outcome<()> {
-    let bytes = target.limits().size_bytes;
+/// Refuses a target that is too small, before anything is made.
+fn large_enough(
+    context: &Context,
+    store: &Store,
+    study: &LimitsStudy,
+    setup: &Setup<'_>,
+) -> Outcome<()> {
+    let need = needs(&study.loads(), setup);
+    if need.engine == EngineName::Null && !is_sim_target(setup.target) {
+        return Ok(());
+    }
+    // Other load on it is judged when it is opened.
+    let permissions = Permissions {
+        busy_ok: true,
+        ..setup.permissions.clone()
+    };
+    let bytes = judged_size(context, store, setup.target, &need, &permissions)?;
     if bytes >= SIZE_BYTES_MIN {
         return Ok(());
     }
@@ -339,7 +355,7 @@ fn large_enough(request: &LimitsRequest, target: &OpenTarget) -> Outcome<()> {
         Exit::Target,
         format!(
             "{} has {}; limits need {} at least, to be random over",
-            request.target,
+            setup.target,
             format_bytes(bytes),
             format_bytes(SIZE_BYTES_MIN)
         ),

@@ -34,7 +34,7 @@ pub fn refuse_differing(before: OptionTexts, now: OptionTexts) -> Outcome<()> {
 pub fn nothing_to_resume(kind: &str, name: &str) -> Failure {
     Failure::usage(
         format!("there is no `{kind}` of id {name} that can go on"),
-        format!("give the id that `{kind}` printed; `stripewise history` lists them"),
+        format!("give the id that `{kind}` printed, or last; `stripewise history` lists them"),
     )
 }
 
