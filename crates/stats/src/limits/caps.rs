@@ -13,6 +13,8 @@ use std::f64::consts::LN_2;
 /// repetition does not average out.
 const FLAT_SHARE: f64 = 0.01;
 const LEVEL: f64 = 0.95;
+/// Bytes of an operation of [`LimitCell::Small`].
+const SMALL_BYTES: f64 = 4_096.0;
 /// A rate beyond a unit this close, in logarithms, to what one way of counting allows is held by
 /// it: less than half of the distance between two ways.
 const COUNTING_SHARE: f64 = 0.1;
@@ -88,8 +90,9 @@ impl LimitRates {
     pub fn caps(&self) -> Option<Caps> {
         let scatter = self.scatter()?;
         let of_iops = self.iops_cells();
-        let iops = self.level(of_iops, scatter.tolerance, |_| 1.0);
         let bytes_per_s = self.level(&BYTES_CELLS, scatter.tolerance, |bytes| bytes as f64);
+        let iops = self.level(of_iops, scatter.tolerance, |_| 1.0);
+        let iops = iops.filter(|_| !self.is_small_held(bytes_per_s, scatter.tolerance));
         // If there is no cap of a type, a rate that rose belongs to none; one that fell may be the
         // reason.
         let of = |cells: &[LimitCell], cap: &Option<Cap>| {
@@ -169,16 +172,34 @@ impl LimitRates {
         })
     }
 
+    /// Whether a cap on bytes already holds blocks of 4 KiB: one on operations does not show then.
+    fn is_small_held(&self, bytes_per_s: Option<Cap>, tolerance: f64) -> bool {
+        let cap = bytes_per_s.map(|cap| libm::log(cap.per_s.value / SMALL_BYTES));
+        let small = self.log_mean(LimitCell::Small);
+        small
+            .zip(cap)
+            .is_some_and(|(small, cap)| (small - cap).abs() < tolerance)
+    }
+
+    /// The cap that holds 4 KiB reads, operations per second.
+    pub(super) fn cap_of_small(&self, caps: &Caps) -> Option<f64> {
+        let bytes = caps
+            .bytes_per_s
+            .filter(|_| self.is_small_held(caps.bytes_per_s, caps.tolerance));
+        let of_bytes = bytes.map(|cap| cap.per_s.value / SMALL_BYTES);
+        caps.iops.map(|cap| cap.per_s.value).or(of_bytes)
+    }
+
     /// Writes or the mix are slower than a level of reads: a cap of their own, what they cost
     /// the device, or a burst that ended meanwhile.
     pub(super) fn writes_are_slower(&self) -> bool {
         let Some((cap, tolerance)) = self
             .caps()
-            .and_then(|caps| Some((caps.iops?, caps.tolerance)))
+            .and_then(|caps| Some((self.cap_of_small(&caps)?, caps.tolerance)))
         else {
             return false;
         };
-        let level = libm::log(cap.per_s.value);
+        let level = libm::log(cap);
         let cells = [LimitCell::Mix, LimitCell::Writes].into_iter();
         let mut means = cells.filter_map(|cell| self.log_mean(cell));
         means.any(|mean| mean < level - tolerance)

@@ -82,18 +82,27 @@ impl LimitsStudy {
         self.interrupted || self.next() != NextStep::Done
     }
 
-    fn cells(&self) -> impl Iterator<Item = LimitCell> + '_ {
+    /// The cells that were measured; of two with the same load the first.
+    fn cells(&self) -> Vec<LimitCell> {
         let corners = [
             LimitCell::SizeCorner,
             LimitCell::BeyondUnit,
             LimitCell::DepthCorner,
         ];
-        let all = LimitCell::FIXED.into_iter().chain(corners);
-        all.filter(|cell| !self.rates.of(*cell).is_empty())
+        let load = |cell: LimitCell| {
+            let size = self.rates.block_size_bytes(cell);
+            (size, self.rates.outstanding(cell), kind_of(cell))
+        };
+        let mut cells: Vec<LimitCell> = Vec::new();
+        for cell in LimitCell::FIXED.into_iter().chain(corners) {
+            let is_new = cells.iter().all(|other| load(*other) != load(cell));
+            cells.extend(Some(cell).filter(|_| is_new && !self.rates.of(cell).is_empty()));
+        }
+        cells
     }
 
     fn grid(&self) -> Vec<CellFound> {
-        let found = self.cells().filter_map(|cell| {
+        let found = self.cells().into_iter().filter_map(|cell| {
             let load = (
                 self.rates.block_size_bytes(cell)?,
                 self.rates.outstanding(cell)?,
@@ -240,6 +249,7 @@ impl LimitsStudy {
     ) -> Vec<LoadApplies> {
         let mut all: Vec<LoadApplies> = self
             .cells()
+            .into_iter()
             .filter_map(|cell| {
                 Some(LoadApplies {
                     block_size_bytes: self.rates.block_size_bytes(cell)?,

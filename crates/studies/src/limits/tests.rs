@@ -649,6 +649,51 @@ fn where_no_cap_shows_reads_and_writes_have_a_number_each() {
 }
 
 #[test]
+fn a_cap_on_bytes_that_holds_small_blocks_is_no_cap_on_operations() {
+    for iops in [f64::INFINITY, 16_000.0] {
+        let volume = Volume {
+            iops,
+            bytes_per_s: 60.0 * 1_048_576.0,
+            ..GP3
+        };
+        let document = measured(options(), volume, &[]);
+        let caps: Vec<_> = (document.caps.iter())
+            .map(|cap| (cap.kind, cap.applies_to, cap.limiter))
+            .collect();
+        assert_eq!(
+            caps,
+            [(CapKind::BytesPerS, AppliesTo::Both, None)],
+            "{iops}"
+        );
+        for bytes in [4 << 10, 16 << 10, 1 << 20] {
+            assert_eq!(
+                limits_of_reads(&document, bytes),
+                [Limit::Bandwidth],
+                "{iops}"
+            );
+        }
+        let answer = sheet(&document).answer;
+        assert!(answer.starts_with("The rate levels off at 60"), "{answer}");
+    }
+}
+
+#[test]
+fn a_corner_at_a_load_of_the_grid_is_one_row() {
+    let volume = Volume {
+        iops: 16_000.0,
+        bytes_per_s: 250.0 * 1_048_576.0,
+        ..GP3
+    };
+    let document = measured(options(), volume, &[]);
+    for rows in [document.applies.len(), document.cells.len()] {
+        // 16K is the corner; 20K and a corner in depth are beside the eight.
+        assert_eq!(rows, 10, "{document:?}");
+    }
+    let both = [Limit::Iops, Limit::Bandwidth];
+    assert_eq!(limits_of_reads(&document, 16 << 10), both);
+}
+
+#[test]
 fn runs_that_are_no_longer_than_these_are_not_proposed() {
     let note = |step_ns| {
         let document = LimitsDocument {
