@@ -275,6 +275,16 @@ fn what_cannot_be_measured_is_refused_before_anything_is() {
 }
 
 #[test]
+fn a_picture_of_a_long_target_says_what_was_measured() {
+    let desk = Desk::new();
+    let file = desk.file("long.svg");
+    let target = "sim:ebs-gp3?limit.iops=3000&limit.bandwidth=125M";
+    desk.run(&["limits", target, "-o", &file]).done();
+    let picture = std::fs::read_to_string(file).expect("written");
+    assert!(picture.contains("of runs at random places"), "{picture}");
+}
+
+#[test]
 fn the_answer_is_written_as_a_page_a_picture_and_a_document() {
     let desk = Desk::new();
     let files = ["a.html", "a.md", "a.svg", "a.png", "a.json"].map(|name| desk.file(name));

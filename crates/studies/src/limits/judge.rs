@@ -52,7 +52,12 @@ impl LimitsStudy {
             target: facts.target.clone(),
             measured_at: facts.measured_at.clone(),
             host: facts.host.clone(),
-            applies: self.applies(caps.as_ref(), &named, counted_unit_bytes),
+            // Rates that void a cap show no latency either.
+            applies: self.applies(
+                caps.as_ref().filter(|_| refused.is_none()),
+                &named,
+                counted_unit_bytes,
+            ),
             may_be_burst: self.may_be_burst(&named),
             notes: self.notes(caps.as_ref(), &named, counting),
             caps: named,

@@ -409,6 +409,9 @@ fn a_burst_that_ends_with_the_first_runs_is_no_part_of_a_cap() {
             let is_fall = refused.starts_with("the rate at the cap fell by 90 % after ");
             if is_fall {
                 assert!(document.caps.is_empty() && !document.may_be_burst);
+                // Nor does the mixture show a latency.
+                let mut rows = document.applies.iter();
+                assert!(rows.all(|row| row.limits == [Limit::Undecided]));
                 continue;
             }
             // A whole round of it is a fall.
@@ -604,6 +607,27 @@ fn the_picture_has_the_points_below_the_roof() {
     let most = roof[0].y * 1.05;
     let measured = series[1..].iter().flat_map(|one| &one.points);
     assert!(measured.clone().count() >= 10 && measured.clone().all(|point| point.y <= most));
+}
+
+#[test]
+fn the_roof_bends_and_steps_where_the_caps_do() {
+    let bytes_per_s = 700.0 * 1_048_576.0;
+    let volume = Volume {
+        unit_bytes: 262_144.0,
+        bytes_per_s,
+        ..GP3
+    };
+    let chart = roofline(&measured(options(), volume, &[]));
+    let roof = &chart.panels[0].series[0].points;
+    assert!(roof.windows(2).all(|pair| pair[0].x <= pair[1].x));
+    let near = |value: f64, truth: f64| (value / truth - 1.0).abs() < 0.01;
+    let mut at_bend = roof
+        .iter()
+        .filter(|point| near(point.x, bytes_per_s / 3_000.0));
+    assert!(at_bend.any(|point| near(point.y, 3_000.0)), "{roof:?}");
+    let edge = roof.iter().rposition(|point| point.x == 262_144.0);
+    let edge = edge.expect("the edge of a unit");
+    assert!(near(roof[edge].y, 2_800.0) && near(roof[edge + 1].y, 1_500.0));
 }
 
 #[test]
