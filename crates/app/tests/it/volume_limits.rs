@@ -232,7 +232,11 @@ fn what_was_interrupted_goes_on_as_it_was_asked() {
     desk.run(&["limits", "--resume", &whole])
         .failed(2, &["is finished"]);
     desk.run(&["limits", "--resume", "x"])
-        .failed(2, &["no `limits` of id x that can go on"]);
+        .failed(2, &["no `limits` of id x that can go on", "or last"]);
+    // A hint does not propose what was given.
+    let none = desk.run(&["headroom", "--resume", "last"]);
+    let none = none.failed(2, &["there is no `headroom` that can go on", "hint:"]);
+    assert!(!none.stderr.contains("or last"), "{}", none.stderr);
 }
 
 #[test]
