@@ -17,6 +17,10 @@ use stripewise_stats::{
 
 /// Loads this close to a corner are held by both of its limits.
 const CORNER_RATIO: f64 = 1.25;
+/// A corner is measured in steps of 4 KiB: a load further beyond it has one limit.
+const CORNER_STEP_RATIO: f64 = 1.1;
+/// A cap on bytes below this share of what units move is one of its own, or may be.
+const UNITS_SHARE: f64 = 0.98;
 /// Loads that count as equal although they differ by more than this form no plateau.
 const TOLERANCE_MAX: f64 = 0.10;
 /// A cap without a known limiter holds a load only if rates are known to within this.
@@ -358,24 +362,29 @@ impl LimitsStudy {
             LimitCell::DepthCorner => iops.is_some(),
             _ => false,
         };
-        let is_at_any = at(iops) || at(bandwidth);
-        let is_held = |cap: Option<&CapFound>, other: Option<&CapFound>| match is_at_any {
-            true => at(cap) && (is_corner || !is_lower(other, cap)),
-            false => is_corner && near(cap),
+        let is_held = |cap: Option<&CapFound>, other: Option<&CapFound>| match is_corner {
+            true => near(cap) && !is_lower(other, cap, CORNER_STEP_RATIO),
+            false => at(cap) && !is_lower(other, cap, 1.0),
         };
         let mut limits = Vec::new();
-        if is_at_any || is_corner {
+        if is_corner || at(iops) || at(bandwidth) {
             limits.extend(is_held(iops, any_bandwidth).then_some(Limit::Iops));
             limits.extend(is_held(bandwidth, any_iops).then_some(Limit::Bandwidth));
             let latency = cell == LimitCell::DepthCorner && near(iops);
             limits.extend(latency.then_some(Limit::Latency));
         } else if depth_one && caps.is_some() && !near(any_iops) && !near(any_bandwidth) {
-            limits.push(Limit::Latency);
+            limits.extend(self.gains_by_depth(rate).then_some(Limit::Latency));
         }
         if limits.is_empty() {
             limits.push(Limit::Undecided);
         }
         Some(limits)
+    }
+
+    /// Whether more in flight make reads of 4 KiB clearly faster than this.
+    fn gains_by_depth(&self, rate: f64) -> bool {
+        let deep = self.rates.rate(LimitCell::Small);
+        deep.is_some_and(|deep| deep > CORNER_RATIO * rate)
     }
 
     fn notes(&self, caps: Option<&Caps>, named: &[CapFound], counting: Counting) -> Vec<String> {
@@ -528,10 +537,10 @@ fn in_operations(cap: &CapFound, each: f64) -> CapFound {
     }
 }
 
-/// Whether a cap is certainly below another, in operations of the same load.
-fn is_lower(cap: Option<&CapFound>, other: Option<&CapFound>) -> bool {
+/// Whether a cap is certainly below another by more than this ratio, in operations of one load.
+fn is_lower(cap: Option<&CapFound>, other: Option<&CapFound>, ratio: f64) -> bool {
     cap.zip(other)
-        .is_some_and(|(cap, other)| cap.per_s_high < other.per_s_low)
+        .is_some_and(|(cap, other)| cap.per_s_high * ratio < other.per_s_low)
 }
 
 /// Whether this cap may be named as the limit of a load. Rates of disks may be level in size or
@@ -559,5 +568,9 @@ pub(super) fn are_bytes_of_units(named: &[CapFound], unit_bytes: Option<u64>) ->
     let caps = of(CapKind::Iops)
         .zip(of(CapKind::BytesPerS))
         .zip(unit_bytes);
-    caps.is_some_and(|((iops, bytes), unit)| bytes.per_s_high >= iops.per_s_low * unit as f64)
+    caps.is_some_and(|((iops, bytes), unit)| {
+        let unit = unit as f64;
+        let is_near = bytes.per_s >= UNITS_SHARE * iops.per_s * unit;
+        is_near && bytes.per_s_high >= iops.per_s_low * unit
+    })
 }

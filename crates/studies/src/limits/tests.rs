@@ -244,7 +244,7 @@ fn limits_of_reads(document: &LimitsDocument, block_size_bytes: u64) -> Vec<Limi
 
 #[test]
 fn a_cap_on_bandwidth_just_below_what_units_move_is_the_only_one_of_large_blocks() {
-    for (mib_per_s, scatter) in [(625.0, 0.0), (680.0, 0.0), (730.0, 0.0), (660.0, 0.02)] {
+    for (mib_per_s, scatter) in [(625.0, 0.0), (680.0, 0.0), (730.0, 0.0), (690.0, 0.02)] {
         let volume = Volume {
             unit_bytes: 262_144.0,
             bytes_per_s: mib_per_s * 1_048_576.0,
@@ -352,6 +352,20 @@ fn changing(seed: u64, mut before: impl FnMut(&mut Volume, &Run)) -> LimitsDocum
         study.completed(run.id, &volume.record(&run, Vec::new()));
     }
     study.document(&LimitsFacts::default())
+}
+
+#[test]
+fn reads_one_at_a_time_that_gain_nothing_by_depth_are_not_held_by_latency() {
+    // Blocks of 16 KiB are slower, so that no cap on operations shows.
+    let document = changing(1, |volume, run| {
+        volume.latency_s = 1e-4;
+        let is_medium = run.jobs[0].workload.block_size_bytes == 16 << 10;
+        volume.iops = if is_medium { 2_000.0 } else { 3_000.0 };
+    });
+    let kinds: Vec<CapKind> = document.caps.iter().map(|cap| cap.kind).collect();
+    assert_eq!(kinds, [CapKind::BytesPerS]);
+    let single = document.applies.iter().find(|row| row.outstanding == 1);
+    assert_eq!(single.expect("a row").limits, [Limit::Undecided]);
 }
 
 #[test]
