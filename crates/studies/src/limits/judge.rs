@@ -212,7 +212,12 @@ impl LimitsStudy {
         {
             let scale = rate / iops.per_s.value;
             let per_s = iops.per_s.map(|value| value * scale);
-            all.push(found(CapKind::Iops, AppliesTo::Writes, per_s));
+            // A device whose writes are slower than reads runs a mix at twice their rate, too.
+            let is_equal = (scale - 1.0).abs() < caps.tolerance;
+            all.push(CapFound {
+                limiter: Some(true).filter(|_| is_equal),
+                ..found(CapKind::Iops, AppliesTo::Writes, per_s)
+            });
         }
         // Large operations were only read.
         let of_bytes = match applies_to {

@@ -103,6 +103,9 @@ fn caps(document: &LimitsDocument) -> String {
         .iter()
         .map(|cap| {
             let of = match cap.applies_to {
+                AppliesTo::Writes if cap.limiter.is_none() => {
+                    " of writes (a limiter's or the device's)"
+                }
                 AppliesTo::Writes => " of writes",
                 AppliesTo::Reads => " of reads",
                 AppliesTo::Both | AppliesTo::ReadsUntestedWrites => "",

@@ -403,6 +403,12 @@ fn a_burst_that_ends_while_writes_are_measured_is_no_cap_of_writes() {
             caps,
             [AppliesTo::Reads, AppliesTo::Writes, AppliesTo::Reads]
         );
+        // A device with slower writes looks the same.
+        let limiters: Vec<_> = document.caps.iter().map(|cap| cap.limiter).collect();
+        assert_eq!(limiters, [Some(true), None, Some(true)]);
+        let answer = sheet(&document).answer;
+        let of_writes = " of writes (a limiter's or the device's) and ";
+        assert!(answer.contains(of_writes), "{answer}");
     }
 }
 
