@@ -1080,6 +1080,43 @@ fn a_rate_that_a_rest_does_not_bring_back_is_no_burst() {
     assert!(answer.ends_with(expected_text), "{answer}");
 }
 
+/// It is empty again before half of the seconds in which a step is looked for are over.
+#[test]
+fn a_bucket_of_a_few_seconds_that_a_rest_fills_is_a_burst() {
+    let mut study = LimitsStudy::new(LimitsOptions {
+        burst_ns_max: Some(60_000_000_000),
+        ..options()
+    });
+    let mut volume = Volume {
+        bucket: 30_000.0,
+        sustained: 300.0,
+        bytes_per_s: f64::INFINITY,
+        ..GP3
+    };
+    loop {
+        match study.next() {
+            NextStep::Done => break,
+            NextStep::Rest { .. } => {
+                volume.bucket = 20_000.0;
+                study.rested();
+            }
+            NextStep::Run(run) => study.completed(run.id, &volume.record(&run, Vec::new())),
+        }
+    }
+    let document = study.document(&LimitsFacts::default());
+    let refused = document.refused.as_deref().unwrap_or_default();
+    assert!(
+        refused.starts_with("the rate at the cap fell by 90 % after 1 round:"),
+        "{refused}"
+    );
+    assert_eq!(search(&document).result, BurstResult::Ended);
+    let answer = sheet(&document).answer;
+    assert!(
+        answer.contains("At 3,000 IOPS a full burst lasts "),
+        "{answer}"
+    );
+}
+
 #[test]
 fn without_a_cap_no_burst_is_looked_for() {
     let level = Volume {
