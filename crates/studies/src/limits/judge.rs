@@ -105,7 +105,9 @@ impl LimitsStudy {
         let mut cells: Vec<LimitCell> = Vec::new();
         for cell in LimitCell::FIXED.into_iter().chain(corners) {
             let is_new = cells.iter().all(|other| load(*other) != load(cell));
-            cells.extend(Some(cell).filter(|_| is_new && !self.rates.of(cell).is_empty()));
+            if is_new && !self.rates.of(cell).is_empty() {
+                cells.push(cell);
+            }
         }
         cells
     }
@@ -215,7 +217,7 @@ impl LimitsStudy {
             // A device whose writes are slower than reads runs a mix at twice their rate, too.
             let is_equal = (scale - 1.0).abs() < caps.tolerance;
             all.push(CapFound {
-                limiter: Some(true).filter(|_| is_equal),
+                limiter: is_equal.then_some(true),
                 ..found(CapKind::Iops, AppliesTo::Writes, per_s)
             });
         }

@@ -194,15 +194,13 @@ impl VolumeType {
                 let rate = span.within(ends.map(|end| end / unit_bytes))?;
                 Some(format!("{} {unit}", format_iops(rate)))
             }
-            // It was not reached, but nothing can have moved more.
-            None => {
-                let cells = document.cells.iter().map(|cell| cell.bytes_per_s);
-                let most = cells.fold(0.0, f64::max) / unit_bytes;
-                (most <= span.most() * (1.0 + DELIVERED_SHARE)).then_some(())?;
-                None
-            }
+            None => None,
         };
-        Some(Fit { bursts, iops, rate })
+        // A cap that was not reached: nothing can have moved more.
+        let cells = document.cells.iter().map(|cell| cell.bytes_per_s);
+        let most = cells.fold(0.0, f64::max) / unit_bytes;
+        let exceeds = bytes.is_none() && most > span.most() * (1.0 + DELIVERED_SHARE);
+        (!exceeds).then_some(Fit { bursts, iops, rate })
     }
 
     /// Whether its rate behind a burst may be the one that was measured.
