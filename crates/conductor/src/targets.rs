@@ -212,6 +212,17 @@ pub fn judge_requirements(
     need: &Needs,
     permissions: &Permissions,
 ) -> Outcome<()> {
+    judged_size(context, store, text, need, permissions).map(drop)
+}
+
+/// As [`judge_requirements`], with the bytes that can be measured.
+pub fn judged_size(
+    context: &Context,
+    store: &Store,
+    text: &str,
+    need: &Needs,
+    permissions: &Permissions,
+) -> Outcome<u64> {
     let name: TargetName = text.parse().map_err(target_failure)?;
     match &name {
         TargetName::Path(_) => {
@@ -220,10 +231,11 @@ pub fn judge_requirements(
                 destroy: permissions.destroy_of(text),
                 ..intent(need, permissions)
             };
-            judge(context, store, &name, &intent).map(drop)
+            judge(context, store, &name, &intent).map(|plan| plan.size_bytes)
         }
         TargetName::Simulated { .. } | TargetName::Dataset(_) => {
-            open_simulated(context, &name, need).map(drop)
+            let simulated = open_simulated(context, &name, need)?;
+            Ok(simulated.limits().size_bytes)
         }
     }
 }

@@ -32,6 +32,7 @@ fn the_caps_of_volumes_are_named_and_those_of_a_disk_are_none() {
             .starts_with("a gp3 of 3,000 IOPS and 125 MiB/s")
     );
     assert!((gp3.at("price_per_1000_iops").number() - 4.0).abs() < 0.01);
+    assert!(gp3.at("may_be_burst").truth());
     assert!(gp3.at("refused").is_null() && gp3.at("control_group").is_null());
     // What is shown of its runs is the answer.
     let id = gp3.at("id").text();
@@ -120,7 +121,17 @@ fn answers_are_compared_two_at_a_time_by_a_table_of_their_own() {
 fn a_burst_is_driven_to_its_end() {
     let desk = Desk::new();
     let bucket = "sim:ebs-gp2-100?limit.burst_operations=1000000";
-    let found = desk.json(&["limits", bucket, "--burst"]);
+    let found = desk.json(&["limits", bucket, "--burst", "--cloud", "aws"]);
+    assert!(found.maybe("may_be_burst").is_none());
+    // A gp3 does not burst.
+    let names = found.at("names").items();
+    assert_eq!(names.len(), 1, "{names:?}");
+    assert!(
+        names[0]
+            .text()
+            .starts_with("a gp2 of 100 GiB while it bursts"),
+        "{names:?}"
+    );
     let burst = found.at("burst");
     let near = |value: f64, truth: f64| (value / truth - 1.0).abs() < 0.05;
     assert!(near(burst.at("burst_per_s").number(), 3_000.0));
@@ -212,14 +223,20 @@ fn what_was_interrupted_goes_on_as_it_was_asked() {
     }
     desk.run(&["limits", "sim:ebs-gp3", "--resume", &id])
         .failed(2, &["and is sim:ebs-gp3"]);
-    let again = interrupted(&["--resume", &id]);
+    // Whatever was measured since.
+    desk.run(&["run", "sim:nvme", "--duration", "10ms"]).done();
+    let again = interrupted(&["--resume", "last"]);
     assert_eq!((again.at("id").text(), again.at("seed").count()), (id, 7));
     assert!(again.at("duration_ns").count() >= first.at("duration_ns").count());
     let whole = desk.json(&["limits", "sim:ebs-gp3"]).at("id").text();
     desk.run(&["limits", "--resume", &whole])
         .failed(2, &["is finished"]);
     desk.run(&["limits", "--resume", "x"])
-        .failed(2, &["no `limits` of id x that can go on"]);
+        .failed(2, &["no `limits` of id x that can go on", "or last"]);
+    // A hint does not propose what was given.
+    let none = desk.run(&["headroom", "--resume", "last"]);
+    let none = none.failed(2, &["there is no `headroom` that can go on", "hint:"]);
+    assert!(!none.stderr.contains("or last"), "{}", none.stderr);
 }
 
 #[test]
@@ -240,15 +257,35 @@ fn what_cannot_be_measured_is_refused_before_anything_is() {
         all.extend(arguments);
         desk.run(&all).failed(2, &[word, "hint:"]);
     }
-    desk.run(&["limits", "sim:ebs-gp3?size=64M"])
-        .failed(3, &["64 MiB", "256 MiB", "hint:"]);
+    let small = desk.run(&["limits", "sim:ebs-gp3?size=64M"]);
+    let small = small.failed(3, &["64 MiB", "256 MiB", "hint:"]);
+    assert!(
+        !small.stderr.contains("at random places"),
+        "{}",
+        small.stderr
+    );
     let table = desk.write("table.toml", "as_of = 1\n");
     desk.run(&["limits", "sim:ebs-gp3", "--table", &table])
         .failed(2, &["not a table of volume types", "hint:"]);
     let file = desk.file("data");
     users_file(&file, 64 << 10);
-    desk.run(&["limits", &file, "--busy-ok"])
-        .failed(3, &["256 MiB", "hint:"]);
+    let small = desk.run(&["limits", &file, "--busy-ok"]);
+    let small = small.failed(3, &["256 MiB", "hint:"]);
+    assert!(
+        !small.stderr.contains("at random places"),
+        "{}",
+        small.stderr
+    );
+}
+
+#[test]
+fn a_picture_of_a_long_target_says_what_was_measured() {
+    let desk = Desk::new();
+    let file = desk.file("long.svg");
+    let target = "sim:ebs-gp3?limit.iops=3000&limit.bandwidth=125M";
+    desk.run(&["limits", target, "-o", &file]).done();
+    let picture = std::fs::read_to_string(file).expect("written");
+    assert!(picture.contains("of runs at random places"), "{picture}");
 }
 
 #[test]

@@ -170,13 +170,19 @@ fn smallest_loss_percent(stored: &StoredBaseline) -> Option<f64> {
 
 /// A check too insensitive to see relevant changes would reassure for no reason.
 fn scatters(stored: &StoredBaseline, loss: f64) -> Failure {
+    let hint = match stored.runs.len() < 20 {
+        true => {
+            "measure more or longer runs (--repeat 20), without other load; or accept it with --anyway"
+        }
+        false => "measure longer runs, without other load; or accept it with --anyway",
+    };
     Failure::usage(
         format!(
             "the runs of {} scatter so much that a check of {REPETITIONS} repetitions finds a loss \
              only from {loss:.1} % on, and no baseline was set",
             stored.from
         ),
-        "measure more or longer runs (--repeat 20), without other load; or accept it with --anyway",
+        hint,
     )
 }
 

@@ -14,8 +14,9 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::input::read_text;
 use stripewise_conductor::measure::exit_of;
 use stripewise_conductor::permissions::Permissions;
-use stripewise_conductor::targets::{OpenTarget, judge_requirements, reads_instead};
+use stripewise_conductor::targets::{OpenTarget, judge_requirements, judged_size, reads_instead};
 use stripewise_disk_inspect::{Inspect, System};
+use stripewise_io_engine::EngineName;
 use stripewise_store::Store;
 use stripewise_studies::Study;
 use stripewise_studies::limits::{
@@ -90,10 +91,10 @@ pub fn limits(
         None => possible(context, &store, request, &setup)?,
     };
     refuse_unusable(context, &store, &study, &setup)?;
+    large_enough(context, &store, &study, &setup)?;
     announce(context, request, &study);
     let targets = open(context, &mut store, &study, &setup)?;
     let target = &targets[0];
-    large_enough(request, target)?;
     let cloud = cloud_of(context, request.cloud, target);
     let facts = LimitsFacts {
         id: id.clone(),
@@ -330,8 +331,23 @@ fn gp2_minutes(gib: f64) -> Option<f64> {
     (sustained < GP2_BURST).then(|| GP2_CREDITS / (GP2_BURST - sustained) / 60.0)
 }
 
-fn large_enough(request: &LimitsRequest, target: &OpenTarget) -> Outcome<()> {
-    let bytes = target.limits().size_bytes;
+/// Refuses a target that is too small, before anything is made.
+fn large_enough(
+    context: &Context,
+    store: &Store,
+    study: &LimitsStudy,
+    setup: &Setup<'_>,
+) -> Outcome<()> {
+    let need = needs(&study.loads(), setup);
+    if need.engine == EngineName::Null && !is_sim_target(setup.target) {
+        return Ok(());
+    }
+    // Other load on it is judged when it is opened.
+    let permissions = Permissions {
+        busy_ok: true,
+        ..setup.permissions.clone()
+    };
+    let bytes = judged_size(context, store, setup.target, &need, &permissions)?;
     if bytes >= SIZE_BYTES_MIN {
         return Ok(());
     }
@@ -339,7 +355,7 @@ fn large_enough(request: &LimitsRequest, target: &OpenTarget) -> Outcome<()> {
         Exit::Target,
         format!(
             "{} has {}; limits need {} at least, to be random over",
-            request.target,
+            setup.target,
             format_bytes(bytes),
             format_bytes(SIZE_BYTES_MIN)
         ),
@@ -388,7 +404,8 @@ fn read_table(context: &Context, path: &Path) -> Outcome<VolumeTable> {
     })
 }
 
-/// The document with matching volume types, or why there are none, and the price.
+/// The document with matching volume types, or why there are none, and the price. Its caps are no
+/// burst's where types match of which none bursts so.
 fn named(
     request: &LimitsRequest,
     named_by: Option<(&str, &VolumeTable)>,
@@ -400,6 +417,8 @@ fn named(
     if let Some((cloud, table)) = named_by {
         document.names = table.names(cloud, &document);
         document.notes.extend(table.why_none(cloud, &document));
+        let may_be_burst = document.names.is_empty() || table.has_burst(cloud, &document);
+        document.may_be_burst &= may_be_burst;
     }
     document
 }
@@ -407,6 +426,7 @@ fn named(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stripewise_studies::limits::{AppliesTo, CapFound};
 
     #[test]
     fn clouds_are_known_by_their_machines() {
@@ -419,6 +439,32 @@ mod tests {
         ];
         let named = clouds.map(cloud_of_machine);
         assert_eq!(named, [Some("aws"), Some("azure"), Some("gcp"), None, None]);
+    }
+
+    #[test]
+    fn caps_of_a_type_that_does_not_burst_so_are_no_burst() {
+        let document = |per_s: f64| LimitsDocument {
+            caps: vec![CapFound {
+                kind: CapKind::Iops,
+                applies_to: AppliesTo::Both,
+                per_s,
+                per_s_low: 0.99 * per_s,
+                per_s_high: 1.01 * per_s,
+                limiter: Some(true),
+            }],
+            may_be_burst: true,
+            ..LimitsDocument::default()
+        };
+        let table = VolumeTable::bundled();
+        let may_be = |cloud: Option<&str>, per_s| {
+            let named_by = cloud.map(|cloud| (cloud, &table));
+            named(&LimitsRequest::default(), named_by, document(per_s)).may_be_burst
+        };
+        assert!(may_be(None, 6_000.0));
+        // A gp2's, but no gp3's; and perhaps that of an instance.
+        assert!(may_be(Some("aws"), 3_000.0));
+        assert!(!may_be(Some("aws"), 6_000.0));
+        assert!(may_be(Some("aws"), 90_000.0));
     }
 
     #[test]

@@ -135,10 +135,16 @@ impl StoredQualification {
             id => by_id(store, KIND, id, ("qualifications", "give more of the id"))?,
         };
         let Some(found) = found else {
-            return Err(Failure::usage(
-                format!("there is no qualification {name}"),
-                "give the id that `qualify` printed, or last; `stripewise history` lists them",
-            ));
+            return Err(match name {
+                "last" => Failure::usage(
+                    "there is no qualification yet",
+                    "`stripewise history` lists what was measured",
+                ),
+                _ => Failure::usage(
+                    format!("there is no qualification {name}"),
+                    "give the id that `qualify` printed, or last; `stripewise history` lists them",
+                ),
+            });
         };
         serde_json::from_str(&found.json).map_err(|error| damaged(&found.name, &error.to_string()))
     }

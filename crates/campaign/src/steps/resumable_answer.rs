@@ -99,12 +99,25 @@ impl<A: ResumableDocument> ResumableAnswer<A> {
         json.as_deref().map(ResumableAnswer::of_stored).transpose()
     }
 
+    /// The one of this name that is to be resumed; `last`: the newest of its command, whatever was
+    /// measured since.
+    fn find_to_resume(store: &Store, name: &str) -> Outcome<Option<ResumableAnswer<A>>> {
+        if name != "last" {
+            return ResumableAnswer::find(store, name);
+        }
+        let documents = store.documents(A::KIND).map_err(store_failure)?;
+        let newest = documents.first();
+        newest
+            .map(|document| ResumableAnswer::of_stored(&document.json))
+            .transpose()
+    }
+
     /// The document and the unfinished study of this name, and when they were stored.
     ///
     /// # Errors
     /// If there is none, or nothing is left to measure.
     pub fn begun(store: &Store, name: &str) -> Outcome<(A, A::Study, String)> {
-        let found = ResumableAnswer::<A>::find(store, name)?;
+        let found = ResumableAnswer::<A>::find_to_resume(store, name)?;
         let begun = found.and_then(|found| Some((found.document, found.study?, found.stored_at)));
         let begun = begun.ok_or_else(|| nothing_to_resume(A::KIND, name))?;
         match A::is_open(&begun.1) {
@@ -119,7 +132,7 @@ impl<A: ResumableDocument> ResumableAnswer<A> {
     /// If there is none, an earlier version stored it, or its target differs from here.
     pub fn stored_request(context: &Context, name: &str) -> Outcome<A::Request> {
         let store = context.open_store()?;
-        let found = ResumableAnswer::<A>::find(&store, name)?;
+        let found = ResumableAnswer::<A>::find_to_resume(&store, name)?;
         let found = found.ok_or_else(|| nothing_to_resume(A::KIND, name))?;
         found.into_request()
     }

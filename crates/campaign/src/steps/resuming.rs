@@ -32,10 +32,16 @@ pub fn refuse_differing(before: OptionTexts, now: OptionTexts) -> Outcome<()> {
 /// Nothing of this kind and name can go on.
 #[must_use]
 pub fn nothing_to_resume(kind: &str, name: &str) -> Failure {
-    Failure::usage(
-        format!("there is no `{kind}` of id {name} that can go on"),
-        format!("give the id that `{kind}` printed; `stripewise history` lists them"),
-    )
+    match name {
+        "last" => Failure::usage(
+            format!("there is no `{kind}` that can go on"),
+            "`stripewise history` lists what was measured",
+        ),
+        _ => Failure::usage(
+            format!("there is no `{kind}` of id {name} that can go on"),
+            format!("give the id that `{kind}` printed, or last; `stripewise history` lists them"),
+        ),
+    }
 }
 
 /// Nothing is left to measure.

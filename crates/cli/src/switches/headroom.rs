@@ -60,7 +60,7 @@ pub struct Headroom {
     /// Label to store with the runs
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
-    /// Go on with one that was interrupted: its id; all else is as it was then
+    /// Go on with one that was interrupted: its id, or last; all else is as it was then
     #[arg(long, value_name = "ID")]
     pub resume: Option<String>,
     #[command(flatten)]

@@ -74,7 +74,7 @@ pub struct Limits {
     /// Seed of the positions and the order [default: 1]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Go on with one that was interrupted before its burst: its id; all else is as it was then
+    /// Go on with one that was interrupted before its burst: its id, or last; all else is as it was then
     #[arg(long, value_name = "ID")]
     pub resume: Option<String>,
     #[command(flatten)]

@@ -116,8 +116,9 @@ fn parts<'a>(sheet: &'a Sheet, about: &Attribution, width: f64) -> Vec<Part<'a>>
         title => title,
     };
     words(&mut parts, title, TITLE, INK);
+    // The title takes several lines here, so that a long name of a target is seen in it.
     let measured = match about.measured.as_str() {
-        "" => sheet.subtitle.as_str(),
+        measured if measured.is_empty() || measured == title => sheet.subtitle.as_str(),
         measured => measured,
     };
     words(&mut parts, measured, TEXT, MUTED);

@@ -45,15 +45,31 @@ pub(crate) fn answers_table(document: &Document) -> SheetTable {
     ];
     let ceilings: Vec<Option<Ceiling>> =
         all.iter().map(|named| Ceiling::of(named.series)).collect();
-    let note = ceiling_note(&ceilings);
+    let has_ceilings = ceilings.iter().flatten().any(|one| one.is_rate());
+    let note = ceiling_note(&ceilings) + verdict_note(&all, document);
     let rows = all.iter().zip(ceilings).flat_map(|(named, ceiling)| {
         // A column without any rate says nothing and is left out.
-        let ceiling = ceiling.filter(|_| !note.is_empty());
+        let ceiling = ceiling.filter(|_| has_ceilings);
         let ceiling = ceiling.map_or_else(Cell::default, Ceiling::cell);
         load_rows(named, document, ceiling)
     });
     let rows: Vec<Vec<Cell>> = rows.collect();
-    SheetTable::new("", columns, rows).with_note(note)
+    SheetTable::new("", columns, rows).with_note(note.trim_start())
+}
+
+/// Why a load that has nothing within the limit is `met`.
+fn verdict_note(all: &[NamedSeries<'_>], document: &Document) -> &'static str {
+    let is_met_beyond = |named: &NamedSeries<'_>| {
+        let required = required_of(named.series, document);
+        let found = named.series.answered();
+        found.is_some_and(|found| {
+            !found.is_within && verdict_on_load(&found, &required).0 == Judgement::Good
+        })
+    };
+    match all.iter().any(is_met_beyond) {
+        true => " Verdict: on what was required, which is not this limit.",
+        false => "",
+    }
 }
 
 /// The highest rate of a ladder.
@@ -91,6 +107,10 @@ impl Ceiling {
         })
     }
 
+    fn is_rate(self) -> bool {
+        matches!(self, Ceiling::Answer(_) | Ceiling::Rate(..))
+    }
+
     fn cell(self) -> Cell {
         match self {
             Ceiling::OneLoad | Ceiling::NotReached => "-".into(),
@@ -103,7 +123,7 @@ impl Ceiling {
 /// What the signs in the column mean, of those that it has; empty if it has no rate.
 fn ceiling_note(ceilings: &[Option<Ceiling>]) -> String {
     let has = |of: fn(&Ceiling) -> bool| ceilings.iter().flatten().any(of);
-    if !has(|one| matches!(one, Ceiling::Answer(_) | Ceiling::Rate(..))) {
+    if !has(|one| one.is_rate()) {
         return String::new();
     }
     let mut note = "Ceiling: highest rate at any latency".to_owned();

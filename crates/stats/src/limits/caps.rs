@@ -13,6 +13,8 @@ use std::f64::consts::LN_2;
 /// repetition does not average out.
 const FLAT_SHARE: f64 = 0.01;
 const LEVEL: f64 = 0.95;
+/// Bytes of an operation of [`LimitCell::Small`].
+const SMALL_BYTES: f64 = 4_096.0;
 /// A rate beyond a unit this close, in logarithms, to what one way of counting allows is held by
 /// it: less than half of the distance between two ways.
 const COUNTING_SHARE: f64 = 0.1;
@@ -23,6 +25,9 @@ const DRIFT_ERRORS: f64 = 4.0;
 /// Fewest rounds on either side of a change, and runs of them.
 const SIDE_ROUNDS_MIN: usize = 2;
 const SIDE_RUNS_MIN: usize = 3;
+/// Smallest relevant fall behind fewer rounds or runs, in logarithms: something else slows runs
+/// down, but only a burst makes the first ones so much faster.
+const EARLY_FALL_MIN: f64 = 0.2;
 
 /// One cap.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,8 +90,9 @@ impl LimitRates {
     pub fn caps(&self) -> Option<Caps> {
         let scatter = self.scatter()?;
         let of_iops = self.iops_cells();
-        let iops = self.level(of_iops, scatter.tolerance, |_| 1.0);
         let bytes_per_s = self.level(&BYTES_CELLS, scatter.tolerance, |bytes| bytes as f64);
+        let iops = self.level(of_iops, scatter.tolerance, |_| 1.0);
+        let iops = iops.filter(|_| !self.is_small_held(bytes_per_s, scatter.tolerance));
         // If there is no cap of a type, a rate that rose belongs to none; one that fell may be the
         // reason.
         let of = |cells: &[LimitCell], cap: &Option<Cap>| {
@@ -166,16 +172,34 @@ impl LimitRates {
         })
     }
 
+    /// Whether a cap on bytes already holds blocks of 4 KiB: one on operations does not show then.
+    fn is_small_held(&self, bytes_per_s: Option<Cap>, tolerance: f64) -> bool {
+        let cap = bytes_per_s.map(|cap| libm::log(cap.per_s.value / SMALL_BYTES));
+        let small = self.log_mean(LimitCell::Small);
+        small
+            .zip(cap)
+            .is_some_and(|(small, cap)| (small - cap).abs() < tolerance)
+    }
+
+    /// The cap that holds 4 KiB reads, operations per second.
+    pub(super) fn cap_of_small(&self, caps: &Caps) -> Option<f64> {
+        let bytes = caps
+            .bytes_per_s
+            .filter(|_| self.is_small_held(caps.bytes_per_s, caps.tolerance));
+        let of_bytes = bytes.map(|cap| cap.per_s.value / SMALL_BYTES);
+        caps.iops.map(|cap| cap.per_s.value).or(of_bytes)
+    }
+
     /// Writes or the mix are slower than a level of reads: a cap of their own, what they cost
     /// the device, or a burst that ended meanwhile.
     pub(super) fn writes_are_slower(&self) -> bool {
         let Some((cap, tolerance)) = self
             .caps()
-            .and_then(|caps| Some((caps.iops?, caps.tolerance)))
+            .and_then(|caps| Some((self.cap_of_small(&caps)?, caps.tolerance)))
         else {
             return false;
         };
-        let level = libm::log(cap.per_s.value);
+        let level = libm::log(cap);
         let cells = [LimitCell::Mix, LimitCell::Writes].into_iter();
         let mut means = cells.filter_map(|cell| self.log_mean(cell));
         means.any(|mean| mean < level - tolerance)
@@ -204,6 +228,20 @@ impl LimitRates {
         })
     }
 
+    /// How many times as fast as later ones the first run of a load was that shows a cap, if that
+    /// is no chance: a burst ended with it, too early to be a fall of the cap.
+    #[must_use]
+    pub fn first_run_ratio(&self) -> Option<f64> {
+        let least = EARLY_FALL_MIN.max(DRIFT_ERRORS * self.scatter()?.run);
+        let cells = self.iops_cells().iter().chain(&BYTES_CELLS);
+        let distances = cells.filter_map(|cell| {
+            let logs = self.logs(*cell);
+            Some(logs.first()? - median(&logs)?)
+        });
+        let most = distances.fold(0.0, f64::max);
+        (most > least).then(|| libm::exp(most))
+    }
+
     /// The largest step of the cells' rates between two rounds, if one matters.
     fn drift(&self, cells: &[LimitCell], scatter: f64) -> Option<Drift> {
         let rounds = cells.iter().map(|cell| self.of(*cell).len()).min()?;
@@ -216,9 +254,10 @@ impl LimitRates {
             })
             .collect();
         let centred = centred?;
-        let side = SIDE_ROUNDS_MIN.max(SIDE_RUNS_MIN.div_ceil(cells.len()));
+        let early = SIDE_RUNS_MIN.div_ceil(cells.len());
+        let side = SIDE_ROUNDS_MIN.max(early);
         let mut most: Option<Drift> = None;
-        for after in side..=rounds.saturating_sub(side) {
+        for after in early..=rounds.saturating_sub(side) {
             let part = |from: usize, to: usize| -> Vec<f64> {
                 let parts = centred.iter().map(|logs| &logs[from..to]);
                 parts.flatten().copied().collect()
@@ -232,7 +271,11 @@ impl LimitRates {
             // A few disturbed runs at either end are not a step.
             let holds = mostly(&before, |log| (log < middle) == (change > 0.0))
                 && mostly(&behind, |log| (log > middle) == (change > 0.0));
-            let matters = change.abs() > DRIFT_MIN.max(DRIFT_ERRORS * error) && holds;
+            // A round that is still above belongs before a later step.
+            let above = behind.iter().filter(|log| **log > middle).count();
+            let may_be_early = -change > EARLY_FALL_MIN && above < cells.len();
+            let is_shown = after >= side || may_be_early;
+            let matters = change.abs() > DRIFT_MIN.max(DRIFT_ERRORS * error) && holds && is_shown;
             let share = libm::expm1(change);
             if matters && most.is_none_or(|most| share.abs() > most.change_share.abs()) {
                 most = Some(Drift {

@@ -56,13 +56,13 @@ pub struct NatureFound {
 }
 
 impl LimitRates {
-    /// The origin of the cap on operations. `None` if there is none, or below three runs of each
-    /// cell.
+    /// The origin of the cap on operations, or on bytes where that holds 4 KiB reads as well.
+    /// `None` if there is none, or below three runs of each cell.
     #[must_use]
     pub fn nature(&self) -> Option<NatureFound> {
         let scatter = self.scatter()?;
         let caps = self.caps()?;
-        caps.iops?;
+        self.cap_of_small(&caps)?;
         let read = self.log_mean(LimitCell::Small)?;
         let levels = self.levels()?;
         let of_size_corner = self.of_size_corner(levels, &scatter);

@@ -188,6 +188,39 @@ fn a_cap_that_falls_within_the_grid_is_a_drift() {
 }
 
 #[test]
+fn a_burst_that_ends_with_the_first_runs_is_a_drift_or_a_first_run() {
+    let of = |fast_runs: usize, burst_per_s: f64| {
+        let mut rates = LimitRates::default();
+        let mut runs = 0;
+        for _ in 0..6 {
+            for cell in LimitCell::FIXED {
+                let rate = if runs < fast_runs { burst_per_s } else { 300.0 };
+                rates.add(cell, rate);
+                runs += 1;
+            }
+        }
+        let drift = rates.caps().unwrap().drift;
+        let after = drift.map(|drift| drift.after_rounds);
+        (after, rates.first_run_ratio().map(f64::round))
+    };
+    // The first three of a round show the cap on operations.
+    for (fast_runs, expected) in [
+        (0, (None, None)),
+        (2, (None, Some(10.0))),
+        (3, (Some(Some(1)), Some(10.0))),
+        (8, (Some(Some(1)), Some(10.0))),
+        (10, (Some(Some(1)), Some(10.0))),
+        (11, (Some(Some(2)), Some(10.0))),
+        (16, (Some(Some(2)), Some(10.0))),
+    ] {
+        assert_eq!(of(fast_runs, 3_000.0), expected, "{fast_runs}");
+    }
+    // A first round that is a little faster is none.
+    assert_eq!(of(8, 340.0), (None, None));
+    assert_eq!(of(8, 100.0).0, None);
+}
+
+#[test]
 fn disturbed_runs_and_a_rise_without_a_cap_are_no_drift() {
     let of = |rate: fn(LimitCell, usize) -> f64| {
         let mut rates = LimitRates::default();

@@ -198,7 +198,7 @@ fn after_a_replay_that_was_another_load_nothing_more_is_measured() {
 
 #[test]
 fn an_answer_says_for_how_long_it_was_seen_to_hold() {
-    let study = study(searched(2.0, 1, 0.0, 1.0), None);
+    let mut study = study(searched(2.0, 1, 0.0, 1.0), None);
     let sheet = study.sheet();
     assert!(
         sheet.answer.contains("the load, held for 2 m"),
@@ -212,6 +212,11 @@ fn an_answer_says_for_how_long_it_was_seen_to_hold() {
     let document = HeadroomDocument::of(&study, &Origin::default());
     assert_eq!(document.more_users.unwrap().held_for_s, Some(120.0));
     assert!(!document.resumable && !study.is_not_carried());
+    // What was given is not proposed.
+    let has = |sheet: &Sheet, text: &str| sheet.details.iter().any(|one| one.contains(text));
+    assert!(has(&sheet, "(--confirm 10m looks further)"));
+    study.options.confirm_ns = 600_000_000_000;
+    assert!(has(&study.sheet(), "(a longer --confirm looks further)"));
 }
 
 #[test]

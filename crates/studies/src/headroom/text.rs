@@ -14,6 +14,9 @@ use stripewise_units::{
 const RECORDING_ALONE: &str =
     "It speaks of this recording: another hour of the same users has another answer.";
 
+/// How long a burst credit of a cloud's volume usually lasts at least.
+const CONFIRM_NS: u64 = 600_000_000_000;
+
 /// `1.9 times (1.6-2.2) the load`, `at least 3.1 times the load`.
 fn factor_text(found: &Found) -> String {
     let factor = format_factor(found.factor);
@@ -157,9 +160,13 @@ fn details(study: &Headroom) -> Vec<String> {
         .filter(|_| study.refused().is_none());
     let held = answered.find_map(|question| study.held_ns(question));
     let held = held.map(|ns| {
+        let longer = match ns < CONFIRM_NS {
+            true => "--confirm 10m",
+            false => "a longer --confirm",
+        };
         format!(
             "Held for {} at the lower end: a burst credit that lasts longer was not spent, and is \
-             in the answer (--confirm 10m looks further).",
+             in the answer ({longer} looks further).",
             format_duration(ns)
         )
     });

@@ -15,6 +15,8 @@ const PIECE_NS: u64 = 60 * SECOND_NS;
 const AGAIN_SECONDS_MAX: usize = 240;
 /// A burst is back if half of the seconds of the second drive reach this share of its rate.
 const BACK_SHARE: f64 = 0.9;
+/// Or if half of its first seconds do: a small bucket is empty soon.
+const FIRST_SECONDS: usize = 3;
 /// Seconds that are measured after the second step.
 const AGAIN_BEHIND_SECONDS: usize = 30;
 /// Maximum length of a rest.
@@ -140,12 +142,15 @@ impl Burst {
     }
 
     /// The burst came back after the rest: a credit, not something that wore out. A burst
-    /// that did not end again came back all the same.
+    /// that did not end again came back all the same, and so did one that was over before its end
+    /// could be marked.
     pub(super) fn recovered(&self) -> bool {
         let before_end = find_step(&self.again, 0).map(|step| step.before_per_s);
-        let again = self.bucket.zip(before_end.or_else(|| median(&self.again)));
-        self.stage == Stage::Done
-            && again.is_some_and(|(bucket, per_s)| per_s >= BACK_SHARE * bucket.burst_per_s.value)
+        let first = &self.again[..self.again.len().min(FIRST_SECONDS)];
+        let reached = [before_end.or_else(|| median(&self.again)), median(first)];
+        let most = reached.into_iter().flatten().fold(0.0, f64::max);
+        let bucket = self.bucket.filter(|_| self.stage == Stage::Done);
+        bucket.is_some_and(|bucket| most >= BACK_SHARE * bucket.burst_per_s.value)
     }
 
     fn step(&self) -> Option<RateStep> {

@@ -6,6 +6,8 @@ use stripewise_report::{Annotation, Axis, Chart, Form, Panel, Point, Quantity, S
 
 /// Points of the roof from the smallest to the largest size.
 const ROOF_POINTS: u32 = 33;
+/// A size beyond the edge of a unit that is drawn at it.
+const JUST_BEYOND: f64 = 1.0001;
 
 /// The roofline with the measured points: IOPS over the block size.
 #[must_use]
@@ -79,9 +81,21 @@ fn roof(document: &LimitsDocument) -> Option<Series> {
     if most <= least || iops.is_none() && bytes.is_none() {
         return None;
     }
-    let points = (0..ROOF_POINTS).map(|step| {
+    let each = (0..ROOF_POINTS).map(|step| {
         let share = f64::from(step) / f64::from(ROOF_POINTS - 1);
-        let size = least * (most / least).powf(share);
+        least * (most / least).powf(share)
+    });
+    let mut sizes: Vec<f64> = each.collect();
+    // Its bend and its steps are drawn where they are.
+    let bend = iops.zip(bytes).map(|(iops, bytes)| bytes / iops);
+    sizes.extend(bend.filter(|size| (least..most).contains(size)));
+    if let Some(unit) = document.counted_unit_bytes {
+        let edges = (1..).map(|count| (count * unit) as f64);
+        let edges = edges.take_while(|edge| *edge < most);
+        sizes.extend(edges.flat_map(|edge| [edge, edge * JUST_BEYOND]));
+    }
+    sizes.sort_by(f64::total_cmp);
+    let points = sizes.into_iter().map(|size| {
         let units = document
             .counted_unit_bytes
             .map_or(1.0, |unit| (size / unit as f64).ceil());

@@ -50,11 +50,17 @@ pub struct LimitsDocument {
     /// what these units move, or less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted_unit_bytes: Option<u64>,
+    /// The caps may be those of a burst, whose end was not looked for (`--burst`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_be_burst: bool,
     /// It was interrupted: what is here is certain so far.
     pub partial: bool,
     /// Cost of 1,000 IOPS, where the user gave a price, in the price's unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_per_1000_iops: Option<f64>,
+    /// Measured time of a run; more on a simulated array, until enough operations completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_ns: Option<u64>,
     /// Time that the runs took; virtual where the target is simulated.
     pub duration_ns: u64,
     /// Seed of positions and order.

@@ -17,6 +17,10 @@ use stripewise_stats::{
 
 /// Loads this close to a corner are held by both of its limits.
 const CORNER_RATIO: f64 = 1.25;
+/// A corner is measured in steps of 4 KiB: a load further beyond it has one limit.
+const CORNER_STEP_RATIO: f64 = 1.1;
+/// A cap on bytes below this share of what units move is one of its own, or may be.
+const UNITS_SHARE: f64 = 0.98;
 /// Loads that count as equal although they differ by more than this form no plateau.
 const TOLERANCE_MAX: f64 = 0.10;
 /// A cap without a known limiter holds a load only if rates are known to within this.
@@ -52,7 +56,13 @@ impl LimitsStudy {
             target: facts.target.clone(),
             measured_at: facts.measured_at.clone(),
             host: facts.host.clone(),
-            applies: self.applies(caps.as_ref(), &named, counted_unit_bytes),
+            // Rates that void a cap show no latency either.
+            applies: self.applies(
+                caps.as_ref().filter(|_| refused.is_none()),
+                &named,
+                counted_unit_bytes,
+            ),
+            may_be_burst: self.may_be_burst(&named),
             notes: self.notes(caps.as_ref(), &named, counting),
             caps: named,
             control_group,
@@ -70,6 +80,7 @@ impl LimitsStudy {
             partial: self.is_partial(),
             refused,
             price_per_1000_iops: None,
+            step_ns: Some(self.options.run_ns),
             duration_ns: self.spent_ns,
             seed: self.options.seed,
         }
@@ -80,18 +91,29 @@ impl LimitsStudy {
         self.interrupted || self.next() != NextStep::Done
     }
 
-    fn cells(&self) -> impl Iterator<Item = LimitCell> + '_ {
+    /// The cells that were measured; of two with the same load the first.
+    fn cells(&self) -> Vec<LimitCell> {
         let corners = [
             LimitCell::SizeCorner,
             LimitCell::BeyondUnit,
             LimitCell::DepthCorner,
         ];
-        let all = LimitCell::FIXED.into_iter().chain(corners);
-        all.filter(|cell| !self.rates.of(*cell).is_empty())
+        let load = |cell: LimitCell| {
+            let size = self.rates.block_size_bytes(cell);
+            (size, self.rates.outstanding(cell), kind_of(cell))
+        };
+        let mut cells: Vec<LimitCell> = Vec::new();
+        for cell in LimitCell::FIXED.into_iter().chain(corners) {
+            let is_new = cells.iter().all(|other| load(*other) != load(cell));
+            if is_new && !self.rates.of(cell).is_empty() {
+                cells.push(cell);
+            }
+        }
+        cells
     }
 
     fn grid(&self) -> Vec<CellFound> {
-        let found = self.cells().filter_map(|cell| {
+        let found = self.cells().into_iter().filter_map(|cell| {
             let load = (
                 self.rates.block_size_bytes(cell)?,
                 self.rates.outstanding(cell)?,
@@ -192,7 +214,12 @@ impl LimitsStudy {
         {
             let scale = rate / iops.per_s.value;
             let per_s = iops.per_s.map(|value| value * scale);
-            all.push(found(CapKind::Iops, AppliesTo::Writes, per_s));
+            // A device whose writes are slower than reads runs a mix at twice their rate, too.
+            let is_equal = (scale - 1.0).abs() < caps.tolerance;
+            all.push(CapFound {
+                limiter: is_equal.then_some(true),
+                ..found(CapKind::Iops, AppliesTo::Writes, per_s)
+            });
         }
         // Large operations were only read.
         let of_bytes = match applies_to {
@@ -238,6 +265,7 @@ impl LimitsStudy {
     ) -> Vec<LoadApplies> {
         let mut all: Vec<LoadApplies> = self
             .cells()
+            .into_iter()
             .filter_map(|cell| {
                 Some(LoadApplies {
                     block_size_bytes: self.rates.block_size_bytes(cell)?,
@@ -319,45 +347,51 @@ impl LimitsStudy {
             (AppliesTo::Writes, kind) => kind == LoadKind::Writes,
             (_, kind) => kind == LoadKind::Reads,
         };
-        let is_known = |cap: &&CapFound| is_known(cap, caps);
         let cap_on = |kind| {
             let mut caps = named.iter().filter(holds);
             caps.find(|cap| cap.kind == kind)
         };
-        // How far below a cap it is, as a ratio: 1 at the cap.
-        let below = |kind, reached: f64| cap_on(kind).map(|cap| cap.per_s / reached);
-        let any_iops = below(CapKind::Iops, rate * units as f64);
+        let any_iops = cap_on(CapKind::Iops).map(|cap| in_operations(cap, units as f64));
         // The bytes of units are no cap beside them.
-        let any_bandwidth = match are_bytes_of_units(named, unit_bytes) {
-            true => None,
-            false => below(CapKind::BytesPerS, rate * bytes as f64),
-        };
+        let any_bandwidth = cap_on(CapKind::BytesPerS)
+            .filter(|_| !are_bytes_of_units(named, unit_bytes))
+            .map(|cap| in_operations(cap, bytes as f64));
+        let (any_iops, any_bandwidth) = (any_iops.as_ref(), any_bandwidth.as_ref());
         // A cap of unknown nature does not name the limit of a load, but may be what holds it.
-        let iops = any_iops.filter(|_| cap_on(CapKind::Iops).is_some_and(|cap| is_known(&cap)));
-        let bandwidth =
-            any_bandwidth.filter(|_| cap_on(CapKind::BytesPerS).is_some_and(|cap| is_known(&cap)));
+        let iops = any_iops.filter(|cap| is_known(cap, caps));
+        let bandwidth = any_bandwidth.filter(|cap| is_known(cap, caps));
         let tolerance = caps.map_or(1.0, |caps| 1.0 + caps.tolerance);
-        let at = |ratio: Option<f64>| ratio.is_some_and(|ratio| ratio <= tolerance);
-        let near = |ratio: Option<f64>| ratio.is_some_and(|ratio| ratio <= CORNER_RATIO);
+        let at = |cap: Option<&CapFound>| cap.is_some_and(|cap| cap.per_s <= tolerance * rate);
+        let near = |cap: Option<&CapFound>| cap.is_some_and(|cap| cap.per_s <= CORNER_RATIO * rate);
         let depth_one = self.rates.outstanding(cell)? == 1;
         let is_corner = match cell {
             LimitCell::SizeCorner => iops.is_some() && bandwidth.is_some(),
             LimitCell::DepthCorner => iops.is_some(),
             _ => false,
         };
+        let is_held = |cap: Option<&CapFound>, other: Option<&CapFound>| match is_corner {
+            true => near(cap) && !is_lower(other, cap, CORNER_STEP_RATIO),
+            false => at(cap) && !is_lower(other, cap, 1.0),
+        };
         let mut limits = Vec::new();
-        if at(iops) || at(bandwidth) || is_corner {
-            limits.extend(near(iops).then_some(Limit::Iops));
-            limits.extend(near(bandwidth).then_some(Limit::Bandwidth));
+        if is_corner || at(iops) || at(bandwidth) {
+            limits.extend(is_held(iops, any_bandwidth).then_some(Limit::Iops));
+            limits.extend(is_held(bandwidth, any_iops).then_some(Limit::Bandwidth));
             let latency = cell == LimitCell::DepthCorner && near(iops);
             limits.extend(latency.then_some(Limit::Latency));
         } else if depth_one && caps.is_some() && !near(any_iops) && !near(any_bandwidth) {
-            limits.push(Limit::Latency);
+            limits.extend(self.gains_by_depth(rate).then_some(Limit::Latency));
         }
         if limits.is_empty() {
             limits.push(Limit::Undecided);
         }
         Some(limits)
+    }
+
+    /// Whether more in flight make reads of 4 KiB clearly faster than this.
+    fn gains_by_depth(&self, rate: f64) -> bool {
+        let deep = self.rates.rate(LimitCell::Small);
+        deep.is_some_and(|deep| deep > CORNER_RATIO * rate)
     }
 
     fn notes(&self, caps: Option<&Caps>, named: &[CapFound], counting: Counting) -> Vec<String> {
@@ -388,6 +422,7 @@ impl LimitsStudy {
             notes.extend(of(caps.iops, false, "IOPS"));
             notes.extend(of(caps.bytes_per_s, true, "MiB/s"));
         }
+        notes.extend(self.first_runs_note(named));
         if let Counting::Either(unit) = counting {
             notes.push(format!(
                 "The two caps meet at {unit} blocks. Either bandwidth is capped, or each started \
@@ -402,6 +437,22 @@ impl LimitsStudy {
         }
         notes.extend(self.bucket_note());
         notes
+    }
+
+    /// Anything that a limiter sets may be the rate of a full bucket, unless a burst was looked for
+    /// or ended already.
+    fn may_be_burst(&self, named: &[CapFound]) -> bool {
+        let is_limited = named.iter().any(|cap| cap.limiter == Some(true));
+        is_limited && self.options.burst_ns_max.is_none() && self.rates.first_run_ratio().is_none()
+    }
+
+    fn first_runs_note(&self, named: &[CapFound]) -> Option<String> {
+        named.iter().find(|cap| cap.limiter != Some(false))?;
+        let ratio = self.rates.first_run_ratio()?;
+        Some(format!(
+            "The first runs were up to {ratio:.1} times as fast as later ones: a burst may have ended \
+             with them, and the caps are what came behind it."
+        ))
     }
 
     fn bucket_note(&self) -> Option<String> {
@@ -483,6 +534,22 @@ fn cell_found(
     }
 }
 
+/// A cap in operations that each take so much of it.
+fn in_operations(cap: &CapFound, each: f64) -> CapFound {
+    CapFound {
+        per_s: cap.per_s / each,
+        per_s_low: cap.per_s_low / each,
+        per_s_high: cap.per_s_high / each,
+        ..cap.clone()
+    }
+}
+
+/// Whether a cap is certainly below another by more than this ratio, in operations of one load.
+fn is_lower(cap: Option<&CapFound>, other: Option<&CapFound>, ratio: f64) -> bool {
+    cap.zip(other)
+        .is_some_and(|(cap, other)| cap.per_s_high * ratio < other.per_s_low)
+}
+
 /// Whether this cap may be named as the limit of a load. Rates of disks may be level in size or
 /// depth by chance, above all with a large scatter: then the cap must be a limiter's.
 fn is_known(cap: &CapFound, caps: Option<&Caps>) -> bool {
@@ -508,5 +575,9 @@ pub(super) fn are_bytes_of_units(named: &[CapFound], unit_bytes: Option<u64>) ->
     let caps = of(CapKind::Iops)
         .zip(of(CapKind::BytesPerS))
         .zip(unit_bytes);
-    caps.is_some_and(|((iops, bytes), unit)| bytes.per_s_high >= iops.per_s_low * unit as f64)
+    caps.is_some_and(|((iops, bytes), unit)| {
+        let unit = unit as f64;
+        let is_near = bytes.per_s >= UNITS_SHARE * iops.per_s * unit;
+        is_near && bytes.per_s_high >= iops.per_s_low * unit
+    })
 }

@@ -1,7 +1,7 @@
 //! Volume types whose published caps match the measured ones: never a certainty, since
 //! several types have the same caps.
 
-use super::document::{AppliesTo, CapKind, LimitsDocument};
+use super::document::{AppliesTo, BucketUnit, BurstFound, CapKind, LimitsDocument};
 use super::text::MIB;
 use serde::Deserialize;
 use stripewise_units::format_iops;
@@ -51,26 +51,32 @@ enum Span {
 }
 
 impl Span {
+    fn most(self) -> f64 {
+        match self {
+            Span::One(value) | Span::Between([_, value]) => value,
+        }
+    }
+
     /// A value of it within an interval: the number itself, or the roundest in range.
     fn within(self, [low, high]: [f64; 2]) -> Option<f64> {
         let near = (low * (1.0 - DELIVERED_SHARE))..=(high * (1.0 + DELIVERED_SHARE));
         match self {
             Span::One(value) => near.contains(&value).then_some(value),
             Span::Between([least, most]) if low.max(least) <= high.min(most) => {
-                Some(roundest(low.max(least), high.min(most)))
+                Some(roundest(low.max(least), high.min(most), 0.5 * (low + high)))
             }
             Span::Between(ends) => ends.into_iter().find(|end| near.contains(end)),
         }
     }
 }
 
-/// The number between two that has the fewest digits.
-fn roundest(low: f64, high: f64) -> f64 {
+/// The number between two that has the fewest digits, and of several the one nearest to a third.
+fn roundest(low: f64, high: f64, near: f64) -> f64 {
     let mut step = 1e9;
     while step >= 1.0 {
-        let multiple = (low / step).ceil() * step;
-        if multiple <= high && multiple > 0.0 {
-            return multiple;
+        let (first, last) = ((low / step).ceil().max(1.0), (high / step).floor());
+        if first <= last {
+            return (near / step).round().clamp(first, last) * step;
         }
         step /= if step.log10().fract() == 0.0 {
             2.0
@@ -102,15 +108,18 @@ impl VolumeTable {
     /// Types of a cloud with the caps of a document. Caps without a limiter match none.
     #[must_use]
     pub fn names(&self, cloud: &str, document: &LimitsDocument) -> Vec<String> {
-        let Some(iops) = limiter_cap(document, CapKind::Iops) else {
-            return Vec::new();
-        };
-        let bytes = limiter_cap(document, CapKind::BytesPerS);
         let named = self.of_cloud(cloud);
-        let named = named.filter_map(|one| one.name_for(iops, bytes, document));
+        let named = named.filter_map(|one| one.name_for(document));
         named
             .map(|name| format!("{name} (as of {})", self.as_of))
             .collect()
+    }
+
+    /// Whether a type of a cloud has the caps of a document while it bursts.
+    #[must_use]
+    pub fn has_burst(&self, cloud: &str, document: &LimitsDocument) -> bool {
+        let mut types = self.of_cloud(cloud);
+        types.any(|one| one.fit(document).is_some_and(|fit| fit.bursts))
     }
 
     /// Why no type of a cloud has a name here, although caps are named.
@@ -150,38 +159,62 @@ fn limiter_cap(document: &LimitsDocument, kind: CapKind) -> Option<[f64; 2]> {
     found.map(|cap| [cap.per_s_low, cap.per_s_high])
 }
 
+/// How the caps of a document fit a type.
+struct Fit {
+    /// The cap on operations is that of its burst.
+    bursts: bool,
+    /// The cap on operations as the provider writes it, unless it bursts.
+    iops: Option<f64>,
+    /// The cap on bytes with its unit, where one was found.
+    rate: Option<String>,
+}
+
 impl VolumeType {
-    fn name_for(
-        &self,
-        iops: [f64; 2],
-        bytes: Option<[f64; 2]>,
-        document: &LimitsDocument,
-    ) -> Option<String> {
-        let bursts = self
-            .burst_iops
-            .and_then(|burst| burst.within(iops))
-            .is_some();
-        let found = self.iops.within(iops).filter(|_| !bursts);
-        if found.is_none() && !bursts {
+    fn fit(&self, document: &LimitsDocument) -> Option<Fit> {
+        let measured = limiter_cap(document, CapKind::Iops)?;
+        let bytes = limiter_cap(document, CapKind::BytesPerS);
+        let burst = self.burst_iops.and_then(|burst| burst.within(measured));
+        let bursts = burst.is_some();
+        let iops = self.iops.within(measured).filter(|_| !bursts);
+        let ended = document.burst.as_ref();
+        let excluded = ended.is_some_and(|burst| !bursts || !self.sustains(burst));
+        if iops.is_none() && !bursts || excluded {
             return None;
         }
-        let in_mib = (bytes.map(|ends| ends.map(|end| end / MIB)), "MiB/s");
-        let in_mb = (bytes.map(|ends| ends.map(|end| end / MB)), "MB/s");
-        let mb = if bursts {
-            self.burst_mb_per_s.or(self.mb_per_s)
-        } else {
-            self.mb_per_s
+        let mb = match bursts {
+            true => self.burst_mb_per_s.or(self.mb_per_s),
+            false => self.mb_per_s,
         };
-        let (span, (ends, unit)) = match (self.mib_per_s, mb) {
-            (Some(span), _) => (span, in_mib),
-            (None, span) => (span?, in_mb),
+        let (span, unit_bytes, unit) = match (self.mib_per_s, mb) {
+            (Some(span), _) => (span, MIB, "MiB/s"),
+            (None, span) => (span?, MB, "MB/s"),
         };
-        let rate = match ends {
-            Some(ends) => Some(format!("{} {unit}", format_iops(span.within(ends)?))),
+        let rate = match bytes {
+            Some(ends) => {
+                let rate = span.within(ends.map(|end| end / unit_bytes))?;
+                Some(format!("{} {unit}", format_iops(rate)))
+            }
             None => None,
         };
+        // A cap that was not reached: nothing can have moved more.
+        let cells = document.cells.iter().map(|cell| cell.bytes_per_s);
+        let most = cells.fold(0.0, f64::max) / unit_bytes;
+        let exceeds = bytes.is_none() && most > span.most() * (1.0 + DELIVERED_SHARE);
+        (!exceeds).then_some(Fit { bursts, iops, rate })
+    }
+
+    /// Whether its rate behind a burst may be the one that was measured.
+    fn sustains(&self, burst: &BurstFound) -> bool {
+        match burst.bucket_unit {
+            BucketUnit::Operations => self.iops.within([burst.sustained_per_s; 2]).is_some(),
+            BucketUnit::Bytes => self.burst_mb_per_s.is_some(),
+        }
+    }
+
+    fn name_for(&self, document: &LimitsDocument) -> Option<String> {
+        let Fit { bursts, iops, rate } = self.fit(document)?;
         let mut name = format!("a {}", self.name);
-        match (found, self.iops_per_gib, &document.burst) {
+        match (iops, self.iops_per_gib, &document.burst) {
             (None, Some(each), Some(burst)) => {
                 name.push_str(&format!(" of {:.0} GiB", burst.sustained_per_s / each));
             }
@@ -200,7 +233,7 @@ impl VolumeType {
 
 #[cfg(test)]
 mod tests {
-    use super::super::document::CapFound;
+    use super::super::document::{CapFound, CellFound, LoadKind};
     use super::*;
 
     fn caps(iops: f64, bytes_per_s: f64, limiter: Option<bool>) -> LimitsDocument {
@@ -253,6 +286,73 @@ mod tests {
     }
 
     #[test]
+    fn a_burst_that_ended_excludes_types_that_do_not_burst_so() {
+        let table = VolumeTable::bundled();
+        let ended = |iops, bytes_per_s, sustained_per_s| LimitsDocument {
+            burst: Some(BurstFound {
+                burst_per_s: iops,
+                sustained_per_s,
+                bucket: 1e6,
+                bucket_low: 1e6,
+                bucket_high: 1e6,
+                bucket_unit: BucketUnit::Operations,
+                refill_per_s: Some(sustained_per_s),
+                refill_per_s_low: Some(sustained_per_s),
+                refill_per_s_high: Some(sustained_per_s),
+                lasts_s: 360.0,
+                lasts_s_low: 355.0,
+                lasts_s_high: 365.0,
+            }),
+            ..caps(iops, bytes_per_s, Some(true))
+        };
+        let gp2 = ended(3_000.0, 128.0 * MIB, 301.0);
+        assert_eq!(
+            table.names("aws", &gp2),
+            ["a gp2 of 100 GiB while it bursts, 128 MiB/s (as of 2026-11)"]
+        );
+        let p10 = ended(3_500.0, 170e6, 500.0);
+        assert_eq!(
+            table.names("azure", &p10),
+            ["a premium SSD P10 while it bursts, 170 MB/s (as of 2026-11)"]
+        );
+        assert!(
+            table
+                .names("aws", &ended(6_000.0, 125.0 * MIB, 300.0))
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn caps_are_those_of_a_burst_where_a_type_bursts_so() {
+        let table = VolumeTable::bundled();
+        let has = |cloud, iops, limiter| table.has_burst(cloud, &caps(iops, 125.0 * MIB, limiter));
+        assert!(has("aws", 3_000.0, Some(true)));
+        assert!(!has("aws", 3_000.0, None) && !has("aws", 6_000.0, Some(true)));
+        assert!(!has("gcp", 3_000.0, Some(true)));
+    }
+
+    #[test]
+    fn a_type_that_moves_less_than_was_measured_is_not_named() {
+        let table = VolumeTable::bundled();
+        let mut document = caps(500.0, 1.0, Some(true));
+        document.caps.truncate(1);
+        document.cells.push(CellFound {
+            block_size_bytes: 1 << 20,
+            kind: LoadKind::Reads,
+            outstanding: 64,
+            iops: 500.0,
+            bytes_per_s: 500.0 * MIB,
+            runs: 6,
+        });
+        assert!(table.names("aws", &document).is_empty());
+        document.cells[0].bytes_per_s = 250.0 * MIB;
+        assert_eq!(
+            table.names("aws", &document),
+            ["a gp2 of 500 IOPS (as of 2026-11)"]
+        );
+    }
+
+    #[test]
     fn where_no_type_fits_those_that_were_looked_at_are_listed() {
         let table = VolumeTable::bundled();
         let why = |cloud, limiter| {
@@ -269,9 +369,11 @@ mod tests {
 
     #[test]
     fn the_roundest_number_of_an_interval_is_named() {
-        assert_eq!(roundest(2_955.0, 3_040.0), 3_000.0);
-        assert_eq!(roundest(4_420.0, 4_560.0), 4_500.0);
-        assert_eq!(roundest(121.3, 128.9), 125.0);
+        assert_eq!(roundest(2_955.0, 3_040.0, 2_998.0), 3_000.0);
+        assert_eq!(roundest(4_420.0, 4_560.0, 4_490.0), 4_500.0);
+        assert_eq!(roundest(121.3, 128.9, 125.1), 125.0);
+        assert_eq!(roundest(126.7, 129.3, 128.1), 128.0);
+        assert_eq!(roundest(128.0, 129.3, 127.0), 128.0);
     }
 
     #[test]

@@ -58,6 +58,9 @@ pub(super) fn answer(document: &LimitsDocument) -> String {
             Some(unit) => units(&document.caps, unit),
             None => corner(&document.caps),
         });
+        parts.extend(document.may_be_burst.then(|| {
+            "This may be a burst rate that does not last: only `--burst` can tell.".to_owned()
+        }));
     }
     parts.extend(match (&document.burst, &document.burst_search) {
         (Some(found), _) => Some(burst(found)),
@@ -100,6 +103,9 @@ fn caps(document: &LimitsDocument) -> String {
         .iter()
         .map(|cap| {
             let of = match cap.applies_to {
+                AppliesTo::Writes if cap.limiter.is_none() => {
+                    " of writes (a limiter's or the device's)"
+                }
                 AppliesTo::Writes => " of writes",
                 AppliesTo::Reads => " of reads",
                 AppliesTo::Both | AppliesTo::ReadsUntestedWrites => "",
@@ -344,12 +350,23 @@ fn loads(document: &LimitsDocument) -> SheetTable {
     };
     let rows = document.applies.iter().map(row).collect();
     let mut limits = document.applies.iter().flat_map(|one| &one.limits);
-    let note = match limits.any(|limit| *limit == super::Limit::Undecided) {
-        true => {
+    let table = SheetTable::new("Which limit applies", columns, rows);
+    match limits.any(|limit| *limit == super::Limit::Undecided) {
+        true => table.with_note(format!(
             "undecided: the load reaches no cap that is known to be one, and how its rate depends on \
-             size and depth does not tell; longer runs may (--step 10s)."
-        }
-        false => "",
-    };
-    SheetTable::new("Which limit applies", columns, rows).with_note(note)
+             size and depth does not tell{}.",
+            longer_runs(document.step_ns)
+        )),
+        false => table,
+    }
+}
+
+/// What runs longer than these may show.
+fn longer_runs(step_ns: Option<u64>) -> &'static str {
+    const SECOND_NS: u64 = 1_000_000_000;
+    match step_ns.unwrap_or(0) / SECOND_NS {
+        ..10 => "; longer runs may (--step 10s)",
+        10..60 => "; longer runs may (--step 1m)",
+        _ => "",
+    }
 }

@@ -182,8 +182,10 @@ fn caps_are_named_with_where_each_applies() {
         answer.starts_with("3,000 IOPS (2,970-3,030) and 125 MiB/s (124-126)"),
         "{answer}"
     );
-    assert!(answer.ends_with("Below 43K blocks the IOPS limit applies, above it the bandwidth."));
-    assert!(!document.partial && document.refused.is_none());
+    let may_be = " Below 43K blocks the IOPS limit applies, above it the bandwidth. This may be a \
+        burst rate that does not last: only `--burst` can tell.";
+    assert!(answer.ends_with(may_be), "{answer}");
+    assert!(document.may_be_burst && !document.partial && document.refused.is_none());
 }
 
 #[test]
@@ -212,7 +214,7 @@ fn units_in_which_operations_count_are_told_from_a_cap_on_bandwidth() {
     assert_eq!(document.counted_unit_bytes, Some(256 << 10));
     let answer = sheet(&document).answer;
     let corner = " the IOPS limit applies, above it the bandwidth. It counts I/O in units of 256K.";
-    assert!(answer.ends_with(corner), "{answer}");
+    assert!(answer.contains(corner), "{answer}");
     let large = document.applies.iter();
     let large = large.filter(|one| one.block_size_bytes == 1 << 20 && one.outstanding == 64);
     assert!(large.flat_map(|one| &one.limits).eq([&Limit::Bandwidth]));
@@ -226,9 +228,58 @@ fn units_in_which_operations_count_are_told_from_a_cap_on_bandwidth() {
     let answer = sheet(&document).answer;
     let corner = " Below 32K blocks the IOPS limit applies, above it the bandwidth.";
     assert!(
-        answer.ends_with(corner) && document.notes.is_empty(),
+        answer.contains(corner) && document.notes.is_empty(),
         "{answer}"
     );
+}
+
+/// The limits that are named for reads of this size, 64 in flight.
+fn limits_of_reads(document: &LimitsDocument, block_size_bytes: u64) -> Vec<Limit> {
+    let mut rows = document.applies.iter();
+    let row = rows.find(|row| {
+        (row.block_size_bytes, row.kind, row.outstanding) == (block_size_bytes, LoadKind::Reads, 64)
+    });
+    row.expect("a row").limits.clone()
+}
+
+#[test]
+fn a_cap_on_bandwidth_just_below_what_units_move_is_the_only_one_of_large_blocks() {
+    for (mib_per_s, scatter) in [(625.0, 0.0), (680.0, 0.0), (730.0, 0.0), (690.0, 0.02)] {
+        let volume = Volume {
+            unit_bytes: 262_144.0,
+            bytes_per_s: mib_per_s * 1_048_576.0,
+            scatter,
+            ..GP3
+        };
+        let document = measured(options(), volume, &[]);
+        assert_eq!(document.counted_unit_bytes, Some(256 << 10), "{mib_per_s}");
+        for (bytes, limit) in [
+            (16 << 10, Limit::Iops),
+            (320 << 10, Limit::Iops),
+            (512 << 10, Limit::Bandwidth),
+            (1 << 20, Limit::Bandwidth),
+        ] {
+            let limits = limits_of_reads(&document, bytes);
+            assert_eq!(limits, [limit], "{bytes} at {mib_per_s}");
+        }
+    }
+}
+
+/// The corner is measured in steps of 4 KiB: its load may be well beyond it.
+#[test]
+fn a_load_beyond_the_corner_has_the_limit_that_it_reaches() {
+    let meeting_at = |kib: f64| Volume {
+        bytes_per_s: 3_000.0 * kib * 1_024.0,
+        ..GP3
+    };
+    for (kib, bytes, limit) in [
+        (17.4, 16 << 10, Limit::Iops),
+        (10.2, 12 << 10, Limit::Bandwidth),
+        (10.2, 16 << 10, Limit::Bandwidth),
+    ] {
+        let document = measured(options(), meeting_at(kib), &[]);
+        assert_eq!(limits_of_reads(&document, bytes), [limit], "{kib}, {bytes}");
+    }
 }
 
 /// Blocks of 16 KiB are bandwidth-bound there, and say nothing against a cap on operations.
@@ -304,6 +355,20 @@ fn changing(seed: u64, mut before: impl FnMut(&mut Volume, &Run)) -> LimitsDocum
 }
 
 #[test]
+fn reads_one_at_a_time_that_gain_nothing_by_depth_are_not_held_by_latency() {
+    // Blocks of 16 KiB are slower, so that no cap on operations shows.
+    let document = changing(1, |volume, run| {
+        volume.latency_s = 1e-4;
+        let is_medium = run.jobs[0].workload.block_size_bytes == 16 << 10;
+        volume.iops = if is_medium { 2_000.0 } else { 3_000.0 };
+    });
+    let kinds: Vec<CapKind> = document.caps.iter().map(|cap| cap.kind).collect();
+    assert_eq!(kinds, [CapKind::BytesPerS]);
+    let single = document.applies.iter().find(|row| row.outstanding == 1);
+    assert_eq!(single.expect("a row").limits, [Limit::Undecided]);
+}
+
+#[test]
 fn a_burst_that_ends_while_writes_are_measured_is_no_cap_of_writes() {
     for seed in 1..=5 {
         // With the mix, with the writes, and within them.
@@ -338,6 +403,50 @@ fn a_burst_that_ends_while_writes_are_measured_is_no_cap_of_writes() {
             caps,
             [AppliesTo::Reads, AppliesTo::Writes, AppliesTo::Reads]
         );
+        // A device with slower writes looks the same.
+        let limiters: Vec<_> = document.caps.iter().map(|cap| cap.limiter).collect();
+        assert_eq!(limiters, [Some(true), None, Some(true)]);
+        let answer = sheet(&document).answer;
+        let of_writes = " of writes (a limiter's or the device's) and ";
+        assert!(answer.contains(of_writes), "{answer}");
+    }
+}
+
+#[test]
+fn a_burst_that_ends_with_the_first_runs_is_no_part_of_a_cap() {
+    for seed in 1..=5 {
+        // Within a run, within the first round, and behind the first and the second.
+        for bucket in [3_000.0, 6_000.0, 12_000.0, 20_000.0, 30_000.0, 60_000.0] {
+            let volume = Volume {
+                bucket,
+                sustained: 300.0,
+                bytes_per_s: f64::INFINITY,
+                scatter: 0.01,
+                ..GP3
+            };
+            let document = measured(LimitsOptions { seed, ..options() }, volume, &[]);
+            let refused = document.refused.as_deref().unwrap_or_default();
+            let is_fall = refused.starts_with("the rate at the cap fell by 90 % after ");
+            if is_fall {
+                assert!(document.caps.is_empty() && !document.may_be_burst);
+                // Nor does the mixture show a latency.
+                let mut rows = document.applies.iter();
+                assert!(rows.all(|row| row.limits == [Limit::Undecided]));
+                continue;
+            }
+            // A whole round of it is a fall.
+            let is_short = bucket < 30_000.0;
+            assert!(refused.is_empty() && is_short, "{bucket}, {seed}");
+            let iops = &document.caps[0];
+            let holds = (iops.per_s_low..=iops.per_s_high).contains(&300.0);
+            assert!(
+                holds && iops.per_s_high < 315.0,
+                "{bucket}, {seed}: {iops:?}"
+            );
+            let first = "The first runs were up to ";
+            let is_said = document.notes.iter().any(|note| note.starts_with(first));
+            assert!(is_said && !document.may_be_burst, "{bucket}, {seed}");
+        }
     }
 }
 
@@ -521,6 +630,27 @@ fn the_picture_has_the_points_below_the_roof() {
 }
 
 #[test]
+fn the_roof_bends_and_steps_where_the_caps_do() {
+    let bytes_per_s = 700.0 * 1_048_576.0;
+    let volume = Volume {
+        unit_bytes: 262_144.0,
+        bytes_per_s,
+        ..GP3
+    };
+    let chart = roofline(&measured(options(), volume, &[]));
+    let roof = &chart.panels[0].series[0].points;
+    assert!(roof.windows(2).all(|pair| pair[0].x <= pair[1].x));
+    let near = |value: f64, truth: f64| (value / truth - 1.0).abs() < 0.01;
+    let mut at_bend = roof
+        .iter()
+        .filter(|point| near(point.x, bytes_per_s / 3_000.0));
+    assert!(at_bend.any(|point| near(point.y, 3_000.0)), "{roof:?}");
+    let edge = roof.iter().rposition(|point| point.x == 262_144.0);
+    let edge = edge.expect("the edge of a unit");
+    assert!(near(roof[edge].y, 2_800.0) && near(roof[edge + 1].y, 1_500.0));
+}
+
+#[test]
 fn where_runs_lie_far_apart_no_cap_is_named() {
     let volume = Volume {
         scatter: 0.5,
@@ -560,6 +690,72 @@ fn where_no_cap_shows_reads_and_writes_have_a_number_each() {
     assert_eq!(sheet(&document).answer, format!("{reads}{writes}"));
     document.cells[1].iops = 200.0;
     assert_eq!(sheet(&document).answer, reads);
+}
+
+#[test]
+fn a_cap_on_bytes_that_holds_small_blocks_is_no_cap_on_operations() {
+    for iops in [f64::INFINITY, 16_000.0] {
+        let volume = Volume {
+            iops,
+            bytes_per_s: 60.0 * 1_048_576.0,
+            ..GP3
+        };
+        let document = measured(options(), volume, &[]);
+        let caps: Vec<_> = (document.caps.iter())
+            .map(|cap| (cap.kind, cap.applies_to, cap.limiter))
+            .collect();
+        assert_eq!(
+            caps,
+            [(CapKind::BytesPerS, AppliesTo::Both, None)],
+            "{iops}"
+        );
+        for bytes in [4 << 10, 16 << 10, 1 << 20] {
+            assert_eq!(
+                limits_of_reads(&document, bytes),
+                [Limit::Bandwidth],
+                "{iops}"
+            );
+        }
+        let answer = sheet(&document).answer;
+        assert!(answer.starts_with("The rate levels off at 60"), "{answer}");
+    }
+}
+
+#[test]
+fn a_corner_at_a_load_of_the_grid_is_one_row() {
+    let volume = Volume {
+        iops: 16_000.0,
+        bytes_per_s: 250.0 * 1_048_576.0,
+        ..GP3
+    };
+    let document = measured(options(), volume, &[]);
+    for rows in [document.applies.len(), document.cells.len()] {
+        // 16K is the corner; 20K and a corner in depth are beside the eight.
+        assert_eq!(rows, 10, "{document:?}");
+    }
+    let both = [Limit::Iops, Limit::Bandwidth];
+    assert_eq!(limits_of_reads(&document, 16 << 10), both);
+}
+
+#[test]
+fn runs_that_are_no_longer_than_these_are_not_proposed() {
+    let note = |step_ns| {
+        let document = LimitsDocument {
+            applies: vec![LoadApplies {
+                block_size_bytes: 4096,
+                kind: LoadKind::Reads,
+                outstanding: 64,
+                limits: vec![Limit::Undecided],
+            }],
+            step_ns,
+            ..LimitsDocument::default()
+        };
+        sheet(&document).tables[0].note.clone()
+    };
+    assert!(note(None).ends_with("; longer runs may (--step 10s)."));
+    assert!(note(Some(2_000_000_000)).ends_with("; longer runs may (--step 10s)."));
+    assert!(note(Some(10_000_000_000)).ends_with("; longer runs may (--step 1m)."));
+    assert!(note(Some(60_000_000_000)).ends_with(" does not tell."));
 }
 
 #[test]
@@ -882,6 +1078,43 @@ fn a_rate_that_a_rest_does_not_bring_back_is_no_burst() {
     let expected_text = "After 5 min at 3,000 IOPS the rate fell, and a rest did not bring it back: a full cache \
                 or heat, not a burst.";
     assert!(answer.ends_with(expected_text), "{answer}");
+}
+
+/// It is empty again before half of the seconds in which a step is looked for are over.
+#[test]
+fn a_bucket_of_a_few_seconds_that_a_rest_fills_is_a_burst() {
+    let mut study = LimitsStudy::new(LimitsOptions {
+        burst_ns_max: Some(60_000_000_000),
+        ..options()
+    });
+    let mut volume = Volume {
+        bucket: 30_000.0,
+        sustained: 300.0,
+        bytes_per_s: f64::INFINITY,
+        ..GP3
+    };
+    loop {
+        match study.next() {
+            NextStep::Done => break,
+            NextStep::Rest { .. } => {
+                volume.bucket = 20_000.0;
+                study.rested();
+            }
+            NextStep::Run(run) => study.completed(run.id, &volume.record(&run, Vec::new())),
+        }
+    }
+    let document = study.document(&LimitsFacts::default());
+    let refused = document.refused.as_deref().unwrap_or_default();
+    assert!(
+        refused.starts_with("the rate at the cap fell by 90 % after 1 round:"),
+        "{refused}"
+    );
+    assert_eq!(search(&document).result, BurstResult::Ended);
+    let answer = sheet(&document).answer;
+    assert!(
+        answer.contains("At 3,000 IOPS a full burst lasts "),
+        "{answer}"
+    );
 }
 
 #[test]

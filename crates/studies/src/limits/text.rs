@@ -2,7 +2,7 @@
 
 use super::document::{BucketUnit, CapFound, CapKind, Limit, LoadKind};
 use stripewise_stats::{Drift, LimitCell};
-use stripewise_units::{ByteSize, format_duration, format_iops, format_rate_interval};
+use stripewise_units::{ByteSize, counted, format_duration, format_iops, format_rate_interval};
 
 pub(super) const MIB: f64 = 1_048_576.0;
 
@@ -66,12 +66,14 @@ pub(super) fn drift(drift: &Drift) -> String {
              another load came, or the device is hot or still busy with the writes"
         ),
         Some(rounds) if fell => format!(
-            "the rate at the cap fell by {change} after {rounds} rounds: a burst ended, another \
-             load came, or the device is hot"
+            "the rate at the cap fell by {change} after {}: a burst ended, another load came, or \
+             the device is hot",
+            counted(rounds, "round", "rounds")
         ),
         Some(rounds) => format!(
-            "the rate at the cap rose by {change} after {rounds} rounds: another load ended, or \
-             earlier writes were still being processed"
+            "the rate at the cap rose by {change} after {}: another load ended, or earlier writes \
+             were still being processed",
+            counted(rounds, "round", "rounds")
         ),
     }
 }
