@@ -353,7 +353,7 @@ fn a_profile_has_headroom_at_a_rate_or_in_users() {
     assert!(document.at("more_users").is_null());
     assert!(document.at("closedness").text().starts_with("yes"));
     // A mail says of what it is, and how it is shown again.
-    let line = desk.run(&[&closed[..], &["-q"]].concat()).done().stdout;
+    let line = desk.run(&["history", "show", "last", "-q"]).done().stdout;
     let id = desk.json(&["history"]).at("history.0.series").text();
     assert!(
         line.starts_with("sim:raid10-10k at p99 < 2 s: Headroom of "),

@@ -7,7 +7,7 @@ fn the_four_lines_of_crystaldiskmark_come_from_one_command() {
     let desk = Desk::new();
     let bench = [
         "bench",
-        "sim:nvme",
+        "sim:raid10-10k",
         "--like",
         "crystaldiskmark",
         "--no-report",
