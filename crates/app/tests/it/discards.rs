@@ -233,7 +233,7 @@ fn what_is_outside_of_the_part_in_use_is_not_discarded() {
                 assert!(before[..first] == after[..first], "{path}: before it");
                 assert!(before[last..] == after[last..], "{path}: behind it");
                 let sectors = after[first..last].chunks(512);
-                let zeros = sectors.filter(|sector| **sector == [0; 512]);
+                let zeros = sectors.filter(|sector| **sector == [0_u8; 512]);
                 assert!(zeros.count() > 128, "{path}: nothing was discarded");
             }
         }

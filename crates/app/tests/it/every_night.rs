@@ -138,7 +138,7 @@ fn what_must_be_known_first_stands_first_in_a_quiet_line() {
 fn a_quiet_bench_is_a_line_of_its_answers() {
     let desk = Desk::new();
     let bench = ["bench", "sim:raid10-10k", "--series", "random-read,log"];
-    let answers = line(&desk, 0, &[&bench[..], &["--step", "3s"]].concat());
+    let answers = line(&desk, 0, &bench);
     is(
         &desk,
         &answers,
