@@ -62,13 +62,6 @@ impl Cpu {
     /// Reorders logical CPUs so that the first of each core precedes the second ones: two threads
     /// on one core share its performance. The order is otherwise kept; CPUs of unknown cores count
     /// as firsts.
-    ///
-    /// ```
-    /// use stripewise_machine::host::Cpu;
-    ///
-    /// let cpu = Cpu { cores: vec![vec![0, 1], vec![2, 3]], ..Cpu::default() };
-    /// assert_eq!(cpu.cores_first(&[0, 1, 2, 3]), [0, 2, 1, 3]);
-    /// ```
     #[must_use]
     pub fn cores_first(&self, processors: &[u32]) -> Vec<u32> {
         let mut taken = vec![0_u32; self.cores.len()];

@@ -149,9 +149,8 @@ impl KindRecorder {
         }
         let (low, high) = (Histogram::index(self.min_ns), Histogram::index(self.max_ns));
         let used = &mut self.counts[low - self.first_index..=high - self.first_index];
-        let operations = used.iter().map(|&count| u64::from(count)).sum();
-        into.latency_ns
-            .add_counts(low, used, operations, self.sum_ns, self.min_ns, self.max_ns);
+        let sum_ns = u128::from(self.sum_ns);
+        let operations = (into.latency_ns).add_counts(low, used, sum_ns, self.min_ns, self.max_ns);
         into.operations += operations;
         into.bytes += operations * block_size_bytes;
         used.fill(0);

@@ -28,6 +28,7 @@ impl Random {
     }
 
     /// 64 random bits.
+    #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
@@ -37,12 +38,14 @@ impl Random {
     ///
     /// # Panics
     /// If `end` is 0.
+    #[inline]
     pub fn below(&mut self, end: usize) -> usize {
         assert!(end > 0, "a range has something in it");
         ((u128::from(self.bits()) * end as u128) >> 64) as usize
     }
 
     /// A number in the open interval (0, 1), one of 2^53 equally spaced.
+    #[inline]
     pub fn uniform(&mut self) -> f64 {
         ((self.bits() >> 11) as f64 + 0.5) * (1.0 / (1u64 << 53) as f64)
     }

@@ -2,7 +2,14 @@
 
 use crate::support::{Desk, Json};
 
-const LIMIT: [&str; 4] = ["--series", "random-read", "--slo", "p99<30ms"];
+const LIMIT: [&str; 6] = [
+    "--series",
+    "random-read",
+    "--slo",
+    "p99<30ms",
+    "--step",
+    "1s",
+];
 
 fn bench(desk: &Desk, target: &str, more: &[&str]) -> Json {
     desk.json(&[&["bench", target], LIMIT.as_slice(), more].concat())
@@ -111,6 +118,7 @@ fn a_rate_and_a_latency_are_required_at_once() {
     let desk = Desk::new();
     let both = |rate: &str, latency: &str, more: &[&str]| {
         let bench = ["bench", "sim:raid10-10k", "--series", "random-read"];
+        let bench = [&bench[..], &["--step", "1s"]].concat();
         let require = ["--require", rate, "--require", latency, "--no-report"];
         desk.run(&[&bench[..], &require, more].concat())
     };
@@ -150,6 +158,8 @@ fn a_rate_and_a_latency_are_required_at_once() {
         "sim:raid10-10k",
         "--series",
         "random-read",
+        "--step",
+        "1s",
         "--no-report",
     ];
     let rate = ["--require", "random-read iops>=300"];

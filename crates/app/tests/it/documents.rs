@@ -245,8 +245,11 @@ fn open_loop_runs_tell_what_was_due_and_what_was_issued() {
 #[test]
 fn a_closed_loop_obeys_littles_law() {
     let desk = Desk::new();
-    for (target, outstanding) in [("sim:disk-7k2", "4"), ("sim:nvme", "64")] {
-        let job = desk.job(&["run", target, "--outstanding", outstanding]);
+    for (target, outstanding, duration) in
+        [("sim:disk-7k2", "4", "5s"), ("sim:nvme", "64", "500ms")]
+    {
+        let run = ["run", target, "--outstanding", outstanding];
+        let job = desk.job(&[&run[..], &["--duration", duration]].concat());
         let outcome = job.at("outcome");
         let by_law =
             outcome.at("iops").number() * outcome.at("read.latency_ns.mean").number() / 1e9;

@@ -183,7 +183,7 @@ fn an_answer_is_shown_again_drawn_and_compared() {
     let desk = Desk::new();
     let load = desk.write("load.csv", &trace(52_000));
     // The load is named by the observation that read it.
-    let observed = desk.process(&["observe", "--from", &load, "--json"]).json();
+    let observed = desk.run(&["observe", "--from", &load, "--json"]).json();
     let observation = observed.at("id").text();
     let page = desk.file("headroom.html");
     let find = |target: &str, slo: &str, load: &str, more: &[&str]| {
@@ -309,7 +309,7 @@ fn a_model_knows_that_its_load_waited() {
         }
     }
     let model = desk.file("load.swmodel");
-    desk.process(&["observe", "--from", &load, "--model", &model, "-q"]);
+    desk.run(&["observe", "--from", &load, "--model", &model, "-q"]);
     let words = [
         "headroom",
         "sim:raid10-10k",
@@ -335,7 +335,7 @@ fn an_observation_without_operations_is_no_load() {
     let desk = Desk::new();
     let load = desk.write("load.csv", &trace(400));
     let words = ["observe", "--from", &load, "--anonymous", "--json"];
-    let observation = desk.process(&words).json().at("id").text();
+    let observation = desk.run(&words).json().at("id").text();
     desk.run(&["headroom", "sim:nvme", "--load", &observation])
         .failed(2, &["kept no operations", "hint:"]);
 }
@@ -353,7 +353,7 @@ fn a_profile_has_headroom_at_a_rate_or_in_users() {
     assert!(document.at("more_users").is_null());
     assert!(document.at("closedness").text().starts_with("yes"));
     // A mail says of what it is, and how it is shown again.
-    let line = desk.run(&[&closed[..], &["-q"]].concat()).done().stdout;
+    let line = desk.run(&["history", "show", "last", "-q"]).done().stdout;
     let id = desk.json(&["history"]).at("history.0.series").text();
     assert!(
         line.starts_with("sim:raid10-10k at p99 < 2 s: Headroom of "),

@@ -222,7 +222,7 @@ fn results_of_different_kinds_are_shown_one_after_the_other() {
     let desk = Desk::new();
     let run = ["run", "sim:nvme", "--duration", "10ms"];
     let bench = ["bench", "sim:nvme", "--series", "random-read", "--step"];
-    desk.run(&[&bench[..], &["1s", "--no-report"]].concat())
+    desk.run(&[&bench[..], &["200ms", "--no-report"]].concat())
         .done();
     let bench = desk.json(&["history", "show", "last"]);
     let bench = bench.at("series.0.id").text();
@@ -363,6 +363,8 @@ fn the_list_names_repetitions_and_what_number_of_a_bench_it_shows() {
             "random-read",
             "--slo",
             slo,
+            "--step",
+            "1s",
         ];
         let document = desk.json(&bench);
         let series = document.at("series.0");
@@ -403,7 +405,7 @@ fn the_list_says_what_studies_came_to_and_a_bench_with_requirements_is_one() {
     let desk = Desk::new();
     let require = ["--require", "random-read iops>=800"];
     let multi_host = ["--require", "random-read p99<15ms"];
-    let series = ["--series", "random-read"];
+    let series = ["--series", "random-read", "--step", "1s"];
     desk.run(
         &[
             &["bench", "sim:raid10-10k"][..],

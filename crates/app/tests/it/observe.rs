@@ -137,7 +137,7 @@ fn pages_tables_and_a_model_are_written() {
         &model,
     ];
     files.iter().for_each(|file| command.extend(["-o", file]));
-    desk.process(&command).ended(1);
+    desk.run(&command).ended(1);
     let read = |name: &str| std::fs::read_to_string(name).expect("a file");
     assert!(read(&files[0]).contains("Whose") || read(&files[0]).contains("Slow"));
     assert!(read(&files[1]).contains("| reads"));
@@ -145,8 +145,7 @@ fn pages_tables_and_a_model_are_written() {
     assert!(read(&files[3]).contains("<svg"));
     assert_eq!(&std::fs::read(&model).expect("a model")[..2], b"\x1f\x8b");
     // Nothing is overwritten, and nothing read before that is said.
-    desk.process(&command)
-        .failed(2, &["already exists", "hint:"]);
+    desk.run(&command).failed(2, &["already exists", "hint:"]);
 }
 
 #[test]
@@ -189,7 +188,7 @@ fn an_anonymous_observation_has_no_names() {
         "--model",
         &model,
     ];
-    let anonymous = desk.process(&words).done();
+    let anonymous = desk.run(&words).done();
     for secret in ["secret", "4711"] {
         assert!(!anonymous.stdout.contains(secret), "{}", anonymous.stdout);
     }
@@ -204,7 +203,7 @@ fn a_trace_that_is_cut_is_read_up_to_there() {
     packed.write_all(rows.as_bytes()).expect("memory");
     let packed = packed.finish().expect("memory");
     std::fs::write(&file, &packed[..packed.len() / 2]).expect("a file");
-    let answer = desk.process(&["observe", "--from", &file, "--columns", COLUMNS, "--json"]);
+    let answer = desk.run(&["observe", "--from", &file, "--columns", COLUMNS, "--json"]);
     let found = answer.json();
     assert!(found.at("cut_short").text().contains("ends within"));
     let read = found.at("devices").items()[0].at("reads").count();
@@ -249,7 +248,7 @@ fn what_cannot_be_read_is_refused_with_a_hint() {
         (&["--pid", "0"], "0 is not in"),
     ] {
         let line = [&["observe"][..], arguments].concat();
-        desk.process(&line).failed(2, &[words, "hint:"]);
+        desk.run(&line).failed(2, &[words, "hint:"]);
     }
     assert!(!std::path::Path::new(&model).exists());
     // One of several devices.
@@ -262,7 +261,7 @@ fn what_cannot_be_read_is_refused_with_a_hint() {
         of_two,
         "--json",
     ];
-    let found = desk.process(&one).done().json();
+    let found = desk.run(&one).done().json();
     assert_eq!(found.at("devices").items().len(), 1);
     assert_eq!(found.at("devices").items()[0].at("reads").count(), 1);
 }
@@ -319,7 +318,7 @@ fn two_snapshots_of_a_database_s_counters_are_an_observation() {
         ),
     ] {
         let line = [vec!["observe"], files].concat();
-        desk.process(&line).failed(2, &[says, "hint:"]);
+        desk.run(&line).failed(2, &[says, "hint:"]);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::support::Desk;
 const ANSWERS: [&str; 23] = [
     "run sim:raid10-10k --duration 1s",
     "run sim:nvme --duration 10ms --threads 1,2",
-    "bench sim:nvme --series random-read --step 1s --no-report",
+    "bench sim:raid10-10k --series random-read --step 1s --no-report",
     "history show last",
     "profile sim:raid10-10k --places 16",
     "history show last",

@@ -67,6 +67,8 @@ fn limits_and_requirements_may_speak_of_p95() {
         "random-read",
         "--slo",
         "p95<30ms",
+        "--step",
+        "1s",
     ];
     let shown = desk.run(&bench).done().stdout;
     assert!(shown.contains("p95 < 30 ms"), "{shown}");

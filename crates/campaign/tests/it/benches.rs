@@ -217,6 +217,7 @@ fn only_the_series_that_were_named_are_run() {
 fn the_same_seed_gives_the_same_bench() {
     let options = BenchOptions {
         seed: 3,
+        step_ns: SHORT_STEP_NS,
         ..only("sim:sata-ssd", &[SeriesKind::RandomWrite])
     };
     let [one, again] = [(); 2].map(|()| {

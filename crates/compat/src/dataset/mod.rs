@@ -60,12 +60,6 @@ pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// The published table of this name, if any.
-///
-/// ```
-/// let table = stripewise_compat::dataset::dataset("oja-nisula-2007-offset").unwrap();
-/// assert_eq!(table.levels, ["31.5K", "64K"]);
-/// assert_eq!(table.runs.len(), 72);
-/// ```
 #[must_use]
 pub fn dataset(name: &str) -> Option<Dataset> {
     let conditions = conditions::ALL.iter().find(|one| one.name == name)?;

@@ -25,7 +25,7 @@ fn restore(device: &Loop, file: &Path, save: &str) {
 }
 
 /// The device is compared byte by byte, again and again: no larger than [`TABLES`] need.
-const SIZE: u64 = 24 * MIB;
+const SIZE: u64 = 12 * MIB;
 
 /// Tables that are there before, as scripts for `sfdisk`.
 const TABLES: [(&str, &str); 5] = [
@@ -39,8 +39,8 @@ const TABLES: [(&str, &str); 5] = [
     ),
     (
         "logical",
-        "label: dos\nstart=2048, size=4096\nstart=8192, size=24576, type=5\nstart=10240, \
-         size=8192\nstart=20480, size=8192\n",
+        "label: dos\nstart=2048, size=4096\nstart=8192, size=12288, type=5\nstart=10240, \
+         size=2048\nstart=14336, size=2048\n",
     ),
     (
         "many",

@@ -16,13 +16,6 @@ pub const SCREENING_FINISH: f64 = 0.96;
 /// Passes needed to distinguish two layouts that are `width` apart on the log scale,
 /// if a layout scatters by `spread` within a pass: 2 (d s / w)^2,
 /// d = 2.1, 2.35, 2.5, 2.7 for 4, 8, 12 and 24 layouts; at least 6.
-///
-/// ```
-/// use stripewise_lab::layouts::passes_likely;
-/// assert_eq!(passes_likely(0.02, 0.02, 8), 12);
-/// assert_eq!(passes_likely(0.02, 0.02, 24), 15);
-/// assert_eq!(passes_likely(0.05, 0.02, 8), 70);
-/// ```
 #[must_use]
 pub fn passes_likely(spread: f64, width: f64, layouts: usize) -> u32 {
     let quantile = match layouts {
@@ -32,7 +25,7 @@ pub fn passes_likely(spread: f64, width: f64, layouts: usize) -> u32 {
         _ => 2.7,
     };
     let ratio = quantile * spread / width;
-    // A float-to-integer cast saturates. The 12 and 15 of the doc-test are 11.05 and 14.6.
+    // A float-to-integer cast saturates. The 12 and 15 of the test are 11.05 and 14.6.
     ((2.0 * ratio * ratio).ceil() as u32).max(PASSES_MIN)
 }
 

@@ -663,3 +663,12 @@ fn limits_that_no_layout_meets_come_first_and_doubt_is_explained() {
     }
     assert!(explained > 0);
 }
+
+#[test]
+fn layouts_that_are_nearer_or_more_take_more_passes() {
+    let likely = |width, layouts| passes_likely(0.02, width, layouts);
+    assert_eq!([likely(0.02, 8), likely(0.02, 24)], [12, 15]);
+    assert_eq!(passes_likely(0.05, 0.02, 8), 70);
+    // Never fewer than a verdict takes.
+    assert_eq!(likely(0.2, 4), PASSES_MIN);
+}

@@ -147,29 +147,27 @@ impl Histogram {
         self.add_exact(other.count, other.sum, other.min, other.max);
     }
 
-    /// Adds a recorder's flat counts: `counts[k]` values were in bucket `first_index + k`. `count`,
-    /// `sum`, `min` and `max` are the recorder's exact ones; with a `count` of 0 they are ignored.
-    /// Zeros at either end cost nothing.
+    /// Adds a recorder's flat counts: `counts[k]` values were in bucket `first_index + k`. `sum`,
+    /// `min` and `max` are the recorder's exact ones; without counts they are ignored. Zeros at
+    /// either end cost nothing. Returns how many values were added.
     ///
     /// # Panics
-    /// When `counts` reach past the last bucket, do not add up to `count`, or
-    /// disagree with `min` and `max`: the recorder is broken then.
+    /// When `counts` reach past the last bucket, or disagree with `min` and `max`: the recorder is
+    /// broken then.
+    // Not generic, so that it is compiled here, where debug builds optimise it.
     pub fn add_counts(
         &mut self,
         first_index: usize,
         counts: &[u32],
-        count: u64,
-        sum: impl Into<u128>,
+        sum: u128,
         min: u64,
         max: u64,
-    ) {
-        let total: u64 = counts.iter().map(|&n| u64::from(n)).sum();
-        assert_eq!(total, count, "a recorder's counts add up to its count");
+    ) -> u64 {
         let (Some(low), Some(high)) = (
             counts.iter().position(|&n| n != 0),
             counts.iter().rposition(|&n| n != 0),
         ) else {
-            return;
+            return 0;
         };
         assert_eq!(first_index + low, Self::index(min), "bucket of the minimum");
         assert_eq!(
@@ -179,10 +177,14 @@ impl Histogram {
         );
         self.cover(first_index + low, first_index + high);
         let from = first_index + low - self.first_index;
+        let mut total = 0;
         for (mine, &theirs) in self.counts[from..].iter_mut().zip(&counts[low..=high]) {
-            *mine = mine.saturating_add(u64::from(theirs));
+            let count = u64::from(theirs);
+            *mine = mine.saturating_add(count);
+            total += count;
         }
-        self.add_exact(count, sum.into(), min, max);
+        self.add_exact(total, sum, min, max);
+        total
     }
 
     /// Number of values.

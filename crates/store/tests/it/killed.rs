@@ -122,11 +122,17 @@ fn a_writer_killed_while_it_makes_the_store_leaves_one_that_opens() {
 #[test]
 fn a_run_killed_while_it_is_finished_is_either_finished_or_rebuilt() {
     let mut rng = SeededRng(3);
-    let mut seen = [0, 0];
-    for attempt in 0..6 {
+    let (mut seen, mut attempts) = ([0, 0], 0);
+    // On a busy machine the child may come to its end before it is killed.
+    while attempts < 4 || seen[0] == 0 {
+        assert!(attempts < 200, "no kill came before the end");
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("store.db");
-        let pause_us = if attempt == 0 { 0 } else { rng.below(600_000) };
+        let pause_us = match attempts % 4 {
+            0 => 0,
+            _ => rng.below(600_000),
+        };
+        attempts += 1;
         let lines_printed = kill_after("finish", &path, Some("finishing"), pause_us);
         let store = open_impatiently(&path).unwrap();
         let record = store.load(RUN).unwrap();
@@ -143,7 +149,6 @@ fn a_run_killed_while_it_is_finished_is_either_finished_or_rebuilt() {
         }
         store.check().unwrap();
     }
-    assert!(seen[0] > 0, "no kill came before the end: {seen:?}");
 }
 
 #[test]

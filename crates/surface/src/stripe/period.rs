@@ -82,17 +82,16 @@ impl Folder {
 
     /// The best window at one frequency, below one cycle per byte.
     pub fn fit(&self, frequency: f64) -> Fit {
-        let mut sums = [0.0f64; BINS];
-        let mut counts = [0.0f64; BINS];
+        let mut bins = [Bin::default(); BINS];
         // Cycles as fractions of 2^64: overflow is whole turns, even for negative numbers.
         let per_byte = (frequency * 2f64.powi(64)) as u64;
         for (&beyond_bytes, &cost) in self.beyond_bytes.iter().zip(&self.cost) {
             let turn = (beyond_bytes as u64).wrapping_mul(per_byte);
-            let bin = (((turn >> 32) * BINS as u64) >> 32) as usize;
-            sums[bin] += cost;
-            counts[bin] += 1.0;
+            let bin = &mut bins[(((turn >> 32) * BINS as u64) >> 32) as usize];
+            bin.sum += cost;
+            bin.count += 1.0;
         }
-        best_window(&sums, &counts, self.cost.len() as f64, frequency)
+        best_window(&bins, self.cost.len() as f64, frequency)
     }
 
     /// The best separate frequencies of a range, best first.
@@ -157,21 +156,31 @@ fn enter(best: &mut Vec<Fit>, fit: Fit, apart: f64, keep: usize) {
     best.truncate(keep);
 }
 
-fn best_window(sums: &[f64; BINS], counts: &[f64; BINS], n: f64, frequency: f64) -> Fit {
+/// Costs of one bin, or of all bins before one.
+#[derive(Clone, Copy, Default)]
+struct Bin {
+    sum: f64,
+    count: f64,
+}
+
+fn best_window(bins: &[Bin; BINS], n: f64, frequency: f64) -> Fit {
     // Prefix sums over the first bins, extended past one cycle so that windows may wrap.
-    let mut sum_before = [0.0f64; 2 * BINS + 1];
-    let mut count_before = [0.0f64; 2 * BINS + 1];
-    for bin in 0..2 * BINS {
-        sum_before[bin + 1] = sum_before[bin] + sums[bin % BINS];
-        count_before[bin + 1] = count_before[bin] + counts[bin % BINS];
+    let mut before = [Bin::default(); 2 * BINS + 1];
+    for number in 0..2 * BINS {
+        let bin = bins[number % BINS];
+        before[number + 1] = Bin {
+            sum: before[number].sum + bin.sum,
+            count: before[number].count + bin.count,
+        };
     }
     // The best so far: a bin, a width, and its gain as a fraction.
     let (mut start_best, mut width_best) = (0, 1);
     let (mut above, mut below) = (0.0, 1.0);
     for width in WIDTHS {
-        for start in 0..BINS {
-            let sum = sum_before[start + width] - sum_before[start];
-            let count = count_before[start + width] - count_before[start];
+        let windows = before.iter().zip(&before[width..]).take(BINS);
+        for (start, (first, end)) in windows.enumerate() {
+            let sum = end.sum - first.sum;
+            let count = end.count - first.count;
             // Costs have mean 0 and variance 1: between-group sum of squares.
             let squares = sum * sum * n;
             let spread = count * (n - count).max(1.0);

@@ -95,6 +95,33 @@ fn looking_at_a_kept_file_leaves_no_more_than_its_first_pages_in_memory() {
     );
 }
 
+/// Size of the kept files that become something else.
+const IMAGE_MIB: u64 = 8;
+
+/// Runs a tool on a file. What needs more than [`IMAGE_MIB`] is made in a sparse file beside it,
+/// and the file gets its beginning.
+fn make_image(maker: &str, switches: &[&str], mib: u64, path: &Path) {
+    let sparse = path.with_file_name("sparse");
+    let place = if mib > IMAGE_MIB {
+        sparse.as_path()
+    } else {
+        path
+    };
+    if mib > IMAGE_MIB {
+        run("truncate", &["-s", &format!("{mib}M"), text(place)]);
+    }
+    run(maker, &[switches, &[text(place)]].concat());
+    if mib > IMAGE_MIB {
+        let from: &str = &format!("if={}", text(place));
+        let to: &str = &format!("of={}", text(path));
+        let count: &str = &format!("count={IMAGE_MIB}");
+        run(
+            "dd",
+            &[from, to, count, "bs=1M", "conv=notrunc", "status=none"],
+        );
+    }
+}
+
 #[test]
 fn a_kept_file_that_became_an_image_of_something_is_somebodys() {
     own_process!();
@@ -121,7 +148,7 @@ fn a_kept_file_that_became_an_image_of_something_is_somebodys() {
         let path = top.path().join("kept");
         let large = Intent {
             create: true,
-            ..filling(mib)
+            ..filling(IMAGE_MIB)
         };
         let target = target(&path, &large);
         let made = target.made_file().expect("recognisable").clone();
@@ -137,7 +164,7 @@ fn a_kept_file_that_became_an_image_of_something_is_somebodys() {
                     "sqlite3" => (b"SQLite format 3\0", 0),
                     "VHD" => (
                         &[b"conectix".as_slice(), &[0; 504]].concat(),
-                        mib * MIB - 512,
+                        IMAGE_MIB * MIB - 512,
                     ),
                     _ => (&b"Not to be forgotten. ".repeat(20), 4096),
                 };
@@ -145,11 +172,7 @@ fn a_kept_file_that_became_an_image_of_something_is_somebodys() {
                 file.and_then(|file| file.write_all_at(bytes, at))
                     .expect("written");
             }
-            _ => {
-                let mut all = switches.to_vec();
-                all.push(text(&path));
-                run(maker, &all);
-            }
+            _ => make_image(maker, switches, mib, &path),
         }
         let error = refused(plan_known(&path, &made), NeedsOverwrite, expected_text);
         assert!(error.what.contains("now)"), "{maker}: {error}");

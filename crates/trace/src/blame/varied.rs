@@ -1,4 +1,4 @@
-//! Ten scenes of each cause, with different rates, service times and severity. Each cause must be
+//! Four scenes of each cause, with different rates, service times and severity. Each cause must be
 //! named. A thousand of each, more varied, are in `cargo xtask truth`.
 
 use super::tests::{DAEMON, Demand, HALF, MS, Maker, OTHER, OWN, judge, judge_with};
@@ -6,7 +6,7 @@ use super::*;
 use crate::event::Flags;
 use stripewise_units::Kind;
 
-const SCENES: u64 = 10;
+const SCENES: u64 = 4;
 
 /// A calm load of 300 to 500 per second with a little of another, on a device that takes 1.2 to 2.4
 /// ms, and the severity of its degradation: 0 to 1.

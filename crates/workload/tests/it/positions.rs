@@ -364,7 +364,7 @@ proptest! {
 
     #[test]
     fn covering_touches_every_block_once_a_pass(
-        blocks in 1_u64..3_000,
+        blocks in 1_u64..800,
         read_percent in 0_u8..=100,
         seed: u64,
     ) {

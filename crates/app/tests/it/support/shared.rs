@@ -27,7 +27,8 @@ pub fn bench_of_a_drive() -> &'static BenchResult {
     static BENCHED: OnceLock<BenchResult> = OnceLock::new();
     BENCHED.get_or_init(|| {
         let desk = Desk::new();
-        let printed = desk.run(&["bench", "sim:sata-ssd", "--json"]).done().stdout;
+        let bench = ["bench", "sim:sata-ssd", "--step", "1s", "--json"];
+        let printed = desk.run(&bench).done().stdout;
         let store = std::fs::read(desk.store()).expect("a store");
         BenchResult { printed, store }
     })

@@ -77,11 +77,12 @@ pub fn start(
 ) -> Outcome<ExperimentSession> {
     let simulated = opened.simulated().is_some();
     let how = how(context, &opened, &stored);
+    // Before pilots, which take a while. None of the limits follows from what they find.
+    limit(&mut stored.plan, options, simulated);
+    stored.plan.check().map_err(plan_failure)?;
     if simulated && !duration_given && options.step_ns.is_none() {
         set_durations(context, std::slice::from_ref(&opened), &how, &mut stored)?;
     }
-    limit(&mut stored.plan, options, simulated);
-    stored.plan.check().map_err(plan_failure)?;
     report_place(context, &stored);
     announce(context, &stored, simulated);
     let leading = GroupRuns::of(context, store, options.group.as_ref())?;
