@@ -31,28 +31,17 @@ pub enum RaidLevel {
     Raid6,
 }
 
+// As the kernel and users name them.
+stripewise_units::named!(
+    RaidLevel,
+    Raid0 = "raid0",
+    Raid1 = "raid1",
+    Raid10 = "raid10",
+    Raid5 = "raid5",
+    Raid6 = "raid6"
+);
+
 impl RaidLevel {
-    /// All levels.
-    pub const ALL: [RaidLevel; 5] = [
-        RaidLevel::Raid0,
-        RaidLevel::Raid1,
-        RaidLevel::Raid10,
-        RaidLevel::Raid5,
-        RaidLevel::Raid6,
-    ];
-
-    /// The name used by the kernel and by users.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            RaidLevel::Raid0 => "raid0",
-            RaidLevel::Raid1 => "raid1",
-            RaidLevel::Raid10 => "raid10",
-            RaidLevel::Raid5 => "raid5",
-            RaidLevel::Raid6 => "raid6",
-        }
-    }
-
     /// Fewest members.
     #[must_use]
     pub fn members_min(self) -> usize {

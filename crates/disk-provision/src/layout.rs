@@ -29,16 +29,7 @@ pub enum TableKind {
     Mbr,
 }
 
-impl TableKind {
-    /// The usual spelling.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            TableKind::Gpt => "GPT",
-            TableKind::Mbr => "MBR",
-        }
-    }
-}
+stripewise_units::named!(TableKind, Gpt = "GPT", Mbr = "MBR");
 
 /// Type of a partition: the value in its entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]

@@ -25,17 +25,17 @@ pub enum EngineName {
     Null,
 }
 
-impl EngineName {
-    /// All names, as typed.
-    pub const ALL: [EngineName; 6] = [
-        EngineName::Auto,
-        EngineName::Uring,
-        EngineName::Nvme,
-        EngineName::Iocp,
-        EngineName::Threads,
-        EngineName::Null,
-    ];
+stripewise_units::named!(
+    EngineName,
+    Auto = "auto",
+    Uring = "uring",
+    Nvme = "nvme",
+    Iocp = "iocp",
+    Threads = "threads",
+    Null = "null"
+);
 
+impl EngineName {
     /// Whether it works here, as far as can be determined without files; cheap.
     ///
     /// # Errors
@@ -95,14 +95,7 @@ pub struct Choice {
 
 impl fmt::Display for EngineName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            EngineName::Auto => "auto",
-            EngineName::Uring => "uring",
-            EngineName::Nvme => "nvme",
-            EngineName::Iocp => "iocp",
-            EngineName::Threads => "threads",
-            EngineName::Null => "null",
-        })
+        f.pad(self.name())
     }
 }
 
@@ -112,7 +105,7 @@ impl FromStr for EngineName {
     fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
         EngineName::ALL
             .into_iter()
-            .find(|name| name.to_string() == text)
+            .find(|engine| engine.name() == text)
             .ok_or_else(|| {
                 format!("`{text}` is not an engine: it is auto, uring, nvme, iocp, threads or null")
             })

@@ -19,28 +19,17 @@ pub enum SeriesKind {
     Log,
 }
 
+// In running order, reads before writes; named as in records and switches.
+stripewise_units::named!(
+    SeriesKind,
+    RandomRead = "random-read",
+    SequentialRead = "sequential-read",
+    RandomWrite = "random-write",
+    SequentialWrite = "sequential-write",
+    Log = "log"
+);
+
 impl SeriesKind {
-    /// All, in running order: reads before writes.
-    pub const ALL: [SeriesKind; 5] = [
-        SeriesKind::RandomRead,
-        SeriesKind::SequentialRead,
-        SeriesKind::RandomWrite,
-        SeriesKind::SequentialWrite,
-        SeriesKind::Log,
-    ];
-
-    /// Its name in records and switches.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            SeriesKind::RandomRead => "random-read",
-            SeriesKind::RandomWrite => "random-write",
-            SeriesKind::SequentialRead => "sequential-read",
-            SeriesKind::SequentialWrite => "sequential-write",
-            SeriesKind::Log => "log",
-        }
-    }
-
     /// The series with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

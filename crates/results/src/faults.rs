@@ -77,52 +77,29 @@ pub enum Class {
     Neighbour,
 }
 
+// Named as in JSON.
+stripewise_units::named!(
+    Class,
+    NotRead = "not-read",
+    Damaged = "damaged",
+    Transient = "transient",
+    StaleRead = "stale-read",
+    LostWrite = "lost-write",
+    MisdirectedWrite = "misdirected-write",
+    MisdirectedRead = "misdirected-read",
+    WrongDisk = "wrong-disk",
+    Torn = "torn",
+    LeftOver = "left-over",
+    Foreign = "foreign",
+    CopiesDiffer = "copies-differ",
+    Dropped = "dropped",
+    LateWrite = "late-write",
+    FakeCapacity = "fake-capacity",
+    FlushedWriteLost = "flushed-write-lost",
+    Neighbour = "neighbour"
+);
+
 impl Class {
-    /// All classes.
-    pub const ALL: [Class; 17] = [
-        Class::NotRead,
-        Class::Damaged,
-        Class::Transient,
-        Class::StaleRead,
-        Class::LostWrite,
-        Class::MisdirectedWrite,
-        Class::MisdirectedRead,
-        Class::WrongDisk,
-        Class::Torn,
-        Class::LeftOver,
-        Class::Foreign,
-        Class::CopiesDiffer,
-        Class::Dropped,
-        Class::LateWrite,
-        Class::FakeCapacity,
-        Class::FlushedWriteLost,
-        Class::Neighbour,
-    ];
-
-    /// Its name in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Class::NotRead => "not-read",
-            Class::Damaged => "damaged",
-            Class::Transient => "transient",
-            Class::StaleRead => "stale-read",
-            Class::LostWrite => "lost-write",
-            Class::MisdirectedWrite => "misdirected-write",
-            Class::MisdirectedRead => "misdirected-read",
-            Class::WrongDisk => "wrong-disk",
-            Class::Torn => "torn",
-            Class::LeftOver => "left-over",
-            Class::Foreign => "foreign",
-            Class::CopiesDiffer => "copies-differ",
-            Class::Dropped => "dropped",
-            Class::LateWrite => "late-write",
-            Class::FakeCapacity => "fake-capacity",
-            Class::FlushedWriteLost => "flushed-write-lost",
-            Class::Neighbour => "neighbour",
-        }
-    }
-
     /// Its meaning as text.
     #[must_use]
     pub fn meaning(self) -> &'static str {

@@ -278,24 +278,15 @@ pub enum OperationKind {
     Discard,
 }
 
+// Named as in records.
+stripewise_units::named!(
+    OperationKind,
+    Read = "read",
+    Write = "write",
+    Discard = "discard"
+);
+
 impl OperationKind {
-    /// Reads first.
-    pub const ALL: [OperationKind; 3] = [
-        OperationKind::Read,
-        OperationKind::Write,
-        OperationKind::Discard,
-    ];
-
-    /// Its name in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            OperationKind::Read => "read",
-            OperationKind::Write => "write",
-            OperationKind::Discard => "discard",
-        }
-    }
-
     /// Plural: `reads`, `writes`, `discards`.
     #[must_use]
     pub fn plural(self) -> &'static str {

@@ -27,32 +27,17 @@ pub enum LatencyStatistic {
     Max,
 }
 
-impl LatencyStatistic {
-    /// All, from the least to the most strict.
-    pub const ALL: [LatencyStatistic; 7] = [
-        LatencyStatistic::Mean,
-        LatencyStatistic::P50,
-        LatencyStatistic::P90,
-        LatencyStatistic::P95,
-        LatencyStatistic::P99,
-        LatencyStatistic::P999,
-        LatencyStatistic::Max,
-    ];
-
-    /// As typed and printed.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            LatencyStatistic::Mean => "mean",
-            LatencyStatistic::P50 => "p50",
-            LatencyStatistic::P90 => "p90",
-            LatencyStatistic::P95 => "p95",
-            LatencyStatistic::P99 => "p99",
-            LatencyStatistic::P999 => "p99.9",
-            LatencyStatistic::Max => "max",
-        }
-    }
-}
+// From the least to the most strict, as typed and printed.
+stripewise_units::named!(
+    LatencyStatistic,
+    Mean = "mean",
+    P50 = "p50",
+    P90 = "p90",
+    P95 = "p95",
+    P99 = "p99",
+    P999 = "p99.9",
+    Max = "max"
+);
 
 impl fmt::Display for LatencyStatistic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -20,6 +20,7 @@ mod hint;
 mod kind;
 mod letters;
 mod list;
+mod named;
 mod names;
 mod nearest;
 mod numbers;

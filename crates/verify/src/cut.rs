@@ -40,30 +40,19 @@ pub enum Durability {
     Fua = 4,
 }
 
-impl Durability {
-    /// All of them.
-    pub const ALL: [Durability; 4] = [
-        Durability::Flush,
-        Durability::DataSync,
-        Durability::EachWrite,
-        Durability::Fua,
-    ];
+stripewise_units::named!(
+    Durability,
+    Flush = "fsync",
+    DataSync = "fdatasync",
+    EachWrite = "O_DSYNC",
+    Fua = "FUA"
+);
 
+impl Durability {
     pub(crate) fn of(number: u8) -> Option<Durability> {
         Durability::ALL
             .into_iter()
             .find(|kind| *kind as u8 == number)
-    }
-
-    /// Readable name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Durability::Flush => "fsync",
-            Durability::DataSync => "fdatasync",
-            Durability::EachWrite => "O_DSYNC",
-            Durability::Fua => "FUA",
-        }
     }
 
     /// Whether a write is durable on completion; otherwise a flush makes it so.

@@ -45,17 +45,8 @@ pub enum Phase {
     Check,
 }
 
-impl Phase {
-    /// Its name in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Phase::Fill => "fill",
-            Phase::Work => "work",
-            Phase::Check => "check",
-        }
-    }
-}
+// As in records.
+stripewise_units::named!(Phase, Fill = "fill", Work = "work", Check = "check");
 
 /// Identity of a worker.
 #[derive(Clone, Copy, Debug)]

@@ -29,19 +29,15 @@ pub enum Cloud {
     None,
 }
 
-impl Cloud {
-    /// As it is typed.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Cloud::Auto => "auto",
-            Cloud::Aws => "aws",
-            Cloud::Azure => "azure",
-            Cloud::Gcp => "gcp",
-            Cloud::None => "none",
-        }
-    }
-}
+// As typed.
+stripewise_units::named!(
+    Cloud,
+    Auto = "auto",
+    Aws = "aws",
+    Azure = "azure",
+    Gcp = "gcp",
+    None = "none"
+);
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -46,24 +46,18 @@ pub enum ReportFormat {
     Json,
 }
 
+// As typed, and as file extension.
+stripewise_units::named!(
+    ReportFormat,
+    Html = "html",
+    Png = "png",
+    Svg = "svg",
+    Csv = "csv",
+    Md = "md",
+    Json = "json"
+);
+
 impl ReportFormat {
-    /// All of them with their names, which are also their file extensions.
-    pub const ALL: [(ReportFormat, &str); 6] = [
-        (ReportFormat::Html, "html"),
-        (ReportFormat::Png, "png"),
-        (ReportFormat::Svg, "svg"),
-        (ReportFormat::Csv, "csv"),
-        (ReportFormat::Md, "md"),
-        (ReportFormat::Json, "json"),
-    ];
-
-    /// As typed, and as file extension.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        let known = ReportFormat::ALL.iter().find(|(format, _)| *format == self);
-        known.map_or("html", |(_, name)| name)
-    }
-
     /// The format of a file, by its extension.
     #[must_use]
     pub fn of_file(path: &Path) -> Option<ReportFormat> {
@@ -82,9 +76,9 @@ impl FromStr for ReportFormat {
             "markdown" => "md",
             name => name,
         };
-        let known = ReportFormat::ALL.iter().find(|(_, known)| *known == name);
+        let mut known = ReportFormat::ALL.into_iter();
         known
-            .map(|(format, _)| *format)
+            .find(|format| format.name() == name)
             .ok_or_else(|| "is not one of html, png, svg, csv, md, json".to_owned())
     }
 }

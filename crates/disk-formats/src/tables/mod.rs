@@ -34,17 +34,13 @@ pub enum TableKind {
     HybridMbr,
 }
 
-impl TableKind {
-    /// As printed by tools: `mbr`, `gpt`, `hybrid MBR`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            TableKind::Mbr => "mbr",
-            TableKind::Gpt => "gpt",
-            TableKind::HybridMbr => "gpt with hybrid mbr",
-        }
-    }
-}
+// As tools print them.
+stripewise_units::named!(
+    TableKind,
+    Mbr = "mbr",
+    Gpt = "gpt",
+    HybridMbr = "gpt with hybrid mbr"
+);
 
 /// The use of a partition, where it affects the analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]

@@ -31,30 +31,20 @@ pub enum FileSystemKind {
     Ntfs,
 }
 
-impl FileSystemKind {
-    /// All file systems.
-    pub const ALL: [FileSystemKind; 4] = [
-        FileSystemKind::Ext4,
-        FileSystemKind::Xfs,
-        FileSystemKind::Btrfs,
-        FileSystemKind::Ntfs,
-    ];
+// As users and superblocks name them.
+stripewise_units::named!(
+    FileSystemKind,
+    Ext4 = "ext4",
+    Xfs = "xfs",
+    Btrfs = "btrfs",
+    Ntfs = "ntfs"
+);
 
+impl FileSystemKind {
     /// Whether it stores the array's stripe geometry in its superblock.
     #[must_use]
     pub fn keeps_stripes(self) -> bool {
         matches!(self, FileSystemKind::Ext4 | FileSystemKind::Xfs)
-    }
-
-    /// The name used by users and superblocks.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            FileSystemKind::Ext4 => "ext4",
-            FileSystemKind::Xfs => "xfs",
-            FileSystemKind::Btrfs => "btrfs",
-            FileSystemKind::Ntfs => "ntfs",
-        }
     }
 
     /// Programs that make it, the first one installed is used; and the Debian packages that contain

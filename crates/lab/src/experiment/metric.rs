@@ -38,36 +38,21 @@ pub enum Metric {
 )]
 pub struct UnknownMetric(pub String);
 
+// Throughput first; named as in records.
+stripewise_units::named!(
+    Metric,
+    Iops = "iops",
+    MibPerS = "mib_per_s",
+    LatencyMean = "latency_ns_mean",
+    LatencyP50 = "latency_ns_p50",
+    LatencyP90 = "latency_ns_p90",
+    LatencyP95 = "latency_ns_p95",
+    LatencyP99 = "latency_ns_p99",
+    LatencyP999 = "latency_ns_p999",
+    LatencyMax = "latency_ns_max"
+);
+
 impl Metric {
-    /// All, throughput first.
-    pub const ALL: [Metric; 9] = [
-        Metric::Iops,
-        Metric::MibPerS,
-        Metric::LatencyMean,
-        Metric::LatencyP50,
-        Metric::LatencyP90,
-        Metric::LatencyP95,
-        Metric::LatencyP99,
-        Metric::LatencyP999,
-        Metric::LatencyMax,
-    ];
-
-    /// Its name in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Metric::Iops => "iops",
-            Metric::MibPerS => "mib_per_s",
-            Metric::LatencyMean => "latency_ns_mean",
-            Metric::LatencyP50 => "latency_ns_p50",
-            Metric::LatencyP90 => "latency_ns_p90",
-            Metric::LatencyP95 => "latency_ns_p95",
-            Metric::LatencyP99 => "latency_ns_p99",
-            Metric::LatencyP999 => "latency_ns_p999",
-            Metric::LatencyMax => "latency_ns_max",
-        }
-    }
-
     /// As in a sentence: `IOPS`, `p99 latency`.
     #[must_use]
     pub fn words(self) -> &'static str {

@@ -21,29 +21,18 @@ pub enum CommitMethod {
     DirectDsync,
 }
 
+// As the kernel names them.
+stripewise_units::named!(
+    CommitMethod,
+    Fsync = "fsync",
+    Fdatasync = "fdatasync",
+    Dsync = "O_DSYNC",
+    RwfDsync = "RWF_DSYNC",
+    DirectFdatasync = "O_DIRECT+fdatasync",
+    DirectDsync = "O_DIRECT|O_DSYNC"
+);
+
 impl CommitMethod {
-    pub(super) const ALL: [CommitMethod; 6] = [
-        CommitMethod::Fsync,
-        CommitMethod::Fdatasync,
-        CommitMethod::Dsync,
-        CommitMethod::RwfDsync,
-        CommitMethod::DirectFdatasync,
-        CommitMethod::DirectDsync,
-    ];
-
-    /// The name used by the kernel.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            CommitMethod::Fsync => "fsync",
-            CommitMethod::Fdatasync => "fdatasync",
-            CommitMethod::Dsync => "O_DSYNC",
-            CommitMethod::RwfDsync => "RWF_DSYNC",
-            CommitMethod::DirectFdatasync => "O_DIRECT+fdatasync",
-            CommitMethod::DirectDsync => "O_DIRECT|O_DSYNC",
-        }
-    }
-
     /// The names used by databases.
     pub(super) const fn in_databases(self) -> &'static str {
         match self {

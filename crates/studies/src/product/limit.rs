@@ -36,24 +36,22 @@ pub enum Metric {
     MibPerS,
 }
 
-impl Metric {
-    /// As typed.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Metric::P50 => "p50",
-            Metric::P90 => "p90",
-            Metric::P95 => "p95",
-            Metric::P99 => "p99",
-            Metric::P999 => "p999",
-            Metric::Mean => "mean",
-            Metric::Max => "max",
-            Metric::Iops => "iops",
-            Metric::CommitsPerS => "commits-per-s",
-            Metric::MibPerS => "mib-per-s",
-        }
-    }
+// As typed.
+stripewise_units::named!(
+    Metric,
+    P50 = "p50",
+    P90 = "p90",
+    P95 = "p95",
+    P99 = "p99",
+    P999 = "p999",
+    Mean = "mean",
+    Max = "max",
+    Iops = "iops",
+    CommitsPerS = "commits-per-s",
+    MibPerS = "mib-per-s"
+);
 
+impl Metric {
     /// As shown to people.
     #[must_use]
     pub const fn words(self) -> &'static str {

@@ -79,25 +79,20 @@ pub enum Format {
     Columns,
 }
 
-impl Format {
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Format::Blktrace => "blktrace",
-            Format::Blkparse => "blkparse text",
-            Format::TraceCmd => "trace-cmd text",
-            Format::Stripewise => "a trace of Stripewise",
-            Format::FioIolog2 => "fio iolog, version 2",
-            Format::FioIolog3 => "fio iolog, version 3",
-            Format::MsrCambridge => "MSR Cambridge",
-            Format::Alibaba => "Alibaba block traces",
-            Format::TencentCbs => "Tencent CBS",
-            Format::CloudPhysicsVscsi => "CloudPhysics vscsi",
-            Format::Columns => "described columns",
-        }
-    }
-}
+stripewise_units::named!(
+    Format,
+    Blktrace = "blktrace",
+    Blkparse = "blkparse text",
+    TraceCmd = "trace-cmd text",
+    Stripewise = "a trace of Stripewise",
+    FioIolog2 = "fio iolog, version 2",
+    FioIolog3 = "fio iolog, version 3",
+    MsrCambridge = "MSR Cambridge",
+    Alibaba = "Alibaba block traces",
+    TencentCbs = "Tencent CBS",
+    CloudPhysicsVscsi = "CloudPhysics vscsi",
+    Columns = "described columns"
+);
 
 /// Statistics of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
