@@ -66,7 +66,7 @@ pub trait Recordings: Debug {
 }
 
 /// How runs of one command are made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// Facts about this machine.
     pub host: HostFacts,
@@ -111,21 +111,8 @@ impl RunOptions {
         RunOptions {
             host: context.host(),
             request,
-            series: None,
-            answer_block: None,
-            experiment: None,
-            sustained: None,
-            latency_limit: None,
-            counting: Vec::new(),
-            quick: false,
-            time_hand_overs: false,
             own_cost_ns: (!simulated).then(|| own_cost_ns(OWN_COST_NS)).flatten(),
-            earlier: Vec::new(),
-            skipped: Vec::new(),
-            faults: None,
-            companion: None,
-            verified: None,
-            recordings: None,
+            ..RunOptions::default()
         }
     }
 }

@@ -32,14 +32,11 @@ impl Simulated {
         let facts = TargetFacts {
             kind: TargetKind::Simulated,
             name: text.clone(),
-            path: None,
             size_bytes: array.size_bytes(),
             partition_offset_bytes: Some(volume.partition_offset_bytes),
             logical_sector_bytes: array.sector_bytes(),
-            physical_sector_bytes: None,
-            file_system: None,
-            device: None,
             simulation: Some(spec.describe()),
+            ..TargetFacts::default()
         };
         Ok(Simulated {
             spec,

@@ -73,7 +73,7 @@ pub struct SideRecord {
 }
 
 /// One cell, measured on both sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ComparisonRow {
     /// `read`, `write`, `70 % read`.
     pub operation: String,
@@ -197,7 +197,9 @@ impl ComparisonRow {
 }
 
 /// The conclusion for a row, or a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// B is better: more throughput, or less latency.
@@ -209,6 +211,7 @@ pub enum Verdict {
     /// No difference larger than the row's `difference_percent_max` was found.
     NoDifference,
     /// Too few repetitions for a conclusion.
+    #[default]
     Undecided,
 }
 
@@ -269,7 +272,7 @@ impl ComparisonGroup {
 }
 
 /// A requirement and its result.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RequirementRecord {
     /// As typed: `read_iops>=20000`.
     pub requirement: String,

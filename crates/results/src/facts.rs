@@ -60,10 +60,13 @@ pub struct CpuFacts {
 }
 
 /// Type of a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
     /// An existing file.
+    #[default]
     File,
     /// A test file that Stripewise made (in a directory).
     TestFile,
@@ -76,7 +79,7 @@ pub enum TargetKind {
 }
 
 /// The target of a job.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TargetFacts {
     /// Its type.
     pub kind: TargetKind,
@@ -117,18 +120,7 @@ impl TargetFacts {
     /// A file with unknown facts: for importers.
     #[must_use]
     pub fn unknown() -> TargetFacts {
-        TargetFacts {
-            kind: TargetKind::File,
-            name: String::new(),
-            path: None,
-            size_bytes: 0,
-            partition_offset_bytes: None,
-            logical_sector_bytes: 0,
-            physical_sector_bytes: None,
-            file_system: None,
-            device: None,
-            simulation: None,
-        }
+        TargetFacts::default()
     }
 }
 

@@ -69,7 +69,7 @@ pub struct ExperimentPlace {
 }
 
 /// One or more concurrent jobs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(remote = "Self")]
 pub struct RunRecord {
     /// Unique, sorts by time, safe in a shell: `20261121-201530-k3f9`.
@@ -218,31 +218,7 @@ impl RunRecord {
     /// An empty record: for importers, which then fill in what their source gives.
     #[must_use]
     pub fn empty() -> RunRecord {
-        RunRecord {
-            id: String::new(),
-            started_at: String::new(),
-            status: Status::Complete,
-            partial_because: None,
-            label: None,
-            command: Vec::new(),
-            request: None,
-            version: String::new(),
-            series: None,
-            series_part: None,
-            answer_block: None,
-            experiment: None,
-            sustained: None,
-            imported: None,
-            latency_limit: None,
-            start: None,
-            merged: None,
-            host: HostFacts::default(),
-            processors: Vec::new(),
-            verification: None,
-            fidelity: None,
-            jobs: Vec::new(),
-            warnings: Vec::new(),
-        }
+        RunRecord::default()
     }
 }
 

@@ -105,13 +105,9 @@ fn requirement(
     let (Some(wanted), Some(found)) = (wanted, found) else {
         return RequirementRecord {
             requirement: format!("{} like {name}", expected.name),
-            measured: None,
             measured_words: "one of the two benches has no answer".to_owned(),
-            of: String::new(),
-            repetitions: 0,
-            met: false,
-            interval: None,
             undecided: true,
+            ..RequirementRecord::default()
         };
     };
     // Above 1: better than expected.
@@ -144,11 +140,9 @@ fn requirement(
             words(found.value, bound),
             words(wanted.value, bound)
         ),
-        of: String::new(),
-        repetitions: 0,
         met,
-        interval: None,
         undecided: !met && is_cut,
+        ..RequirementRecord::default()
     }
 }
 

@@ -115,15 +115,11 @@ fn judged_together(
 fn unclear_record(requirement: String) -> RequirementRecord {
     RequirementRecord {
         requirement,
-        measured: None,
         measured_words: "it is not clear which series is to keep both the rate and the latency: \
                          name it in both"
             .to_owned(),
-        of: String::new(),
-        repetitions: 0,
-        met: false,
-        interval: None,
         undecided: true,
+        ..RequirementRecord::default()
     }
 }
 

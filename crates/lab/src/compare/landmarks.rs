@@ -101,24 +101,12 @@ fn row(pair: &Pair<'_>, metric: &str, a: f64, b: f64) -> Option<ComparisonRow> {
         operation: if pair.kind.writes() { "write" } else { "read" }.to_owned(),
         pattern: pair.kind.pattern().to_owned(),
         block_size_bytes: pair.block_size_bytes,
-        threads: None,
-        outstanding: None,
         metric: metric.to_owned(),
         a,
         b,
         difference_percent: difference_percent(a, b)?,
-        bounds_percent: None,
-        estimate_percent: None,
-        interval_percent: None,
-        level: None,
-        p_value: None,
         blocks: 1,
-        verdict: Verdict::Undecided,
-        difference_percent_max: None,
-        published_difference_percent: None,
-        void: Vec::new(),
-        sentence: None,
-        answers: None,
+        ..ComparisonRow::default()
     })
 }
 

@@ -348,13 +348,9 @@ impl Requirement {
     fn unknown(&self, why: &str) -> RequirementRecord {
         RequirementRecord {
             requirement: self.text.clone(),
-            measured: None,
             measured_words: why.to_owned(),
             of: self.name.clone().unwrap_or_default(),
-            repetitions: 0,
-            met: false,
-            interval: None,
-            undecided: false,
+            ..RequirementRecord::default()
         }
     }
 

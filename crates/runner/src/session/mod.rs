@@ -80,14 +80,9 @@ impl JobTarget<'_> {
             JobTarget::Nothing { name, size_bytes } => TargetFacts {
                 kind: TargetKind::Null,
                 name: name.clone(),
-                path: None,
                 size_bytes: *size_bytes,
-                partition_offset_bytes: None,
                 logical_sector_bytes: 512,
-                physical_sector_bytes: None,
-                file_system: None,
-                device: None,
-                simulation: None,
+                ..TargetFacts::default()
             },
         }
     }
@@ -123,7 +118,7 @@ pub struct Job<'a> {
 }
 
 /// Parameters of a session besides its jobs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Id of the run.
     pub id: String,
