@@ -5,7 +5,7 @@
 //! percentile can be computed.
 
 use super::report::{AccessPattern, Operation, Report};
-use crate::absent::Absent;
+use crate::absent::{Absent, fill};
 use crate::imported_id::imported_id;
 use crate::text::fingerprint;
 use stripewise_results::{
@@ -154,10 +154,7 @@ fn workload(report: &Report, absent: &mut Absent) -> Workload {
         // The other lines are not documented; Stripewise's are known.
         Some(words) => super::cache_of_words(words),
     };
-    if let Some(cache) = cache {
-        absent.give("jobs.workload.cache");
-        workload.cache = cache;
-    }
+    fill!(absent, workload.cache, cache);
     workload
 }
 
