@@ -20,7 +20,6 @@
 mod array;
 mod current_layout;
 mod disk;
-mod error;
 mod file_system;
 mod format_plan;
 mod layout;
@@ -43,7 +42,6 @@ use other as platform;
 pub use array::{ArrayOptions, ArrayPlan, ArrayReport, DATA_OFFSET_BYTES, RaidLevel};
 pub use current_layout::Identity;
 pub use current_layout::{Present, PresentPartition};
-pub use error::{Error, ErrorKind, Result};
 pub use file_system::{FileSystemKind, FormatOptions, Stripe};
 pub use format_plan::{FormatPlan, FormatReport};
 pub use layout::{
@@ -54,6 +52,7 @@ pub use plan::{
 };
 pub use platform::PrivateMount;
 pub use saved::{SavedDevice, SavedTable};
+pub use stripewise_device_guard::{Error, ErrorKind, Result};
 pub use table::Identifiers;
 
 use std::path::{Path, PathBuf};

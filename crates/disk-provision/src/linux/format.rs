@@ -189,7 +189,7 @@ pub fn execute(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatReport>
         .with_hint("Run the command again to see the new plan."));
     }
     if let Some(reason) = has_partitions(&device, &present) {
-        return Err(device.refusal(&reason).into_class());
+        return Err(device.refusal(&reason));
     }
     // Otherwise it would be taken for its former contents, or for two things at once.
     let leaves_all = plan.file_system == FileSystemKind::Ntfs;
