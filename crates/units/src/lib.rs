@@ -67,4 +67,4 @@ pub use percentile::Percentile;
 /// ```
 pub use platform::advice;
 pub use typeset::{Typeset, is_typeset_dash, typeset};
-pub use wall::{WallTime, civil_date};
+pub use wall::WallTime;
