@@ -183,25 +183,15 @@ fn store_final(
     }
     for (job_index, job) in record.jobs.iter().enumerate() {
         let outcome = &job.outcome;
-        let sync = outcome
-            .sync
-            .as_ref()
-            .and_then(|sync| sync.histogram.as_ref());
-        store_histogram(
-            transaction,
-            run_number,
-            job_index,
-            "read",
-            outcome.read.histogram.as_ref(),
-        )?;
-        store_histogram(
-            transaction,
-            run_number,
-            job_index,
-            "write",
-            outcome.write.histogram.as_ref(),
-        )?;
-        store_histogram(transaction, run_number, job_index, "sync", sync)?;
+        let kinds = [
+            ("read", Some(&outcome.read)),
+            ("write", Some(&outcome.write)),
+            ("sync", outcome.sync.as_ref()),
+        ];
+        for (name, kind) in kinds {
+            let histogram = kind.and_then(|kind| kind.histogram.as_ref());
+            store_histogram(transaction, run_number, job_index, name, histogram)?;
+        }
         let discard = outcome.discard.as_ref();
         store_discards(
             transaction,
