@@ -1,11 +1,12 @@
 //! Faults of storage, as recorded by verifications and runs with `--verify`. The crate `verify`
 //! detects them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Result of verifying a run's data.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verification {
     /// Bytes compared with the expected data, during the run and afterwards.
     pub verified_bytes: u64,
@@ -27,17 +28,7 @@ pub struct Verification {
 
 /// Class of a fault.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
@@ -137,7 +128,7 @@ impl Class {
 }
 
 /// One fault.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
     /// Its class.
     pub class: Class,
@@ -169,7 +160,7 @@ pub struct Fault {
 }
 
 /// Actual or expected content of a sector.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Content {
     /// As text.
     pub what: String,
@@ -209,7 +200,7 @@ pub struct Content {
 }
 
 /// A fault with what is known about its location.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultRecord {
     /// The fault.
     #[serde(flatten)]
@@ -227,7 +218,7 @@ pub struct FaultRecord {
 }
 
 /// An extent of a file on its file system's device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExtentRecord {
     /// Its first byte in the file.
     pub file_bytes: u64,

@@ -7,6 +7,7 @@ use crate::{
     ProcessorUse, RequirementRecord, SeriesRecord, StartRecord, SustainedRecord, TargetFacts,
     Warning,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hasher};
 use stripewise_workload::{Request, Workload};
@@ -16,7 +17,7 @@ use stripewise_workload::{Request, Workload};
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// What `--json` prints for runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
@@ -39,9 +40,7 @@ pub const AT_RATE: &str = "-at-rate";
 pub const PILOT: &str = "-pilot";
 
 /// How a run ended.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// In progress, or its process died before it could finish.
@@ -54,7 +53,7 @@ pub enum Status {
 }
 
 /// Position of a run in an experiment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExperimentPlace {
     /// Id of the experiment.
     pub experiment: String,
@@ -69,7 +68,7 @@ pub struct ExperimentPlace {
 }
 
 /// One or more concurrent jobs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 pub struct RunRecord {
     /// Unique, sorts by time, safe in a shell: `20261121-201530-k3f9`.
@@ -144,7 +143,7 @@ pub struct RunRecord {
 }
 
 /// One workload on one target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobRecord {
     /// Unique in its run.
     pub name: String,

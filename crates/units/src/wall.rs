@@ -5,6 +5,7 @@
 //! dates and back as in Howard Hinnant's "chrono-compatible low-level date algorithms".
 
 use crate::ParseError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -38,7 +39,7 @@ const DAYS_PER_ERA: u64 = 146_097;
     Hash,
     Serialize,
     Deserialize,
-    schemars::JsonSchema,
+    JsonSchema,
 )]
 #[serde(try_from = "String", into = "String")]
 pub struct WallTime(pub u64);

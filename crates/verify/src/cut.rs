@@ -7,6 +7,7 @@
 use crate::stamp::{Origin, Stamp, write_sector};
 use crate::work::SeededRng;
 use crate::worker_identity::{Operation, Step};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,17 +15,7 @@ use stripewise_units::Kind;
 
 /// What makes writes durable.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
@@ -63,7 +54,7 @@ impl Durability {
 }
 
 /// The writes of one worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CutWorker {
     /// Its number.
     pub worker: u16,

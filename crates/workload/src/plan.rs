@@ -62,6 +62,7 @@ use crate::{
     Request, RequestError, RequestJob, RequestPart, SIMULATED_OPERATIONS_MIN, Workload,
     WorkloadOptions,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -79,9 +80,7 @@ const JOB_KEYS: [&str; 4] = ["name", "target", "engine", "cpus"];
 pub const ENGINE_NAMES: [&str; 6] = ["auto", "uring", "nvme", "iocp", "threads", "null"];
 
 /// Whether jobs run concurrently.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PlanOrder {
     /// All concurrently.

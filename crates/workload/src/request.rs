@@ -10,6 +10,7 @@ use crate::{
     Arrivals, BlockShare, BlockSizes, CursorKind, Pattern, Rate, SyncPolicy, ThinkTime, Workload,
     WorkloadError, derived_seed,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -53,7 +54,7 @@ const PERMISSIONS: [&str; 4] = ["destroy", "overwrite", "busy_ok", "keep"];
 /// };
 /// assert_eq!(Request::from_json(&request.to_json()), Ok(request));
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Request {
     /// [`REQUEST_VERSION`].
     pub request_version: u32,
@@ -109,7 +110,7 @@ pub struct Request {
 }
 
 /// One workload on one or more targets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestJob {
     /// 1 to 64 bytes on one line.
     pub name: String,
@@ -120,9 +121,7 @@ pub struct RequestJob {
 }
 
 /// The part of a series that several runs of one request are stored as.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RequestPart {
     /// The cells of a grid, or repetitions.
@@ -133,9 +132,7 @@ pub enum RequestPart {
 }
 
 /// How thoroughly a pilot checks for cache absorption before a run of a load that writes.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Steady {
     /// No pilot.

@@ -1,13 +1,12 @@
 //! The metrics of experiments.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stripewise_results::JobRow;
 
 /// A measured value of a job. Written by its name in records: `iops`,
 /// `mib_per_s`, `latency_ns_mean`, `latency_ns_p99`...
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub enum Metric {
     /// Operations a second.
