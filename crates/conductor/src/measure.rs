@@ -150,46 +150,27 @@ pub fn measure(
 ) -> Outcome<Measured> {
     let mut arrays = living_arrays(opened);
     let pilot = pilot_before(opened, placed_jobs, &how.request).filter(|_| how.sustained.is_none());
-    let Some(mut pilot) = pilot else {
-        let progress = (progress, place);
-        return measure_on(
-            context,
-            store,
-            opened,
-            &mut arrays,
-            placed_jobs,
-            how,
-            progress,
-        );
-    };
     let mut spent_ns = 0;
-    let found = pilot_with(context, &mut pilot, how, &mut |piece, options| {
-        let place = RunPlace {
-            title: "Writing until no cache absorbs it",
-            before_ns: place.before_ns.saturating_add(spent_ns),
-            expected_ns: piece.workload.length_ns(),
-            after_ns: place.after_ns,
-        };
-        spent_ns += place.expected_ns;
-        let jobs = std::slice::from_ref(piece);
-        let progress = (progress, &place);
-        let measured = measure_on(context, store, opened, &mut arrays, jobs, options, progress)?;
-        measured.stored.map(|()| measured.record)
-    })?;
+    let found = pilot.map(|mut pilot| {
+        pilot_with(context, &mut pilot, how, &mut |piece, options| {
+            let place = RunPlace {
+                title: "Writing until no cache absorbs it",
+                before_ns: place.before_ns.saturating_add(spent_ns),
+                expected_ns: piece.workload.length_ns(),
+                after_ns: place.after_ns,
+            };
+            spent_ns += place.expected_ns;
+            let (jobs, shown) = (std::slice::from_ref(piece), (progress, &place));
+            let measured = measure_on(context, store, opened, &mut arrays, jobs, options, shown)?;
+            measured.stored.map(|()| measured.record)
+        })
+    });
     let how = RunOptions {
-        sustained: Some(found),
+        sustained: found.transpose()?.or(how.sustained),
         ..how.clone()
     };
-    let progress = (progress, place);
-    measure_on(
-        context,
-        store,
-        opened,
-        &mut arrays,
-        placed_jobs,
-        &how,
-        progress,
-    )
+    let (jobs, shown) = (placed_jobs, (progress, place));
+    measure_on(context, store, opened, &mut arrays, jobs, &how, shown)
 }
 
 /// Makes the runs of a pilot and stores them, each as its own part.
