@@ -69,10 +69,9 @@ fn refused(path: &Path, error: &RequestError) -> Failure {
 
 fn of_switches(arguments: &Run, target: &str) -> Outcome<Request> {
     let load = &arguments.load;
-    let cells = load.cells().map_err(|error| {
-        let hint = error.hint().to_owned();
-        Failure::usage(error.to_string(), hint)
-    })?;
+    let cells = load
+        .cells()
+        .map_err(|error| Failure::usage(error.to_string(), error.hint()))?;
     let jobs = cells.into_iter().map(|options| {
         let workload = options
             .with_room_for_arrivals()
@@ -230,10 +229,7 @@ fn of_plan(context: &Context, arguments: &Run, path: &Path) -> Outcome<Request> 
     })?;
     let request = plan
         .request(engine(arguments), cpus(arguments))
-        .map_err(|error| {
-            let hint = error.hint().to_owned();
-            Failure::usage(error.to_string(), hint)
-        })?;
+        .map_err(|error| Failure::usage(error.to_string(), error.hint()))?;
     let order = match (request.order, arguments.how.alone) {
         (PlanOrder::Together, true) => PlanOrder::Both,
         (order, _) => order,
@@ -247,8 +243,5 @@ pub fn profile_of(name: Option<&str>, parts: Option<&str>, cores: u32) -> Outcom
         (_, Some(parts)) => mix(parts, cores),
         (name, None) => profile(name.unwrap_or_default(), cores),
     };
-    found.map_err(|problem| {
-        let hint = problem.hint().to_owned();
-        Failure::usage(problem.to_string(), hint)
-    })
+    found.map_err(|problem| Failure::usage(problem.to_string(), problem.hint()))
 }

@@ -156,6 +156,5 @@ pub fn spec(context: &Context, target: &str) -> Outcome<ArraySpec> {
 }
 
 fn spec_failure(error: SpecError) -> Failure {
-    let hint = error.hint().to_owned();
-    Failure::usage(error.to_string(), hint)
+    Failure::usage(error.to_string(), error.hint())
 }

@@ -100,8 +100,7 @@ struct ParsedCall<'a> {
 
 /// The failure for an invalid command line or parameter file.
 fn refused(error: stripewise_compat::Error) -> Failure {
-    let hint = error.hint().to_owned();
-    Failure::usage(error.to_string(), hint)
+    Failure::usage(error.to_string(), error.hint())
 }
 
 fn read_parameters(

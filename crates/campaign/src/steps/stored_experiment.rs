@@ -204,6 +204,5 @@ pub fn read_document<T: DeserializeOwned>(
 
 /// The failure for a plan that breaks a rule.
 pub fn plan_failure(problem: stripewise_lab::experiment::PlanProblem) -> Failure {
-    let hint = problem.hint().to_owned();
-    Failure::usage(problem.to_string(), hint)
+    Failure::usage(problem.to_string(), problem.hint())
 }

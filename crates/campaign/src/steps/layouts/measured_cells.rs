@@ -76,10 +76,8 @@ pub fn mean_of(values: &[CellValue]) -> Option<CellValue> {
 pub fn with_options(options: &[(String, String)], given: &Workload) -> Outcome<Workload> {
     let mut set = WorkloadOptions::default();
     for (option, text) in options {
-        set.set(option, text).map_err(|error| {
-            let hint = error.hint().to_owned();
-            Failure::usage(error.to_string(), hint)
-        })?;
+        set.set(option, text)
+            .map_err(|error| Failure::usage(error.to_string(), error.hint()))?;
     }
     set.build(given).map_err(workload_failure)
 }
