@@ -15,31 +15,24 @@ const PAGE_BYTES: u64 = 4 << 10;
 /// md rounds members without a stripe unit to this.
 const GRAIN_BYTES: u64 = 64 << 10;
 
-/// The supported levels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum RaidLevel {
-    /// Stripes.
-    Raid0,
-    /// Mirrors.
-    Raid1,
-    /// Stripes over mirrored pairs (`near=2`).
-    Raid10,
-    /// One parity block per stripe.
-    Raid5,
-    /// Two parity blocks per stripe.
-    Raid6,
-}
-
 // As the kernel and users name them.
-stripewise_units::named!(
-    RaidLevel,
-    Raid0 = "raid0",
-    Raid1 = "raid1",
-    Raid10 = "raid10",
-    Raid5 = "raid5",
-    Raid6 = "raid6"
-);
+stripewise_units::named! {
+    /// The supported levels.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum RaidLevel {
+        /// Stripes.
+        Raid0 = "raid0",
+        /// Mirrors.
+        Raid1 = "raid1",
+        /// Stripes over mirrored pairs (`near=2`).
+        Raid10 = "raid10",
+        /// One parity block per stripe.
+        Raid5 = "raid5",
+        /// Two parity blocks per stripe.
+        Raid6 = "raid6",
+    }
+}
 
 impl RaidLevel {
     /// Fewest members.

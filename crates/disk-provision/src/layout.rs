@@ -18,18 +18,18 @@ const MBR_SECTORS_MAX: u64 = 1 << 32;
 /// Partition sizes that are not given are multiples of this: a page.
 const GRAIN_BYTES_MIN: u64 = 4096;
 
-/// The two types of table that are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum TableKind {
-    /// GUID partition table, with a backup at the end.
-    #[default]
-    Gpt,
-    /// Master boot record: up to 2 TiB (16 TiB with sectors of 4 KiB).
-    Mbr,
+stripewise_units::named! {
+    /// The two types of table that are written.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum TableKind {
+        /// GUID partition table, with a backup at the end.
+        #[default]
+        Gpt = "GPT",
+        /// Master boot record: up to 2 TiB (16 TiB with sectors of 4 KiB).
+        Mbr = "MBR",
+    }
 }
-
-stripewise_units::named!(TableKind, Gpt = "GPT", Mbr = "MBR");
 
 /// Type of a partition: the value in its entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]

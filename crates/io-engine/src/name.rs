@@ -6,34 +6,26 @@ use crate::backend::{linux_io_uring, sys, windows_iocp};
 use std::fmt;
 use std::str::FromStr;
 
-/// The name of an engine as requested.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum EngineName {
-    /// The best one that works here.
-    #[default]
-    Auto,
-    /// `io_uring`.
-    Uring,
-    /// Overlapped I/O and a completion port.
-    Iocp,
-    /// Commands passed through to NVMe namespaces by `io_uring`; only for generic character devices
-    /// (`/dev/ng0n1`).
-    Nvme,
-    /// Blocking calls on threads.
-    Threads,
-    /// Does nothing, instantly.
-    Null,
+stripewise_units::named! {
+    /// The name of an engine as requested.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub enum EngineName {
+        /// The best one that works here.
+        #[default]
+        Auto = "auto",
+        /// `io_uring`.
+        Uring = "uring",
+        /// Commands passed through to NVMe namespaces by `io_uring`; only for generic character devices
+        /// (`/dev/ng0n1`).
+        Nvme = "nvme",
+        /// Overlapped I/O and a completion port.
+        Iocp = "iocp",
+        /// Blocking calls on threads.
+        Threads = "threads",
+        /// Does nothing, instantly.
+        Null = "null",
+    }
 }
-
-stripewise_units::named!(
-    EngineName,
-    Auto = "auto",
-    Uring = "uring",
-    Nvme = "nvme",
-    Iocp = "iocp",
-    Threads = "threads",
-    Null = "null"
-);
 
 impl EngineName {
     /// Whether it works here, as far as can be determined without files; cheap.

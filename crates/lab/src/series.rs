@@ -3,31 +3,24 @@
 use serde::{Deserialize, Serialize};
 use stripewise_workload::{CacheMode, CursorKind, DataPattern, Distribution, Pattern, Workload};
 
-/// A series of a bench.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SeriesKind {
-    /// Random reads, 8K.
-    RandomRead,
-    /// Random writes, 8K.
-    RandomWrite,
-    /// Sequential reads, 64K.
-    SequentialRead,
-    /// Sequential writes, 64K.
-    SequentialWrite,
-    /// Sequential writes, 8K, one outstanding, direct-sync: a database's log.
-    Log,
-}
-
 // In running order, reads before writes; named as in records and switches.
-stripewise_units::named!(
-    SeriesKind,
-    RandomRead = "random-read",
-    SequentialRead = "sequential-read",
-    RandomWrite = "random-write",
-    SequentialWrite = "sequential-write",
-    Log = "log"
-);
+stripewise_units::named! {
+    /// A series of a bench.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum SeriesKind {
+        /// Random reads, 8K.
+        RandomRead = "random-read",
+        /// Sequential reads, 64K.
+        SequentialRead = "sequential-read",
+        /// Random writes, 8K.
+        RandomWrite = "random-write",
+        /// Sequential writes, 64K.
+        SequentialWrite = "sequential-write",
+        /// Sequential writes, 8K, one outstanding, direct-sync: a database's log.
+        Log = "log",
+    }
+}
 
 impl SeriesKind {
     /// The series with this name.

@@ -26,69 +26,50 @@ pub struct Verification {
     pub faults_by_class: BTreeMap<String, u64>,
 }
 
-/// Class of a fault.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    /// The read was reported as done, but its bytes never arrived.
-    NotRead,
-    /// Bits, zeros or shifted bytes where something else was written.
-    Damaged,
-    /// Wrong once, but correct when read again.
-    Transient,
-    /// Contents before the last write; correct when read again.
-    StaleRead,
-    /// The last write is missing (it may be outside the tested area).
-    LostWrite,
-    /// A write landed elsewhere.
-    MisdirectedWrite,
-    /// A read returned data of another location; correct when read again.
-    MisdirectedRead,
-    /// Data of another target of the run.
-    WrongDisk,
-    /// Part of a write is present, another part is not.
-    Torn,
-    /// Data left by another run.
-    LeftOver,
-    /// Data that Stripewise never wrote.
-    Foreign,
-    /// It changes between reads.
-    CopiesDiffer,
-    /// Zeros where data was written.
-    Dropped,
-    /// A write that was reported as failed appeared after a later one.
-    LateWrite,
-    /// The device has less capacity than it reports, and wraps around to its start.
-    FakeCapacity,
-    /// A flush was reported as done, but the data it covers did not survive.
-    FlushedWriteLost,
-    /// Damage next to a write that was in flight when the power failed.
-    Neighbour,
-}
-
 // Named as in JSON.
-stripewise_units::named!(
-    Class,
-    NotRead = "not-read",
-    Damaged = "damaged",
-    Transient = "transient",
-    StaleRead = "stale-read",
-    LostWrite = "lost-write",
-    MisdirectedWrite = "misdirected-write",
-    MisdirectedRead = "misdirected-read",
-    WrongDisk = "wrong-disk",
-    Torn = "torn",
-    LeftOver = "left-over",
-    Foreign = "foreign",
-    CopiesDiffer = "copies-differ",
-    Dropped = "dropped",
-    LateWrite = "late-write",
-    FakeCapacity = "fake-capacity",
-    FlushedWriteLost = "flushed-write-lost",
-    Neighbour = "neighbour"
-);
+stripewise_units::named! {
+    /// Class of a fault.
+    #[derive(
+        Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    )]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Class {
+        /// The read was reported as done, but its bytes never arrived.
+        NotRead = "not-read",
+        /// Bits, zeros or shifted bytes where something else was written.
+        Damaged = "damaged",
+        /// Wrong once, but correct when read again.
+        Transient = "transient",
+        /// Contents before the last write; correct when read again.
+        StaleRead = "stale-read",
+        /// The last write is missing (it may be outside the tested area).
+        LostWrite = "lost-write",
+        /// A write landed elsewhere.
+        MisdirectedWrite = "misdirected-write",
+        /// A read returned data of another location; correct when read again.
+        MisdirectedRead = "misdirected-read",
+        /// Data of another target of the run.
+        WrongDisk = "wrong-disk",
+        /// Part of a write is present, another part is not.
+        Torn = "torn",
+        /// Data left by another run.
+        LeftOver = "left-over",
+        /// Data that Stripewise never wrote.
+        Foreign = "foreign",
+        /// It changes between reads.
+        CopiesDiffer = "copies-differ",
+        /// Zeros where data was written.
+        Dropped = "dropped",
+        /// A write that was reported as failed appeared after a later one.
+        LateWrite = "late-write",
+        /// The device has less capacity than it reports, and wraps around to its start.
+        FakeCapacity = "fake-capacity",
+        /// A flush was reported as done, but the data it covers did not survive.
+        FlushedWriteLost = "flushed-write-lost",
+        /// Damage next to a write that was in flight when the power failed.
+        Neighbour = "neighbour",
+    }
+}
 
 impl Class {
     /// Its meaning as text.

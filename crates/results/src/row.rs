@@ -267,24 +267,19 @@ impl<'a> JobRow<'a> {
     }
 }
 
-/// Kind of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OperationKind {
-    /// It reads.
-    Read,
-    /// It writes.
-    Write,
-    /// It discards.
-    Discard,
-}
-
 // Named as in records.
-stripewise_units::named!(
-    OperationKind,
-    Read = "read",
-    Write = "write",
-    Discard = "discard"
-);
+stripewise_units::named! {
+    /// Kind of an operation.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum OperationKind {
+        /// It reads.
+        Read = "read",
+        /// It writes.
+        Write = "write",
+        /// It discards.
+        Discard = "discard",
+    }
+}
 
 impl OperationKind {
     /// Plural: `reads`, `writes`, `discards`.

@@ -7,37 +7,28 @@ use stripewise_units::{Nanoseconds, ParseError, format_duration_exact};
 
 const HINT: &str = "a latency limit is one of mean, p50, p90, p95, p99, p99.9 or max, then < or <=, then a time: 'p99<5ms' (in quotes, as the shell takes < for itself; p99:5ms means p99<=5ms)";
 
-/// The limited statistic of a latency distribution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum LatencyStatistic {
-    /// The arithmetic mean.
-    Mean,
-    /// 50 %.
-    P50,
-    /// 90 %.
-    P90,
-    /// 95 %.
-    P95,
-    /// 99 %.
-    P99,
-    /// 99.9 %.
-    P999,
-    /// The maximum.
-    Max,
-}
-
 // From the least to the most strict, as typed and printed.
-stripewise_units::named!(
-    LatencyStatistic,
-    Mean = "mean",
-    P50 = "p50",
-    P90 = "p90",
-    P95 = "p95",
-    P99 = "p99",
-    P999 = "p99.9",
-    Max = "max"
-);
+stripewise_units::named! {
+    /// The limited statistic of a latency distribution.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum LatencyStatistic {
+        /// The arithmetic mean.
+        Mean = "mean",
+        /// 50 %.
+        P50 = "p50",
+        /// 90 %.
+        P90 = "p90",
+        /// 95 %.
+        P95 = "p95",
+        /// 99 %.
+        P99 = "p99",
+        /// 99.9 %.
+        P999 = "p99.9",
+        /// The maximum.
+        Max = "max",
+    }
+}
 
 impl fmt::Display for LatencyStatistic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,14 +1,15 @@
-/// Gives an enumeration its list of values, `ALL`, and their names, `name`, from one table. `ALL`
-/// has the order of the table.
+/// Declares an enumeration with a name for each value: makes the list of values, `ALL`, in this
+/// order, and `name`. For one that is declared elsewhere, `named!(Type, Value = "name", ...)`.
 ///
 /// ```
-/// #[derive(Clone, Copy)]
-/// enum Colour {
-///     Red,
-///     Blue,
+/// stripewise_units::named! {
+///     #[derive(Clone, Copy)]
+///     enum Colour {
+///         Red = "red",
+///         Blue = "blue",
+///     }
 /// }
 ///
-/// stripewise_units::named!(Colour, Red = "red", Blue = "blue");
 /// assert_eq!(Colour::ALL.map(Colour::name), ["red", "blue"]);
 /// ```
 #[macro_export]
@@ -26,5 +27,18 @@ macro_rules! named {
                 }
             }
         }
+    };
+    (
+        $(#[$of_all:meta])*
+        $visibility:vis enum $name:ident {
+            $($(#[$of_one:meta])* $value:ident = $word:literal,)+
+        }
+    ) => {
+        $(#[$of_all])*
+        $visibility enum $name {
+            $($(#[$of_one])* $value,)+
+        }
+
+        $crate::named!($name, $($value = $word),+);
     };
 }

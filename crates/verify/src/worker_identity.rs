@@ -34,19 +34,19 @@ pub enum Role {
     Scan,
 }
 
-/// The current activity of all workers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Owners write all of their blocks once.
-    Fill,
-    /// Each acts by its role until it is stopped.
-    Work,
-    /// Owners read all of their blocks once.
-    Check,
-}
-
 // As in records.
-stripewise_units::named!(Phase, Fill = "fill", Work = "work", Check = "check");
+stripewise_units::named! {
+    /// The current activity of all workers.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Phase {
+        /// Owners write all of their blocks once.
+        Fill = "fill",
+        /// Each acts by its role until it is stopped.
+        Work = "work",
+        /// Owners read all of their blocks once.
+        Check = "check",
+    }
+}
 
 /// Identity of a worker.
 #[derive(Clone, Copy, Debug)]

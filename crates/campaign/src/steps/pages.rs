@@ -29,33 +29,25 @@ const TARGETS_MAX: usize = 3;
 /// Pixels of a PNG per SVG pixel, unless a size is given.
 const PNG_SCALE: f32 = 2.0;
 
-/// Formats of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReportFormat {
-    /// One file with charts, tables and records.
-    Html,
-    /// One picture as a bitmap.
-    Png,
-    /// One picture as vector graphics.
-    Svg,
-    /// A row for each job of each run.
-    Csv,
-    /// Markdown, for issues and pull requests.
-    Md,
-    /// The records.
-    Json,
-}
-
 // As typed, and as file extension.
-stripewise_units::named!(
-    ReportFormat,
-    Html = "html",
-    Png = "png",
-    Svg = "svg",
-    Csv = "csv",
-    Md = "md",
-    Json = "json"
-);
+stripewise_units::named! {
+    /// Formats of a report.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ReportFormat {
+        /// One file with charts, tables and records.
+        Html = "html",
+        /// One picture as a bitmap.
+        Png = "png",
+        /// One picture as vector graphics.
+        Svg = "svg",
+        /// A row for each job of each run.
+        Csv = "csv",
+        /// Markdown, for issues and pull requests.
+        Md = "md",
+        /// The records.
+        Json = "json",
+    }
+}
 
 impl ReportFormat {
     /// The format of a file, by its extension.

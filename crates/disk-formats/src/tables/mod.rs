@@ -21,26 +21,21 @@ use crate::medium::{Bytes, is_absent};
 use serde::Serialize;
 use std::io::Result;
 
-/// Type of a table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TableKind {
-    /// Master boot record, with or without logical partitions.
-    #[default]
-    Mbr,
-    /// GUID partition table.
-    Gpt,
-    /// A GPT whose protective MBR lists partitions as well.
-    HybridMbr,
-}
-
 // As tools print them.
-stripewise_units::named!(
-    TableKind,
-    Mbr = "mbr",
-    Gpt = "gpt",
-    HybridMbr = "gpt with hybrid mbr"
-);
+stripewise_units::named! {
+    /// Type of a table.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum TableKind {
+        /// Master boot record, with or without logical partitions.
+        #[default]
+        Mbr = "mbr",
+        /// GUID partition table.
+        Gpt = "gpt",
+        /// A GPT whose protective MBR lists partitions as well.
+        HybridMbr = "gpt with hybrid mbr",
+    }
+}
 
 /// The use of a partition, where it affects the analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]

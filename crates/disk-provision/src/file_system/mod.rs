@@ -17,28 +17,22 @@ use crate::{Error, ErrorKind, Result};
 use serde::Serialize;
 use stripewise_units::ByteSize;
 
-/// The supported file systems.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum FileSystemKind {
-    /// Linux's own: blocks up to a page, clusters of blocks above that.
-    Ext4,
-    /// Blocks up to 64 KiB.
-    Xfs,
-    /// Copy on write: sectors usually of page size.
-    Btrfs,
-    /// Windows': clusters up to 2 MiB.
-    Ntfs,
-}
-
 // As users and superblocks name them.
-stripewise_units::named!(
-    FileSystemKind,
-    Ext4 = "ext4",
-    Xfs = "xfs",
-    Btrfs = "btrfs",
-    Ntfs = "ntfs"
-);
+stripewise_units::named! {
+    /// The supported file systems.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum FileSystemKind {
+        /// Linux's own: blocks up to a page, clusters of blocks above that.
+        Ext4 = "ext4",
+        /// Blocks up to 64 KiB.
+        Xfs = "xfs",
+        /// Copy on write: sectors usually of page size.
+        Btrfs = "btrfs",
+        /// Windows': clusters up to 2 MiB.
+        Ntfs = "ntfs",
+    }
+}
 
 impl FileSystemKind {
     /// Whether it stores the array's stripe geometry in its superblock.

@@ -4,30 +4,33 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stripewise_results::JobRow;
 
-/// A measured value of a job. Written by its name in records: `iops`,
-/// `mib_per_s`, `latency_ns_mean`, `latency_ns_p99`...
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "String", into = "String")]
-pub enum Metric {
-    /// Operations a second.
-    #[default]
-    Iops,
-    /// MiB/s: 1,048,576 bytes per second.
-    MibPerS,
-    /// Mean latency of the job's reads, or of its writes if it only writes.
-    LatencyMean,
-    /// The median of the same.
-    LatencyP50,
-    /// 90th percentile.
-    LatencyP90,
-    /// 95th percentile; unknown in records of earlier versions.
-    LatencyP95,
-    /// 99th percentile.
-    LatencyP99,
-    /// 99.9th percentile; unknown below 10,000 operations.
-    LatencyP999,
-    /// The longest.
-    LatencyMax,
+// Throughput first; named as in records.
+stripewise_units::named! {
+    /// A measured value of a job. Written by its name in records: `iops`,
+    /// `mib_per_s`, `latency_ns_mean`, `latency_ns_p99`...
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(try_from = "String", into = "String")]
+    pub enum Metric {
+        /// Operations a second.
+        #[default]
+        Iops = "iops",
+        /// MiB/s: 1,048,576 bytes per second.
+        MibPerS = "mib_per_s",
+        /// Mean latency of the job's reads, or of its writes if it only writes.
+        LatencyMean = "latency_ns_mean",
+        /// The median of the same.
+        LatencyP50 = "latency_ns_p50",
+        /// 90th percentile.
+        LatencyP90 = "latency_ns_p90",
+        /// 95th percentile; unknown in records of earlier versions.
+        LatencyP95 = "latency_ns_p95",
+        /// 99th percentile.
+        LatencyP99 = "latency_ns_p99",
+        /// 99.9th percentile; unknown below 10,000 operations.
+        LatencyP999 = "latency_ns_p999",
+        /// The longest.
+        LatencyMax = "latency_ns_max",
+    }
 }
 
 /// A name that is not a metric.
@@ -36,20 +39,6 @@ pub enum Metric {
     "`{0}` is not a metric; use iops, mib_per_s, or latency_ns_ followed by mean, p50, p90, p95, p99, p999 or max"
 )]
 pub struct UnknownMetric(pub String);
-
-// Throughput first; named as in records.
-stripewise_units::named!(
-    Metric,
-    Iops = "iops",
-    MibPerS = "mib_per_s",
-    LatencyMean = "latency_ns_mean",
-    LatencyP50 = "latency_ns_p50",
-    LatencyP90 = "latency_ns_p90",
-    LatencyP95 = "latency_ns_p95",
-    LatencyP99 = "latency_ns_p99",
-    LatencyP999 = "latency_ns_p999",
-    LatencyMax = "latency_ns_max"
-);
 
 impl Metric {
     /// As in a sentence: `IOPS`, `p99 latency`.

@@ -3,34 +3,26 @@
 use serde::{Deserialize, Serialize};
 use stripewise_workload::{CacheMode, SyncCall, SyncPolicy, Workload};
 
-/// A way of making a commit durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CommitMethod {
-    /// A write into the page cache, then `fsync`.
-    Fsync,
-    /// A write into the page cache, then `fdatasync`.
-    Fdatasync,
-    /// A write with `O_DSYNC`.
-    Dsync,
-    /// A write into the page cache, made durable by the flag `RWF_DSYNC`.
-    RwfDsync,
-    /// A write past the page cache, then `fdatasync`.
-    DirectFdatasync,
-    /// A write past the page cache with `O_DSYNC`: forced unit access, if the device supports it.
-    DirectDsync,
-}
-
 // As the kernel names them.
-stripewise_units::named!(
-    CommitMethod,
-    Fsync = "fsync",
-    Fdatasync = "fdatasync",
-    Dsync = "O_DSYNC",
-    RwfDsync = "RWF_DSYNC",
-    DirectFdatasync = "O_DIRECT+fdatasync",
-    DirectDsync = "O_DIRECT|O_DSYNC"
-);
+stripewise_units::named! {
+    /// A way of making a commit durable.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum CommitMethod {
+        /// A write into the page cache, then `fsync`.
+        Fsync = "fsync",
+        /// A write into the page cache, then `fdatasync`.
+        Fdatasync = "fdatasync",
+        /// A write with `O_DSYNC`.
+        Dsync = "O_DSYNC",
+        /// A write into the page cache, made durable by the flag `RWF_DSYNC`.
+        RwfDsync = "RWF_DSYNC",
+        /// A write past the page cache, then `fdatasync`.
+        DirectFdatasync = "O_DIRECT+fdatasync",
+        /// A write past the page cache with `O_DSYNC`: forced unit access, if the device supports it.
+        DirectDsync = "O_DIRECT|O_DSYNC",
+    }
+}
 
 impl CommitMethod {
     /// The names used by databases.
