@@ -166,7 +166,7 @@ fn place(
         block_bytes_max(plan),
         size_bytes,
     );
-    let shifted = shift(&found.ground, &file.offsets_bytes).map_err(plan_failure)?;
+    let shifted = shift(&found.usable, &file.offsets_bytes).map_err(plan_failure)?;
     for (level, base) in plan.levels.iter_mut().zip(&shifted.base_offsets_bytes) {
         level.base_offset_bytes = Some(*base);
         level.size_bytes = Some(shifted.size_bytes);

@@ -203,7 +203,7 @@ fn place_again(
             "the volume has been replaced: start a new experiment, and compare the two",
         ));
     }
-    let shifted = shift(&found.ground, &place.offsets_bytes).map_err(plan_failure)?;
+    let shifted = shift(&found.usable, &place.offsets_bytes).map_err(plan_failure)?;
     let mut moved = false;
     for (level, base) in stored
         .plan

@@ -281,7 +281,7 @@ impl ExperimentSession<'_> {
         self.document.notes.extend(found.place.notes);
         let offset = |level: &String| level.parse::<ByteSize>().map_or(0, ByteSize::bytes);
         let offsets: Vec<u64> = design.levels.iter().map(offset).collect();
-        let shifted = shift(&found.ground, &offsets).map_err(plan_failure)?;
+        let shifted = shift(&found.usable, &offsets).map_err(plan_failure)?;
         let bases = shifted.base_offsets_bytes.iter();
         Ok(bases
             .map(|base| (*base, Some(shifted.size_bytes)))

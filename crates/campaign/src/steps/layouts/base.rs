@@ -69,7 +69,7 @@ pub fn prepare_on_target(
         request.size_bytes,
     );
     notes.extend(found.place.notes.iter().cloned());
-    let (bases, size_bytes) = bases_of(&set, &found.ground)?;
+    let (bases, size_bytes) = bases_of(&set, &found.usable)?;
     let present = present(&set, found.place.start_bytes);
     let request = LayoutsRequest { cells, ..request };
     let mut plan = plan_of(&request, set, present)?;
@@ -206,10 +206,10 @@ fn open(
 
 /// The base offset of each layout, and their common size in bytes. If the offset
 /// is not varied, operations begin at the start of the target.
-fn bases_of(set: &LayoutSet, ground: &UsableRange) -> Outcome<(Vec<u64>, u64)> {
+fn bases_of(set: &LayoutSet, usable: &UsableRange) -> Outcome<(Vec<u64>, u64)> {
     let Some(factor) = set.factors.iter().find(|factor| factor.name == "offset") else {
-        let size_bytes = ground.end_bytes - ground.from_bytes;
-        return Ok((vec![ground.from_bytes; set.len()], size_bytes));
+        let size_bytes = usable.end_bytes - usable.from_bytes;
+        return Ok((vec![usable.from_bytes; set.len()], size_bytes));
     };
     let parsed = |text: &String| {
         let size: Result<ByteSize, _> = text.parse();
@@ -218,7 +218,7 @@ fn bases_of(set: &LayoutSet, ground: &UsableRange) -> Outcome<(Vec<u64>, u64)> {
     };
     let offsets = factor.levels.iter().map(parsed);
     let offsets = offsets.collect::<Outcome<Vec<u64>>>()?;
-    let shifted = shift(ground, &offsets).map_err(plan_failure)?;
+    let shifted = shift(usable, &offsets).map_err(plan_failure)?;
     let base = |layout: usize| {
         let level = set.levels(layout).get("offset").cloned();
         let place = factor
