@@ -4,7 +4,7 @@ use crate::absent::{Absent, fill};
 use crate::imported_id::imported_id;
 use serde_json::{Map, Value};
 use stripewise_results::{
-    EngineFacts, Errors, Imported, JobOutcome, JobRecord, KindOutcome, RunRecord, TargetFacts,
+    Errors, Imported, JobOutcome, JobRecord, KindOutcome, RunRecord, TargetFacts,
 };
 use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
 
@@ -89,11 +89,9 @@ impl ForeignResult {
                 .take(56)
                 .collect(),
             target,
-            further_targets: Vec::new(),
             workload: self.workload(&mut absent),
-            engine: EngineFacts::default(),
             outcome: self.outcome(&mut absent),
-            warnings: Vec::new(),
+            ..JobRecord::default()
         };
         if origin.started_at.is_some() {
             absent.give("started_at");

@@ -143,7 +143,7 @@ pub struct RunRecord {
 }
 
 /// One workload on one target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobRecord {
     /// Unique in its run.
     pub name: String,

@@ -201,26 +201,15 @@ mod tests {
                 p50: p50_ns,
                 ..LatencySummary::default()
             }),
-            bisection: false,
-            partial: false,
-            void: Vec::new(),
+            ..StepRecord::default()
         };
         SeriesRecord {
             id: "bench".to_owned(),
             name: name.to_owned(),
             slo: "p99<5ms".to_owned(),
             steps: vec![step],
-            knee: None,
-            partial: false,
-            no_answer: None,
-            within_limit: None,
             ceiling: Some(0),
-            ceiling_bound: None,
-            answer: None,
-            answer_runs: Vec::new(),
-            sustained: None,
-            stopped: String::new(),
-            sentence: String::new(),
+            ..SeriesRecord::default()
         }
     }
 

@@ -238,7 +238,7 @@ pub fn exit(document: &Document, exit: Exit) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stripewise_results::{EngineFacts, JobOutcome, JobRecord, LatencySummary, TargetFacts};
+    use stripewise_results::{JobOutcome, JobRecord, LatencySummary};
 
     fn run(part: &str, iops: f64, p99_ns: u64) -> RunRecord {
         let mut outcome = JobOutcome {
@@ -258,15 +258,12 @@ mod tests {
             latency_limit: Some("p99<5ms".to_owned()),
             jobs: vec![JobRecord {
                 name: part.to_owned(),
-                target: TargetFacts::unknown(),
-                further_targets: Vec::new(),
                 workload: stripewise_workload::Workload {
                     read_percent: 0,
                     ..Default::default()
                 },
-                engine: EngineFacts::default(),
                 outcome,
-                warnings: Vec::new(),
+                ..JobRecord::default()
             }],
             ..RunRecord::empty()
         }

@@ -304,14 +304,11 @@ pub fn expected_records(work: &Work, ready: &Ready) -> Vec<RunRecord> {
                     .targets
                     .first()
                     .map_or_else(TargetFacts::unknown, |&index| facts(index)),
-                further_targets: Vec::new(),
                 workload: Workload {
                     cache: cache(options),
                     ..options.workload.clone()
                 },
-                engine: stripewise_results::EngineFacts::default(),
-                outcome: stripewise_results::JobOutcome::default(),
-                warnings: Vec::new(),
+                ..JobRecord::default()
             });
             RunRecord {
                 jobs: jobs.collect(),
@@ -461,12 +458,7 @@ mod tests {
     fn run(part: &str) -> RunRecord {
         let job = JobRecord {
             name: "job".to_owned(),
-            target: TargetFacts::unknown(),
-            further_targets: Vec::new(),
-            workload: Workload::default(),
-            engine: stripewise_results::EngineFacts::default(),
-            outcome: stripewise_results::JobOutcome::default(),
-            warnings: Vec::new(),
+            ..JobRecord::default()
         };
         RunRecord {
             id: "20261121-201530-k3f9".to_owned(),

@@ -162,9 +162,8 @@ fn job(span: &TimeSpan, absent: &mut Absent) -> JobRecord {
         target: first,
         further_targets: targets,
         workload: workload(span, absent),
-        engine: stripewise_results::EngineFacts::default(),
         outcome: outcome(span, absent),
-        warnings: Vec::new(),
+        ..JobRecord::default()
     }
 }
 

@@ -9,8 +9,7 @@ use crate::absent::{Absent, fill};
 use crate::imported_id::imported_id;
 use crate::text::fingerprint;
 use stripewise_results::{
-    EngineFacts, Imported, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord, Status,
-    TargetFacts,
+    Imported, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord, Status, TargetFacts,
 };
 use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
 
@@ -81,9 +80,8 @@ fn job(report: &Report, absent: &mut Absent) -> JobRecord {
         target: first,
         further_targets: targets,
         workload: workload(report, absent),
-        engine: EngineFacts::default(),
         outcome: outcome(report, absent),
-        warnings: Vec::new(),
+        ..JobRecord::default()
     }
 }
 

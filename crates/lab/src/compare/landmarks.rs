@@ -193,10 +193,7 @@ mod tests {
                 outstanding: 64,
                 iops: ceiling,
                 mib_per_s: ceiling / 128.0,
-                latency_ns: None,
-                bisection: false,
-                partial: false,
-                void: Vec::new(),
+                ..StepRecord::default()
             }],
             knee: Some(KneeRecord {
                 kneedle_in_flight: knee,
@@ -204,16 +201,8 @@ mod tests {
                 plateau_in_flight: knee,
                 plateau_bracket: [knee, knee],
             }),
-            partial: false,
-            no_answer: None,
-            within_limit: None,
             ceiling: Some(0),
-            ceiling_bound: None,
-            answer: None,
-            answer_runs: Vec::new(),
-            sustained: None,
-            stopped: String::new(),
-            sentence: String::new(),
+            ..SeriesRecord::default()
         }
     }
 

@@ -43,8 +43,8 @@ use stripewise_array_sim::Simulate;
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::{EngineName, FILES_SERVE_ONE_ENGINE, FaultPlan};
 use stripewise_results::{
-    Counting, EngineFacts, ExperimentPlace, HostFacts, JobOutcome, JobRecord, RunRecord, Severity,
-    Status, SustainedRecord, TargetFacts, TargetKind,
+    Counting, EngineFacts, ExperimentPlace, HostFacts, JobRecord, RunRecord, Severity, Status,
+    SustainedRecord, TargetFacts, TargetKind,
 };
 use stripewise_targets::{Access, FileWatch, Target};
 use stripewise_workload::{CacheMode, RecordedLoad, Request, Span, Workload};
@@ -354,8 +354,7 @@ fn empty_job(job: &Job<'_>, settings: &Settings) -> JobRecord {
             null_ns_per_operation: settings.own_cost_ns,
             ..EngineFacts::default()
         },
-        outcome: JobOutcome::default(),
-        warnings: Vec::new(),
+        ..JobRecord::default()
     }
 }
 
