@@ -1,7 +1,7 @@
 //! The five series of a bench.
 
 use serde::{Deserialize, Serialize};
-use stripewise_workload::{CacheMode, CursorKind, DataPattern, Distribution, Pattern, Workload};
+use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
 
 // In running order, reads before writes; named as in records and switches.
 stripewise_units::named! {
@@ -92,7 +92,6 @@ impl SeriesKind {
         let random = matches!(self, SeriesKind::RandomRead | SeriesKind::RandomWrite);
         Workload {
             read_percent: if self.writes() { 0 } else { 100 },
-            discard_percent: 0,
             pattern: if random {
                 Pattern::Random {
                     distribution: Distribution::Uniform,
@@ -103,28 +102,15 @@ impl SeriesKind {
                 }
             },
             block_size_bytes,
-            block_sizes: stripewise_workload::BlockSizes::default(),
-            recorded: None,
-            threads: 1,
-            outstanding: 1,
-            in_turn: false,
-            atomic: false,
-            dsync: false,
-            poll: false,
             duration_ns: step.duration_ns,
             ramp_ns: step.ramp_ns,
-            base_offset_bytes: 0,
-            size_bytes: None,
             cache: if self == SeriesKind::Log {
                 CacheMode::DirectSync
             } else {
                 CacheMode::Direct
             },
-            sync: None,
-            think_time: None,
-            rate: None,
-            data: DataPattern::default(),
             seed,
+            ..Workload::default()
         }
     }
 }

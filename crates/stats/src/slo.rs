@@ -57,6 +57,17 @@ pub struct Slo {
     pub inclusive: bool,
 }
 
+/// `p99<5ms`: the limit where none is given.
+impl Default for Slo {
+    fn default() -> Slo {
+        Slo {
+            percentile: LatencyStatistic::P99,
+            limit_ns: 5_000_000,
+            inclusive: false,
+        }
+    }
+}
+
 impl Slo {
     /// Whether a latency meets the limit.
     #[must_use]
