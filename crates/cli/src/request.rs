@@ -9,10 +9,10 @@ use stripewise_campaign::run::{Loop, ReplayOptions};
 use stripewise_conductor::input::{PLAN_BYTES_MAX, read_text};
 use stripewise_conductor::measure::workload_failure;
 use stripewise_lab::profiles::{Profile, mix, profile};
-use stripewise_units::{ByteSize, NameText, Nanoseconds, ParseError};
+use stripewise_units::{ByteSize, InputError, NameText, Nanoseconds, ParseError};
 use stripewise_workload::{
-    Plan, PlanError, PlanOrder, Request, RequestError, RequestJob, SIMULATED_OPERATIONS_MIN,
-    Steady, Workload, check_interval,
+    Plan, PlanError, PlanOrder, Request, RequestJob, SIMULATED_OPERATIONS_MIN, Steady, Workload,
+    check_interval,
 };
 
 /// The request of a command line.
@@ -63,7 +63,7 @@ fn of_file(context: &Context, path: &Path) -> Outcome<Request> {
     Request::from_json(&text).map_err(|error| refused(path, &error))
 }
 
-fn refused(path: &Path, error: &RequestError) -> Failure {
+fn refused(path: &Path, error: &InputError) -> Failure {
     Failure::usage(format!("{}: {error}", path.as_text()), error.hint())
 }
 

@@ -43,7 +43,7 @@ pub use bytes::{ByteSize, SECTOR_SIZE_BYTES, format_bytes};
 pub use device_number::DeviceNumber;
 pub use distinct::distinct;
 pub use duration::{Nanoseconds, format_duration, format_duration_beside, format_duration_exact};
-pub use error::ParseError;
+pub use error::{InputError, ParseError};
 pub use hint::Hint;
 pub use kind::Kind;
 pub use letters::{acts, shown_instead};

@@ -14,8 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::fmt;
-use stripewise_units::{Hint, Nanoseconds, nearest};
+use stripewise_units::{InputError, Nanoseconds, nearest};
 
 /// Version of the request's JSON. Raised when a field changes its meaning or is removed; new
 /// optional fields do not raise it.
@@ -193,36 +192,6 @@ const fn yes() -> bool {
     true
 }
 
-/// A request that cannot be read or run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestError {
-    problem: String,
-    hint: Hint,
-}
-
-impl RequestError {
-    pub(crate) fn new(problem: impl Into<String>, hint: impl Into<Hint>) -> RequestError {
-        RequestError {
-            problem: problem.into(),
-            hint: hint.into(),
-        }
-    }
-
-    /// How to fix it.
-    #[must_use]
-    pub fn hint(&self) -> &Hint {
-        &self.hint
-    }
-}
-
-impl fmt::Display for RequestError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problem)
-    }
-}
-
-impl std::error::Error for RequestError {}
-
 impl Request {
     /// As multi-line JSON, without a final line break.
     #[must_use]
@@ -237,9 +206,9 @@ impl Request {
     /// # Errors
     /// If the text is not JSON, a field is missing or unknown, the version differs, or a rule of
     /// [`Request::check`] is broken.
-    pub fn from_json(text: &str) -> Result<Request, RequestError> {
+    pub fn from_json(text: &str) -> Result<Request, InputError> {
         let value: Value = serde_json::from_str(text).map_err(|error| {
-            RequestError::new(
+            InputError::new(
                 format!("this is not JSON: {error}"),
                 "print a request with `stripewise run TARGET ... --show-request`",
             )
@@ -247,7 +216,7 @@ impl Request {
         if let Some(version) = value.get("request_version").and_then(Value::as_u64)
             && version != u64::from(REQUEST_VERSION)
         {
-            return Err(RequestError::new(
+            return Err(InputError::new(
                 format!(
                     "the request has version {version}, and this program reads {REQUEST_VERSION}"
                 ),
@@ -255,7 +224,7 @@ impl Request {
             ));
         }
         let request: Request = serde_json::from_str(text).map_err(|error| {
-            RequestError::new(
+            InputError::new(
                 format!("this is not a request: {error}"),
                 "compare it with one that `stripewise run TARGET ... --show-request` prints",
             )
@@ -270,33 +239,33 @@ impl Request {
     ///
     /// # Errors
     /// The first rule that is broken.
-    pub fn check(&self) -> Result<(), RequestError> {
+    pub fn check(&self) -> Result<(), InputError> {
         check_interval(self.interval_ns).map_err(|error| of_workload(&error))?;
         if !REPETITIONS.contains(&self.repetitions) {
-            return Err(RequestError::new(
+            return Err(InputError::new(
                 format!("repetitions {} is out of range", self.repetitions),
                 "give 1 to 1000",
             ));
         }
         if !ENGINE_NAMES.contains(&self.engine.as_str()) {
-            return Err(RequestError::new(
+            return Err(InputError::new(
                 format!("engine `{}` is unknown", self.engine),
                 format!("give one of {}", ENGINE_NAMES.join(", ")),
             ));
         }
         if self.operations_max_per_thread == Some(0) {
-            return Err(RequestError::new(
+            return Err(InputError::new(
                 "operations_max_per_thread 0 would measure nothing",
                 "give at least 1, or leave it out",
             ));
         }
         if self.jobs.is_empty() {
             let hint = "give at least one job with name, targets and workload";
-            return Err(RequestError::new("the request has no job", hint));
+            return Err(InputError::new("the request has no job", hint));
         }
         let runs = self.jobs.len().saturating_mul(self.repetitions as usize);
         if runs > RUNS_MAX {
-            return Err(RequestError::new(
+            return Err(InputError::new(
                 format!("the request means {runs} runs"),
                 format!("give at most {RUNS_MAX} jobs and repetitions in all"),
             ));
@@ -309,7 +278,7 @@ impl Request {
     }
 
     /// Concurrent jobs share their times and have distinct names.
-    fn check_jobs_at_once(&self) -> Result<(), RequestError> {
+    fn check_jobs_at_once(&self) -> Result<(), InputError> {
         let mut names = BTreeSet::new();
         let Some(first) = self.jobs.first() else {
             return Ok(());
@@ -317,7 +286,7 @@ impl Request {
         for job in &self.jobs {
             let times = |job: &RequestJob| (job.workload.duration_ns, job.workload.ramp_ns);
             if times(job) != times(first) {
-                return Err(RequestError::new(
+                return Err(InputError::new(
                     format!(
                         "jobs that run together have one duration and ramp, but `{}` and `{}` differ",
                         first.name, job.name
@@ -326,7 +295,7 @@ impl Request {
                 ));
             }
             if !names.insert(&job.name) {
-                return Err(RequestError::new(
+                return Err(InputError::new(
                     format!("two jobs that run together are named `{}`", job.name),
                     "give each job a different name",
                 ));
@@ -382,29 +351,29 @@ impl Request {
 }
 
 impl RequestJob {
-    fn check(&self) -> Result<(), RequestError> {
+    fn check(&self) -> Result<(), InputError> {
         let name = &self.name;
         if name.is_empty() || name.len() > NAME_BYTES_MAX || name.chars().any(char::is_control) {
-            return Err(RequestError::new(
+            return Err(InputError::new(
                 format!("`{}` is not a valid name for a job", name.escape_debug()),
                 "give a name of 1 to 64 bytes on one line",
             ));
         }
         if self.targets.is_empty() || self.targets.iter().any(String::is_empty) {
-            return Err(RequestError::new(
+            return Err(InputError::new(
                 format!("job `{name}` has no target"),
                 "name a file, directory or device, or sim:NAME",
             ));
         }
         if self.targets.len() > TARGETS_MAX {
-            return Err(RequestError::new(
+            return Err(InputError::new(
                 format!("job `{name}` has {} targets", self.targets.len()),
                 format!("give at most {TARGETS_MAX}, or several jobs"),
             ));
         }
         check(&self.workload).map_err(|error| {
             let error = of_workload(&error);
-            RequestError::new(format!("job `{name}`: {error}"), error.hint())
+            InputError::new(format!("job `{name}`: {error}"), error.hint())
         })
     }
 }
@@ -425,12 +394,12 @@ pub fn check_interval(interval_ns: u64) -> Result<(), WorkloadError> {
     ))
 }
 
-fn of_workload(error: &WorkloadError) -> RequestError {
-    RequestError::new(error.to_string(), error.hint())
+fn of_workload(error: &WorkloadError) -> InputError {
+    InputError::new(error.to_string(), error.hint())
 }
 
 /// Rejects unknown keys: a typing error would silently measure something else.
-fn refuse_unknown(value: &Value) -> Result<(), RequestError> {
+fn refuse_unknown(value: &Value) -> Result<(), InputError> {
     let mut known = BTreeSet::new();
     for sample in samples() {
         let sample = serde_json::to_value(sample).unwrap_or_default();
@@ -458,14 +427,14 @@ fn refuse_unknown(value: &Value) -> Result<(), RequestError> {
             None => "compare it with what `stripewise run TARGET ... --show-request` prints".into(),
         }
     };
-    Err(RequestError::new(
+    Err(InputError::new(
         format!("`{key}` is not a field of a request"),
         hint,
     ))
 }
 
 /// Rejects keys of another pattern: a stride with random positions would be silently ignored.
-fn refuse_keys_of_other_patterns(value: &Value, request: &Request) -> Result<(), RequestError> {
+fn refuse_keys_of_other_patterns(value: &Value, request: &Request) -> Result<(), InputError> {
     let given = value.get("jobs").and_then(Value::as_array);
     for (given, job) in given.into_iter().flatten().zip(&request.jobs) {
         let Some(Value::Object(given)) = given.get("workload") else {
@@ -475,7 +444,7 @@ fn refuse_keys_of_other_patterns(value: &Value, request: &Request) -> Result<(),
         for key in ["distribution", "cursor", "stride_bytes"] {
             if given.contains_key(key) && own.get(key).is_none() {
                 let pattern = own.get("pattern").and_then(Value::as_str);
-                return Err(RequestError::new(
+                return Err(InputError::new(
                     format!(
                         "job `{}`: `{key}` does not belong to the pattern `{}`",
                         job.name,

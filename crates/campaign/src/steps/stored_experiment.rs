@@ -203,6 +203,6 @@ pub fn read_document<T: DeserializeOwned>(
 }
 
 /// The failure for a plan that breaks a rule.
-pub fn plan_failure(problem: stripewise_lab::experiment::PlanProblem) -> Failure {
+pub fn plan_failure(problem: stripewise_units::InputError) -> Failure {
     Failure::usage(problem.to_string(), problem.hint())
 }
