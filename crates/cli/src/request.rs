@@ -7,9 +7,8 @@ use crate::switches::run::{LoopName, Run};
 use std::path::Path;
 use stripewise_campaign::run::{Loop, ReplayOptions};
 use stripewise_conductor::input::{PLAN_BYTES_MAX, read_text};
-use stripewise_conductor::measure::workload_failure;
 use stripewise_lab::profiles::{Profile, mix, profile};
-use stripewise_units::{ByteSize, InputError, NameText, Nanoseconds, ParseError};
+use stripewise_units::{ByteSize, InputError, NameText, Nanoseconds};
 use stripewise_workload::{
     Plan, PlanError, PlanOrder, Request, RequestJob, SIMULATED_OPERATIONS_MIN, Steady, Workload,
     check_interval,
@@ -20,7 +19,7 @@ pub fn request_of(context: &Context, arguments: &Run) -> Outcome<Request> {
     if let Some(path) = &arguments.request {
         return of_file(context, path);
     }
-    check_interval(arguments.how.interval.ns()).map_err(workload_failure)?;
+    check_interval(arguments.how.interval.ns())?;
     let request = match (&arguments.plan, &arguments.target) {
         (Some(path), _) => of_plan(context, arguments, path)?,
         (None, Some(_)) if arguments.how.alone => {
@@ -69,14 +68,11 @@ fn refused(path: &Path, error: &InputError) -> Failure {
 
 fn of_switches(arguments: &Run, target: &str) -> Outcome<Request> {
     let load = &arguments.load;
-    let cells = load
-        .cells()
-        .map_err(|error| Failure::usage(error.to_string(), error.hint()))?;
+    let cells = load.cells()?;
     let jobs = cells.into_iter().map(|options| {
         let workload = options
             .with_room_for_arrivals()
-            .build(&Workload::default())
-            .map_err(workload_failure)?;
+            .build(&Workload::default())?;
         Ok(RequestJob {
             name: "job".to_owned(),
             targets: vec![target.to_owned()],
@@ -112,7 +108,7 @@ const OF_RECORDED: [&str; 7] = [
 /// The trace to replay, and how.
 pub fn replay_of(arguments: &Run, trace: &Path) -> Outcome<ReplayOptions> {
     let (load, how, replay) = (&arguments.load, &arguments.how, &arguments.replay);
-    check_interval(how.interval.ns()).map_err(workload_failure)?;
+    check_interval(how.interval.ns())?;
     let given = |is_given: bool, name: &'static str| is_given.then_some(name);
     let others = load
         .others(&OF_RECORDED)
@@ -129,18 +125,14 @@ pub fn replay_of(arguments: &Run, trace: &Path) -> Outcome<ReplayOptions> {
             ),
         ));
     }
-    let unreadable = |error: ParseError| Failure::usage(error.to_string(), error.hint().to_owned());
-    let cells = load.cells().map_err(unreadable)?;
+    let cells = load.cells()?;
     let [options] = &cells[..] else {
         return Err(Failure::usage(
             "a list of values means several runs, and a trace is one",
             "give one value of each option",
         ));
     };
-    let base = options
-        .clone()
-        .build(&Workload::default())
-        .map_err(workload_failure)?;
+    let base = options.clone().build(&Workload::default())?;
     Ok(ReplayOptions {
         target: arguments.target.clone().unwrap_or_default(),
         trace: trace.to_owned(),
@@ -227,9 +219,7 @@ fn of_plan(context: &Context, arguments: &Run, path: &Path) -> Outcome<Request> 
     let plan: Plan = text.parse().map_err(|error: PlanError| {
         Failure::usage(format!("{}: {error}", path.as_text()), error.hint())
     })?;
-    let request = plan
-        .request(engine(arguments), cpus(arguments))
-        .map_err(|error| Failure::usage(error.to_string(), error.hint()))?;
+    let request = plan.request(engine(arguments), cpus(arguments))?;
     let order = match (request.order, arguments.how.alone) {
         (PlanOrder::Together, true) => PlanOrder::Both,
         (order, _) => order,
@@ -243,5 +233,5 @@ pub fn profile_of(name: Option<&str>, parts: Option<&str>, cores: u32) -> Outcom
         (_, Some(parts)) => mix(parts, cores),
         (name, None) => profile(name.unwrap_or_default(), cores),
     };
-    found.map_err(|problem| Failure::usage(problem.to_string(), problem.hint()))
+    found.map_err(Failure::from)
 }

@@ -234,8 +234,7 @@ pub fn measure_on(
         arrays.run(&jobs, &settings, &mut keeper, &stop)
     } else {
         run_real(&jobs, &settings, &mut keeper, &stop)
-    }
-    .map_err(run_failure)?;
+    }?;
     keeper.allowed()?;
     if let (Some(verification), Some(checks)) = (&how.verified, &settings.checks) {
         verification.finish(context, opened, checks, &mut record)?;
@@ -295,8 +294,7 @@ fn jobs<'a>(
                         .iter()
                         .filter(|other| other.simulated().is_some())
                         .count();
-                    let span =
-                        validate(&spec.workload, target.limits()).map_err(workload_failure)?;
+                    let span = validate(&spec.workload, target.limits())?;
                     Ok((target.place(array), span))
                 })
                 .collect::<Outcome<Vec<_>>>()?;
@@ -335,7 +333,7 @@ fn recorded(
 /// Checks a workload before its target is made or filled, as far as possible
 /// at that point: by itself, and against the requested part of the target.
 pub fn check_before(workload: &Workload, size_bytes: Option<u64>) -> Outcome<()> {
-    check(workload).map_err(workload_failure)?;
+    check(workload)?;
     let size_bytes = workload.size_bytes.or(size_bytes);
     let limits = TargetLimits {
         size_bytes: size_bytes.map_or(u64::MAX, |size_bytes| {
@@ -344,17 +342,7 @@ pub fn check_before(workload: &Workload, size_bytes: Option<u64>) -> Outcome<()>
         // The smallest logical sector of any target.
         logical_sector_bytes: 512,
     };
-    validate(workload, limits)
-        .map(drop)
-        .map_err(workload_failure)
-}
-
-/// A workload that its target does not allow.
-pub fn workload_failure(error: stripewise_workload::WorkloadError) -> Failure {
-    Failure {
-        option: Some(error.option()),
-        ..Failure::usage(error.to_string(), error.hint())
-    }
+    validate(workload, limits).map(drop).map_err(Failure::from)
 }
 
 fn settings(
@@ -434,22 +422,6 @@ pub fn engine_named(name: &str) -> Outcome<EngineName> {
     name.parse().map_err(|error: String| {
         Failure::usage(error, "engine is auto, uring, nvme, iocp, threads or null")
     })
-}
-
-/// The exit code for a run that could not start.
-pub fn run_failure(error: Error) -> Failure {
-    let hint = error.hint();
-    match error {
-        Error::Target { source, .. } => crate::targets::target_failure(*source),
-        Error::Plan(_) | Error::Memory { .. } => Failure {
-            hint,
-            ..Failure::of(Exit::Usage, error)
-        },
-        _ => Failure {
-            hint,
-            ..Failure::of(Exit::Target, error)
-        },
-    }
 }
 
 /// The exit code for a finished run.

@@ -6,7 +6,7 @@ use crate::input::{PLAN_BYTES_MAX, read_text};
 use std::path::Path;
 use stripewise_array_sim::layout::Level;
 use stripewise_array_sim::spec::DriveKind;
-use stripewise_array_sim::{Array, ArraySpec, Simulate, SpecError};
+use stripewise_array_sim::{Array, ArraySpec, Simulate};
 use stripewise_results::{TargetFacts, TargetKind};
 use stripewise_targets::TargetName;
 use stripewise_units::sim_array;
@@ -151,10 +151,6 @@ pub fn spec(context: &Context, target: &str) -> Outcome<ArraySpec> {
     match unread {
         // It has the exit code of an interruption, and the limit.
         Some(failure) => Err(failure),
-        None => spec.map_err(spec_failure),
+        None => spec.map_err(Failure::from),
     }
-}
-
-fn spec_failure(error: SpecError) -> Failure {
-    Failure::usage(error.to_string(), error.hint())
 }

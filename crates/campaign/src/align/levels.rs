@@ -3,7 +3,7 @@
 use super::AlignOptions;
 use super::design::{Design, primary};
 use crate::steps::experiment::fit::check_fit;
-use crate::steps::experiment::stored_experiment::{LevelPlaces, plan_failure};
+use crate::steps::experiment::stored_experiment::LevelPlaces;
 use crate::steps::experiment::target_range::TargetRange;
 use stripewise_conductor::failure::Outcome;
 use stripewise_conductor::targets::OpenTarget;
@@ -20,7 +20,7 @@ pub(super) fn plan(
 ) -> Outcome<(ExperimentPlan, LevelPlaces)> {
     let mut place = found.place.clone();
     let offsets = offsets(design, found, &mut place);
-    let shifted = shift(&found.usable, &offsets).map_err(plan_failure)?;
+    let shifted = shift(&found.usable, &offsets)?;
     warn_of_partial_pages(
         design,
         found,

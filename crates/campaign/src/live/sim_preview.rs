@@ -110,8 +110,8 @@ pub struct TriedPoint {
 /// # Errors
 /// If the array or the load is invalid, with a hint.
 pub fn try_array(preview: &Wished) -> Outcome<Tried> {
-    let spec = ArraySpec::from_target(&preview.array, |_| Err(std::io::ErrorKind::NotFound.into()))
-        .map_err(|error| Failure::usage(error.to_string(), error.hint()))?;
+    let spec =
+        ArraySpec::from_target(&preview.array, |_| Err(std::io::ErrorKind::NotFound.into()))?;
     let entry = entry(&preview.array, &spec);
     let points: Outcome<Vec<TriedPoint>> = LOADS
         .iter()

@@ -167,9 +167,7 @@ fn go(
 
 /// Placement of the jobs on this target.
 fn placement(target: &str, permissions: &Permissions) -> Outcome<Placement> {
-    let name: TargetName = target
-        .parse()
-        .map_err(stripewise_conductor::targets::target_failure)?;
+    let name: TargetName = target.parse()?;
     let on_device = Placement {
         is_one_target: true,
         sector_bytes: PAGE_BYTES,

@@ -49,7 +49,7 @@ pub fn check_names<'a>(
     let known = distinct(names);
     let mut each = required.iter();
     each.try_for_each(|one| one.check_name(&known))
-        .map_err(|error| Failure::usage(error.to_string(), error.hint().to_owned()))
+        .map_err(Failure::from)
 }
 
 /// The names of the jobs of these runs, to which requirements may refer.

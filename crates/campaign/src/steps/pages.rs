@@ -6,7 +6,7 @@ use crate::steps::subject::{Subject, stored};
 use std::collections::HashSet;
 use std::path::Path;
 use std::str::FromStr;
-use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::SeriesKind;
 use stripewise_report::{
@@ -225,7 +225,7 @@ fn latencies(store: &Store, material: &Material) -> Outcome<Vec<LatencyOverTime>
             continue;
         }
         for (index, job) in run.jobs.iter().enumerate() {
-            let stored = store.load_intervals(&id, index).map_err(store_failure)?;
+            let stored = store.load_intervals(&id, index)?;
             for kind in OperationKind::ALL {
                 let intervals: Vec<LatencyInterval> = stored
                     .iter()

@@ -11,7 +11,7 @@ use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::keep::RunPlace;
 use stripewise_conductor::measure::{
-    PlacedJob, RunOptions, engine_of, in_turn_ns, length_ns, measure, workload_failure,
+    PlacedJob, RunOptions, engine_of, in_turn_ns, length_ns, measure,
 };
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::observer::Progress;
@@ -263,7 +263,7 @@ pub fn open_targets(
     }
     for options in work.steps.iter().flat_map(|step| &step.jobs) {
         for &index in &options.targets {
-            validate(&options.workload, opened[index].limits()).map_err(workload_failure)?;
+            validate(&options.workload, opened[index].limits())?;
         }
     }
     let simulated = opened.iter().any(|one| one.simulated().is_some());

@@ -6,7 +6,6 @@ use super::session::{
     EarlierSessions, ExperimentSession, announce, how, run_session, time_unasked_ns,
 };
 use super::stored_experiment::StoredExperiment;
-pub use super::stored_experiment::plan_failure;
 use crate::steps::absorbed::CellSustained;
 use std::rc::Rc;
 use stripewise_conductor::context::Context;
@@ -81,7 +80,7 @@ pub fn start(
         set_durations(context, std::slice::from_ref(&opened), &how, &mut stored)?;
     }
     limit(&mut stored.plan, options, simulated);
-    stored.plan.check().map_err(plan_failure)?;
+    stored.plan.check()?;
     report_place(context, &stored);
     announce(context, &stored, simulated);
     let leading = GroupRuns::of(context, store, options.group.as_ref())?;

@@ -10,10 +10,8 @@ use super::runs::{Bench, PlaceInPass};
 use super::stored_layouts::{LayoutPlace, StoredLayouts};
 use crate::steps::experiment::runner::StopReason;
 use crate::steps::experiment::target_range::find;
-use crate::steps::stored_experiment::plan_failure;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::measure::workload_failure;
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::{OpenTarget, lacks_permission_to_write, open_target};
@@ -114,7 +112,7 @@ fn set_of(request: &LayoutsRequest) -> Outcome<LayoutSet> {
     let why = "nothing is made on it, so there is no making to save";
     refuse_slots(request, why)?;
     request.factors.iter().try_for_each(check)?;
-    LayoutSet::full(request.factors.clone(), |_| None).map_err(plan_failure)
+    LayoutSet::full(request.factors.clone(), |_| None).map_err(Failure::from)
 }
 
 fn plan_of(
@@ -132,7 +130,7 @@ fn plan_of(
             cell.workload.ramp_ns = SECOND_NS / 10;
         }
     }
-    plan.check().map_err(plan_failure)?;
+    plan.check()?;
     Ok(plan)
 }
 
@@ -150,7 +148,7 @@ fn check_fit(plan: &LayoutPlan, places: &[LayoutPlace], opened: &OpenTarget) -> 
     for place in places {
         for cell in &plan.cells {
             let workload = placed(&cell.workload, place)?;
-            validate(&workload, opened.limits()).map_err(workload_failure)?;
+            validate(&workload, opened.limits())?;
         }
     }
     Ok(())
@@ -218,7 +216,7 @@ fn bases_of(set: &LayoutSet, usable: &UsableRange) -> Outcome<(Vec<u64>, u64)> {
     };
     let offsets = factor.levels.iter().map(parsed);
     let offsets = offsets.collect::<Outcome<Vec<u64>>>()?;
-    let shifted = shift(usable, &offsets).map_err(plan_failure)?;
+    let shifted = shift(usable, &offsets)?;
     let base = |layout: usize| {
         let level = set.levels(layout).get("offset").cloned();
         let place = factor

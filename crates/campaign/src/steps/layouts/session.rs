@@ -7,7 +7,6 @@ use super::real::prepare::report_losses;
 use super::simulated::{Arrays, SimulatedPasses};
 use super::stored_layouts::StoredLayouts;
 use crate::steps::experiment::runner::StopReason;
-use crate::steps::stored_experiment::plan_failure;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -189,7 +188,7 @@ pub fn resume_layouts(
         .time_ns
         .map(|time_ns| stored.elapsed_ns.saturating_add(time_ns));
     plan.time_budget_ns = more.or(plan.time_budget_ns);
-    plan.check().map_err(plan_failure)?;
+    plan.check()?;
     if (stored.is_over() || !stored.can_go_on()) && *limits == ResumeLimits::default() {
         return Ok(LayoutsSession {
             stored,

@@ -6,7 +6,6 @@ pub mod text;
 use serde::Serialize;
 use std::path::Path;
 use stripewise_conductor::exit::Exit;
-pub use stripewise_conductor::targets::target_failure as provision_failure;
 use stripewise_disk_provision::SaveFile;
 use stripewise_results::SCHEMA_VERSION;
 
