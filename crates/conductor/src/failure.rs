@@ -143,6 +143,13 @@ impl From<stripewise_targets::Error> for Failure {
     }
 }
 
+impl From<stripewise_disk_inspect::Error> for Failure {
+    fn from(error: stripewise_disk_inspect::Error) -> Failure {
+        let hint = error.hint();
+        Failure::of(Exit::Target, error).hinted(hint)
+    }
+}
+
 /// A run that could not start.
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Failure {

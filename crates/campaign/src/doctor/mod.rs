@@ -65,10 +65,7 @@ pub fn doctor(context: &Context, path: &Path, costs: bool) -> Outcome<DoctorDocu
             "name a path that exists: a directory, a file or a device",
         )
     })?;
-    let storage = system.storage_of_path(path).map_err(|error| {
-        let hint = error.hint().to_owned();
-        Failure::of(Exit::Target, error).hinted(hint)
-    })?;
+    let storage = system.storage_of_path(path)?;
     checks.extend(volume(path, &storage));
     if costs {
         checks.extend(costs::of_the_machine());
