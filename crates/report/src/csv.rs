@@ -9,7 +9,7 @@ use crate::number::in_whole_milliseconds;
 use crate::plain::plain;
 use stripewise_results::{
     AnswerBound, AnswerPlace, Errors, JobRow, KindOutcome, LatencySummary, RunRecord, SeriesRecord,
-    Status, Warning,
+    Warning,
 };
 
 type Cell = fn(&JobRow<'_>) -> String;
@@ -32,7 +32,7 @@ macro_rules! given {
 const COLUMNS: [(&str, Cell); 58] = columns! { row =>
     "run_id": text(&row.run.id);
     "started_at": text(&row.run.started_at);
-    "status": status(row.run.status).to_owned();
+    "status": row.run.status.name().to_owned();
     "label": optional(row.run.label.as_deref());
     "series": optional(row.run.series.as_deref());
     "series_part": optional(row.run.series_part.as_deref());
@@ -259,14 +259,6 @@ fn place(row: &JobRow<'_>, of: fn(&stripewise_results::ExperimentPlace) -> Strin
 
 fn imported(row: &JobRow<'_>, of: fn(&stripewise_results::Imported) -> String) -> String {
     row.run.imported.as_ref().map(of).unwrap_or_default()
-}
-
-fn status(status: Status) -> &'static str {
-    match status {
-        Status::Running => "running",
-        Status::Complete => "complete",
-        Status::Partial => "partial",
-    }
 }
 
 fn latency(row: &JobRow<'_>, kind: &str, name: &str) -> String {

@@ -39,17 +39,19 @@ pub const AT_RATE: &str = "-at-rate";
 /// Suffix of a series' name: the pilot of its load.
 pub const PILOT: &str = "-pilot";
 
-/// How a run ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// In progress, or its process died before it could finish.
-    Running,
-    /// Ran as requested.
-    #[default]
-    Complete,
-    /// Interrupted, killed or failed; what was measured until then is kept.
-    Partial,
+stripewise_units::named! {
+    /// How a run ended.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Status {
+        /// In progress, or its process died before it could finish.
+        Running = "running",
+        /// Ran as requested.
+        #[default]
+        Complete = "complete",
+        /// Interrupted, killed or failed; what was measured until then is kept.
+        Partial = "partial",
+    }
 }
 
 /// Position of a run in an experiment.

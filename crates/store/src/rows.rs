@@ -1,7 +1,7 @@
 //! Rows of runs: which parts of a record go into which table.
 
 use crate::blob;
-use crate::columns::{is_damage, status_text};
+use crate::columns::is_damage;
 use crate::owner::Owner;
 use crate::packed;
 use rusqlite::types::{ToSqlOutput, Value};
@@ -63,7 +63,7 @@ fn insert_row(
     let inserted = insert.execute(params![
         record.id,
         record.started_at,
-        status_text(record.status),
+        record.status.name(),
         record.label,
         record.series,
         record.series_part,
@@ -144,7 +144,7 @@ pub(crate) fn finish(
         params![
             run_number,
             record.started_at,
-            status_text(record.status),
+            record.status.name(),
             record.label,
             record.series,
             record.series_part,

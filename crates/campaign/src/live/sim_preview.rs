@@ -1,8 +1,8 @@
 //! Simulated arrays to try: the performance of a layout, computed at once and without a record.
 
+use crate::sim::level_name;
 use serde::Serialize;
 use std::sync::atomic::AtomicU8;
-use stripewise_array_sim::layout::Level;
 use stripewise_array_sim::{ArraySpec, Simulate, bundled};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -50,14 +50,9 @@ pub fn arrays() -> Vec<ArrayEntry> {
 fn entry(name: &str, spec: &ArraySpec) -> ArrayEntry {
     let array = spec.build();
     let facts = array.facts();
-    let level = Level::ALL.iter().find(|(level, _)| *level == facts.level);
-    let level = level.map_or("?", |(_, name)| name);
     ArrayEntry {
         name: name.to_owned(),
-        level: match level.bytes().all(|byte| byte.is_ascii_digit()) {
-            true => format!("RAID {level}"),
-            false => level.to_owned(),
-        },
+        level: level_name(facts.level),
         disks: facts.disks,
         stripe_unit_bytes: facts.stripe_unit_bytes,
         partition_offset_bytes: facts.partition_offset_bytes,
