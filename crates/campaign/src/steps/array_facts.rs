@@ -3,12 +3,11 @@
 //! key.
 
 use serde::{Deserialize, Serialize};
-use stripewise_conductor::context::Context;
+use stripewise_conductor::context::{Context, store_document};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::survey::{Disk, Request, Survey};
 use stripewise_disk_inspect::trace::Given;
 use stripewise_disk_inspect::{Inspect, System};
-use stripewise_store::StoredDocument;
 use stripewise_units::ByteSize;
 
 const KIND: &str = "layout";
@@ -197,12 +196,7 @@ impl KnownArrays {
             if all == ArrayFacts::default() {
                 store.forget_document(KIND, key)?;
             } else {
-                let document = StoredDocument {
-                    name: key.clone(),
-                    stored_at: context.timestamp(),
-                    json: serde_json::to_string(&all).unwrap_or_default(),
-                };
-                store.store_document(KIND, &document)?;
+                store_document(context, &mut store, KIND, key, &all)?;
             }
             let done = match (all == ArrayFacts::default(), self.of(key).is_some()) {
                 (false, _) => "kept with",
