@@ -4,7 +4,7 @@ use crate::layout::Level;
 
 /// Facts about a volume for higher layers, as they would read them from the controller and the
 /// partition table of a real one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VolumeFacts {
     /// The organisation.
     pub level: Level,
@@ -37,24 +37,6 @@ pub struct VolumeFacts {
 const BETWEEN_FRAGMENTS: u64 = 1 << 20;
 
 impl VolumeFacts {
-    /// Empty facts, as a starting point.
-    pub(crate) fn of_nothing() -> VolumeFacts {
-        VolumeFacts {
-            level: Level::Single,
-            disks: 1,
-            stripe_unit_bytes: 0,
-            stripe_width_bytes: 0,
-            partition_offset_bytes: 0,
-            file_offset_bytes: 0,
-            allocation_unit_bytes: 0,
-            fragments: 0,
-            fragment_bytes: 0,
-            fragment_seed: 0,
-            sector_bytes: 512,
-            rotational: false,
-        }
-    }
-
     /// Position of a byte of the file in the partition. A fragment begins at a multiple of the
     /// allocation unit, some distance after the previous one. An operation that crosses the end of
     /// its fragment is not split: that is rare.

@@ -7,12 +7,11 @@ use crate::switches::run::{LoopName, Run};
 use std::path::Path;
 use stripewise_campaign::run::{Loop, ReplayOptions};
 use stripewise_conductor::input::{PLAN_BYTES_MAX, read_text};
-use stripewise_conductor::measure::workload_failure;
 use stripewise_lab::profiles::{Profile, mix, profile};
-use stripewise_units::{ByteSize, NameText, Nanoseconds, ParseError};
+use stripewise_units::{ByteSize, InputError, NameText, Nanoseconds};
 use stripewise_workload::{
-    Plan, PlanError, PlanOrder, Request, RequestError, RequestJob, SIMULATED_OPERATIONS_MIN,
-    Steady, Workload, check_interval,
+    Plan, PlanError, PlanOrder, Request, RequestJob, SIMULATED_OPERATIONS_MIN, Steady, Workload,
+    check_interval,
 };
 
 /// The request of a command line.
@@ -20,7 +19,7 @@ pub fn request_of(context: &Context, arguments: &Run) -> Outcome<Request> {
     if let Some(path) = &arguments.request {
         return of_file(context, path);
     }
-    check_interval(arguments.how.interval.ns()).map_err(workload_failure)?;
+    check_interval(arguments.how.interval.ns())?;
     let request = match (&arguments.plan, &arguments.target) {
         (Some(path), _) => of_plan(context, arguments, path)?,
         (None, Some(_)) if arguments.how.alone => {
@@ -63,21 +62,17 @@ fn of_file(context: &Context, path: &Path) -> Outcome<Request> {
     Request::from_json(&text).map_err(|error| refused(path, &error))
 }
 
-fn refused(path: &Path, error: &RequestError) -> Failure {
+fn refused(path: &Path, error: &InputError) -> Failure {
     Failure::usage(format!("{}: {error}", path.as_text()), error.hint())
 }
 
 fn of_switches(arguments: &Run, target: &str) -> Outcome<Request> {
     let load = &arguments.load;
-    let cells = load.cells().map_err(|error| {
-        let hint = error.hint().to_owned();
-        Failure::usage(error.to_string(), hint)
-    })?;
+    let cells = load.cells()?;
     let jobs = cells.into_iter().map(|options| {
         let workload = options
             .with_room_for_arrivals()
-            .build(&Workload::default())
-            .map_err(workload_failure)?;
+            .build(&Workload::default())?;
         Ok(RequestJob {
             name: "job".to_owned(),
             targets: vec![target.to_owned()],
@@ -113,7 +108,7 @@ const OF_RECORDED: [&str; 7] = [
 /// The trace to replay, and how.
 pub fn replay_of(arguments: &Run, trace: &Path) -> Outcome<ReplayOptions> {
     let (load, how, replay) = (&arguments.load, &arguments.how, &arguments.replay);
-    check_interval(how.interval.ns()).map_err(workload_failure)?;
+    check_interval(how.interval.ns())?;
     let given = |is_given: bool, name: &'static str| is_given.then_some(name);
     let others = load
         .others(&OF_RECORDED)
@@ -130,18 +125,14 @@ pub fn replay_of(arguments: &Run, trace: &Path) -> Outcome<ReplayOptions> {
             ),
         ));
     }
-    let unreadable = |error: ParseError| Failure::usage(error.to_string(), error.hint().to_owned());
-    let cells = load.cells().map_err(unreadable)?;
+    let cells = load.cells()?;
     let [options] = &cells[..] else {
         return Err(Failure::usage(
             "a list of values means several runs, and a trace is one",
             "give one value of each option",
         ));
     };
-    let base = options
-        .clone()
-        .build(&Workload::default())
-        .map_err(workload_failure)?;
+    let base = options.clone().build(&Workload::default())?;
     Ok(ReplayOptions {
         target: arguments.target.clone().unwrap_or_default(),
         trace: trace.to_owned(),
@@ -228,12 +219,7 @@ fn of_plan(context: &Context, arguments: &Run, path: &Path) -> Outcome<Request> 
     let plan: Plan = text.parse().map_err(|error: PlanError| {
         Failure::usage(format!("{}: {error}", path.as_text()), error.hint())
     })?;
-    let request = plan
-        .request(engine(arguments), cpus(arguments))
-        .map_err(|error| {
-            let hint = error.hint().to_owned();
-            Failure::usage(error.to_string(), hint)
-        })?;
+    let request = plan.request(engine(arguments), cpus(arguments))?;
     let order = match (request.order, arguments.how.alone) {
         (PlanOrder::Together, true) => PlanOrder::Both,
         (order, _) => order,
@@ -247,8 +233,5 @@ pub fn profile_of(name: Option<&str>, parts: Option<&str>, cores: u32) -> Outcom
         (_, Some(parts)) => mix(parts, cores),
         (name, None) => profile(name.unwrap_or_default(), cores),
     };
-    found.map_err(|problem| {
-        let hint = problem.hint().to_owned();
-        Failure::usage(problem.to_string(), hint)
-    })
+    found.map_err(Failure::from)
 }

@@ -80,6 +80,18 @@ static PATHS: LazyLock<Vec<String>> = LazyLock::new(|| {
     paths
 });
 
+/// Fills a field of a job's `workload` or `outcome`, the variable of that name, where its value is
+/// known.
+macro_rules! fill {
+    ($absent:ident, $part:ident.$field:ident, $value:expr) => {
+        if let Some(value) = $value {
+            $part.$field = value;
+            $absent.give(concat!("jobs.", stringify!($part), ".", stringify!($field)));
+        }
+    };
+}
+pub(crate) use fill;
+
 /// The fields that are still absent: a bit for each of [`PATHS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Absent(u128);

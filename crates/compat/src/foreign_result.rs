@@ -1,11 +1,10 @@
 //! A tool's result to be converted to a record: what is `None` here is absent there.
 
-use crate::absent::Absent;
+use crate::absent::{Absent, fill};
 use crate::imported_id::imported_id;
 use serde_json::{Map, Value};
 use stripewise_results::{
-    EngineFacts, Errors, Imported, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord,
-    TargetFacts,
+    Errors, Imported, JobOutcome, JobRecord, KindOutcome, RunRecord, TargetFacts,
 };
 use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
 
@@ -90,11 +89,9 @@ impl ForeignResult {
                 .take(56)
                 .collect(),
             target,
-            further_targets: Vec::new(),
             workload: self.workload(&mut absent),
-            engine: EngineFacts::default(),
             outcome: self.outcome(&mut absent),
-            warnings: Vec::new(),
+            ..JobRecord::default()
         };
         if origin.started_at.is_some() {
             absent.give("started_at");
@@ -120,144 +117,109 @@ impl ForeignResult {
 
     fn workload(&self, absent: &mut Absent) -> Workload {
         let mut workload = Workload::default();
-        let mut give = |name: &str| {
-            absent.give(&format!("jobs.workload.{name}"));
-        };
-        if let Some(percent) = self.read_percent.filter(|percent| *percent <= 100) {
-            workload.read_percent = percent;
-            give("read_percent");
-        }
-        match self.random {
-            Some(true) => {
-                workload.pattern = Pattern::Random {
-                    distribution: Distribution::Uniform,
-                };
-                give("pattern");
-                give("distribution");
-            }
-            Some(false) => {
-                workload.pattern = Pattern::Sequential {
-                    cursor: CursorKind::Own,
-                };
-                give("pattern");
-            }
-            None => {}
-        }
-        if let Some(bytes) = self.block_bytes.filter(|bytes| *bytes > 0) {
-            workload.block_size_bytes = bytes;
-            give("block_size_bytes");
-        }
         let count = |number: Option<u64>| {
             let number = number.filter(|number| (1..=COUNT_MAX).contains(number))?;
             u32::try_from(number).ok()
         };
-        if let Some(threads) = count(self.threads) {
-            workload.threads = threads;
-            give("threads");
+        let some_bytes = |bytes: Option<u64>| bytes.filter(|bytes| *bytes > 0);
+        let (block_bytes, size_bytes) = (some_bytes(self.block_bytes), some_bytes(self.size_bytes));
+        let percent = self.read_percent.filter(|percent| *percent <= 100);
+        let pattern = self.random.map(|random| match random {
+            true => Pattern::Random {
+                distribution: Distribution::Uniform,
+            },
+            false => Pattern::Sequential {
+                cursor: CursorKind::Own,
+            },
+        });
+        fill!(absent, workload.read_percent, percent);
+        fill!(absent, workload.pattern, pattern);
+        if self.random == Some(true) {
+            absent.give("jobs.workload.distribution");
         }
-        if let Some(outstanding) = count(self.outstanding) {
-            workload.outstanding = outstanding;
-            give("outstanding");
-        }
-        for (value, name) in [(self.asked_ns, "duration_ns"), (self.ramp_ns, "ramp_ns")] {
-            let Some(ns) = value else { continue };
-            match name {
-                "duration_ns" => workload.duration_ns = ns,
-                _ => workload.ramp_ns = ns,
-            }
-            give(name);
-        }
-        if let Some(bytes) = self.size_bytes.filter(|bytes| *bytes > 0) {
-            workload.size_bytes = Some(bytes);
-            give("size_bytes");
-        }
-        if let Some(cache) = self.cache {
-            workload.cache = cache;
-            give("cache");
-        }
+        fill!(absent, workload.block_size_bytes, block_bytes);
+        fill!(absent, workload.threads, count(self.threads));
+        fill!(absent, workload.outstanding, count(self.outstanding));
+        fill!(absent, workload.duration_ns, self.asked_ns);
+        fill!(absent, workload.ramp_ns, self.ramp_ns);
+        fill!(absent, workload.size_bytes, size_bytes.map(Some));
+        fill!(absent, workload.cache, self.cache);
         workload
     }
 
     fn outcome(&self, absent: &mut Absent) -> JobOutcome {
         let mut outcome = JobOutcome {
-            read: kind(&self.read, "read", absent),
-            write: kind(&self.write, "write", absent),
+            read: self.read.outcome("read", absent),
+            write: self.write.outcome("write", absent),
             ..JobOutcome::default()
-        };
-        let mut give = |name: &str| {
-            absent.give(&format!("jobs.outcome.{name}"));
         };
         let sum =
             |of: fn(&ForeignKind) -> Option<u64>| of(&self.read)?.checked_add(of(&self.write)?);
-        if let Some(operations) = sum(|kind| kind.operations) {
-            outcome.operations = operations;
-            give("operations");
-        }
-        if let Some(bytes) = sum(|kind| kind.bytes) {
-            outcome.bytes = bytes;
-            give("bytes");
-        }
-        if let Some(ns) = self.measured_ns {
-            outcome.duration_ns = ns;
-            give("duration_ns");
-        }
-        if let Some(iops) = self.iops {
-            outcome.iops = iops;
-            give("iops");
-        }
-        if let Some(mib_per_s) = self.mib_per_s {
-            outcome.mib_per_s = mib_per_s;
-            give("mib_per_s");
-        }
-        if let Some(mean) = self.outstanding_mean {
-            outcome.outstanding_mean = mean;
-            give("outstanding_mean");
-        }
-        if let Some(total) = self.errors {
-            outcome.errors = Errors {
-                total,
-                ..Errors::default()
-            };
-            give("errors");
-        }
+        let errors = self.errors.map(|total| Errors {
+            total,
+            ..Errors::default()
+        });
+        fill!(absent, outcome.operations, sum(|kind| kind.operations));
+        fill!(absent, outcome.bytes, sum(|kind| kind.bytes));
+        fill!(absent, outcome.duration_ns, self.measured_ns);
+        fill!(absent, outcome.iops, self.iops);
+        fill!(absent, outcome.mib_per_s, self.mib_per_s);
+        fill!(absent, outcome.outstanding_mean, self.outstanding_mean);
+        fill!(absent, outcome.errors, errors);
         outcome
     }
 }
 
-/// If there were none, that is known: they have no latency.
-fn kind(result: &ForeignKind, name: &str, absent: &mut Absent) -> KindOutcome {
+impl ForeignKind {
+    fn outcome(&self, name: &str, absent: &mut Absent) -> KindOutcome {
+        let latencies_ns = [
+            ("min", self.latency_min),
+            ("mean", self.latency_mean),
+            ("max", self.latency_max),
+        ];
+        kind(name, (self.operations, self.bytes), latencies_ns, absent)
+    }
+}
+
+/// The results of reads or writes, with the latencies that are known by name, in nanoseconds. If
+/// there were no operations, that is known: they have no latency.
+pub(crate) fn kind<'a>(
+    name: &str,
+    (operations, bytes): (Option<u64>, Option<u64>),
+    latencies_ns: impl IntoIterator<Item = (&'a str, Option<f64>)>,
+    absent: &mut Absent,
+) -> KindOutcome {
     let below = format!("jobs.outcome.{name}");
     let mut kind = KindOutcome::default();
-    if let Some(operations) = result.operations {
+    if let Some(operations) = operations {
         kind.operations = operations;
         absent.give(&format!("{below}.operations"));
     }
-    if let Some(bytes) = result.bytes {
+    if let Some(bytes) = bytes {
         kind.bytes = bytes;
         absent.give(&format!("{below}.bytes"));
     }
     let latencies = format!("{below}.latency_ns");
-    if result.operations == Some(0) {
+    if operations == Some(0) {
         absent.give(&latencies);
         return kind;
     }
-    let mut summary = LatencySummary::default();
-    let mut any = false;
-    for (name, value) in [
-        ("min", result.latency_min),
-        ("mean", result.latency_mean),
-        ("max", result.latency_max),
-    ] {
+    for (name, value) in latencies_ns {
         let Some(ns) = value else { continue };
+        let summary = kind.latency_ns.get_or_insert_default();
+        let whole = ns.round() as u64;
         match name {
-            "min" => summary.min = ns.round() as u64,
+            "min" => summary.min = whole,
             "mean" => summary.mean = ns,
-            _ => summary.max = ns.round() as u64,
+            "p50" => summary.p50 = whole,
+            "p90" => summary.p90 = whole,
+            "p95" => summary.p95 = Some(whole),
+            "p99" => summary.p99 = whole,
+            "p999" => summary.p999 = Some(whole),
+            _ => summary.max = whole,
         }
         absent.give(&format!("{latencies}.{name}"));
-        any = true;
     }
-    kind.latency_ns = any.then_some(summary);
     kind
 }
 

@@ -1,91 +1,48 @@
 //! Dates of other tools as RFC 3339.
 
-use stripewise_units::civil_date;
+use stripewise_units::WallTime;
 
 /// Seconds and milliseconds since 1970 in UTC as `2026-11-21T20:15:30.123Z`.
-/// `None` outside the years 1970 to 9999.
+/// `None` outside the years of [`WallTime`].
 pub(crate) fn rfc3339(seconds: i64, ms: u32) -> Option<String> {
-    if !(0..253_402_300_800).contains(&seconds) {
-        return None;
-    }
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = civil_date(days.unsigned_abs());
-    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    Some(format!(
-        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z"
-    ))
-}
-
-/// Days since 1970-01-01 of a date (Howard Hinnant, `days_from_civil`).
-fn days_of(year: i64, month: i64, day: i64) -> i64 {
-    let year = year - i64::from(month <= 2);
-    let era = year.div_euclid(400);
-    let of_era = year - era * 400;
-    let shifted_month = (month + 9) % 12;
-    let of_year = (153 * shifted_month + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+    let ms = u64::try_from(seconds)
+        .ok()?
+        .checked_mul(1000)?
+        .checked_add(u64::from(ms))?;
+    let text = WallTime(ms.checked_mul(1_000_000)?).to_string();
+    Some(format!("{}Z", text.get(..23)?))
 }
 
 /// `2026-11-22T20:15:30.123+0200` in UTC.
 pub(crate) fn from_offset(text: &str) -> Option<String> {
-    let text = text.trim();
-    let at = |from: usize, to: usize| -> Option<i64> {
-        let digits = text.get(from..to)?;
-        let sound = digits.bytes().all(|byte| byte.is_ascii_digit());
-        sound.then(|| digits.parse().ok())?
-    };
-    let marks = [
-        (4, '-'),
-        (7, '-'),
-        (10, 'T'),
-        (13, ':'),
-        (16, ':'),
-        (19, '.'),
-    ];
-    let sound = text.len() == 28
-        && marks
-            .iter()
-            .all(|(at, mark)| text.as_bytes()[*at] == *mark as u8);
-    if !sound {
+    let (local, offset) = text.trim().split_at_checked(23)?;
+    let (sign, digits) = offset.split_at_checked(1)?;
+    if digits.len() != 4 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let (month, day) = (at(5, 7)?, at(8, 10)?);
-    let (hour, minute, second) = (at(11, 13)?, at(14, 16)?, at(17, 19)?);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 {
-        return None;
+    let (hours, minutes): (i64, i64) = (digits[..2].parse().ok()?, digits[2..].parse().ok()?);
+    let ahead = hours * 3600 + minutes * 60;
+    let (seconds, ms) = seconds_of(local)?;
+    match sign {
+        "+" => rfc3339(seconds - ahead, ms),
+        "-" => rfc3339(seconds + ahead, ms),
+        _ => None,
     }
-    let sign = match text.as_bytes()[23] {
-        b'+' => 1,
-        b'-' => -1,
-        _ => return None,
-    };
-    let offset = sign * (at(24, 26)? * 3600 + at(26, 28)? * 60);
-    let days = days_of(at(0, 4)?, month, day);
-    let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset;
-    rfc3339(seconds, u32::try_from(at(20, 23)?).ok()?)
 }
 
 /// `2018/10/08 15:43:09 UTC`, as DiskSpd writes it.
 pub(crate) fn from_slashes(text: &str) -> Option<String> {
-    let text = text.trim().strip_suffix(" UTC")?;
-    let (date, time) = text.split_once(' ')?;
-    let numbers = |text: &str, mark: char, widths: [usize; 3]| -> Option<[u32; 3]> {
-        let parts: Vec<&str> = text.split(mark).collect();
-        let fits = parts.len() == 3
-            && parts.iter().zip(widths).all(|(part, width)| {
-                part.len() == width && part.bytes().all(|byte| byte.is_ascii_digit())
-            });
-        let number = |at: usize| parts[at].parse().ok();
-        fits.then(|| Some([number(0)?, number(1)?, number(2)?]))?
-    };
-    let [year, month, day] = numbers(date, '/', [4, 2, 2])?;
-    let [hour, minute, second] = numbers(time, ':', [2, 2, 2])?;
-    let sound = (1..=12).contains(&month)
-        && (1..=31).contains(&day)
-        && hour < 24
-        && minute < 60
-        && second < 61;
-    sound.then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.000Z"))
+    let (date, time) = text.trim().strip_suffix(" UTC")?.split_once(' ')?;
+    let date = (!date.contains('-')).then(|| date.replace('/', "-"))?;
+    let (seconds, ms) = seconds_of(&format!("{date}T{time}"))?;
+    rfc3339(seconds, ms)
+}
+
+/// Seconds and milliseconds since 1970 of a time without a zone.
+fn seconds_of(time: &str) -> Option<(i64, u32)> {
+    let time: WallTime = format!("{time}Z").parse().ok()?;
+    let ms = time.ns() / 1_000_000;
+    Some((i64::try_from(ms / 1000).ok()?, (ms % 1000) as u32))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::needs::Needs;
 use crate::observer::Progress;
 use crate::permissions::Permissions;
 use crate::targets::{
-    OpenTarget, intent, judge, judge_requirements, living_arrays, open_or_nothing, target_failure,
+    OpenTarget, intent, judge, judge_requirements, living_arrays, open_or_nothing,
 };
 use std::rc::Rc;
 use std::time::Duration;
@@ -143,7 +143,7 @@ fn refuse_without_room(
         busy_ok: true,
         ..intent(first, setup.permissions)
     };
-    let name = setup.target.parse().map_err(target_failure)?;
+    let name: stripewise_targets::TargetName = setup.target.parse()?;
     judge(context, store, &name, &together).map(|_| ())
 }
 

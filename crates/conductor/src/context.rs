@@ -236,7 +236,7 @@ impl Context {
             ));
         }
         let host = self.host().name;
-        let store = Store::open(&path, Owner::of_this_process(&host)).map_err(store_failure)?;
+        let store = Store::open(&path, Owner::of_this_process(&host))?;
         if !store.recovered().is_empty() {
             let text = format!(
                 "{} left unfinished by a process that is gone; kept as partial: {}",
@@ -307,7 +307,7 @@ impl Context {
     /// # Errors
     /// If the store cannot be read.
     pub fn stored_runs(&self, store: &Store, filter: &Filter) -> Outcome<Vec<RunSummary>> {
-        let listing = store.list_readable(filter).map_err(store_failure)?;
+        let listing = store.list_readable(filter)?;
         for unreadable in listing.unreadable {
             self.unless_damaged::<()>(Err(unreadable.error))?;
         }
@@ -340,11 +340,11 @@ impl Context {
             ErrorKind::DamagedRun { run: name, .. } | ErrorKind::DamagedDocument { name, .. } => {
                 name
             }
-            _ => return Err(store_failure(error)),
+            _ => return Err(Failure::from(error)),
         };
         let mut damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
         if damaged.insert(name.clone()) {
-            let failure = store_failure(error);
+            let failure = Failure::from(error);
             self.observer().on_event(&Event::Failure {
                 text: &failure.chain(),
                 hint: failure.hint.as_ref(),
@@ -427,7 +427,7 @@ impl Context {
         const TRIES: usize = 64;
         for _ in 0..TRIES {
             let id = self.new_id(timestamp);
-            if store.is_free(&id).map_err(store_failure)? {
+            if store.is_free(&id)? {
                 return Ok(id);
             }
         }
@@ -456,7 +456,7 @@ pub fn store_document(
         stored_at: context.timestamp(),
         json,
     };
-    store.store_document(kind, &document).map_err(store_failure)
+    store.store_document(kind, &document).map_err(Failure::from)
 }
 
 /// Stores the document of a measurement that has no runs: see [`store_document`].
@@ -487,16 +487,4 @@ pub fn store_or_report(
     if let Err(failure) = store_measured(context, store, kind, name, content) {
         context.note_late_failure(&failure);
     }
-}
-
-/// A failure of the store: names that match nothing are usage errors.
-#[must_use]
-pub fn store_failure(error: stripewise_store::Error) -> Failure {
-    let exit = if error.is_about_a_name() {
-        Exit::Usage
-    } else {
-        Exit::Store
-    };
-    let hint = error.hint();
-    Failure::of(exit, error).hinted(hint)
 }

@@ -9,7 +9,7 @@
 
 use crate::context::Context;
 use crate::failure::Outcome;
-use crate::measure::{PlacedJob, RunOptions, run_failure};
+use crate::measure::{PlacedJob, RunOptions};
 use crate::parallel::{NoListener, SimulatedCell, on_all_cores, piloted};
 use crate::pilot::{behind_ns, pilot_of};
 use crate::targets::{OpenTarget, living_arrays};
@@ -140,7 +140,7 @@ pub fn durations(
     on_all_cores(context, cells.len(), &look, &mut |seen| {
         let operations = looks[times.len()].operations;
         let operations = operations.map_or(OPERATIONS, |count| count as f64);
-        times.push(cell_time(seen.map_err(run_failure)?, operations));
+        times.push(cell_time(seen?, operations));
         Ok(())
     })?;
     Ok(times)

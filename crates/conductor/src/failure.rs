@@ -3,7 +3,12 @@
 use crate::exit::Exit;
 use std::error::Error;
 use std::fmt;
-use stripewise_units::Hint;
+use stripewise_array_sim::SpecError;
+use stripewise_lab::hosts::MergeError;
+use stripewise_runner::Error as RunError;
+use stripewise_targets::ErrorKind;
+use stripewise_units::{Hint, InputError, ParseError};
+use stripewise_workload::WorkloadError;
 
 /// A failure.
 #[derive(Debug)]
@@ -87,6 +92,79 @@ impl fmt::Display for Failure {
 impl Error for Failure {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.error.source()
+    }
+}
+
+/// Mistakes in the user's request.
+macro_rules! usage {
+    ($($error:ty),+) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Failure {
+                Failure::usage(error.to_string(), error.hint())
+            }
+        }
+    )+};
+}
+
+usage!(InputError, MergeError, ParseError, SpecError);
+
+impl From<WorkloadError> for Failure {
+    fn from(error: WorkloadError) -> Failure {
+        Failure {
+            option: Some(error.option()),
+            ..Failure::usage(error.to_string(), error.hint())
+        }
+    }
+}
+
+/// Names that match nothing are usage errors.
+impl From<stripewise_store::Error> for Failure {
+    fn from(error: stripewise_store::Error) -> Failure {
+        let exit = if error.is_about_a_name() {
+            Exit::Usage
+        } else {
+            Exit::Store
+        };
+        let hint = error.hint();
+        Failure::of(exit, error).hinted(hint)
+    }
+}
+
+impl From<stripewise_targets::Error> for Failure {
+    fn from(error: stripewise_targets::Error) -> Failure {
+        let exit = match error.kind {
+            ErrorKind::Usage => Exit::Usage,
+            ErrorKind::Io => Exit::InputOutput,
+            ErrorKind::NeedsBusyOk => Exit::Busy,
+            _ => Exit::Target,
+        };
+        let hint = error.hint.clone();
+        Failure::of(exit, error).hinted(hint)
+    }
+}
+
+impl From<stripewise_disk_inspect::Error> for Failure {
+    fn from(error: stripewise_disk_inspect::Error) -> Failure {
+        let hint = error.hint();
+        Failure::of(Exit::Target, error).hinted(hint)
+    }
+}
+
+/// A run that could not start.
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        let hint = error.hint();
+        match error {
+            RunError::Target { source, .. } => Failure::from(*source),
+            RunError::Plan(_) | RunError::Memory { .. } => Failure {
+                hint,
+                ..Failure::of(Exit::Usage, error)
+            },
+            _ => Failure {
+                hint,
+                ..Failure::of(Exit::Target, error)
+            },
+        }
     }
 }
 

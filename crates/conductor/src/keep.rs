@@ -1,7 +1,7 @@
 //! Stores a run while it is in progress: streams intervals to the store, stores the
 //! record before the drain, and shows progress.
 
-use crate::context::{Context, store_failure};
+use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::observer::{Event, JobInterval, Progress};
 use crate::start::{Companion, Started, WaitContext};
@@ -144,8 +144,7 @@ impl<'a, 'store> Keeper<'a, 'store> {
             }
         };
         self.writer
-            .finish_with_free_id(record, new_id, [PATIENCE, LAST_WAIT], say)
-            .map_err(store_failure)?;
+            .finish_with_free_id(record, new_id, [PATIENCE, LAST_WAIT], say)?;
         if self.has_failed {
             let text = format!("the run has been kept after all: {}", record.id);
             self.context.note(text);

@@ -66,7 +66,7 @@ pub trait Recordings: Debug {
 }
 
 /// How runs of one command are made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// Facts about this machine.
     pub host: HostFacts,
@@ -111,21 +111,8 @@ impl RunOptions {
         RunOptions {
             host: context.host(),
             request,
-            series: None,
-            answer_block: None,
-            experiment: None,
-            sustained: None,
-            latency_limit: None,
-            counting: Vec::new(),
-            quick: false,
-            time_hand_overs: false,
             own_cost_ns: (!simulated).then(|| own_cost_ns(OWN_COST_NS)).flatten(),
-            earlier: Vec::new(),
-            skipped: Vec::new(),
-            faults: None,
-            companion: None,
-            verified: None,
-            recordings: None,
+            ..RunOptions::default()
         }
     }
 }
@@ -163,46 +150,27 @@ pub fn measure(
 ) -> Outcome<Measured> {
     let mut arrays = living_arrays(opened);
     let pilot = pilot_before(opened, placed_jobs, &how.request).filter(|_| how.sustained.is_none());
-    let Some(mut pilot) = pilot else {
-        let progress = (progress, place);
-        return measure_on(
-            context,
-            store,
-            opened,
-            &mut arrays,
-            placed_jobs,
-            how,
-            progress,
-        );
-    };
     let mut spent_ns = 0;
-    let found = pilot_with(context, &mut pilot, how, &mut |piece, options| {
-        let place = RunPlace {
-            title: "Writing until no cache absorbs it",
-            before_ns: place.before_ns.saturating_add(spent_ns),
-            expected_ns: piece.workload.length_ns(),
-            after_ns: place.after_ns,
-        };
-        spent_ns += place.expected_ns;
-        let jobs = std::slice::from_ref(piece);
-        let progress = (progress, &place);
-        let measured = measure_on(context, store, opened, &mut arrays, jobs, options, progress)?;
-        measured.stored.map(|()| measured.record)
-    })?;
+    let found = pilot.map(|mut pilot| {
+        pilot_with(context, &mut pilot, how, &mut |piece, options| {
+            let place = RunPlace {
+                title: "Writing until no cache absorbs it",
+                before_ns: place.before_ns.saturating_add(spent_ns),
+                expected_ns: piece.workload.length_ns(),
+                after_ns: place.after_ns,
+            };
+            spent_ns += place.expected_ns;
+            let (jobs, shown) = (std::slice::from_ref(piece), (progress, &place));
+            let measured = measure_on(context, store, opened, &mut arrays, jobs, options, shown)?;
+            measured.stored.map(|()| measured.record)
+        })
+    });
     let how = RunOptions {
-        sustained: Some(found),
+        sustained: found.transpose()?.or(how.sustained),
         ..how.clone()
     };
-    let progress = (progress, place);
-    measure_on(
-        context,
-        store,
-        opened,
-        &mut arrays,
-        placed_jobs,
-        &how,
-        progress,
-    )
+    let (jobs, shown) = (placed_jobs, (progress, place));
+    measure_on(context, store, opened, &mut arrays, jobs, &how, shown)
 }
 
 /// Makes the runs of a pilot and stores them, each as its own part.
@@ -266,8 +234,7 @@ pub fn measure_on(
         arrays.run(&jobs, &settings, &mut keeper, &stop)
     } else {
         run_real(&jobs, &settings, &mut keeper, &stop)
-    }
-    .map_err(run_failure)?;
+    }?;
     keeper.allowed()?;
     if let (Some(verification), Some(checks)) = (&how.verified, &settings.checks) {
         verification.finish(context, opened, checks, &mut record)?;
@@ -327,8 +294,7 @@ fn jobs<'a>(
                         .iter()
                         .filter(|other| other.simulated().is_some())
                         .count();
-                    let span =
-                        validate(&spec.workload, target.limits()).map_err(workload_failure)?;
+                    let span = validate(&spec.workload, target.limits())?;
                     Ok((target.place(array), span))
                 })
                 .collect::<Outcome<Vec<_>>>()?;
@@ -367,7 +333,7 @@ fn recorded(
 /// Checks a workload before its target is made or filled, as far as possible
 /// at that point: by itself, and against the requested part of the target.
 pub fn check_before(workload: &Workload, size_bytes: Option<u64>) -> Outcome<()> {
-    check(workload).map_err(workload_failure)?;
+    check(workload)?;
     let size_bytes = workload.size_bytes.or(size_bytes);
     let limits = TargetLimits {
         size_bytes: size_bytes.map_or(u64::MAX, |size_bytes| {
@@ -376,17 +342,7 @@ pub fn check_before(workload: &Workload, size_bytes: Option<u64>) -> Outcome<()>
         // The smallest logical sector of any target.
         logical_sector_bytes: 512,
     };
-    validate(workload, limits)
-        .map(drop)
-        .map_err(workload_failure)
-}
-
-/// A workload that its target does not allow.
-pub fn workload_failure(error: stripewise_workload::WorkloadError) -> Failure {
-    Failure {
-        option: Some(error.option()),
-        ..Failure::usage(error.to_string(), error.hint())
-    }
+    validate(workload, limits).map(drop).map_err(Failure::from)
 }
 
 fn settings(
@@ -466,22 +422,6 @@ pub fn engine_named(name: &str) -> Outcome<EngineName> {
     name.parse().map_err(|error: String| {
         Failure::usage(error, "engine is auto, uring, nvme, iocp, threads or null")
     })
-}
-
-/// The exit code for a run that could not start.
-pub fn run_failure(error: Error) -> Failure {
-    let hint = error.hint();
-    match error {
-        Error::Target { source, .. } => crate::targets::target_failure(*source),
-        Error::Plan(_) | Error::Memory { .. } => Failure {
-            hint,
-            ..Failure::of(Exit::Usage, error)
-        },
-        _ => Failure {
-            hint,
-            ..Failure::of(Exit::Target, error)
-        },
-    }
 }
 
 /// The exit code for a finished run.

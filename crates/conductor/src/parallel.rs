@@ -2,10 +2,10 @@
 //! a grid are computed on all cores and stored in order, with the same records as
 //! if run one after the other.
 
-use crate::context::{Context, store_failure};
+use crate::context::Context;
 use crate::failure::{Failure, Outcome, no_thread};
 use crate::keep::finished;
-use crate::measure::{PlacedJob, RunOptions, prepare_run, run_failure};
+use crate::measure::{PlacedJob, RunOptions, prepare_run};
 use crate::pilot::pilot_before;
 use crate::targets::{OpenTarget, living_arrays};
 use std::collections::BTreeMap;
@@ -63,9 +63,7 @@ pub fn simulate_all<'a>(
 /// Stores a record that was just made, under another id if its own is taken.
 pub fn store_new(context: &Context, store: &mut Store, record: &mut RunRecord) -> Outcome<()> {
     let started_at = record.started_at.clone();
-    store
-        .save_new_run(record, || context.new_id(&started_at))
-        .map_err(store_failure)?;
+    store.save_new_run(record, || context.new_id(&started_at))?;
     finished(context, record);
     Ok(())
 }
@@ -118,7 +116,7 @@ pub fn simulate_cells(
         arrays.run(&cell.jobs, &settings, &mut NoListener, stop)
     };
     on_all_cores(context, cells.len(), &run, &mut |record| {
-        record.map_err(run_failure).and_then(&mut *keep)
+        record.map_err(Failure::from).and_then(&mut *keep)
     })
 }
 

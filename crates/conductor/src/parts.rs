@@ -1,14 +1,14 @@
 //! Stored runs with the latencies of their intervals: the input of merging, and what is
 //! exported for other hosts.
 
-use crate::context::{Context, store_failure};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::keep::finished;
 use crate::measure::{Measured, RunOptions};
 use stripewise_lab::hosts::{
-    HostPart, Latencies, LineError, Merge, MergeError, Merged, MissingHosts, PartInterval, PartJob,
-    from_line, to_line,
+    HostPart, Latencies, LineError, Merge, Merged, MissingHosts, PartInterval, PartJob, from_line,
+    to_line,
 };
 use stripewise_results::{Interval, JobRecord, KindOutcome, RunRecord};
 use stripewise_stats::Histogram;
@@ -22,9 +22,7 @@ const PARTS_BYTES_MAX: usize = 128 << 20;
 /// The intervals of a stored run with their latencies.
 fn jobs_of(store: &Store, run: &RunRecord) -> Outcome<Vec<PartJob>> {
     let of_job = |index: usize| {
-        let stored = store
-            .load_intervals(&run.id, index)
-            .map_err(store_failure)?;
+        let stored = store.load_intervals(&run.id, index)?;
         let intervals = stored.into_iter().map(|stored| {
             let latencies = &stored.histograms;
             PartInterval {
@@ -85,7 +83,7 @@ pub fn parts_of(store: &Store, run: RunRecord) -> Outcome<Vec<HostPart>> {
         let jobs = jobs_of(store, &run)?;
         return Ok(vec![HostPart::new(run, jobs)]);
     }
-    let stored = store.document(MERGED, &run.id).map_err(store_failure)?;
+    let stored = store.document(MERGED, &run.id)?;
     let Some(stored) = stored else {
         return Err(Failure::usage(
             format!(
@@ -128,11 +126,6 @@ pub fn line_failure(source: &str, number: usize, error: LineError) -> Failure {
     Failure::usage(format!("{source}, line {number}: {error}"), hint)
 }
 
-/// Why runs cannot be merged.
-pub fn merge_failure(error: MergeError) -> Failure {
-    Failure::usage(error.to_string(), error.hint())
-}
-
 /// Merges the runs that all hosts made for one run of a command, and stores the result in the
 /// command's series. Hosts that were lost or stopped early make the record partial.
 ///
@@ -145,7 +138,7 @@ pub fn store_run(
     how: &RunOptions,
 ) -> Outcome<Measured> {
     let merge: Merge = parts.into_iter().collect();
-    let mut merged = merge.total(MissingHosts::Allowed).map_err(merge_failure)?;
+    let mut merged = merge.total(MissingHosts::Allowed)?;
     let run = &mut merged.run;
     run.id = context.free_id(store, &run.started_at)?;
     run.command = context.command().to_vec();
@@ -174,7 +167,7 @@ pub fn store_merged(
     merged: &Merged,
     parts: &[&HostPart],
 ) -> Outcome<()> {
-    let mut handle = store.begin_run(&merged.run).map_err(store_failure)?;
+    let mut handle = store.begin_run(&merged.run)?;
     for (index, job) in merged.jobs.iter().enumerate() {
         for part in &job.intervals {
             let unpacked = |packed: &[u8]| {
@@ -192,14 +185,10 @@ pub fn store_merged(
                 sync: sync.as_ref(),
                 discard: discard.as_ref(),
             };
-            store
-                .append_interval(&mut handle, index, &part.interval, histograms)
-                .map_err(store_failure)?;
+            store.append_interval(&mut handle, index, &part.interval, histograms)?;
         }
     }
-    store
-        .finish_run(handle, &merged.run)
-        .map_err(store_failure)?;
+    store.finish_run(handle, &merged.run)?;
     store_parts(context, store, &merged.run.id, parts)?;
     finished(context, &merged.run);
     Ok(())
@@ -225,5 +214,5 @@ fn store_parts(context: &Context, store: &mut Store, id: &str, parts: &[&HostPar
     };
     store
         .store_document(MERGED, &document)
-        .map_err(store_failure)
+        .map_err(Failure::from)
 }

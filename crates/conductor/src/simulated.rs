@@ -6,7 +6,7 @@ use crate::input::{PLAN_BYTES_MAX, read_text};
 use std::path::Path;
 use stripewise_array_sim::layout::Level;
 use stripewise_array_sim::spec::DriveKind;
-use stripewise_array_sim::{Array, ArraySpec, Simulate, SpecError};
+use stripewise_array_sim::{Array, ArraySpec, Simulate};
 use stripewise_results::{TargetFacts, TargetKind};
 use stripewise_targets::TargetName;
 use stripewise_units::sim_array;
@@ -32,14 +32,11 @@ impl Simulated {
         let facts = TargetFacts {
             kind: TargetKind::Simulated,
             name: text.clone(),
-            path: None,
             size_bytes: array.size_bytes(),
             partition_offset_bytes: Some(volume.partition_offset_bytes),
             logical_sector_bytes: array.sector_bytes(),
-            physical_sector_bytes: None,
-            file_system: None,
-            device: None,
             simulation: Some(spec.describe()),
+            ..TargetFacts::default()
         };
         Ok(Simulated {
             spec,
@@ -154,11 +151,6 @@ pub fn spec(context: &Context, target: &str) -> Outcome<ArraySpec> {
     match unread {
         // It has the exit code of an interruption, and the limit.
         Some(failure) => Err(failure),
-        None => spec.map_err(spec_failure),
+        None => spec.map_err(Failure::from),
     }
-}
-
-fn spec_failure(error: SpecError) -> Failure {
-    let hint = error.hint().to_owned();
-    Failure::usage(error.to_string(), hint)
 }

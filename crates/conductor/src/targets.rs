@@ -1,7 +1,7 @@
 //! Turns what the user named into something to measure: real targets
 //! under the rules of `targets`, simulated arrays, or nothing at all.
 
-use crate::context::{Context, store_failure};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::needs::Needs;
@@ -104,7 +104,7 @@ impl OpenTarget {
     /// Removes the files that were made.
     pub fn finish(self) -> Outcome<()> {
         match self {
-            OpenTarget::Real { target } => target.finish().map_err(target_failure),
+            OpenTarget::Real { target } => target.finish().map_err(Failure::from),
             _ => Ok(()),
         }
     }
@@ -126,7 +126,7 @@ pub fn open_target(
     need: &Needs,
     permissions: &Permissions,
 ) -> Outcome<OpenTarget> {
-    let name: TargetName = text.parse().map_err(target_failure)?;
+    let name: TargetName = text.parse()?;
     match &name {
         TargetName::Simulated { .. } | TargetName::Dataset(_) => {
             let simulated = open_simulated(context, &name, need)?;
@@ -223,7 +223,7 @@ pub fn judged_size(
     need: &Needs,
     permissions: &Permissions,
 ) -> Outcome<u64> {
-    let name: TargetName = text.parse().map_err(target_failure)?;
+    let name: TargetName = text.parse()?;
     match &name {
         TargetName::Path(_) => {
             judge_engine(need)?;
@@ -427,7 +427,7 @@ fn unless_stopped(context: &Context, error: Error) -> Failure {
     if error.kind == ErrorKind::Interrupted {
         interrupted(context)
     } else {
-        target_failure(error)
+        Failure::from(error)
     }
 }
 
@@ -600,7 +600,7 @@ fn remember(
             size_bytes: made.size_bytes,
             made_at: context.timestamp(),
         })
-        .map_err(store_failure)
+        .map_err(Failure::from)
 }
 
 /// Path at which a test file was kept; `None` for anything else.
@@ -612,7 +612,7 @@ pub fn kept_as(store: &Store, target: &Target) -> Option<String> {
 }
 
 fn known_files(store: &Store) -> Outcome<Vec<MadeFile>> {
-    let files = store.files().map_err(store_failure)?;
+    let files = store.files()?;
     Ok(files
         .into_iter()
         .map(|file| MadeFile {
@@ -724,18 +724,6 @@ pub fn interrupted(context: &Context) -> Failure {
         Exit::Interrupted(context.signal().unwrap_or(2)),
         "interrupted before measuring began",
     )
-}
-
-/// The exit code for a failure of a target.
-pub fn target_failure(error: Error) -> Failure {
-    let exit = match error.kind {
-        ErrorKind::Usage => Exit::Usage,
-        ErrorKind::Io => Exit::InputOutput,
-        ErrorKind::NeedsBusyOk => Exit::Busy,
-        _ => Exit::Target,
-    };
-    let hint = error.hint.clone();
-    Failure::of(exit, error).hinted(hint)
 }
 
 #[cfg(test)]

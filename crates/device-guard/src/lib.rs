@@ -15,7 +15,6 @@
 #![forbid(unsafe_code)]
 
 mod error;
-mod problem;
 
 #[cfg(all(test, target_os = "linux"))]
 #[macro_use]
@@ -29,4 +28,3 @@ mod linux;
 pub use linux::{claims, device, generic, traffic, users};
 
 pub use error::{Error, ErrorKind, Result};
-pub use problem::Problem;

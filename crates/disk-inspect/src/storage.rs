@@ -1,12 +1,13 @@
 //! The storage below a path or a device: types, and what follows from them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use stripewise_disk_formats::mapper_table::Segment;
 use stripewise_units::{ByteSize, DeviceNumber, NameText};
 
 /// The storage below one path, file or device.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Storage {
     /// The file system that holds it; absent for block devices.
     pub file_system: Option<FileSystem>,
@@ -59,7 +60,7 @@ impl Storage {
 }
 
 /// Where something starts on a disk.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiskOffset {
     /// Bytes from the start of that disk.
     pub bytes: u64,
@@ -68,7 +69,7 @@ pub struct DiskOffset {
 }
 
 /// A mounted file system, as seen from one path in it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileSystem {
     /// `ext4`, `xfs`, `btrfs`, `tmpfs`, `nfs4`...
     pub kind: String,
@@ -103,7 +104,7 @@ pub struct FileSystem {
 }
 
 /// One block device, with what is below it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockDevice {
     /// Its number.
     pub number: DeviceNumber,
@@ -195,9 +196,7 @@ impl BlockDevice {
 }
 
 /// Type of a block device.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockDeviceKind {
     /// A disk, or anything else with nothing known below it.
@@ -216,7 +215,7 @@ pub enum BlockDeviceKind {
 }
 
 /// The block layer's view of a device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Queue {
     /// Smallest unit of addressing.
     pub logical_sector_bytes: Option<u32>,
@@ -279,7 +278,7 @@ impl Queue {
 }
 
 /// A partition's location.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Partition {
     /// Its number on the disk.
     pub index: u32,
@@ -288,7 +287,7 @@ pub struct Partition {
 }
 
 /// Backing of a loop device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Loop {
     /// The file or device behind it.
     pub backing_file: PathBuf,
@@ -301,7 +300,7 @@ pub struct Loop {
 }
 
 /// An md array.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Array {
     /// `raid0`, `raid10`, `raid5`...
     pub level: String,
@@ -323,7 +322,7 @@ pub struct Array {
 }
 
 /// A member of an md array.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArrayMember {
     /// Kernel name.
     pub device: String,
@@ -334,7 +333,7 @@ pub struct ArrayMember {
 }
 
 /// A user of a device or file, which explains a refusal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "use")]
 pub enum Use {
     /// It, or a partition of it, is mounted.
@@ -385,7 +384,7 @@ impl std::fmt::Display for Use {
 }
 
 /// Where the bytes of a file are, according to its file system.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileLayout {
     /// Length of the file.
     pub size_bytes: u64,

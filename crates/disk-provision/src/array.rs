@@ -15,44 +15,26 @@ const PAGE_BYTES: u64 = 4 << 10;
 /// md rounds members without a stripe unit to this.
 const GRAIN_BYTES: u64 = 64 << 10;
 
-/// The supported levels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum RaidLevel {
-    /// Stripes.
-    Raid0,
-    /// Mirrors.
-    Raid1,
-    /// Stripes over mirrored pairs (`near=2`).
-    Raid10,
-    /// One parity block per stripe.
-    Raid5,
-    /// Two parity blocks per stripe.
-    Raid6,
+// As the kernel and users name them.
+stripewise_units::named! {
+    /// The supported levels.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum RaidLevel {
+        /// Stripes.
+        Raid0 = "raid0",
+        /// Mirrors.
+        Raid1 = "raid1",
+        /// Stripes over mirrored pairs (`near=2`).
+        Raid10 = "raid10",
+        /// One parity block per stripe.
+        Raid5 = "raid5",
+        /// Two parity blocks per stripe.
+        Raid6 = "raid6",
+    }
 }
 
 impl RaidLevel {
-    /// All levels.
-    pub const ALL: [RaidLevel; 5] = [
-        RaidLevel::Raid0,
-        RaidLevel::Raid1,
-        RaidLevel::Raid10,
-        RaidLevel::Raid5,
-        RaidLevel::Raid6,
-    ];
-
-    /// The name used by the kernel and by users.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            RaidLevel::Raid0 => "raid0",
-            RaidLevel::Raid1 => "raid1",
-            RaidLevel::Raid10 => "raid10",
-            RaidLevel::Raid5 => "raid5",
-            RaidLevel::Raid6 => "raid6",
-        }
-    }
-
     /// Fewest members.
     #[must_use]
     pub fn members_min(self) -> usize {

@@ -18,25 +18,16 @@ const MBR_SECTORS_MAX: u64 = 1 << 32;
 /// Partition sizes that are not given are multiples of this: a page.
 const GRAIN_BYTES_MIN: u64 = 4096;
 
-/// The two types of table that are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum TableKind {
-    /// GUID partition table, with a backup at the end.
-    #[default]
-    Gpt,
-    /// Master boot record: up to 2 TiB (16 TiB with sectors of 4 KiB).
-    Mbr,
-}
-
-impl TableKind {
-    /// The usual spelling.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            TableKind::Gpt => "GPT",
-            TableKind::Mbr => "MBR",
-        }
+stripewise_units::named! {
+    /// The two types of table that are written.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum TableKind {
+        /// GUID partition table, with a backup at the end.
+        #[default]
+        Gpt = "GPT",
+        /// Master boot record: up to 2 TiB (16 TiB with sectors of 4 KiB).
+        Mbr = "MBR",
     }
 }
 

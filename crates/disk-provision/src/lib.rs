@@ -20,7 +20,6 @@
 mod array;
 mod current_layout;
 mod disk;
-mod error;
 mod file_system;
 mod format_plan;
 mod layout;
@@ -36,6 +35,7 @@ mod linux;
 use linux as platform;
 
 #[cfg(not(target_os = "linux"))]
+#[allow(missing_docs, reason = "they are those of `linux`")]
 mod other;
 #[cfg(not(target_os = "linux"))]
 use other as platform;
@@ -43,7 +43,6 @@ use other as platform;
 pub use array::{ArrayOptions, ArrayPlan, ArrayReport, DATA_OFFSET_BYTES, RaidLevel};
 pub use current_layout::Identity;
 pub use current_layout::{Present, PresentPartition};
-pub use error::{Error, ErrorKind, Result};
 pub use file_system::{FileSystemKind, FormatOptions, Stripe};
 pub use format_plan::{FormatPlan, FormatReport};
 pub use layout::{
@@ -52,11 +51,16 @@ pub use layout::{
 pub use plan::{
     BLOCK_SIZES_BYTES, DeviceFacts, MadePartition, PlannedWrite, TablePlan, TableReport,
 };
-pub use platform::PrivateMount;
+pub use platform::{
+    PrivateMount, array_with, can_format, forget_mount_point, has_mark, identify, mount_privately,
+    plan_array, plan_division, plan_erase, plan_format, plan_partition, plan_restore, resync_of,
+    stop_array,
+};
 pub use saved::{SavedDevice, SavedTable};
+pub use stripewise_device_guard::{Error, ErrorKind, Result};
 pub use table::Identifiers;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Permission to destroy, with its parameters.
 #[derive(Clone, Copy, Debug)]
@@ -83,131 +87,6 @@ pub struct SaveFile<'a> {
     /// Makes its directory and those above that are missing. Who keeps results says whose they
     /// are: made by root in a user's home they are that user's.
     pub make_directories: fn(&Path) -> std::io::Result<()>,
-}
-
-/// Plans a new table with one partition. Reads only.
-///
-/// # Errors
-/// See [`ErrorKind`]; obstacles are reported in the plan, not as errors.
-pub fn plan_partition(
-    path: &Path,
-    spec: &PartitionOptions,
-    store: Option<&Path>,
-) -> Result<TablePlan> {
-    platform::plan_partition(path, spec, store)
-}
-
-/// Plans a new table with several partitions at exactly these locations, in order. Reads only.
-///
-/// # Errors
-/// As [`plan_partition`].
-pub fn plan_division(path: &Path, parts: &[Extent], store: Option<&Path>) -> Result<TablePlan> {
-    platform::plan_division(path, parts, store)
-}
-
-/// Plans restoring the table from a file. Reads only.
-///
-/// # Errors
-/// As [`plan_partition`]; [`ErrorKind::Usage`] for a file that is damaged or not a saved table,
-/// [`ErrorKind::Refused`] for one of another size or sector.
-pub fn plan_restore(path: &Path, file: &Path, store: Option<&Path>) -> Result<TablePlan> {
-    platform::plan_restore(path, file, store)
-}
-
-/// Plans a file system. Reads only.
-///
-/// # Errors
-/// See [`ErrorKind`]; obstacles are reported in the plan, not as errors.
-pub fn plan_format(path: &Path, spec: &FormatOptions, store: Option<&Path>) -> Result<FormatPlan> {
-    platform::plan_format(path, spec, store)
-}
-
-/// Plans erasing a device: its tables, superblocks and signatures are zeroed, and the kernel drops
-/// its partitions. Reads only.
-///
-/// # Errors
-/// As [`plan_partition`].
-pub fn plan_erase(path: &Path, store: Option<&Path>) -> Result<TablePlan> {
-    platform::plan_erase(path, store)
-}
-
-/// Plans an md array of these devices. Reads only.
-///
-/// # Errors
-/// See [`ErrorKind`]; obstacles are reported in the plan, not as errors.
-pub fn plan_array(
-    members: &[PathBuf],
-    spec: &ArrayOptions,
-    store: Option<&Path>,
-) -> Result<ArrayPlan> {
-    platform::plan_array(members, spec, store)
-}
-
-/// Identity of a device, to check later whether it is the same.
-///
-/// # Errors
-/// [`ErrorKind::NotFound`], [`ErrorKind::Denied`], [`ErrorKind::Unusable`].
-pub fn identify(path: &Path) -> Result<Identity> {
-    platform::identify(path)
-}
-
-/// Whether a device has one of these marks: an md superblock with this UUID, or a GPT with the GUID
-/// of one of these identifiers. To be checked before removing anything.
-///
-/// # Errors
-/// If it cannot be read.
-pub fn has_mark(path: &Path, array_uuid: [u8; 16], ids: &[Identifiers]) -> Result<bool> {
-    platform::has_mark(path, array_uuid, ids)
-}
-
-/// The kernel's name of the running array with this UUID, by the superblocks of its members.
-#[must_use]
-pub fn array_with(uuid: [u8; 16]) -> Option<String> {
-    platform::array_with(uuid)
-}
-
-/// Resync progress of an array: sectors done, and total. `None` if it is in sync.
-#[must_use]
-pub fn resync_of(array: &str) -> Option<(u64, u64)> {
-    platform::resync_of(array)
-}
-
-/// Stops the array of this name if it is the one with this UUID, through a descriptor that was
-/// judged.
-///
-/// # Errors
-/// [`ErrorKind::Refused`] if it is another array, or in use.
-pub fn stop_array(array: &str, uuid: [u8; 16]) -> Result<()> {
-    platform::stop_array(array, uuid)
-}
-
-/// Mounts a device so that only this process and those it starts later can see it; however the
-/// process ends, the mount ends with it. `at` is a new directory.
-///
-/// # Errors
-/// [`ErrorKind::Denied`] without permission to mount; [`ErrorKind::Refused`] if something
-/// else was mounted; otherwise [`ErrorKind::Unusable`].
-pub fn mount_privately(
-    device: &Path,
-    file_system: FileSystemKind,
-    at: &Path,
-) -> Result<PrivateMount> {
-    platform::mount_privately(device, file_system, at)
-}
-
-/// Removes the mount directory of a process that is gone; only if it is empty.
-pub fn forget_mount_point(at: &Path) {
-    platform::forget_mount_point(at);
-}
-
-/// Whether this machine can make such a file system and mount it, on any device with this sector.
-/// Reads only.
-///
-/// # Errors
-/// [`ErrorKind::Usage`] for sizes that the file system does not support; [`ErrorKind::Unusable`]
-/// for those that this kernel could not mount; [`ErrorKind::ToolMissing`].
-pub fn can_format(spec: &FormatOptions, logical_sector_bytes: u32) -> Result<()> {
-    platform::can_format(spec, logical_sector_bytes)
 }
 
 impl TablePlan {

@@ -6,36 +6,28 @@ use crate::backend::{linux_io_uring, sys, windows_iocp};
 use std::fmt;
 use std::str::FromStr;
 
-/// The name of an engine as requested.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum EngineName {
-    /// The best one that works here.
-    #[default]
-    Auto,
-    /// `io_uring`.
-    Uring,
-    /// Overlapped I/O and a completion port.
-    Iocp,
-    /// Commands passed through to NVMe namespaces by `io_uring`; only for generic character devices
-    /// (`/dev/ng0n1`).
-    Nvme,
-    /// Blocking calls on threads.
-    Threads,
-    /// Does nothing, instantly.
-    Null,
+stripewise_units::named! {
+    /// The name of an engine as requested.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub enum EngineName {
+        /// The best one that works here.
+        #[default]
+        Auto = "auto",
+        /// `io_uring`.
+        Uring = "uring",
+        /// Commands passed through to NVMe namespaces by `io_uring`; only for generic character devices
+        /// (`/dev/ng0n1`).
+        Nvme = "nvme",
+        /// Overlapped I/O and a completion port.
+        Iocp = "iocp",
+        /// Blocking calls on threads.
+        Threads = "threads",
+        /// Does nothing, instantly.
+        Null = "null",
+    }
 }
 
 impl EngineName {
-    /// All names, as typed.
-    pub const ALL: [EngineName; 6] = [
-        EngineName::Auto,
-        EngineName::Uring,
-        EngineName::Nvme,
-        EngineName::Iocp,
-        EngineName::Threads,
-        EngineName::Null,
-    ];
-
     /// Whether it works here, as far as can be determined without files; cheap.
     ///
     /// # Errors
@@ -95,14 +87,7 @@ pub struct Choice {
 
 impl fmt::Display for EngineName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            EngineName::Auto => "auto",
-            EngineName::Uring => "uring",
-            EngineName::Nvme => "nvme",
-            EngineName::Iocp => "iocp",
-            EngineName::Threads => "threads",
-            EngineName::Null => "null",
-        })
+        f.pad(self.name())
     }
 }
 
@@ -112,7 +97,7 @@ impl FromStr for EngineName {
     fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
         EngineName::ALL
             .into_iter()
-            .find(|name| name.to_string() == text)
+            .find(|engine| engine.name() == text)
             .ok_or_else(|| {
                 format!("`{text}` is not an engine: it is auto, uring, nvme, iocp, threads or null")
             })

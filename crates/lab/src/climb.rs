@@ -470,10 +470,7 @@ impl Series {
 mod tests {
     use super::*;
     use crate::budget::{LadderOptions, plan_bench};
-    use stripewise_results::{
-        EngineFacts, Interval, JobOutcome, JobRecord, LatencySummary, Severity, TargetFacts,
-        Warning,
-    };
+    use stripewise_results::{Interval, JobOutcome, JobRecord, LatencySummary, Severity, Warning};
 
     const STEP_NS: u64 = 1_600_000_000;
 
@@ -518,12 +515,9 @@ mod tests {
             answer_block: run.answer_block,
             jobs: vec![JobRecord {
                 name: "job".to_owned(),
-                target: TargetFacts::unknown(),
-                further_targets: Vec::new(),
                 workload: run.workload.clone(),
-                engine: EngineFacts::default(),
                 outcome,
-                warnings: Vec::new(),
+                ..JobRecord::default()
             }],
             ..RunRecord::empty()
         }

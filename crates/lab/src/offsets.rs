@@ -9,8 +9,7 @@
 //!
 //! Pure. The code that opened the target supplies its start.
 
-use crate::experiment::PlanProblem;
-use stripewise_units::{ByteSize, format_bytes};
+use stripewise_units::{ByteSize, InputError, format_bytes};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -85,7 +84,7 @@ pub fn present(start_bytes: Option<u64>) -> u64 {
 /// # Errors
 /// If the target's sector rules one of them out, two are the same as far
 /// as the start is known, or the target is too small.
-pub fn shift(usable: &UsableRange, offsets: &[u64]) -> Result<ShiftedOffsets, PlanProblem> {
+pub fn shift(usable: &UsableRange, offsets: &[u64]) -> Result<ShiftedOffsets, InputError> {
     distinct(usable, offsets)?;
     let first = offsets.iter().copied().min().unwrap_or(0);
     // Levels must begin at or after the first usable byte.
@@ -104,7 +103,7 @@ pub fn shift(usable: &UsableRange, offsets: &[u64]) -> Result<ShiftedOffsets, Pl
     let block = usable.block_bytes.max(1);
     let size_bytes = usable.end_bytes.saturating_sub(last) / block * block;
     if size_bytes / block < BLOCKS_MIN {
-        return Err(PlanProblem::new(
+        return Err(InputError::new(
             format!(
                 "{} of this target can be used, too little to begin at {}",
                 format_bytes(usable.end_bytes - usable.from_bytes.min(usable.end_bytes)),
@@ -132,7 +131,7 @@ fn period(usable: &UsableRange) -> u64 {
     best.unwrap_or(MIB)
 }
 
-fn distinct(usable: &UsableRange, offsets: &[u64]) -> Result<(), PlanProblem> {
+fn distinct(usable: &UsableRange, offsets: &[u64]) -> Result<(), InputError> {
     // If the start is known exactly, or modulo at least 1M, 1M and 2M are two levels.
     let period = usable.period_bytes.filter(|period| *period < MIB);
     let phase = |offset: u64| period.map_or(offset, |period| offset % period);
@@ -144,7 +143,7 @@ fn distinct(usable: &UsableRange, offsets: &[u64]) -> Result<(), PlanProblem> {
             continue;
         };
         return Err(match period {
-            Some(period) if other != offset => PlanProblem::new(
+            Some(period) if other != offset => InputError::new(
                 format!(
                     "the extents of this file start alike only in units of {}, where {} and {} are the same",
                     ByteSize(period),
@@ -153,7 +152,7 @@ fn distinct(usable: &UsableRange, offsets: &[u64]) -> Result<(), PlanProblem> {
                 ),
                 "measure the device itself (reads need no permission), or a file written in one go on an emptier file system",
             ),
-            _ => PlanProblem::new(
+            _ => InputError::new(
                 format!("the offset {} is given twice", ByteSize(offset)),
                 "name different offsets, the one the reference first",
             ),
@@ -162,14 +161,14 @@ fn distinct(usable: &UsableRange, offsets: &[u64]) -> Result<(), PlanProblem> {
     Ok(())
 }
 
-fn off_sector(usable: &UsableRange, offset: u64) -> PlanProblem {
+fn off_sector(usable: &UsableRange, offset: u64) -> InputError {
     let sector = usable.sector_bytes;
     let start = match usable.start_bytes {
         0 => String::new(),
         start => format!(" on a target that starts at {}", ByteSize(start)),
     };
     // A partition of such a disk starts at a multiple of its sector as well.
-    PlanProblem::new(
+    InputError::new(
         format!(
             "{} cannot be reached{start}: the logical sector is {sector} bytes",
             ByteSize(offset)

@@ -1,46 +1,28 @@
 //! The five series of a bench.
 
 use serde::{Deserialize, Serialize};
-use stripewise_workload::{CacheMode, CursorKind, DataPattern, Distribution, Pattern, Workload};
+use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
 
-/// A series of a bench.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SeriesKind {
-    /// Random reads, 8K.
-    RandomRead,
-    /// Random writes, 8K.
-    RandomWrite,
-    /// Sequential reads, 64K.
-    SequentialRead,
-    /// Sequential writes, 64K.
-    SequentialWrite,
-    /// Sequential writes, 8K, one outstanding, direct-sync: a database's log.
-    Log,
+// In running order, reads before writes; named as in records and switches.
+stripewise_units::named! {
+    /// A series of a bench.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum SeriesKind {
+        /// Random reads, 8K.
+        RandomRead = "random-read",
+        /// Sequential reads, 64K.
+        SequentialRead = "sequential-read",
+        /// Random writes, 8K.
+        RandomWrite = "random-write",
+        /// Sequential writes, 64K.
+        SequentialWrite = "sequential-write",
+        /// Sequential writes, 8K, one outstanding, direct-sync: a database's log.
+        Log = "log",
+    }
 }
 
 impl SeriesKind {
-    /// All, in running order: reads before writes.
-    pub const ALL: [SeriesKind; 5] = [
-        SeriesKind::RandomRead,
-        SeriesKind::SequentialRead,
-        SeriesKind::RandomWrite,
-        SeriesKind::SequentialWrite,
-        SeriesKind::Log,
-    ];
-
-    /// Its name in records and switches.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            SeriesKind::RandomRead => "random-read",
-            SeriesKind::RandomWrite => "random-write",
-            SeriesKind::SequentialRead => "sequential-read",
-            SeriesKind::SequentialWrite => "sequential-write",
-            SeriesKind::Log => "log",
-        }
-    }
-
     /// The series with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
@@ -110,7 +92,6 @@ impl SeriesKind {
         let random = matches!(self, SeriesKind::RandomRead | SeriesKind::RandomWrite);
         Workload {
             read_percent: if self.writes() { 0 } else { 100 },
-            discard_percent: 0,
             pattern: if random {
                 Pattern::Random {
                     distribution: Distribution::Uniform,
@@ -121,28 +102,15 @@ impl SeriesKind {
                 }
             },
             block_size_bytes,
-            block_sizes: stripewise_workload::BlockSizes::default(),
-            recorded: None,
-            threads: 1,
-            outstanding: 1,
-            in_turn: false,
-            atomic: false,
-            dsync: false,
-            poll: false,
             duration_ns: step.duration_ns,
             ramp_ns: step.ramp_ns,
-            base_offset_bytes: 0,
-            size_bytes: None,
             cache: if self == SeriesKind::Log {
                 CacheMode::DirectSync
             } else {
                 CacheMode::Direct
             },
-            sync: None,
-            think_time: None,
-            rate: None,
-            data: DataPattern::default(),
             seed,
+            ..Workload::default()
         }
     }
 }

@@ -5,6 +5,7 @@
 //! pieces in the page cache, which the caller has to accept.
 
 use crate::platform;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fs::File;
@@ -14,9 +15,7 @@ use std::sync::LazyLock;
 pub const BLOCK_BYTES: usize = 4096;
 
 /// Content statistics of a sample of a target.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Content {
     /// Blocks of 4 KiB examined.
     pub blocks: u64,

@@ -4,6 +4,7 @@
 //! Counters that went backwards (a replaced device, a 32-bit wrap) give 0.
 
 use crate::{System, platform};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use stripewise_units::DeviceNumber;
@@ -220,7 +221,7 @@ fn clamp(value: i128) -> i64 {
 }
 
 /// Activity between two snapshots.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observed {
     /// Elapsed time while awake.
     pub elapsed_ns: u64,
@@ -265,9 +266,7 @@ pub struct Observed {
 
 /// CPU time of one CPU between two snapshots, for all processes; resolution one tick, usually 10
 /// ms.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessorObserved {
     /// Its number.
     pub number: u32,
@@ -280,7 +279,7 @@ pub struct ProcessorObserved {
 }
 
 /// Activity of a device between two snapshots, for all processes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceObserved {
     /// The device.
     pub number: DeviceNumber,
@@ -309,9 +308,7 @@ pub struct DeviceObserved {
 }
 
 /// A file's pages in the page cache.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileObserved {
     /// Length at the later snapshot.
     pub size_bytes: u64,
@@ -322,9 +319,7 @@ pub struct FileObserved {
 }
 
 /// Current operations in flight at a device.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InFlight {
     /// Reads.
     pub reads: u32,

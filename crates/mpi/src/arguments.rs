@@ -3,8 +3,8 @@
 
 use crate::places::named;
 use std::ffi::OsString;
-use std::fmt;
 use std::path::PathBuf;
+use stripewise_units::InputError;
 
 /// The remaining arguments, and those for this program itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,27 +19,8 @@ pub struct Arguments {
     pub destroys_anywhere: bool,
 }
 
-/// Invalid arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArgumentsError {
-    problem: String,
-}
-
-impl ArgumentsError {
-    /// What the user can do.
-    #[must_use]
-    pub fn hint(&self) -> &'static str {
-        "`stripewise run --help` explains the switches of a run, docs/HOSTS.md those of several hosts"
-    }
-}
-
-impl fmt::Display for ArgumentsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problem)
-    }
-}
-
-impl std::error::Error for ArgumentsError {}
+const HINT: &str =
+    "`stripewise run --help` explains the switches of a run, docs/HOSTS.md those of several hosts";
 
 /// The words for `rank` on `host`: `{host}` and `{rank}` in the name of the
 /// store are replaced, and of `--destroy HOST:NAME` only this host's is kept, since
@@ -51,7 +32,7 @@ pub fn of_rank(
     words: impl IntoIterator<Item = OsString>,
     host: &str,
     rank: u32,
-) -> Result<Arguments, ArgumentsError> {
+) -> Result<Arguments, InputError> {
     let mut arguments = Arguments::default();
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
@@ -73,9 +54,7 @@ pub fn of_rank(
         }
         let value = value.map(OsString::from).or_else(|| words.next());
         let Some(value) = value else {
-            return Err(ArgumentsError {
-                problem: format!("{name} needs a value"),
-            });
+            return Err(InputError::new(format!("{name} needs a value"), HINT));
         };
         match name.as_str() {
             "--map" => arguments.map = Some(PathBuf::from(value)),

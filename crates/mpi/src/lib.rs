@@ -17,12 +17,12 @@ mod pieces;
 mod places;
 mod runs;
 
-pub use arguments::{Arguments, ArgumentsError, of_rank};
+pub use arguments::{Arguments, of_rank};
 pub use carrier::Carrier;
 pub use clock::{Comparison, ROUND_TRIPS};
 pub use group::{Heartbeat, Member, Settings, Shutdown, Timeouts};
 pub use message::Message;
 pub use one_of::GroupMember;
 pub use pieces::{MessageAssembler, PIECE_BYTES_MAX, cut};
-pub use places::{HostTargets, PlacesError, Targets};
+pub use places::{HostTargets, Targets};
 pub use runs::parts_of;

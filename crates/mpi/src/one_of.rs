@@ -33,8 +33,7 @@ impl<C: Carrier + 'static> GroupMember<C> {
         };
         let hint = "check the path given to --map";
         let text = read_text(context, path, PLAN_BYTES_MAX, hint)?;
-        HostTargets::from_toml(&text)
-            .map_err(|error| Failure::usage(error.to_string(), error.hint()))
+        HostTargets::from_toml(&text).map_err(Failure::from)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
+use stripewise_units::InputError;
 use stripewise_workload::Request;
 
 /// Targets by host.
@@ -25,56 +25,29 @@ pub enum Targets {
     Several(Vec<String>),
 }
 
-/// An invalid map or name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlacesError {
-    problem: String,
-    hint: &'static str,
-}
-
-impl PlacesError {
-    /// What the user can do.
-    #[must_use]
-    pub fn hint(&self) -> &'static str {
-        self.hint
-    }
-}
-
-impl fmt::Display for PlacesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problem)
-    }
-}
-
-impl std::error::Error for PlacesError {}
-
 impl HostTargets {
     /// Parses a map: `[hosts]` with a line for each host.
     ///
     /// # Errors
     /// If the text is not a valid map.
-    pub fn from_toml(text: &str) -> Result<HostTargets, PlacesError> {
-        let places: HostTargets = toml::from_str(text).map_err(|error| PlacesError {
-            problem: format!("the map is not readable: {error}"),
-            hint: "write [hosts] and a line for each host: alpha = \"/dev/sdb\"",
-        })?;
+    pub fn from_toml(text: &str) -> Result<HostTargets, InputError> {
+        let hint = "write [hosts] and a line for each host: alpha = \"/dev/sdb\"";
+        let places: HostTargets = toml::from_str(text)
+            .map_err(|error| InputError::new(format!("the map is not readable: {error}"), hint))?;
         match places.hosts.is_empty() {
             false => Ok(places),
-            true => Err(PlacesError {
-                problem: "the map names no host".to_owned(),
-                hint: "write [hosts] and a line for each host: alpha = \"/dev/sdb\"",
-            }),
+            true => Err(InputError::new("the map names no host", hint)),
         }
     }
 
-    fn targets(&self, host: &str) -> Result<Vec<String>, PlacesError> {
+    fn targets(&self, host: &str) -> Result<Vec<String>, InputError> {
         match self.hosts.get(host) {
             Some(Targets::One(one)) => Ok(vec![one.clone()]),
             Some(Targets::Several(several)) if !several.is_empty() => Ok(several.clone()),
-            _ => Err(PlacesError {
-                problem: format!("the map has no entry for {host}, and {{target}} needs one"),
-                hint: "give the map a line for each host, and name the file with --map FILE",
-            }),
+            _ => Err(InputError::new(
+                format!("the map has no entry for {host}, and {{target}} needs one"),
+                "give the map a line for each host, and name the file with --map FILE",
+            )),
         }
     }
 
@@ -88,7 +61,7 @@ impl HostTargets {
         texts: &[String],
         host: &str,
         rank: u32,
-    ) -> Result<Vec<String>, PlacesError> {
+    ) -> Result<Vec<String>, InputError> {
         let mut targets = Vec::new();
         for text in texts {
             let each = match text.contains("{target}") {
@@ -110,7 +83,7 @@ impl HostTargets {
     ///
     /// # Errors
     /// If the map lacks the host.
-    pub fn resolve(&self, request: Request, host: &str, rank: u32) -> Result<Request, PlacesError> {
+    pub fn resolve(&self, request: Request, host: &str, rank: u32) -> Result<Request, InputError> {
         let mut request = request;
         for job in &mut request.jobs {
             job.targets = self.named_targets(&job.targets, host, rank)?;

@@ -164,15 +164,12 @@ mod tests {
                 p999: None,
                 max: 900_000_000,
             }),
-            bisection: false,
-            partial: false,
-            void: Vec::new(),
+            ..StepRecord::default()
         }
     }
 
     fn disk(slo: &str) -> SeriesRecord {
         SeriesRecord {
-            id: String::new(),
             name: "random-read".to_owned(),
             slo: slo.to_owned(),
             steps: vec![
@@ -186,16 +183,8 @@ mod tests {
                 plateau_in_flight: 64,
                 plateau_bracket: [64, 64],
             }),
-            partial: false,
-            no_answer: None,
-            within_limit: None,
             ceiling: Some(2),
-            ceiling_bound: None,
-            answer: None,
-            answer_runs: Vec::new(),
-            sustained: None,
-            stopped: String::new(),
-            sentence: String::new(),
+            ..SeriesRecord::default()
         }
     }
 

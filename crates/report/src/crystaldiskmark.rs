@@ -135,22 +135,18 @@ fn of_side(job: &JobRecord, most: f64) -> [String; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stripewise_results::{EngineFacts, JobOutcome, TargetFacts};
+    use stripewise_results::JobOutcome;
 
     fn run(name: &str, mib_per_s: f64, iops: f64) -> RunRecord {
         let mut run = RunRecord::empty();
         run.jobs.push(JobRecord {
             name: name.to_owned(),
-            target: TargetFacts::unknown(),
-            further_targets: Vec::new(),
-            workload: Default::default(),
-            engine: EngineFacts::default(),
             outcome: JobOutcome {
                 mib_per_s,
                 iops,
                 ..JobOutcome::default()
             },
-            warnings: Vec::new(),
+            ..JobRecord::default()
         });
         run
     }

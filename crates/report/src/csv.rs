@@ -9,151 +9,87 @@ use crate::number::in_whole_milliseconds;
 use crate::plain::plain;
 use stripewise_results::{
     AnswerBound, AnswerPlace, Errors, JobRow, KindOutcome, LatencySummary, RunRecord, SeriesRecord,
-    Status, Warning,
+    Warning,
 };
 
 type Cell = fn(&JobRow<'_>) -> String;
 
+/// Rows of a name, and the cell of a row.
+macro_rules! columns {
+    ($row:ident => $($name:literal: $cell:expr;)+) => {
+        [$(($name, |$row| $cell)),+]
+    };
+}
+
+/// A number of the job, if its source gives it.
+macro_rules! given {
+    ($row:ident, $($field:ident).+) => {
+        given($row, concat!("jobs", $(".", stringify!($field)),+), $row.job.$($field).+)
+    };
+}
+
 /// Columns in order. Names are those of the JSON document, if it has them.
-const COLUMNS: [(&str, Cell); 58] = [
-    ("run_id", |row| text(&row.run.id)),
-    ("started_at", |row| text(&row.run.started_at)),
-    ("status", |row| status(row.run.status).to_owned()),
-    ("label", |row| optional(row.run.label.as_deref())),
-    ("series", |row| optional(row.run.series.as_deref())),
-    ("series_part", |row| {
-        optional(row.run.series_part.as_deref())
-    }),
-    ("experiment", |row| {
-        place(row, |place| text(&place.experiment))
-    }),
-    ("experiment_level", |row| {
-        place(row, |place| text(&place.level))
-    }),
-    ("experiment_block", |row| {
-        place(row, |place| place.block.to_string())
-    }),
-    ("experiment_cell", |row| {
-        place(row, |place| place.cell.to_string())
-    }),
-    ("imported_from_tool", |row| {
-        imported(row, |from| text(&from.tool))
-    }),
-    ("imported_from_source", |row| {
-        imported(row, |from| text(&from.source))
-    }),
-    ("host", |row| text(&row.run.host.name)),
-    ("job", |row| text(&row.job.name)),
-    ("jobs_at_once", |row| row.run.jobs.len().to_string()),
-    ("target", |row| text(&every_target(row))),
-    ("target_size_bytes", |row| {
-        given(row, "jobs.target.size_bytes", row.job.target.size_bytes)
-    }),
-    ("partition_offset_bytes", |row| {
-        number(row.job.target.partition_offset_bytes)
-    }),
-    ("base_offset_bytes", |row| {
-        given(
-            row,
-            "jobs.workload.base_offset_bytes",
-            row.job.workload.base_offset_bytes,
-        )
-    }),
-    ("read_percent", |row| {
-        given(
-            row,
-            "jobs.workload.read_percent",
-            row.job.workload.read_percent,
-        )
-    }),
-    ("discard_percent", |row| {
-        row.job.workload.discard_percent.to_string()
-    }),
-    ("pattern", |row| {
-        row.pattern().unwrap_or_default().to_owned()
-    }),
-    ("block_size_bytes", |row| number(row.block_size_bytes())),
-    ("threads", |row| number(row.threads())),
-    ("outstanding", |row| number(row.outstanding())),
-    ("in_flight", |row| number(row.in_flight())),
-    ("cache", |row| {
-        given(row, "jobs.workload.cache", row.job.workload.cache)
-    }),
-    ("rate_iops", |row| {
-        number(row.job.workload.rate.as_ref().map(|rate| rate.iops))
-    }),
-    ("think_time_ns", |row| {
-        number(row.job.workload.think_time.map(|think| think.pause_ns))
-    }),
-    ("think_time_every", |row| {
-        number(row.job.workload.think_time.map(|think| think.every))
-    }),
-    ("seed", |row| {
-        given(row, "jobs.workload.seed", row.job.workload.seed)
-    }),
-    ("engine", |row| text(&row.job.engine.name)),
-    ("latency_limit", |row| {
-        optional(row.run.latency_limit.as_deref())
-    }),
-    ("duration_ns", |row| number(row.duration_ns())),
-    ("operations", |row| number(row.operations())),
-    ("bytes", |row| {
-        given(row, "jobs.outcome.bytes", row.job.outcome.bytes)
-    }),
-    ("iops", |row| number(row.iops())),
-    ("mib_per_s", |row| number(row.mib_per_s())),
-    ("outstanding_mean", |row| {
-        given(
-            row,
-            "jobs.outcome.outstanding_mean",
-            row.job.outcome.outstanding_mean,
-        )
-    }),
-    ("read_operations", |row| {
-        given(
-            row,
-            "jobs.outcome.read.operations",
-            row.job.outcome.read.operations,
-        )
-    }),
-    ("read_latency_ns_mean", |row| latency(row, "read", "mean")),
-    ("read_latency_ns_p50", |row| latency(row, "read", "p50")),
-    ("read_latency_ns_p99", |row| latency(row, "read", "p99")),
-    ("read_latency_ns_p999", |row| latency(row, "read", "p999")),
-    ("read_latency_ns_max", |row| latency(row, "read", "max")),
-    ("write_operations", |row| {
-        given(
-            row,
-            "jobs.outcome.write.operations",
-            row.job.outcome.write.operations,
-        )
-    }),
-    ("write_latency_ns_mean", |row| latency(row, "write", "mean")),
-    ("write_latency_ns_p50", |row| latency(row, "write", "p50")),
-    ("write_latency_ns_p99", |row| latency(row, "write", "p99")),
-    ("write_latency_ns_p999", |row| latency(row, "write", "p999")),
-    ("write_latency_ns_max", |row| latency(row, "write", "max")),
-    ("discard_operations", |row| {
-        let discard = row.job.outcome.discard.as_ref();
-        discard.map_or_else(String::new, |kind| kind.operations.to_string())
-    }),
-    ("discard_latency_ns_p50", |row| {
-        discards_took(row, |latency| latency.p50)
-    }),
-    ("discard_latency_ns_p99", |row| {
-        discards_took(row, |latency| latency.p99)
-    }),
-    ("errors", errors),
-    ("drain_latency_ns_max", |row| {
-        given(
-            row,
-            "jobs.outcome.drain",
-            row.job.outcome.drain.latency_ns_max,
-        )
-    }),
-    ("warnings", warnings),
-    ("void", |row| text(&row.void_codes().join(" "))),
-];
+const COLUMNS: [(&str, Cell); 58] = columns! { row =>
+    "run_id": text(&row.run.id);
+    "started_at": text(&row.run.started_at);
+    "status": row.run.status.name().to_owned();
+    "label": optional(row.run.label.as_deref());
+    "series": optional(row.run.series.as_deref());
+    "series_part": optional(row.run.series_part.as_deref());
+    "experiment": place(row, |place| text(&place.experiment));
+    "experiment_level": place(row, |place| text(&place.level));
+    "experiment_block": place(row, |place| place.block.to_string());
+    "experiment_cell": place(row, |place| place.cell.to_string());
+    "imported_from_tool": imported(row, |from| text(&from.tool));
+    "imported_from_source": imported(row, |from| text(&from.source));
+    "host": text(&row.run.host.name);
+    "job": text(&row.job.name);
+    "jobs_at_once": row.run.jobs.len().to_string();
+    "target": text(&every_target(row));
+    "target_size_bytes": given!(row, target.size_bytes);
+    "partition_offset_bytes": number(row.job.target.partition_offset_bytes);
+    "base_offset_bytes": given!(row, workload.base_offset_bytes);
+    "read_percent": given!(row, workload.read_percent);
+    "discard_percent": row.job.workload.discard_percent.to_string();
+    "pattern": row.pattern().unwrap_or_default().to_owned();
+    "block_size_bytes": number(row.block_size_bytes());
+    "threads": number(row.threads());
+    "outstanding": number(row.outstanding());
+    "in_flight": number(row.in_flight());
+    "cache": given!(row, workload.cache);
+    "rate_iops": number(row.job.workload.rate.as_ref().map(|rate| rate.iops));
+    "think_time_ns": number(row.job.workload.think_time.map(|think| think.pause_ns));
+    "think_time_every": number(row.job.workload.think_time.map(|think| think.every));
+    "seed": given!(row, workload.seed);
+    "engine": text(&row.job.engine.name);
+    "latency_limit": optional(row.run.latency_limit.as_deref());
+    "duration_ns": number(row.duration_ns());
+    "operations": number(row.operations());
+    "bytes": given!(row, outcome.bytes);
+    "iops": number(row.iops());
+    "mib_per_s": number(row.mib_per_s());
+    "outstanding_mean": given!(row, outcome.outstanding_mean);
+    "read_operations": given!(row, outcome.read.operations);
+    "read_latency_ns_mean": latency(row, "read", "mean");
+    "read_latency_ns_p50": latency(row, "read", "p50");
+    "read_latency_ns_p99": latency(row, "read", "p99");
+    "read_latency_ns_p999": latency(row, "read", "p999");
+    "read_latency_ns_max": latency(row, "read", "max");
+    "write_operations": given!(row, outcome.write.operations);
+    "write_latency_ns_mean": latency(row, "write", "mean");
+    "write_latency_ns_p50": latency(row, "write", "p50");
+    "write_latency_ns_p99": latency(row, "write", "p99");
+    "write_latency_ns_p999": latency(row, "write", "p999");
+    "write_latency_ns_max": latency(row, "write", "max");
+    "discard_operations": number(row.job.outcome.discard.as_ref().map(|kind| kind.operations));
+    "discard_latency_ns_p50": discards_took(row, |latency| latency.p50);
+    "discard_latency_ns_p99": discards_took(row, |latency| latency.p99);
+    "errors": errors(row);
+    "drain_latency_ns_max":
+        given(row, "jobs.outcome.drain", row.job.outcome.drain.latency_ns_max);
+    "warnings": warnings(row);
+    "void": text(&row.void_codes().join(" "));
+};
 
 /// Columns of the answers of a bench, empty in the rows of runs.
 const ANSWER_COLUMNS: [&str; 8] = [
@@ -323,14 +259,6 @@ fn place(row: &JobRow<'_>, of: fn(&stripewise_results::ExperimentPlace) -> Strin
 
 fn imported(row: &JobRow<'_>, of: fn(&stripewise_results::Imported) -> String) -> String {
     row.run.imported.as_ref().map(of).unwrap_or_default()
-}
-
-fn status(status: Status) -> &'static str {
-    match status {
-        Status::Running => "running",
-        Status::Complete => "complete",
-        Status::Partial => "partial",
-    }
 }
 
 fn latency(row: &JobRow<'_>, kind: &str, name: &str) -> String {

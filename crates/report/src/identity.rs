@@ -357,11 +357,7 @@ mod tests {
             jobs: vec![JobRecord {
                 name: "job".to_owned(),
                 target: facts,
-                further_targets: Vec::new(),
-                workload: Default::default(),
-                engine: Default::default(),
-                outcome: Default::default(),
-                warnings: Vec::new(),
+                ..JobRecord::default()
             }],
             ..RunRecord::empty()
         }
@@ -431,22 +427,9 @@ mod tests {
                 outstanding: 1,
                 iops: 1.0,
                 mib_per_s: 1.0,
-                latency_ns: None,
-                bisection: false,
-                partial: false,
-                void: Vec::new(),
+                ..stripewise_results::StepRecord::default()
             }],
-            partial: false,
-            no_answer: None,
-            knee: None,
-            within_limit: None,
-            ceiling: None,
-            ceiling_bound: None,
-            answer: None,
-            answer_runs: Vec::new(),
-            sustained: None,
-            stopped: String::new(),
-            sentence: String::new(),
+            ..SeriesRecord::default()
         };
         let all = vec![
             series("one", "random-read"),

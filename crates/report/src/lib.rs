@@ -85,6 +85,5 @@ pub use sheet_text::{
 pub use sheets::{
     RunsLook, checked_sheet, comparison_sheet, partial_lines, runs_origin, runs_sheet,
 };
-pub use warning_summary::warnings_brief;
 pub use warnings::{failed_lines, warnings_text};
 pub use words::{Heading, requirement_line};

@@ -48,7 +48,7 @@ pub fn pictures(material: &Material) -> Vec<Picture> {
     let card = summary(material);
     let charts = crate::charts(material);
     let multiples = multiples(&charts);
-    let first_map = charts.iter().position(is_map);
+    let first_map = charts.iter().position(Chart::is_map);
     let mut pictures: Vec<Picture> = card.into_iter().collect();
     for (index, chart) in charts.into_iter().enumerate() {
         if first_map == Some(index) {
@@ -83,15 +83,9 @@ fn summary(material: &Material) -> Option<Picture> {
     }
 }
 
-/// A map whose shades share a scale with others.
-fn is_map(chart: &Chart) -> bool {
-    let mut series = chart.panels.iter().flat_map(|panel| &panel.series);
-    series.any(|series| series.darkest.is_some())
-}
-
 /// All maps with a common scale, if there are several.
 fn multiples(charts: &[Chart]) -> Option<Picture> {
-    let maps: Vec<&Chart> = charts.iter().filter(|chart| is_map(chart)).collect();
+    let maps: Vec<&Chart> = charts.iter().filter(|chart| chart.is_map()).collect();
     let [first, _, ..] = maps[..] else {
         return None;
     };

@@ -53,7 +53,7 @@ fn shares(run: &RunRecord) -> Option<Vec<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stripewise_results::{Imported, JobRecord, TargetFacts};
+    use stripewise_results::{Imported, JobRecord};
 
     #[test]
     fn a_histogram_is_shown_as_it_was_printed_and_only_where_there_is_one() {
@@ -65,12 +65,7 @@ mod tests {
             }),
             jobs: vec![JobRecord {
                 name: "a".to_owned(),
-                target: TargetFacts::unknown(),
-                further_targets: Vec::new(),
-                workload: Default::default(),
-                engine: Default::default(),
-                outcome: Default::default(),
-                warnings: Vec::new(),
+                ..JobRecord::default()
             }],
             ..RunRecord::empty()
         };

@@ -230,22 +230,12 @@ mod tests {
                 outstanding: 1,
                 iops: 1.0,
                 mib_per_s: 1.0,
-                latency_ns: None,
-                bisection: false,
                 partial: void,
                 void: of.void_codes().into_iter().map(str::to_owned).collect(),
+                ..StepRecord::default()
             }],
             partial: void,
-            no_answer: None,
-            knee: None,
-            within_limit: None,
-            ceiling: None,
-            ceiling_bound: None,
-            answer: None,
-            answer_runs: Vec::new(),
-            sustained: None,
-            stopped: String::new(),
-            sentence: String::new(),
+            ..SeriesRecord::default()
         };
         let document = Document {
             series: vec![series(&runs[0], false), series(&runs[1], true)],

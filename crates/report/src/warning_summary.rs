@@ -1,16 +1,12 @@
-//! Warnings below an answer: at most five lines, the most severe first, one line each. Those
+//! Warnings below an answer: at most five lines, the most severe first. Those
 //! that follow from another one are left out, and those that concern only some rows of a table
 //! have a number that these rows show too.
 
-use crate::warnings::{collected, of_runs, severity_word};
+use crate::warnings::collected;
 use stripewise_results::{JobRecord, RunRecord, Warning};
-use stripewise_units::counted;
 
 /// Maximum number of lines, including the one that refers to the rest.
 const LINES_MAX: usize = 5;
-
-/// Columns per line.
-const WIDTH: usize = 100;
 
 /// In each pair, the second follows from the first and adds nothing.
 const FOLLOWS: [(&str, &str); 10] = [
@@ -113,54 +109,6 @@ impl<'a> Marks<'a> {
     }
 }
 
-/// The warnings of runs in at most five lines; the last one says how to see the rest.
-#[must_use]
-pub fn warnings_brief(runs: &[RunRecord]) -> String {
-    brief(runs, &Marks::NONE)
-}
-
-/// The same, below a table whose rows have `marks`.
-pub(crate) fn brief(runs: &[RunRecord], marks: &Marks<'_>) -> String {
-    let (chosen, left_out) = chosen(runs);
-    let mut text = String::new();
-    for (warning, count) in &chosen {
-        let line = format!(
-            "{}[{}]{}: {}",
-            severity_word(warning.severity),
-            warning.code,
-            marks.of_warning(&warning.code),
-            warning.message
-        );
-        text.push_str(&cut(&line, &of_runs(warning, *count, runs)));
-        text.push('\n');
-    }
-    if !chosen.is_empty() {
-        let rest = match left_out {
-            0 => String::new(),
-            more => format!(
-                "{}, and ",
-                counted(more, "more warning or note", "more warnings and notes")
-            ),
-        };
-        text.push_str(&format!("--explain shows {rest}what to do about each.\n"));
-    }
-    text
-}
-
-/// A line of at most [`WIDTH`] columns that ends with `end`; text that does not fit is replaced
-/// by `...` at the end of a word.
-fn cut(line: &str, end: &str) -> String {
-    let room = WIDTH.saturating_sub(end.chars().count());
-    if line.chars().count() <= room {
-        return format!("{line}{end}");
-    }
-    let short: String = line.chars().take(room.saturating_sub(3)).collect();
-    let short = short
-        .rsplit_once(' ')
-        .map_or(short.as_str(), |(words, _)| words);
-    format!("{}...{end}", short.trim_end_matches([',', ':', ';']))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,9 +136,9 @@ mod tests {
     }
 
     #[test]
-    fn there_are_at_most_five_lines_of_a_hundred_columns_and_the_gravest_come_first() {
+    fn four_are_shown_the_gravest_first_and_none_that_follows_from_another() {
         use Severity::{Note, Void, Warning};
-        let all = [
+        let runs = [run(&[
             ("quick-run", Note),
             ("cpu-bound", Warning),
             ("outstanding-below-asked", Warning),
@@ -198,27 +146,16 @@ mod tests {
             ("other-load", Warning),
             ("narrow-span", Note),
             ("clock-jump", Warning),
-        ];
-        let text = warnings_brief(&[run(&all)]);
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 5, "{text}");
-        assert!(
-            lines.iter().all(|line| line.chars().count() <= 100),
-            "{text}"
-        );
-        assert!(lines[0].starts_with("VOID[zero-data]: words"), "{text}");
+        ])];
+        let (shown, left_out) = chosen(&runs);
+        assert_eq!((shown.len(), left_out), (4, 3));
+        assert_eq!(shown[0].0.code, "zero-data");
         // It follows from cpu-bound.
-        assert!(!text.contains("outstanding-below-asked"), "{text}");
-        assert_eq!(
-            lines[4],
-            "--explain shows 3 more warnings and notes, and what to do about each."
-        );
-        assert_eq!(warnings_brief(&[run(&[])]), "");
-        let one = warnings_brief(&[run(&[("quick-run", Note)])]);
-        assert!(
-            one.ends_with("--explain shows what to do about each.\n"),
-            "{one}"
-        );
+        let follows = |(warning, _): &(&stripewise_results::Warning, usize)| {
+            warning.code == "outstanding-below-asked"
+        };
+        assert!(!shown.iter().any(follows));
+        assert_eq!(chosen(&[run(&[])]).1, 0);
     }
 
     #[test]
@@ -233,19 +170,17 @@ mod tests {
                 ("other-load", Warning),
             ]),
         ];
-        assert!(!warnings_brief(&runs).contains("[1]"));
+        let numbers = |marks: &Marks<'_>| {
+            ["cpu-bound", "other-load", "clock-jump"].map(|code| marks.of_warning(code))
+        };
+        assert_eq!(numbers(&Marks::NONE), ["", "", ""]);
         let marks = Marks::of(&runs, false, |_| true);
-        let text = brief(&runs, &marks);
-        assert!(text.contains("warning[cpu-bound]: "), "{text}");
-        assert!(text.contains("warning[other-load] [1]: "), "{text}");
-        assert!(text.contains("warning[clock-jump] [2]: "), "{text}");
-        assert!(text.contains("... (in 2 of 3 runs)"), "{text}");
+        assert_eq!(numbers(&marks), ["", " [1]", " [2]"]);
         let of_rows: Vec<String> = runs.iter().map(|run| marks.of_run(run)).collect();
         assert_eq!(of_rows, ["[1]", "", "[1,2]"]);
         // The third run has no row, so its clock-jump has no number.
         let two = |run: &RunRecord| run.warnings.len() < 3;
-        let text = brief(&runs, &Marks::of(&runs, false, two));
-        assert!(text.contains("warning[other-load] [1]: "), "{text}");
-        assert!(text.contains("warning[clock-jump]: "), "{text}");
+        let marks = Marks::of(&runs, false, two);
+        assert_eq!(numbers(&marks), ["", " [1]", ""]);
     }
 }

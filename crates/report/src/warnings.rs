@@ -151,12 +151,7 @@ mod tests {
         assert!(failed_lines(std::slice::from_ref(&run)).is_empty());
         run.jobs.push(stripewise_results::JobRecord {
             name: "job".to_owned(),
-            target: stripewise_results::TargetFacts::unknown(),
-            further_targets: Vec::new(),
-            workload: Default::default(),
-            engine: Default::default(),
-            outcome: Default::default(),
-            warnings: Vec::new(),
+            ..stripewise_results::JobRecord::default()
         });
         let outcome = &mut run.jobs[0].outcome;
         outcome.operations = 100;

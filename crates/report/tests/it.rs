@@ -56,12 +56,9 @@ fn ladder() -> SeriesRecord {
         iops,
         mib_per_s: iops / 128.0,
         latency_ns: Some(latency((f64::from(outstanding) / iops * 0.6e9) as u64)),
-        bisection: false,
-        partial: false,
-        void: Vec::new(),
+        ..StepRecord::default()
     });
     SeriesRecord {
-        sustained: None,
         id: "series".to_owned(),
         name: "random-read".to_owned(),
         slo: "p99<5ms".to_owned(),
@@ -72,15 +69,11 @@ fn ladder() -> SeriesRecord {
             plateau_in_flight: 32,
             plateau_bracket: [32, 64],
         }),
-        partial: false,
-        no_answer: None,
         within_limit: Some(4),
         ceiling: Some(6),
-        ceiling_bound: None,
-        answer: None,
-        answer_runs: Vec::new(),
         stopped: "more in flight no longer rises".to_owned(),
         sentence: "Random read: 9,812 IOPS at p99 < 5 ms with 16 in flight; the ceiling is 10,450 IOPS at 64.".to_owned(),
+        ..SeriesRecord::default()
     }
 }
 
@@ -187,11 +180,8 @@ fn run(label: &str) -> RunRecord {
         jobs: vec![JobRecord {
             name: "job".to_owned(),
             target,
-            further_targets: Vec::new(),
-            workload: Default::default(),
-            engine: Default::default(),
             outcome,
-            warnings: Vec::new(),
+            ..JobRecord::default()
         }],
         ..RunRecord::empty()
     }

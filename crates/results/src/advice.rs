@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub type LayoutLevels = BTreeMap<String, String>;
 
 /// The answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AdviceRecord {
     /// One-line title: `layout for sqlserver-oltp on sim:raid10-10k`.
     pub title: String,

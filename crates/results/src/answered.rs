@@ -312,29 +312,18 @@ mod tests {
                 p99: p99_ns,
                 ..LatencySummary::default()
             }),
-            bisection: false,
-            partial: false,
-            void: Vec::new(),
+            ..StepRecord::default()
         }
     }
 
     fn series(steps: Vec<StepRecord>, answer: Option<AnswerRecord>) -> SeriesRecord {
         SeriesRecord {
-            id: String::new(),
             name: "random-read".to_owned(),
             slo: "p99<5ms".to_owned(),
             ceiling: Some(steps.len() - 1),
-            ceiling_bound: None,
             steps,
-            knee: None,
-            partial: false,
-            no_answer: None,
-            within_limit: None,
             answer,
-            answer_runs: Vec::new(),
-            sustained: None,
-            stopped: String::new(),
-            sentence: String::new(),
+            ..SeriesRecord::default()
         }
     }
 

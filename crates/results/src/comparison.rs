@@ -2,11 +2,12 @@
 //! `check`, and the tables and charts made from them.
 
 use crate::{AnswerBound, AnswerPlace};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stripewise_stats::mean;
 
 /// A table of differences.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparisonRecord {
     /// What is compared, in one line: `partition offset`.
     pub title: String,
@@ -51,7 +52,7 @@ impl ComparisonRecord {
 
 /// How an experiment's baseline changed from its first block to its last: a straight line through
 /// the logarithms of its values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DriftRecord {
     /// Number of blocks it is based on.
     pub blocks: u32,
@@ -64,7 +65,7 @@ pub struct DriftRecord {
 }
 
 /// One side of a comparison.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SideRecord {
     /// Its column heading: `31.5K`, `20261121-201530-k3f9`.
     pub name: String,
@@ -73,7 +74,7 @@ pub struct SideRecord {
 }
 
 /// One cell, measured on both sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparisonRow {
     /// `read`, `write`, `70 % read`.
     pub operation: String,
@@ -135,9 +136,7 @@ pub struct ComparisonRow {
 }
 
 /// How to interpret a value that is the answer of a bench.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedAnswer {
     /// Its interval leaves out runs that were far slower, or faster.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -197,7 +196,7 @@ impl ComparisonRow {
 }
 
 /// The conclusion for a row, or a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// B is better: more throughput, or less latency.
@@ -209,6 +208,7 @@ pub enum Verdict {
     /// No difference larger than the row's `difference_percent_max` was found.
     NoDifference,
     /// Too few repetitions for a conclusion.
+    #[default]
     Undecided,
 }
 
@@ -230,7 +230,7 @@ impl Verdict {
 }
 
 /// Rows of one type of I/O combined.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparisonGroup {
     /// `random read`, `sequential write`...
     pub name: String,
@@ -269,7 +269,7 @@ impl ComparisonGroup {
 }
 
 /// A requirement and its result.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequirementRecord {
     /// As typed: `read_iops>=20000`.
     pub requirement: String,

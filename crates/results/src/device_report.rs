@@ -1,11 +1,12 @@
 //! Statistics reported by volumes and drives over a run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stripewise_units::format_duration;
 
 /// Statistics reported by a cloud volume, from before a run to after it (including ramp and drain):
 /// for all of its users, not only the run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VolumeReport {
     /// Source: `Amazon EBS, NVMe log page 0xD0`.
     pub source: String,
@@ -35,7 +36,7 @@ pub struct VolumeReport {
 }
 
 /// Operations of one kind as counted by the volume.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VolumeOperations {
     /// Completed.
     pub operations: u64,
@@ -49,9 +50,7 @@ pub struct VolumeOperations {
 }
 
 /// Operations with a volume latency between two bounds.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VolumeLatencyBin {
     /// Lower end.
     pub from_ns: u64,
@@ -205,7 +204,7 @@ pub fn where_latency_arises(at_volume_ns: f64, here_ns: f64) -> Option<String> {
 }
 
 /// Thermal statistics reported by an NVMe drive over a run, including ramp and drain.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DriveReport {
     /// Kernel name.
     pub device: String,

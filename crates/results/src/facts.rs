@@ -1,11 +1,10 @@
 //! The machine and target of a run: facts as read, empty if unknown.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Activity of one processor during a run, for all processes; to the system's tick, usually 10 ms.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessorUse {
     /// Its number.
     pub number: u32,
@@ -18,7 +17,7 @@ pub struct ProcessorUse {
 }
 
 /// The machine.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostFacts {
     /// Host name.
     pub name: String,
@@ -38,7 +37,7 @@ pub struct HostFacts {
 }
 
 /// Processors that this process may use.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuFacts {
     /// Model name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,10 +59,11 @@ pub struct CpuFacts {
 }
 
 /// Type of a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
     /// An existing file.
+    #[default]
     File,
     /// A test file that Stripewise made (in a directory).
     TestFile,
@@ -76,7 +76,7 @@ pub enum TargetKind {
 }
 
 /// The target of a job.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetFacts {
     /// Its type.
     pub kind: TargetKind,
@@ -117,23 +117,12 @@ impl TargetFacts {
     /// A file with unknown facts: for importers.
     #[must_use]
     pub fn unknown() -> TargetFacts {
-        TargetFacts {
-            kind: TargetKind::File,
-            name: String::new(),
-            path: None,
-            size_bytes: 0,
-            partition_offset_bytes: None,
-            logical_sector_bytes: 0,
-            physical_sector_bytes: None,
-            file_system: None,
-            device: None,
-            simulation: None,
-        }
+        TargetFacts::default()
     }
 }
 
 /// A mounted file system.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileSystemFacts {
     /// `ext4`, `xfs`, `btrfs`, `tmpfs`...
     pub kind: String,
@@ -150,9 +139,7 @@ pub struct FileSystemFacts {
 }
 
 /// Sizes of power-fail atomic writes; both 0 if unsupported.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AtomicWriteFacts {
     /// The smallest.
     pub unit_min_bytes: u64,
@@ -161,7 +148,7 @@ pub struct AtomicWriteFacts {
 }
 
 /// A block device.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceFacts {
     /// Kernel name: `sda`, `nvme0n1p2`, `loop3`.
     pub name: String,

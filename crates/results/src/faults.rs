@@ -1,11 +1,12 @@
 //! Faults of storage, as recorded by verifications and runs with `--verify`. The crate `verify`
 //! detects them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Result of verifying a run's data.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verification {
     /// Bytes compared with the expected data, during the run and afterwards.
     pub verified_bytes: u64,
@@ -25,104 +26,52 @@ pub struct Verification {
     pub faults_by_class: BTreeMap<String, u64>,
 }
 
-/// Class of a fault.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    /// The read was reported as done, but its bytes never arrived.
-    NotRead,
-    /// Bits, zeros or shifted bytes where something else was written.
-    Damaged,
-    /// Wrong once, but correct when read again.
-    Transient,
-    /// Contents before the last write; correct when read again.
-    StaleRead,
-    /// The last write is missing (it may be outside the tested area).
-    LostWrite,
-    /// A write landed elsewhere.
-    MisdirectedWrite,
-    /// A read returned data of another location; correct when read again.
-    MisdirectedRead,
-    /// Data of another target of the run.
-    WrongDisk,
-    /// Part of a write is present, another part is not.
-    Torn,
-    /// Data left by another run.
-    LeftOver,
-    /// Data that Stripewise never wrote.
-    Foreign,
-    /// It changes between reads.
-    CopiesDiffer,
-    /// Zeros where data was written.
-    Dropped,
-    /// A write that was reported as failed appeared after a later one.
-    LateWrite,
-    /// The device has less capacity than it reports, and wraps around to its start.
-    FakeCapacity,
-    /// A flush was reported as done, but the data it covers did not survive.
-    FlushedWriteLost,
-    /// Damage next to a write that was in flight when the power failed.
-    Neighbour,
+// Named as in JSON.
+stripewise_units::named! {
+    /// Class of a fault.
+    #[derive(
+        Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    )]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Class {
+        /// The read was reported as done, but its bytes never arrived.
+        NotRead = "not-read",
+        /// Bits, zeros or shifted bytes where something else was written.
+        Damaged = "damaged",
+        /// Wrong once, but correct when read again.
+        Transient = "transient",
+        /// Contents before the last write; correct when read again.
+        StaleRead = "stale-read",
+        /// The last write is missing (it may be outside the tested area).
+        LostWrite = "lost-write",
+        /// A write landed elsewhere.
+        MisdirectedWrite = "misdirected-write",
+        /// A read returned data of another location; correct when read again.
+        MisdirectedRead = "misdirected-read",
+        /// Data of another target of the run.
+        WrongDisk = "wrong-disk",
+        /// Part of a write is present, another part is not.
+        Torn = "torn",
+        /// Data left by another run.
+        LeftOver = "left-over",
+        /// Data that Stripewise never wrote.
+        Foreign = "foreign",
+        /// It changes between reads.
+        CopiesDiffer = "copies-differ",
+        /// Zeros where data was written.
+        Dropped = "dropped",
+        /// A write that was reported as failed appeared after a later one.
+        LateWrite = "late-write",
+        /// The device has less capacity than it reports, and wraps around to its start.
+        FakeCapacity = "fake-capacity",
+        /// A flush was reported as done, but the data it covers did not survive.
+        FlushedWriteLost = "flushed-write-lost",
+        /// Damage next to a write that was in flight when the power failed.
+        Neighbour = "neighbour",
+    }
 }
 
 impl Class {
-    /// All classes.
-    pub const ALL: [Class; 17] = [
-        Class::NotRead,
-        Class::Damaged,
-        Class::Transient,
-        Class::StaleRead,
-        Class::LostWrite,
-        Class::MisdirectedWrite,
-        Class::MisdirectedRead,
-        Class::WrongDisk,
-        Class::Torn,
-        Class::LeftOver,
-        Class::Foreign,
-        Class::CopiesDiffer,
-        Class::Dropped,
-        Class::LateWrite,
-        Class::FakeCapacity,
-        Class::FlushedWriteLost,
-        Class::Neighbour,
-    ];
-
-    /// Its name in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Class::NotRead => "not-read",
-            Class::Damaged => "damaged",
-            Class::Transient => "transient",
-            Class::StaleRead => "stale-read",
-            Class::LostWrite => "lost-write",
-            Class::MisdirectedWrite => "misdirected-write",
-            Class::MisdirectedRead => "misdirected-read",
-            Class::WrongDisk => "wrong-disk",
-            Class::Torn => "torn",
-            Class::LeftOver => "left-over",
-            Class::Foreign => "foreign",
-            Class::CopiesDiffer => "copies-differ",
-            Class::Dropped => "dropped",
-            Class::LateWrite => "late-write",
-            Class::FakeCapacity => "fake-capacity",
-            Class::FlushedWriteLost => "flushed-write-lost",
-            Class::Neighbour => "neighbour",
-        }
-    }
-
     /// Its meaning as text.
     #[must_use]
     pub fn meaning(self) -> &'static str {
@@ -160,7 +109,7 @@ impl Class {
 }
 
 /// One fault.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
     /// Its class.
     pub class: Class,
@@ -192,7 +141,7 @@ pub struct Fault {
 }
 
 /// Actual or expected content of a sector.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Content {
     /// As text.
     pub what: String,
@@ -232,7 +181,7 @@ pub struct Content {
 }
 
 /// A fault with what is known about its location.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultRecord {
     /// The fault.
     #[serde(flatten)]
@@ -250,7 +199,7 @@ pub struct FaultRecord {
 }
 
 /// An extent of a file on its file system's device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExtentRecord {
     /// Its first byte in the file.
     pub file_bytes: u64,

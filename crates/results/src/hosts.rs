@@ -2,12 +2,13 @@
 //! hosts.
 
 use crate::{KindOutcome, Status};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stripewise_stats::Estimate;
 use stripewise_units::WallTime;
 
 /// When a run measured, so that runs of several hosts can be aligned.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StartRecord {
     /// When measuring began (after the ramp), on this host's clock.
     pub measured_from: WallTime,
@@ -32,7 +33,7 @@ pub struct StartRecord {
 }
 
 /// Hosts that measured together.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupRecord {
     /// Shared by all of them, and unique to the group.
     pub id: String,
@@ -53,7 +54,7 @@ impl StartRecord {
 
 /// Additional data of a record merged from several hosts. Rates and latencies cover only the
 /// intervals in which all of them were measuring.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MergedRecord {
     /// A row for each host, by rank or otherwise by name.
     pub hosts: Vec<HostRecord>,
@@ -85,7 +86,7 @@ pub struct MergedRecord {
 }
 
 /// One host of a merged record.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostRecord {
     /// Its name; if several have the same, followed by the rank or a number.
     pub host: String,
@@ -140,7 +141,7 @@ pub struct HostRecord {
 }
 
 /// A point of a host's curve.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostPoint {
     /// Since the first interval that counts.
     pub start_ns: u64,
@@ -151,7 +152,7 @@ pub struct HostPoint {
 }
 
 /// What limits a total.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostsLimit {
     /// The type of limit.
     pub kind: HostsLimitKind,
@@ -163,9 +164,7 @@ pub struct HostsLimit {
 }
 
 /// Types of limits.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HostsLimitKind {
     /// One host is slower than the others.

@@ -5,15 +5,12 @@
 //! returns `None` for them. In the Rust types they hold defaults, which must not be printed: access
 //! imported records only through [`crate::JobRow`].
 
-use crate::{
-    EngineFacts, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord, TargetFacts,
-};
+use crate::{JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
-use stripewise_workload::Workload;
 
 /// Source of an imported record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -209,18 +206,13 @@ fn defaults() -> Value {
         ..KindOutcome::default()
     };
     let job = JobRecord {
-        name: String::new(),
-        target: TargetFacts::unknown(),
-        further_targets: Vec::new(),
-        workload: Workload::default(),
-        engine: EngineFacts::default(),
         outcome: JobOutcome {
             read: latencies.clone(),
             write: latencies.clone(),
             sync: Some(latencies),
             ..JobOutcome::default()
         },
-        warnings: Vec::new(),
+        ..JobRecord::default()
     };
     let record = RunRecord {
         jobs: vec![job],
@@ -259,7 +251,7 @@ impl<'de> Deserialize<'de> for RunRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::JobRow;
+    use crate::{JobRow, TargetFacts};
 
     fn foreign(absent: &[&str]) -> RunRecord {
         let mut record = RunRecord {
@@ -285,12 +277,8 @@ mod tests {
         });
         record.jobs.push(JobRecord {
             name: "c:\\test.dat".to_owned(),
-            target: TargetFacts::unknown(),
-            further_targets: Vec::new(),
-            workload: Workload::default(),
-            engine: EngineFacts::default(),
             outcome,
-            warnings: Vec::new(),
+            ..JobRecord::default()
         });
         record
     }

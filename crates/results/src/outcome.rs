@@ -2,12 +2,13 @@
 
 use crate::device_report::{DriveReport, VolumeReport};
 use crate::replay::ReplayRecord;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stripewise_stats::Histogram;
 
 /// The engine used.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EngineFacts {
     /// `io_uring`, `threads`, `null`, `simulated`.
     pub name: String,
@@ -43,7 +44,7 @@ fn is_not_held(completion_hold_ns_max: &u64) -> bool {
 }
 
 /// The result of one job. Operations count if they complete in [measure from, stop).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobOutcome {
     /// Length of the measured window.
     pub duration_ns: u64,
@@ -113,9 +114,7 @@ pub struct JobOutcome {
 }
 
 /// Results of one thread of a job in the measured window.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadOutcome {
     /// Reads, writes and discards that it completed.
     pub operations: u64,
@@ -129,9 +128,7 @@ pub struct ThreadOutcome {
 }
 
 /// A time that was cut out of a run because the program was not running.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pause {
     /// Position: time since the start of measuring, excluding pauses. It is in the interval that
     /// contains this time; from `duration_ns` on, in the drain.
@@ -141,7 +138,7 @@ pub struct Pause {
 }
 
 /// Times until a call that submits one operation returned, nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InitiationLatency {
     /// The shortest.
     pub min: u64,
@@ -152,7 +149,7 @@ pub struct InitiationLatency {
 }
 
 /// Operations of one kind.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KindOutcome {
     /// Completed in the window.
     pub operations: u64,
@@ -172,7 +169,7 @@ pub struct KindOutcome {
 
 /// Latency in nanoseconds, from the intended start if a rate is set, otherwise from issue; a write
 /// is issued when its data is made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencySummary {
     /// Exact.
     pub min: u64,
@@ -195,7 +192,7 @@ pub struct LatencySummary {
 }
 
 /// Failed operations by reason.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Errors {
     /// Their number.
     pub total: u64,
@@ -207,7 +204,7 @@ pub struct Errors {
 }
 
 /// Operations completed after the stop.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Drain {
     /// Operations, complete or not.
     pub operations: u64,
@@ -232,7 +229,7 @@ fn is_zero(operations: &u64) -> bool {
 }
 
 /// Counters of an open loop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenLoop {
     /// Scheduled arrivals in the window.
     pub arrivals_due: u64,
@@ -244,7 +241,7 @@ pub struct OpenLoop {
 
 /// Results of operations by the second in which they were due: in an open loop their arrival,
 /// otherwise their issue. Arrivals too close to the stop to be late by then are excluded.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DueRecord {
     /// Latency thresholds in nanoseconds, ascending.
     pub thresholds_ns: Vec<u64>,
@@ -256,7 +253,7 @@ pub struct DueRecord {
 }
 
 /// One second of due time.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DueSecondRecord {
     /// Operations that were due in it.
     pub due: u64,
@@ -267,7 +264,7 @@ pub struct DueSecondRecord {
 }
 
 /// One interval of the measured window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// Since the start of measuring.
     pub start_ns: u64,

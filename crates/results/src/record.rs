@@ -7,6 +7,7 @@ use crate::{
     ProcessorUse, RequirementRecord, SeriesRecord, StartRecord, SustainedRecord, TargetFacts,
     Warning,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hasher};
 use stripewise_workload::{Request, Workload};
@@ -16,7 +17,7 @@ use stripewise_workload::{Request, Workload};
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// What `--json` prints for runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
@@ -38,23 +39,23 @@ pub const AT_RATE: &str = "-at-rate";
 /// Suffix of a series' name: the pilot of its load.
 pub const PILOT: &str = "-pilot";
 
-/// How a run ended.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// In progress, or its process died before it could finish.
-    Running,
-    /// Ran as requested.
-    #[default]
-    Complete,
-    /// Interrupted, killed or failed; what was measured until then is kept.
-    Partial,
+stripewise_units::named! {
+    /// How a run ended.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Status {
+        /// In progress, or its process died before it could finish.
+        Running = "running",
+        /// Ran as requested.
+        #[default]
+        Complete = "complete",
+        /// Interrupted, killed or failed; what was measured until then is kept.
+        Partial = "partial",
+    }
 }
 
 /// Position of a run in an experiment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExperimentPlace {
     /// Id of the experiment.
     pub experiment: String,
@@ -69,7 +70,7 @@ pub struct ExperimentPlace {
 }
 
 /// One or more concurrent jobs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 pub struct RunRecord {
     /// Unique, sorts by time, safe in a shell: `20261121-201530-k3f9`.
@@ -144,7 +145,7 @@ pub struct RunRecord {
 }
 
 /// One workload on one target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobRecord {
     /// Unique in its run.
     pub name: String,
@@ -218,31 +219,7 @@ impl RunRecord {
     /// An empty record: for importers, which then fill in what their source gives.
     #[must_use]
     pub fn empty() -> RunRecord {
-        RunRecord {
-            id: String::new(),
-            started_at: String::new(),
-            status: Status::Complete,
-            partial_because: None,
-            label: None,
-            command: Vec::new(),
-            request: None,
-            version: String::new(),
-            series: None,
-            series_part: None,
-            answer_block: None,
-            experiment: None,
-            sustained: None,
-            imported: None,
-            latency_limit: None,
-            start: None,
-            merged: None,
-            host: HostFacts::default(),
-            processors: Vec::new(),
-            verification: None,
-            fidelity: None,
-            jobs: Vec::new(),
-            warnings: Vec::new(),
-        }
+        RunRecord::default()
     }
 }
 

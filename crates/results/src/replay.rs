@@ -1,9 +1,10 @@
 //! Statistics of a replay: how well its numbers represent the recording.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a recorded load was issued.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayRecord {
     /// Similarity to the recording; absent if the recording is too short or too coarse.
     pub fidelity: Option<FidelityRecord>,
@@ -36,7 +37,7 @@ fn is_zero(ns: &u64) -> bool {
 
 /// A distance from the recording, in units of the distance between its own random halves: 1 is as
 /// similar as the halves.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FidelityRecord {
     /// Score of the worst feature.
     pub score: f64,
@@ -51,7 +52,7 @@ pub struct FidelityRecord {
 }
 
 /// One feature of a load.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FeatureRecord {
     /// Its name.
     pub feature: String,
@@ -60,9 +61,7 @@ pub struct FeatureRecord {
 }
 
 /// Whether a replay was issued in time.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PunctualityRecord {
     /// p99 of lateness is at most a quarter of the median latency.
@@ -75,7 +74,7 @@ pub enum PunctualityRecord {
 }
 
 /// Lateness of operations not held back by others, nanoseconds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatenessRecord {
     /// The verdict.
     pub verdict: PunctualityRecord,

@@ -93,7 +93,6 @@ fn operations_min(run: &RunRecord) -> u64 {
 mod tests {
     use super::*;
     use crate::{EngineFacts, Interval, JobOutcome, TargetFacts};
-    use stripewise_workload::Workload;
 
     fn run(command: &[&str], intervals_ns: &[u64]) -> RunRecord {
         let intervals = intervals_ns.iter().map(|ns| Interval {
@@ -106,8 +105,6 @@ mod tests {
                 path: Some("/data".to_owned()),
                 ..TargetFacts::unknown()
             },
-            further_targets: Vec::new(),
-            workload: Workload::default(),
             engine: EngineFacts {
                 requested: "threads".to_owned(),
                 cpus: vec![1],
@@ -119,7 +116,7 @@ mod tests {
                 intervals: intervals.collect(),
                 ..JobOutcome::default()
             },
-            warnings: Vec::new(),
+            ..JobRecord::default()
         };
         RunRecord {
             command: command.iter().map(|word| (*word).to_owned()).collect(),

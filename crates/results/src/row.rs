@@ -298,35 +298,21 @@ fn latency_named(latencies: &LatencySummary, name: &str) -> Option<f64> {
     })
 }
 
-/// Kind of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OperationKind {
-    /// It reads.
-    Read,
-    /// It writes.
-    Write,
-    /// It discards.
-    Discard,
+// Named as in records.
+stripewise_units::named! {
+    /// Kind of an operation.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum OperationKind {
+        /// It reads.
+        Read = "read",
+        /// It writes.
+        Write = "write",
+        /// It discards.
+        Discard = "discard",
+    }
 }
 
 impl OperationKind {
-    /// Reads first.
-    pub const ALL: [OperationKind; 3] = [
-        OperationKind::Read,
-        OperationKind::Write,
-        OperationKind::Discard,
-    ];
-
-    /// Its name in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            OperationKind::Read => "read",
-            OperationKind::Write => "write",
-            OperationKind::Discard => "discard",
-        }
-    }
-
     /// Plural: `reads`, `writes`, `discards`.
     #[must_use]
     pub fn plural(self) -> &'static str {

@@ -9,7 +9,7 @@ use stripewise_units::{
 };
 
 /// One ladder, summarised. Everything here follows from the runs it names.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SeriesRecord {
     /// The id of its runs.
     pub id: String,
@@ -267,7 +267,7 @@ impl AnswerRecord {
 }
 
 /// One step of a ladder.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StepRecord {
     /// Id of its run.
     pub run: String,

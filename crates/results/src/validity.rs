@@ -80,7 +80,6 @@ impl<'a> JobRow<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::TargetFacts;
     use stripewise_units::Hint;
 
     fn warning(code: &str, severity: Severity) -> Warning {
@@ -96,12 +95,8 @@ mod tests {
     fn job(warnings: Vec<Warning>) -> JobRecord {
         JobRecord {
             name: "job".to_owned(),
-            target: TargetFacts::unknown(),
-            further_targets: Vec::new(),
-            workload: Default::default(),
-            engine: Default::default(),
-            outcome: Default::default(),
             warnings,
+            ..JobRecord::default()
         }
     }
 

@@ -1,11 +1,12 @@
 //! Warnings in a record.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stripewise_units::Hint;
 
 /// Severity of a warning.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -18,7 +19,7 @@ pub enum Severity {
 }
 
 /// One warning.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Warning {
     /// Stable, kebab-case: `sparse-file`, `page-cache`, `cpu-bound`...
     pub code: String,

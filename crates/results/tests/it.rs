@@ -334,10 +334,6 @@ fn numbers_that_nobody_can_have_measured_are_refused_by_name() {
         id: "20261121-201530-k3f9".to_owned(),
         jobs: vec![JobRecord {
             name: "log".to_owned(),
-            target: TargetFacts::unknown(),
-            further_targets: Vec::new(),
-            workload: Workload::default(),
-            engine: EngineFacts::default(),
             outcome: JobOutcome {
                 iops: 421.5,
                 mib_per_s: 7.25,
@@ -348,7 +344,7 @@ fn numbers_that_nobody_can_have_measured_are_refused_by_name() {
                 }],
                 ..JobOutcome::default()
             },
-            warnings: Vec::new(),
+            ..JobRecord::default()
         }],
         ..RunRecord::empty()
     }])

@@ -37,7 +37,6 @@ mod step_down;
 mod steps;
 mod sustained;
 mod trend;
-mod usl;
 mod v2;
 mod whole_loads;
 mod wilcoxon;
@@ -97,10 +96,9 @@ pub use step_down::{StepDown, step_down};
 pub use steps::{ChangePoint, ChangePointRule, change_points};
 pub use sustained::{
     Absorbed, CACHE_TIMES, Claim, LoadInterval, Mark, Need, NotReached, Pilot, PilotPlan,
-    PilotStep, Sustained, span_bytes_min,
+    PilotStep, Sustained,
 };
 pub use trend::linear_trend;
-pub use usl::{ScalabilityLaw, fit_scalability};
 pub use v2::V2Error;
 pub use whole_loads::{AtWholeLoad, loads_in_full, rate_at_whole_load};
 pub use wilcoxon::{

@@ -7,50 +7,26 @@ use stripewise_units::{Nanoseconds, ParseError, format_duration_exact};
 
 const HINT: &str = "a latency limit is one of mean, p50, p90, p95, p99, p99.9 or max, then < or <=, then a time: 'p99<5ms' (in quotes, as the shell takes < for itself; p99:5ms means p99<=5ms)";
 
-/// The limited statistic of a latency distribution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum LatencyStatistic {
-    /// The arithmetic mean.
-    Mean,
-    /// 50 %.
-    P50,
-    /// 90 %.
-    P90,
-    /// 95 %.
-    P95,
-    /// 99 %.
-    P99,
-    /// 99.9 %.
-    P999,
-    /// The maximum.
-    Max,
-}
-
-impl LatencyStatistic {
-    /// All, from the least to the most strict.
-    pub const ALL: [LatencyStatistic; 7] = [
-        LatencyStatistic::Mean,
-        LatencyStatistic::P50,
-        LatencyStatistic::P90,
-        LatencyStatistic::P95,
-        LatencyStatistic::P99,
-        LatencyStatistic::P999,
-        LatencyStatistic::Max,
-    ];
-
-    /// As typed and printed.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            LatencyStatistic::Mean => "mean",
-            LatencyStatistic::P50 => "p50",
-            LatencyStatistic::P90 => "p90",
-            LatencyStatistic::P95 => "p95",
-            LatencyStatistic::P99 => "p99",
-            LatencyStatistic::P999 => "p99.9",
-            LatencyStatistic::Max => "max",
-        }
+// From the least to the most strict, as typed and printed.
+stripewise_units::named! {
+    /// The limited statistic of a latency distribution.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum LatencyStatistic {
+        /// The arithmetic mean.
+        Mean = "mean",
+        /// 50 %.
+        P50 = "p50",
+        /// 90 %.
+        P90 = "p90",
+        /// 95 %.
+        P95 = "p95",
+        /// 99 %.
+        P99 = "p99",
+        /// 99.9 %.
+        P999 = "p99.9",
+        /// The maximum.
+        Max = "max",
     }
 }
 
@@ -79,6 +55,17 @@ pub struct Slo {
     pub limit_ns: u64,
     /// Whether the limit itself is acceptable (`<=`).
     pub inclusive: bool,
+}
+
+/// `p99<5ms`: the limit where none is given.
+impl Default for Slo {
+    fn default() -> Slo {
+        Slo {
+            percentile: LatencyStatistic::P99,
+            limit_ns: 5_000_000,
+            inclusive: false,
+        }
+    }
 }
 
 impl Slo {

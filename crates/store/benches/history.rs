@@ -4,12 +4,10 @@
 
 use std::time::Instant;
 use stripewise_results::{
-    EngineFacts, HostFacts, Interval, JobOutcome, JobRecord, RunRecord, Status, TargetFacts,
-    TargetKind,
+    HostFacts, Interval, JobOutcome, JobRecord, RunRecord, Status, TargetFacts, TargetKind,
 };
 use stripewise_stats::Histogram;
 use stripewise_store::{Filter, IntervalHistograms, Owner, Store};
-use stripewise_workload::Workload;
 
 fn record(number: u32, jobs: usize) -> RunRecord {
     let job = |index| JobRecord {
@@ -26,14 +24,11 @@ fn record(number: u32, jobs: usize) -> RunRecord {
             device: None,
             simulation: None,
         },
-        further_targets: Vec::new(),
-        workload: Workload::default(),
-        engine: EngineFacts::default(),
         outcome: JobOutcome {
             intervals: vec![Interval::default(); 10],
             ..JobOutcome::default()
         },
-        warnings: Vec::new(),
+        ..JobRecord::default()
     };
     RunRecord {
         id: format!("20261121-201530-{number:06}"),

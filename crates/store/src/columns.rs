@@ -101,26 +101,16 @@ pub(crate) fn number_of(name: &str) -> Option<i64> {
     name.strip_prefix("number-")?.parse().ok()
 }
 
-pub(crate) fn status_text(status: Status) -> &'static str {
-    match status {
-        Status::Running => "running",
-        Status::Complete => "complete",
-        Status::Partial => "partial",
-    }
-}
-
 /// The error for inconsistent stored data.
 pub(crate) fn damaged(column: usize, text: String) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, text.into())
 }
 
 pub(crate) fn status_at(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
-    match row.get_ref(column)?.as_str()? {
-        "running" => Ok(Status::Running),
-        "complete" => Ok(Status::Complete),
-        "partial" => Ok(Status::Partial),
-        _ => Err(FromSqlError::InvalidType.into()),
-    }
+    let name = row.get_ref(column)?.as_str()?;
+    let mut known = Status::ALL.into_iter();
+    let found = known.find(|status| status.name() == name);
+    Ok(found.ok_or(FromSqlError::InvalidType)?)
 }
 
 pub(crate) fn run_at(row: &Row<'_>) -> rusqlite::Result<RunSummary> {

@@ -4,7 +4,7 @@ use crate::checksum::{self, Sum};
 use crate::columns::{
     Columns, HAS_INTERVALS, INTERVAL_COLUMNS, INTERVALS_OF_JOB, JOB_COLUMNS, JOBS_OF_RUN,
     LATENCIES_OF_RUN, LATENCY_COLUMNS, RECORD_OF_RUN, RUN, RUN_COLUMNS, damaged, histogram_at,
-    interval_at, is_damage, job_at, number_of, run_at, status_text,
+    interval_at, is_damage, job_at, number_of, run_at,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::last::steps_back;
@@ -102,7 +102,7 @@ impl Store {
         for (name, value) in [
             (":label", filter.label.as_deref()),
             (":series", filter.series.as_deref()),
-            (":status", filter.status.map(status_text)),
+            (":status", filter.status.map(|status| status.name())),
             (":since", filter.since.as_deref()),
             (":target", filter.target.as_deref()),
             (":tool", filter.tool.as_deref()),

@@ -216,15 +216,12 @@ fn share(bytes: u64, part: u64, all: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stripewise_results::{EngineFacts, TargetFacts};
     use stripewise_workload::{SyncCall, SyncPolicy, Workload};
 
     #[test]
     fn a_rebuilt_run_says_that_its_commits_are_not_known() {
         let job = |every, outstanding| JobRecord {
             name: "log".to_owned(),
-            target: TargetFacts::unknown(),
-            further_targets: Vec::new(),
             workload: Workload {
                 outstanding,
                 sync: Some(SyncPolicy {
@@ -234,9 +231,7 @@ mod tests {
                 read_percent: 0,
                 ..Workload::default()
             },
-            engine: EngineFacts::default(),
-            outcome: JobOutcome::default(),
-            warnings: Vec::new(),
+            ..JobRecord::default()
         };
         for (every, outstanding) in [(1, 1), (1, 2), (2, 1)] {
             let mut log = job(every, outstanding);

@@ -1,7 +1,7 @@
 //! Rows of runs: which parts of a record go into which table.
 
 use crate::blob;
-use crate::columns::{is_damage, status_text};
+use crate::columns::is_damage;
 use crate::owner::Owner;
 use crate::packed;
 use rusqlite::types::{ToSqlOutput, Value};
@@ -63,7 +63,7 @@ fn insert_row(
     let inserted = insert.execute(params![
         record.id,
         record.started_at,
-        status_text(record.status),
+        record.status.name(),
         record.label,
         record.series,
         record.series_part,
@@ -144,7 +144,7 @@ pub(crate) fn finish(
         params![
             run_number,
             record.started_at,
-            status_text(record.status),
+            record.status.name(),
             record.label,
             record.series,
             record.series_part,
@@ -183,25 +183,15 @@ fn store_final(
     }
     for (job_index, job) in record.jobs.iter().enumerate() {
         let outcome = &job.outcome;
-        let sync = outcome
-            .sync
-            .as_ref()
-            .and_then(|sync| sync.histogram.as_ref());
-        store_histogram(
-            transaction,
-            run_number,
-            job_index,
-            "read",
-            outcome.read.histogram.as_ref(),
-        )?;
-        store_histogram(
-            transaction,
-            run_number,
-            job_index,
-            "write",
-            outcome.write.histogram.as_ref(),
-        )?;
-        store_histogram(transaction, run_number, job_index, "sync", sync)?;
+        let kinds = [
+            ("read", Some(&outcome.read)),
+            ("write", Some(&outcome.write)),
+            ("sync", outcome.sync.as_ref()),
+        ];
+        for (name, kind) in kinds {
+            let histogram = kind.and_then(|kind| kind.histogram.as_ref());
+            store_histogram(transaction, run_number, job_index, name, histogram)?;
+        }
         let discard = outcome.discard.as_ref();
         store_discards(
             transaction,

@@ -150,7 +150,7 @@ fn load_interval(interval: &Interval, written_share: f64) -> LoadInterval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stripewise_results::{EngineFacts, JobOutcome, JobRecord, SustainedClaim, TargetFacts};
+    use stripewise_results::{JobOutcome, JobRecord, SustainedClaim};
 
     const BLOCK: u64 = 8_192;
 
@@ -174,16 +174,13 @@ mod tests {
         RunRecord {
             jobs: vec![JobRecord {
                 name: job.name.clone(),
-                target: TargetFacts::unknown(),
-                further_targets: Vec::new(),
                 workload: job.workload.clone(),
-                engine: EngineFacts::default(),
                 outcome: JobOutcome {
                     duration_ns: tenths * 100_000_000,
                     intervals,
                     ..JobOutcome::default()
                 },
-                warnings: Vec::new(),
+                ..JobRecord::default()
             }],
             ..RunRecord::empty()
         }

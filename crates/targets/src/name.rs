@@ -25,15 +25,6 @@ pub enum TargetName {
     Dataset(String),
 }
 
-impl TargetName {
-    /// For [`TargetName::Simulated`]: whether the name is the path of a description (it ends in
-    /// `.toml`) rather than a built-in array.
-    #[must_use]
-    pub fn is_description_file(&self) -> bool {
-        matches!(self, TargetName::Simulated { name, .. } if name.ends_with(".toml"))
-    }
-}
-
 impl FromStr for TargetName {
     type Err = Error;
 
@@ -172,8 +163,6 @@ mod tests {
             };
             assert_eq!(path.as_os_str().as_bytes(), b"a\xffb");
         }
-        assert!(simulated("a.toml", &[]).is_description_file());
-        assert!(!simulated("a", &[]).is_description_file());
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use crate::ParseError;
 use crate::decimal::{Decimal, Inexact, exact, point, rounded};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -37,9 +38,7 @@ const HINT: &str = "a size is a number of bytes, or a number with K, M, G or T (
 /// assert_eq!(offset.to_string(), "31.5K");
 /// # Ok::<(), stripewise_units::ParseError>(())
 /// ```
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
 #[schemars(into = "String", from = "String")]
 pub struct ByteSize(pub u64);
 

@@ -1,5 +1,6 @@
 //! The number of a block device: the kernel's unambiguous identifier.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -17,7 +18,7 @@ use std::str::FromStr;
     Ord,
     Serialize,
     Deserialize,
-    schemars::JsonSchema,
+    JsonSchema,
 )]
 pub struct DeviceNumber {
     /// The driver.

@@ -5,6 +5,7 @@
 use crate::ParseError;
 use crate::decimal::{Decimal, Inexact, exact, point, rounded};
 use crate::numbers::more_digits;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -29,9 +30,7 @@ const HINT: &str = "a duration is a number with ns, us, ms, s, m (minutes) or h;
 /// assert_eq!("2".parse::<Nanoseconds>()?.ns(), 2_000_000_000);
 /// # Ok::<(), stripewise_units::ParseError>(())
 /// ```
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
 #[schemars(into = "String", from = "String")]
 pub struct Nanoseconds(pub u64);
 

@@ -1,6 +1,7 @@
 //! The error for all typed text: the text, the position of the error, the reason, and the accepted
 //! form.
 
+use crate::Hint;
 use std::fmt;
 
 /// Text that could not be parsed.
@@ -75,3 +76,35 @@ impl fmt::Display for ParseError {
 }
 
 impl std::error::Error for ParseError {}
+
+/// Input, such as a plan, that cannot be used, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputError {
+    problem: String,
+    hint: Hint,
+}
+
+impl InputError {
+    /// `problem` is a sentence about the input.
+    #[must_use]
+    pub fn new(problem: impl Into<String>, hint: impl Into<Hint>) -> Self {
+        InputError {
+            problem: problem.into(),
+            hint: hint.into(),
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> &Hint {
+        &self.hint
+    }
+}
+
+impl fmt::Display for InputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem)
+    }
+}
+
+impl std::error::Error for InputError {}

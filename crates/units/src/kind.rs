@@ -1,20 +1,11 @@
 //! The kind of an operation, shared by all crates.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What an operation does to its target.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]

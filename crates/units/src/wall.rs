@@ -5,6 +5,7 @@
 //! dates and back as in Howard Hinnant's "chrono-compatible low-level date algorithms".
 
 use crate::ParseError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -38,7 +39,7 @@ const DAYS_PER_ERA: u64 = 146_097;
     Hash,
     Serialize,
     Deserialize,
-    schemars::JsonSchema,
+    JsonSchema,
 )]
 #[serde(try_from = "String", into = "String")]
 pub struct WallTime(pub u64);
@@ -159,8 +160,7 @@ fn days_of(year: u64, month: u64, day: u64) -> Option<u64> {
 }
 
 /// Year, month and day for a number of days since 1970-01-01.
-#[must_use]
-pub fn civil_date(days: u64) -> (u64, u64, u64) {
+fn civil_date(days: u64) -> (u64, u64, u64) {
     let days = days + DAYS_TO_EPOCH;
     let (era, of_era) = (days / DAYS_PER_ERA, days % DAYS_PER_ERA);
     let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;

@@ -7,6 +7,7 @@
 use crate::stamp::{Origin, Stamp, write_sector};
 use crate::work::SeededRng;
 use crate::worker_identity::{Operation, Step};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,17 +15,7 @@ use stripewise_units::Kind;
 
 /// What makes writes durable.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
@@ -40,30 +31,19 @@ pub enum Durability {
     Fua = 4,
 }
 
-impl Durability {
-    /// All of them.
-    pub const ALL: [Durability; 4] = [
-        Durability::Flush,
-        Durability::DataSync,
-        Durability::EachWrite,
-        Durability::Fua,
-    ];
+stripewise_units::named!(
+    Durability,
+    Flush = "fsync",
+    DataSync = "fdatasync",
+    EachWrite = "O_DSYNC",
+    Fua = "FUA"
+);
 
+impl Durability {
     pub(crate) fn of(number: u8) -> Option<Durability> {
         Durability::ALL
             .into_iter()
             .find(|kind| *kind as u8 == number)
-    }
-
-    /// Readable name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Durability::Flush => "fsync",
-            Durability::DataSync => "fdatasync",
-            Durability::EachWrite => "O_DSYNC",
-            Durability::Fua => "FUA",
-        }
     }
 
     /// Whether a write is durable on completion; otherwise a flush makes it so.
@@ -74,7 +54,7 @@ impl Durability {
 }
 
 /// The writes of one worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CutWorker {
     /// Its number.
     pub worker: u16,

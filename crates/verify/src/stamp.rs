@@ -37,37 +37,23 @@ pub enum Origin {
     Load = 8,
 }
 
-impl Origin {
-    const ALL: [Origin; 9] = [
-        Origin::Fill,
-        Origin::Page,
-        Origin::Checkpoint,
-        Origin::Log,
-        Origin::Gather,
-        Origin::Capacity,
-        Origin::Cut,
-        Origin::Grow,
-        Origin::Load,
-    ];
+// In the order of their numbers; named as in records.
+stripewise_units::named!(
+    Origin,
+    Fill = "fill",
+    Page = "page-write",
+    Checkpoint = "checkpoint",
+    Log = "log-append",
+    Gather = "gather-write",
+    Capacity = "capacity",
+    Cut = "power-cut",
+    Grow = "growing-file",
+    Load = "load"
+);
 
+impl Origin {
     fn of(number: u16) -> Option<Origin> {
         Origin::ALL.get(usize::from(number)).copied()
-    }
-
-    /// Its name in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Origin::Fill => "fill",
-            Origin::Page => "page-write",
-            Origin::Checkpoint => "checkpoint",
-            Origin::Log => "log-append",
-            Origin::Gather => "gather-write",
-            Origin::Capacity => "capacity",
-            Origin::Cut => "power-cut",
-            Origin::Grow => "growing-file",
-            Origin::Load => "load",
-        }
     }
 }
 

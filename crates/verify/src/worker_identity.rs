@@ -34,26 +34,17 @@ pub enum Role {
     Scan,
 }
 
-/// The current activity of all workers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Owners write all of their blocks once.
-    Fill,
-    /// Each acts by its role until it is stopped.
-    Work,
-    /// Owners read all of their blocks once.
-    Check,
-}
-
-impl Phase {
-    /// Its name in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Phase::Fill => "fill",
-            Phase::Work => "work",
-            Phase::Check => "check",
-        }
+// As in records.
+stripewise_units::named! {
+    /// The current activity of all workers.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Phase {
+        /// Owners write all of their blocks once.
+        Fill = "fill",
+        /// Each acts by its role until it is stopped.
+        Work = "work",
+        /// Owners read all of their blocks once.
+        Check = "check",
     }
 }
 

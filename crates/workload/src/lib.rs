@@ -40,8 +40,8 @@ pub use recorded::{
     AFTER_NONE, LASTED_UNKNOWN, RECORDED_OPERATIONS_MAX, Recorded, RecordedLoad, RecordedOperation,
 };
 pub use request::{
-    INTERVAL_NS, REQUEST_VERSION, Request, RequestError, RequestJob, RequestPart,
-    SIMULATED_OPERATIONS_MIN, Steady, check_interval,
+    INTERVAL_NS, REQUEST_VERSION, Request, RequestJob, RequestPart, SIMULATED_OPERATIONS_MIN,
+    Steady, check_interval,
 };
 pub use sizes::{BlockShare, BlockSizes, alignment_bytes};
 pub use spec::{

@@ -28,7 +28,7 @@ pub struct WorkloadOption {
     pub choice: Option<&'static str>,
     /// Commands that run a grid accept a list of values.
     pub is_list: bool,
-    read: fn(&mut WorkloadOptions, &str) -> Result<(), ParseError>,
+    read: Read,
 }
 
 impl WorkloadOption {
@@ -50,309 +50,119 @@ impl WorkloadOption {
     }
 }
 
-const SAID: WorkloadOption = WorkloadOption {
-    name: "",
-    value: None,
-    about: "",
-    subject: OptionSubject::Workload,
-    choice: None,
-    is_list: false,
-    read: |_, _| Ok(()),
-};
+/// How an option is set from text.
+type Read = fn(&mut WorkloadOptions, &str) -> Result<(), ParseError>;
+
+const fn option(
+    name: &'static str,
+    value: Option<&'static str>,
+    about: &'static str,
+    read: Read,
+) -> WorkloadOption {
+    WorkloadOption {
+        name,
+        value,
+        about,
+        subject: OptionSubject::Workload,
+        choice: None,
+        is_list: false,
+        read,
+    }
+}
+
+impl WorkloadOption {
+    const fn choice(mut self, choice: &'static str) -> WorkloadOption {
+        self.choice = Some(choice);
+        self
+    }
+
+    const fn list(mut self) -> WorkloadOption {
+        self.is_list = true;
+        self
+    }
+
+    const fn measuring(mut self) -> WorkloadOption {
+        self.subject = OptionSubject::Measuring;
+        self
+    }
+}
+
+/// A row of the table: `field; name: about` of a switch, and of an option with a value
+/// `field = parser; name placeholder: about`.
+macro_rules! row {
+    ($field:ident; $name:literal: $about:literal) => {
+        option($name, None, $about, |options, text| {
+            options.$field = flag($name, text)?;
+            Ok(())
+        })
+    };
+    ($field:ident = $read:path; $name:literal $value:literal: $about:literal) => {
+        option($name, Some($value), $about, |options, text| {
+            options.$field = Some($read(text)?);
+            Ok(())
+        })
+    };
+}
 
 /// Every option of a workload.
 pub const OPTIONS: [WorkloadOption; 29] = [
-    WorkloadOption {
-        name: "read",
-        about: "Only reads (the default)",
-        choice: Some("operation"),
-        read: |options, text| {
-            options.read = flag("read", text)?;
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "write",
-        about: "Only writes",
-        choice: Some("operation"),
-        read: |options, text| {
-            options.write = flag("write", text)?;
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "read-percent",
-        value: Some("N"),
-        about: "This share of reads, the rest writes",
-        choice: Some("operation"),
-        read: |options, text| {
-            options.read_percent = Some(percent(text)?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "discard",
-        about: "Only discards: what they hit is lost",
-        choice: Some("operation"),
-        read: |options, text| {
-            options.discard = flag("discard", text)?;
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "discard-percent",
-        value: Some("N"),
-        about: "This share of discards, taken from the writes, or from the reads of a load that only reads",
-        read: |options, text| {
-            options.discard_percent = Some(percent(text)?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "random",
-        about: "Random positions (the default)",
-        choice: Some("where"),
-        read: |options, text| {
-            options.random = flag("random", text)?;
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "sequential",
-        about: "One block after the other",
-        choice: Some("where"),
-        read: |options, text| {
-            options.sequential = flag("sequential", text)?;
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "stride",
-        value: Some("SIZE"),
-        about: "From each block to one that starts SIZE further",
-        choice: Some("where"),
-        read: |options, text| {
-            options.stride = Some(text.parse()?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "block",
-        value: Some("SIZE"),
-        about: "Block size, or a list; with shares, several sizes in one run: 4K:60,64K:40 [default: 8K]",
-        is_list: true,
-        read: read_block,
-        ..SAID
-    },
-    WorkloadOption {
-        name: "threads",
-        value: Some("N"),
-        about: "Threads, or a list [default: 1]",
-        is_list: true,
-        read: |options, text| {
-            options.threads = Some(count(text)?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "outstanding",
-        value: Some("N"),
-        about: "Queue depth of each thread, or a list [default: 1; with --rate 256 over all threads]",
-        is_list: true,
-        read: |options, text| {
-            options.outstanding = Some(count(text)?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "in-turn",
-        about: "Of several targets a thread visits one after the other, with --outstanding over all of them",
-        read: |options, text| {
-            options.in_turn = flag("in-turn", text)?;
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "base-offset",
-        value: Some("SIZE"),
-        about: "First byte to use, or a list: 63s, 64K, 1M [default: 0]",
-        is_list: true,
-        read: |options, text| {
-            options.base_offset = Some(text.parse()?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "size",
-        value: Some("SIZE"),
-        about: "How much of the target to use; size of the test file in a directory",
-        read: |options, text| {
-            options.size = Some(text.parse()?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "cache",
-        value: Some("MODE"),
-        about: "direct, direct-sync, buffered, buffered-sync or dontcache",
-        read: |options, text| {
-            options.cache = Some(text.parse()?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "sync",
-        value: Some("CALL[:N]"),
-        about: "fdatasync or fsync after every N writes of a thread (N defaults to 1)",
-        read: |options, text| {
-            options.sync = Some(text.parse()?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "atomic",
-        about: "Writes that are never torn, not even by a loss of power (RWF_ATOMIC)",
-        read: |options, text| {
-            options.atomic = flag("atomic", text)?;
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "dsync",
-        about: "Writes that are each durable when they complete, by a flag of their own (RWF_DSYNC)",
-        read: |options, text| {
-            options.dsync = flag("dsync", text)?;
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "poll",
-        about: "Poll for completions instead of waiting for interrupts (IOPOLL)",
-        read: |options, text| {
-            options.poll = flag("poll", text)?;
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "think-time",
-        value: Some("TIME[:N]"),
-        about: "Pause of each thread after every N operations, once they have completed (N defaults to 1)",
-        read: |options, text| {
-            options.think_time = Some(text.parse()?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "rate",
-        value: Some("IOPS"),
-        about: "Open loop: operations arrive at this rate, regardless of completions",
-        read: |options, text| {
-            options.rate = Some(parse_rate(text)?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "arrivals",
-        value: Some("HOW"),
-        about: "How they arrive: fixed or poisson",
-        read: |options, text| {
-            options.arrivals = Some(text.parse()?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "distribution",
-        value: Some("NAME"),
-        about: "uniform, covering (every block once before any comes again), zipf:THETA, hot:SPACE/OPERATIONS (percent), or one-pass:PERCENT (writes that precondition an empty SSD with this much spare flash), for --random",
-        read: |options, text| {
-            options.distribution = Some(text.parse()?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "cursor",
-        value: Some("WHOSE"),
-        about: "Whether each thread keeps its own position (own) or all share one (shared), for --sequential and --stride",
-        read: |options, text| {
-            options.cursor = Some(text.parse()?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "compressible",
-        value: Some("PERCENT"),
-        about: "Share of each 4 KiB block that a compressing device can save",
-        read: |options, text| {
-            options.compressible = Some(percent(text)?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "dedupable",
-        value: Some("PERCENT"),
-        about: "Share of 4 KiB blocks that are copies of others",
-        read: |options, text| {
-            options.dedupable = Some(percent(text)?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "seed",
-        value: Some("N"),
-        about: "Seed of all streams",
-        read: |options, text| {
-            options.seed = Some(parse_count(text)?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "duration",
-        value: Some("TIME"),
-        about: "Measured time [default: 10s; on sim: until 30,000 operations too]",
-        subject: OptionSubject::Measuring,
-        read: |options, text| {
-            options.duration = Some(text.parse()?);
-            Ok(())
-        },
-        ..SAID
-    },
-    WorkloadOption {
-        name: "ramp",
-        value: Some("TIME"),
-        about: "Time before measuring starts",
-        subject: OptionSubject::Measuring,
-        read: |options, text| {
-            options.ramp = Some(text.parse()?);
-            Ok(())
-        },
-        ..SAID
-    },
+    row!(read; "read": "Only reads (the default)").choice("operation"),
+    row!(write; "write": "Only writes").choice("operation"),
+    row!(read_percent = percent; "read-percent" "N":
+        "This share of reads, the rest writes")
+    .choice("operation"),
+    row!(discard; "discard": "Only discards: what they hit is lost").choice("operation"),
+    row!(discard_percent = percent; "discard-percent" "N":
+        "This share of discards, taken from the writes, or from the reads of a load that only reads"),
+    row!(random; "random": "Random positions (the default)").choice("where"),
+    row!(sequential; "sequential": "One block after the other").choice("where"),
+    row!(stride = str::parse; "stride" "SIZE":
+        "From each block to one that starts SIZE further")
+    .choice("where"),
+    option(
+        "block",
+        Some("SIZE"),
+        "Block size, or a list; with shares, several sizes in one run: 4K:60,64K:40 [default: 8K]",
+        read_block,
+    )
+    .list(),
+    row!(threads = count; "threads" "N": "Threads, or a list [default: 1]").list(),
+    row!(outstanding = count; "outstanding" "N":
+        "Queue depth of each thread, or a list [default: 1; with --rate 256 over all threads]")
+    .list(),
+    row!(in_turn; "in-turn":
+        "Of several targets a thread visits one after the other, with --outstanding over all of them"),
+    row!(base_offset = str::parse; "base-offset" "SIZE":
+        "First byte to use, or a list: 63s, 64K, 1M [default: 0]")
+    .list(),
+    row!(size = str::parse; "size" "SIZE":
+        "How much of the target to use; size of the test file in a directory"),
+    row!(cache = str::parse; "cache" "MODE":
+        "direct, direct-sync, buffered, buffered-sync or dontcache"),
+    row!(sync = str::parse; "sync" "CALL[:N]":
+        "fdatasync or fsync after every N writes of a thread (N defaults to 1)"),
+    row!(atomic; "atomic": "Writes that are never torn, not even by a loss of power (RWF_ATOMIC)"),
+    row!(dsync; "dsync":
+        "Writes that are each durable when they complete, by a flag of their own (RWF_DSYNC)"),
+    row!(poll; "poll": "Poll for completions instead of waiting for interrupts (IOPOLL)"),
+    row!(think_time = str::parse; "think-time" "TIME[:N]":
+        "Pause of each thread after every N operations, once they have completed (N defaults to 1)"),
+    row!(rate = parse_rate; "rate" "IOPS":
+        "Open loop: operations arrive at this rate, regardless of completions"),
+    row!(arrivals = str::parse; "arrivals" "HOW": "How they arrive: fixed or poisson"),
+    row!(distribution = str::parse; "distribution" "NAME":
+        "uniform, covering (every block once before any comes again), zipf:THETA, hot:SPACE/OPERATIONS (percent), or one-pass:PERCENT (writes that precondition an empty SSD with this much spare flash), for --random"),
+    row!(cursor = str::parse; "cursor" "WHOSE":
+        "Whether each thread keeps its own position (own) or all share one (shared), for --sequential and --stride"),
+    row!(compressible = percent; "compressible" "PERCENT":
+        "Share of each 4 KiB block that a compressing device can save"),
+    row!(dedupable = percent; "dedupable" "PERCENT":
+        "Share of 4 KiB blocks that are copies of others"),
+    row!(seed = parse_count; "seed" "N": "Seed of all streams"),
+    row!(duration = str::parse; "duration" "TIME":
+        "Measured time [default: 10s; on sim: until 30,000 operations too]")
+    .measuring(),
+    row!(ramp = str::parse; "ramp" "TIME": "Time before measuring starts").measuring(),
 ];
 
 /// The options of a workload; each has the name of its switch, with `_` for `-`.

@@ -59,13 +59,13 @@
 
 use crate::plan_text::{PlanError, PlanOptions, PlanReader, PlanValue};
 use crate::{
-    Request, RequestError, RequestJob, RequestPart, SIMULATED_OPERATIONS_MIN, Workload,
-    WorkloadOptions,
+    Request, RequestJob, RequestPart, SIMULATED_OPERATIONS_MIN, Workload, WorkloadOptions,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use stripewise_units::{CpuList, nearest};
+use stripewise_units::{CpuList, InputError, nearest};
 use toml::de::DeTable;
 
 /// Most jobs in a plan.
@@ -79,9 +79,7 @@ const JOB_KEYS: [&str; 4] = ["name", "target", "engine", "cpus"];
 pub const ENGINE_NAMES: [&str; 6] = ["auto", "uring", "nvme", "iocp", "threads", "null"];
 
 /// Whether jobs run concurrently.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PlanOrder {
     /// All concurrently.
@@ -150,7 +148,7 @@ impl Plan {
         &self,
         engine: Option<String>,
         cpus: Option<Vec<u32>>,
-    ) -> Result<Request, RequestError> {
+    ) -> Result<Request, InputError> {
         let jobs = || self.jobs.iter();
         let is_given = |given: fn(&WorkloadOptions) -> bool| jobs().any(|job| given(&job.options));
         Ok(Request {
@@ -170,14 +168,14 @@ impl Plan {
         })
     }
 
-    fn engine(&self) -> Result<String, RequestError> {
+    fn engine(&self) -> Result<String, InputError> {
         let named = self.jobs.iter().filter_map(|job| job.engine.as_deref());
         let named: BTreeSet<&str> = named.collect();
         let several = || named.iter().copied().collect::<Vec<_>>().join(", ");
         match named.first() {
             None => Ok(Request::default().engine),
             Some(one) if named.len() == 1 => Ok((*one).to_owned()),
-            Some(_) => Err(RequestError::new(
+            Some(_) => Err(InputError::new(
                 format!(
                     "the jobs of the plan ask for different engines: {}",
                     several()
@@ -188,14 +186,14 @@ impl Plan {
     }
 
     /// CPUs are assigned to all threads of a run in turn.
-    fn cpus(&self) -> Result<Vec<u32>, RequestError> {
+    fn cpus(&self) -> Result<Vec<u32>, InputError> {
         let lists = self.jobs.iter().filter_map(|job| job.cpus.as_ref());
         let mut lists: Vec<&[u32]> = lists.map(CpuList::cpus).collect();
         lists.dedup();
         match lists.as_slice() {
             [] => Ok(Vec::new()),
             [one] => Ok(one.to_vec()),
-            _ => Err(RequestError::new(
+            _ => Err(InputError::new(
                 "the jobs of the plan ask for different processors",
                 "give one list for all of them, in [defaults] or with <--cpus>",
             )),

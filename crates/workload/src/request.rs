@@ -10,11 +10,11 @@ use crate::{
     Arrivals, BlockShare, BlockSizes, CursorKind, Pattern, Rate, SyncPolicy, ThinkTime, Workload,
     WorkloadError, derived_seed,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::fmt;
-use stripewise_units::{Hint, Nanoseconds, nearest};
+use stripewise_units::{InputError, Nanoseconds, nearest};
 
 /// Version of the request's JSON. Raised when a field changes its meaning or is removed; new
 /// optional fields do not raise it.
@@ -53,7 +53,7 @@ const PERMISSIONS: [&str; 4] = ["destroy", "overwrite", "busy_ok", "keep"];
 /// };
 /// assert_eq!(Request::from_json(&request.to_json()), Ok(request));
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Request {
     /// [`REQUEST_VERSION`].
     pub request_version: u32,
@@ -109,7 +109,7 @@ pub struct Request {
 }
 
 /// One workload on one or more targets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestJob {
     /// 1 to 64 bytes on one line.
     pub name: String,
@@ -120,9 +120,7 @@ pub struct RequestJob {
 }
 
 /// The part of a series that several runs of one request are stored as.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RequestPart {
     /// The cells of a grid, or repetitions.
@@ -133,9 +131,7 @@ pub enum RequestPart {
 }
 
 /// How thoroughly a pilot checks for cache absorption before a run of a load that writes.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Steady {
     /// No pilot.
@@ -196,36 +192,6 @@ const fn yes() -> bool {
     true
 }
 
-/// A request that cannot be read or run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestError {
-    problem: String,
-    hint: Hint,
-}
-
-impl RequestError {
-    pub(crate) fn new(problem: impl Into<String>, hint: impl Into<Hint>) -> RequestError {
-        RequestError {
-            problem: problem.into(),
-            hint: hint.into(),
-        }
-    }
-
-    /// How to fix it.
-    #[must_use]
-    pub fn hint(&self) -> &Hint {
-        &self.hint
-    }
-}
-
-impl fmt::Display for RequestError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problem)
-    }
-}
-
-impl std::error::Error for RequestError {}
-
 impl Request {
     /// As multi-line JSON, without a final line break.
     #[must_use]
@@ -240,9 +206,9 @@ impl Request {
     /// # Errors
     /// If the text is not JSON, a field is missing or unknown, the version differs, or a rule of
     /// [`Request::check`] is broken.
-    pub fn from_json(text: &str) -> Result<Request, RequestError> {
+    pub fn from_json(text: &str) -> Result<Request, InputError> {
         let value: Value = serde_json::from_str(text).map_err(|error| {
-            RequestError::new(
+            InputError::new(
                 format!("this is not JSON: {error}"),
                 "print a request with `stripewise run TARGET ... --show-request`",
             )
@@ -250,7 +216,7 @@ impl Request {
         if let Some(version) = value.get("request_version").and_then(Value::as_u64)
             && version != u64::from(REQUEST_VERSION)
         {
-            return Err(RequestError::new(
+            return Err(InputError::new(
                 format!(
                     "the request has version {version}, and this program reads {REQUEST_VERSION}"
                 ),
@@ -258,7 +224,7 @@ impl Request {
             ));
         }
         let request: Request = serde_json::from_str(text).map_err(|error| {
-            RequestError::new(
+            InputError::new(
                 format!("this is not a request: {error}"),
                 "compare it with one that `stripewise run TARGET ... --show-request` prints",
             )
@@ -273,33 +239,33 @@ impl Request {
     ///
     /// # Errors
     /// The first rule that is broken.
-    pub fn check(&self) -> Result<(), RequestError> {
+    pub fn check(&self) -> Result<(), InputError> {
         check_interval(self.interval_ns).map_err(|error| of_workload(&error))?;
         if !REPETITIONS.contains(&self.repetitions) {
-            return Err(RequestError::new(
+            return Err(InputError::new(
                 format!("repetitions {} is out of range", self.repetitions),
                 "give 1 to 1000",
             ));
         }
         if !ENGINE_NAMES.contains(&self.engine.as_str()) {
-            return Err(RequestError::new(
+            return Err(InputError::new(
                 format!("engine `{}` is unknown", self.engine),
                 format!("give one of {}", ENGINE_NAMES.join(", ")),
             ));
         }
         if self.operations_max_per_thread == Some(0) {
-            return Err(RequestError::new(
+            return Err(InputError::new(
                 "operations_max_per_thread 0 would measure nothing",
                 "give at least 1, or leave it out",
             ));
         }
         if self.jobs.is_empty() {
             let hint = "give at least one job with name, targets and workload";
-            return Err(RequestError::new("the request has no job", hint));
+            return Err(InputError::new("the request has no job", hint));
         }
         let runs = self.jobs.len().saturating_mul(self.repetitions as usize);
         if runs > RUNS_MAX {
-            return Err(RequestError::new(
+            return Err(InputError::new(
                 format!("the request means {runs} runs"),
                 format!("give at most {RUNS_MAX} jobs and repetitions in all"),
             ));
@@ -312,7 +278,7 @@ impl Request {
     }
 
     /// Concurrent jobs share their times and have distinct names.
-    fn check_jobs_at_once(&self) -> Result<(), RequestError> {
+    fn check_jobs_at_once(&self) -> Result<(), InputError> {
         let mut names = BTreeSet::new();
         let Some(first) = self.jobs.first() else {
             return Ok(());
@@ -320,7 +286,7 @@ impl Request {
         for job in &self.jobs {
             let times = |job: &RequestJob| (job.workload.duration_ns, job.workload.ramp_ns);
             if times(job) != times(first) {
-                return Err(RequestError::new(
+                return Err(InputError::new(
                     format!(
                         "jobs that run together have one duration and ramp, but `{}` and `{}` differ",
                         first.name, job.name
@@ -329,7 +295,7 @@ impl Request {
                 ));
             }
             if !names.insert(&job.name) {
-                return Err(RequestError::new(
+                return Err(InputError::new(
                     format!("two jobs that run together are named `{}`", job.name),
                     "give each job a different name",
                 ));
@@ -385,29 +351,29 @@ impl Request {
 }
 
 impl RequestJob {
-    fn check(&self) -> Result<(), RequestError> {
+    fn check(&self) -> Result<(), InputError> {
         let name = &self.name;
         if name.is_empty() || name.len() > NAME_BYTES_MAX || name.chars().any(char::is_control) {
-            return Err(RequestError::new(
+            return Err(InputError::new(
                 format!("`{}` is not a valid name for a job", name.escape_debug()),
                 "give a name of 1 to 64 bytes on one line",
             ));
         }
         if self.targets.is_empty() || self.targets.iter().any(String::is_empty) {
-            return Err(RequestError::new(
+            return Err(InputError::new(
                 format!("job `{name}` has no target"),
                 "name a file, directory or device, or sim:NAME",
             ));
         }
         if self.targets.len() > TARGETS_MAX {
-            return Err(RequestError::new(
+            return Err(InputError::new(
                 format!("job `{name}` has {} targets", self.targets.len()),
                 format!("give at most {TARGETS_MAX}, or several jobs"),
             ));
         }
         check(&self.workload).map_err(|error| {
             let error = of_workload(&error);
-            RequestError::new(format!("job `{name}`: {error}"), error.hint())
+            InputError::new(format!("job `{name}`: {error}"), error.hint())
         })
     }
 }
@@ -428,12 +394,12 @@ pub fn check_interval(interval_ns: u64) -> Result<(), WorkloadError> {
     ))
 }
 
-fn of_workload(error: &WorkloadError) -> RequestError {
-    RequestError::new(error.to_string(), error.hint())
+fn of_workload(error: &WorkloadError) -> InputError {
+    InputError::new(error.to_string(), error.hint())
 }
 
 /// Rejects unknown keys: a typing error would silently measure something else.
-fn refuse_unknown(value: &Value) -> Result<(), RequestError> {
+fn refuse_unknown(value: &Value) -> Result<(), InputError> {
     let mut known = BTreeSet::new();
     for sample in samples() {
         let sample = serde_json::to_value(sample).unwrap_or_default();
@@ -461,14 +427,14 @@ fn refuse_unknown(value: &Value) -> Result<(), RequestError> {
             None => "compare it with what `stripewise run TARGET ... --show-request` prints".into(),
         }
     };
-    Err(RequestError::new(
+    Err(InputError::new(
         format!("`{key}` is not a field of a request"),
         hint,
     ))
 }
 
 /// Rejects keys of another pattern: a stride with random positions would be silently ignored.
-fn refuse_keys_of_other_patterns(value: &Value, request: &Request) -> Result<(), RequestError> {
+fn refuse_keys_of_other_patterns(value: &Value, request: &Request) -> Result<(), InputError> {
     let given = value.get("jobs").and_then(Value::as_array);
     for (given, job) in given.into_iter().flatten().zip(&request.jobs) {
         let Some(Value::Object(given)) = given.get("workload") else {
@@ -478,7 +444,7 @@ fn refuse_keys_of_other_patterns(value: &Value, request: &Request) -> Result<(),
         for key in ["distribution", "cursor", "stride_bytes"] {
             if given.contains_key(key) && own.get(key).is_none() {
                 let pattern = own.get("pattern").and_then(Value::as_str);
-                return Err(RequestError::new(
+                return Err(InputError::new(
                     format!(
                         "job `{}`: `{key}` does not belong to the pattern `{}`",
                         job.name,

@@ -2,11 +2,12 @@
 
 use crate::recorded::Recorded;
 use crate::sizes::BlockSizes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stripewise_units::ByteSize;
 
 /// One job's load. Serialised as the `workload` object of a record.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
     /// Share of reads among all operations, 0 to 100. Operations that neither read nor discard are
     /// writes, so a load that discards anything has less than 100 here, and counts as one that
@@ -335,7 +336,7 @@ impl Rate {
 }
 
 /// Where operations go.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "pattern", rename_all = "lowercase")]
 pub enum Pattern {
     /// Block-aligned (relative to the base offset) random positions.
@@ -361,7 +362,7 @@ pub enum Pattern {
 }
 
 /// Which threads share a sequential position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CursorKind {
     /// Each thread has its own, thread i of n starting at i/n of the span.
@@ -377,7 +378,7 @@ pub enum CursorKind {
 /// How random positions are drawn. Printed and typed as `uniform`,
 /// `covering`, `zipf:THETA`, `hot:PERCENT/PERCENT`, `one-pass:PERCENT`; serialised as that
 /// text.
-#[derive(Clone, Copy, Debug, PartialEq, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
 #[schemars(into = "String", from = "String")]
 pub enum Distribution {
     /// Every block equally often.
@@ -409,7 +410,7 @@ pub enum Distribution {
 }
 
 /// How caches are used. SQLIO's -BN, -BH/-BY/-BS in Linux terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheMode {
     /// `O_DIRECT`: bypasses the page cache; the device's own cache may hold writes.
@@ -426,7 +427,7 @@ pub enum CacheMode {
 }
 
 /// A sync after every `every` writes of a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SyncPolicy {
     /// Writes between two syncs, at least 1.
     pub every: u32,
@@ -436,9 +437,7 @@ pub struct SyncPolicy {
 }
 
 /// A call that makes a file's earlier writes durable.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SyncCall {
     /// The data, and the metadata that is needed to read it.
@@ -450,7 +449,7 @@ pub enum SyncCall {
 
 /// After every `every` operations a thread waits until all its operations in flight have completed,
 /// and then pauses for `pause_ns`. Typed and printed as `10ms` and `10ms:32`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThinkTime {
     /// The pause in nanoseconds, above 0.
     pub pause_ns: u64,
@@ -459,7 +458,7 @@ pub struct ThinkTime {
 }
 
 /// An open-loop rate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rate {
     /// Operations per second of the whole job; above 0.
     pub iops: f64,
@@ -468,7 +467,7 @@ pub struct Rate {
 }
 
 /// How open-loop arrivals are spaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Arrivals {
     /// Equal gaps; threads are offset against each other.
@@ -478,9 +477,7 @@ pub enum Arrivals {
 }
 
 /// What written data looks like. Both 0: incompressible and unique per 4 KiB block.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DataPattern {
     /// Share of each 4 KiB block that is zeros, 0 to 100.
     pub compressible_percent: u8,

@@ -31,9 +31,10 @@ use crate::random::{Entity, draw};
 const CHUNKLETS: u64 = 1;
 
 /// The organisation of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Level {
     /// One drive.
+    #[default]
     Single,
     /// Concatenated drives.
     Linear,

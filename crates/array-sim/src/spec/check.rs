@@ -210,7 +210,7 @@ impl ArraySpec {
             fragments: self.fragments as u32,
             allocation_unit_bytes: self.allocation_unit_bytes,
             sector_bytes: self.sector_bytes as u32,
-            ..VolumeFacts::of_nothing()
+            ..VolumeFacts::default()
         }
         .gaps_bytes()
     }

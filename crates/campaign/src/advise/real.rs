@@ -13,7 +13,6 @@ use crate::steps::layouts::real::prepare::{NOT_MEASURED, prepare_on_devices, rep
 use crate::steps::layouts::real::spec::sector_of;
 use crate::steps::layouts::session::{LayoutsSession, announce, make_layouts, measure_on_target};
 use crate::steps::layouts::stored_layouts::{LayoutPlace, StoredLayouts};
-use crate::steps::stored_experiment::plan_failure;
 use std::path::Path;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::Outcome;
@@ -222,7 +221,7 @@ fn unmeasured(
     notes: Vec<String>,
     place: Unmeasurable,
 ) -> Outcome<LayoutsSession> {
-    let set = LayoutSet::full(requested.factors.clone(), |_| None).map_err(plan_failure)?;
+    let set = LayoutSet::full(requested.factors.clone(), |_| None)?;
     let present = place.start_bytes.and_then(|start| {
         let levels = LayoutLevels::from([("offset".to_owned(), ByteSize(start).to_string())]);
         set.position(&levels)

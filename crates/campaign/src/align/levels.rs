@@ -3,7 +3,7 @@
 use super::AlignOptions;
 use super::design::{Design, primary};
 use crate::steps::experiment::fit::check_fit;
-use crate::steps::experiment::stored_experiment::{LevelPlaces, plan_failure};
+use crate::steps::experiment::stored_experiment::LevelPlaces;
 use crate::steps::experiment::target_range::TargetRange;
 use stripewise_conductor::failure::Outcome;
 use stripewise_conductor::targets::OpenTarget;
@@ -20,7 +20,7 @@ pub(super) fn plan(
 ) -> Outcome<(ExperimentPlan, LevelPlaces)> {
     let mut place = found.place.clone();
     let offsets = offsets(design, found, &mut place);
-    let shifted = shift(&found.ground, &offsets).map_err(plan_failure)?;
+    let shifted = shift(&found.usable, &offsets)?;
     warn_of_partial_pages(
         design,
         found,
@@ -59,7 +59,7 @@ fn offsets(design: &Design, found: &TargetRange, place: &mut LevelPlaces) -> Vec
     };
     let unasked = design.offsets_bytes.is_none() && offsets[0] == OFFSET_63_SECTORS;
     let page = found.page_bytes.unwrap_or(1).max(1);
-    let stands_on_pages = found.ground.start_bytes.is_multiple_of(page);
+    let stands_on_pages = found.usable.start_bytes.is_multiple_of(page);
     if !(unasked && design.writes && page > 512 && stands_on_pages) || offsets.contains(&OFFSET_36K)
     {
         return offsets;

@@ -7,7 +7,7 @@ use crate::steps::stored_check;
 use crate::steps::subject::{Subject, SubjectKind, subject};
 use serde::Serialize;
 use std::collections::BTreeSet;
-use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::exit_of;
@@ -293,7 +293,7 @@ fn at_answers(runs: Vec<RunRecord>) -> Vec<RunRecord> {
 /// If there is none of this name.
 pub fn remove(context: &Context, name: &str) -> Outcome<()> {
     let mut store = context.open_store_there()?;
-    if !store.forget_document(KIND, name).map_err(store_failure)? {
+    if !store.forget_document(KIND, name)? {
         // The error lists the existing ones.
         StoredBaseline::find(&store, Some(name))?;
     }

@@ -114,14 +114,9 @@ fn requirement(
     let (Some(wanted), Some(found)) = (wanted, found) else {
         return RequirementRecord {
             requirement: format!("{} like {name}", expected.name),
-            measured: None,
             measured_words: "one of the two benches has no answer".to_owned(),
-            of: String::new(),
-            repetitions: 0,
-            met: false,
-            interval: None,
             undecided: true,
-            series: Vec::new(),
+            ..RequirementRecord::default()
         };
     };
     // Above 1: better than expected.
@@ -154,12 +149,9 @@ fn requirement(
             words(found.value, bound),
             words(wanted.value, bound)
         ),
-        of: String::new(),
-        repetitions: 0,
         met,
-        interval: None,
         undecided: !met && is_cut,
-        series: Vec::new(),
+        ..RequirementRecord::default()
     }
 }
 
@@ -218,26 +210,15 @@ mod tests {
                 p50: p50_ns,
                 ..LatencySummary::default()
             }),
-            bisection: false,
-            partial: false,
-            void: Vec::new(),
+            ..StepRecord::default()
         };
         SeriesRecord {
             id: "bench".to_owned(),
             name: name.to_owned(),
             slo: "p99<5ms".to_owned(),
             steps: vec![step],
-            knee: None,
-            partial: false,
-            no_answer: None,
-            within_limit: None,
             ceiling: Some(0),
-            ceiling_bound: None,
-            answer: None,
-            answer_runs: Vec::new(),
-            sustained: None,
-            stopped: String::new(),
-            sentence: String::new(),
+            ..SeriesRecord::default()
         }
     }
 

@@ -33,7 +33,6 @@ use stripewise_lab::{
 };
 use stripewise_results::RunRecord;
 use stripewise_runner::LivingArrays;
-use stripewise_stats::LatencyStatistic;
 pub use stripewise_stats::Slo;
 use stripewise_store::Store;
 use stripewise_targets::Size;
@@ -54,7 +53,7 @@ const SIMULATED_ANSWER_OPERATIONS_MIN: u64 = 10_000;
 const SEED_OF_STEPS: u64 = 1 << 34;
 
 /// Parameters of a bench.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct BenchOptions {
     /// As typed.
     pub target: String,
@@ -91,30 +90,13 @@ pub struct BenchOptions {
 }
 
 impl BenchOptions {
-    /// A quick bench of a target with the limit `p99<5ms` and defaults otherwise.
+    /// A quick bench of a target with defaults.
     #[must_use]
     pub fn of(target: impl Into<String>) -> BenchOptions {
         BenchOptions {
             target: target.into(),
-            qualify: false,
-            precondition: Precondition::default(),
-            series: Vec::new(),
-            read_only: false,
-            step_ns: None,
-            time_ns: None,
-            block_size_bytes: None,
-            slo: Slo {
-                percentile: LatencyStatistic::P99,
-                limit_ns: 5_000_000,
-                inclusive: false,
-            },
             seed: 1,
-            size_bytes: None,
-            engine: EngineName::Auto,
-            label: None,
-            cache_size_bytes: None,
-            require: Vec::new(),
-            group: None,
+            ..BenchOptions::default()
         }
     }
 }

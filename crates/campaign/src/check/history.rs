@@ -2,7 +2,6 @@
 
 use crate::steps::baselines::StoredBaseline;
 use std::collections::{BTreeSet, HashMap};
-use stripewise_conductor::context::store_failure;
 use stripewise_conductor::failure::Outcome;
 use stripewise_lab::compare::StoredRuns;
 use stripewise_results::{JobRecord, RunRecord, Status};
@@ -53,7 +52,7 @@ impl StoredHistory {
                     limit: Some(RUNS_MAX),
                     ..Filter::default()
                 };
-                let listed = store.list_readable(&filter).map_err(store_failure)?.runs;
+                let listed = store.list_readable(&filter)?.runs;
                 let loaded = listed
                     .iter()
                     .filter(|run| is_own(run) && seen.insert(run.id.clone()));
@@ -92,7 +91,7 @@ impl StoredHistory {
 
 fn boots(store: &Store) -> Outcome<HashMap<String, u64>> {
     let mut numbers: HashMap<String, u64> = HashMap::new();
-    let all = store.boots().map_err(store_failure)?;
+    let all = store.boots()?;
     let each = all.into_iter().map(|(id, boot)| {
         let next = numbers.len() as u64;
         (id, *numbers.entry(boot).or_insert(next))

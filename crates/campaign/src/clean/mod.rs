@@ -10,10 +10,9 @@ use crate::steps::layouts::real::clean::{LeftLayout, clean_layouts};
 use crate::steps::layouts::real::devices::MayDestroy;
 use crate::steps::layouts::stored_layouts::{self, StoredLayouts};
 use serde::Serialize;
-use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
-use stripewise_conductor::targets::target_failure;
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_store::Store;
 use stripewise_targets::{ErrorKind, MadeFile, PlanContext};
@@ -132,8 +131,8 @@ fn experiments(
     for (kind, id) in layouts.chain(stored) {
         let runs = context.series_run_ids(store, &id)?;
         if yes {
-            store.delete(&runs).map_err(store_failure)?;
-            store.forget_document(kind, &id).map_err(store_failure)?;
+            store.delete(&runs)?;
+            store.forget_document(kind, &id)?;
         }
         cleaned.experiments.push(CleanedExperiment {
             id,
@@ -146,7 +145,7 @@ fn experiments(
 /// Test files that were kept. The first failure to remove one is reported after the
 /// others were tried.
 fn files(context: &Context, store: &mut Store, yes: bool, cleaned: &mut Cleaned) -> Outcome<()> {
-    let known = store.files().map_err(store_failure)?;
+    let known = store.files()?;
     let store_path = context.store_path()?;
     let mut first_failure: Option<Failure> = None;
     for file in &known {
@@ -180,12 +179,12 @@ fn files(context: &Context, store: &mut Store, yes: bool, cleaned: &mut Cleaned)
                 }
                 Err(error) => {
                     refused = Some(error.to_string());
-                    first_failure.get_or_insert(target_failure(error));
+                    first_failure.get_or_insert(Failure::from(error));
                 }
             }
         }
         if yes && refused.is_none() {
-            store.forget_file(&file.id).map_err(store_failure)?;
+            store.forget_file(&file.id)?;
         }
         cleaned.files.push(CleanedFile {
             path: file.path.clone(),

@@ -55,10 +55,8 @@ pub fn convert(
         target: &target,
     };
     let source = path.as_text();
-    let converted = to_plan(from, &bytes, &source, &surroundings).map_err(|error| {
-        let hint = error.hint().to_owned();
-        Failure::usage(error.to_string(), hint)
-    })?;
+    let converted = to_plan(from, &bytes, &source, &surroundings)
+        .map_err(|error| Failure::usage(error.to_string(), error.hint()))?;
     Ok(ConvertDocument {
         schema_version: SCHEMA_VERSION,
         from: from.to_string(),

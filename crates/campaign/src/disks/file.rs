@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 use std::path::Path;
-use stripewise_conductor::exit::Exit;
-use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::failure::Outcome;
 use stripewise_disk_inspect::{Inspect, System, placement_at};
 use stripewise_units::NameText;
 
@@ -43,10 +42,7 @@ pub struct FileExtent {
 
 impl FilePlace {
     pub(super) fn of(system: &System, path: &Path) -> Outcome<Self> {
-        let storage = system.storage_of_path(path).map_err(|error| {
-            let hint = error.hint().to_owned();
-            Failure::of(Exit::Target, error).hinted(hint)
-        })?;
+        let storage = system.storage_of_path(path)?;
         let placement = path.is_file().then(|| placement_at(path)).flatten();
         let extents = placement
             .as_ref()

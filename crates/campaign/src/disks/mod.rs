@@ -19,7 +19,7 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_formats::medium::Medium;
 use stripewise_disk_inspect::survey::{self, Request, Survey, Volume};
 use stripewise_disk_inspect::verdict::Judgement;
-use stripewise_disk_inspect::{Error, Inspect, System, is_open_here};
+use stripewise_disk_inspect::{Inspect, System, is_open_here};
 use stripewise_units::NameText;
 
 /// What to examine.
@@ -193,10 +193,6 @@ fn look(
     kind: &Kind,
     known: &KnownArrays,
 ) -> Outcome<Survey> {
-    let fail = |error: Error| {
-        let hint = error.hint().to_owned();
-        Failure::of(Exit::Target, error).hinted(hint)
-    };
     let request = |device: Option<String>| Request {
         device,
         given: known.given(),
@@ -219,9 +215,7 @@ fn look(
         }
         (Kind::File(place), _) => match &place.device {
             Some(device) => {
-                let mut survey = system
-                    .survey(&request(Some(device.clone())))
-                    .map_err(fail)?;
+                let mut survey = system.survey(&request(Some(device.clone())))?;
                 survey
                     .volumes
                     .retain(|volume| place.devices.iter().any(|one| volume.devices.contains(one)));
@@ -229,7 +223,7 @@ fn look(
             }
             None => Ok(Survey::default()),
         },
-        (Kind::Devices(device), _) => system.survey(&request(device.clone())).map_err(fail),
+        (Kind::Devices(device), _) => Ok(system.survey(&request(device.clone()))?),
         (Kind::Image, None) => Ok(Survey::default()),
     }
 }

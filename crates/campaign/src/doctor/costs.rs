@@ -1,7 +1,7 @@
 //! `doctor --engine`: costs that differ between machines, independent of the disk, and
 //! the batches in which the target's completions arrive.
 
-use super::{Check, check};
+use super::{Check, check, fact};
 use stripewise_runner::session::{OUTSTANDING, READ_BYTES, WAIT_NS, machine_costs, read_batches};
 use stripewise_targets::Target;
 use stripewise_units::{format_bytes, format_three_digits};
@@ -64,7 +64,7 @@ pub(super) fn without_reads() -> Check {
 
 /// The result if nothing was read.
 pub(super) fn not_counted(why: &str) -> Check {
-    check("batches", true, format!("not counted: {why}"), "")
+    fact("batches", format!("not counted: {why}"))
 }
 
 /// How many reads complete per wait.
@@ -95,5 +95,5 @@ pub(super) fn of_reads(target: &Target) -> Check {
         format_three_digits(rate),
         format_bytes(u64::from(READ_BYTES)),
     );
-    check("batches", true, found, "")
+    fact("batches", found)
 }

@@ -65,10 +65,7 @@ pub fn doctor(context: &Context, path: &Path, costs: bool) -> Outcome<DoctorDocu
             "name a path that exists: a directory, a file or a device",
         )
     })?;
-    let storage = system.storage_of_path(path).map_err(|error| {
-        let hint = error.hint().to_owned();
-        Failure::of(Exit::Target, error).hinted(hint)
-    })?;
+    let storage = system.storage_of_path(path)?;
     checks.extend(volume(path, &storage));
     if costs {
         checks.extend(costs::of_the_machine());
@@ -104,11 +101,9 @@ fn reading(path: &Path, file_system_size: FileSystemSize, costs: bool) -> Readin
     let plan = stripewise_targets::plan(&name, &intent, &PlanContext::none());
     if path.is_dir() {
         let only = match plan {
-            Ok(_) => check(
+            Ok(_) => fact(
                 "read",
-                true,
                 "not tried: a run makes a test file in this directory",
-                "",
             ),
             Err(error) => check("test file", false, error.to_string(), &error.hint),
         };
@@ -155,12 +150,7 @@ fn reading(path: &Path, file_system_size: FileSystemSize, costs: bool) -> Readin
 fn judge_reads(trials: &[Trial]) -> Reading {
     let failed = trials.first().is_some_and(|first| first.outcome.is_err());
     let checks = trials.iter().map(|trial| match &trial.outcome {
-        Ok(()) => check(
-            "read",
-            true,
-            format!("one block through {} works", trial.engine),
-            "",
-        ),
+        Ok(()) => fact("read", format!("one block through {} works", trial.engine)),
         Err(why) => check(
             "read",
             false,
@@ -196,10 +186,15 @@ fn check(name: &'static str, good: bool, found: impl Into<String>, hint: &str) -
     }
 }
 
+/// What needs no judgement, or is good.
+fn fact(name: &'static str, found: impl Into<String>) -> Check {
+    check(name, true, found, "")
+}
+
 fn engine() -> Check {
     let choice = EngineName::Auto.choose();
     match choice.because {
-        None => check("engine", true, format!("{} works here", choice.engine), ""),
+        None => fact("engine", format!("{} works here", choice.engine)),
         Some(because) => check(
             "engine",
             false,
@@ -252,7 +247,7 @@ fn processors(host: &Host) -> Check {
 
 fn quota(host: &Host) -> Check {
     match &host.cpu.quota {
-        None => check("CPU quota", true, "none", ""),
+        None => fact("CPU quota", "none"),
         Some(quota) => check(
             "CPU quota",
             quota.processors() >= f64::from(host.cpu.count_usable),
@@ -268,11 +263,9 @@ fn quota(host: &Host) -> Check {
 
 fn governor(host: &Host) -> Check {
     match host.cpu.governor.as_deref() {
-        None => check(
+        None => fact(
             "frequency governor",
-            true,
             "not visible (usual in virtual machines)",
-            "",
         ),
         Some(governor) => check(
             "frequency governor",
@@ -290,7 +283,7 @@ fn memory(host: &Host) -> Check {
         bytes(host.memory.total_bytes),
         bytes(host.memory.available_bytes)
     );
-    check("memory", true, found, "")
+    fact("memory", found)
 }
 
 fn store(context: &Context) -> Check {
@@ -301,10 +294,10 @@ fn store(context: &Context) -> Check {
             "{}: does not exist yet; the first run creates it",
             path.as_text()
         );
-        return check("store", true, found, "");
+        return fact("store", found);
     }
     match context.open_store() {
-        Ok(store) => check("store", true, store.path().as_text(), ""),
+        Ok(store) => fact("store", store.path().as_text()),
         Err(failure) => check(
             "store",
             false,
@@ -331,7 +324,7 @@ fn volume(path: &Path, storage: &Storage) -> Vec<Check> {
             unit.unwrap_or_default(),
             path.as_text()
         );
-        checks.push(check("file system", true, found, ""));
+        checks.push(fact("file system", found));
     }
     checks.extend(storage.layers().into_iter().map(device));
     checks

@@ -1,9 +1,9 @@
 //! `format`: plans a file system and makes it with the system's mkfs.
 
-use crate::steps::provision::{DestroyPermission, provision_failure};
+use crate::steps::provision::DestroyPermission;
 use std::path::{Path, PathBuf};
 use stripewise_conductor::context::Context;
-use stripewise_conductor::failure::Outcome;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_provision::{Destroy, FormatOptions, FormatPlan, FormatReport, plan_format};
 
 /// An executable plan.
@@ -23,7 +23,7 @@ pub fn plan(
     options: &FormatOptions,
 ) -> Outcome<FileSystemPlan> {
     let store = context.store_path()?;
-    let plan = plan_format(partition, options, Some(&store)).map_err(provision_failure)?;
+    let plan = plan_format(partition, options, Some(&store))?;
     Ok(FileSystemPlan { plan, store })
 }
 
@@ -40,6 +40,6 @@ impl FileSystemPlan {
             save: None,
             now: "",
         };
-        self.plan.execute(&destroy).map_err(provision_failure)
+        self.plan.execute(&destroy).map_err(Failure::from)
     }
 }

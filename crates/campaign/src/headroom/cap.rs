@@ -3,7 +3,6 @@
 
 use crate::steps::limits;
 use crate::steps::recording::FileRecording;
-use stripewise_conductor::context::store_failure;
 use stripewise_conductor::failure::Outcome;
 use stripewise_store::Store;
 use stripewise_studies::headroom::{CapNature, KnownCap};
@@ -30,9 +29,7 @@ pub(super) fn known_cap(
             last = document.filter(|one| one.target == target && is_of_target(one));
         }
     };
-    store
-        .each_readable_document(limits::KIND, &mut see)
-        .map_err(store_failure)?;
+    store.each_readable_document(limits::KIND, &mut see)?;
     Ok(last.and_then(|limits| first_met(&limits, &file.recording)))
 }
 

@@ -266,11 +266,8 @@ fn closedness(file: &FileRecording) -> Outcome<(String, Option<u32>)> {
 
 /// The cells of a profile: at a rate divided by their shares of the operations, or closed.
 fn of_profile(context: &Context, requested: &HeadroomRequest) -> Outcome<LoadInput> {
-    let refused = |error: stripewise_lab::experiment::PlanProblem| {
-        Failure::usage(error.to_string(), error.hint())
-    };
     let cores = context.host().cpu.count.max(1);
-    let profile = profile(&requested.load, cores).map_err(refused)?;
+    let profile = profile(&requested.load, cores)?;
     if let Some(rate) = requested.rate
         && !(rate > 0.0 && rate <= 1e9)
     {

@@ -23,7 +23,7 @@ use crate::steps::verification_page::{of_stored, sheet};
 use rows::{KnownJobs, job_fields, rows};
 use serde::Serialize;
 use std::path::Path;
-use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_report::{HistoryRow, Sheet};
@@ -420,11 +420,11 @@ fn load(context: &Context, store: &Store, name: &str) -> Outcome<Vec<RunRecord>>
         if let Some(refused) = measured::no_run(store, name)? {
             return Err(refused);
         }
-        return Ok(vec![store.load(name).map_err(store_failure)?]);
+        return Ok(vec![store.load(name)?]);
     }
     of_series
         .iter()
-        .map(|id| store.load(id).map_err(store_failure))
+        .map(|id| store.load(id).map_err(Failure::from))
         .collect()
 }
 
@@ -483,7 +483,7 @@ pub fn salvage(context: &Context, to: &Path) -> Outcome<SalvagedDocument> {
     }
     let owner = Owner::of_this_process(&context.host().name);
     let from = context.store_path()?;
-    let done = Store::salvage(&from, to, owner).map_err(store_failure)?;
+    let done = Store::salvage(&from, to, owner)?;
     Ok(SalvagedDocument {
         schema_version: SCHEMA_VERSION,
         store: to.as_text(),
@@ -498,7 +498,7 @@ fn has_runs(store: &Store, series: &str) -> Outcome<bool> {
         limit: Some(1),
         ..Filter::default()
     };
-    let listed = store.list_readable(&filter).map_err(store_failure)?;
+    let listed = store.list_readable(&filter)?;
     Ok(!(listed.runs.is_empty() && listed.unreadable.is_empty()))
 }
 
@@ -536,7 +536,7 @@ pub fn delete(context: &Context, names: &[String]) -> Outcome<DeletedDocument> {
                     "delete by the id that `stripewise history` lists",
                 ));
             }
-            ids.push(store.resolve(name).map_err(store_failure)?);
+            ids.push(store.resolve(name)?);
         } else {
             ids.extend(of_series);
         }
@@ -544,22 +544,20 @@ pub fn delete(context: &Context, names: &[String]) -> Outcome<DeletedDocument> {
     ids.dedup();
     let mut with_runs = names.to_vec();
     for (kind, _) in ANSWERS {
-        for name in store.document_names(kind).map_err(store_failure)? {
+        for name in store.document_names(kind)? {
             if has_runs(&store, &name)? {
                 with_runs.push(name);
             }
         }
     }
-    store.delete(&ids).map_err(store_failure)?;
+    store.delete(&ids)?;
     for &(kind, name) in &kinds {
-        store.forget_document(kind, name).map_err(store_failure)?;
+        store.forget_document(kind, name)?;
     }
     for series in with_runs {
         if !has_runs(&store, &series)? {
             for (kind, _) in answers_of(&store, &series)? {
-                store
-                    .forget_document(kind, &series)
-                    .map_err(store_failure)?;
+                store.forget_document(kind, &series)?;
             }
         }
     }

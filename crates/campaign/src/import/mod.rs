@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use stripewise_compat::{Error, Import, ReadFile, Receiver};
-use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::input::{RESULTS_BYTES_MAX, read as read_input};
@@ -92,7 +92,7 @@ pub fn import(
             save_each_in_new(&owner, || context.open_store(), give)
         }
     };
-    stored.map_err(store_failure)?
+    stored?
 }
 
 /// Numbers of what was taken over.

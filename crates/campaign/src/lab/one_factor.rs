@@ -2,7 +2,7 @@
 
 use crate::steps::experiment::fit::{block_bytes_max, check_fit, requirements};
 use crate::steps::experiment::session::{ExperimentSession, new_document};
-use crate::steps::experiment::start::{ExperimentOptions, plan_failure, start};
+use crate::steps::experiment::start::{ExperimentOptions, start};
 use crate::steps::experiment::stored_experiment::{ExperimentKind, LevelPlaces, StoredExperiment};
 use crate::steps::experiment::target_range::find;
 use serde::Serialize;
@@ -131,7 +131,7 @@ fn plan_of(options: &ExperimentOptions, file: &LabPlan) -> Outcome<ExperimentPla
     if file.factor == OFFSET_FACTOR {
         plan.levels = named(&file.offsets_bytes);
     }
-    plan.check().map_err(plan_failure)?;
+    plan.check()?;
     Ok(plan)
 }
 
@@ -166,7 +166,7 @@ fn place(
         block_bytes_max(plan),
         size_bytes,
     );
-    let shifted = shift(&found.ground, &file.offsets_bytes).map_err(plan_failure)?;
+    let shifted = shift(&found.usable, &file.offsets_bytes)?;
     for (level, base) in plan.levels.iter_mut().zip(&shifted.base_offsets_bytes) {
         level.base_offset_bytes = Some(*base);
         level.size_bytes = Some(shifted.size_bytes);

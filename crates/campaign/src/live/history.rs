@@ -4,7 +4,6 @@ use super::{View, store};
 use crate::steps::documents::verdicts_as_requested;
 use crate::steps::measured::{self, Measurement};
 use serde::Serialize;
-use stripewise_conductor::context::store_failure;
 use stripewise_conductor::failure::Outcome;
 use stripewise_results::Status;
 pub use stripewise_store::Filter as Query;
@@ -125,7 +124,7 @@ fn entries(
     let Some(store) = store(view)? else {
         return Ok(Vec::new());
     };
-    let listing = store.list_readable(query).map_err(store_failure)?;
+    let listing = store.list_readable(query)?;
     let verdicts = verdicts(&store, &listing.runs);
     let runs = listing.runs.into_iter().zip(verdicts);
     Ok(runs.map(|(run, verdict)| entry(run, verdict)).collect())

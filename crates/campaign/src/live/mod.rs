@@ -23,8 +23,8 @@ pub use trend::{ChangeOf, KeptBaseline, Trend, TrendPoint, Trends, trends};
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use stripewise_conductor::context::{Clock, store_failure};
-use stripewise_conductor::failure::Outcome;
+use stripewise_conductor::context::Clock;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_store::{ErrorKind, Store};
 
 /// The context of a viewer.
@@ -43,6 +43,6 @@ fn store(view: &View) -> Outcome<Option<Store>> {
     match Store::open_read_only(&view.store) {
         Ok(store) => Ok(Some(store)),
         Err(error) if matches!(error.kind(), ErrorKind::Missing) => Ok(None),
-        Err(error) => Err(store_failure(error)),
+        Err(error) => Err(Failure::from(error)),
     }
 }

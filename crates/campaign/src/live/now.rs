@@ -3,7 +3,6 @@
 
 use super::{Cursor, View, store};
 use serde::Serialize;
-use stripewise_conductor::context::store_failure;
 use stripewise_conductor::failure::Outcome;
 use stripewise_machine::System;
 use stripewise_machine::observe::Snapshot;
@@ -254,7 +253,7 @@ pub fn now(view: &View, seen: &Cursor) -> Outcome<Now> {
 /// Runs in progress whose process is not known to be gone; else the newest run, if its
 /// series is still in progress.
 fn going_on(store: &Store) -> Outcome<Vec<(UnfinishedRun, bool)>> {
-    let mut all = store.unfinished_runs().map_err(store_failure)?;
+    let mut all = store.unfinished_runs()?;
     all.retain(|one| one.is_alive != Some(false));
     all.truncate(RUNS_MAX);
     if !all.is_empty() {
@@ -264,11 +263,7 @@ fn going_on(store: &Store) -> Outcome<Vec<(UnfinishedRun, bool)>> {
         limit: Some(1),
         ..Filter::default()
     };
-    let newest = store
-        .list_readable(&filter)
-        .map_err(store_failure)?
-        .runs
-        .pop();
+    let newest = store.list_readable(&filter)?.runs.pop();
     let Some(run) = newest.filter(|run| run.series.is_some() && run.tool.is_none()) else {
         return Ok(Vec::new());
     };
@@ -309,7 +304,7 @@ fn run_now(
         false => whole.saturating_sub(measured_ns),
     };
     let after_ns = match run.series {
-        Some(_) => store.left_after_ns(&run.id).map_err(store_failure)?,
+        Some(_) => store.left_after_ns(&run.id)?,
         None => None,
     };
     let of_series = siblings(store, &run)?;
@@ -350,9 +345,7 @@ fn jobs_now(
     let mut measured_ns = 0;
     for (index, job) in run.jobs.iter().enumerate() {
         let first = seen.next(&run.id, index);
-        let new = store
-            .intervals_from(&run.id, index, first, INTERVALS_MAX)
-            .map_err(store_failure)?;
+        let new = store.intervals_from(&run.id, index, first, INTERVALS_MAX)?;
         let next = new.last().map_or(first, |(index, _)| index + 1);
         cursor.see(&run.id, index, next);
         let end = end_of(store, &run.id, index, next, new.last())?;
@@ -405,9 +398,7 @@ fn end_of(
     let Some(before) = next.checked_sub(1) else {
         return Ok(0);
     };
-    let known = store
-        .intervals_from(run, job, before, 1)
-        .map_err(store_failure)?;
+    let known = store.intervals_from(run, job, before, 1)?;
     Ok(known.last().map_or(0, |(_, stored)| end(stored)))
 }
 
@@ -448,7 +439,7 @@ fn siblings(store: &Store, run: &RunSummary) -> Outcome<Vec<RunSummary>> {
         return Ok(Vec::new());
     };
     let filter = Filter::of_series(series);
-    let mut runs = store.list_readable(&filter).map_err(store_failure)?.runs;
+    let mut runs = store.list_readable(&filter)?.runs;
     runs.retain(|run| run.status != stripewise_results::Status::Running);
     runs.reverse();
     Ok(runs)

@@ -1,16 +1,15 @@
 //! Simulated arrays to try: the performance of a layout, computed at once and without a record.
 
+use crate::sim::level_name;
 use serde::Serialize;
 use std::sync::atomic::AtomicU8;
-use stripewise_array_sim::layout::Level;
 use stripewise_array_sim::{ArraySpec, Simulate, bundled};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::parallel::NoListener;
 use stripewise_disk_formats::crossing::Crossing;
-use stripewise_io_engine::EngineName;
-use stripewise_results::{HostFacts, Interval, RunRecord, TargetFacts, TargetKind};
-use stripewise_runner::IntervalSummary;
-use stripewise_runner::session::{Job, JobTarget, Listener, Settings, run_simulated};
+use stripewise_results::{TargetFacts, TargetKind};
+use stripewise_runner::session::{Job, JobTarget, Settings, run_simulated};
 use stripewise_workload::{TargetLimits, Workload, validate};
 
 /// Operations in flight of the curve's points.
@@ -51,14 +50,9 @@ pub fn arrays() -> Vec<ArrayEntry> {
 fn entry(name: &str, spec: &ArraySpec) -> ArrayEntry {
     let array = spec.build();
     let facts = array.facts();
-    let level = Level::ALL.iter().find(|(level, _)| *level == facts.level);
-    let level = level.map_or("?", |(_, name)| name);
     ArrayEntry {
         name: name.to_owned(),
-        level: match level.bytes().all(|byte| byte.is_ascii_digit()) {
-            true => format!("RAID {level}"),
-            false => level.to_owned(),
-        },
+        level: level_name(facts.level),
         disks: facts.disks,
         stripe_unit_bytes: facts.stripe_unit_bytes,
         partition_offset_bytes: facts.partition_offset_bytes,
@@ -111,8 +105,8 @@ pub struct TriedPoint {
 /// # Errors
 /// If the array or the load is invalid, with a hint.
 pub fn try_array(preview: &Wished) -> Outcome<Tried> {
-    let spec = ArraySpec::from_target(&preview.array, |_| Err(std::io::ErrorKind::NotFound.into()))
-        .map_err(|error| Failure::usage(error.to_string(), error.hint()))?;
+    let spec =
+        ArraySpec::from_target(&preview.array, |_| Err(std::io::ErrorKind::NotFound.into()))?;
     let entry = entry(&preview.array, &spec);
     let points: Outcome<Vec<TriedPoint>> = LOADS
         .iter()
@@ -176,7 +170,7 @@ fn point(spec: &ArraySpec, entry: &ArrayEntry, preview: &Wished, load: u32) -> O
         &[job],
         &mut arrays,
         &settings(),
-        &mut NullListener,
+        &mut NoListener,
         &AtomicU8::new(0),
     )
     .map_err(|error| Failure::of(Exit::Target, error))?;
@@ -198,43 +192,12 @@ fn point(spec: &ArraySpec, entry: &ArrayEntry, preview: &Wished, load: u32) -> O
 fn settings() -> Settings {
     Settings {
         id: "try".to_owned(),
-        started_at: String::new(),
-        label: None,
-        command: Vec::new(),
-        request: None,
-        version: String::new(),
-        series: None,
-        answer_block: None,
-        sustained: None,
-        experiment: None,
-        latency_limit: None,
-        counting: Vec::new(),
-        host: HostFacts::default(),
         interval_ns: INTERVAL_NS,
         drain_limit_ns: DURATION_NS,
-        operations_min: 0,
         operations_max_per_thread: Some(OPERATIONS_MAX),
-        engine: EngineName::default(),
-        cpus: Vec::new(),
-        cache_size_bytes: None,
         quick: true,
-        time_hand_overs: false,
-        own_cost_ns: None,
-        earlier: Vec::new(),
-        skipped: Vec::new(),
-        faults: None,
-        checks: None,
+        ..Settings::default()
     }
-}
-
-/// Keeps nothing.
-struct NullListener;
-
-impl Listener for NullListener {
-    fn begin(&mut self, _skeleton: &RunRecord) {}
-    fn interval(&mut self, _summary: &IntervalSummary, _intervals: &[Interval]) {}
-    fn measured(&mut self, _record: &RunRecord) {}
-    fn tick(&mut self, _now_ns: u64) {}
 }
 
 #[cfg(test)]

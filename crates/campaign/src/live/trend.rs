@@ -5,7 +5,6 @@ use super::{View, store};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
-use stripewise_conductor::context::store_failure;
 use stripewise_conductor::failure::Outcome;
 use stripewise_lab::SeriesKind;
 use stripewise_results::{AskedJob, Load, LoadKey};
@@ -120,9 +119,7 @@ pub fn trends(view: &View, target: &str) -> Outcome<Trends> {
     let mut baselines = Vec::new();
     let mut see = |document| baselines.push(stored(document));
     // As of runs, those that can be read are shown.
-    store
-        .each_readable_document("baseline", &mut see)
-        .map_err(store_failure)?;
+    store.each_readable_document("baseline", &mut see)?;
     Ok(Trends { trends, baselines })
 }
 

@@ -6,7 +6,7 @@ use source::Source;
 use stripewise_conductor::conduct::ConductResult;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::parts::{merge_failure, store_merged};
+use stripewise_conductor::parts::store_merged;
 use stripewise_lab::hosts::{HostPart, Merge, Merged, MissingHosts};
 use stripewise_store::Store;
 use stripewise_units::counted;
@@ -66,7 +66,7 @@ pub fn merge_parts(
         .into_iter()
         .map(|parts| {
             let merge: Merge = parts.into_iter().collect();
-            let merged = merge.total(missing).map_err(merge_failure)?;
+            let merged = merge.total(missing)?;
             Ok((merge, merged))
         })
         .collect::<Outcome<_>>()?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::input::{RESULTS_BYTES_MAX, read_text};
@@ -71,7 +71,7 @@ fn is_series(store: &Store, name: &str) -> Outcome<bool> {
         limit: Some(1),
         ..Filter::default()
     };
-    Ok(!store.list(&filter).map_err(store_failure)?.is_empty())
+    Ok(!store.list(&filter)?.is_empty())
 }
 
 fn is_store(path: &Path) -> bool {
@@ -92,13 +92,13 @@ fn of_store(context: &Context, text: &str, path: &Path, name: &str) -> Outcome<S
         ErrorKind::ReadOnly { .. } | ErrorKind::Full => Store::open_read_only(path),
         _ => Err(error),
     });
-    runs_of(&store.map_err(store_failure)?, text, name)
+    runs_of(&store?, text, name)
 }
 
 fn runs_of(store: &Store, text: &str, name: &str) -> Outcome<Source> {
-    let name = store.full_name(name).map_err(store_failure)?;
+    let name = store.full_name(name)?;
     let filter = Filter::of_series(&name);
-    let listed = store.list(&filter).map_err(store_failure)?;
+    let listed = store.list(&filter)?;
     // Preconditioning overwrites a device but measures nothing.
     let measured = listed
         .into_iter()
@@ -109,7 +109,7 @@ fn runs_of(store: &Store, text: &str, name: &str) -> Outcome<Source> {
         ids.push(name);
     }
     let runs = ids.iter().map(|id| {
-        let run = store.load(id).map_err(store_failure)?;
+        let run = store.load(id)?;
         if let Some(imported) = &run.imported {
             return Err(Failure::usage(
                 format!(

@@ -1,9 +1,9 @@
 //! `partition`: plans a table with one aligned partition, and writes it.
 
-use crate::steps::provision::{DestroyPermission, provision_failure, save_file};
+use crate::steps::provision::{DestroyPermission, save_file};
 use std::path::{Path, PathBuf};
 use stripewise_conductor::context::Context;
-use stripewise_conductor::failure::Outcome;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_provision::{
     Destroy, Identifiers, PartitionOptions, TablePlan, TableReport, plan_partition, plan_restore,
 };
@@ -41,8 +41,7 @@ pub fn plan(
     let plan = match wanted {
         WantedTable::Saved(file) => plan_restore(device, file, Some(&store)),
         WantedTable::New(options) => plan_partition(device, options, Some(&store)),
-    }
-    .map_err(provision_failure)?;
+    }?;
     let now = context.timestamp();
     let save = match save {
         Some(path) => path.to_owned(),
@@ -75,7 +74,7 @@ impl PartitionPlan {
         };
         self.plan
             .execute(&destroy, identifiers)
-            .map_err(provision_failure)
+            .map_err(Failure::from)
     }
 }
 

@@ -15,7 +15,6 @@ use std::path::Path;
 use stripewise_conductor::context::{Context, store_or_report};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
-use stripewise_conductor::targets::target_failure;
 use stripewise_store::Store;
 use stripewise_targets::{Access, Size, Target};
 use stripewise_units::{NameText, format_bytes, format_count};
@@ -207,9 +206,7 @@ impl ReadBack {
         witness_file: &WitnessFile,
     ) -> Outcome<()> {
         target.drop_cache();
-        let file = target
-            .open(CacheMode::Direct, Access::Read)
-            .map_err(target_failure)?;
+        let file = target.open(CacheMode::Direct, Access::Read)?;
         let mut mine: Vec<&mut PostCutState> = (self.states.iter_mut())
             .filter(|after| after.worker().target == number)
             .collect();

@@ -30,7 +30,7 @@ use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::observer::{Progress, left_at_rate};
 use stripewise_conductor::permissions::Permissions;
-use stripewise_conductor::targets::{kept_as, target_failure};
+use stripewise_conductor::targets::kept_as;
 use stripewise_io_engine::{Clock, EngineName, FaultPlan, error_name};
 use stripewise_results::Warning;
 use stripewise_store::Store;
@@ -308,7 +308,7 @@ impl<'a> PowerCutRun<'a> {
     fn open(&self, worker: usize) -> Outcome<File> {
         let target = &self.targets[usize::from(self.workers[worker].target)];
         let cache = self.options.cache();
-        target.open(cache, Access::Write).map_err(target_failure)
+        target.open(cache, Access::Write).map_err(Failure::from)
     }
 
     /// Writes everything once and makes it durable; false if it was stopped.
@@ -318,9 +318,7 @@ impl<'a> PowerCutRun<'a> {
             return Ok(false);
         }
         for target in self.targets {
-            let file = target
-                .open(self.options.cache(), Access::Write)
-                .map_err(target_failure)?;
+            let file = target.open(self.options.cache(), Access::Write)?;
             flush(&file, Durability::Flush)
                 .and_then(|()| ready_on_disk(target))
                 .map_err(|error| {

@@ -17,6 +17,7 @@ use stripewise_verify::run_text;
 const ERRORS_MAX: usize = 20;
 
 /// Counters kept during the run.
+#[derive(Default)]
 pub(super) struct Report {
     engine: EngineName,
     notes: Vec<String>,
@@ -40,13 +41,7 @@ impl Report {
         Report {
             engine,
             notes: because.into_iter().collect(),
-            phases: Vec::new(),
-            durable: 0,
-            issued: 0,
-            flushers: 0,
-            flushes: Histogram::default(),
-            errors: Vec::new(),
-            lost_threads: 0,
+            ..Report::default()
         }
     }
 

@@ -48,7 +48,7 @@ pub fn prepare(context: &Context, options: &PrepareOptions) -> Outcome<PrepareDo
             "name a path that does not exist yet",
         )
     };
-    let name: TargetName = (options.path.as_text().parse()).map_err(targets::target_failure)?;
+    let name: TargetName = options.path.as_text().parse()?;
     if !matches!(name, TargetName::Path(_)) {
         return Err(only_files());
     }

@@ -5,7 +5,6 @@ use crate::steps::array_facts::{ArrayFacts, KnownArrays, Measurement, bottom};
 use crate::steps::medium::void_codes;
 use crate::steps::reading::Readable;
 use stripewise_conductor::context::Context;
-use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::survey::{Request, Survey};
 use stripewise_disk_inspect::{Inspect, System};
@@ -46,10 +45,7 @@ pub fn place(context: &Context, readable: &Readable, name: &str) -> Outcome<Devi
         device: Some(device.name.clone()),
         given: known.given(),
     };
-    let survey = System::live().survey(&request).map_err(|error| {
-        let hint = error.hint().to_owned();
-        Failure::of(Exit::Target, error).hinted(hint)
-    })?;
+    let survey = System::live().survey(&request)?;
     let disks = bottom(&survey, Some(&device.name));
     if disks.len() > 1 {
         let names: Vec<&str> = disks.iter().map(|disk| disk.device.name.as_str()).collect();

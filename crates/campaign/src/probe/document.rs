@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stripewise_results::Warning;
 
 /// The answer of `probe stripe`. Unknown values are null.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StripeDocument {
     /// Of this document.
     pub schema_version: u32,

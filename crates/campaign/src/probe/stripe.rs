@@ -145,26 +145,13 @@ fn document(
         target: options.target.clone(),
         measured_at,
         method: METHOD.to_owned(),
-        stripe_unit_bytes: None,
-        stripe_unit_bytes_interval: None,
-        phase_bytes: None,
-        phase_bytes_interval: None,
-        byte_0_in_unit_bytes: None,
-        disks: None,
-        level: None,
-        layouts: Vec::new(),
-        confidence: 0.0,
         reads: probed.reads,
-        refused: None,
-        refused_code: None,
-        contrast: None,
         period_bytes: probed.period_bytes,
-        places_percent: Vec::new(),
         warnings: readable.warnings.clone(),
         duration_ns: probed.duration_ns,
         seed: options.seed,
         interrupted: probed.stop_reason == Some(StopReason::Interrupted),
-        accepted: false,
+        ..StripeDocument::default()
     };
     match probed.outcome {
         Err(refusal) => StripeDocument {

@@ -13,9 +13,7 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::observer::Progress;
 use stripewise_conductor::permissions::Permissions;
-use stripewise_conductor::targets::{
-    OpenTarget, intent, judge, open_target, prepare_hearing, target_failure,
-};
+use stripewise_conductor::targets::{OpenTarget, intent, judge, open_target, prepare_hearing};
 use stripewise_disk_inspect::System;
 use stripewise_results::TargetFacts;
 use stripewise_store::Store;
@@ -130,7 +128,7 @@ fn begin(
     permissions: &Permissions,
 ) -> Outcome<FillStart> {
     let need = requirements(options);
-    let name: TargetName = options.target.parse().map_err(target_failure)?;
+    let name: TargetName = options.target.parse()?;
     if !matches!(name, TargetName::Path(_)) {
         let target = open_target(context, store, &options.target, &need, permissions)?;
         return Ok(FillStart::Open(Box::new((target, None))));

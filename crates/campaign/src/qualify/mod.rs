@@ -25,10 +25,9 @@ use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::{OpenTarget, void_in_memory};
 use stripewise_store::Store;
 use stripewise_studies::Study;
-use stripewise_studies::product::ProductError;
 use stripewise_studies::qualify::{Placement, Qualify, QualifyOptions, Verdict};
 use stripewise_targets::{ErrorKind, HAS_OPERATION_FLAGS, Size, TargetName};
-use stripewise_units::{format_bytes, is_sim_target, path_of};
+use stripewise_units::{InputError, format_bytes, is_sim_target, path_of};
 
 /// Page size of flash and memory: the smallest write to a device.
 const PAGE_BYTES: u64 = 4_096;
@@ -168,9 +167,7 @@ fn go(
 
 /// Placement of the jobs on this target.
 fn placement(target: &str, permissions: &Permissions) -> Outcome<Placement> {
-    let name: TargetName = target
-        .parse()
-        .map_err(stripewise_conductor::targets::target_failure)?;
+    let name: TargetName = target.parse()?;
     let on_device = Placement {
         is_one_target: true,
         sector_bytes: PAGE_BYTES,
@@ -271,6 +268,6 @@ fn without_room(failure: Failure, target: &str, study: &Qualify) -> Failure {
 }
 
 /// The failure for an unusable product.
-fn product_failure(name: &str, error: &ProductError) -> Failure {
+fn product_failure(name: &str, error: &InputError) -> Failure {
     Failure::usage(format!("{name}: {error}"), error.hint())
 }

@@ -9,14 +9,14 @@ use crate::steps::experiment::fit::{block_bytes_max, check_fit, requirements};
 use crate::steps::experiment::session::{
     EarlierSessions, ExperimentSession, announce, how, run_session,
 };
-use crate::steps::experiment::start::{plan_failure, report_place};
+use crate::steps::experiment::start::report_place;
 use crate::steps::experiment::stored_experiment::StoredExperiment;
 use crate::steps::experiment::target_range::find;
 use crate::steps::layouts::real::devices::MayDestroy;
 use crate::steps::layouts::session::{ResumeLimits, resume_layouts};
 use crate::steps::layouts::stored_layouts::StoredLayouts;
 use crate::steps::sessions::LabSession;
-use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::engine_named;
 use stripewise_conductor::needs::Needs;
@@ -55,7 +55,7 @@ pub fn resume(
     permissions: &Permissions,
 ) -> Outcome<LabSession> {
     let mut store = context.open_store_there()?;
-    let id = store.full_name(id).map_err(store_failure)?;
+    let id = store.full_name(id)?;
     if let Some(stored) = StoredLayouts::load(&store, &id)? {
         let limits = ResumeLimits {
             margin_percent: options.precision_percent,
@@ -76,7 +76,7 @@ pub fn resume(
     let (blocks, _) = blocks_of(&stored.plan, &records);
     stored.blocks = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
     change(&mut stored, options);
-    stored.plan.check().map_err(plan_failure)?;
+    stored.plan.check()?;
     let mut experiment = Experiment {
         id: stored.id.clone(),
         plan: stored.plan.clone(),
@@ -203,7 +203,7 @@ fn place_again(
             "the volume has been replaced: start a new experiment, and compare the two",
         ));
     }
-    let shifted = shift(&found.ground, &place.offsets_bytes).map_err(plan_failure)?;
+    let shifted = shift(&found.usable, &place.offsets_bytes)?;
     let mut moved = false;
     for (level, base) in stored
         .plan

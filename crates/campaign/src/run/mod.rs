@@ -15,8 +15,7 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::keep::RunPlace;
 use stripewise_conductor::measure::{
-    PlacedJob, RunOptions, RunVerification, check_before, engine_of, in_turn_ns, length_ns,
-    measure, run_failure, workload_failure,
+    PlacedJob, RunOptions, RunVerification, check_before, engine_of, in_turn_ns, length_ns, measure,
 };
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::observer::Progress;
@@ -34,7 +33,7 @@ use stripewise_lab::compare::Requirement;
 use stripewise_results::RunRecord;
 use stripewise_runner::session::check_memory;
 use stripewise_store::Store;
-use stripewise_units::{ParseError, format_duration, is_sim_target};
+use stripewise_units::{format_duration, is_sim_target};
 use stripewise_workload::{Request, RequestPart, Steady, validate};
 
 /// Parameters outside the request that do not affect the measurement.
@@ -119,10 +118,10 @@ pub fn run(
 /// # Errors
 /// If one is invalid, or names no job of the request.
 pub fn requirements(request: &Request) -> Outcome<Vec<Requirement>> {
-    let each = request.requirements.iter().map(|text| {
-        text.parse::<Requirement>()
-            .map_err(|error: ParseError| Failure::usage(error.to_string(), error.hint().to_owned()))
-    });
+    let each = request
+        .requirements
+        .iter()
+        .map(|text| text.parse::<Requirement>().map_err(Failure::from));
     let required = each.collect::<Outcome<Vec<Requirement>>>()?;
     check_names(&required, request.jobs.iter().map(|job| job.name.as_str()))?;
     Ok(required)
@@ -212,7 +211,7 @@ fn check_buffers(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
             .iter()
             .map(|options| (&options.workload, options.targets.len()))
             .collect();
-        check_memory(engine, &loads, available).map_err(run_failure)?;
+        check_memory(engine, &loads, available)?;
     }
     Ok(())
 }
@@ -388,12 +387,12 @@ fn leave_out_what_does_not_fit(
                 }
                 first.get_or_insert(error);
             }
-            Err(error) => return Err(workload_failure(error)),
+            Err(error) => return Err(Failure::from(error)),
         }
     }
     planned.runs = stored;
     match first {
-        Some(error) if planned.runs.is_empty() => Err(workload_failure(error)),
+        Some(error) if planned.runs.is_empty() => Err(Failure::from(error)),
         _ => Ok(skipped),
     }
 }

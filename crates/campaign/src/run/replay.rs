@@ -8,7 +8,7 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::keep::RunPlace;
 use stripewise_conductor::measure::{
-    PlacedJob, Recordings, RunOptions, check_before, engine_of, measure, workload_failure,
+    PlacedJob, Recordings, RunOptions, check_before, engine_of, measure,
 };
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::observer::Progress;
@@ -165,7 +165,7 @@ fn prepared(
         duration_ns: options.duration_ns.unwrap_or(as_recorded).max(1),
         ..options.base.clone()
     };
-    check(&file.workload(recorded.clone(), &base, 512)).map_err(workload_failure)?;
+    check(&file.workload(recorded.clone(), &base, 512))?;
     Ok((Rc::new(file), recorded, base))
 }
 

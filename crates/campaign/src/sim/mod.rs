@@ -98,7 +98,8 @@ fn of(name: &str, spec: &ArraySpec) -> SimulatedArray {
     }
 }
 
-fn level_name(level: Level) -> String {
+/// `RAID 10`, `single`.
+pub(crate) fn level_name(level: Level) -> String {
     let known = Level::ALL.iter().find(|(known, _)| *known == level);
     let name = known.map_or("?", |(_, name)| name);
     match name.bytes().all(|byte| byte.is_ascii_digit()) {

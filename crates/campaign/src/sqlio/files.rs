@@ -10,7 +10,7 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::simulated::Simulated;
-use stripewise_conductor::targets::{OpenTarget, expand, intent, prepare, target_failure};
+use stripewise_conductor::targets::{OpenTarget, expand, intent, prepare};
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_store::Store;
 use stripewise_targets::{Intent, Size, TargetName};
@@ -74,7 +74,7 @@ pub fn judge(
             },
         },
     };
-    let name: TargetName = place.text().parse().map_err(target_failure)?;
+    let name: TargetName = place.text().parse()?;
     stripewise_conductor::targets::judge(context, store, &name, &intent).map(drop)
 }
 
@@ -181,7 +181,7 @@ fn device_bytes(path: &Path) -> Option<u64> {
 }
 
 fn simulated_bytes(context: &Context, text: &str) -> Outcome<u64> {
-    let name: TargetName = text.parse().map_err(target_failure)?;
+    let name: TargetName = text.parse()?;
     let simulated = Simulated::open(context, &name)?;
     Ok(simulated.limits().size_bytes)
 }

@@ -13,14 +13,12 @@ use stripewise_compat::sqlio::{
     Command, Counted, Report, Setup, head, initiation_us, mib_hundredths, param_file,
     rate_hundredths, report_of, setup, tail,
 };
-use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::input::{PLAN_BYTES_MAX, read};
 use stripewise_conductor::keep::RunPlace;
-use stripewise_conductor::measure::{
-    Measured, PlacedJob, RunOptions, exit_of, length_ns, measure, workload_failure,
-};
+use stripewise_conductor::measure::{Measured, PlacedJob, RunOptions, exit_of, length_ns, measure};
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::observer::Progress;
 use stripewise_conductor::permissions::Permissions;
@@ -100,8 +98,7 @@ struct ParsedCall<'a> {
 
 /// The failure for an invalid command line or parameter file.
 fn refused(error: stripewise_compat::Error) -> Failure {
-    let hint = error.hint().to_owned();
-    Failure::usage(error.to_string(), hint)
+    Failure::usage(error.to_string(), error.hint())
 }
 
 fn read_parameters(
@@ -143,7 +140,7 @@ fn run_setup(
     let run_options = run_options(setup);
     for options in &run_options {
         for &target in &options.targets {
-            validate(&options.workload, opened[target].limits()).map_err(workload_failure)?;
+            validate(&options.workload, opened[target].limits())?;
         }
     }
     let watch = Watch::start();
@@ -314,7 +311,7 @@ fn name_the_flag(failure: Failure) -> Failure {
 /// If there is no such run, or it is not a result of SQLIO.
 pub fn show(context: &Context, name: &str) -> Outcome<String> {
     let store = context.open_store_to_read()?;
-    let record = store.load(name).map_err(store_failure)?;
+    let record = store.load(name)?;
     let Some(report) = report_of(&record) else {
         return Err(Failure::usage(
             format!("{} was not imported from SQLIO", record.id),

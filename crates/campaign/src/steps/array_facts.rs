@@ -3,12 +3,11 @@
 //! key.
 
 use serde::{Deserialize, Serialize};
-use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::context::{Context, store_document};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::survey::{Disk, Request, Survey};
 use stripewise_disk_inspect::trace::Given;
 use stripewise_disk_inspect::{Inspect, System};
-use stripewise_store::StoredDocument;
 use stripewise_units::ByteSize;
 
 const KIND: &str = "layout";
@@ -128,7 +127,7 @@ impl KnownArrays {
             return Ok(KnownArrays::default());
         }
         let store = context.open_store_to_read()?;
-        let documents = store.documents(KIND).map_err(store_failure)?;
+        let documents = store.documents(KIND)?;
         let facts = documents
             .into_iter()
             .filter_map(|one| Some((one.name, serde_json::from_str(&one.json).ok()?)))
@@ -195,16 +194,9 @@ impl KnownArrays {
         for (disk, all) in merged {
             let key = &disk.key;
             if all == ArrayFacts::default() {
-                store.forget_document(KIND, key).map_err(store_failure)?;
+                store.forget_document(KIND, key)?;
             } else {
-                let document = StoredDocument {
-                    name: key.clone(),
-                    stored_at: context.timestamp(),
-                    json: serde_json::to_string(&all).unwrap_or_default(),
-                };
-                store
-                    .store_document(KIND, &document)
-                    .map_err(store_failure)?;
+                store_document(context, &mut store, KIND, key, &all)?;
             }
             let done = match (all == ArrayFacts::default(), self.of(key).is_some()) {
                 (false, _) => "kept with",

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use stripewise_conductor::context::{Context, store_document, store_failure};
+use stripewise_conductor::context::{Context, store_document};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::compare::{Sensitivity, doubts, sensitivity, void_codes};
@@ -181,7 +181,7 @@ impl StoredBaseline {
     /// # Errors
     /// If the store, or one of them, cannot be read.
     pub fn all(store: &Store) -> Outcome<Vec<StoredBaseline>> {
-        let documents = store.documents(KIND).map_err(store_failure)?;
+        let documents = store.documents(KIND)?;
         documents.iter().map(StoredBaseline::of_json).collect()
     }
 

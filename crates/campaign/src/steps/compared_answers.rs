@@ -7,7 +7,7 @@ use super::qualification;
 use super::render_sheet::StoredAnswer;
 use super::subject::unlike;
 use serde::Serialize;
-use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_report::{Cell, Column, Sheet, SheetTable, StoredFacts};
 use stripewise_results::SCHEMA_VERSION;
@@ -169,7 +169,7 @@ fn series_of_label(store: &Store, label: &str) -> Outcome<Option<String>> {
         label: Some(label.to_owned()),
         ..Filter::default()
     };
-    let listed = store.list_readable(&filter).map_err(store_failure)?;
+    let listed = store.list_readable(&filter)?;
     let of_label = listed.runs.into_iter();
     let of_label = of_label.filter(|run| run.label.as_deref() == Some(label));
     let mut series = distinct(of_label.map(|run| run.series)).into_iter();

@@ -49,7 +49,7 @@ pub fn check_names<'a>(
     let known = distinct(names);
     let mut each = required.iter();
     each.try_for_each(|one| one.check_name(&known))
-        .map_err(|error| Failure::usage(error.to_string(), error.hint().to_owned()))
+        .map_err(Failure::from)
 }
 
 /// The names of the jobs of these runs, to which requirements may refer.
@@ -234,16 +234,11 @@ fn judged_together(
 fn unclear_record(requirement: String) -> RequirementRecord {
     RequirementRecord {
         requirement,
-        measured: None,
         measured_words: "it is not clear which series is to keep both the rate and the latency: \
                          name it in both"
             .to_owned(),
-        of: String::new(),
-        repetitions: 0,
-        met: false,
-        interval: None,
         undecided: true,
-        series: Vec::new(),
+        ..RequirementRecord::default()
     }
 }
 
@@ -371,7 +366,7 @@ pub fn exit(document: &Document, exit: Exit) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stripewise_results::{EngineFacts, JobOutcome, JobRecord, LatencySummary, TargetFacts};
+    use stripewise_results::{JobOutcome, JobRecord, LatencySummary};
 
     fn run(part: &str, iops: f64, p99_ns: u64) -> RunRecord {
         let mut outcome = JobOutcome {
@@ -391,15 +386,12 @@ mod tests {
             latency_limit: Some("p99<5ms".to_owned()),
             jobs: vec![JobRecord {
                 name: part.to_owned(),
-                target: TargetFacts::unknown(),
-                further_targets: Vec::new(),
                 workload: stripewise_workload::Workload {
                     read_percent: 0,
                     ..Default::default()
                 },
-                engine: EngineFacts::default(),
                 outcome,
-                warnings: Vec::new(),
+                ..JobRecord::default()
             }],
             ..RunRecord::empty()
         }

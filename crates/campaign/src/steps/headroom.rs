@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_report::{Judgement, Sheet, format_factor, sheet_line};
-use stripewise_stats::{LatencyStatistic, Slo};
+use stripewise_stats::Slo;
 use stripewise_studies::Origin;
 use stripewise_studies::headroom::{
     Bound, GrowthDocument, HEADROOM_SCHEMA_VERSION, Headroom, HeadroomDocument,
@@ -55,11 +55,7 @@ impl Default for HeadroomRequest {
             target: String::new(),
             load: String::new(),
             columns: None,
-            slo: Slo {
-                percentile: LatencyStatistic::P99,
-                limit_ns: 5_000_000,
-                inclusive: false,
-            },
+            slo: Slo::default(),
             rate: None,
             run_ns: None,
             confirm_ns: 120_000_000_000,

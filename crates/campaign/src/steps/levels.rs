@@ -3,7 +3,7 @@
 //! every report on such a subject.
 
 use crate::steps::answer::Answer;
-use crate::steps::stored_experiment::{StoredExperiment, plan_failure};
+use crate::steps::stored_experiment::StoredExperiment;
 use crate::steps::subject::{Subject, SubjectKind};
 use stripewise_compat::dataset::Dataset;
 use stripewise_conductor::context::Context;
@@ -188,7 +188,7 @@ fn analysed(context: &Context, a: &Subject, metric: Metric) -> Outcome<Vec<Compa
         return Ok(Vec::new());
     };
     // A file may name levels and cells that it lacks.
-    stored.plan.check().map_err(plan_failure)?;
+    stored.plan.check()?;
     let plan = ExperimentPlan {
         metric,
         ..stored.plan.clone()

@@ -12,34 +12,23 @@ use stripewise_units::{ByteSize, Nanoseconds};
 /// Kind of its documents in the store.
 pub const KIND: &str = "limits";
 
-/// Whose volume types are compared with the caps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cloud {
-    /// Of the cloud that the machine or the device names.
-    #[default]
-    Auto,
-    /// Amazon's.
-    Aws,
-    /// Microsoft's.
-    Azure,
-    /// Google's.
-    Gcp,
-    /// Nobody's.
-    None,
-}
-
-impl Cloud {
-    /// As it is typed.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Cloud::Auto => "auto",
-            Cloud::Aws => "aws",
-            Cloud::Azure => "azure",
-            Cloud::Gcp => "gcp",
-            Cloud::None => "none",
-        }
+// As typed.
+stripewise_units::named! {
+    /// Whose volume types are compared with the caps.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Cloud {
+        /// Of the cloud that the machine or the device names.
+        #[default]
+        Auto = "auto",
+        /// Amazon's.
+        Aws = "aws",
+        /// Microsoft's.
+        Azure = "azure",
+        /// Google's.
+        Gcp = "gcp",
+        /// Nobody's.
+        None = "none",
     }
 }
 

@@ -6,7 +6,7 @@ use crate::steps::subject::{Subject, stored};
 use std::collections::HashSet;
 use std::path::Path;
 use std::str::FromStr;
-use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::SeriesKind;
 use stripewise_report::{
@@ -29,41 +29,27 @@ const TARGETS_MAX: usize = 3;
 /// Pixels of a PNG per SVG pixel, unless a size is given.
 const PNG_SCALE: f32 = 2.0;
 
-/// Formats of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReportFormat {
-    /// One file with charts, tables and records.
-    Html,
-    /// One picture as a bitmap.
-    Png,
-    /// One picture as vector graphics.
-    Svg,
-    /// A row for each job of each run.
-    Csv,
-    /// Markdown, for issues and pull requests.
-    Md,
-    /// The records.
-    Json,
+// As typed, and as file extension.
+stripewise_units::named! {
+    /// Formats of a report.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ReportFormat {
+        /// One file with charts, tables and records.
+        Html = "html",
+        /// One picture as a bitmap.
+        Png = "png",
+        /// One picture as vector graphics.
+        Svg = "svg",
+        /// A row for each job of each run.
+        Csv = "csv",
+        /// Markdown, for issues and pull requests.
+        Md = "md",
+        /// The records.
+        Json = "json",
+    }
 }
 
 impl ReportFormat {
-    /// All of them with their names, which are also their file extensions.
-    pub const ALL: [(ReportFormat, &str); 6] = [
-        (ReportFormat::Html, "html"),
-        (ReportFormat::Png, "png"),
-        (ReportFormat::Svg, "svg"),
-        (ReportFormat::Csv, "csv"),
-        (ReportFormat::Md, "md"),
-        (ReportFormat::Json, "json"),
-    ];
-
-    /// As typed, and as file extension.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        let known = ReportFormat::ALL.iter().find(|(format, _)| *format == self);
-        known.map_or("html", |(_, name)| name)
-    }
-
     /// The format of a file, by its extension.
     #[must_use]
     pub fn of_file(path: &Path) -> Option<ReportFormat> {
@@ -82,9 +68,9 @@ impl FromStr for ReportFormat {
             "markdown" => "md",
             name => name,
         };
-        let known = ReportFormat::ALL.iter().find(|(_, known)| *known == name);
+        let mut known = ReportFormat::ALL.into_iter();
         known
-            .map(|(format, _)| *format)
+            .find(|format| format.name() == name)
             .ok_or_else(|| "is not one of html, png, svg, csv, md, json".to_owned())
     }
 }
@@ -239,7 +225,7 @@ fn latencies(store: &Store, material: &Material) -> Outcome<Vec<LatencyOverTime>
             continue;
         }
         for (index, job) in run.jobs.iter().enumerate() {
-            let stored = store.load_intervals(&id, index).map_err(store_failure)?;
+            let stored = store.load_intervals(&id, index)?;
             for kind in OperationKind::ALL {
                 let intervals: Vec<LatencyInterval> = stored
                     .iter()

@@ -10,7 +10,7 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::engine_of;
 use stripewise_conductor::observer::{Progress, left_at_rate};
-use stripewise_conductor::targets::{OpenTarget, target_failure};
+use stripewise_conductor::targets::OpenTarget;
 use stripewise_io_engine::backend::linux_io_uring::Uring;
 use stripewise_io_engine::backend::portable_threads::Threads;
 use stripewise_io_engine::backend::windows_iocp::Iocp;
@@ -242,9 +242,7 @@ impl<'a, E: Engine> RealDevice<'a, E> {
             true => Access::ReadWrite,
             false => Access::Read,
         };
-        let file = target
-            .open(CacheMode::Direct, access)
-            .map_err(target_failure)?;
+        let file = target.open(CacheMode::Direct, access)?;
         let clock = Clock::start();
         let plan = OpenPlan::new(vec![Arc::new(file)], SLOTS, how.length_bytes_max, clock);
         let engine = E::open(&plan).map_err(|error| {

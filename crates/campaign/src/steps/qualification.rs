@@ -6,7 +6,7 @@ use crate::steps::measured::{self, by_id};
 use crate::steps::pages::{PictureLook, Rendered, ReportFormat};
 use crate::steps::render_sheet::StoredAnswer;
 use serde::{Deserialize, Serialize};
-use stripewise_conductor::context::{Context, store_failure, store_measured};
+use stripewise_conductor::context::{Context, store_measured};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
@@ -129,9 +129,7 @@ impl StoredQualification {
     /// If there is none, or several ids begin with it.
     pub fn load(store: &Store, name: &str) -> Outcome<StoredQualification> {
         let found = match name {
-            "last" => (store.documents(KIND).map_err(store_failure)?)
-                .into_iter()
-                .next(),
+            "last" => store.documents(KIND)?.into_iter().next(),
             id => by_id(store, KIND, id, ("qualifications", "give more of the id"))?,
         };
         let Some(found) = found else {
@@ -154,7 +152,7 @@ impl StoredQualification {
     /// # Errors
     /// If the store cannot be read, or the document is damaged.
     pub fn named(store: &Store, id: &str) -> Outcome<Option<StoredQualification>> {
-        let Some(found) = store.document(KIND, id).map_err(store_failure)? else {
+        let Some(found) = store.document(KIND, id)? else {
             return Ok(None);
         };
         let stored = serde_json::from_str(&found.json);

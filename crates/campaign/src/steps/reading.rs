@@ -58,9 +58,7 @@ pub fn open_to_read(
     text: &str,
     permissions: &Permissions,
 ) -> Outcome<Readable> {
-    let name: TargetName = text
-        .parse()
-        .map_err(stripewise_conductor::targets::target_failure)?;
+    let name: TargetName = text.parse()?;
     match &name {
         TargetName::Simulated { .. } => {
             let simulated = Simulated::open(context, &name)?;

@@ -11,7 +11,7 @@ use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::keep::RunPlace;
 use stripewise_conductor::measure::{
-    PlacedJob, RunOptions, engine_of, in_turn_ns, length_ns, measure, workload_failure,
+    PlacedJob, RunOptions, engine_of, in_turn_ns, length_ns, measure,
 };
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::observer::Progress;
@@ -263,7 +263,7 @@ pub fn open_targets(
     }
     for options in work.steps.iter().flat_map(|step| &step.jobs) {
         for &index in &options.targets {
-            validate(&options.workload, opened[index].limits()).map_err(workload_failure)?;
+            validate(&options.workload, opened[index].limits())?;
         }
     }
     let simulated = opened.iter().any(|one| one.simulated().is_some());
@@ -304,14 +304,11 @@ pub fn expected_records(work: &Work, ready: &Ready) -> Vec<RunRecord> {
                     .targets
                     .first()
                     .map_or_else(TargetFacts::unknown, |&index| facts(index)),
-                further_targets: Vec::new(),
                 workload: Workload {
                     cache: cache(options),
                     ..options.workload.clone()
                 },
-                engine: stripewise_results::EngineFacts::default(),
-                outcome: stripewise_results::JobOutcome::default(),
-                warnings: Vec::new(),
+                ..JobRecord::default()
             });
             RunRecord {
                 jobs: jobs.collect(),
@@ -461,12 +458,7 @@ mod tests {
     fn run(part: &str) -> RunRecord {
         let job = JobRecord {
             name: "job".to_owned(),
-            target: TargetFacts::unknown(),
-            further_targets: Vec::new(),
-            workload: Workload::default(),
-            engine: stripewise_results::EngineFacts::default(),
-            outcome: stripewise_results::JobOutcome::default(),
-            warnings: Vec::new(),
+            ..JobRecord::default()
         };
         RunRecord {
             id: "20261121-201530-k3f9".to_owned(),

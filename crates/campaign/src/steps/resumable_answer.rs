@@ -8,7 +8,7 @@ use super::typed_target::{refuse_other_directory, whole_target};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
-use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_report::{Sheet, StoredFacts, again, go_on_by, marked_to_go_on};
@@ -105,7 +105,7 @@ impl<A: ResumableDocument> ResumableAnswer<A> {
         if name != "last" {
             return ResumableAnswer::find(store, name);
         }
-        let documents = store.documents(A::KIND).map_err(store_failure)?;
+        let documents = store.documents(A::KIND)?;
         let newest = documents.first();
         newest
             .map(|document| ResumableAnswer::of_stored(&document.json))
@@ -216,6 +216,6 @@ pub fn id_time_and_host<A: ResumableDocument>(
 pub fn json_of_series(store: &Store, kind: &str, name: &str) -> Outcome<Option<String>> {
     // A name unknown to the store may be a file's.
     let id = store.full_name(name).unwrap_or_else(|_| name.to_owned());
-    let document = store.document(kind, &id).map_err(store_failure)?;
+    let document = store.document(kind, &id)?;
     Ok(document.map(|document| document.json))
 }

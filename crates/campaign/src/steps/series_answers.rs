@@ -1,7 +1,6 @@
 //! Answers of series that are stored as documents.
 
 use super::{headroom, limits, qualification, stored_check};
-use stripewise_conductor::context::store_failure;
 use stripewise_conductor::failure::Outcome;
 use stripewise_store::Store;
 
@@ -22,7 +21,7 @@ pub fn answers_of(store: &Store, series: &str) -> Outcome<Vec<(&'static str, &'s
     let mut found = Vec::new();
     for answer in ANSWERS {
         let is_there = store.has_document(answer.0, series);
-        found.extend(is_there.map_err(store_failure)?.then_some(answer));
+        found.extend(is_there?.then_some(answer));
     }
     Ok(found)
 }

@@ -6,7 +6,7 @@ use super::absorbed::CellSustained;
 use super::measured::{EXPERIMENTS, by_id};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use stripewise_conductor::context::{Context, store_document, store_failure};
+use stripewise_conductor::context::{Context, store_document};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::experiment::{Ended, ExperimentPlan, LayoutFacts};
@@ -121,7 +121,7 @@ impl StoredExperiment {
 
     /// All of them, most recently used first.
     pub fn all(store: &Store) -> Outcome<Vec<StoredExperiment>> {
-        let documents = store.documents(KIND).map_err(store_failure)?;
+        let documents = store.documents(KIND)?;
         documents.iter().map(read).collect()
     }
 
@@ -140,13 +140,13 @@ impl StoredExperiment {
     /// It has runs, or there are unreadable ones that may be its own.
     fn may_have_runs(&self, store: &Store) -> Outcome<bool> {
         let filter = Filter::of_series(&self.id);
-        let listed = store.list_readable(&filter).map_err(store_failure)?;
+        let listed = store.list_readable(&filter)?;
         Ok(!(listed.runs.is_empty() && listed.unreadable.is_empty()))
     }
 
     /// Whether there is an experiment of this full id.
     pub fn is_known(store: &Store, id: &str) -> Outcome<bool> {
-        store.has_document(KIND, id).map_err(store_failure)
+        store.has_document(KIND, id).map_err(Failure::from)
     }
 
     /// Deletes the experiments whose runs were all deleted: nothing could be shown
@@ -168,7 +168,7 @@ impl StoredExperiment {
         store
             .forget_document(KIND, &self.id)
             .map(drop)
-            .map_err(store_failure)
+            .map_err(Failure::from)
     }
 }
 
@@ -200,10 +200,4 @@ pub fn read_document<T: DeserializeOwned>(
             "has schema version {other}, and this program reads {SCHEMA_VERSION}"
         ))),
     }
-}
-
-/// The failure for a plan that breaks a rule.
-pub fn plan_failure(problem: stripewise_lab::experiment::PlanProblem) -> Failure {
-    let hint = problem.hint().to_owned();
-    Failure::usage(problem.to_string(), hint)
 }

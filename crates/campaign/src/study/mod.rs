@@ -5,7 +5,6 @@ pub use crate::steps::study::{StudyDocument, StudyRate, StudyRow, StudyTable, st
 
 use crate::steps::experiment::target_range::find;
 use crate::steps::layouts::factors::overridden;
-use crate::steps::stored_experiment::plan_failure;
 use crate::steps::study::designs::{Study, StudyDesign, StudyFactor, study, words};
 use crate::steps::study::rate_of;
 use stripewise_conductor::context::Context;
@@ -19,9 +18,7 @@ use stripewise_conductor::observer::Progress;
 use stripewise_conductor::parallel::{SimulatedCell, simulate_cells, store_new};
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::simulated::Simulated;
-use stripewise_conductor::targets::{
-    OpenTarget, lacks_permission_to_write, open_target, target_failure,
-};
+use stripewise_conductor::targets::{OpenTarget, lacks_permission_to_write, open_target};
 use stripewise_lab::offsets::shift;
 use stripewise_store::Store;
 use stripewise_targets::TargetName;
@@ -163,7 +160,7 @@ impl ExperimentSession<'_> {
             none if none.is_empty() => target.clone(),
             overrides => overridden(target, &[overrides]),
         };
-        let parsed: TargetName = text.parse().map_err(target_failure)?;
+        let parsed: TargetName = text.parse()?;
         let array = Simulated::open(self.context, &parsed)?;
         let opened = [OpenTarget::Simulated(Box::new(array))];
         let how = self.how(name, true);
@@ -281,7 +278,7 @@ impl ExperimentSession<'_> {
         self.document.notes.extend(found.place.notes);
         let offset = |level: &String| level.parse::<ByteSize>().map_or(0, ByteSize::bytes);
         let offsets: Vec<u64> = design.levels.iter().map(offset).collect();
-        let shifted = shift(&found.ground, &offsets).map_err(plan_failure)?;
+        let shifted = shift(&found.usable, &offsets)?;
         let bases = shifted.base_offsets_bytes.iter();
         Ok(bases
             .map(|base| (*base, Some(shifted.size_bytes)))

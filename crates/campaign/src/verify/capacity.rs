@@ -8,7 +8,7 @@ use crate::steps::verification::document::CapacityFound;
 use crate::steps::verification::run_number;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use stripewise_conductor::context::{Context, store_document, store_failure};
+use stripewise_conductor::context::{Context, store_document};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_store::Store;
@@ -81,9 +81,7 @@ pub(super) fn position(
     store: &Store,
     target: &Target,
 ) -> Outcome<Option<Position>> {
-    let stored = store
-        .document(POSITION_KIND, &identity(target))
-        .map_err(store_failure)?;
+    let stored = store.document(POSITION_KIND, &identity(target))?;
     let Some(position) =
         stored.and_then(|stored| serde_json::from_str::<Position>(&stored.json).ok())
     else {
@@ -134,7 +132,7 @@ pub(super) fn remember(
         None => store
             .forget_document(POSITION_KIND, &name)
             .map(drop)
-            .map_err(store_failure),
+            .map_err(Failure::from),
     }
 }
 

@@ -9,10 +9,9 @@ use crate::steps::verification::{
     DOCUMENT_KIND, counts_of, finish_all, open_to_judge, run_number, verified, words,
 };
 use std::collections::BTreeMap;
-use stripewise_conductor::context::{Context, store_failure, store_or_report};
+use stripewise_conductor::context::{Context, store_or_report};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
-use stripewise_conductor::targets::target_failure;
 use stripewise_store::{Store, StoredDocument};
 use stripewise_targets::{Access, Size, Target};
 use stripewise_units::format_bytes;
@@ -44,9 +43,7 @@ pub fn judge_image(
         )
     })?;
     target.drop_cache();
-    let file = target
-        .open(CacheMode::Direct, Access::Read)
-        .map_err(target_failure)?;
+    let file = target.open(CacheMode::Direct, Access::Read)?;
     let known = records(context, store)?;
     let mut survey = Survey::new(target.logical_sector_bytes(), known.states);
     let mut show = |offset_bytes, bytes: &[u8]| survey.take(offset_bytes, bytes);
@@ -192,7 +189,7 @@ fn records(context: &Context, store: &Store) -> Outcome<Records> {
         records.ids.insert(run, stored.name);
     };
     let damaged = store.each_readable_document(DOCUMENT_KIND, &mut see);
-    for one in damaged.map_err(store_failure)? {
+    for one in damaged? {
         records.ids.insert(run_number(&one.run), one.run);
         context.unless_damaged::<()>(Err(one.error))?;
     }

@@ -22,11 +22,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stripewise_conductor::context::{Context, store_or_report};
-use stripewise_conductor::failure::Outcome;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::observer::{Progress, left_at_rate};
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::start::{Companion, places};
-use stripewise_conductor::targets::{kept_as, target_failure};
+use stripewise_conductor::targets::kept_as;
 use stripewise_io_engine::{Clock, EngineName, FaultPlan};
 use stripewise_results::Warning;
 use stripewise_store::Store;
@@ -468,7 +468,7 @@ impl BurnIn<'_> {
         let durable = CacheMode::of(cache.is_direct(), true);
         let open = |cache| {
             let file = self.targets[target].open(cache, Access::ReadWrite);
-            file.map(Arc::new).map_err(target_failure)
+            file.map(Arc::new).map_err(Failure::from)
         };
         Ok(vec![open(cache)?, open(durable)?])
     }

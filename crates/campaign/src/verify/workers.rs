@@ -1,7 +1,6 @@
 //! From open targets to the workers' shared state: regions, owners, maps, memory.
 
 use super::{VerifyOptions, written_once};
-use crate::steps::stored_experiment::plan_failure;
 use crate::steps::verification::worker_pool::WorkerSlot;
 use crate::steps::verification::{check_memory, refuse_small_files};
 use schemars::JsonSchema;
@@ -199,7 +198,7 @@ fn plan(options: &VerifyOptions) -> Outcome<Plan> {
         ));
     };
     let cores = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
-    let profile = profile(name, cores).map_err(plan_failure)?;
+    let profile = profile(name, cores)?;
     let smallest = profile.rows.iter().map(|row| row.workload.block_size_bytes);
     let page_bytes = Plan::page_of(smallest.min().unwrap_or(1));
     Ok(Plan {

@@ -20,12 +20,7 @@ pub struct Format {
     #[arg(
         long,
         value_name = "KIND",
-        value_parser = one_of([
-            ("ext4", FileSystemKind::Ext4),
-            ("xfs", FileSystemKind::Xfs),
-            ("btrfs", FileSystemKind::Btrfs),
-            ("ntfs", FileSystemKind::Ntfs),
-        ])
+        value_parser = one_of(FileSystemKind::ALL.map(|kind| (kind.name(), kind)))
     )]
     pub fs: FileSystemKind,
     /// Bytes of an allocation unit (block, cluster): 4K, 64K

@@ -77,167 +77,62 @@ const RARE_OF: [(&str, &[&str]); 7] = [
     ("lab run", &["readers", "blocks", "cache-size"]),
 ];
 
+/// Rows of a command, a switch and its text.
+macro_rules! short {
+    ($($command:literal $switch:literal: $text:literal;)+) => {
+        [$(($command, $switch, $text)),+]
+    };
+}
+
 /// The text of `-h` for switches with a long text, for a command or, without a name, for all.
-const SHORT: [(&str, &str, &str); 46] = [
-    (
-        "",
-        "overwrite",
-        "Write to a file of yours; ITS CONTENT IS LOST",
-    ),
-    (
-        "",
-        "busy-ok",
-        "Measure a busy device or a live database anyway",
-    ),
-    (
-        "bench",
-        "target",
-        "A directory, a file, a block device, or sim:NAME",
-    ),
-    ("bench", "slo", "Latency limit of the answer"),
-    (
-        "bench",
-        "thorough",
-        "A number to rely on: hours, a large file",
-    ),
-    ("bench", "time", "Time for everything [default: 150s]"),
-    (
-        "bench",
-        "size",
-        "Bytes to use of the target, or of the test file",
-    ),
-    (
-        "bench",
-        "cache-size",
-        "Of the controller or device, if known",
-    ),
-    ("bench", "read-only", "No writes"),
-    ("bench", "like", "The four lines of another tool"),
-    ("bench", "expect", "Half as fast as this simulated array?"),
-    (
-        "bench",
-        "require",
-        "'random-read iops>=20000', 'log p99<1ms'",
-    ),
-    (
-        "bench",
-        "report",
-        "To this file: html, png, svg, csv, md, json",
-    ),
-    (
-        "bench",
-        "destroy",
-        "Write to this block device; ITS CONTENT IS LOST",
-    ),
-    (
-        "run",
-        "target",
-        "A directory, a file, a block device, or sim:NAME",
-    ),
-    ("run", "plan", "Several jobs at once, from a file"),
-    (
-        "run",
-        "profile",
-        "The I/O of a use: sqlserver-oltp, postgresql ...",
-    ),
-    ("run", "block", "Block size, or a list [default: 8K]"),
-    (
-        "run",
-        "outstanding",
-        "Queue depth of each thread, or a list [default: 1]",
-    ),
-    (
-        "run",
-        "base-offset",
-        "First byte to use, or a list: 63s, 64K [default: 0]",
-    ),
-    (
-        "run",
-        "size",
-        "Bytes to use of the target, or of the test file",
-    ),
-    (
-        "run",
-        "cache",
-        "direct, direct-sync, buffered, buffered-sync ...",
-    ),
-    ("run", "rate", "Open loop: operations arrive at this rate"),
-    (
-        "run",
-        "distribution",
-        "uniform, covering, zipf:THETA, hot:SPACE/OPERATIONS",
-    ),
-    ("run", "duration", "Measured time [default: 10s]"),
-    ("run", "repeat", "Repeat N times and print the medians"),
-    (
-        "run",
-        "require",
-        "To be met or missed: 'iops>=20000', 'p99<5ms'",
-    ),
-    (
-        "run",
-        "steady",
-        "First write until no cache absorbs the load",
-    ),
-    (
-        "run",
-        "verify",
-        "Compare what is read with what was written",
-    ),
-    (
-        "run",
-        "destroy",
-        "Write to this block device; ITS CONTENT IS LOST",
-    ),
-    (
-        "align",
-        "target",
-        "A block device, a directory, a file, or sim:NAME",
-    ),
-    (
-        "align",
-        "outstanding",
-        "Queue depth of each thread [default: 4]",
-    ),
-    ("align", "time", "Time for everything [default: 10m]"),
-    ("align", "step", "Measured time of one run [default: 1s]"),
-    (
-        "align",
-        "size",
-        "Bytes to use of the target, or of the test file",
-    ),
-    (
-        "align",
-        "destroy",
-        "Write to this block device; ITS CONTENT IS LOST",
-    ),
-    (
-        "verify",
-        "capacity",
-        "The whole device once: its real capacity",
-    ),
-    ("verify", "image", "Only read what --keep left here"),
-    (
-        "verify",
-        "power-cut",
-        "Write and flush until the power fails",
-    ),
-    ("verify", "after-cut", "Judge what survived; only reads"),
-    ("verify", "duration", "How long to work [default: 5m]"),
-    ("verify", "cache", "Caches to go through"),
-    ("verify", "witness", "Where the witness of --power-cut is"),
-    (
-        "verify",
-        "size",
-        "Bytes to use of the target, or of the test file",
-    ),
-    ("verify", "profile", "Use the I/O of this profile instead"),
-    (
-        "verify",
-        "destroy",
-        "Write to this block device; ITS CONTENT IS LOST",
-    ),
-];
+const SHORT: [(&str, &str, &str); 46] = short! {
+    "" "overwrite": "Write to a file of yours; ITS CONTENT IS LOST";
+    "" "busy-ok": "Measure a busy device or a live database anyway";
+    "bench" "target": "A directory, a file, a block device, or sim:NAME";
+    "bench" "slo": "Latency limit of the answer";
+    "bench" "thorough": "A number to rely on: hours, a large file";
+    "bench" "time": "Time for everything [default: 150s]";
+    "bench" "size": "Bytes to use of the target, or of the test file";
+    "bench" "cache-size": "Of the controller or device, if known";
+    "bench" "read-only": "No writes";
+    "bench" "like": "The four lines of another tool";
+    "bench" "expect": "Half as fast as this simulated array?";
+    "bench" "require": "'random-read iops>=20000', 'log p99<1ms'";
+    "bench" "report": "To this file: html, png, svg, csv, md, json";
+    "bench" "destroy": "Write to this block device; ITS CONTENT IS LOST";
+    "run" "target": "A directory, a file, a block device, or sim:NAME";
+    "run" "plan": "Several jobs at once, from a file";
+    "run" "profile": "The I/O of a use: sqlserver-oltp, postgresql ...";
+    "run" "block": "Block size, or a list [default: 8K]";
+    "run" "outstanding": "Queue depth of each thread, or a list [default: 1]";
+    "run" "base-offset": "First byte to use, or a list: 63s, 64K [default: 0]";
+    "run" "size": "Bytes to use of the target, or of the test file";
+    "run" "cache": "direct, direct-sync, buffered, buffered-sync ...";
+    "run" "rate": "Open loop: operations arrive at this rate";
+    "run" "distribution": "uniform, covering, zipf:THETA, hot:SPACE/OPERATIONS";
+    "run" "duration": "Measured time [default: 10s]";
+    "run" "repeat": "Repeat N times and print the medians";
+    "run" "require": "To be met or missed: 'iops>=20000', 'p99<5ms'";
+    "run" "steady": "First write until no cache absorbs the load";
+    "run" "verify": "Compare what is read with what was written";
+    "run" "destroy": "Write to this block device; ITS CONTENT IS LOST";
+    "align" "target": "A block device, a directory, a file, or sim:NAME";
+    "align" "outstanding": "Queue depth of each thread [default: 4]";
+    "align" "time": "Time for everything [default: 10m]";
+    "align" "step": "Measured time of one run [default: 1s]";
+    "align" "size": "Bytes to use of the target, or of the test file";
+    "align" "destroy": "Write to this block device; ITS CONTENT IS LOST";
+    "verify" "capacity": "The whole device once: its real capacity";
+    "verify" "image": "Only read what --keep left here";
+    "verify" "power-cut": "Write and flush until the power fails";
+    "verify" "after-cut": "Judge what survived; only reads";
+    "verify" "duration": "How long to work [default: 5m]";
+    "verify" "cache": "Caches to go through";
+    "verify" "witness": "Where the witness of --power-cut is";
+    "verify" "size": "Bytes to use of the target, or of the test file";
+    "verify" "profile": "Use the I/O of this profile instead";
+    "verify" "destroy": "Write to this block device; ITS CONTENT IS LOST";
+};
 
 /// The command line with arranged help.
 pub fn command() -> Command {

@@ -47,13 +47,7 @@ pub struct Limits {
     #[arg(
         long,
         value_name = "NAME",
-        value_parser = one_of([
-            ("auto", Cloud::Auto),
-            ("aws", Cloud::Aws),
-            ("azure", Cloud::Azure),
-            ("gcp", Cloud::Gcp),
-            ("none", Cloud::None),
-        ])
+        value_parser = one_of(Cloud::ALL.map(|cloud| (cloud.name(), cloud)))
     )]
     pub cloud: Option<Cloud>,
     /// A table of volume types to use in place of the one that comes with the program

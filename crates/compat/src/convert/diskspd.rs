@@ -11,6 +11,7 @@ use stripewise_workload::CacheMode;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
+#[derive(Default)]
 struct Load {
     block: u64,
     outstanding: u64,
@@ -41,35 +42,6 @@ struct Load {
     /// Switches that DiskSpd accepts only once.
     once: Vec<&'static str>,
     targets: Vec<String>,
-}
-
-impl Default for Load {
-    fn default() -> Self {
-        Load {
-            block: 64 << 10,
-            outstanding: 2,
-            threads: 1,
-            threads_in_all: None,
-            requests_of_thread: None,
-            apart: false,
-            seconds: 10,
-            ramp_seconds: 5,
-            write_percent: 0,
-            random: false,
-            sequential: false,
-            step: None,
-            shared: false,
-            cache: Caches::default(),
-            offset: 0,
-            length: None,
-            end: None,
-            seed: None,
-            zeros: false,
-            fresh_data: false,
-            once: Vec::new(),
-            targets: Vec::new(),
-        }
-    }
 }
 
 pub(super) fn read(
@@ -104,7 +76,15 @@ fn call_in(words: &str) -> Option<&str> {
 }
 
 fn load_of(call: &str, line: u64, plan: &mut PlanText) -> Result<Load, String> {
-    let mut load = Load::default();
+    // DiskSpd's defaults.
+    let mut load = Load {
+        block: 64 << 10,
+        outstanding: 2,
+        threads: 1,
+        seconds: 10,
+        ramp_seconds: 5,
+        ..Load::default()
+    };
     let words = crate::sqlio::words_of_call(call);
     if words.redirected {
         plan.note(

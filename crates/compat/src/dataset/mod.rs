@@ -145,16 +145,14 @@ fn record(conditions: &Conditions, cell: &Cell) -> RunRecord {
     run.jobs.push(JobRecord {
         name: "job".to_owned(),
         target,
-        further_targets: Vec::new(),
         workload: workload(conditions, cell),
-        engine: stripewise_results::EngineFacts::default(),
         outcome: JobOutcome {
             iops: cell.iops.value,
             mib_per_s: cell.mb_per_s.as_ref().map_or(0.0, |figure| figure.value),
             duration_ns: conditions.duration_ns.unwrap_or(0),
             ..JobOutcome::default()
         },
-        warnings: Vec::new(),
+        ..JobRecord::default()
     });
     run
 }

@@ -1,11 +1,10 @@
 //! Converts both of DiskSpd's formats to a record: one job for each time span.
 
-use crate::absent::Absent;
+use crate::absent::{Absent, fill};
+use crate::foreign_result;
 use crate::imported_id::imported_id;
 use serde_json::{Map, Value};
-use stripewise_results::{
-    Imported, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord, TargetFacts,
-};
+use stripewise_results::{Imported, JobOutcome, JobRecord, KindOutcome, RunRecord, TargetFacts};
 use stripewise_workload::{
     Arrivals, CacheMode, CursorKind, Distribution, Pattern, Rate, ThinkTime, Workload,
 };
@@ -163,9 +162,8 @@ fn job(span: &TimeSpan, absent: &mut Absent) -> JobRecord {
         target: first,
         further_targets: targets,
         workload: workload(span, absent),
-        engine: stripewise_results::EngineFacts::default(),
         outcome: outcome(span, absent),
-        warnings: Vec::new(),
+        ..JobRecord::default()
     }
 }
 
@@ -192,75 +190,43 @@ fn outstanding(span: &TimeSpan) -> Option<u32> {
 
 fn workload(span: &TimeSpan, absent: &mut Absent) -> Workload {
     let mut workload = Workload::default();
-    let mut give = |name: &str| {
-        absent.give(&format!("jobs.workload.{name}"));
-    };
     let targets = &span.targets;
-    for (value, name) in [(span.asked_ns, "duration_ns"), (span.ramp_ns, "ramp_ns")] {
-        let Some(ns) = value else { continue };
-        match name {
-            "duration_ns" => workload.duration_ns = ns,
-            _ => workload.ramp_ns = ns,
-        }
-        give(name);
-    }
-    if let Some(percent) = common(targets, |target| target.read_percent) {
-        workload.read_percent = percent;
-        give("read_percent");
-    }
-    if let Some(pattern) = common(targets, |target| target.pattern) {
-        workload.pattern = pattern;
-        give("pattern");
-        match pattern {
-            Pattern::Random { .. } if targets.iter().any(|target| target.is_uneven) => {}
-            Pattern::Random { .. } => give("distribution"),
-            Pattern::Sequential { .. } => give("cursor"),
-            Pattern::Stride { .. } => {
-                give("cursor");
-                give("stride_bytes");
-            }
-        }
-    }
-    if let Some(bytes) = common(targets, |target| target.block_bytes) {
-        workload.block_size_bytes = bytes;
-        give("block_size_bytes");
-    }
-    if let Some(outstanding) = outstanding(span) {
-        workload.outstanding = outstanding;
-        give("outstanding");
-    }
     // With -F, threads work on all targets; otherwise each target has its own.
-    if let Some(threads) = span
+    let threads = span
         .threads_in_all
-        .or(common(targets, |target| target.threads))
-    {
-        workload.threads = threads;
-        give("threads");
+        .or(common(targets, |target| target.threads));
+    let percent = common(targets, |target| target.read_percent);
+    let pattern = common(targets, |target| target.pattern);
+    let block_bytes = common(targets, |target| target.block_bytes);
+    let base_offset_bytes = common(targets, |target| target.base_offset_bytes);
+    let used_bytes = common(targets, Target::used_bytes);
+    let cache = common(targets, |target| target.cache);
+    fill!(absent, workload.duration_ns, span.asked_ns);
+    fill!(absent, workload.ramp_ns, span.ramp_ns);
+    fill!(absent, workload.read_percent, percent);
+    fill!(absent, workload.pattern, pattern);
+    match pattern {
+        Some(Pattern::Random { .. }) if targets.iter().any(|target| target.is_uneven) => {}
+        Some(Pattern::Random { .. }) => {
+            absent.give("jobs.workload.distribution");
+        }
+        Some(Pattern::Sequential { .. }) => {
+            absent.give("jobs.workload.cursor");
+        }
+        Some(Pattern::Stride { .. }) => {
+            absent.give_all("jobs.workload", &["cursor", "stride_bytes"]);
+        }
+        None => {}
     }
-    if let Some(think) = common(targets, think_of) {
-        workload.think_time = think;
-        give("think_time");
-    }
-    if let Some(rate) = rate(span) {
-        workload.rate = rate;
-        give("rate");
-    }
-    if let Some(bytes) = common(targets, |target| target.base_offset_bytes) {
-        workload.base_offset_bytes = bytes;
-        give("base_offset_bytes");
-    }
-    if let Some(bytes) = common(targets, Target::used_bytes) {
-        workload.size_bytes = Some(bytes);
-        give("size_bytes");
-    }
-    if let Some(cache) = common(targets, |target| target.cache) {
-        workload.cache = cache;
-        give("cache");
-    }
-    if let Some(seed) = span.seed {
-        workload.seed = seed;
-        give("seed");
-    }
+    fill!(absent, workload.block_size_bytes, block_bytes);
+    fill!(absent, workload.outstanding, outstanding(span));
+    fill!(absent, workload.threads, threads);
+    fill!(absent, workload.think_time, common(targets, think_of));
+    fill!(absent, workload.rate, rate(span));
+    fill!(absent, workload.base_offset_bytes, base_offset_bytes);
+    fill!(absent, workload.size_bytes, used_bytes.map(Some));
+    fill!(absent, workload.cache, cache);
+    fill!(absent, workload.seed, span.seed);
     workload
 }
 
@@ -311,59 +277,20 @@ fn outcome(span: &TimeSpan, absent: &mut Absent) -> JobOutcome {
         .measured_ns
         .map(|ns| ns as f64 / 1e9)
         .filter(|seconds| *seconds > 0.0);
-    if let Some(ns) = span.measured_ns {
-        outcome.duration_ns = ns;
-        absent.give("jobs.outcome.duration_ns");
-    }
     let per_second = |count: u64| seconds.map(|seconds| count as f64 / seconds);
-    if let Some(iops) = span.iops.or(per_second(outcome.operations)) {
-        outcome.iops = iops;
-        absent.give("jobs.outcome.iops");
-    }
+    let iops = span.iops.or(per_second(outcome.operations));
     let mib = per_second(outcome.bytes).map(|bytes| bytes / 1_048_576.0);
-    if let Some(mib_per_s) = span.mib_per_s.or(mib) {
-        outcome.mib_per_s = mib_per_s;
-        absent.give("jobs.outcome.mib_per_s");
-    }
+    fill!(absent, outcome.duration_ns, span.measured_ns);
+    fill!(absent, outcome.iops, iops);
+    fill!(absent, outcome.mib_per_s, span.mib_per_s.or(mib));
     outcome
 }
 
-/// If there were none, that is known: they have no latency.
 fn kind(counted: &Counted, name: &str, absent: &mut Absent) -> KindOutcome {
-    let below = format!("jobs.outcome.{name}");
-    absent.give_all(&below, &["operations", "bytes"]);
-    let mut kind = KindOutcome {
-        operations: counted.operations,
-        bytes: counted.bytes,
-        ..KindOutcome::default()
-    };
-    let latencies = format!("{below}.latency_ns");
-    if counted.operations == 0 {
-        absent.give(&latencies);
-        return kind;
-    }
-    if counted.latency_ms.iter().all(Option::is_none) {
-        return kind;
-    }
-    let mut summary = LatencySummary::default();
-    for (name, value) in LATENCIES.iter().zip(counted.latency_ms) {
-        let Some(ns) = value.map(|ms| ms * 1e6) else {
-            continue;
-        };
-        match *name {
-            "min" => summary.min = ns.round() as u64,
-            "mean" => summary.mean = ns,
-            "p50" => summary.p50 = ns.round() as u64,
-            "p90" => summary.p90 = ns.round() as u64,
-            "p95" => summary.p95 = Some(ns.round() as u64),
-            "p99" => summary.p99 = ns.round() as u64,
-            "p999" => summary.p999 = Some(ns.round() as u64),
-            _ => summary.max = ns.round() as u64,
-        }
-        absent.give(&format!("{latencies}.{name}"));
-    }
-    kind.latency_ns = Some(summary);
-    kind
+    let latencies_ns = counted.latency_ms.map(|ms| ms.map(|ms| ms * 1e6));
+    let latencies_ns = LATENCIES.into_iter().zip(latencies_ns);
+    let counts = (Some(counted.operations), Some(counted.bytes));
+    foreign_result::kind(name, counts, latencies_ns, absent)
 }
 
 /// Positions of operations.

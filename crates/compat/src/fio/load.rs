@@ -6,7 +6,7 @@
 
 use super::option_names::{Conversion, fate, is_neutral};
 use super::options::{Options, cache, rate, size, think};
-use crate::absent::Absent;
+use crate::absent::{Absent, fill};
 use stripewise_results::{JobOutcome, KindOutcome};
 use stripewise_workload::{CursorKind, Distribution, Pattern, SyncCall, SyncPolicy, Workload};
 
@@ -28,10 +28,7 @@ pub(super) fn workload(
     // Without options (versions before 2.12 print none, and later ones can omit them) only the
     // counts are known.
     if options.all.is_empty() {
-        if let Some(percent) = only_kind(outcome) {
-            workload.read_percent = percent;
-            absent.give("jobs.workload.read_percent");
-        }
+        fill!(absent, workload.read_percent, only_kind(outcome));
         return workload;
     }
     if does_other_things(options, outcome) {
@@ -45,28 +42,16 @@ pub(super) fn workload(
         what(options, outcome, &mut workload, absent, doubts);
     }
     how_many(options, alone, outcome, &mut workload, absent, doubts);
-    for (option, name) in [("runtime", "duration_ns"), ("ramp_time", "ramp_ns")] {
-        let Some(ns) = options.time_ns(option) else {
-            continue;
-        };
-        match name {
-            "duration_ns" => workload.duration_ns = ns,
-            _ => workload.ramp_ns = ns,
-        }
-        absent.give(&format!("jobs.workload.{name}"));
-    }
-    if let Some(bytes) = options.get("size").and_then(size) {
-        workload.size_bytes = Some(bytes);
-        absent.give("jobs.workload.size_bytes");
-    }
+    let size_bytes = options.get("size").and_then(size);
+    fill!(absent, workload.duration_ns, options.time_ns("runtime"));
+    fill!(absent, workload.ramp_ns, options.time_ns("ramp_time"));
+    fill!(absent, workload.size_bytes, size_bytes.map(Some));
     // An option absent from a header may still have been set.
     if options.of_header {
         return workload;
     }
-    if let Some(bytes) = options.get("offset").map_or(Some(0), size) {
-        workload.base_offset_bytes = bytes;
-        absent.give("jobs.workload.base_offset_bytes");
-    }
+    let offset_bytes = options.get("offset").map_or(Some(0), size);
+    fill!(absent, workload.base_offset_bytes, offset_bytes);
     workload.cache = cache(options);
     absent.give("jobs.workload.cache");
     pace(options, alone, &mut workload, absent, doubts);
@@ -186,13 +171,9 @@ fn what(
     doubts: &mut Vec<String>,
 ) {
     let both = options.rw().is_some_and(|rw| rw.reads && rw.writes);
-    if let Some(percent) = options
-        .read_percent()
-        .filter(|_| !(both && options.of_header))
-    {
-        workload.read_percent = percent;
-        absent.give("jobs.workload.read_percent");
-    }
+    let percent = options.read_percent();
+    let percent = percent.filter(|_| !(both && options.of_header));
+    fill!(absent, workload.read_percent, percent);
     if let Some(why) = walks_otherwise(options) {
         doubts.push(format!("it has {why}, so where it went is not given"));
     } else if let Some(rw) = options.rw() {
@@ -311,14 +292,8 @@ fn how_many(
     {
         doubts.push("its engine has one operation in flight, whatever its iodepth says".to_owned());
     }
-    if let Some(threads) = threads {
-        workload.threads = threads;
-        absent.give("jobs.workload.threads");
-    }
-    if let Some(depth) = depth {
-        workload.outstanding = depth;
-        absent.give("jobs.workload.outstanding");
-    }
+    fill!(absent, workload.threads, threads);
+    fill!(absent, workload.outstanding, depth);
 }
 
 /// Outstanding of each thread. The effect of a depth on the default engine (which is

@@ -3,7 +3,7 @@
 //! names decide, not the version: distributions built fio from states between two releases.
 
 use super::job::{Job, Latencies, Side};
-use crate::absent::Absent;
+use crate::absent::{Absent, fill};
 use stripewise_results::{Errors, JobOutcome, KindOutcome, LatencySummary};
 
 /// Reads and writes of a job; `None` if a field that every version has is missing. `in_turn`: they
@@ -36,17 +36,12 @@ pub(super) fn outcome(job: &Job, in_turn: bool, absent: &mut Absent) -> Option<J
         absent.give("jobs.outcome.bytes");
     }
     let longest = job.longest_ms().and_then(|ms| ms.checked_mul(1_000_000));
-    if let Some(ns) = longest.filter(|ns| *ns > 0 && !in_turn) {
-        outcome.duration_ns = ns;
-        absent.give("jobs.outcome.duration_ns");
-    }
-    if let Some(total) = job.total_err {
-        outcome.errors = Errors {
-            total,
-            ..Errors::default()
-        };
-        absent.give("jobs.outcome.errors");
-    }
+    let errors = job.total_err.map(|total| Errors {
+        total,
+        ..Errors::default()
+    });
+    fill!(absent, outcome.duration_ns, longest.filter(|ns| *ns > 0 && !in_turn));
+    fill!(absent, outcome.errors, errors);
     outcome.sync = job.sync.as_deref().and_then(|sync| syncs(sync, absent));
     Some(outcome)
 }

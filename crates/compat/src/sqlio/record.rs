@@ -5,12 +5,11 @@
 //! percentile can be computed.
 
 use super::report::{AccessPattern, Operation, Report};
-use crate::absent::Absent;
+use crate::absent::{Absent, fill};
 use crate::imported_id::imported_id;
 use crate::text::fingerprint;
 use stripewise_results::{
-    EngineFacts, Imported, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord, Status,
-    TargetFacts,
+    Imported, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord, Status, TargetFacts,
 };
 use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
 
@@ -81,9 +80,8 @@ fn job(report: &Report, absent: &mut Absent) -> JobRecord {
         target: first,
         further_targets: targets,
         workload: workload(report, absent),
-        engine: EngineFacts::default(),
         outcome: outcome(report, absent),
-        warnings: Vec::new(),
+        ..JobRecord::default()
     }
 }
 
@@ -154,10 +152,7 @@ fn workload(report: &Report, absent: &mut Absent) -> Workload {
         // The other lines are not documented; Stripewise's are known.
         Some(words) => super::cache_of_words(words),
     };
-    if let Some(cache) = cache {
-        absent.give("jobs.workload.cache");
-        workload.cache = cache;
-    }
+    fill!(absent, workload.cache, cache);
     workload
 }
 

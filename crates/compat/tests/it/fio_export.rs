@@ -72,14 +72,13 @@ fn run(workload: Workload, reads: u64, writes: u64) -> RunRecord {
             name: "/data/a:b".to_owned(),
             ..TargetFacts::unknown()
         },
-        further_targets: Vec::new(),
         workload,
         engine: EngineFacts {
             name: "io_uring".to_owned(),
             ..EngineFacts::default()
         },
         outcome,
-        warnings: Vec::new(),
+        ..JobRecord::default()
     };
     RunRecord {
         id: "20261126-100000-0001".to_owned(),

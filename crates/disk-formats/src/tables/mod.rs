@@ -21,28 +21,19 @@ use crate::medium::{Bytes, is_absent};
 use serde::Serialize;
 use std::io::Result;
 
-/// Type of a table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TableKind {
-    /// Master boot record, with or without logical partitions.
-    #[default]
-    Mbr,
-    /// GUID partition table.
-    Gpt,
-    /// A GPT whose protective MBR lists partitions as well.
-    HybridMbr,
-}
-
-impl TableKind {
-    /// As printed by tools: `mbr`, `gpt`, `hybrid MBR`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            TableKind::Mbr => "mbr",
-            TableKind::Gpt => "gpt",
-            TableKind::HybridMbr => "gpt with hybrid mbr",
-        }
+// As tools print them.
+stripewise_units::named! {
+    /// Type of a table.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum TableKind {
+        /// Master boot record, with or without logical partitions.
+        #[default]
+        Mbr = "mbr",
+        /// GUID partition table.
+        Gpt = "gpt",
+        /// A GPT whose protective MBR lists partitions as well.
+        HybridMbr = "gpt with hybrid mbr",
     }
 }
 

@@ -17,44 +17,28 @@ use crate::{Error, ErrorKind, Result};
 use serde::Serialize;
 use stripewise_units::ByteSize;
 
-/// The supported file systems.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum FileSystemKind {
-    /// Linux's own: blocks up to a page, clusters of blocks above that.
-    Ext4,
-    /// Blocks up to 64 KiB.
-    Xfs,
-    /// Copy on write: sectors usually of page size.
-    Btrfs,
-    /// Windows': clusters up to 2 MiB.
-    Ntfs,
+// As users and superblocks name them.
+stripewise_units::named! {
+    /// The supported file systems.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum FileSystemKind {
+        /// Linux's own: blocks up to a page, clusters of blocks above that.
+        Ext4 = "ext4",
+        /// Blocks up to 64 KiB.
+        Xfs = "xfs",
+        /// Copy on write: sectors usually of page size.
+        Btrfs = "btrfs",
+        /// Windows': clusters up to 2 MiB.
+        Ntfs = "ntfs",
+    }
 }
 
 impl FileSystemKind {
-    /// All file systems.
-    pub const ALL: [FileSystemKind; 4] = [
-        FileSystemKind::Ext4,
-        FileSystemKind::Xfs,
-        FileSystemKind::Btrfs,
-        FileSystemKind::Ntfs,
-    ];
-
     /// Whether it stores the array's stripe geometry in its superblock.
     #[must_use]
     pub fn keeps_stripes(self) -> bool {
         matches!(self, FileSystemKind::Ext4 | FileSystemKind::Xfs)
-    }
-
-    /// The name used by users and superblocks.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            FileSystemKind::Ext4 => "ext4",
-            FileSystemKind::Xfs => "xfs",
-            FileSystemKind::Btrfs => "btrfs",
-            FileSystemKind::Ntfs => "ntfs",
-        }
     }
 
     /// Programs that make it, the first one installed is used; and the Debian packages that contain

@@ -20,6 +20,10 @@ use stripewise_units::NameText;
 const PATIENCE: u32 = 50;
 const BETWEEN: Duration = Duration::from_millis(100);
 
+/// Plans an md array of these devices. Reads only.
+///
+/// # Errors
+/// See [`ErrorKind`]; obstacles are reported in the plan, not as errors.
 pub fn plan_array(
     paths: &[PathBuf],
     spec: &ArrayOptions,
@@ -190,6 +194,8 @@ fn read_back(plan: &ArrayPlan, path: &Path, pinned: &[(File, Device)]) -> Result
     })
 }
 
+/// The kernel's name of the running array with this UUID, by the superblocks of its members.
+#[must_use]
 pub fn array_with(uuid: [u8; 16]) -> Option<String> {
     let system = System::live();
     let is_it = |name: &String| uuid_of(name) == Some(uuid);
@@ -217,6 +223,8 @@ fn uuid_of(array: &str) -> Option<[u8; 16]> {
     })
 }
 
+/// Resync progress of an array: sectors done, and total. `None` if it is in sync.
+#[must_use]
 pub fn resync_of(array: &str) -> Option<(u64, u64)> {
     let read = |name: &str| {
         let text = std::fs::read_to_string(format!("/sys/block/{array}/md/{name}"));
@@ -233,6 +241,11 @@ pub fn resync_of(array: &str) -> Option<(u64, u64)> {
     Some((number(done), number(all)))
 }
 
+/// Stops the array of this name if it is the one with this UUID, through a descriptor that was
+/// judged.
+///
+/// # Errors
+/// [`ErrorKind::Refused`] if it is another array, or in use.
 pub fn stop(array: &str, uuid: [u8; 16]) -> Result<()> {
     let path = Path::new("/dev").join(array);
     let mut tries = 0;

@@ -10,7 +10,6 @@ use std::io;
 use std::ops::Deref;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use stripewise_device_guard::Problem;
 use stripewise_device_guard::claims::Availability;
 use stripewise_device_guard::device::{self, Access, Claim, Permission};
 use stripewise_disk_inspect::storage::BlockDeviceKind;
@@ -29,9 +28,7 @@ impl Deref for Device {
 impl Device {
     /// Resolves a path once.
     pub fn find(path: &Path) -> Result<Device> {
-        device::Device::find(path)
-            .map(Device)
-            .map_err(Problem::into_class)
+        device::Device::find(path).map(Device)
     }
 
     /// Its size and sectors.
@@ -72,12 +69,12 @@ impl Device {
 
     /// Opens it for reading.
     pub fn open(&self) -> Result<File> {
-        self.open_to_read().map_err(Problem::into_class)
+        self.open_to_read()
     }
 
     /// Opens it for writing, while it is claimed.
     pub fn open_claimed(&self, claim: &Claim) -> Result<File> {
-        self.open_to_write(claim).map_err(Problem::into_class)
+        self.open_to_write(claim)
     }
 
     /// Judges, claims, and judges again, with the permission to destroy.
@@ -87,7 +84,7 @@ impl Device {
             unseen_ok: destroy.busy_ok,
             store: destroy.store,
         };
-        self.claim(&permission, access).map_err(Problem::into_class)
+        self.claim(&permission, access)
     }
 }
 
@@ -134,5 +131,5 @@ impl Disk for OpenDisk {
 
 /// An error of the operating system, with its class and a hint by its number.
 pub(super) fn failed(target: &str, what: &str, os: io::Error) -> Error {
-    device::failed(target, what, os).into_class()
+    device::failed(target, what, os)
 }

@@ -30,6 +30,10 @@ use stripewise_disk_inspect::storage::BlockDevice;
 use stripewise_disk_inspect::{Inspect, System, trace};
 use stripewise_units::{ByteSize, NameText};
 
+/// Plans a file system. Reads only.
+///
+/// # Errors
+/// See [`ErrorKind`]; obstacles are reported in the plan, not as errors.
 pub fn plan_format(path: &Path, spec: &FormatOptions, store: Option<&Path>) -> Result<FormatPlan> {
     let device = Device::find(path)?;
     let geometry = device.geometry()?;
@@ -75,6 +79,12 @@ pub fn plan_format(path: &Path, spec: &FormatOptions, store: Option<&Path>) -> R
     })
 }
 
+/// Whether this machine can make such a file system and mount it, on any device with this sector.
+/// Reads only.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] for sizes that the file system does not support; [`ErrorKind::Unusable`]
+/// for those that this kernel could not mount; [`ErrorKind::ToolMissing`].
 pub fn can_format(spec: &FormatOptions, logical_sector_bytes: u32) -> Result<()> {
     let target = spec.file_system.name();
     let place = DeviceShape {
@@ -189,7 +199,7 @@ pub fn execute(plan: &FormatPlan, destroy: &Destroy<'_>) -> Result<FormatReport>
         .with_hint("Run the command again to see the new plan."));
     }
     if let Some(reason) = has_partitions(&device, &present) {
-        return Err(device.refusal(&reason).into_class());
+        return Err(device.refusal(&reason));
     }
     // Otherwise it would be taken for its former contents, or for two things at once.
     let leaves_all = plan.file_system == FileSystemKind::Ntfs;

@@ -8,6 +8,10 @@ use std::path::Path;
 use stripewise_disk_formats::superblocks::{self, Found};
 use stripewise_units::NameText;
 
+/// Identity of a device, to check later whether it is the same.
+///
+/// # Errors
+/// `NotFound`, `Denied` or `Unusable`.
 pub fn identify(path: &Path) -> Result<Identity> {
     let device = Device::find(path)?;
     let geometry = device.geometry()?;
@@ -23,6 +27,11 @@ pub fn identify(path: &Path) -> Result<Identity> {
     })
 }
 
+/// Whether a device has one of these marks: an md superblock with this UUID, or a GPT with the GUID
+/// of one of these identifiers. To be checked before removing anything.
+///
+/// # Errors
+/// If it cannot be read.
 pub fn has_mark(path: &Path, array_uuid: [u8; 16], ids: &[Identifiers]) -> Result<bool> {
     let device = Device::find(path)?;
     let geometry = device.geometry()?;

@@ -72,6 +72,12 @@ impl Drop for PrivateMount {
     }
 }
 
+/// Mounts a device so that only this process and those it starts later can see it; however the
+/// process ends, the mount ends with it. `at` is a new directory.
+///
+/// # Errors
+/// [`ErrorKind::Denied`] without permission to mount; [`ErrorKind::Refused`] if something
+/// else was mounted; otherwise [`ErrorKind::Unusable`].
 pub fn mount_privately(
     device: &Path,
     file_system: FileSystemKind,
@@ -191,6 +197,7 @@ fn is_known(filesystems: &str, aliases: &str, name: &str) -> bool {
     filesystems.lines().any(listed) || aliases.lines().any(comes)
 }
 
+/// Removes the mount directory of a process that is gone; only if it is empty.
 pub fn forget_mount_point(at: &Path) {
     // Only empty ones are removed, and then the shared parent.
     if std::fs::remove_dir(at).is_ok()

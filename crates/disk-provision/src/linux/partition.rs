@@ -20,6 +20,10 @@ use stripewise_units::{Hint, NameText};
 /// Placeholder identifiers of a plan, replaced by real ones at execution.
 const UNSET: Identifiers = Identifiers { entropy: [0; 32] };
 
+/// Plans a new table with one partition. Reads only.
+///
+/// # Errors
+/// See [`ErrorKind`]; obstacles are reported in the plan, not as errors.
 pub fn plan_partition(
     path: &Path,
     spec: &PartitionOptions,
@@ -40,6 +44,10 @@ pub fn plan_partition(
     Ok(plan)
 }
 
+/// Plans a new table with several partitions at exactly these locations, in order. Reads only.
+///
+/// # Errors
+/// As [`plan_partition`].
 pub fn plan_division(path: &Path, parts: &[Extent], store: Option<&Path>) -> Result<TablePlan> {
     let device = whole(path)?;
     let geometry = device.geometry()?;
@@ -52,12 +60,22 @@ pub fn plan_division(path: &Path, parts: &[Extent], store: Option<&Path>) -> Res
     Ok(plan)
 }
 
+/// Plans erasing a device: its tables, superblocks and signatures are zeroed, and the kernel drops
+/// its partitions. Reads only.
+///
+/// # Errors
+/// As [`plan_partition`].
 pub fn plan_erase(path: &Path, store: Option<&Path>) -> Result<TablePlan> {
     let device = Device::find(path)?;
     let geometry = device.geometry()?;
     plan(&device, geometry, Action::Erase, store)
 }
 
+/// Plans restoring the table from a file. Reads only.
+///
+/// # Errors
+/// As [`plan_partition`]; [`ErrorKind::Usage`] for a file that is damaged or not a saved table,
+/// [`ErrorKind::Refused`] for one of another size or sector.
 pub fn plan_restore(path: &Path, file: &Path, store: Option<&Path>) -> Result<TablePlan> {
     let saved = keep::read(file)?;
     let device = whole(path)?;

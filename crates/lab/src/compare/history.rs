@@ -393,7 +393,7 @@ fn amount(value: f64, metric: Metric) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stripewise_results::{EngineFacts, JobOutcome, JobRecord, TargetFacts};
+    use stripewise_results::{JobOutcome, JobRecord};
     use stripewise_stats::Random;
     use stripewise_workload::Workload;
 
@@ -406,19 +406,16 @@ mod tests {
         record.host.kernel = Some(kernel.to_owned());
         record.jobs.push(JobRecord {
             name: "job".to_owned(),
-            target: TargetFacts::unknown(),
-            further_targets: Vec::new(),
             workload: Workload {
                 seed: number as u64,
                 ..Workload::default()
             },
-            engine: EngineFacts::default(),
             outcome: JobOutcome {
                 iops,
                 operations: 10_000,
                 ..JobOutcome::default()
             },
-            warnings: Vec::new(),
+            ..JobRecord::default()
         });
         record
     }

@@ -179,20 +179,15 @@ fn row<'a>(a: &'a Cell<'a>, b: &'a Cell<'a>, options: CompareOptions) -> Option<
         a: middle_a,
         b: middle_b,
         difference_percent: difference_percent(middle_a, middle_b)?,
-        bounds_percent: None,
         estimate_percent: found.estimate,
         interval_percent: found.interval.map(|interval| [interval.low, interval.high]),
-        level: None,
         p_value: found.p_value,
         blocks: found.blocks,
-        verdict: Verdict::Undecided,
         difference_percent_max: found
             .interval
             .map(|interval| interval.low.abs().max(interval.high.abs())),
-        published_difference_percent: None,
         void: void.into_iter().map(str::to_owned).collect(),
-        sentence: None,
-        answers: None,
+        ..ComparisonRow::default()
     };
     Some(JudgedRow {
         row,

@@ -106,24 +106,12 @@ fn row(pair: &Pair<'_>, metric: &str, a: f64, b: f64) -> Option<ComparisonRow> {
         operation: if pair.kind.writes() { "write" } else { "read" }.to_owned(),
         pattern: pair.kind.pattern().to_owned(),
         block_size_bytes: pair.block_size_bytes,
-        threads: None,
-        outstanding: None,
         metric: metric.to_owned(),
         a,
         b,
         difference_percent: difference_percent(a, b)?,
-        bounds_percent: None,
-        estimate_percent: None,
-        interval_percent: None,
-        level: None,
-        p_value: None,
         blocks: 1,
-        verdict: Verdict::Undecided,
-        difference_percent_max: None,
-        published_difference_percent: None,
-        void: Vec::new(),
-        sentence: None,
-        answers: None,
+        ..ComparisonRow::default()
     })
 }
 
@@ -210,10 +198,7 @@ mod tests {
                 outstanding: 64,
                 iops: ceiling,
                 mib_per_s: ceiling / 128.0,
-                latency_ns: None,
-                bisection: false,
-                partial: false,
-                void: Vec::new(),
+                ..StepRecord::default()
             }],
             knee: Some(KneeRecord {
                 kneedle_in_flight: knee,
@@ -221,16 +206,8 @@ mod tests {
                 plateau_in_flight: knee,
                 plateau_bracket: [knee, knee],
             }),
-            partial: false,
-            no_answer: None,
-            within_limit: None,
             ceiling: Some(0),
-            ceiling_bound: None,
-            answer: None,
-            answer_runs: Vec::new(),
-            sustained: None,
-            stopped: String::new(),
-            sentence: String::new(),
+            ..SeriesRecord::default()
         }
     }
 

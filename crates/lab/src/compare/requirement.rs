@@ -402,14 +402,9 @@ impl Requirement {
     fn unknown(&self, why: &str) -> RequirementRecord {
         RequirementRecord {
             requirement: self.text.clone(),
-            measured: None,
             measured_words: why.to_owned(),
             of: self.name.clone().unwrap_or_default(),
-            repetitions: 0,
-            met: false,
-            interval: None,
-            undecided: false,
-            series: Vec::new(),
+            ..RequirementRecord::default()
         }
     }
 
@@ -709,27 +704,15 @@ mod tests {
             outstanding,
             iops,
             mib_per_s: iops / 128.0,
-            latency_ns: None,
-            bisection: false,
-            partial: false,
-            void: Vec::new(),
+            ..StepRecord::default()
         };
         SeriesRecord {
-            id: String::new(),
             name: name.to_owned(),
             slo: "p99<5ms".to_owned(),
             steps: vec![step(1, 9_000.0), step(12, 20_000.0)],
-            knee: None,
-            partial: false,
-            no_answer: None,
-            within_limit: None,
             ceiling: Some(1),
-            ceiling_bound: None,
             answer,
-            answer_runs: Vec::new(),
-            sustained: None,
-            stopped: String::new(),
-            sentence: String::new(),
+            ..SeriesRecord::default()
         }
     }
 

@@ -21,19 +21,17 @@ pub(super) fn run(number: u32, outstanding: u32, iops: f64) -> RunRecord {
             size_bytes: 1 << 30,
             ..TargetFacts::unknown()
         },
-        further_targets: Vec::new(),
         workload: Workload {
             outstanding,
             seed: u64::from(number),
             ..Workload::default()
         },
-        engine: stripewise_results::EngineFacts::default(),
         outcome: JobOutcome {
             iops,
             mib_per_s: iops / 128.0,
             ..JobOutcome::default()
         },
-        warnings: Vec::new(),
+        ..JobRecord::default()
     });
     record
 }

@@ -139,19 +139,14 @@ fn record_row(plan: &ExperimentPlan, row: &Row, verdict: Verdict) -> ComparisonR
         a,
         b,
         difference_percent: difference_percent(a, b).unwrap_or(0.0),
-        bounds_percent: None,
         estimate_percent: comparison.map(|comparison| comparison.difference_percent),
         interval_percent: comparison
             .and_then(|comparison| comparison.interval_percent)
             .map(|interval| [interval.low, interval.high]),
-        level: None,
         p_value: comparison.map(|comparison| comparison.p_value),
         blocks: u32::try_from(row.pairs.len()).unwrap_or(u32::MAX),
         verdict,
         difference_percent_max: comparison.and_then(Comparison::difference_percent_max),
-        published_difference_percent: None,
-        void: Vec::new(),
-        sentence: None,
-        answers: None,
+        ..ComparisonRow::default()
     }
 }

@@ -1,34 +1,36 @@
 //! The metrics of experiments.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stripewise_results::JobRow;
 
-/// A measured value of a job. Written by its name in records: `iops`,
-/// `mib_per_s`, `latency_ns_mean`, `latency_ns_p99`...
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(try_from = "String", into = "String")]
-pub enum Metric {
-    /// Operations a second.
-    #[default]
-    Iops,
-    /// MiB/s: 1,048,576 bytes per second.
-    MibPerS,
-    /// Mean latency of the job's reads, or of its writes if it only writes.
-    LatencyMean,
-    /// The median of the same.
-    LatencyP50,
-    /// 90th percentile.
-    LatencyP90,
-    /// 95th percentile; unknown in records of earlier versions.
-    LatencyP95,
-    /// 99th percentile.
-    LatencyP99,
-    /// 99.9th percentile; unknown below 10,000 operations.
-    LatencyP999,
-    /// The longest.
-    LatencyMax,
+// Throughput first; named as in records.
+stripewise_units::named! {
+    /// A measured value of a job. Written by its name in records: `iops`,
+    /// `mib_per_s`, `latency_ns_mean`, `latency_ns_p99`...
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(try_from = "String", into = "String")]
+    pub enum Metric {
+        /// Operations a second.
+        #[default]
+        Iops = "iops",
+        /// MiB/s: 1,048,576 bytes per second.
+        MibPerS = "mib_per_s",
+        /// Mean latency of the job's reads, or of its writes if it only writes.
+        LatencyMean = "latency_ns_mean",
+        /// The median of the same.
+        LatencyP50 = "latency_ns_p50",
+        /// 90th percentile.
+        LatencyP90 = "latency_ns_p90",
+        /// 95th percentile; unknown in records of earlier versions.
+        LatencyP95 = "latency_ns_p95",
+        /// 99th percentile.
+        LatencyP99 = "latency_ns_p99",
+        /// 99.9th percentile; unknown below 10,000 operations.
+        LatencyP999 = "latency_ns_p999",
+        /// The longest.
+        LatencyMax = "latency_ns_max",
+    }
 }
 
 /// A name that is not a metric.
@@ -39,35 +41,6 @@ pub enum Metric {
 pub struct UnknownMetric(pub String);
 
 impl Metric {
-    /// All, throughput first.
-    pub const ALL: [Metric; 9] = [
-        Metric::Iops,
-        Metric::MibPerS,
-        Metric::LatencyMean,
-        Metric::LatencyP50,
-        Metric::LatencyP90,
-        Metric::LatencyP95,
-        Metric::LatencyP99,
-        Metric::LatencyP999,
-        Metric::LatencyMax,
-    ];
-
-    /// Its name in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Metric::Iops => "iops",
-            Metric::MibPerS => "mib_per_s",
-            Metric::LatencyMean => "latency_ns_mean",
-            Metric::LatencyP50 => "latency_ns_p50",
-            Metric::LatencyP90 => "latency_ns_p90",
-            Metric::LatencyP95 => "latency_ns_p95",
-            Metric::LatencyP99 => "latency_ns_p99",
-            Metric::LatencyP999 => "latency_ns_p999",
-            Metric::LatencyMax => "latency_ns_max",
-        }
-    }
-
     /// As in a sentence: `IOPS`, `p99 latency`.
     #[must_use]
     pub fn words(self) -> &'static str {

@@ -34,7 +34,7 @@ pub use conduct::{
 pub use drift::drift_of;
 pub use metric::{Metric, UnknownMetric};
 pub use needs::{Needs, blocks_for_verdict, blocks_likely, needs};
-pub use plan::{Cell, ExperimentPlan, Level, PlanProblem};
+pub use plan::{Cell, ExperimentPlan, Level};
 pub use rows::stopping_level;
 pub use schedule::{PlannedRun, schedule};
 

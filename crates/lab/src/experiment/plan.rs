@@ -3,7 +3,7 @@
 use super::metric::Metric;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use stripewise_units::Hint;
+use stripewise_units::InputError;
 use stripewise_workload::{CacheMode, Pattern, Workload, WorkloadOptions, check};
 
 /// An experiment: every level of one factor with every cell of workload, block
@@ -84,29 +84,6 @@ pub struct Cell {
     pub workload: Workload,
 }
 
-/// A plan that cannot be carried out, and what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what}")]
-pub struct PlanProblem {
-    what: String,
-    hint: Hint,
-}
-
-impl PlanProblem {
-    pub(crate) fn new(what: impl Into<String>, hint: impl Into<Hint>) -> Self {
-        PlanProblem {
-            what: what.into(),
-            hint: hint.into(),
-        }
-    }
-
-    /// What the user can do.
-    #[must_use]
-    pub fn hint(&self) -> &Hint {
-        &self.hint
-    }
-}
-
 impl Level {
     /// A level that moves the first byte used.
     #[must_use]
@@ -164,16 +141,16 @@ impl Level {
             .unwrap_or_else(|_| workload.clone())
     }
 
-    fn try_options(&self, workload: &Workload) -> Result<Workload, PlanProblem> {
+    fn try_options(&self, workload: &Workload) -> Result<Workload, InputError> {
         let mut options = WorkloadOptions::default();
         for (name, text) in &self.options {
             options.set(name, text).map_err(|error| {
-                PlanProblem::new(format!("level {}: {error}", self.name), error.hint())
+                InputError::new(format!("level {}: {error}", self.name), error.hint())
             })?;
         }
-        options.build(workload).map_err(|error| {
-            PlanProblem::new(format!("level {}: {error}", self.name), error.hint())
-        })
+        options
+            .build(workload)
+            .map_err(|error| InputError::new(format!("level {}: {error}", self.name), error.hint()))
     }
 }
 
@@ -235,7 +212,7 @@ impl ExperimentPlan {
     ///
     /// # Errors
     /// The first violated rule.
-    pub fn check(&self) -> Result<(), PlanProblem> {
+    pub fn check(&self) -> Result<(), InputError> {
         self.check_shape()?;
         self.check_stopping()?;
         for level in &self.levels {
@@ -244,7 +221,7 @@ impl ExperimentPlan {
                 let workload = level.apply(&cell.workload, 0);
                 check(&workload).map_err(|error| {
                     let what = format!("{} at level {}: {error}", cell.name, level.name);
-                    PlanProblem::new(what, error.hint())
+                    InputError::new(what, error.hint())
                 })?;
                 self.check_span(level, &workload)?;
             }
@@ -252,15 +229,15 @@ impl ExperimentPlan {
         Ok(())
     }
 
-    fn check_shape(&self) -> Result<(), PlanProblem> {
+    fn check_shape(&self) -> Result<(), InputError> {
         if self.levels.len() < 2 {
-            return Err(PlanProblem::new(
+            return Err(InputError::new(
                 format!("the factor {} needs two levels or more", self.factor),
                 "name what is to be compared, the baseline first",
             ));
         }
         if self.cells.is_empty() {
-            return Err(PlanProblem::new(
+            return Err(InputError::new(
                 "there is no workload to run",
                 "give at least one cell",
             ));
@@ -270,20 +247,20 @@ impl ExperimentPlan {
                 .iter()
                 .any(|other| other.name == level.name)
             {
-                return Err(PlanProblem::new(
+                return Err(InputError::new(
                     format!("two levels are called {}", level.name),
                     "give each its own name: it heads a column",
                 ));
             }
         }
         if self.baseline >= self.levels.len() {
-            return Err(PlanProblem::new(
+            return Err(InputError::new(
                 "the baseline is not one of the levels",
                 "name one of the levels as baseline",
             ));
         }
         if self.primary.is_some_and(|cell| cell >= self.cells.len()) {
-            return Err(PlanProblem::new(
+            return Err(InputError::new(
                 "the primary hypothesis is not one of the cells",
                 "name one of the cells",
             ));
@@ -291,9 +268,9 @@ impl ExperimentPlan {
         Ok(())
     }
 
-    fn check_stopping(&self) -> Result<(), PlanProblem> {
+    fn check_stopping(&self) -> Result<(), InputError> {
         if !(self.precision_percent > 0.0 && self.precision_percent.is_finite()) {
-            return Err(PlanProblem::new(
+            return Err(InputError::new(
                 format!(
                     "a precision of {} % cannot be reached",
                     self.precision_percent
@@ -302,7 +279,7 @@ impl ExperimentPlan {
             ));
         }
         if !(0.5..1.0).contains(&self.level) {
-            return Err(PlanProblem::new(
+            return Err(InputError::new(
                 format!("a level of {} is outside of 0.5 to below 1", self.level),
                 "0.95 is the usual one",
             ));
@@ -313,7 +290,7 @@ impl ExperimentPlan {
                 self.blocks_max.min(self.blocks_min),
                 self.blocks_min.max(Self::BLOCKS_MIN)
             );
-            return Err(PlanProblem::new(
+            return Err(InputError::new(
                 what,
                 "ask for more blocks, or leave the number out; --time limits how long it takes",
             ));
@@ -323,14 +300,14 @@ impl ExperimentPlan {
 
     /// Levels that start elsewhere must use the same number of bytes: otherwise one has
     /// longer seeks, or more to cache, than the other.
-    fn check_span(&self, level: &Level, workload: &Workload) -> Result<(), PlanProblem> {
+    fn check_span(&self, level: &Level, workload: &Workload) -> Result<(), InputError> {
         let moved = self
             .levels
             .iter()
             .any(|other| other.base_offset_bytes != level.base_offset_bytes);
         let random = matches!(workload.pattern, Pattern::Random { .. });
         if moved && random && workload.size_bytes.is_none() {
-            return Err(PlanProblem::new(
+            return Err(InputError::new(
                 format!("level {} does not say how many bytes it uses", level.name),
                 "levels at different offsets need the same explicit size, or one of them has longer seeks",
             ));

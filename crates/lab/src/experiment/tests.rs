@@ -3,8 +3,8 @@
 
 use super::*;
 use stripewise_results::{
-    ComparisonRecord, EngineFacts, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord,
-    Status, TargetFacts, Verdict,
+    ComparisonRecord, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord, Status,
+    Verdict,
 };
 use stripewise_stats::Random;
 use stripewise_workload::{CursorKind, Pattern, Workload};
@@ -111,10 +111,7 @@ fn record(run: &PlannedRun, iops: f64) -> RunRecord {
     };
     record.jobs.push(JobRecord {
         name: "job".to_owned(),
-        target: TargetFacts::unknown(),
-        further_targets: Vec::new(),
         workload: run.workload.clone(),
-        engine: EngineFacts::default(),
         outcome: JobOutcome {
             iops,
             read: KindOutcome {
@@ -126,7 +123,7 @@ fn record(run: &PlannedRun, iops: f64) -> RunRecord {
             },
             ..JobOutcome::default()
         },
-        warnings: Vec::new(),
+        ..JobRecord::default()
     });
     record
 }

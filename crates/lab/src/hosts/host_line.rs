@@ -6,8 +6,9 @@
 //! record also has the lines of its hosts in a list `parts`: later merges
 //! need them.
 
-use super::base64::{decode, encode};
 use super::host_part::{HostPart, Latencies, PartInterval, PartJob};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -71,10 +72,10 @@ impl Serialize for PartInterval {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let line = IntervalLine {
             interval: self.interval,
-            read: encode(&self.latencies.read),
-            write: encode(&self.latencies.write),
-            sync: encode(&self.latencies.sync),
-            discard: encode(&self.latencies.discard),
+            read: STANDARD.encode(&self.latencies.read),
+            write: STANDARD.encode(&self.latencies.write),
+            sync: STANDARD.encode(&self.latencies.sync),
+            discard: STANDARD.encode(&self.latencies.discard),
         };
         line.serialize(serializer)
     }
@@ -160,7 +161,7 @@ fn part_of(mut value: Value) -> Result<HostPart, LineError> {
 
 fn interval_of(line: &IntervalLine) -> Option<PartInterval> {
     let bytes = |text: &str| {
-        let bytes = decode(text)?;
+        let bytes = STANDARD.decode(text).ok()?;
         let is_whole = bytes.is_empty() || Histogram::from_v2(&bytes).is_ok();
         is_whole.then_some(bytes)
     };

@@ -10,7 +10,6 @@
 //! is subtracted if it was measured.
 
 mod align;
-mod base64;
 mod conditions;
 mod error;
 mod host_line;

@@ -74,11 +74,9 @@ fn part(host: &str, from: WallTime, seconds: &Seconds) -> HostPart {
                 name: "/dev/sdb".to_owned(),
                 ..TargetFacts::unknown()
             },
-            further_targets: Vec::new(),
             workload,
-            engine: stripewise_results::EngineFacts::default(),
             outcome,
-            warnings: Vec::new(),
+            ..JobRecord::default()
         }],
         ..RunRecord::empty()
     };

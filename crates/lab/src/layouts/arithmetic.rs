@@ -97,21 +97,12 @@ pub fn by_arithmetic(question: &Unmeasured<'_>) -> AdviceRecord {
             why: why.to_owned(),
         }),
         present: question.present.map(|present| set.levels(present)),
-        layouts: Vec::new(),
-        unjudged: Vec::new(),
         effects: question.effects(&costs, choice),
         cells: question.cells.iter().map(cell).collect(),
-        limits: Vec::new(),
-        variations: Vec::new(),
         margin_percent: question.margin_percent,
-        resolution_percent: 0.0,
-        level: 0.0,
-        passes: 0,
-        present_is_outside: false,
-        commands: Vec::new(),
         sentences,
         notes: vec![question.basis()],
-        not_tried: Vec::new(),
+        ..AdviceRecord::default()
     }
 }
 

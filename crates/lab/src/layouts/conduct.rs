@@ -7,10 +7,10 @@ use super::passes::{PASSES_MIN, passes_likely, to_drop};
 use super::question::Question;
 use super::set::LayoutSet;
 use super::slots::{SlotPlan, without_slots};
-use crate::experiment::PlanProblem;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use stripewise_stats::Random;
+use stripewise_units::InputError;
 use stripewise_workload::Workload;
 
 /// A workload that every layout runs.
@@ -103,21 +103,21 @@ impl LayoutPlan {
     ///
     /// # Errors
     /// If there is nothing to score, or the margin or the passes are out of range.
-    pub fn check(&self) -> Result<(), PlanProblem> {
+    pub fn check(&self) -> Result<(), InputError> {
         if !self.cells.iter().any(|cell| cell.mix.share_percent > 0.0) {
-            return Err(PlanProblem::new(
+            return Err(InputError::new(
                 "no cell has a share of the mix, so there is nothing to rank layouts by",
                 "give at least one cell a share above 0",
             ));
         }
         if !(self.margin_percent > 0.0 && self.margin_percent < 50.0) {
-            return Err(PlanProblem::new(
+            return Err(InputError::new(
                 format!("a margin of {} % is out of range", self.margin_percent),
                 "give above 0 and below 50, such as 2%",
             ));
         }
         if self.passes_max < PASSES_MIN {
-            return Err(PlanProblem::new(
+            return Err(InputError::new(
                 format!("{} passes are too few to say anything", self.passes_max),
                 format!("ask for {PASSES_MIN} or more"),
             ));

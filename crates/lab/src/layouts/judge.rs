@@ -128,7 +128,6 @@ pub fn judge(question: &Question<'_>) -> Option<AdviceRecord> {
         present: question.present.map(|present| question.set.levels(present)),
         cells: cells(question, &layouts),
         layouts: layouts.into_iter().map(|(_, record)| record).collect(),
-        unjudged: Vec::new(),
         effects: effects(question.set, &rows, LEVEL, chosen),
         limits: limits
             .iter()
@@ -140,15 +139,13 @@ pub fn judge(question: &Question<'_>) -> Option<AdviceRecord> {
         level,
         passes: u32::try_from(question.measured.passes.len()).unwrap_or(u32::MAX),
         present_is_outside: present_is_outside(question, &ranking),
-        commands: Vec::new(),
-        sentences: Vec::new(),
-        notes: Vec::new(),
         not_tried: question
             .set
             .left_out
             .iter()
             .map(words::left_out(question.set))
             .collect(),
+        ..AdviceRecord::default()
     };
     words::write(question, &mut record, &open(question, &limits));
     Some(record)

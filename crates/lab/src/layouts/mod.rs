@@ -33,7 +33,7 @@ pub use passes::{
 };
 pub use question::Question;
 pub use set::{Factor, LayoutSet, LeftOut};
-pub use slots::{SlotPlan, SlotProblem, slot_differences, slot_effects, slot_plan, without_slots};
+pub use slots::{SlotPlan, slot_differences, slot_effects, slot_plan, without_slots};
 pub use unjudged::unjudged;
 pub use words::{effect_sentences, slot_note};
 

@@ -1,9 +1,9 @@
 //! Factors, and the set of their combinations.
 
-use crate::experiment::PlanProblem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stripewise_results::{FactorRecord, LayoutLevels};
+use stripewise_units::InputError;
 
 /// Maximum number of layouts in one experiment; far more than can be made in a night.
 const COMBINATIONS_MAX: usize = 256;
@@ -47,12 +47,12 @@ impl LayoutSet {
     pub fn full(
         factors: Vec<Factor>,
         cannot: impl Fn(&LayoutLevels) -> Option<String>,
-    ) -> Result<LayoutSet, PlanProblem> {
+    ) -> Result<LayoutSet, InputError> {
         check(&factors)?;
         let counts = factors.iter().map(|factor| factor.levels.len());
         let combinations = counts.fold(1, usize::saturating_mul);
         if combinations > COMBINATIONS_MAX {
-            return Err(PlanProblem::new(
+            return Err(InputError::new(
                 format!("the factors have {combinations} combinations"),
                 format!("leave levels out: at most {COMBINATIONS_MAX} can be tried"),
             ));
@@ -72,7 +72,7 @@ impl LayoutSet {
         }
         if set.layouts.len() < 2 {
             let why = set.left_out.first().map_or("", |left| left.why.as_str());
-            return Err(PlanProblem::new(
+            return Err(InputError::new(
                 format!("fewer than two of the layouts can exist: {why}"),
                 "name levels that can be made here",
             ));
@@ -166,9 +166,9 @@ pub(super) fn words_of(factors: &[Factor], levels: &BTreeMap<String, String>) ->
     each.collect::<Vec<_>>().join(", ")
 }
 
-fn check(factors: &[Factor]) -> Result<(), PlanProblem> {
+fn check(factors: &[Factor]) -> Result<(), InputError> {
     if factors.is_empty() {
-        return Err(PlanProblem::new(
+        return Err(InputError::new(
             "there is no factor, so nothing would differ",
             "name one with two levels or more: offset = [\"63s\", \"1M\"]",
         ));
@@ -176,20 +176,20 @@ fn check(factors: &[Factor]) -> Result<(), PlanProblem> {
     for (number, factor) in factors.iter().enumerate() {
         let name = &factor.name;
         if factors[..number].iter().any(|other| other.name == *name) {
-            return Err(PlanProblem::new(
+            return Err(InputError::new(
                 format!("the factor {name} is given twice"),
                 "put all its levels into one list",
             ));
         }
         if factor.levels.len() < 2 {
-            return Err(PlanProblem::new(
+            return Err(InputError::new(
                 format!("the factor {name} has one level only"),
                 "give it two levels or more, or leave it out",
             ));
         }
         for (index, level) in factor.levels.iter().enumerate() {
             if factor.levels[..index].contains(level) {
-                return Err(PlanProblem::new(
+                return Err(InputError::new(
                     format!("the factor {name} has the level {level} twice"),
                     "name each level once",
                 ));

@@ -8,9 +8,9 @@
 //! Refuses if neither leaves enough degrees of freedom to judge the noise.
 
 use super::measured::{CellValue, Measured, MixCell};
-use crate::experiment::PlanProblem;
 use serde::{Deserialize, Serialize};
 use stripewise_stats::{Random, least_squares_weights};
+use stripewise_units::InputError;
 
 /// Minimum efficiency of shifts, 1 being a Latin square's.
 const EFFICIENCY_MIN: f64 = 0.8;
@@ -26,19 +26,16 @@ pub struct SlotPlan {
     pub slots: Vec<Vec<usize>>,
 }
 
-/// Why no plan was made.
-pub type SlotProblem = PlanProblem;
-
 /// Assigns `layouts` layouts to as many slots over `passes` passes.
 ///
 /// # Errors
 /// If the passes are too few to separate slots from layouts and to judge the noise.
-pub fn slot_plan(layouts: usize, passes: usize, seed: u64) -> Result<SlotPlan, SlotProblem> {
+pub fn slot_plan(layouts: usize, passes: usize, seed: u64) -> Result<SlotPlan, InputError> {
     let needed = |passes: usize| degrees(layouts, passes);
     let refuse = |why: String| {
         let enough = (2..).find(|&n| needed(n) >= DEGREES_MIN).unwrap_or(layouts);
         let passes = layouts.max(enough);
-        Err(PlanProblem::new(
+        Err(InputError::new(
             why,
             format!("make {passes} passes, or make each layout in the same place"),
         ))

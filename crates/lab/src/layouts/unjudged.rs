@@ -22,23 +22,13 @@ pub fn unjudged(question: &Question<'_>, because: Vec<String>) -> AdviceRecord {
         target: question.target.to_owned(),
         profile: question.profile.map(str::to_owned),
         factors: question.set.records(),
-        recommendation: None,
         present: question.present.map(|present| question.set.levels(present)),
-        layouts: Vec::new(),
         unjudged: measured(question, question.measured),
-        effects: Vec::new(),
         cells: cells.collect(),
-        limits: Vec::new(),
-        variations: Vec::new(),
         margin_percent: question.margin_percent,
-        resolution_percent: 0.0,
-        level: 0.0,
         passes: u32::try_from(question.measured.passes.len()).unwrap_or(u32::MAX),
-        present_is_outside: false,
-        commands: Vec::new(),
         sentences: because,
-        notes: Vec::new(),
-        not_tried: Vec::new(),
+        ..AdviceRecord::default()
     }
 }
 

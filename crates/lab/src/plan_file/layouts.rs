@@ -295,10 +295,8 @@ impl Reader<'_> {
                 "leave the profile out, or the cells",
             ));
         }
-        let found = found.map_err(|error| {
-            let hint = error.hint().to_owned();
-            self.0.refuse(at.clone(), error.to_string(), hint)
-        });
+        let found =
+            found.map_err(|error| self.0.refuse(at.clone(), error.to_string(), error.hint()));
         found.map(Some)
     }
 

@@ -1,8 +1,7 @@
 //! A user-defined mix: `random-read=70,log=10,sequential-read:1M=20`.
 
 use super::{Profile, ProfileRow, workload};
-use crate::experiment::PlanProblem;
-use stripewise_units::nearest;
+use stripewise_units::{InputError, nearest};
 use stripewise_workload::WorkloadOptions;
 
 /// The words and their workloads.
@@ -41,7 +40,7 @@ const WORDS: [(&str, &str); 8] = [
 ///
 /// # Errors
 /// If a word is unknown or appears twice, or a share is not a number above 0.
-pub fn mix(text: &str, cores: u32) -> Result<Profile, PlanProblem> {
+pub fn mix(text: &str, cores: u32) -> Result<Profile, InputError> {
     let mut rows: Vec<ProfileRow> = Vec::new();
     for part in text
         .split(',')
@@ -50,7 +49,7 @@ pub fn mix(text: &str, cores: u32) -> Result<Profile, PlanProblem> {
     {
         let row = row(part, cores)?;
         if rows.iter().any(|other| other.name == row.name) {
-            return Err(PlanProblem::new(
+            return Err(InputError::new(
                 format!("the mix names {} twice", row.name),
                 "give each part once, with its whole share",
             ));
@@ -58,7 +57,7 @@ pub fn mix(text: &str, cores: u32) -> Result<Profile, PlanProblem> {
         rows.push(row);
     }
     if rows.is_empty() {
-        return Err(PlanProblem::new(
+        return Err(InputError::new(
             "the mix is empty",
             "give parts with their shares: random-read=70,log=10,sequential-read=20",
         ));
@@ -72,16 +71,16 @@ pub fn mix(text: &str, cores: u32) -> Result<Profile, PlanProblem> {
     })
 }
 
-fn row(part: &str, cores: u32) -> Result<ProfileRow, PlanProblem> {
+fn row(part: &str, cores: u32) -> Result<ProfileRow, InputError> {
     let example = "random-read=70,log=10,sequential-read:1M=20";
     let (name, share) = part.split_once('=').ok_or_else(|| {
-        PlanProblem::new(format!("`{part}` has no share"), format!("write {example}"))
+        InputError::new(format!("`{part}` has no share"), format!("write {example}"))
     })?;
     let share = share.trim().trim_end_matches('%').parse().ok();
     let share: f64 = share
         .filter(|share: &f64| share.is_finite() && *share > 0.0)
         .ok_or_else(|| {
-            PlanProblem::new(
+            InputError::new(
                 format!("`{part}` has no share above 0"),
                 format!("write {example}"),
             )
@@ -96,20 +95,20 @@ fn row(part: &str, cores: u32) -> Result<ProfileRow, PlanProblem> {
             Some(near) => format!("did you mean `{near}`? The words are {}", words.join(", ")),
             None => format!("the words are {}", words.join(", ")),
         };
-        return Err(PlanProblem::new(
+        return Err(InputError::new(
             format!("`{word}` is not part of a mix"),
             hint,
         ));
     };
     let of_part = |error: &stripewise_workload::WorkloadError| {
-        PlanProblem::new(format!("`{part}`: {error}"), error.hint())
+        InputError::new(format!("`{part}`: {error}"), error.hint())
     };
     let mut workload = workload(options, cores).map_err(|error| of_part(&error))?;
     if let Some(block) = block {
         let mut given = WorkloadOptions::default();
         given
             .set("block", block)
-            .map_err(|error| PlanProblem::new(format!("`{part}`: {error}"), error.hint()))?;
+            .map_err(|error| InputError::new(format!("`{part}`: {error}"), error.hint()))?;
         workload = given.build(&workload).map_err(|error| of_part(&error))?;
     }
     Ok(ProfileRow {

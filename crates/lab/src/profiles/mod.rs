@@ -14,9 +14,8 @@ mod table;
 
 pub use mix::mix;
 
-use crate::experiment::PlanProblem;
 use crate::layouts::MixCell;
-use stripewise_units::{ByteSize, nearest};
+use stripewise_units::{ByteSize, InputError, nearest};
 use stripewise_workload::{
     PlanOrder, Request, RequestJob, RequestPart, SIMULATED_OPERATIONS_MIN, Workload, WorkloadError,
     WorkloadOptions,
@@ -66,7 +65,7 @@ pub fn profiles() -> Vec<(&'static str, &'static str)> {
 ///
 /// # Errors
 /// If there is none; the hint names the closest match.
-pub fn profile(name: &str, cores: u32) -> Result<Profile, PlanProblem> {
+pub fn profile(name: &str, cores: u32) -> Result<Profile, InputError> {
     let Some(known) = PROFILES.iter().find(|known| known.name == name) else {
         let names: Vec<&str> = PROFILES.iter().map(|known| known.name).collect();
         let hint = match nearest(name, names.iter().copied()) {
@@ -76,14 +75,13 @@ pub fn profile(name: &str, cores: u32) -> Result<Profile, PlanProblem> {
             ),
             None => format!("give one of {}", names.join(", ")),
         };
-        return Err(PlanProblem::new(format!("`{name}` is not a profile"), hint));
+        return Err(InputError::new(format!("`{name}` is not a profile"), hint));
     };
-    let row = |row: &Row| -> Result<ProfileRow, PlanProblem> {
+    let row = |row: &Row| -> Result<ProfileRow, InputError> {
         Ok(ProfileRow {
             name: row.name.to_owned(),
-            workload: workload(row.options, cores).map_err(|error| {
-                PlanProblem::new(format!("{}: {error}", row.name), error.hint())
-            })?,
+            workload: workload(row.options, cores)
+                .map_err(|error| InputError::new(format!("{}: {error}", row.name), error.hint()))?,
             share_percent: row.share_percent,
             assumed: row.basis == Basis::Ours,
             limit_ns_p99: row.limit_ms.map(|ms| ms * 1_000_000),

@@ -28,73 +28,43 @@ pub(super) struct ProfileEntry {
     pub notes: &'static [&'static str],
 }
 
-const fn scored(
-    name: &'static str,
-    share_percent: f64,
-    basis: Basis,
-    options: &'static str,
-) -> Row {
-    Row {
-        name,
-        share_percent,
-        basis,
-        options,
-        limit_ms: None,
-    }
+/// Rows of a profile: name, share, basis and options, and `within` so many milliseconds where its
+/// latency has a limit. A share of 0: a limit only, not part of the mix.
+macro_rules! rows {
+    ($($name:literal $share:literal $basis:ident: $options:literal $(, within $ms:literal)?;)+) => {
+        &[$(Row {
+            name: $name,
+            share_percent: $share,
+            basis: Basis::$basis,
+            options: $options,
+            limit_ms: limit!($($ms)?),
+        }),+]
+    };
 }
 
-const fn limited(row: Row, ms: u64) -> Row {
-    Row {
-        limit_ms: Some(ms),
-        ..row
-    }
+macro_rules! limit {
+    () => {
+        None
+    };
+    ($ms:literal) => {
+        Some($ms)
+    };
 }
-
-/// A cell that is only a limit, not part of the mix.
-const fn limit(name: &'static str, options: &'static str, ms: u64) -> Row {
-    limited(scored(name, 0.0, Basis::Source, options), ms)
-}
-
-use Basis::{Ours, Source};
 
 pub(super) const PROFILES: &[ProfileEntry] = &[
     ProfileEntry {
         name: "sqlserver-oltp",
         title: "SQL Server, many small transactions",
-        rows: &[
-            limited(
-                scored(
-                    "random read",
-                    79.0,
-                    Ours,
-                    "read block=8K threads=C outstanding=8",
-                ),
-                20,
-            ),
-            scored(
-                "lazy write",
-                12.0,
-                Ours,
-                "write block=8K threads=1 outstanding=32 cache=direct-sync",
-            ),
-            scored(
-                "checkpoint",
-                6.0,
-                Ours,
-                "write block=16K:20,32K:20,64K:20,128K:20,256K:20 threads=1 outstanding=32 cache=direct-sync",
-            ),
-            scored(
-                "read-ahead",
-                3.0,
-                Ours,
-                "read sequential block=64K:25,128K:25,256K:25,512K:25 threads=2 outstanding=4",
-            ),
-            limit(
-                "log",
-                "write sequential block=512:20,4K:40,16K:20,60K:20 threads=1 outstanding=4 cache=direct-sync",
-                5,
-            ),
-        ],
+        rows: rows! {
+            "random read" 79.0 Ours: "read block=8K threads=C outstanding=8", within 20;
+            "lazy write" 12.0 Ours: "write block=8K threads=1 outstanding=32 cache=direct-sync";
+            "checkpoint" 6.0 Ours:
+                "write block=16K:20,32K:20,64K:20,128K:20,256K:20 threads=1 outstanding=32 cache=direct-sync";
+            "read-ahead" 3.0 Ours:
+                "read sequential block=64K:25,128K:25,256K:25,512K:25 threads=2 outstanding=4";
+            "log" 0.0 Source:
+                "write sequential block=512:20,4K:40,16K:20,60K:20 threads=1 outstanding=4 cache=direct-sync", within 5;
+        },
         sources: &[
             "reads and writes 80 to 20: Van Dyke 2009; I/O reference list at fiftynine.io",
             "sizes: TechEd 2006 DAT334; prodata.ie, SQL IO Characteristics (2010)",
@@ -108,29 +78,13 @@ pub(super) const PROFILES: &[ProfileEntry] = &[
     ProfileEntry {
         name: "sqlserver-warehouse",
         title: "SQL Server, large scans",
-        rows: &[
-            limited(
-                scored(
-                    "scan",
-                    90.0,
-                    Ours,
-                    "read sequential block=64K:10,128K:10,256K:20,512K:60 threads=4 outstanding=4",
-                ),
-                30,
-            ),
-            scored(
-                "bulk load",
-                5.0,
-                Ours,
-                "write sequential block=64K:50,128K:50 threads=1 outstanding=4 cache=direct-sync",
-            ),
-            scored(
-                "random read",
-                5.0,
-                Ours,
-                "read block=8K threads=C outstanding=2",
-            ),
-        ],
+        rows: rows! {
+            "scan" 90.0 Ours:
+                "read sequential block=64K:10,128K:10,256K:20,512K:60 threads=4 outstanding=4", within 30;
+            "bulk load" 5.0 Ours:
+                "write sequential block=64K:50,128K:50 threads=1 outstanding=4 cache=direct-sync";
+            "random read" 5.0 Ours: "read block=8K threads=C outstanding=2";
+        },
         sources: &[
             "sizes: TechEd 2006 DAT334; prodata.ie, SQL IO Characteristics (2010)",
             "limits: Diagnosing Transaction Log Performance Issues (SQLCAT)",
@@ -140,25 +94,13 @@ pub(super) const PROFILES: &[ProfileEntry] = &[
     ProfileEntry {
         name: "sqlserver-log",
         title: "SQL Server, a volume for transaction logs",
-        rows: &[
-            scored(
-                "log writes",
-                80.0,
-                Ours,
-                "write sequential block=512:30,4K:40,16K:15,60K:15 threads=1 outstanding=32 cache=direct-sync",
-            ),
-            scored(
-                "log reads",
-                20.0,
-                Ours,
-                "read sequential block=60K:50,120K:50 threads=1 outstanding=4",
-            ),
-            limit(
-                "commit",
-                "write sequential block=512:30,4K:40,16K:15,60K:15 threads=1 outstanding=1 cache=direct-sync",
-                5,
-            ),
-        ],
+        rows: rows! {
+            "log writes" 80.0 Ours:
+                "write sequential block=512:30,4K:40,16K:15,60K:15 threads=1 outstanding=32 cache=direct-sync";
+            "log reads" 20.0 Ours: "read sequential block=60K:50,120K:50 threads=1 outstanding=4";
+            "commit" 0.0 Source:
+                "write sequential block=512:30,4K:40,16K:15,60K:15 threads=1 outstanding=1 cache=direct-sync", within 5;
+        },
         sources: &[
             "sizes 512 to 60K, 32 and 112 in flight: Transaction Log Monitoring, sqlperformance.com (2013)",
             "limit: Diagnosing Transaction Log Performance Issues (SQLCAT)",
@@ -168,20 +110,10 @@ pub(super) const PROFILES: &[ProfileEntry] = &[
     ProfileEntry {
         name: "sqlserver-tempdb",
         title: "SQL Server, tempdb",
-        rows: &[
-            scored(
-                "random read",
-                50.0,
-                Source,
-                "read block=8K:60,64K:40 threads=C outstanding=4",
-            ),
-            scored(
-                "random write",
-                50.0,
-                Source,
-                "write block=8K:60,64K:40 threads=C outstanding=4",
-            ),
-        ],
+        rows: rows! {
+            "random read" 50.0 Source: "read block=8K:60,64K:40 threads=C outstanding=4";
+            "random write" 50.0 Source: "write block=8K:60,64K:40 threads=C outstanding=4";
+        },
         sources: &[
             "half reads, half writes: I/O reference list at fiftynine.io",
             "not durable: KB 917047",
@@ -191,20 +123,10 @@ pub(super) const PROFILES: &[ProfileEntry] = &[
     ProfileEntry {
         name: "sqlserver-backup",
         title: "SQL Server, backup and restore",
-        rows: &[
-            scored(
-                "backup read",
-                50.0,
-                Source,
-                "read sequential block=1M threads=1 outstanding=6",
-            ),
-            scored(
-                "backup write",
-                50.0,
-                Source,
-                "write sequential block=1M threads=1 outstanding=6",
-            ),
-        ],
+        rows: rows! {
+            "backup read" 50.0 Source: "read sequential block=1M threads=1 outstanding=6";
+            "backup write" 50.0 Source: "write sequential block=1M threads=1 outstanding=6";
+        },
         sources: &[
             "1,024 KB and six buffers: psssql, 6 February 2008; up to 4 MB: prodata.ie (2010)",
         ],
@@ -213,31 +135,13 @@ pub(super) const PROFILES: &[ProfileEntry] = &[
     ProfileEntry {
         name: "postgresql",
         title: "PostgreSQL",
-        rows: &[
-            scored(
-                "random read",
-                70.0,
-                Ours,
-                "read block=8K threads=C outstanding=16",
-            ),
-            scored(
-                "scan",
-                5.0,
-                Ours,
-                "read sequential block=128K threads=2 outstanding=4",
-            ),
-            scored(
-                "checkpoint",
-                25.0,
-                Ours,
-                "write block=8K threads=1 outstanding=32 sync=fdatasync:32",
-            ),
-            limit(
-                "wal",
-                "write sequential block=8K:60,16K:20,32K:10,64K:10 threads=1 outstanding=1 sync=fdatasync",
-                5,
-            ),
-        ],
+        rows: rows! {
+            "random read" 70.0 Ours: "read block=8K threads=C outstanding=16";
+            "scan" 5.0 Ours: "read sequential block=128K threads=2 outstanding=4";
+            "checkpoint" 25.0 Ours: "write block=8K threads=1 outstanding=32 sync=fdatasync:32";
+            "wal" 0.0 Source:
+                "write sequential block=8K:60,16K:20,32K:10,64K:10 threads=1 outstanding=1 sync=fdatasync", within 5;
+        },
         sources: &[
             "effective_io_concurrency 16, io_combine_limit 128K, checkpoint_flush_after 256K: postgresql.org, runtime-config-resource and runtime-config-wal",
         ],
@@ -248,42 +152,17 @@ pub(super) const PROFILES: &[ProfileEntry] = &[
     ProfileEntry {
         name: "mysql-innodb",
         title: "MySQL with InnoDB",
-        rows: &[
-            scored(
-                "random read",
-                72.0,
-                Ours,
-                "read block=16K threads=C outstanding=2",
-            ),
-            scored(
-                "read-ahead",
-                5.0,
-                Ours,
-                "read sequential block=16K threads=1 outstanding=64",
-            ),
-            scored(
-                "page flush",
-                16.0,
-                Ours,
-                "write block=16K threads=4 outstanding=16 sync=fdatasync:64",
-            ),
-            scored(
-                "doublewrite",
-                7.0,
-                Ours,
-                "write sequential block=128K:25,256K:25,512K:25,1M:25 threads=1 outstanding=2 sync=fdatasync",
-            ),
-            limit(
-                "redo",
-                "write sequential block=512:40,4K:40,16K:20 threads=1 outstanding=1 sync=fdatasync",
-                5,
-            ),
-            limit(
-                "binlog",
-                "write sequential block=4K threads=1 outstanding=1 sync=fdatasync",
-                5,
-            ),
-        ],
+        rows: rows! {
+            "random read" 72.0 Ours: "read block=16K threads=C outstanding=2";
+            "read-ahead" 5.0 Ours: "read sequential block=16K threads=1 outstanding=64";
+            "page flush" 16.0 Ours: "write block=16K threads=4 outstanding=16 sync=fdatasync:64";
+            "doublewrite" 7.0 Ours:
+                "write sequential block=128K:25,256K:25,512K:25,1M:25 threads=1 outstanding=2 sync=fdatasync";
+            "redo" 0.0 Source:
+                "write sequential block=512:40,4K:40,16K:20 threads=1 outstanding=1 sync=fdatasync", within 5;
+            "binlog" 0.0 Source:
+                "write sequential block=4K threads=1 outstanding=1 sync=fdatasync", within 5;
+        },
         sources: &[
             "dev.mysql.com: InnoDB Disk I/O, Doublewrite Buffer, Optimizing InnoDB Redo Logging",
         ],
@@ -292,37 +171,14 @@ pub(super) const PROFILES: &[ProfileEntry] = &[
     ProfileEntry {
         name: "oracle",
         title: "Oracle",
-        rows: &[
-            scored(
-                "random read",
-                70.0,
-                Ours,
-                "read block=8K threads=C outstanding=8",
-            ),
-            scored(
-                "database writer",
-                20.0,
-                Ours,
-                "write block=8K threads=1 outstanding=64",
-            ),
-            scored(
-                "scan",
-                7.0,
-                Ours,
-                "read sequential block=1M threads=4 outstanding=4",
-            ),
-            scored(
-                "direct path write",
-                3.0,
-                Ours,
-                "write sequential block=1M threads=1 outstanding=4",
-            ),
-            limit(
-                "redo",
-                "write sequential block=512:20,4K:50,64K:20,1M:10 threads=1 outstanding=1 cache=direct-sync",
-                5,
-            ),
-        ],
+        rows: rows! {
+            "random read" 70.0 Ours: "read block=8K threads=C outstanding=8";
+            "database writer" 20.0 Ours: "write block=8K threads=1 outstanding=64";
+            "scan" 7.0 Ours: "read sequential block=1M threads=4 outstanding=4";
+            "direct path write" 3.0 Ours: "write sequential block=1M threads=1 outstanding=4";
+            "redo" 0.0 Source:
+                "write sequential block=512:20,4K:50,64K:20,1M:10 threads=1 outstanding=1 cache=direct-sync", within 5;
+        },
         sources: &[
             "small 8K random and large 1M: Orion, Oracle Performance Tuning Guide, chapter 8",
         ],
@@ -331,101 +187,47 @@ pub(super) const PROFILES: &[ProfileEntry] = &[
     ProfileEntry {
         name: "virtual-machines",
         title: "Virtual machines",
-        rows: &[
-            limited(
-                scored(
-                    "random read",
-                    70.0,
-                    Source,
-                    "read block=4K:45,8K:20,16K:10,32K:10,64K:15 threads=8 outstanding=4",
-                ),
-                30,
-            ),
-            scored(
-                "random write",
-                30.0,
-                Source,
-                "write block=4K:45,8K:20,16K:10,32K:10,64K:15 threads=8 outstanding=4",
-            ),
-        ],
+        rows: rows! {
+            "random read" 70.0 Source:
+                "read block=4K:45,8K:20,16K:10,32K:10,64K:15 threads=8 outstanding=4", within 30;
+            "random write" 30.0 Source:
+                "write block=4K:45,8K:20,16K:10,32K:10,64K:15 threads=8 outstanding=4";
+        },
         sources: &["70 % reads, broadly 32K: Dell VxRail, vdbench profiles"],
         notes: &["how often each size comes is assumed"],
     },
     ProfileEntry {
         name: "spc1-like",
         title: "A business application as Gill and Modha describe one",
-        rows: &[
-            scored(
-                "random read",
-                29.0,
-                Source,
-                "read block=8K threads=8 outstanding=4",
-            ),
-            scored(
-                "sequential read",
-                11.0,
-                Source,
-                "read sequential block=64K threads=2 outstanding=4",
-            ),
-            scored(
-                "random write",
-                32.0,
-                Source,
-                "write block=8K threads=8 outstanding=4",
-            ),
-            scored(
-                "sequential write",
-                28.0,
-                Source,
-                "write sequential block=64K threads=2 outstanding=4",
-            ),
-        ],
+        rows: rows! {
+            "random read" 29.0 Source: "read block=8K threads=8 outstanding=4";
+            "sequential read" 11.0 Source: "read sequential block=64K threads=2 outstanding=4";
+            "random write" 32.0 Source: "write block=8K threads=8 outstanding=4";
+            "sequential write" 28.0 Source: "write sequential block=64K threads=2 outstanding=4";
+        },
         sources: &["shares: Gill and Modha, FAST 2005, section on SPC-1"],
         notes: &["block sizes are assumed; this is not an SPC-1 result"],
     },
     ProfileEntry {
         name: "file-server",
         title: "File server (the access pattern that came with Iometer)",
-        rows: &[
-            scored(
-                "reads",
-                80.0,
-                Source,
-                "read block=512:10,1K:5,2K:5,4K:60,8K:2,16K:4,32K:4,64K:10 threads=1 outstanding=64",
-            ),
-            scored(
-                "writes",
-                20.0,
-                Source,
-                "write block=512:10,1K:5,2K:5,4K:60,8K:2,16K:4,32K:4,64K:10 threads=1 outstanding=64",
-            ),
-        ],
+        rows: rows! {
+            "reads" 80.0 Source:
+                "read block=512:10,1K:5,2K:5,4K:60,8K:2,16K:4,32K:4,64K:10 threads=1 outstanding=64";
+            "writes" 20.0 Source:
+                "write block=512:10,1K:5,2K:5,4K:60,8K:2,16K:4,32K:4,64K:10 threads=1 outstanding=64";
+        },
         sources: &["sizes and shares: Intel Iometer File Server Access Pattern, in fio's examples"],
         notes: &["judged at 64 outstanding, Iometer's heavy load"],
     },
     ProfileEntry {
         name: "stream",
         title: "Few or many sequential readers",
-        rows: &[
-            scored(
-                "one stream",
-                34.0,
-                Ours,
-                "read sequential block=1M threads=1 outstanding=2",
-            ),
-            scored(
-                "four streams",
-                33.0,
-                Ours,
-                "read sequential block=1M threads=4 outstanding=2",
-            ),
-            scored(
-                "sixteen streams",
-                33.0,
-                Ours,
-                "read sequential block=1M threads=16 outstanding=2",
-            ),
-        ],
+        rows: rows! {
+            "one stream" 34.0 Ours: "read sequential block=1M threads=1 outstanding=2";
+            "four streams" 33.0 Ours: "read sequential block=1M threads=4 outstanding=2";
+            "sixteen streams" 33.0 Ours: "read sequential block=1M threads=16 outstanding=2";
+        },
         sources: &["classes of I/O: datacadamia.com"],
         notes: &[],
     },

@@ -104,7 +104,6 @@ pub fn summarise(
         knee: (kind.climbs() && lasts).then(|| knee(&rates)).flatten(),
         within_limit: within_limit.filter(|_| lasts),
         ceiling: ceiling.filter(|_| lasts),
-        ceiling_bound: None,
         answer: answer(kind, slo, records).filter(|_| lasts),
         answer_runs: for_answer
             .iter()
@@ -112,7 +111,7 @@ pub fn summarise(
             .collect(),
         sustained,
         stopped: ended.words().to_owned(),
-        sentence: String::new(),
+        ..SeriesRecord::default()
     };
     if kind.climbs() && series.ceiling.is_some() {
         series.ceiling_bound = series.bound_of_ceiling();

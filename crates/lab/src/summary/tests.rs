@@ -2,7 +2,7 @@
 
 use super::*;
 use stripewise_results::{AnswerPlace, AnswerRecord, LatencySummary};
-use stripewise_results::{JobOutcome, Severity, TargetFacts, Warning};
+use stripewise_results::{JobOutcome, Severity, Warning};
 use stripewise_workload::Workload;
 
 /// A step of random reads with 1 thread: its load, IOPS and p99 in milliseconds.
@@ -24,15 +24,12 @@ fn step(outstanding: u32, iops: f64, p99_ms: u64) -> RunRecord {
         latency_limit: Some("p99<5ms".to_owned()),
         jobs: vec![JobRecord {
             name: "random-read".to_owned(),
-            target: TargetFacts::unknown(),
-            further_targets: Vec::new(),
             workload: Workload {
                 outstanding,
                 ..Workload::default()
             },
-            engine: Default::default(),
             outcome,
-            warnings: Vec::new(),
+            ..JobRecord::default()
         }],
         ..RunRecord::empty()
     }

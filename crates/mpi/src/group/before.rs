@@ -36,7 +36,7 @@ impl<C: Carrier> Member<C> {
         };
         places
             .resolve(request, &self.settings.host, self.rank())
-            .map_err(|error| Failure::usage(error.to_string(), error.hint()))
+            .map_err(Failure::from)
     }
 
     /// Introduces this rank.

@@ -44,7 +44,7 @@ impl<C: Carrier> Member<C> {
         };
         places
             .named_targets(&texts, &self.settings.host, self.rank())
-            .map_err(|error| Failure::usage(error.to_string(), error.hint()))
+            .map_err(Failure::from)
     }
 
     /// Reports what this rank found by itself. On rank 0, returns what all found, once they have.

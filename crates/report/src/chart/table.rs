@@ -12,6 +12,12 @@ pub struct ChartTable {
 }
 
 impl Chart {
+    /// Whether it is a map whose shades share a scale with others.
+    pub(crate) fn is_map(&self) -> bool {
+        let mut series = self.panels.iter().flat_map(|panel| &panel.series);
+        series.any(|series| series.darkest.is_some())
+    }
+
     /// All values of the chart: a row for each x, a column for each series of
     /// each panel. A heat map has a row for each x and a column for each y.
     #[must_use]

@@ -429,9 +429,7 @@ mod tests {
                 p999,
                 ..LatencySummary::default()
             }),
-            bisection: false,
-            partial: false,
-            void: Vec::new(),
+            ..StepRecord::default()
         }
     }
 
@@ -439,21 +437,11 @@ mod tests {
     fn a_curve_turns_up_only_where_it_does() {
         let said = |steps: Vec<StepRecord>, ceiling: usize| {
             let series = SeriesRecord {
-                id: String::new(),
                 name: "random-write".to_owned(),
                 slo: "p99<5ms".to_owned(),
                 steps,
-                knee: None,
-                partial: false,
-                no_answer: None,
-                within_limit: None,
                 ceiling: Some(ceiling),
-                ceiling_bound: None,
-                answer: None,
-                answer_runs: Vec::new(),
-                sustained: None,
-                stopped: String::new(),
-                sentence: String::new(),
+                ..SeriesRecord::default()
             };
             end_of(&series, "Random write", false, LatencyStatistic::P99).expect("a sentence")
         };

@@ -133,7 +133,7 @@ fn card_of(material: &Material) -> String {
 /// Every chart folded under its title, the first ones open: on a page of twenty charts, readers
 /// scan the titles. Maps with a common scale share one title.
 fn folded(page: &mut String, charts: &[Chart]) {
-    let groups: Vec<&[Chart]> = charts.chunk_by(|a, b| is_map(a) && is_map(b)).collect();
+    let groups: Vec<&[Chart]> = charts.chunk_by(|a, b| a.is_map() && b.is_map()).collect();
     let few = groups.len() <= OPEN_MAX;
     for (index, group) in groups.into_iter().enumerate() {
         let is_printed = index < PRINTED_MAX;
@@ -191,7 +191,7 @@ fn figure(chart: &Chart, alone: bool) -> String {
         false => format!("<h4>{title}</h4>"),
     };
     // Maps with a common scale are side by side.
-    let class = match is_map(chart) && !alone {
+    let class = match chart.is_map() && !alone {
         true => " class=\"small\"",
         false => "",
     };
@@ -214,12 +214,6 @@ fn figure(chart: &Chart, alone: bool) -> String {
         svg(chart),
         tables::behind(chart),
     )
-}
-
-/// A map whose shades share a scale with others.
-fn is_map(chart: &Chart) -> bool {
-    let mut series = chart.panels.iter().flat_map(|panel| &panel.series);
-    series.any(|series| series.darkest.is_some())
 }
 
 /// The CSS class of a warning's line.

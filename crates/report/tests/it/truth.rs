@@ -34,11 +34,7 @@ fn run(id: &str) -> RunRecord {
         jobs: vec![JobRecord {
             name: "job".to_owned(),
             target,
-            further_targets: Vec::new(),
-            workload: Default::default(),
-            engine: Default::default(),
-            outcome: Default::default(),
-            warnings: Vec::new(),
+            ..JobRecord::default()
         }],
         ..RunRecord::empty()
     };
@@ -72,24 +68,19 @@ fn material(runs: Vec<RunRecord>) -> Material {
 
 fn step(outstanding: u32, iops: f64, p99_ms: u64) -> StepRecord {
     StepRecord {
-        partial: false,
-        void: Vec::new(),
         run: format!("run-{outstanding}"),
         threads: 1,
         outstanding,
         iops,
         mib_per_s: iops / 128.0,
         latency_ns: Some(latency(p99_ms)),
-        bisection: false,
+        ..StepRecord::default()
     }
 }
 
 /// Spinning disks: the limit is missed from the first step on.
 fn disks(slo: &str) -> SeriesRecord {
     SeriesRecord {
-        sustained: None,
-        partial: false,
-        no_answer: None,
         id: "series".to_owned(),
         name: "random-read".to_owned(),
         slo: slo.to_owned(),
@@ -104,13 +95,10 @@ fn disks(slo: &str) -> SeriesRecord {
             plateau_in_flight: 64,
             plateau_bracket: [64, 64],
         }),
-        within_limit: None,
         ceiling: Some(2),
-        ceiling_bound: None,
-        answer: None,
-        answer_runs: Vec::new(),
         stopped: "of it".to_owned(),
         sentence: "Random read: not within the limit.".to_owned(),
+        ..SeriesRecord::default()
     }
 }
 
@@ -1014,15 +1002,13 @@ impl SeededRng {
         let steps: Vec<StepRecord> = runs
             .iter()
             .map(|run| StepRecord {
-                partial: false,
-                void: Vec::new(),
                 run: run.id.clone(),
                 threads: self.count(),
                 outstanding: self.count(),
                 iops: self.real(),
                 mib_per_s: self.real(),
                 latency_ns: self.latency(),
-                bisection: false,
+                ..StepRecord::default()
             })
             .collect();
         let index = |rng: &mut SeededRng| {
@@ -1032,8 +1018,6 @@ impl SeededRng {
         };
         let (within_limit, ceiling) = (index(self), index(self));
         SeriesRecord {
-            partial: false,
-            no_answer: None,
             id: "s".to_owned(),
             name: ["random-read", "sequential-write", "log"][self.roll(3)].to_owned(),
             slo: ["p99<5ms", "p99.9<1us", "max<1h", ""][self.roll(4)].to_owned(),
@@ -1046,12 +1030,7 @@ impl SeededRng {
             }),
             within_limit,
             ceiling,
-            ceiling_bound: None,
-            answer: None,
-            answer_runs: Vec::new(),
-            sustained: None,
-            stopped: String::new(),
-            sentence: String::new(),
+            ..SeriesRecord::default()
         }
     }
 }

@@ -43,8 +43,8 @@ use stripewise_array_sim::Simulate;
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::{EngineName, FILES_SERVE_ONE_ENGINE, FaultPlan};
 use stripewise_results::{
-    Counting, EngineFacts, ExperimentPlace, HostFacts, JobOutcome, JobRecord, RunRecord, Severity,
-    Status, SustainedRecord, TargetFacts, TargetKind,
+    Counting, EngineFacts, ExperimentPlace, HostFacts, JobRecord, RunRecord, Severity, Status,
+    SustainedRecord, TargetFacts, TargetKind,
 };
 use stripewise_targets::{Access, FileWatch, Target};
 use stripewise_workload::{CacheMode, RecordedLoad, Request, Span, Workload};
@@ -80,14 +80,9 @@ impl JobTarget<'_> {
             JobTarget::Nothing { name, size_bytes } => TargetFacts {
                 kind: TargetKind::Null,
                 name: name.clone(),
-                path: None,
                 size_bytes: *size_bytes,
-                partition_offset_bytes: None,
                 logical_sector_bytes: 512,
-                physical_sector_bytes: None,
-                file_system: None,
-                device: None,
-                simulation: None,
+                ..TargetFacts::default()
             },
         }
     }
@@ -123,7 +118,7 @@ pub struct Job<'a> {
 }
 
 /// Parameters of a session besides its jobs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Id of the run.
     pub id: String,
@@ -359,8 +354,7 @@ fn empty_job(job: &Job<'_>, settings: &Settings) -> JobRecord {
             null_ns_per_operation: settings.own_cost_ns,
             ..EngineFacts::default()
         },
-        outcome: JobOutcome::default(),
-        warnings: Vec::new(),
+        ..JobRecord::default()
     }
 }
 

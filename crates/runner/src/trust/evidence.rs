@@ -12,7 +12,7 @@ use stripewise_units::format_share;
 use stripewise_workload::{CacheMode, Workload};
 
 /// All facts about one job of one run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
     /// The target; the first one if there are several.
     pub target: TargetFacts,
@@ -90,27 +90,10 @@ impl Evidence {
         Evidence {
             target,
             targets: 1,
-            spread: false,
             workload,
-            direct_refused: None,
             engine,
             outcome,
-            host: HostFacts::default(),
-            storage: None,
-            data: None,
-            starved_ns: 0,
-            waited_ns: 0,
-            observed: None,
-            moved: None,
-            in_flight: Vec::new(),
-            throttles: Vec::new(),
-            skipped: Vec::new(),
-            cache_size_bytes: None,
-            sustained: None,
-            changed: None,
-            faults_injected: false,
-            quick: false,
-            interrupted: false,
+            ..Evidence::default()
         }
     }
 

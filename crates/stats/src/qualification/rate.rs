@@ -34,13 +34,6 @@ impl OpenLoop {
         (wanted as u64).max(256)
     }
 
-    /// Whether an arrival issued this late, although fewer than the cap were in flight, was delayed
-    /// by the program itself.
-    #[must_use]
-    pub fn is_own_lag(&self, lag_ns: u64) -> bool {
-        lag_ns > self.limit_ns / 10
-    }
-
     /// Whether the run is void: the program itself delayed more than L/10 of the arrivals.
     #[must_use]
     pub fn is_void(&self, arrivals: u64, own_lags: u64) -> bool {

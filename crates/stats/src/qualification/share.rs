@@ -67,26 +67,6 @@ impl ShareRule {
             stall_s: STALL_S,
         }
     }
-
-    /// Seconds after which "met" is possible at the earliest, if nothing bad is seen:
-    /// -ln(alpha) / 0.805 of D0/L, and the worst batch of D0 once more. About 5.5 D0/L at
-    /// 5 %, 6.8 at 2 %, 8.7 at 0.5 % (within 5 %).
-    #[must_use]
-    pub fn seconds_min(&self, alpha: f64) -> f64 {
-        let unit = self.stall_s / self.share_max;
-        let (mut low, mut high) = (0.0, 1e3 * unit);
-        for _ in 0..60 {
-            let middle = 0.5 * (low + high);
-            let effective = DEGREES_SHARE * middle / self.stall_s;
-            let plus = (self.stall_s / middle).min(1.0);
-            if p_met(effective, plus, self.share_max) < alpha {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
-        high
-    }
 }
 
 /// Result for a share.

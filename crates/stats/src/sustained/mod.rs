@@ -31,7 +31,7 @@ mod timeline;
 #[cfg(test)]
 mod tests;
 
-pub use outcome::{Absorbed, Claim, Need, NotReached, Sustained, span_bytes_min};
+pub use outcome::{Absorbed, Claim, Need, NotReached, Sustained};
 pub use timeline::{LoadInterval, Mark};
 
 use crate::steady::SteadyRule;

@@ -1,6 +1,6 @@
 //! The result of a pilot, in the terms used in reports.
 
-use super::{CACHE_TIMES, Mark, Pilot};
+use super::{Mark, Pilot};
 use serde::{Deserialize, Serialize};
 
 /// What can be claimed about the rate.
@@ -184,11 +184,4 @@ impl Pilot {
             bytes: end.bytes + more_s * bytes_per_s,
         }
     }
-}
-
-/// Span in bytes that random writes need to overflow a cache of this size: rewriting a small file
-/// in a cache never does. None above 2^64.
-#[must_use]
-pub fn span_bytes_min(cache_bytes: u64) -> Option<u64> {
-    cache_bytes.checked_mul(CACHE_TIMES as u64)
 }

@@ -329,10 +329,3 @@ fn hours_of_short_intervals_are_kept_in_bounded_room() {
     };
     assert!((line.rate(hour) - 100.0).abs() < 1e-6);
 }
-
-#[test]
-fn writes_span_four_times_the_cache_that_is_looked_for() {
-    assert_eq!(span_bytes_min(0), Some(0));
-    assert_eq!(span_bytes_min(4 << 30), Some(16 << 30));
-    assert_eq!(span_bytes_min(u64::MAX), None);
-}

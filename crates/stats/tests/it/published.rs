@@ -1,8 +1,6 @@
 //! The knees of published throughput curves.
 
-use stripewise_stats::{
-    CurvePoint, LadderStep, bracketed, difference_percent, fit_scalability, knee,
-};
+use stripewise_stats::{CurvePoint, LadderStep, bracketed, difference_percent, knee};
 
 const CURVES: &str = include_str!("../data/published_curves.csv");
 const DIFFERENCES: &str = include_str!("../data/published_differences.csv");
@@ -58,37 +56,6 @@ fn published_ladders_would_have_stopped_at_the_right_step() {
             bracketed(&steps).then_some(point.load)
         });
         assert_eq!(stopped, stop, "{series}");
-    }
-}
-
-#[test]
-fn the_scalability_law_is_no_detector_of_the_knee() {
-    // Five series that saturate: three have no coherence at all, so no peak; the
-    // peaks of the others lie far beyond where throughput stopped growing.
-    let series = [
-        ("oja-nisula-2007 read 64K", None),
-        ("oja-nisula-2007 write 64K", None),
-        ("mssqltips-2127 read random", None),
-        ("oja-nisula-2007 read 31.5K", Some(128)),
-        ("eva8100-2009 read 64K", Some(256)),
-    ];
-    for (name, plateau) in series {
-        let curve = curve(name);
-        let law = fit_scalability(&curve).unwrap();
-        assert!(
-            law.kappa < 1e-5 && law.relative_error_max < 0.16,
-            "{name}: {law:?}"
-        );
-        match plateau {
-            None => assert_eq!((law.kappa, law.peak_load()), (0.0, None), "{name}"),
-            Some(load) => {
-                assert_eq!(knee(&curve).unwrap().plateau, load, "{name}");
-                assert!(
-                    law.peak_load().unwrap() > 1.5 * load as f64,
-                    "{name}: {law:?}"
-                );
-            }
-        }
     }
 }
 

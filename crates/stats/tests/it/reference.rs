@@ -2,11 +2,11 @@
 //! `tests/data/make_reference.py`).
 
 use stripewise_stats::{
-    AtLimit, ChangePointRule, CurvePoint, History, HistoryRun, LoadRun, NewRun, Quantile,
-    SamplesMethod, SteadyRule, change_points, compare_samples, fit_scalability, hodges_lehmann,
-    incomplete_beta, incomplete_gamma, isotonic, mean, mean_interval, normal_cdf, normal_quantile,
-    quantile, rank_sum, rank_sum_interval, rate_at_limit, robust_mean_interval, signed_rank,
-    signed_rank_interval, student_quantile, student_two_sided, variance,
+    AtLimit, ChangePointRule, History, HistoryRun, LoadRun, NewRun, Quantile, SamplesMethod,
+    SteadyRule, change_points, compare_samples, hodges_lehmann, incomplete_beta, incomplete_gamma,
+    isotonic, mean, mean_interval, normal_cdf, normal_quantile, quantile, rank_sum,
+    rank_sum_interval, rate_at_limit, robust_mean_interval, signed_rank, signed_rank_interval,
+    student_quantile, student_two_sided, variance,
 };
 
 const REFERENCE: &str = include_str!("../data/reference.txt");
@@ -250,24 +250,6 @@ fn change_points_are_otavas() {
     for series in [&[][..], &[1.0], &[1.0, 9.0]] {
         assert_eq!(change_points(series, &ChangePointRule::default()), []);
     }
-}
-
-#[test]
-fn scalability_fits_are_those_of_nonnegative_least_squares() {
-    each("scalability", 4, |f| {
-        let curve: Vec<CurvePoint> = f[0]
-            .iter()
-            .zip(&f[1])
-            .map(|(&load, &rate)| CurvePoint {
-                load: load as u64,
-                rate,
-            })
-            .collect();
-        let law = fit_scalability(&curve).unwrap();
-        for (seen, expected) in [law.lambda, law.sigma, law.kappa].into_iter().zip(&f[2]) {
-            close(seen, *expected, 1e-8, &format!("{:?}", f[2]));
-        }
-    });
 }
 
 #[test]

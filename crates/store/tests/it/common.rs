@@ -2,8 +2,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use stripewise_results::{
-    EngineFacts, HostFacts, Interval, JobOutcome, JobRecord, KindOutcome, KindParts, OutcomeParts,
-    RunRecord, Severity, Status, TargetFacts, TargetKind, Warning,
+    HostFacts, Interval, JobOutcome, JobRecord, KindOutcome, KindParts, OutcomeParts, RunRecord,
+    Severity, Status, TargetFacts, TargetKind, Warning,
 };
 use stripewise_stats::Histogram;
 use stripewise_store::{IntervalHistograms, Owner, Result, RunHandle, Store};
@@ -37,14 +37,11 @@ pub fn job(name: &str) -> JobRecord {
             device: None,
             simulation: None,
         },
-        further_targets: Vec::new(),
         workload: Workload {
             read_percent: 83,
             ..Workload::default()
         },
-        engine: EngineFacts::default(),
-        outcome: JobOutcome::default(),
-        warnings: Vec::new(),
+        ..JobRecord::default()
     }
 }
 

@@ -3,47 +3,28 @@
 use serde::{Deserialize, Serialize};
 use stripewise_workload::{CacheMode, SyncCall, SyncPolicy, Workload};
 
-/// A way of making a commit durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CommitMethod {
-    /// A write into the page cache, then `fsync`.
-    Fsync,
-    /// A write into the page cache, then `fdatasync`.
-    Fdatasync,
-    /// A write with `O_DSYNC`.
-    Dsync,
-    /// A write into the page cache, made durable by the flag `RWF_DSYNC`.
-    RwfDsync,
-    /// A write past the page cache, then `fdatasync`.
-    DirectFdatasync,
-    /// A write past the page cache with `O_DSYNC`: forced unit access, if the device supports it.
-    DirectDsync,
+// As the kernel names them.
+stripewise_units::named! {
+    /// A way of making a commit durable.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum CommitMethod {
+        /// A write into the page cache, then `fsync`.
+        Fsync = "fsync",
+        /// A write into the page cache, then `fdatasync`.
+        Fdatasync = "fdatasync",
+        /// A write with `O_DSYNC`.
+        Dsync = "O_DSYNC",
+        /// A write into the page cache, made durable by the flag `RWF_DSYNC`.
+        RwfDsync = "RWF_DSYNC",
+        /// A write past the page cache, then `fdatasync`.
+        DirectFdatasync = "O_DIRECT+fdatasync",
+        /// A write past the page cache with `O_DSYNC`: forced unit access, if the device supports it.
+        DirectDsync = "O_DIRECT|O_DSYNC",
+    }
 }
 
 impl CommitMethod {
-    pub(super) const ALL: [CommitMethod; 6] = [
-        CommitMethod::Fsync,
-        CommitMethod::Fdatasync,
-        CommitMethod::Dsync,
-        CommitMethod::RwfDsync,
-        CommitMethod::DirectFdatasync,
-        CommitMethod::DirectDsync,
-    ];
-
-    /// The name used by the kernel.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            CommitMethod::Fsync => "fsync",
-            CommitMethod::Fdatasync => "fdatasync",
-            CommitMethod::Dsync => "O_DSYNC",
-            CommitMethod::RwfDsync => "RWF_DSYNC",
-            CommitMethod::DirectFdatasync => "O_DIRECT+fdatasync",
-            CommitMethod::DirectDsync => "O_DIRECT|O_DSYNC",
-        }
-    }
-
     /// The names used by databases.
     pub(super) const fn in_databases(self) -> &'static str {
         match self {

@@ -28,9 +28,7 @@ fn record(run: &Run, slow_ns: u64, status: Status) -> RunRecord {
     record.jobs = vec![JobRecord {
         name: "commit".to_owned(),
         target,
-        further_targets: Vec::new(),
         workload: run.jobs[0].workload.clone(),
-        engine: stripewise_results::EngineFacts::default(),
         outcome: JobOutcome {
             duration_ns: RUN_NS,
             sync: Some(kind(1_000, 1_000_000)),
@@ -41,7 +39,7 @@ fn record(run: &Run, slow_ns: u64, status: Status) -> RunRecord {
             })),
             ..JobOutcome::default()
         },
-        warnings: Vec::new(),
+        ..JobRecord::default()
     }];
     record
 }

@@ -23,6 +23,7 @@ pub use search::Search;
 
 use crate::{NextStep, PlacedJob, Run, RunId, Study, StudyTime};
 use grow::{beyond, counts, grown, recorded};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stripewise_report::Sheet;
 use stripewise_results::{Counting, FidelityRecord, RunRecord, Status};
@@ -42,7 +43,7 @@ const OWN_LAG_SHARE_MAX: f64 = 0.01;
 const ISSUER_SHARE_MAX: f64 = 0.9;
 
 /// In which way the load grows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
     /// More users: copies, or a higher rate.
@@ -121,9 +122,7 @@ impl LoadFacts {
 }
 
 /// How sure it is that nothing gets through a cap.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CapNature {
     /// It stands behind a burst, which was driven to its end.
@@ -136,7 +135,7 @@ pub enum CapNature {
 }
 
 /// A cap that `limits` found on the target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KnownCap {
     /// What it counts: `IOPS` or `bytes/s`.
     pub unit: String,

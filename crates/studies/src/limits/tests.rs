@@ -3,8 +3,7 @@
 use super::*;
 use crate::{NextStep, Study};
 use stripewise_results::{
-    EngineFacts, Interval, JobOutcome, LatencySummary, TargetFacts, VolumeOperations, VolumeReport,
-    Warning,
+    Interval, JobOutcome, LatencySummary, VolumeOperations, VolumeReport, Warning,
 };
 
 const GP3: Volume = Volume {
@@ -65,10 +64,7 @@ impl Volume {
         }
         let job = JobRecord {
             name: planned.name.clone(),
-            target: TargetFacts::unknown(),
-            further_targets: Vec::new(),
             workload: load.clone(),
-            engine: EngineFacts::default(),
             outcome: JobOutcome {
                 duration_ns: load.duration_ns,
                 iops: operations * 1e9 / load.duration_ns as f64
@@ -77,6 +73,7 @@ impl Volume {
                 ..JobOutcome::default()
             },
             warnings,
+            ..JobRecord::default()
         };
         RunRecord {
             jobs: vec![job],

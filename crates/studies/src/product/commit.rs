@@ -1,10 +1,11 @@
 //! The commit methods of a product, as its file has them.
 
-use super::{ProductError, ProductFile, index_of, size};
+use super::{ProductFile, index_of, size};
 use crate::FileState;
 use crate::commit::{BLOCK_BYTES, CommitMethod, CommitSection, FILE_BYTES};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use stripewise_units::InputError;
 use stripewise_workload::{Workload, check};
 
 /// Numbers of committers, and of groups, at most: it is to take a minute, not half an hour.
@@ -46,7 +47,7 @@ fn one_committer() -> Vec<u32> {
 }
 
 impl CommitText {
-    pub(super) fn read(self, files: &[ProductFile]) -> Result<ProductCommit, ProductError> {
+    pub(super) fn read(self, files: &[ProductFile]) -> Result<ProductCommit, InputError> {
         let indices = self.files.iter().map(|name| {
             let names = files.iter().map(|file| file.name.as_str());
             index_of("file", "[commit]", name, names)
@@ -55,7 +56,7 @@ impl CommitText {
         let states: Vec<FileState> = indices.iter().map(|&index| files[index].state).collect();
         let is_repeated = |(index, state)| states[..index].contains(state);
         if states.is_empty() || states.iter().enumerate().any(is_repeated) {
-            return Err(ProductError::new(
+            return Err(InputError::new(
                 "[commit]: its files are at least one, each in another state",
                 "write files = [\"log\"]",
             ));
@@ -72,7 +73,7 @@ impl CommitText {
             || !is_sound(&self.committers, 1)
             || !is_sound(&self.groups, 2)
         {
-            return Err(ProductError::new(
+            return Err(InputError::new(
                 format!(
                     "[commit]: committers and groups are up to {COUNTS_MAX} numbers in ascending \
                      order, up to {COMMITTERS_MAX}"
@@ -82,13 +83,13 @@ impl CommitText {
         }
         let is_word = |word: &String| !word.is_empty() && !word.chars().any(char::is_control);
         if self.methods.is_empty() || !self.methods.values().all(is_word) {
-            return Err(ProductError::new(
+            return Err(InputError::new(
                 "[commit]: methods have names, each on one line",
                 "write [commit.methods] with lines as fdatasync = \"wal_sync_method=fdatasync\"",
             ));
         }
         if (self.page > 0) == self.guard.is_empty() {
-            return Err(ProductError::new(
+            return Err(InputError::new(
                 "[commit]: page and guard belong together",
                 "give both, or leave both out",
             ));
@@ -100,7 +101,7 @@ impl CommitText {
                 ..method.workload()
             };
             check(&load).map_err(|error| {
-                ProductError::new(format!("[commit]: {word}: {error}"), error.hint())
+                InputError::new(format!("[commit]: {word}: {error}"), error.hint())
             })?;
         }
         Ok(ProductCommit {

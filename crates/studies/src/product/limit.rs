@@ -10,50 +10,36 @@ use stripewise_units::{
 pub(super) const HINT: &str =
     "latencies have below or at-most with a duration (10ms), rates at-least with a number";
 
-/// The measured quantity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// Median latency.
-    P50,
-    /// 90 %.
-    P90,
-    /// 95th percentile.
-    P95,
-    /// 99 %.
-    P99,
-    /// 99.9th percentile.
-    P999,
-    /// The mean latency.
-    Mean,
-    /// The longest latency.
-    Max,
-    /// Operations a second.
-    Iops,
-    /// Commits a second.
-    CommitsPerS,
-    /// MiB a second.
-    MibPerS,
+// As typed.
+stripewise_units::named! {
+    /// The measured quantity.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Metric {
+        /// Median latency.
+        P50 = "p50",
+        /// 90 %.
+        P90 = "p90",
+        /// 95th percentile.
+        P95 = "p95",
+        /// 99 %.
+        P99 = "p99",
+        /// 99.9th percentile.
+        P999 = "p999",
+        /// The mean latency.
+        Mean = "mean",
+        /// The longest latency.
+        Max = "max",
+        /// Operations a second.
+        Iops = "iops",
+        /// Commits a second.
+        CommitsPerS = "commits-per-s",
+        /// MiB a second.
+        MibPerS = "mib-per-s",
+    }
 }
 
 impl Metric {
-    /// As typed.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Metric::P50 => "p50",
-            Metric::P90 => "p90",
-            Metric::P95 => "p95",
-            Metric::P99 => "p99",
-            Metric::P999 => "p999",
-            Metric::Mean => "mean",
-            Metric::Max => "max",
-            Metric::Iops => "iops",
-            Metric::CommitsPerS => "commits-per-s",
-            Metric::MibPerS => "mib-per-s",
-        }
-    }
-
     /// As shown to people.
     #[must_use]
     pub const fn words(self) -> &'static str {

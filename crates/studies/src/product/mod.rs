@@ -55,34 +55,11 @@ pub use limit::{Limit, Metric, Relation};
 use crate::FileState;
 use serde::{Deserialize, Serialize};
 use stripewise_results::CountedOperations;
-use stripewise_units::{ByteSize, Hint};
+use stripewise_units::{ByteSize, InputError};
 use stripewise_workload::{Workload, WorkloadOptions, check};
 
 /// Maximum number of jobs, and of requirements.
 const ENTRIES_MAX: usize = 64;
-
-/// Why a product file cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{problem}")]
-pub struct ProductError {
-    problem: String,
-    hint: Hint,
-}
-
-impl ProductError {
-    pub(crate) fn new(problem: impl Into<String>, hint: impl Into<Hint>) -> ProductError {
-        ProductError {
-            problem: problem.into(),
-            hint: hint.into(),
-        }
-    }
-
-    /// What to do about it.
-    #[must_use]
-    pub fn hint(&self) -> &Hint {
-        &self.hint
-    }
-}
 
 /// Where a threshold comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -314,12 +291,12 @@ impl Product {
     ///
     /// # Errors
     /// If a job has no commits.
-    pub fn refuse_missing_commits(&self) -> Result<(), ProductError> {
+    pub fn refuse_missing_commits(&self) -> Result<(), InputError> {
         for one in self.of_commits() {
             let job = &self.jobs[one.job];
             has_commits(job, one.metric).map_err(|(problem, hint)| {
                 let what = format!("requirement `{}`: job `{}` {problem}", one.name, job.name);
-                ProductError::new(what, hint)
+                InputError::new(what, hint)
             })?;
         }
         Ok(())
@@ -351,17 +328,17 @@ impl Product {
 }
 
 impl std::str::FromStr for Product {
-    type Err = ProductError;
+    type Err = InputError;
 
-    fn from_str(text: &str) -> Result<Product, ProductError> {
+    fn from_str(text: &str) -> Result<Product, InputError> {
         let text: ProductText = toml::from_str(text).map_err(|error| {
-            ProductError::new(
+            InputError::new(
                 error.to_string().trim_end().to_owned(),
                 "a product has name, about, [[file]], [[job]] and [[requirement]]: see QUALIFY.md",
             )
         })?;
         if text.name.is_empty() || text.job.is_empty() || text.requirement.is_empty() {
-            return Err(ProductError::new(
+            return Err(InputError::new(
                 "a product needs a name, a job and a requirement",
                 "add [[job]] with a load, and [[requirement]] with what is measured of it",
             ));
@@ -373,7 +350,7 @@ impl std::str::FromStr for Product {
             .max(text.file.len())
             > ENTRIES_MAX
         {
-            return Err(ProductError::new(
+            return Err(InputError::new(
                 format!("a product has at most {ENTRIES_MAX} files, jobs and requirements"),
                 "write several files",
             ));
@@ -403,11 +380,11 @@ impl std::str::FromStr for Product {
     }
 }
 
-fn unique<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), ProductError> {
+fn unique<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), InputError> {
     let mut seen: Vec<&str> = Vec::new();
     for name in names {
         if name.is_empty() || name.chars().any(char::is_control) || seen.contains(&name) {
-            return Err(ProductError::new(
+            return Err(InputError::new(
                 format!("{what} `{name}`: names are not empty, on one line, and different"),
                 format!("give each {what} a name of its own"),
             ));
@@ -422,16 +399,16 @@ fn index_of<'a>(
     of: &str,
     name: &str,
     mut known: impl Iterator<Item = &'a str>,
-) -> Result<usize, ProductError> {
+) -> Result<usize, InputError> {
     known.position(|one| one == name).ok_or_else(|| {
-        ProductError::new(
+        InputError::new(
             format!("{of}: there is no {what} `{name}`"),
             format!("name one of the [[{what}]] tables"),
         )
     })
 }
 
-fn read_job(job: &JobText, files: &[ProductFile]) -> Result<ProductJob, ProductError> {
+fn read_job(job: &JobText, files: &[ProductFile]) -> Result<ProductJob, InputError> {
     let of = format!("job `{}`", job.name);
     let file = index_of(
         "file",
@@ -446,16 +423,16 @@ fn read_job(job: &JobText, files: &[ProductFile]) -> Result<ProductJob, ProductE
             other => other.to_string(),
         };
         let set = options.set(key, &text);
-        set.map_err(|error| ProductError::new(format!("{of}: {key}: {error}"), error.hint()))?;
+        set.map_err(|error| InputError::new(format!("{of}: {key}: {error}"), error.hint()))?;
     }
     let built = options.with_room_for_arrivals().build(&Workload::default());
     let workload =
-        built.map_err(|error| ProductError::new(format!("{of}: {error}"), error.hint()))?;
+        built.map_err(|error| InputError::new(format!("{of}: {error}"), error.hint()))?;
     let workload = Workload {
         size_bytes: Some(workload.size_bytes.unwrap_or(files[file].size)),
         ..workload
     };
-    check(&workload).map_err(|error| ProductError::new(format!("{of}: {error}"), error.hint()))?;
+    check(&workload).map_err(|error| InputError::new(format!("{of}: {error}"), error.hint()))?;
     Ok(ProductJob {
         name: job.name.clone(),
         file,
@@ -486,7 +463,7 @@ fn has_commits(job: &ProductJob, metric: Metric) -> Result<(), (&'static str, &'
 fn requirement(
     text: &RequirementText,
     jobs: &[ProductJob],
-) -> Result<ProductRequirement, ProductError> {
+) -> Result<ProductRequirement, InputError> {
     let of = format!("requirement `{}`", text.name);
     let job = index_of(
         "job",
@@ -510,7 +487,7 @@ fn requirement(
         .filter_map(|(relation, value)| Some((relation, value.as_ref()?)));
     let limit = limits.next();
     if limits.next().is_some() {
-        return Err(ProductError::new(
+        return Err(InputError::new(
             format!("{of}: has two limits"),
             "give one of below, at-most and at-least",
         ));
@@ -518,7 +495,7 @@ fn requirement(
     let limit = limit
         .map(|(relation, value)| Limit::of(metric, relation, value))
         .transpose()
-        .map_err(|problem| ProductError::new(format!("{of}: {problem}"), limit::HINT))?;
+        .map_err(|problem| InputError::new(format!("{of}: {problem}"), limit::HINT))?;
     Ok(ProductRequirement {
         name: text.name.clone(),
         job,
@@ -541,14 +518,14 @@ fn requirement(
 fn same_operations(
     requirements: &[ProductRequirement],
     jobs: &[ProductJob],
-) -> Result<(), ProductError> {
+) -> Result<(), InputError> {
     for (index, job) in jobs.iter().enumerate() {
         let mut of_job = requirements.iter().filter(|one| one.job == index);
         let Some(first) = of_job.next() else {
             continue;
         };
         if of_job.any(|one| one.operations != first.operations) {
-            return Err(ProductError::new(
+            return Err(InputError::new(
                 format!(
                     "job `{}`: its requirements are about different operations",
                     job.name

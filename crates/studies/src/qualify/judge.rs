@@ -2,6 +2,7 @@
 
 use super::{JobSeconds, Phase, Qualify, QualifyDesign};
 use crate::product::{Metric, ProductRequirement};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stripewise_results::{CountedOperations, Counting};
 use stripewise_stats::{
@@ -35,7 +36,7 @@ const UNJUDGED_NS: f64 = 2e6;
 
 /// A verdict.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {

@@ -19,12 +19,13 @@ pub use placement::Placement;
 pub use seconds::JobSeconds;
 
 use crate::commit::CommitStudy;
-use crate::product::{Metric, Product, ProductError};
+use crate::product::{Metric, Product};
 use crate::{FileState, NextStep, PlacedJob, Run, RunId, Study, StudyFile, StudyTime};
 use serde::{Deserialize, Serialize};
 use stripewise_report::Sheet;
 use stripewise_results::{RunRecord, Status};
 use stripewise_stats::Design;
+use stripewise_units::InputError;
 use stripewise_workload::{Workload, derived_seed};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -130,7 +131,7 @@ impl Qualify {
     ///
     /// # Errors
     /// If the text is not a valid product.
-    pub fn new(text: &str, options: QualifyOptions) -> Result<Qualify, ProductError> {
+    pub fn new(text: &str, options: QualifyOptions) -> Result<Qualify, InputError> {
         let product: Product = text.parse()?;
         product.refuse_missing_commits()?;
         let empty = Phase {
@@ -147,7 +148,7 @@ impl Qualify {
     }
 
     /// Refuses a required rate above the load's own rate, which no disk could reach.
-    fn refuse_impossible(&self) -> Result<(), ProductError> {
+    fn refuse_impossible(&self) -> Result<(), InputError> {
         for required in &self.product.requirements {
             let job = &self.product.jobs[required.job];
             let (Some(rate), false) = (job.workload.rate, required.metric.is_latency()) else {
@@ -159,7 +160,7 @@ impl Qualify {
             };
             let limit = self.limit_value(required);
             if limit > most {
-                return Err(ProductError::new(
+                return Err(InputError::new(
                     format!(
                         "{} requires at least {} of job {}, which is held to {}",
                         required.name,
@@ -195,7 +196,7 @@ impl Qualify {
         let product: Product = stored
             .product
             .parse()
-            .map_err(|error: ProductError| error.to_string())?;
+            .map_err(|error: InputError| error.to_string())?;
         let phases = &stored.state.phases;
         let fits = phases.len() == product.phases().len()
             && phases

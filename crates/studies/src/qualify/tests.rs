@@ -4,8 +4,8 @@ use super::*;
 use crate::Origin;
 use crate::product::bundled;
 use stripewise_results::{
-    DueRecord, DueSecondRecord, EngineFacts, JobOutcome, JobRecord, KindOutcome, Severity,
-    TargetFacts, ThreadOutcome, Warning,
+    DueRecord, DueSecondRecord, JobOutcome, JobRecord, KindOutcome, Severity, ThreadOutcome,
+    Warning,
 };
 use stripewise_stats::Histogram;
 use stripewise_units::Hint;
@@ -92,10 +92,7 @@ fn record(run: &Run, disk: Disk, status: Status) -> RunRecord {
         });
         JobRecord {
             name: job.name.clone(),
-            target: TargetFacts::unknown(),
-            further_targets: Vec::new(),
             workload: job.workload.clone(),
-            engine: EngineFacts::default(),
             outcome: JobOutcome {
                 duration_ns: seconds * SECOND_NS,
                 sync: Some(kind.clone()),
@@ -104,7 +101,7 @@ fn record(run: &Run, disk: Disk, status: Status) -> RunRecord {
                 due: counted,
                 ..JobOutcome::default()
             },
-            warnings: Vec::new(),
+            ..JobRecord::default()
         }
     };
     RunRecord {

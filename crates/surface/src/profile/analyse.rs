@@ -5,15 +5,14 @@ use super::rotation::{Rotation, rotation};
 use super::seeks::{SeekCurve, seeks};
 use super::zones::{Boundary, Zone, zones};
 use super::{Measured, RateAt};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A device with a longer median of random reads has moving parts.
 pub(super) const MOVING_NS_MIN: u64 = 1_000_000;
 
 /// A distribution of latencies, nanoseconds.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
     /// Number of reads.
     pub count: u64,

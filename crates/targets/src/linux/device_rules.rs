@@ -54,8 +54,7 @@ fn permission<'a>(intent: &'a Intent, knowledge: &PlanContext<'a>) -> Permission
     }
 }
 
-fn as_target(error: stripewise_device_guard::Error) -> Error {
-    let mut error: Error = error.into_class();
+fn as_target(mut error: Error) -> Error {
     if matches!(
         error.kind,
         ErrorKind::Refused | ErrorKind::NeedsBusyOk | ErrorKind::NeedsDestroy

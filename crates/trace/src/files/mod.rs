@@ -51,51 +51,33 @@ const LINES_LOOKED_AT: usize = 200;
 /// A file with more unrecognised lines than this, and mostly such lines, has another format.
 const SKIPPED_MAX: u64 = 1_000;
 
-/// A format of a trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Format {
-    /// Binary records of `blktrace`.
-    Blktrace,
-    /// Output of `blkparse`.
-    Blkparse,
-    /// Output of `trace-cmd report` and tracefs.
-    TraceCmd,
-    /// Stripewise's own.
-    Stripewise,
-    /// fio's iolog, version 2.
-    FioIolog2,
-    /// fio's iolog, version 3.
-    FioIolog3,
-    /// MSR Cambridge's traces.
-    MsrCambridge,
-    /// Alibaba's block traces.
-    Alibaba,
-    /// Tencent's traces of its cloud block storage.
-    TencentCbs,
-    /// CloudPhysics' vscsi traces.
-    CloudPhysicsVscsi,
-    /// Columns that the user described.
-    Columns,
-}
-
-impl Format {
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Format::Blktrace => "blktrace",
-            Format::Blkparse => "blkparse text",
-            Format::TraceCmd => "trace-cmd text",
-            Format::Stripewise => "a trace of Stripewise",
-            Format::FioIolog2 => "fio iolog, version 2",
-            Format::FioIolog3 => "fio iolog, version 3",
-            Format::MsrCambridge => "MSR Cambridge",
-            Format::Alibaba => "Alibaba block traces",
-            Format::TencentCbs => "Tencent CBS",
-            Format::CloudPhysicsVscsi => "CloudPhysics vscsi",
-            Format::Columns => "described columns",
-        }
+stripewise_units::named! {
+    /// A format of a trace.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Format {
+        /// Binary records of `blktrace`.
+        Blktrace = "blktrace",
+        /// Output of `blkparse`.
+        Blkparse = "blkparse text",
+        /// Output of `trace-cmd report` and tracefs.
+        TraceCmd = "trace-cmd text",
+        /// Stripewise's own.
+        Stripewise = "a trace of Stripewise",
+        /// fio's iolog, version 2.
+        FioIolog2 = "fio iolog, version 2",
+        /// fio's iolog, version 3.
+        FioIolog3 = "fio iolog, version 3",
+        /// MSR Cambridge's traces.
+        MsrCambridge = "MSR Cambridge",
+        /// Alibaba's block traces.
+        Alibaba = "Alibaba block traces",
+        /// Tencent's traces of its cloud block storage.
+        TencentCbs = "Tencent CBS",
+        /// CloudPhysics' vscsi traces.
+        CloudPhysicsVscsi = "CloudPhysics vscsi",
+        /// Columns that the user described.
+        Columns = "described columns",
     }
 }
 

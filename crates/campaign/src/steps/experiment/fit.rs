@@ -1,7 +1,6 @@
 //! The combined requirements of an experiment's workloads on its target.
 
 use stripewise_conductor::failure::Outcome;
-use stripewise_conductor::measure::workload_failure;
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::targets::OpenTarget;
 use stripewise_io_engine::EngineName;
@@ -53,7 +52,7 @@ pub fn requirements(plan: &ExperimentPlan, load_given: bool, engine: EngineName)
 /// If one does not; for the first of them.
 pub fn check_fit(plan: &ExperimentPlan, opened: &OpenTarget) -> Outcome<()> {
     for workload in workloads(plan) {
-        validate(&workload, opened.limits()).map_err(workload_failure)?;
+        validate(&workload, opened.limits())?;
     }
     Ok(())
 }

@@ -6,7 +6,6 @@ use super::session::{
     EarlierSessions, ExperimentSession, announce, how, run_session, time_unasked_ns,
 };
 use super::stored_experiment::StoredExperiment;
-pub use super::stored_experiment::plan_failure;
 use crate::steps::absorbed::CellSustained;
 use std::rc::Rc;
 use stripewise_conductor::context::Context;
@@ -79,7 +78,7 @@ pub fn start(
     let how = how(context, &opened, &stored);
     // Before pilots, which take a while. None of the limits follows from what they find.
     limit(&mut stored.plan, options, simulated);
-    stored.plan.check().map_err(plan_failure)?;
+    stored.plan.check()?;
     if simulated && !duration_given && options.step_ns.is_none() {
         set_durations(context, std::slice::from_ref(&opened), &how, &mut stored)?;
     }

@@ -31,7 +31,7 @@ const PART_LEAST: u64 = 16;
 #[derive(Clone, Debug)]
 pub struct TargetRange {
     /// The usable range for levels.
-    pub ground: UsableRange,
+    pub usable: UsableRange,
     /// The place without levels.
     pub place: LevelPlaces,
     /// Known facts about the layout.
@@ -65,7 +65,7 @@ pub fn find(
             let facts = simulated.build().facts();
             let start_bytes = facts.partition_offset_bytes + facts.file_offset_bytes;
             TargetRange {
-                ground: UsableRange {
+                usable: UsableRange {
                     start_bytes,
                     ..whole
                 },
@@ -87,7 +87,7 @@ pub fn find(
         }
         OpenTarget::Real { target: real } => of_real(context, real, &path_of(target), whole),
         OpenTarget::Nothing { .. } => TargetRange {
-            ground: whole,
+            usable: whole,
             place: LevelPlaces::default(),
             layout: LayoutFacts::default(),
             page_bytes: None,
@@ -122,7 +122,7 @@ fn of_real(context: &Context, real: &Target, path: &Path, whole: UsableRange) ->
         _ => {}
     }
     let mut found = TargetRange {
-        ground: UsableRange {
+        usable: UsableRange {
             start_bytes: place.start_bytes.unwrap_or(0),
             ..whole
         },
@@ -139,7 +139,7 @@ fn of_real(context: &Context, real: &Target, path: &Path, whole: UsableRange) ->
             .and_then(|file_system| file_system.allocation_unit_bytes);
         of_file(&mut found, real.placement().as_ref());
     }
-    let start_bytes = found.ground.start_bytes + units_begin;
+    let start_bytes = found.usable.start_bytes + units_begin;
     found.layout.start_bytes = found.place.start_bytes.map(|_| start_bytes);
     found
 }
@@ -209,7 +209,7 @@ fn layout(storage: &Storage, disk: Option<&BlockDevice>) -> LayoutFacts {
 /// No conclusion for partitions is possible.
 fn not_known(found: &mut TargetRange, why: &str) {
     found.place.start_bytes = None;
-    found.ground.start_bytes = 0;
+    found.usable.start_bytes = 0;
     found.place.notes = vec![format!(
         "Where this file is on its disks is not known ({why}): offsets are relative to the start of the file, and nothing can be concluded about partitions."
     )];
@@ -217,15 +217,15 @@ fn not_known(found: &mut TargetRange, why: &str) {
 
 /// Takes the extents of a file into account.
 fn of_file(found: &mut TargetRange, placement: Option<&Placement>) {
-    let size = found.ground.end_bytes;
+    let size = found.usable.end_bytes;
     let Some((placement, partition)) = placement.zip(found.place.start_bytes) else {
         not_known(found, "its file system does not report it");
         return;
     };
-    let ground = &mut found.ground;
+    let usable = &mut found.usable;
     if let Some(phase) = placement.phase(PERIOD) {
-        ground.start_bytes = (partition + phase) % PERIOD;
-        ground.period_bytes = Some(PERIOD);
+        usable.start_bytes = (partition + phase) % PERIOD;
+        usable.period_bytes = Some(PERIOD);
         return;
     }
     let agree = placement.granularity(PERIOD);
@@ -239,13 +239,13 @@ fn of_file(found: &mut TargetRange, placement: Option<&Placement>) {
         part.length_bytes.saturating_mul(enough) >= size
     });
     if let Some(part) = longest {
-        ground.start_bytes = (partition + part.phase_bytes) % PERIOD;
-        ground.period_bytes = Some(PERIOD);
-        ground.from_bytes = part.from_bytes;
-        ground.end_bytes = size.min(part.from_bytes + part.length_bytes);
+        usable.start_bytes = (partition + part.phase_bytes) % PERIOD;
+        usable.period_bytes = Some(PERIOD);
+        usable.from_bytes = part.from_bytes;
+        usable.end_bytes = size.min(part.from_bytes + part.length_bytes);
         found.place.notes.push(format!(
             "The extents of this file do not all start alike. {} of its {} do, from byte {} on: only these are used.",
-            format_bytes(ground.end_bytes - ground.from_bytes),
+            format_bytes(usable.end_bytes - usable.from_bytes),
             format_bytes(size),
             part.from_bytes
         ));
@@ -257,8 +257,8 @@ fn of_file(found: &mut TargetRange, placement: Option<&Placement>) {
         return;
     }
     let phase = placement.phase(granularity).unwrap_or(0);
-    ground.start_bytes = (partition + phase) % granularity;
-    ground.period_bytes = Some(granularity);
+    usable.start_bytes = (partition + phase) % granularity;
+    usable.period_bytes = Some(granularity);
     found.place.notes.push(format!(
         "The extents of this file start alike only in units of {}: boundaries of larger stripe units lie elsewhere in each, and what is found is about units of up to {0}.",
         ByteSize(granularity)
@@ -274,7 +274,7 @@ mod tests {
     fn file(places: [Option<u64>; 2]) -> TargetRange {
         const HALF: u64 = 32 << 20;
         let mut found = TargetRange {
-            ground: UsableRange {
+            usable: UsableRange {
                 start_bytes: 1 << 20,
                 period_bytes: None,
                 from_bytes: 0,
@@ -307,13 +307,13 @@ mod tests {
     fn of_a_file_that_has_no_place_yet_nothing_follows() {
         let nowhere = file([None, None]);
         assert_eq!(nowhere.place.start_bytes, None);
-        assert_eq!(nowhere.ground.period_bytes, None);
+        assert_eq!(nowhere.usable.period_bytes, None);
         assert!(nowhere.place.notes[0].contains("`sync`"));
         // If half of it has one, that half is used.
         let half = file([None, Some(64 << 20)]);
-        assert_eq!(half.ground.from_bytes, 32 << 20);
-        assert_eq!(half.ground.period_bytes, Some(PERIOD));
+        assert_eq!(half.usable.from_bytes, 32 << 20);
+        assert_eq!(half.usable.period_bytes, Some(PERIOD));
         let apart = file([Some(0), Some((64 << 20) + 4096)]);
-        assert_eq!(apart.ground.period_bytes, Some(PERIOD), "the longer half");
+        assert_eq!(apart.usable.period_bytes, Some(PERIOD), "the longer half");
     }
 }

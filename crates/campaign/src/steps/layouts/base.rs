@@ -10,10 +10,8 @@ use super::runs::{Bench, PlaceInPass};
 use super::stored_layouts::{LayoutPlace, StoredLayouts};
 use crate::steps::experiment::runner::StopReason;
 use crate::steps::experiment::target_range::find;
-use crate::steps::stored_experiment::plan_failure;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::measure::workload_failure;
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::{OpenTarget, lacks_permission_to_write, open_target};
@@ -69,7 +67,7 @@ pub fn prepare_on_target(
         request.size_bytes,
     );
     notes.extend(found.place.notes.iter().cloned());
-    let (bases, size_bytes) = bases_of(&set, &found.ground)?;
+    let (bases, size_bytes) = bases_of(&set, &found.usable)?;
     let present = present(&set, found.place.start_bytes);
     let request = LayoutsRequest { cells, ..request };
     let mut plan = plan_of(&request, set, present)?;
@@ -114,7 +112,7 @@ fn set_of(request: &LayoutsRequest) -> Outcome<LayoutSet> {
     let why = "nothing is made on it, so there is no making to save";
     refuse_slots(request, why)?;
     request.factors.iter().try_for_each(check)?;
-    LayoutSet::full(request.factors.clone(), |_| None).map_err(plan_failure)
+    LayoutSet::full(request.factors.clone(), |_| None).map_err(Failure::from)
 }
 
 fn plan_of(
@@ -132,7 +130,7 @@ fn plan_of(
             cell.workload.ramp_ns = SECOND_NS / 10;
         }
     }
-    plan.check().map_err(plan_failure)?;
+    plan.check()?;
     Ok(plan)
 }
 
@@ -150,7 +148,7 @@ fn check_fit(plan: &LayoutPlan, places: &[LayoutPlace], opened: &OpenTarget) -> 
     for place in places {
         for cell in &plan.cells {
             let workload = placed(&cell.workload, place)?;
-            validate(&workload, opened.limits()).map_err(workload_failure)?;
+            validate(&workload, opened.limits())?;
         }
     }
     Ok(())
@@ -206,10 +204,10 @@ fn open(
 
 /// The base offset of each layout, and their common size in bytes. If the offset
 /// is not varied, operations begin at the start of the target.
-fn bases_of(set: &LayoutSet, ground: &UsableRange) -> Outcome<(Vec<u64>, u64)> {
+fn bases_of(set: &LayoutSet, usable: &UsableRange) -> Outcome<(Vec<u64>, u64)> {
     let Some(factor) = set.factors.iter().find(|factor| factor.name == "offset") else {
-        let size_bytes = ground.end_bytes - ground.from_bytes;
-        return Ok((vec![ground.from_bytes; set.len()], size_bytes));
+        let size_bytes = usable.end_bytes - usable.from_bytes;
+        return Ok((vec![usable.from_bytes; set.len()], size_bytes));
     };
     let parsed = |text: &String| {
         let size: Result<ByteSize, _> = text.parse();
@@ -218,7 +216,7 @@ fn bases_of(set: &LayoutSet, ground: &UsableRange) -> Outcome<(Vec<u64>, u64)> {
     };
     let offsets = factor.levels.iter().map(parsed);
     let offsets = offsets.collect::<Outcome<Vec<u64>>>()?;
-    let shifted = shift(ground, &offsets).map_err(plan_failure)?;
+    let shifted = shift(usable, &offsets)?;
     let base = |layout: usize| {
         let level = set.levels(layout).get("offset").cloned();
         let place = factor
@@ -267,11 +265,6 @@ pub struct TargetPasses<'a> {
 }
 
 impl<'a> TargetPasses<'a> {
-    /// The final document, and the failure that did not void it.
-    pub fn into_parts(self) -> (StoredLayouts, Option<Failure>) {
-        self.bench.into_parts()
-    }
-
     /// Before its first pass.
     pub fn new(
         context: &'a Context,

@@ -118,8 +118,7 @@ pub fn place(target: &str, levels: &LayoutLevels) -> Outcome<LayoutPlace> {
                 WorkloadOptions::default()
                     .set(option, level)
                     .map_err(|error| {
-                        let hint = error.hint().to_owned();
-                        Failure::usage(format!("factor {factor}: {error}"), hint)
+                        Failure::usage(format!("factor {factor}: {error}"), error.hint())
                     })?;
                 options.push((option.to_owned(), level.clone()));
             }

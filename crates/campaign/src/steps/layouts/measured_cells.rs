@@ -2,7 +2,7 @@
 
 use super::stored_layouts::StoredLayouts;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::measure::{RunOptions, workload_failure};
+use stripewise_conductor::measure::RunOptions;
 use stripewise_conductor::needs::Needs;
 use stripewise_lab::layouts::{CellValue, LayoutCell};
 use stripewise_results::{ExperimentPlace, JobRow, RunRecord, Status};
@@ -76,12 +76,9 @@ pub fn mean_of(values: &[CellValue]) -> Option<CellValue> {
 pub fn with_options(options: &[(String, String)], given: &Workload) -> Outcome<Workload> {
     let mut set = WorkloadOptions::default();
     for (option, text) in options {
-        set.set(option, text).map_err(|error| {
-            let hint = error.hint().to_owned();
-            Failure::usage(error.to_string(), hint)
-        })?;
+        set.set(option, text)?;
     }
-    set.build(given).map_err(workload_failure)
+    set.build(given).map_err(Failure::from)
 }
 
 /// The combined requirements of all cells on a target of the default size.

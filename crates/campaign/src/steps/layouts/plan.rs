@@ -5,7 +5,6 @@ use super::commands::LayoutSite;
 use super::factors::{self, FactorSetting, sets};
 use super::simulated::Arrays;
 use super::stored_layouts::{LayoutPlace, StoredLayouts};
-use crate::steps::stored_experiment::plan_failure;
 use stripewise_array_sim::ArraySpec;
 use stripewise_array_sim::layout::Level;
 use stripewise_conductor::context::Context;
@@ -98,7 +97,7 @@ pub fn prepare(
     if request.slots {
         arrays.divide(&request.target, &plan.cells)?;
     }
-    plan.check().map_err(plan_failure)?;
+    plan.check()?;
     if request.slots {
         plan.slots = Some(slots_of(&plan)?);
     }
@@ -129,7 +128,7 @@ pub(super) fn slots_of(plan: &LayoutPlan) -> Outcome<SlotPlan> {
             ),
         ));
     }
-    slot_plan(layouts, plan.passes_max as usize, plan.seed).map_err(plan_failure)
+    slot_plan(layouts, plan.passes_max as usize, plan.seed).map_err(Failure::from)
 }
 
 /// Refuses slots if they save nothing, or are not possible.
@@ -190,7 +189,7 @@ pub fn full_set(
     });
     match failure.into_inner() {
         Some(failure) => Err(failure),
-        None => set.map_err(plan_failure),
+        None => set.map_err(Failure::from),
     }
 }
 

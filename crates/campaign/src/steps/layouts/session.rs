@@ -7,7 +7,6 @@ use super::real::prepare::report_losses;
 use super::simulated::{Arrays, SimulatedPasses};
 use super::stored_layouts::StoredLayouts;
 use crate::steps::experiment::runner::StopReason;
-use crate::steps::stored_experiment::plan_failure;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -91,7 +90,7 @@ pub fn make_layouts(
         Ok(()) => conduct_passes(&plan, &mut measured, &mut passes),
         Err(failure) => Err(StopReason::Failed(failure)),
     };
-    let (mut stored, late) = passes.into_parts();
+    let (mut stored, late) = passes.bench.into_parts();
     stored.measured = measured;
     Ok(conclude(context, store, stored, conducted, late))
 }
@@ -110,7 +109,7 @@ pub fn measure_on_target(
     let opened = [opened];
     let mut passes = TargetPasses::new(context, store, &opened, stored);
     let conducted = conduct_passes(&plan, &mut measured, &mut passes);
-    let (mut stored, late) = passes.into_parts();
+    let (mut stored, late) = passes.bench.into_parts();
     stored.measured = measured;
     let [target] = opened;
     target.finish_or_report(context);
@@ -189,7 +188,7 @@ pub fn resume_layouts(
         .time_ns
         .map(|time_ns| stored.elapsed_ns.saturating_add(time_ns));
     plan.time_budget_ns = more.or(plan.time_budget_ns);
-    plan.check().map_err(plan_failure)?;
+    plan.check()?;
     if (stored.is_over() || !stored.can_go_on()) && *limits == ResumeLimits::default() {
         return Ok(LayoutsSession {
             stored,

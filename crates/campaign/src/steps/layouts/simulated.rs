@@ -43,8 +43,7 @@ impl Arrays {
     pub fn open(context: &Context, places: &[LayoutPlace]) -> Outcome<Arrays> {
         const GRAIN: u64 = 1 << 20;
         let open = |place: &LayoutPlace| {
-            let name: TargetName =
-                (place.target.parse()).map_err(stripewise_conductor::targets::target_failure)?;
+            let name: TargetName = place.target.parse()?;
             Simulated::open(context, &name)
         };
         let arrays = places.iter().map(open).collect::<Outcome<Vec<_>>>()?;

@@ -8,7 +8,7 @@ use crate::steps::measured::{EXPERIMENTS, by_id};
 use crate::steps::stored_experiment::read_document;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use stripewise_conductor::context::{Context, store_document, store_failure};
+use stripewise_conductor::context::{Context, store_document};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_provision::Identity;
@@ -239,7 +239,7 @@ impl StoredLayouts {
     /// # Errors
     /// If it cannot be read.
     pub fn named(store: &Store, id: &str) -> Outcome<Option<StoredLayouts>> {
-        let document = store.document(KIND, id).map_err(store_failure)?;
+        let document = store.document(KIND, id)?;
         document.as_ref().map(read).transpose()
     }
 
@@ -258,7 +258,7 @@ impl StoredLayouts {
     /// # Errors
     /// If one cannot be read.
     pub fn all(store: &Store) -> Outcome<Vec<StoredLayouts>> {
-        let documents = store.documents(KIND).map_err(store_failure)?;
+        let documents = store.documents(KIND)?;
         documents.iter().map(read).collect()
     }
 

@@ -3,7 +3,6 @@
 
 use super::{FILL, KINDS, OBSERVATION, PROFILE};
 use serde::{Deserialize, Serialize};
-use stripewise_conductor::context::store_failure;
 use stripewise_conductor::failure::Outcome;
 use stripewise_store::{Filter, Store, StoredDocument, Unreadable};
 use stripewise_units::{format_bytes, format_iops};
@@ -103,7 +102,7 @@ pub fn measurements(
         // A document of another version is skipped without affecting others.
         let mut see = |document: StoredDocument| all.extend(of(kind, &document));
         let damaged = store.each_readable_document(kind, &mut see);
-        unreadable.extend(damaged.map_err(store_failure)?);
+        unreadable.extend(damaged?);
     }
     all.retain(|one| {
         let since = filter.since.as_deref();

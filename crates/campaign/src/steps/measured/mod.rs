@@ -10,7 +10,7 @@ pub use list::{Measurement, measurements};
 use crate::steps::verification::DOCUMENT_KIND as VERIFY;
 use std::fs::File;
 use std::io::Read;
-use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_store::{Store, StoredDocument};
 
@@ -35,7 +35,7 @@ pub const KINDS: [&str; 4] = [PROFILE, FILL, VERIFY, OBSERVATION];
 /// # Errors
 /// If there are fewer results, or the store cannot be read.
 pub fn full_name(store: &Store, name: &str) -> Outcome<String> {
-    store.full_name_among(name, &KINDS).map_err(store_failure)
+    store.full_name_among(name, &KINDS).map_err(Failure::from)
 }
 
 /// The document of this kind and id, or of a unique id beginning with it. `None` if there is
@@ -51,10 +51,10 @@ pub fn by_id(
 ) -> Outcome<Option<StoredDocument>> {
     // Printed commands contain the suffix of an id.
     let whole = store.full_name(id).unwrap_or_else(|_| id.to_owned());
-    if let Some(exact) = store.document(kind, &whole).map_err(store_failure)? {
+    if let Some(exact) = store.document(kind, &whole)? {
         return Ok(Some(exact));
     }
-    let mut alike = store.documents(kind).map_err(store_failure)?;
+    let mut alike = store.documents(kind)?;
     alike.retain(|document| !id.is_empty() && document.name.starts_with(id));
     match alike.len() {
         0 | 1 => Ok(alike.pop()),
@@ -71,7 +71,7 @@ pub fn by_id(
 /// If the store cannot be read.
 pub fn document(store: &Store, id: &str) -> Outcome<Option<(&'static str, StoredDocument)>> {
     for kind in KINDS {
-        if let Some(document) = store.document(kind, id).map_err(store_failure)? {
+        if let Some(document) = store.document(kind, id)? {
             return Ok(Some((kind, document)));
         }
     }
@@ -84,7 +84,7 @@ pub fn document(store: &Store, id: &str) -> Outcome<Option<(&'static str, Stored
 /// If the store cannot be read.
 pub fn kind_of(store: &Store, id: &str) -> Outcome<Option<&'static str>> {
     for kind in KINDS {
-        if store.has_document(kind, id).map_err(store_failure)? {
+        if store.has_document(kind, id)? {
             return Ok(Some(kind));
         }
     }
@@ -105,7 +105,7 @@ pub fn json_of(context: &Context, kind: &str, name: &str) -> Outcome<Option<Stri
     if let Some(Ok(store)) = store {
         // A name unknown to the store may be a file's.
         let id = full_name(&store, name).unwrap_or_else(|_| name.to_owned());
-        let document = store.document(kind, &id).map_err(store_failure)?;
+        let document = store.document(kind, &id)?;
         if let Some(document) = document {
             return Ok(Some(document.json));
         }

@@ -1,5 +1,6 @@
 //! The document of an observation, as printed and stored.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stripewise_results::LatencySummary;
 
@@ -8,7 +9,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 
 /// What a server does to its disks. Null if a source does not provide the value, or lost events
 /// would make it wrong.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObservationDocument {
     /// Of this document.
     pub schema_version: u32,
@@ -45,14 +46,14 @@ pub struct ObservationDocument {
 }
 
 /// What was observed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ObservedTarget {
     /// As typed; `all devices` where none was named.
     pub name: String,
 }
 
 /// Where operations come from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ObservationSource {
     /// `kernel` (tracefs), `file` (a trace) or `counters` (totals alone, of the system or of a database).
     pub kind: String,
@@ -75,7 +76,7 @@ pub struct ObservationSource {
 }
 
 /// A file of operations.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordedFile {
     /// Where it was then.
     pub path: String,
@@ -85,7 +86,7 @@ pub struct RecordedFile {
 }
 
 /// What was done to one device.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObservedDevice {
     /// Kernel name, or what the file calls it.
     pub name: String,
@@ -135,7 +136,7 @@ pub struct ObservedDevice {
 /// What a control group did by itself, without the groups inside it: by its counters, which are
 /// read just before the first event is recorded and just after the last. They count a little
 /// longer than `observed_s`, and no lost event is missing in them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupShare {
     /// The group, as a path inside its hierarchy.
     pub group: String,
@@ -158,7 +159,7 @@ impl GroupShare {
 }
 
 /// Latencies of each kind; null where none is known.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KindLatencies {
     /// Of reads.
     pub read: Option<LatencySummary>,
@@ -171,7 +172,7 @@ pub struct KindLatencies {
 }
 
 /// Operations of one size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ObservedSize {
     /// The size.
     pub size_bytes: u64,
@@ -180,9 +181,7 @@ pub struct ObservedSize {
 }
 
 /// Operations by kind.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KindCounts {
     /// Reads.
     pub reads: u64,
@@ -213,7 +212,7 @@ impl KindCounts {
 }
 
 /// What one process did.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessShare {
     /// Its id; null where the source does not say.
     pub pid: Option<i32>,
@@ -228,7 +227,7 @@ pub struct ProcessShare {
 }
 
 /// What was done to files of one role.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoleShare {
     /// Whose files: `PostgreSQL`; null where no pattern knows the file.
     pub product: Option<String>,
@@ -241,7 +240,7 @@ pub struct RoleShare {
 }
 
 /// What was done to one file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileShare {
     /// Its path; with `--anonymous` a number. Of a database's counters what it counts by.
     pub path: String,
@@ -254,7 +253,7 @@ pub struct FileShare {
 }
 
 /// Mean latencies; null where none is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KindMeans {
     /// Of reads.
     pub read: Option<f64>,
@@ -265,7 +264,7 @@ pub struct KindMeans {
 }
 
 /// A load over time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObservedTimeline {
     /// The width of a bin.
     pub width_ns: u64,
@@ -277,7 +276,7 @@ pub struct ObservedTimeline {
 }
 
 /// One bin of a timeline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObservedMoment {
     /// Operations that arrived in it.
     pub operations: u64,
@@ -290,7 +289,7 @@ pub struct ObservedMoment {
 }
 
 /// How many of the slow operations of a device lost most of their time where.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BlameShare {
     /// The device.
     pub device: String,
@@ -307,7 +306,7 @@ pub struct BlameShare {
 }
 
 /// What is said of the slow operations of one device.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BlameVerdict {
     /// The device.
     pub device: String,
@@ -338,7 +337,7 @@ pub struct BlameVerdict {
 }
 
 /// One slow operation.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowOperation {
     /// When it arrived, seconds from the beginning.
     pub at_s: f64,
@@ -367,7 +366,7 @@ pub struct SlowOperation {
 }
 
 /// Does the load wait for the disk?
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClosednessRecord {
     /// By how many per cent the rate falls for each per cent that latency rises, 0 (open) to
     /// 1 (closed), of the whole load; null where nothing can be said.
@@ -381,7 +380,7 @@ pub struct ClosednessRecord {
 }
 
 /// How one task issues.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskStructure {
     /// Its name and process id.
     pub process: String,

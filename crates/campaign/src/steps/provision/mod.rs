@@ -6,8 +6,7 @@ pub mod text;
 use serde::Serialize;
 use std::path::Path;
 use stripewise_conductor::exit::Exit;
-use stripewise_conductor::failure::Failure;
-use stripewise_disk_provision::{Error, ErrorKind, SaveFile};
+use stripewise_disk_provision::SaveFile;
 use stripewise_results::SCHEMA_VERSION;
 
 /// Permission to carry out a plan.
@@ -55,16 +54,4 @@ pub fn planned(in_the_way: Option<&str>) -> Exit {
         None => Exit::Done,
         Some(_) => Exit::Target,
     }
-}
-
-/// An error of `disk-provision` as a failure.
-pub fn provision_failure(error: Error) -> Failure {
-    let exit = match error.kind {
-        ErrorKind::Usage => Exit::Usage,
-        ErrorKind::Io => Exit::InputOutput,
-        ErrorKind::NeedsBusyOk => Exit::Busy,
-        _ => Exit::Target,
-    };
-    let hint = error.hint.clone();
-    Failure::of(exit, error).hinted(hint)
 }

@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use stripewise_compat::Import;
 use stripewise_compat::dataset::{Dataset, dataset, names};
-use stripewise_conductor::context::{Context, store_failure};
+use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::input::{RESULTS_BYTES_MAX, read};
@@ -145,12 +145,7 @@ pub fn subject(context: &Context, text: &str) -> Outcome<Subject> {
 pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> {
     let name = &measured::full_name(store, name)?;
     let ids = context.series_run_ids(store, name)?;
-    if ids.is_empty()
-        && store
-            .document("experiment", name)
-            .map_err(store_failure)?
-            .is_some()
-    {
+    if ids.is_empty() && store.document("experiment", name)?.is_some() {
         // Nothing was measured yet, or everything was deleted.
         return Ok(Subject::new(name, SubjectKind::Experiment, Vec::new()));
     }
@@ -162,9 +157,9 @@ pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> 
                     return Ok(labelled);
                 }
                 let refused = measured::no_run(store, name)?;
-                Err(refused.unwrap_or_else(|| store_failure(error)))
+                Err(refused.unwrap_or_else(|| Failure::from(error)))
             }
-            Err(error) => Err(store_failure(error)),
+            Err(error) => Err(Failure::from(error)),
         };
     }
     let mut runs = Vec::with_capacity(ids.len());
@@ -328,7 +323,7 @@ fn of_document(context: &Context, name: String, text: &str) -> Outcome<Subject> 
             let runs = runs
                 .ids
                 .iter()
-                .map(|id| store.load(id).map_err(store_failure))
+                .map(|id| store.load(id).map_err(Failure::from))
                 .collect::<Outcome<_>>()?;
             of_runs(name, Document::new(runs))
         }

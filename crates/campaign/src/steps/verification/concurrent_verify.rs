@@ -12,7 +12,7 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::measure::{PlacedJob, RunVerification};
 use stripewise_conductor::observer::{Progress, left_at_rate};
 use stripewise_conductor::planned::PlannedRuns;
-use stripewise_conductor::targets::{OpenTarget, interrupted, target_failure};
+use stripewise_conductor::targets::{OpenTarget, interrupted};
 use stripewise_io_engine::{Clock, EngineName};
 use stripewise_results::faults::{Fault, Verification};
 use stripewise_results::{RunRecord, TargetKind};
@@ -59,7 +59,7 @@ struct Pass {
 /// If there is no data to compare, or two jobs would make it ambiguous.
 pub fn check(planned: &PlannedRuns, engine: EngineName) -> Outcome<()> {
     for text in &planned.targets {
-        let name: TargetName = text.parse().map_err(target_failure)?;
+        let name: TargetName = text.parse()?;
         refuse_what_holds_no_data(&name, text)?;
     }
     if engine == EngineName::Null {
@@ -275,9 +275,7 @@ impl RunVerifier {
         for number in which {
             let target = real(&opened[*number])?;
             total_bytes += target.size_bytes();
-            let file = target
-                .open_storage(CacheMode::Direct, access)
-                .map_err(target_failure)?;
+            let file = target.open_storage(CacheMode::Direct, access)?;
             let worker = Worker::new(Arc::clone(&self.verify_targets), self.worker_set[*number]);
             slots.push((WorkerSlot::new(worker, *number), vec![Arc::new(file)]));
         }

@@ -1,5 +1,6 @@
 //! The document of a verification, as JSON and in the store.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stripewise_results::faults::FaultRecord;
@@ -11,9 +12,7 @@ use stripewise_verify::power_cut_check::Survival;
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// How a verification ended.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VerifyVerdict {
     /// Everything that was read was right.
@@ -43,9 +42,7 @@ impl VerifyVerdict {
 }
 
 /// What was done.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Load, with everything that is read compared.
@@ -62,7 +59,7 @@ pub enum Mode {
 }
 
 /// One verification.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VerifyDocument {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
@@ -136,7 +133,7 @@ pub struct VerifyDocument {
 }
 
 /// What survived a power cut on one target.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SurvivalRecord {
     /// Number of the target.
     pub target: u16,
@@ -153,7 +150,7 @@ pub struct SurvivalRecord {
 }
 
 /// What a witness kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WitnessKept {
     /// Its file.
     pub file: String,
@@ -172,7 +169,7 @@ pub struct WitnessKept {
 }
 
 /// How much room a device has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CapacityFound {
     /// What it reports.
     pub reported_bytes: u64,
@@ -185,7 +182,7 @@ pub struct CapacityFound {
 }
 
 /// What one run left on a target.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftByRun {
     /// Its number, hexadecimal.
     pub run: String,
@@ -212,9 +209,7 @@ pub struct LeftByRun {
 }
 
 /// What the data of a run was judged by.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JudgedBy {
     /// The stamps alone: the store has no record of the end of this run.
@@ -242,7 +237,7 @@ impl JudgedBy {
 }
 
 /// One target of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VerifiedTarget {
     /// As the user named it.
     pub name: String,
@@ -279,7 +274,7 @@ pub struct VerifiedTarget {
 }
 
 /// Failed operations.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VerifyErrors {
     /// Their number, short ones included.
     pub total: u64,
@@ -289,7 +284,7 @@ pub struct VerifyErrors {
 }
 
 /// What one phase did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseOutcome {
     /// `fill`, `work`, `check`.
     pub name: String,
@@ -311,7 +306,7 @@ pub struct PhaseOutcome {
 }
 
 /// What a phase did on one of several targets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetOutcome {
     /// Its number.
     pub target: u16,
@@ -377,7 +372,7 @@ impl PhaseOutcome {
 }
 
 /// An operation that took more than 15 s.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StuckOperation {
     /// Number of the target.
     pub target: u16,

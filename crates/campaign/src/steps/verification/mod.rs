@@ -20,7 +20,7 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::permissions::Permissions;
-use stripewise_conductor::targets::{OpenTarget, judge, prepare, target_failure};
+use stripewise_conductor::targets::{OpenTarget, judge, prepare};
 use stripewise_disk_inspect::System;
 use stripewise_io_engine::EngineName;
 use stripewise_store::Store;
@@ -81,7 +81,7 @@ pub fn refuse_unsuitable(
     what: &str,
 ) -> Outcome<()> {
     for target in targets {
-        let parsed: TargetName = target.parse().map_err(target_failure)?;
+        let parsed: TargetName = target.parse()?;
         refuse_what_holds_no_data(&parsed, target)?;
     }
     match engine {
@@ -107,7 +107,7 @@ pub fn open_to_judge(
     permissions: &Permissions,
     directory: impl FnOnce() -> Failure,
 ) -> Outcome<Target> {
-    let parsed: TargetName = name.parse().map_err(target_failure)?;
+    let parsed: TargetName = name.parse()?;
     refuse_what_holds_no_data(&parsed, name)?;
     if path_of(name).is_dir() {
         return Err(directory());
@@ -177,7 +177,7 @@ fn intent_of(name: &str, permissions: &Permissions, options: Intent) -> Intent {
 pub fn finish_all(context: &Context, targets: Vec<Target>) {
     for target in targets {
         if let Err(error) = target.finish() {
-            context.note_late_failure(&target_failure(error));
+            context.note_late_failure(&Failure::from(error));
         }
     }
 }
@@ -192,7 +192,7 @@ pub fn judge_all(
     options: impl Fn(&str) -> Intent,
 ) -> Outcome<()> {
     for name in names {
-        let parsed: TargetName = name.parse().map_err(target_failure)?;
+        let parsed: TargetName = name.parse()?;
         judge(
             context,
             store,
@@ -217,7 +217,7 @@ pub fn open_all(
     }
     let mut targets = Vec::new();
     for name in names {
-        let parsed: TargetName = name.parse().map_err(target_failure)?;
+        let parsed: TargetName = name.parse()?;
         let intent = intent_of(name, permissions, options(name));
         if let OpenTarget::Real { target } = prepare(context, store, &parsed, &intent)? {
             targets.push(*target);

@@ -141,8 +141,6 @@ fn row<'a>(
         operation: if a.kind.writes() { "write" } else { "read" }.to_owned(),
         pattern: a.kind.pattern().to_owned(),
         block_size_bytes: Some(a.block_size_bytes),
-        threads: None,
-        outstanding: None,
         metric: metric.name().to_owned(),
         a: value_a,
         b: value_b,
@@ -154,16 +152,12 @@ fn row<'a>(
         bounds_percent: bounds,
         estimate_percent: interval.map(|interval| interval.value),
         interval_percent: interval.map(|interval| [interval.low, interval.high]),
-        level: None,
         p_value: found.map(|found| found.p_value),
         blocks: of_a.runs.min(of_b.runs),
-        verdict: Verdict::Undecided,
         difference_percent_max: interval
             .map(|interval| interval.low.abs().max(interval.high.abs())),
-        published_difference_percent: None,
-        void: Vec::new(),
-        sentence: None,
         answers: Some([a.compared, b.compared]),
+        ..ComparisonRow::default()
     };
     Some(AnswerPair { a, b, row })
 }

@@ -1,7 +1,7 @@
 //! Benches with known answers.
 
 use super::*;
-use stripewise_results::{JobOutcome, JobRecord, LatencySummary, TargetFacts};
+use stripewise_results::{JobOutcome, JobRecord, LatencySummary};
 use stripewise_workload::Workload;
 
 /// Eight runs of the log of a bench around a rate, with a scatter of a few per cent.
@@ -26,17 +26,14 @@ fn log(bench: &str, rate: f64, slo: &str) -> Vec<RunRecord> {
             latency_limit: Some(slo.to_owned()),
             jobs: vec![JobRecord {
                 name: "log".to_owned(),
-                target: TargetFacts::unknown(),
-                further_targets: Vec::new(),
                 workload: Workload {
                     read_percent: 0,
                     threads: 1,
                     outstanding: 1,
                     ..Workload::default()
                 },
-                engine: Default::default(),
                 outcome,
-                warnings: Vec::new(),
+                ..JobRecord::default()
             }],
             ..RunRecord::empty()
         }

@@ -80,14 +80,11 @@ fn record(
 ) -> RequirementRecord {
     RequirementRecord {
         requirement: required.to_string(),
-        measured: None,
         measured_words: words,
         of: of.to_owned(),
-        repetitions: 0,
         met: verdict == QualifyVerdict::Met,
-        interval: None,
         undecided: verdict == QualifyVerdict::Undecided,
-        series: Vec::new(),
+        ..RequirementRecord::default()
     }
 }
 

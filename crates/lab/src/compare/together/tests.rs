@@ -3,7 +3,7 @@
 use super::*;
 use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerRecord, DueRecord, DueSecondRecord, JobOutcome, JobRecord,
-    LatencySummary, Severity, StepRecord, TargetFacts, Warning,
+    LatencySummary, Severity, StepRecord, Warning,
 };
 use stripewise_workload::{Arrivals, Rate, Workload};
 
@@ -24,26 +24,15 @@ fn ladder(steps: &[(u32, f64, u64)], answer: Option<AnswerRecord>) -> SeriesReco
             p99: p99_ms * 1_000_000,
             ..LatencySummary::default()
         }),
-        bisection: false,
-        partial: false,
-        void: Vec::new(),
+        ..StepRecord::default()
     };
     SeriesRecord {
         id: "bench".to_owned(),
         name: "random-read".to_owned(),
         slo: "p99<5ms".to_owned(),
         steps: steps.iter().map(step).collect(),
-        knee: None,
-        partial: false,
-        no_answer: None,
-        within_limit: None,
-        ceiling: None,
-        ceiling_bound: None,
         answer,
-        answer_runs: Vec::new(),
-        sustained: None,
-        stopped: String::new(),
-        sentence: String::new(),
+        ..SeriesRecord::default()
     }
 }
 
@@ -89,8 +78,6 @@ fn at_rate(seconds: usize, late: u64) -> RunRecord {
         series_part: Some(part_at_rate(SeriesKind::RandomRead)),
         jobs: vec![JobRecord {
             name: "random-read".to_owned(),
-            target: TargetFacts::unknown(),
-            further_targets: Vec::new(),
             workload: Workload {
                 rate: Some(Rate {
                     iops: 800.0,
@@ -98,9 +85,8 @@ fn at_rate(seconds: usize, late: u64) -> RunRecord {
                 }),
                 ..Workload::default()
             },
-            engine: Default::default(),
             outcome,
-            warnings: Vec::new(),
+            ..JobRecord::default()
         }],
         ..RunRecord::empty()
     }

@@ -177,11 +177,10 @@ fn step(block_size_bytes: u64, iops: f64) -> JobRecord {
     let mut job = JobRecord {
         name: "main".into(),
         target: clean.target,
-        further_targets: Vec::new(),
         workload: clean.workload,
         engine: clean.engine,
         outcome: clean.outcome,
-        warnings: Vec::new(),
+        ..JobRecord::default()
     };
     job.workload.block_size_bytes = block_size_bytes;
     job.outcome.iops = iops;

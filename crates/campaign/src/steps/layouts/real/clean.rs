@@ -5,7 +5,6 @@ use super::devices::MayDestroy;
 use super::journal::Journal;
 use super::make::{LayoutBuilder, tear_down};
 use super::passes::names_of;
-use crate::steps::provision::provision_failure;
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
@@ -231,9 +230,7 @@ fn marked(journal: &Journal, here: &[Identity]) -> Outcome<Vec<Identity>> {
     let mut marked = Vec::new();
     for device in here {
         let path = Path::new("/dev").join(&device.name);
-        if has_mark(&path, journal.array_uuid(), &journal.all_table_ids())
-            .map_err(provision_failure)?
-        {
+        if has_mark(&path, journal.array_uuid(), &journal.all_table_ids())? {
             marked.push(device.clone());
         }
     }

@@ -1,7 +1,7 @@
 //! The devices of an experiment: their identities, whether they are unchanged, and which
 //! may be written.
 
-use crate::steps::provision::{provision_failure, save_file};
+use crate::steps::provision::save_file;
 use std::path::{Path, PathBuf};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
@@ -62,7 +62,7 @@ pub fn node(name: &str) -> PathBuf {
 pub fn found(names: &[String]) -> Outcome<Vec<Identity>> {
     let mut devices: Vec<Identity> = Vec::new();
     for name in names {
-        let device = identify(&node(name)).map_err(provision_failure)?;
+        let device = identify(&node(name))?;
         if devices.iter().any(|other| other.name == device.name) {
             return Err(Failure::usage(
                 format!("{} is named twice", device.name),
@@ -107,7 +107,7 @@ pub fn check_named(devices: &[Identity], may: &MayDestroy) -> Outcome<()> {
 /// If it is another one now, or missing.
 pub fn check_same(device: &Identity) -> Outcome<PathBuf> {
     let path = node(&device.name);
-    let now = identify(&path).map_err(provision_failure)?;
+    let now = identify(&path)?;
     if now == *device {
         return Ok(path);
     }
@@ -126,7 +126,7 @@ pub fn check_same(device: &Identity) -> Outcome<PathBuf> {
 /// If it is in use, or cannot be read.
 pub fn judge(context: &Context, device: &Identity, may_be_unseen: bool) -> Outcome<TablePlan> {
     let store = context.store_path()?;
-    let plan = plan_erase(&check_same(device)?, Some(&store)).map_err(provision_failure)?;
+    let plan = plan_erase(&check_same(device)?, Some(&store))?;
     let refused = |exit: Exit, why: &str, hint: &str| {
         Err(Failure::new(
             exit,
@@ -195,5 +195,5 @@ pub fn erase(
     let no_identifiers = Identifiers { entropy: [0; 32] };
     plan.execute(&destroy, &no_identifiers)
         .map(drop)
-        .map_err(provision_failure)
+        .map_err(Failure::from)
 }

@@ -5,8 +5,8 @@
 use crate::steps::stored_experiment::read_document;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use stripewise_conductor::context::{Context, store_document, store_failure};
-use stripewise_conductor::failure::Outcome;
+use stripewise_conductor::context::{Context, store_document};
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_provision::{Identifiers, Identity};
 use stripewise_results::SCHEMA_VERSION;
 use stripewise_store::{Owner, Store};
@@ -160,7 +160,7 @@ impl Journal {
         store
             .forget_document(KIND, &self.name())
             .map(drop)
-            .map_err(store_failure)
+            .map_err(Failure::from)
     }
 
     /// All of them, those of layouts in slots before those of the devices below.
@@ -168,7 +168,7 @@ impl Journal {
     /// # Errors
     /// If one cannot be read: nothing is removed based on incomplete information.
     pub fn all(store: &Store) -> Outcome<Vec<Journal>> {
-        let documents = store.documents(KIND).map_err(store_failure)?;
+        let documents = store.documents(KIND)?;
         let journals = documents.iter().map(|document| {
             let what = format!("what {} made", document.name);
             read_document(document, &what, |journal: &Journal| journal.schema_version)

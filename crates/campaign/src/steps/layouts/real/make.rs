@@ -6,7 +6,6 @@ use super::devices::{MayDestroy, check_same, erase, node};
 use super::journal::Journal;
 use super::spec::LayoutSpec;
 use crate::steps::experiment::runner::StopReason;
-use crate::steps::provision::provision_failure;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stripewise_conductor::context::Context;
@@ -100,15 +99,14 @@ impl LayoutBuilder<'_> {
         };
         self.unless_stopped()?;
         let file_system = || {
-            let plan = plan_format(&partition, &options.format(), self.store()?.as_deref())
-                .map_err(provision_failure)?;
+            let plan = plan_format(&partition, &options.format(), self.store()?.as_deref())?;
             let name = plan.device.name.clone();
             self.with(&name, |destroy| plan.execute(destroy).map(drop))
         };
         file_system()?;
         self.unless_stopped()?;
         let mount = mount_privately(&partition, options.file_system, &made.journal.mount_point);
-        let mount = mount.map_err(|error| StopReason::Failed(provision_failure(error)))?;
+        let mount = mount.map_err(Failure::from)?;
         made.mount = Some(mount);
         Ok(())
     }
@@ -138,7 +136,7 @@ impl LayoutBuilder<'_> {
             save: None,
             now: &self.context.timestamp(),
         };
-        act(&destroy).map_err(provision_failure)
+        act(&destroy).map_err(Failure::from)
     }
 
     fn array(
@@ -156,7 +154,7 @@ impl LayoutBuilder<'_> {
         let create = || {
             let store = self.context.store_path()?;
             let paths: Vec<PathBuf> = members.iter().map(|one| node(&one.name)).collect();
-            let plan = plan_array(&paths, &requested, Some(&store)).map_err(provision_failure)?;
+            let plan = plan_array(&paths, &requested, Some(&store))?;
             let now = self.context.timestamp();
             let permissions: Vec<Destroy<'_>> = members
                 .iter()
@@ -168,7 +166,7 @@ impl LayoutBuilder<'_> {
                     now: &now,
                 })
                 .collect();
-            plan.execute(&permissions).map_err(provision_failure)
+            plan.execute(&permissions).map_err(Failure::from)
         };
         let report = create()?;
         made.array = Some(report.name.clone());
@@ -205,8 +203,7 @@ impl LayoutBuilder<'_> {
             purpose: Purpose::Linux,
             stripe_unit_bytes: options.stripe_unit_bytes,
         };
-        let plan = plan_partition(disk, &requested, self.store()?.as_deref())
-            .map_err(provision_failure)?;
+        let plan = plan_partition(disk, &requested, self.store()?.as_deref())?;
         let name = plan.device.name.clone();
         let report = self.with(&name, |destroy| plan.execute(destroy, ids))?;
         let made = report.partitions.first();
@@ -226,7 +223,7 @@ impl LayoutBuilder<'_> {
     /// The first step that failed; the journal remains then, for `lab clean`.
     pub fn unmake(&self, store: &mut Store, mut made: MadeLayout) -> Outcome<()> {
         if let Some(mount) = made.mount.take() {
-            mount.unmount().map_err(provision_failure)?;
+            mount.unmount()?;
         }
         let array = made.array.take();
         tear_down(self, &made.journal, array, made.devices)?;
@@ -259,12 +256,11 @@ pub(super) fn tear_down(
                 plan.execute(destroy, &no_identifiers).map(drop)
             })?;
         }
-        stop_array(&array, uuid).map_err(provision_failure)?;
+        stop_array(&array, uuid)?;
     }
     for device in builder.devices.iter().take(devices) {
         let path = check_same(device)?;
-        let ours = stripewise_disk_provision::has_mark(&path, uuid, &journal.all_table_ids())
-            .map_err(provision_failure)?;
+        let ours = stripewise_disk_provision::has_mark(&path, uuid, &journal.all_table_ids())?;
         if ours {
             erase(builder.context, device, builder.may, None)?;
         }

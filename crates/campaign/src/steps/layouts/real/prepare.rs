@@ -9,11 +9,8 @@ use crate::steps::layouts::commands::LayoutSite;
 use crate::steps::layouts::divided::Slots;
 use crate::steps::layouts::plan::{LayoutsRequest, full_set, slots_of};
 use crate::steps::layouts::stored_layouts::{LayoutPlace, OnDevices, StoredLayouts};
-use crate::steps::provision::provision_failure;
-use crate::steps::stored_experiment::plan_failure;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::measure::workload_failure;
 use stripewise_disk_provision::{ArrayOptions, Extent, Identity, plan_array, plan_division};
 use stripewise_lab::layouts::{LayoutPlan, LayoutSet};
 use stripewise_results::LayoutLevels;
@@ -52,7 +49,7 @@ pub fn prepare_on_devices(
         ..OnDevices::default()
     };
     let mut plan = request.plan(set);
-    plan.check().map_err(plan_failure)?;
+    plan.check()?;
     let layouts = (0..plan.set.len())
         .map(|layout| Ok((plan.set.words(layout), spec_of(&plan, layout, &on)?)))
         .collect::<Outcome<Vec<(String, LayoutSpec)>>>()?;
@@ -164,8 +161,7 @@ fn check_divisible(
             .collect(),
         };
         if !extents.is_empty() {
-            plan_division(&check_same(device)?, &extents, Some(&store))
-                .map_err(provision_failure)?;
+            plan_division(&check_same(device)?, &extents, Some(&store))?;
         }
     }
     Ok(())
@@ -191,7 +187,7 @@ fn check_tools(context: &Context, layouts: &[(String, LayoutSpec)], on: &OnDevic
     let store = context.store_path()?;
     plan_array(&paths, &request, Some(&store))
         .map(drop)
-        .map_err(provision_failure)
+        .map_err(Failure::from)
 }
 
 /// Checks that every cell fits every layout.
@@ -203,7 +199,7 @@ fn check_cells(plan: &LayoutPlan, layouts: &[(String, LayoutSpec)], on: &OnDevic
     for (_, wanted) in layouts {
         for cell in &plan.cells {
             let workload = fitted(&cell.workload, wanted, on.size_bytes)?;
-            validate(&workload, limits).map_err(workload_failure)?;
+            validate(&workload, limits)?;
         }
     }
     Ok(())

@@ -8,7 +8,6 @@ use super::make::{LayoutBuilder, tear_down, with_undone};
 use super::spec::LayoutSpec;
 use crate::steps::experiment::runner::StopReason;
 use crate::steps::layouts::divided::{GRAIN_BYTES, Slots};
-use crate::steps::provision::provision_failure;
 use stripewise_conductor::failure::Outcome;
 use stripewise_disk_provision::{Extent, Identity, identify, plan_division};
 use stripewise_store::Store;
@@ -91,11 +90,10 @@ impl<'a> LayoutBuilder<'a> {
         for (index, (device, ids)) in self.devices.iter().zip(&ids).enumerate() {
             let path = check_same(device)?;
             let parts = parts(slots, index, specs);
-            let plan = plan_division(&path, &parts, self.store()?.as_deref())
-                .map_err(provision_failure)?;
+            let plan = plan_division(&path, &parts, self.store()?.as_deref())?;
             let report = self.with(&device.name, |destroy| plan.execute(destroy, ids))?;
             for (slot, part) in rack.parts.iter_mut().zip(&report.partitions) {
-                slot.push(identify(&node(&part.name)).map_err(provision_failure)?);
+                slot.push(identify(&node(&part.name))?);
             }
         }
         Ok(())

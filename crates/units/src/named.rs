@@ -1,0 +1,44 @@
+/// Declares an enumeration with a name for each value: makes the list of values, `ALL`, in this
+/// order, and `name`. For one that is declared elsewhere, `named!(Type, Value = "name", ...)`.
+///
+/// ```
+/// stripewise_units::named! {
+///     #[derive(Clone, Copy)]
+///     enum Colour {
+///         Red = "red",
+///         Blue = "blue",
+///     }
+/// }
+///
+/// assert_eq!(Colour::ALL.map(Colour::name), ["red", "blue"]);
+/// ```
+#[macro_export]
+macro_rules! named {
+    ($name:ident, $($value:ident = $word:literal),+) => {
+        impl $name {
+            /// All values.
+            pub const ALL: [$name; [$($word),+].len()] = [$($name::$value),+];
+
+            /// The name.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($name::$value => $word,)+
+                }
+            }
+        }
+    };
+    (
+        $(#[$of_all:meta])*
+        $visibility:vis enum $name:ident {
+            $($(#[$of_one:meta])* $value:ident = $word:literal,)+
+        }
+    ) => {
+        $(#[$of_all])*
+        $visibility enum $name {
+            $($(#[$of_one])* $value,)+
+        }
+
+        $crate::named!($name, $($value = $word),+);
+    };
+}
