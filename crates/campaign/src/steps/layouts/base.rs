@@ -265,6 +265,11 @@ pub struct TargetPasses<'a> {
 }
 
 impl<'a> TargetPasses<'a> {
+    /// The final document, and the failure that did not void it.
+    pub fn into_parts(self) -> (StoredLayouts, Option<Failure>) {
+        self.bench.into_parts()
+    }
+
     /// Before its first pass.
     pub fn new(
         context: &'a Context,

@@ -90,7 +90,7 @@ pub fn make_layouts(
         Ok(()) => conduct_passes(&plan, &mut measured, &mut passes),
         Err(failure) => Err(StopReason::Failed(failure)),
     };
-    let (mut stored, late) = passes.bench.into_parts();
+    let (mut stored, late) = passes.into_parts();
     stored.measured = measured;
     Ok(conclude(context, store, stored, conducted, late))
 }
@@ -109,7 +109,7 @@ pub fn measure_on_target(
     let opened = [opened];
     let mut passes = TargetPasses::new(context, store, &opened, stored);
     let conducted = conduct_passes(&plan, &mut measured, &mut passes);
-    let (mut stored, late) = passes.bench.into_parts();
+    let (mut stored, late) = passes.into_parts();
     stored.measured = measured;
     let [target] = opened;
     target.finish_or_report(context);

@@ -13,7 +13,7 @@ use crate::steps::layouts::runs::{Bench, PlaceInPass};
 use crate::steps::layouts::stored_layouts::{OnDevices, StoredLayouts};
 use std::path::{Path, PathBuf};
 use stripewise_conductor::context::Context;
-use stripewise_conductor::failure::Outcome;
+use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::needs::Needs;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::open_target;
@@ -38,6 +38,11 @@ pub struct RealPasses<'a> {
 }
 
 impl<'a> RealPasses<'a> {
+    /// The final document, and the failure that did not void it.
+    pub fn into_parts(self) -> (StoredLayouts, Option<Failure>) {
+        self.bench.into_parts()
+    }
+
     /// Before its first pass.
     pub fn new(
         context: &'a Context,
