@@ -49,25 +49,9 @@ pub(super) fn plainness(set: &LayoutSet, layout: usize, present: Option<usize>) 
 }
 
 /// Why it was chosen among equally good ones.
-pub(super) fn why(
-    set: &LayoutSet,
-    layout: usize,
-    present: Option<usize>,
-    alike: usize,
-    is_shown: bool,
-) -> String {
+pub(super) fn why(set: &LayoutSet, layout: usize, present: Option<usize>) -> String {
     if present == Some(layout) {
         return "it is the present one".to_owned();
-    }
-    if alike == 1 {
-        // Those that start off a page were not counted.
-        let is_of_all = (0..set.len()).all(|layout| is_on_page(set, layout));
-        let alone = match (is_shown, is_of_all) {
-            (true, true) => "it alone is shown to be that good",
-            (true, false) => "it alone of these is shown to be that good",
-            (false, _) => "every other layout is worse or breaks a limit",
-        };
-        return alone.to_owned();
     }
     let levels = set.levels(layout);
     let offset: Option<ByteSize> = levels.get("offset").and_then(|level| level.parse().ok());

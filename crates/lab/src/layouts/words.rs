@@ -50,19 +50,22 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord, open: &[
     sentences.extend(of_off_page(question, record));
     sentences.extend(of_unproven(question, record, open));
     sentences.extend(of_present_outside(question, record));
-    let best = record
-        .layouts
-        .iter()
-        .filter(|layout| layout.among_best)
-        .count();
-    if best > 1 {
+    let best = || record.layouts.iter().filter(|layout| layout.among_best);
+    // One that is shown to be near the best may be chosen though it is behind it.
+    let choice = record.recommendation.as_ref();
+    let layouts = match choice.is_none_or(|choice| best().any(|one| one.layout == choice.layout)) {
+        true => "layouts",
+        false => "other layouts",
+    };
+    if best().count() > 1 {
         let passes = counted(record.passes as usize, "pass", "passes");
         sentences.push(match record.resolution_percent > BOUND_MAX {
             true => format!(
                 "After {passes} the layouts cannot be judged yet: even a difference of {BOUND_MAX:.0} % would not show."
             ),
             false => format!(
-                "{best} layouts may be the best: differences below {:.1} % of IOPS do not show after {passes}.",
+                "{} {layouts} may be the best: differences below {:.1} % of IOPS do not show after {passes}.",
+                best().count(),
                 record.resolution_percent,
             ),
         });
@@ -304,7 +307,7 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
                     let most = same().max_by(|a, b| a.percent.total_cmp(&b.percent));
                     sentences.push(arithmetic_words(record, most.unwrap_or(effect)));
                 } else if effect.factors.len() == 1 {
-                    sentences.push(quiet_words(record, effect, most));
+                    sentences.push(quiet_words(record, &same().collect::<Vec<_>>(), most));
                 } else {
                     quiet.push(effect);
                     quiet_most = quiet_most.max(most);
@@ -312,13 +315,19 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
             }
         }
     }
-    if let Some(first) = quiet.first() {
+    if !quiet.is_empty() {
         let what: Vec<String> = quiet.iter().map(|one| name_of(&one.factors)).collect();
         let what = what.join(", ");
-        let others = match (record.factors.len() > 2, first.at.is_empty()) {
-            (false, _) => "",
-            (true, false) => ", with the recommended levels of the other factors",
-            (true, true) => ", averaged over the layouts tried",
+        let of_quiet =
+            |effect: &&EffectRecord| quiet.iter().any(|one| one.factors == effect.factors);
+        let of_quiet: Vec<&EffectRecord> = record.effects.iter().filter(of_quiet).collect();
+        let others = match record.factors.len() > 2 {
+            false => String::new(),
+            true => on_others(
+                record,
+                &of_quiet,
+                "the recommended levels of the other factors",
+            ),
         };
         sentences.push(match quiet_most > BOUND_MAX {
             true => {
@@ -351,27 +360,40 @@ fn name_of(factors: &[String]) -> String {
 
 /// Where an effect holds: `, with stripe unit 64K`.
 fn with_others(record: &AdviceRecord, effect: &EffectRecord) -> String {
+    on_others(record, &[effect], &levels_at(effect))
+}
+
+/// `stripe unit 64K`.
+fn levels_at(effect: &EffectRecord) -> String {
     let level = |(name, level): (&String, &String)| format!("{} {level}", name.replace('-', " "));
-    let levels: Vec<String> = effect.at.iter().map(level).collect();
-    let has_others = record.factors.len() > effect.factors.len();
-    match levels.is_empty() {
-        false => format!(", with {}", levels.join(", ")),
-        true if has_others && !effect.by_arithmetic => {
-            ", averaged over the layouts tried".to_owned()
-        }
-        true => String::new(),
+    effect.at.iter().map(level).collect::<Vec<_>>().join(", ")
+}
+
+/// Where effects hold: at these levels of the other factors, or averaged over them.
+fn on_others(record: &AdviceRecord, effects: &[&EffectRecord], levels: &str) -> String {
+    let factors = record.factors.len();
+    let averaged = effects.iter().filter(|effect| effect.is_averaged(factors));
+    match averaged.count() {
+        0 if levels.is_empty() => String::new(),
+        0 => format!(", with {levels}"),
+        all if all == effects.len() => ", averaged over the layouts tried".to_owned(),
+        _ => format!(", with {levels} or, where that was not tried, on average"),
     }
 }
 
-/// A factor without a demonstrated effect: its upper bound, if it is useful.
-fn quiet_words(record: &AdviceRecord, effect: &EffectRecord, most_percent: f64) -> String {
-    let name = name_of(&effect.factors);
+/// A factor without a demonstrated effect: its upper bound, if it is useful. `effects` are all of it.
+fn quiet_words(record: &AdviceRecord, effects: &[&EffectRecord], most_percent: f64) -> String {
+    let first = effects.iter().find(|effect| !effect.at.is_empty());
+    let Some(first) = first.or_else(|| effects.first()) else {
+        return String::new();
+    };
+    let name = name_of(&first.factors);
     match most_percent > BOUND_MAX {
         true => format!("{name}: not known, an effect of {BOUND_MAX:.0} % would not show"),
-        false => format!(
-            "{name}: no effect above {most_percent:.1} % on IOPS{}",
-            with_others(record, effect)
-        ),
+        false => {
+            let others = on_others(record, effects, &levels_at(first));
+            format!("{name}: no effect above {most_percent:.1} % on IOPS{others}")
+        }
     }
 }
 
