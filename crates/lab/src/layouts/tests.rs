@@ -600,6 +600,71 @@ impl PassRunner for FakeSession {
     }
 }
 
+/// Of equal layouts the plainest is chosen, not the luckiest, where they are measured until each is
+/// shown to be within the margin; and no stripe unit that md refuses, though it is listed first.
+#[test]
+fn equal_layouts_are_measured_until_the_plainest_is_shown_to_be_one() {
+    struct Noisy {
+        random: Random,
+        part: f64,
+    }
+    impl PassRunner for Noisy {
+        type Error = ();
+
+        fn pass(&mut self, _: u32, order: &[usize]) -> Result<LayoutPass, ()> {
+            let seed = self.random.bits();
+            let made = measured(&vec![0.0; order.len()], 1, 1, 0.015, seed);
+            Ok(made.passes[0].clone())
+        }
+
+        fn elapsed_ns(&self) -> u64 {
+            0
+        }
+
+        fn part_of_margin(&self) -> f64 {
+            self.part
+        }
+
+        fn after_pass(&mut self, _: &PassProgress<'_>) -> Result<bool, ()> {
+            Ok(true)
+        }
+    }
+    let mut luckiest = 0;
+    for (seed, part) in (0..10).flat_map(|seed| [(seed, 0.5), (seed, 1.0)]) {
+        let plan = LayoutPlan {
+            title: "test".to_owned(),
+            profile: None,
+            set: full(vec![factor("stripe-unit", &["48K", "64K", "256K"])]),
+            cells: cells_of_sizes(&[(4096, 100.0)]),
+            present: None,
+            margin_percent: 2.0,
+            passes_max: 200,
+            time_budget_ns: None,
+            seed: 1,
+            slots: None,
+        };
+        let mut bench = Measured::default();
+        let random = Random::new(seed);
+        let ended = conduct_passes(&plan, &mut bench, &mut Noisy { random, part });
+        assert_eq!(ended, Ok(PassesEnded::Precise));
+        let cells = [cell("random read", 100.0)];
+        let question = Question {
+            present: None,
+            ..question(&plan.set, &cells, &bench)
+        };
+        let record = judge(&question).unwrap();
+        let choice = record.recommendation.unwrap();
+        if part < 1.0 {
+            assert!(record.resolution_percent <= 1.02);
+            assert!(choice.is_shown);
+            assert_eq!(choice.layout["stripe-unit"], "64K");
+        } else {
+            luckiest += usize::from(choice.layout["stripe-unit"] != "64K");
+        }
+    }
+    assert!(luckiest > 0);
+}
+
 /// Time may be up before the first pass of a session. An experiment that is resumed again
 /// and again must finish all the same.
 #[test]
