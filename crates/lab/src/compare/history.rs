@@ -16,7 +16,7 @@ use stripewise_stats::{
     Estimate, History, HistoryRun, NewRun, default_tolerance_percent, holm, level_changes,
     linear_trend,
 };
-use stripewise_units::format_iops;
+use stripewise_units::{format_duration_beside, format_iops_beside};
 
 /// Stored runs.
 pub struct StoredRuns<'a> {
@@ -337,8 +337,13 @@ impl LoadHistory {
             _ => "outside",
         };
         // Print the unit once.
-        let low = amount(expected.low, metric);
+        let low = amount(expected.low, value, metric);
         let low = low.trim_end_matches(metric.words()).trim_end();
+        let is_near_low = (value - expected.low).abs() < (value - expected.high).abs();
+        let nearest = match is_near_low {
+            true => expected.low,
+            false => expected.high,
+        };
         // Means scatter less than runs.
         let (mean, means) = match runs {
             1 => (String::new(), ""),
@@ -347,11 +352,11 @@ impl LoadHistory {
         let sentence_text = format!(
             "{}: {}{mean} is {is_in} {}{means} of its own {} runs ({} to {})",
             cell_words(cell),
-            amount(value, metric),
+            amount(value, nearest, metric),
             share(expected.level),
             self.history.runs,
             low,
-            amount(expected.high, metric),
+            amount(expected.high, value, metric),
         );
         match verdict {
             Verdict::NoDifference => format!("{sentence_text}."),
@@ -433,11 +438,13 @@ fn share(level: f64) -> String {
     format!("{} %", text.trim_end_matches(".0"))
 }
 
-fn amount(value: f64, metric: Metric) -> String {
+/// With as many digits as it takes to show on which side of the bound it lies: no 436 is outside of 436
+/// to 460.
+fn amount(value: f64, bound: f64, metric: Metric) -> String {
     match metric.latency_name() {
         // A float-to-integer cast saturates.
-        Some(_) => stripewise_units::format_duration(value.round() as u64),
-        None => format!("{} {}", format_iops(value), metric.words()),
+        Some(_) => format_duration_beside(value.round() as u64, bound.round() as u64),
+        None => format!("{} {}", format_iops_beside(value, bound), metric.words()),
     }
 }
 
@@ -558,6 +565,14 @@ mod tests {
         let words =
             "9,100 IOPS, the mean of 3 runs, is outside 95 % of such means of its own 214 runs";
         assert!(sentence_text.contains(words), "{sentence_text}");
+    }
+
+    #[test]
+    fn an_amount_shows_on_which_side_of_the_interval_it_lies() {
+        let metric = CompareOptions::default().metric;
+        assert_eq!(amount(435.8, 436.2, metric), "435.8 IOPS");
+        assert_eq!(amount(436.2, 435.8, metric), "436.2 IOPS");
+        assert_eq!(amount(459.8, 435.8, metric), "460 IOPS");
     }
 
     /// Runs of one boot, or means of several: two or three boots show no trend.
