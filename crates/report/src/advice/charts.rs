@@ -333,10 +333,15 @@ mod tests {
         record.layouts[1].ahead_percent = 0.5;
         let sheet = crate::advice_sheet(&record, &[], true);
         let text = |row: usize, column: usize| sheet.tables[0].rows[row][column].text.as_str();
-        let shown = [text(0, 2), text(0, 3), text(0, 4), text(1, 2)];
+        let shown = [text(0, 4), text(0, 5), text(0, 6), text(1, 4)];
         assert_eq!(shown, ["+4.0 %", "+3.0 to +5.0", "off 4 KiB", "-"]);
         // It is shown to be behind, and so not 0 behind.
-        assert_eq!(text(3, 3), "-2.5 to below 0");
+        assert_eq!(text(3, 5), "-2.5 to below 0");
+        // The names of factors are said once, so that the interval fits.
+        let levels = [text(1, 0), text(1, 1), text(1, 2)];
+        assert_eq!(levels, ["63s", "16K", "xfs"]);
+        let terminal = crate::sheet_text(&sheet, 100);
+        assert!(terminal.contains("-2.5 to below 0"), "{terminal}");
         let best = "(offset 63s, stripe unit 16K, file system xfs)";
         let ranking = &advice_charts(&record)[0];
         assert!(ranking.summary.contains(best), "{}", ranking.summary);

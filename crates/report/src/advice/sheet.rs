@@ -4,8 +4,10 @@
 use super::{advice_charts, effect_levels, effect_name, effects_heading, layout_words, reference};
 use crate::number::{latency, rate};
 use crate::sheet::{Cell, Column, Judgement, Sheet, SheetTable};
-use stripewise_results::{AdviceCell, AdviceRecord, EffectRecord, LayoutRecord, MeasuredLayout};
-use stripewise_units::{ByteSize, counted, format_duration};
+use stripewise_results::{
+    AdviceCell, AdviceRecord, EffectRecord, FactorRecord, LayoutRecord, MeasuredLayout,
+};
+use stripewise_units::{ByteSize, capitalised, counted, format_duration};
 
 /// Number of layouts in the short form.
 const LAYOUTS_SHOWN: usize = 6;
@@ -57,13 +59,16 @@ fn subtitle(record: &AdviceRecord) -> String {
 
 /// The best layouts, at most `most`, and the present one.
 fn ranking(record: &AdviceRecord, most: usize) -> SheetTable {
-    let columns = [
-        Column::text("Layout"),
-        Column::number("IOPS of the mix"),
+    // A column for each factor: their names in each row would leave no room for the interval.
+    let of_factor =
+        |factor: &FactorRecord| Column::text(&capitalised(&factor.name.replace('-', " ")));
+    let figures = [
+        Column::number("Mix IOPS"),
         Column::number("Against the best"),
         Column::text("Interval").dropped(1),
         Column::text(""),
     ];
+    let columns = record.factors.iter().map(of_factor).chain(figures);
     let all = record.layouts.iter().enumerate();
     let rows: Vec<Vec<Cell>> = all
         .filter(|(index, layout)| *index < most || layout.is_present)
@@ -128,13 +133,18 @@ fn layout_row(record: &AdviceRecord, layout: &LayoutRecord) -> Vec<Cell> {
             ),
         ],
     };
-    vec![
-        layout_words(record, &layout.layout).into(),
+    let level = |factor: &FactorRecord| {
+        let level = layout.layout.get(&factor.name);
+        Cell::from(level.map_or("", String::as_str))
+    };
+    let levels = record.factors.iter().map(level);
+    let figures = [
         Cell::exact(rate(layout.score), layout.score),
         difference,
         interval,
         remark(record, layout),
-    ]
+    ];
+    levels.chain(figures).collect()
 }
 
 /// With one decimal; zero has no sign.
