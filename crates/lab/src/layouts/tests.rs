@@ -274,6 +274,38 @@ fn a_layout_that_breaks_a_limit_is_out_however_fast_it_is() {
     assert!(record.limits[0].is_void);
 }
 
+/// Each of two limits is met by one of two layouts. That was an answer without a sentence.
+#[test]
+fn limits_that_no_layout_meets_together_are_the_first_line_and_exclude_none() {
+    let set = full(vec![factor("offset", &["64K", "1M"])]);
+    let mut limited = [cell("log", 0.0), cell("scan", 0.0)];
+    limited[0].limit_ns_p99 = Some(5_000_000);
+    limited[1].limit_ns_p99 = Some(5_000_000);
+    let [log, scan] = limited;
+    let cells = [cell("random read", 100.0), log, scan];
+    let mut measured = measured(&[0.0, 0.3], 3, 8, 0.003, 3);
+    for pass in &mut measured.passes {
+        for (layout, p99s) in [(0, [3e6, 9e6]), (1, [9e6, 3e6])] {
+            let values = pass.values[layout].as_mut().unwrap();
+            values[1].latency_ns_p99 = Some(p99s[0]);
+            values[2].latency_ns_p99 = Some(p99s[1]);
+        }
+    }
+    let record = judge(&question(&set, &cells, &measured)).unwrap();
+    assert_eq!(
+        record.sentences[0],
+        "No layout meets all of these limits: p99 of log at most 5 ms, p99 of scan at most 5 ms."
+    );
+    assert_eq!(record.recommendation.unwrap().layout["offset"], "1M");
+    assert!(record.limits.iter().all(|limit| limit.is_void));
+    let missed = "The limit \"p99 of log at most 5 ms\" is missed by 1 of 2 layouts.";
+    assert!(
+        record.notes.iter().any(|note| note == missed),
+        "{:?}",
+        record.notes
+    );
+}
+
 #[test]
 fn a_limit_that_is_not_known_to_be_met_is_not_said_to_be() {
     let set = full(vec![factor("offset", &["64K", "1M"])]);

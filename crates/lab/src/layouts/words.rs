@@ -162,10 +162,15 @@ fn of_unproven(
 
 /// Limits that no layout meets.
 fn of_void_limits(record: &AdviceRecord) -> Option<String> {
-    let void = record.limits.iter().filter(|limit| limit.is_void);
-    let all: Vec<String> = void.map(|one| limit(&one.cell, one.p99_ns)).collect();
+    let void = || record.limits.iter().filter(|limit| limit.is_void);
+    let all: Vec<String> = void().map(|one| limit(&one.cell, one.p99_ns)).collect();
+    let is_met_by_some = void().any(|one| (one.broken as usize) < record.layouts.len());
     match all.as_slice() {
         [] => None,
+        several if is_met_by_some => Some(format!(
+            "No layout meets all of these limits: {}.",
+            several.join(", ")
+        )),
         [one] => Some(format!("No layout meets the limit: {one}.")),
         several => Some(format!(
             "No layout meets any of these limits: {}.",
@@ -237,12 +242,19 @@ fn of_limits(record: &AdviceRecord) -> Vec<String> {
             (met, 0) => {
                 format!("The limit \"{limit}\" is met by {met} of {layouts} layouts{unknown}.")
             }
-            (_, broken) => format!(
-                "The limit \"{limit}\" is missed by {broken} of {layouts} layouts, which are excluded{unknown}."
-            ),
+            (_, broken) => {
+                let excluded = match one.is_void {
+                    true => "",
+                    false => ", which are excluded",
+                };
+                format!(
+                    "The limit \"{limit}\" is missed by {broken} of {layouts} layouts{excluded}{unknown}."
+                )
+            }
         }
     };
-    let separating = record.limits.iter().filter(|limit| !limit.is_void);
+    let is_of_some = |limit: &&stripewise_results::LimitRecord| limit.broken < layouts;
+    let separating = record.limits.iter().filter(is_of_some);
     separating.map(note).collect()
 }
 
