@@ -286,8 +286,12 @@ fn why_alone(question: &Question<'_>, ranking: &Ranking, place: usize, is_shown:
         return "of those that may be the best it alone is shown to meet the limits".to_owned();
     }
     // Those that start off a page were not counted.
-    let is_of_all = (0..question.set.len()).all(|layout| is_on_page(question.set, layout));
-    let alone = match (is_shown, is_of_all) {
+    let on_page = (0..question.set.len()).filter(|layout| is_on_page(question.set, *layout));
+    let on_page = on_page.count();
+    if on_page == 1 {
+        return "it is the only one that starts at a multiple of 4 KiB".to_owned();
+    }
+    let alone = match (is_shown, on_page == question.set.len()) {
         (true, true) => "it alone is shown to be that good",
         (true, false) => "it alone of these is shown to be that good",
         (false, true) => "every other layout is worse or breaks a limit",

@@ -760,6 +760,15 @@ fn a_start_off_4_kib_is_listed_and_never_recommended() {
         let may_stay = sentences.contains("an existing volume need not be moved for this");
         assert_eq!(may_stay, present == Some(0), "{present:?}: {sentences}");
     }
+    // A single one that starts at a multiple of 4 KiB is not the best of several.
+    let set = full(vec![factor("offset", &["31.5K", "1M"])]);
+    let pair = measured_pair(&measured);
+    let record = judge(&question(&set, &cells, &pair)).unwrap();
+    let sentences = record.sentences.join(" ");
+    assert!(
+        sentences.contains(", and it is the only one that starts at a multiple of 4 KiB."),
+        "{sentences}"
+    );
     // There is nothing else, so nothing is recommended.
     let set = full(vec![factor("offset", &["31.5K", "63.5K"])]);
     let pair = measured_pair(&measured);

@@ -335,6 +335,14 @@ mod tests {
         let text = |row: usize, column: usize| sheet.tables[0].rows[row][column].text.as_str();
         let shown = [text(0, 4), text(0, 5), text(0, 6), text(1, 4)];
         assert_eq!(shown, ["+4.0 %", "+3.0 to +5.0", "off 4 KiB", "-"]);
+        // Where all are equal, too.
+        let [first, second, ..] = record.layouts.as_mut_slice() else {
+            panic!("two layouts");
+        };
+        (first.ahead_percent, second.ahead_percent) = (0.0, 0.0);
+        first.score = second.score;
+        let equal = crate::advice_sheet(&record, &[], true);
+        assert_eq!(equal.tables[0].rows[1][4].text, "-");
         // It is shown to be behind, and so not 0 behind.
         assert_eq!(text(3, 5), "-2.5 to below 0");
         // The names of factors are said once, so that the interval fits.

@@ -64,7 +64,8 @@ fn effects_heading(record: &AdviceRecord) -> &'static str {
 fn reference(record: &AdviceRecord) -> Option<&LayoutRecord> {
     let layouts = record.layouts.iter();
     let not_behind = layouts.filter(|one| one.dropped_after.is_none() && one.ahead_percent >= 0.0);
-    not_behind.min_by(|a, b| a.score.total_cmp(&b.score))
+    // Where a rate limit makes all equal, one that may be chosen.
+    not_behind.min_by(|a, b| (a.score.total_cmp(&b.score)).then(b.among_best.cmp(&a.among_best)))
 }
 
 /// The largest effect of each factor or pair of factors.
