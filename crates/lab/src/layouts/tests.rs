@@ -760,6 +760,11 @@ fn a_start_off_4_kib_is_listed_and_never_recommended() {
         let may_stay = sentences.contains("an existing volume need not be moved for this");
         assert_eq!(may_stay, present == Some(0), "{present:?}: {sentences}");
     }
+    // What may be noise is no gain.
+    let equal = self::measured(&[0.0; 4], 1, 12, 0.005, 3);
+    let record = judge(&question(&set, &cells, &equal)).unwrap();
+    let sentences = record.sentences.join(" ");
+    assert!(!sentences.contains("would give"), "{sentences}");
     // A single one that starts at a multiple of 4 KiB is not the best of several.
     let set = full(vec![factor("offset", &["31.5K", "1M"])]);
     let pair = measured_pair(&measured);

@@ -115,8 +115,9 @@ fn of_off_page(question: &Question<'_>, record: &AdviceRecord) -> Option<String>
     if off.len() == question.set.len() {
         return Some(format!("No layout is recommended: {why}. Try one at 1M."));
     }
+    // What may be noise is in the table.
     let better = record.layouts.iter().filter(|layout| {
-        let ahead = layout.breaks.is_none() && layout.ahead_percent > 0.0;
+        let ahead = layout.breaks.is_none() && layout.ahead_percent_low > 0.0;
         ahead && off.contains(&layout.layout)
     });
     let most = better.max_by(|a, b| a.ahead_percent.total_cmp(&b.ahead_percent))?;
@@ -144,7 +145,8 @@ fn of_unproven(
     }
     let off: Vec<LayoutLevels> = off_page(question).collect();
     let faster = record.layouts.iter().filter(|layout| {
-        let is_ahead = layout.ahead_percent > record.margin_percent;
+        let is_ahead =
+            layout.ahead_percent > record.margin_percent && layout.ahead_percent_low > 0.0;
         let is_out = layout.breaks.is_some() || off.contains(&layout.layout);
         is_ahead && !is_out && open.contains(&layout.layout)
     });
