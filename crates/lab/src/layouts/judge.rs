@@ -238,7 +238,8 @@ struct Choice {
 
 /// The plainest of those that are shown to be good enough, else the plainest of those
 /// that may be the best; in both cases preferring those that hold whatever the assumed
-/// shares are. If some are shown to meet all limits, one of these.
+/// shares are. If some are shown to meet all limits, one of these. The present one stays if it may be
+/// the best: nobody makes an array again for a gain that is not shown.
 fn choice(question: &Question<'_>, ranking: &Ranking, holds: &[bool]) -> Option<Choice> {
     let may = |l: &usize| ranking.candidates[*l] && ranking.on_page[*l] && ranking.rivals[*l];
     let places = || (0..ranking.alive.len()).filter(may);
@@ -258,7 +259,15 @@ fn choice(question: &Question<'_>, ranking: &Ranking, holds: &[bool]) -> Option<
             why,
         })
     };
-    of(places().filter(|l| good(l) && holds[*l]).collect(), true)
+    let is_present = |l: &usize| question.present == Some(ranking.alive[*l]);
+    let stays = |l: &usize| is_present(l) && in_set(l) && holds[*l];
+    let good_places: Vec<usize> = places().filter(|l| good(l) && holds[*l]).collect();
+    if let Some(present) = places().find(stays)
+        && !good_places.contains(&present)
+    {
+        return of(vec![present], false);
+    }
+    of(good_places, true)
         .or_else(|| of(places().filter(|l| in_set(l) && holds[*l]).collect(), false))
         .or_else(|| of(places().filter(in_set).collect(), false))
 }

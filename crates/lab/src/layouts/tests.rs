@@ -214,6 +214,27 @@ fn effects_at_the_choice_and_averages_are_told_apart() {
     );
 }
 
+#[test]
+fn a_level_that_survives_fewer_failures_is_not_chosen_without_a_word() {
+    let set = full(vec![factor("raid", &["raid10:4", "raid0:4", "raid6:4"])]);
+    let cells = [cell("random read", 100.0)];
+    let measured = measured(&[0.0, 0.3, -0.1], 1, 8, 0.003, 3);
+    let words = |present: Option<usize>| {
+        let question = Question {
+            present,
+            ..question(&set, &cells, &measured)
+        };
+        judge(&question).unwrap().sentences.join(" ")
+    };
+    let end = ": only IOPS are compared.";
+    let of_present =
+        format!("Raid0:4 survives the loss of no disk, raid10:4 that of one disk{end}");
+    assert!(words(Some(0)).contains(&of_present), "{}", words(Some(0)));
+    let of_safest = format!("Raid0:4 survives the loss of no disk, raid6:4 that of 2 disks{end}");
+    assert!(words(None).contains(&of_safest), "{}", words(None));
+    assert!(!words(Some(1)).contains(end), "{}", words(Some(1)));
+}
+
 /// A present layout a little behind the best stays, and the others that may be the best are others.
 #[test]
 fn what_is_kept_though_it_is_behind_is_not_counted_among_the_best() {
@@ -818,12 +839,26 @@ fn limits_that_no_layout_meets_come_first_and_doubt_is_explained() {
             .iter()
             .all(|note| !note.contains("No layout meets"))
     );
-    // One layout is shown to be good enough, others may be: over many draws, both cases occur.
+    // One layout is shown to be good enough, others may be: over many draws, both cases occur. The
+    // present one is kept wherever it may be the best.
     let cells = [cell("random-read", 100.0)];
     let mut explained = 0;
     for seed in 0..20 {
         let few = measured(&[0.01, 0.0, 0.0], 1, 10, 0.025, seed);
         let record = judge(&question(&set, &cells, &few)).unwrap();
+        let present = record.layouts.iter().find(|layout| layout.is_present);
+        let choice = record.recommendation.as_ref().unwrap();
+        assert_eq!(
+            choice.is_present,
+            present.is_some_and(|present| present.among_best),
+            "{:?}",
+            record.sentences
+        );
+        let question = Question {
+            present: None,
+            ..question(&set, &cells, &few)
+        };
+        let record = judge(&question).unwrap();
         let best = record
             .layouts
             .iter()

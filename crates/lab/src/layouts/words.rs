@@ -47,6 +47,7 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord, open: &[
             None => sentences.push(format!("{verb} {chosen}: {}.", reason(None))),
         }
     }
+    sentences.extend(of_protection(record));
     sentences.extend(of_off_page(question, record));
     sentences.extend(of_unproven(question, record, open));
     sentences.extend(of_present_outside(question, record));
@@ -98,6 +99,46 @@ fn reason(
     };
     let than = subject.map_or_else(String::new, |subject| format!(" than {subject}"));
     format!("no other layout{of_which} is better{than} by more than {margin_percent} %, and {why}")
+}
+
+/// That the choice survives fewer failures than what is there now, or than another level that was
+/// tried: the score does not count them.
+fn of_protection(record: &AdviceRecord) -> Option<String> {
+    let chosen = record.recommendation.as_ref()?.layout.get("raid")?;
+    let present = record.present.as_ref().and_then(|one| one.get("raid"));
+    let factor = record.factors.iter().find(|factor| factor.name == "raid")?;
+    let safest = || factor.levels.iter().max_by_key(|level| survives(level));
+    let other = present.or_else(safest)?;
+    let [of_chosen, of_other] = [survives(chosen)?, survives(other)?];
+    let disks = |count: u32| match count {
+        0 => "no disk".to_owned(),
+        1 => "one disk".to_owned(),
+        more => format!("{more} disks"),
+    };
+    (of_chosen < of_other).then(|| {
+        format!(
+            "{} survives the loss of {}, {other} that of {}: only IOPS are compared.",
+            capitalised(chosen),
+            disks(of_chosen),
+            disks(of_other)
+        )
+    })
+}
+
+/// How many disks may fail, whichever they are; `None` for a level that is not known.
+fn survives(level: &str) -> Option<u32> {
+    let (name, disks) = level.split_once(':').unwrap_or((level, ""));
+    match name {
+        "single" | "raid0" => Some(0),
+        "raid1" => Some(
+            disks
+                .parse::<u32>()
+                .map_or(1, |disks| disks.saturating_sub(1)),
+        ),
+        "raid10" | "raid5" => Some(1),
+        "raid6" => Some(2),
+        _ => None,
+    }
 }
 
 /// Layouts that are never recommended because of where they start.
