@@ -28,7 +28,8 @@ fn a_directory_is_measured_at_base_offsets_and_keeps_what_is_there() {
         _ => answer.done(),
     };
     answer.printed(&[
-        "Offset  Mix IOPS",
+        "\nOffset ",
+        "Mix IOPS",
         "\n2M ",
         "6 passes",
         "nothing is made here",
