@@ -582,7 +582,7 @@ mod tests {
             let mut random = Random::new(seed);
             let mut boot = (0, 0.0);
             let mut one = |number: usize| {
-                if number % per_boot == 0 {
+                if number.is_multiple_of(per_boot) {
                     boot = (number / per_boot, boots * random.normal());
                 }
                 let log = total * number as f64 / (runs - 1) as f64;
