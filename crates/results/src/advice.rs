@@ -163,6 +163,15 @@ pub struct EffectRecord {
     pub by_arithmetic: bool,
 }
 
+impl EffectRecord {
+    /// Whether it was measured as an average over the levels of other factors, if there are this
+    /// many factors in all.
+    #[must_use]
+    pub fn is_averaged(&self, factors: usize) -> bool {
+        !self.by_arithmetic && self.at.is_empty() && factors > self.factors.len()
+    }
+}
+
 /// A workload that every layout ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AdviceCell {

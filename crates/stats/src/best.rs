@@ -13,6 +13,12 @@
 //! (6 to 12 passes, 8 to 24 alternatives) and are 1.04 times as large as those of an
 //! oracle that knows the noise; Tukey's range makes them 1.5 times as large.
 //!
+//! How far an alternative that is out is behind the best: in the event that the best, b, lies within
+//! d_b s of its true place against every other one (d_i the quantile of max_j |r*_j - r*_i| / s*), it
+//! is one of the set, so the lead ends at the largest m_l - m_i + d_i s over the i of the set, or
+//! at 0 (Edwards and Hsu 1983). One that is no rival has the smallest m_l - m_i - d_i s as the lower
+//! end. By simulation all intervals together hold in 93 to 100 %.
+//!
 //! With fewer than six passes there are too few distinct draws (with two passes none that vary), so
 //! half widths are at least those of Student's t with Bonferroni's correction.
 //!
@@ -43,8 +49,8 @@ pub struct BestSet {
     /// Whether each alternative may be the best.
     pub in_set: Vec<bool>,
     /// Each alternative's lead over the best of its rivals (negative: behind), with Hsu's
-    /// simultaneous interval, which contains 0 unless one side is significant. It ends at 0 for those
-    /// that are not kept.
+    /// simultaneous interval. It contains 0 for rivals that may be the best, and ends at 0 or below
+    /// for alternatives that are out.
     pub ahead: Vec<Estimate>,
     /// The largest half width of those intervals, before they are cut at 0: how close two
     /// alternatives may be and still be distinguished.
@@ -117,32 +123,49 @@ impl Passes {
         let k = self.means.len();
         assert_eq!(rivals.len(), k, "one for each alternative");
         let mut drawn: Vec<Vec<f64>> = vec![Vec::with_capacity(BEST_RESAMPLES); k];
+        let mut drawn_apart = drawn.clone();
         self.draw(seed, |means, spread| {
             let (first, second) = two_largest(means, rivals);
+            let most = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let least = means.iter().copied().fold(f64::INFINITY, f64::min);
             for l in 0..k {
                 let largest = best_but(l, first, second).map_or(means[l], |(_, value)| value);
                 // The alternative itself is among the candidates for the largest.
                 drawn[l].push((largest.max(means[l]) - means[l]) / spread);
+                drawn_apart[l].push((most - means[l]).max(means[l] - least) / spread);
             }
         });
         let least = self.student_half(level);
-        let half: Vec<f64> = (drawn.iter_mut())
-            .map(|values| upper(values, level).max(least) * self.spread)
-            .collect();
+        let half_widths = |mut drawn: Vec<Vec<f64>>| -> Vec<f64> {
+            let each = drawn.iter_mut();
+            each.map(|values| upper(values, level).max(least) * self.spread)
+                .collect()
+        };
+        let (half, apart) = (half_widths(drawn), half_widths(drawn_apart));
         let (first, second) = two_largest(&self.means, rivals);
         let ahead_of =
             |l: usize| best_but(l, first, second).map_or(0.0, |(_, value)| self.means[l] - value);
         let resolution = half.iter().copied().fold(0.0, f64::max);
         let in_set: Vec<bool> = (0..k).map(|l| -ahead_of(l) <= half[l]).collect();
+        // The best of the rivals is one of the set, and between these.
+        let candidates = || (0..k).filter(|&i| rivals[i] && in_set[i]);
+        let lows = candidates().map(|i| self.means[i] - apart[i]);
+        let highs = candidates().map(|i| self.means[i] + apart[i]);
+        let best_low = lows.fold(f64::INFINITY, f64::min);
+        let best_high = highs.fold(f64::NEG_INFINITY, f64::max);
+        let is_rival = |l: usize| rivals[l] || first.is_none();
         let ahead = |l: usize| {
             let value = ahead_of(l);
             Estimate {
                 value,
-                low: (value - resolution).min(0.0),
-                // One that is out by its own width is not ahead by the largest.
-                high: match in_set[l] {
-                    true => (value + resolution).max(0.0),
-                    false => 0.0,
+                low: match is_rival(l) {
+                    true => (value - resolution).min(0.0),
+                    false => self.means[l] - best_high,
+                },
+                high: match (is_rival(l), in_set[l]) {
+                    (true, true) => (value + resolution).max(0.0),
+                    (false, true) => (self.means[l] - best_low).max(0.0),
+                    (_, false) => (self.means[l] - best_low).min(0.0),
                 },
                 level,
             }
@@ -316,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn hsus_intervals_never_exclude_zero_on_both_sides() {
+    fn intervals_of_what_may_be_the_best_contain_zero_and_no_other_rival_is_ahead() {
         let mut random = Random::new(3);
         let rows: Vec<Vec<f64>> = (0..8)
             .map(|_| {
@@ -326,28 +349,55 @@ mod tests {
             })
             .collect();
         let best = Passes::new(&rows).unwrap().best(&[true; 5], 0.95, 9);
-        for ahead in &best.ahead {
-            assert!(ahead.low <= 0.0 && ahead.high >= 0.0);
+        for (in_set, ahead) in best.in_set.iter().zip(&best.ahead) {
+            assert!(ahead.low <= 0.0 && (ahead.high >= 0.0 || !in_set));
         }
         let first = best.ahead.iter().filter(|ahead| ahead.value > 0.0).count();
         assert_eq!(first, 1);
     }
 
+    /// Their intervals are about what they are behind, and end at 0 only where that is close.
     #[test]
-    fn what_cannot_be_the_best_has_an_interval_that_ends_at_zero() {
+    fn what_cannot_be_the_best_has_an_interval_that_ends_below_zero() {
+        const TRIALS: usize = 60;
         let mut random = Random::new(5);
-        let mut out = 0;
-        for _ in 0..30 {
-            let value = |l: u32| f64::from(l) * 0.01 + 0.02 * random.normal();
-            let rows: Vec<f64> = (0..40).map(|cell| cell % 5).map(value).collect();
-            let rows: Vec<Vec<f64>> = rows.chunks(5).map(<[f64]>::to_vec).collect();
+        let truth = [-0.3, -0.1, 0.0, 0.0, 0.001];
+        let (mut out, mut held) = (0, 0);
+        for _ in 0..TRIALS {
+            let row = |_| {
+                let values = truth.iter().map(|value| value + 0.01 * random.normal());
+                values.collect::<Vec<f64>>()
+            };
+            let rows: Vec<Vec<f64>> = (0..8).map(row).collect();
             let best = Passes::new(&rows).unwrap().best(&[true; 5], 0.95, 9);
             for (in_set, ahead) in best.in_set.iter().zip(&best.ahead) {
                 assert!(*in_set || ahead.high <= 0.0, "{ahead:?}");
+                assert!(ahead.low <= ahead.value && ahead.value <= ahead.high);
                 out += usize::from(!in_set);
             }
+            assert!(best.ahead[0].high < -0.25 && best.ahead[1].high < -0.05);
+            let leads = [-0.301, -0.101, -0.001, -0.001, 0.001];
+            let is_in = |(ahead, lead): (&Estimate, f64)| ahead.low <= lead && lead <= ahead.high;
+            held += usize::from(best.ahead.iter().zip(leads).all(is_in));
         }
-        assert!(out > 20, "{out}");
+        assert!(out >= 2 * TRIALS, "{out}");
+        assert!(held >= TRIALS * 90 / 100, "{held} of {TRIALS}");
+    }
+
+    /// What is never chosen does not say how far the others are behind the best.
+    #[test]
+    fn intervals_of_what_is_out_are_against_rivals_alone() {
+        let rows: Vec<Vec<f64>> = (0..8)
+            .map(|pass| {
+                let wobble = f64::from(pass % 3) * 0.01;
+                vec![1.0 + wobble, 5.0 - wobble, 2.0]
+            })
+            .collect();
+        let best = Passes::new(&rows)
+            .unwrap()
+            .best(&[true, false, true], 0.95, 1);
+        assert!(!best.in_set[0] && best.ahead[0].high < -0.9);
+        assert!(best.ahead[1].low > 2.9 && best.ahead[1].high < 3.1);
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub struct LayoutTrial {
     pub false_gain: bool,
     /// An effect was reported.
     pub any_effect: bool,
+    /// The intervals of all leads over the best of the others contain the true ones.
+    pub leads_hold: bool,
 }
 
 /// A synthetic bench: rates of exp(truth + noise).
@@ -209,7 +211,21 @@ fn outcomes(
         covered: [covered.count(), record.effects.len()],
         false_gain,
         any_effect: record.effects.iter().any(|effect| effect.found),
+        leads_hold: leads_hold(plan, truth, record),
     }
+}
+
+/// All of them together: of what may be the best and of what is out.
+fn leads_hold(plan: &LayoutPlan, truth: &[f64], record: &AdviceRecord) -> bool {
+    record.layouts.iter().all(|one| {
+        let Some(layout) = plan.set.position(&one.layout) else {
+            return false;
+        };
+        let others = (0..truth.len()).filter(|other| *other != layout);
+        let best = others.map(|other| truth[other]).fold(f64::MIN, f64::max);
+        let lead = 100.0 * (truth[layout] - best).exp_m1();
+        (one.ahead_percent_low - 1e-9..=one.ahead_percent_high + 1e-9).contains(&lead)
+    })
 }
 
 /// For the full set of combinations: differences of plain means of the truth over the layouts that
@@ -291,6 +307,12 @@ pub fn layouts(seed: u64, size: Size, table: &mut Table) -> Result<()> {
             ratio,
             2,
             Bound::AtMost(1.3),
+        );
+        state(
+            "all leads over the best of the others covered, %",
+            share(&all, |outcomes| outcomes.leads_hold),
+            1,
+            Bound::AtLeast(93.0),
         );
         let covered: usize = all.iter().map(|outcomes| outcomes.covered[0]).sum();
         let effects: usize = all.iter().map(|outcomes| outcomes.covered[1]).sum();

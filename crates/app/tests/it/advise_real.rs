@@ -28,8 +28,9 @@ fn a_directory_is_measured_at_base_offsets_and_keeps_what_is_there() {
         _ => answer.done(),
     };
     answer.printed(&[
-        "offset 1M",
-        "offset 2M",
+        "\nOffset ",
+        "Mix IOPS",
+        "\n2M ",
         "6 passes",
         "nothing is made here",
         "Saved  6 passes",

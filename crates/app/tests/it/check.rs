@@ -52,6 +52,46 @@ fn assert_prints(answer: &Answer, words: &str) {
     );
 }
 
+/// A stall of 2 s in a run of 3 s, now and then.
+const STALLS: &str = r#"
+level = "10"
+disks = 4
+stripe_unit = "64K"
+offset = "1M"
+[faults]
+stall_interval = "7s"
+stall = "2s"
+spikes_per_million = 20000
+spike_min = "50ms"
+spike_max = "900ms"
+"#;
+
+#[test]
+fn what_cannot_be_told_is_a_line_with_its_interval() {
+    let desk = Desk::new();
+    let target = format!("sim:{}", desk.write("stalls.toml", STALLS));
+    let run = ["run", &target, "--threads", "8", "--outstanding", "4"];
+    let of = |seed: &str, runs: &str| {
+        let more = ["--duration", "3s", "--seed", seed, "--repeat", runs];
+        desk.run(&[&run[..], &more].concat()).done();
+    };
+    of("1", "6");
+    // It scatters too much for a baseline that would show a loss.
+    desk.run(&["baseline", "set", "last"]).ended(2);
+    desk.run(&["baseline", "set", "last", "--anyway"]).done();
+    of("5", "3");
+    let answer = desk.run(&["check", "--run", "last", "-q"]).ended(1);
+    let line = answer.stdout.trim_end();
+    assert!(
+        line.starts_with("UNDECIDED: read random 8K 8 threads of 4: "),
+        "{line}"
+    );
+    assert!(
+        line.contains(", 95 % interval ") && line.contains("Not enough repetitions"),
+        "{line}"
+    );
+}
+
 #[test]
 fn what_a_check_found_is_told_in_text_and_as_a_document() {
     let desk = desk_with_baseline();

@@ -19,7 +19,19 @@ pub fn line(answer: &Answer, exit: Exit) -> String {
     }
     let undecided = answer.comparisons.iter();
     let undecided = undecided.filter(|one| one.verdict == Verdict::Undecided);
-    parts.extend(undecided.map(|one| format!("UNDECIDED: {}", one_line(&one.sentences.join(" ")))));
+    parts.extend(undecided.map(|one| {
+        // How much may have been lost, and then why it cannot be told.
+        let rows = comparison_line(std::slice::from_ref(one), |row| {
+            let is_void = !row.void.is_empty();
+            row.verdict == Verdict::Undecided && row.interval_percent.is_some() && !is_void
+        });
+        let why = one_line(&one.sentences.join(" "));
+        let parts = [rows, why];
+        let parts: Vec<&str> = (parts.iter().map(String::as_str))
+            .filter(|part| !part.is_empty())
+            .collect();
+        format!("UNDECIDED: {}", parts.join("; "))
+    }));
     let missed = answer.requirements.iter().filter(|one| !one.met);
     parts.extend(missed.map(|one| one_line(&requirement_line(one))));
     if parts.is_empty() {

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use stripewise_results::{ComparisonRecord, SustainedRecord, Verdict};
+use stripewise_runner::trust::Code;
 
 /// What a pilot found of a cell at a level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -58,6 +59,11 @@ pub fn apply(all: &[CellSustained], cells: &[&str], comparison: &mut ComparisonR
     for (row, cell) in comparison.rows.iter_mut().zip(cells) {
         if missing.iter().any(|(name, _)| name == cell) {
             row.verdict = Verdict::Undecided;
+            // Its numbers are of a cache, whatever their interval: not "may be chance".
+            let code = Code::NotSustained.as_str();
+            if !row.void.iter().any(|known| known == code) {
+                row.void.push(code.to_owned());
+            }
         }
     }
     let reasons = missing.iter().map(|(cell, why)| format!("{cell}: {why}"));
@@ -72,7 +78,7 @@ pub fn apply(all: &[CellSustained], cells: &[&str], comparison: &mut ComparisonR
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stripewise_results::SustainedClaim;
+    use stripewise_results::{ComparisonRow, SideRecord, SustainedClaim};
 
     fn cell(cell: &str, level: &str, claim: SustainedClaim, absorbed: bool) -> CellSustained {
         CellSustained {
@@ -112,5 +118,55 @@ mod tests {
         let missing = not_sustained(&all);
         assert_eq!(missing.len(), 1);
         assert_eq!(missing[0].0, "b");
+    }
+
+    #[test]
+    fn rates_of_a_cache_are_void_and_not_chance() {
+        let row = ComparisonRow {
+            operation: "write".to_owned(),
+            pattern: "random".to_owned(),
+            block_size_bytes: None,
+            threads: None,
+            outstanding: None,
+            metric: "iops".to_owned(),
+            a: 100.0,
+            b: 150.0,
+            difference_percent: 50.0,
+            bounds_percent: None,
+            estimate_percent: Some(50.0),
+            interval_percent: Some([49.0, 51.0]),
+            level: None,
+            p_value: Some(0.002),
+            blocks: 10,
+            verdict: Verdict::Better,
+            difference_percent_max: None,
+            published_difference_percent: None,
+            void: Vec::new(),
+            sentence: None,
+            answers: None,
+        };
+        let mut comparison = ComparisonRecord {
+            title: "partition offset".to_owned(),
+            a: SideRecord::default(),
+            b: SideRecord::default(),
+            level: 0.95,
+            rows: vec![row.clone(), row],
+            groups: Vec::new(),
+            verdict: Verdict::Better,
+            sentences: Vec::new(),
+            notes: Vec::new(),
+            drift: None,
+        };
+        let all = [
+            cell("a", "63s", SustainedClaim::Sustained, true),
+            cell("b", "63s", SustainedClaim::CacheAbsorbs, false),
+        ];
+        apply(&all, &["a", "b"], &mut comparison);
+        let verdicts = comparison.rows.iter().map(|row| row.verdict);
+        assert!(verdicts.eq([Verdict::Better, Verdict::Undecided]));
+        assert!(comparison.rows[0].void.is_empty());
+        assert_eq!(comparison.rows[1].void, ["not-sustained"]);
+        assert_eq!(comparison.rows[1].undecided_because(), None);
+        assert!(comparison.sentences[0].starts_with("No verdict about writes"));
     }
 }

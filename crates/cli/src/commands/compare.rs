@@ -72,7 +72,7 @@ fn own_table(context: &Context, arguments: &Compare, found: &OwnTable) -> Outcom
 /// Two answers of `limits` or of `qualify`.
 fn answers(context: &Context, arguments: &Compare, compared: &AnswerComparison) -> Outcome {
     let report = arguments.report.as_deref();
-    let report = report.map(|path| Ok((path, format_of_answer(path)?)));
+    let report: Option<Outcome<_>> = report.map(|path| Ok((path, format_of_answer(path)?)));
     let report = report.transpose()?;
     if context.global.json {
         context.output.print_json(compared)?;

@@ -9,11 +9,14 @@ use super::judge::resolution;
 use super::words::cell_words;
 use super::{CompareOptions, Side, compare};
 use crate::experiment::Metric;
-use stripewise_results::{ComparisonRecord, ComparisonRow, JobRow, RunRecord, Verdict};
+use stripewise_results::{
+    ComparisonGroup, ComparisonRecord, ComparisonRow, JobRow, RunRecord, Verdict,
+};
 use stripewise_stats::{
     Estimate, History, HistoryRun, NewRun, default_tolerance_percent, holm, level_changes,
+    linear_trend,
 };
-use stripewise_units::format_iops;
+use stripewise_units::{format_duration_beside, format_iops_beside};
 
 /// Stored runs.
 pub struct StoredRuns<'a> {
@@ -36,6 +39,8 @@ struct LoadHistory {
     /// The runs that show its noise.
     runs: Vec<RunRecord>,
     history: History,
+    /// How much these changed from the first to the last, in per cent, if they did.
+    drift: Option<Estimate>,
     /// All runs on a target of that size.
     all: Vec<DatedRun>,
     size_bytes: u64,
@@ -156,7 +161,7 @@ impl OwnHistory {
             .collect();
         let own = own?;
         let levels = self.levels(&own, stored);
-        let judged = self.loads.iter().zip(own).zip(levels);
+        let judged = self.loads.iter().zip(own.iter().copied()).zip(levels);
         for (((load, cell), level), row) in judged.zip(&mut table.rows) {
             row.sentence = None;
             let by = CompareOptions { level, ..self.by };
@@ -165,6 +170,9 @@ impl OwnHistory {
             table.sentences.extend(sentence);
         }
         table.verdict = Verdict::over_all(table.rows.iter().map(|row| row.verdict));
+        let counted = table.rows.iter();
+        let counted = counted.filter(|row| self.by.void_counts || row.void.is_empty());
+        table.groups = ComparisonGroup::of_rows(&counted.cloned().collect::<Vec<_>>());
         let holds = match self.loads.len() {
             1 => format!("an interval holds 95 of 100 runs like its {runs} stored ones"),
             loads => format!(
@@ -176,6 +184,17 @@ impl OwnHistory {
             "The reference is the target's own history: {holds}, with what differs between boots \
              and hours of the day."
         ));
+        let drifting = self.loads.iter().zip(&own);
+        let drifting = drifting.filter_map(|(load, cell)| Some((cell, load.drift?)));
+        table.notes.extend(drifting.map(|(cell, drift)| {
+            format!(
+                "{}: those runs drifted by {:+.1} % from the first to the last ({:+.1} to {:+.1} %). A slow change is part of the reference; `stripewise compare` holds the runs of the baseline alone against these.",
+                cell_words(cell),
+                drift.value,
+                drift.low,
+                drift.high
+            )
+        }));
         Some(table)
     }
 
@@ -228,10 +247,12 @@ impl LoadHistory {
         let from = before.last().copied().unwrap_or(0);
         let to = after.first().copied().unwrap_or(runs.len());
         let history = History::of(&values[from..to])?;
+        let drift = drifted(&values[from..to]);
         let runs = runs[from..to].iter().map(|run| (*run).clone()).collect();
         Some(LoadHistory {
             runs,
             history,
+            drift,
             all,
             size_bytes,
         })
@@ -275,6 +296,9 @@ impl LoadHistory {
         };
         let percent = |of: f64| 100.0 * (value / of - 1.0);
         let interval = [percent(expected.high), percent(expected.low)];
+        // The columns, the estimate and the sentence are of the same two numbers.
+        (row.a, row.b) = (expected.value, value);
+        row.difference_percent = percent(expected.value);
         row.estimate_percent = Some(percent(expected.value));
         row.interval_percent = Some(interval);
         row.p_value = None;
@@ -297,13 +321,13 @@ impl LoadHistory {
             let most = interval[0].abs().max(interval[1].abs());
             row.difference_percent_max = Some(most);
         }
-        Some(self.sentence(cell, value, expected, row.verdict, by.metric))
+        Some(self.sentence(cell, (value, new.runs), expected, row.verdict, by.metric))
     }
 
     fn sentence(
         &self,
         cell: &Cell<'_>,
-        value: f64,
+        (value, runs): (f64, usize),
         expected: Estimate,
         verdict: Verdict,
         metric: Metric,
@@ -313,16 +337,26 @@ impl LoadHistory {
             _ => "outside",
         };
         // Print the unit once.
-        let low = amount(expected.low, metric);
+        let low = amount(expected.low, value, metric);
         let low = low.trim_end_matches(metric.words()).trim_end();
+        let is_near_low = (value - expected.low).abs() < (value - expected.high).abs();
+        let nearest = match is_near_low {
+            true => expected.low,
+            false => expected.high,
+        };
+        // Means scatter less than runs.
+        let (mean, means) = match runs {
+            1 => (String::new(), ""),
+            runs => (format!(", the mean of {runs} runs,"), " of such means"),
+        };
         let sentence_text = format!(
-            "{}: {} is {is_in} {} of its own {} runs ({} to {})",
+            "{}: {}{mean} is {is_in} {}{means} of its own {} runs ({} to {})",
             cell_words(cell),
-            amount(value, metric),
+            amount(value, nearest, metric),
             share(expected.level),
             self.history.runs,
             low,
-            amount(expected.high, metric),
+            amount(expected.high, value, metric),
         );
         match verdict {
             Verdict::NoDifference => format!("{sentence_text}."),
@@ -351,6 +385,28 @@ impl LoadHistory {
             None => format!("it began on {}", first.day),
         }
     }
+}
+
+/// How much runs changed from the first to the last, in per cent; `None` if by less than 1 %, or if
+/// that may be chance at 99 %. Runs of one boot are alike, so with several boots these are the
+/// values, and two or three do not show a trend.
+fn drifted(runs: &[HistoryRun]) -> Option<Estimate> {
+    const LEVEL: f64 = 0.99;
+    const LEAST_PERCENT: f64 = 1.0;
+    const BOOTS_MIN: usize = 4;
+    let boots: Vec<&[HistoryRun]> = runs.chunk_by(|a, b| a.boot == b.boot).collect();
+    let log = |run: &HistoryRun| libm::log(run.value);
+    let values: Vec<f64> = match boots.len() {
+        1 => runs.iter().map(log).collect(),
+        BOOTS_MIN.. => (boots.iter())
+            .map(|boot| boot.iter().map(log).sum::<f64>() / boot.len() as f64)
+            .collect(),
+        _ => return None,
+    };
+    let steps = values.len() as f64 - 1.0;
+    let slope = linear_trend(&values, LEVEL)?;
+    let change = slope.map(|slope| 100.0 * libm::expm1(slope * steps));
+    (!change.contains(0.0) && change.value.abs() >= LEAST_PERCENT).then_some(change)
 }
 
 /// The geometric mean of the runs made now, and their conditions; `None` if there are none, or one
@@ -382,11 +438,13 @@ fn share(level: f64) -> String {
     format!("{} %", text.trim_end_matches(".0"))
 }
 
-fn amount(value: f64, metric: Metric) -> String {
+/// With as many digits as it takes to show on which side of the bound it lies: no 436 is outside of 436
+/// to 460.
+fn amount(value: f64, bound: f64, metric: Metric) -> String {
     match metric.latency_name() {
         // A float-to-integer cast saturates.
-        Some(_) => stripewise_units::format_duration(value.round() as u64),
-        None => format!("{} {}", format_iops(value), metric.words()),
+        Some(_) => format_duration_beside(value.round() as u64, bound.round() as u64),
+        None => format!("{} {}", format_iops_beside(value, bound), metric.words()),
     }
 }
 
@@ -485,6 +543,68 @@ mod tests {
         assert_eq!(verdict(9_999.0), Verdict::NoDifference);
         assert_eq!(verdict(10_001.0), Verdict::NoDifference);
         assert_eq!(verdict(9_990.0), Verdict::Worse);
+    }
+
+    /// A mean is not called a run, and the table shows the numbers of the sentence.
+    #[test]
+    fn several_runs_are_judged_by_their_mean_which_the_table_shows() {
+        let runs = stored(214, 1);
+        let now: Vec<RunRecord> = (0..3)
+            .map(|number| run(214 + number, 9_000.0 + 100.0 * number as f64, "6.12.8"))
+            .collect();
+        let table = compared(&runs, &now).expect("a table");
+        let row = &table.rows[0];
+        assert!((row.b - 9_099.6).abs() < 0.1, "{}", row.b);
+        let estimate = row.estimate_percent.expect("an estimate");
+        assert!((row.difference_percent - estimate).abs() < 1e-9);
+        assert!((100.0 * (row.b / row.a - 1.0) - estimate).abs() < 1e-9);
+        let sentence_text = &table.sentences[0];
+        let words =
+            "9,100 IOPS, the mean of 3 runs, is outside 95 % of such means of its own 214 runs";
+        assert!(sentence_text.contains(words), "{sentence_text}");
+    }
+
+    #[test]
+    fn an_amount_shows_on_which_side_of_the_interval_it_lies() {
+        let metric = CompareOptions::default().metric;
+        assert_eq!(amount(435.8, 436.2, metric), "435.8 IOPS");
+        assert_eq!(amount(436.2, 435.8, metric), "436.2 IOPS");
+        assert_eq!(amount(459.8, 435.8, metric), "460 IOPS");
+    }
+
+    /// Runs of one boot, or means of several: two or three boots show no trend.
+    #[test]
+    fn a_slow_change_of_the_history_is_a_drift_and_noise_is_none() {
+        let drift = |runs: usize, per_boot: usize, boots: f64, total: f64, seed: u64| {
+            let mut random = Random::new(seed);
+            let mut boot = (0, 0.0);
+            let mut one = |number: usize| {
+                if number.is_multiple_of(per_boot) {
+                    boot = (number / per_boot, boots * random.normal());
+                }
+                let log = total * number as f64 / (runs - 1) as f64;
+                HistoryRun {
+                    value: 10_000.0 * libm::exp(log + boot.1 + 0.005 * random.normal()),
+                    boot: boot.0 as u64,
+                    hour: 0,
+                }
+            };
+            let runs: Vec<HistoryRun> = (0..runs).map(&mut one).collect();
+            drifted(&runs)
+        };
+        let found = drift(40, 40, 0.0, -0.04, 1).expect("a drift");
+        assert!(found.contains(100.0 * libm::expm1(-0.04)), "{found:?}");
+        assert!(drift(90, 30, 0.01, -0.04, 1).is_none());
+        assert!(drift(200, 20, 0.002, -0.04, 1).is_some());
+        let count = |boots: f64, per_boot: usize| {
+            let seeds = 0..40;
+            seeds
+                .filter(|&seed| drift(200, per_boot, boots, 0.0, seed).is_some())
+                .count()
+        };
+        assert!(count(0.0, 200) <= 2 && count(0.01, 20) <= 2);
+        // Less than 1 % is no drift.
+        assert!(drift(400, 400, 0.0, -0.004, 1).is_none());
     }
 
     #[test]

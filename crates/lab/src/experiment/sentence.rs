@@ -521,9 +521,9 @@ fn spread(estimate: Estimate) -> String {
     )
 }
 
-/// Rounded up to a tenth, since it is an upper bound.
+/// Rounded up to a tenth, since it is an upper bound; what does not differ at all has no sign.
 fn percent_up(percent: f64) -> String {
-    format!("{:.1} %", (percent * 10.0 - 1e-9).ceil() / 10.0)
+    format!("{:.1} %", (percent * 10.0 - 1e-9).ceil() / 10.0 + 0.0)
 }
 
 /// An offset that people know in sectors is given in sectors, too.
@@ -549,4 +549,16 @@ const NOTHING_PERCENT: [f64; 2] = [-20.0, 25.0];
 
 pub(super) fn specifies_anything([low, high]: [f64; 2]) -> bool {
     low >= NOTHING_PERCENT[0] && high <= NOTHING_PERCENT[1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percent_up;
+
+    #[test]
+    fn a_bound_is_rounded_up_and_none_is_negative() {
+        assert_eq!(percent_up(0.0), "0.0 %");
+        assert_eq!(percent_up(0.01), "0.1 %");
+        assert_eq!(percent_up(2.0), "2.0 %");
+    }
 }

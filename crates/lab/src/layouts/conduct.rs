@@ -175,6 +175,13 @@ pub trait PassRunner {
     /// Time elapsed in all sessions; virtual on simulated arrays.
     fn elapsed_ns(&self) -> u64;
 
+    /// The part of the margin that it measures down to. At half of it, each layout that may be the
+    /// best is shown to be within the margin, so the plainest of them is chosen; at all of it, it may be
+    /// the luckiest. Half takes four times the passes.
+    fn part_of_margin(&self) -> f64 {
+        1.0
+    }
+
     /// Called when a pass is finished and stored.
     ///
     /// # Errors
@@ -221,8 +228,9 @@ pub fn conduct_passes<M: PassRunner>(
     let before = measured.passes.len();
     // Computed once per pass: it takes most of the time between passes.
     let mut width = resolution_of(plan, measured);
+    let margin = -libm::log1p(-plan.margin_percent / 100.0) * maker.part_of_margin();
     loop {
-        if let Some(ended) = enough(plan, measured, width) {
+        if let Some(ended) = enough(plan, measured, width, margin) {
             return Ok(ended);
         }
         let made = measured.passes.len();
@@ -243,7 +251,7 @@ pub fn conduct_passes<M: PassRunner>(
         let progress = PassProgress {
             measured,
             resolution_percent: width.map(|log| 100.0 * libm::expm1(log)),
-            passes_likely: likely(plan, measured, width),
+            passes_likely: likely(plan, measured, width, margin),
         };
         if !maker.after_pass(&progress)? {
             return Ok(PassesEnded::Interrupted);
@@ -256,21 +264,24 @@ fn resolution_of(plan: &LayoutPlan, measured: &Measured) -> Option<f64> {
     resolution(&plan.question("", &plan.mix(), &levelled))
 }
 
-fn enough(plan: &LayoutPlan, measured: &Measured, width: Option<f64>) -> Option<PassesEnded> {
+fn enough(
+    plan: &LayoutPlan,
+    measured: &Measured,
+    width: Option<f64>,
+    margin: f64,
+) -> Option<PassesEnded> {
     let made = measured.passes.len();
     if made < PASSES_MIN as usize {
         return None;
     }
-    let margin = -libm::log1p(-plan.margin_percent / 100.0);
     if width.is_some_and(|width| width <= margin) {
         return Some(PassesEnded::Precise);
     }
     (made >= plan.passes_max as usize).then_some(PassesEnded::PassesMax)
 }
 
-fn likely(plan: &LayoutPlan, measured: &Measured, width: Option<f64>) -> u32 {
+fn likely(plan: &LayoutPlan, measured: &Measured, width: Option<f64>, margin: f64) -> u32 {
     let made = measured.passes.len() as f64;
-    let margin = -libm::log1p(-plan.margin_percent / 100.0);
     let Some(width) = width.filter(|_| made >= 3.0) else {
         return PASSES_MIN;
     };

@@ -32,6 +32,13 @@ struct Ranking {
     rivals: Vec<bool>,
 }
 
+impl Ranking {
+    /// May be recommended, and is not shown to be behind the best.
+    fn may_be_best(&self, place: usize) -> bool {
+        self.candidates[place] && self.on_page[place] && self.best.in_set[place]
+    }
+}
+
 impl Question<'_> {
     fn shares(&self) -> Vec<f64> {
         self.cells.iter().map(|cell| cell.share_percent).collect()
@@ -119,12 +126,14 @@ pub fn judge(question: &Question<'_>) -> Option<AdviceRecord> {
     let variations = survivors.record(question, choice.as_ref().map(|choice| choice.place));
     let all: Vec<usize> = (0..question.set.len()).collect();
     let rows = question.measured.scores(&all, &question.shares());
+    let recommendation = choice.map(|choice| choice.record(question, &ranking));
+    let present_is_outside = present_is_outside(question, &ranking, recommendation.as_ref());
     let mut record = AdviceRecord {
         title: question.title.to_owned(),
         target: question.target.to_owned(),
         profile: question.profile.map(str::to_owned),
         factors: question.set.records(),
-        recommendation: choice.map(|choice| choice.record(question, &ranking)),
+        recommendation,
         present: question.present.map(|present| question.set.levels(present)),
         cells: cells(question, &layouts),
         layouts: layouts.into_iter().map(|(_, record)| record).collect(),
@@ -138,7 +147,7 @@ pub fn judge(question: &Question<'_>) -> Option<AdviceRecord> {
         resolution_percent: percent(ranking.best.resolution),
         level,
         passes: u32::try_from(question.measured.passes.len()).unwrap_or(u32::MAX),
-        present_is_outside: present_is_outside(question, &ranking),
+        present_is_outside,
         not_tried: question
             .set
             .left_out
@@ -226,7 +235,8 @@ struct Choice {
 
 /// The plainest of those that are shown to be good enough, else the plainest of those
 /// that may be the best; in both cases preferring those that hold whatever the assumed
-/// shares are. If some are shown to meet all limits, one of these.
+/// shares are. If some are shown to meet all limits, one of these. The present one stays if it may be
+/// the best: nobody makes an array again for a gain that is not shown.
 fn choice(question: &Question<'_>, ranking: &Ranking, holds: &[bool]) -> Option<Choice> {
     let may = |l: &usize| ranking.candidates[*l] && ranking.on_page[*l] && ranking.rivals[*l];
     let places = || (0..ranking.alive.len()).filter(may);
@@ -236,22 +246,66 @@ fn choice(question: &Question<'_>, ranking: &Ranking, holds: &[bool]) -> Option<
         let plain = |l: &&usize| plainness(question.set, ranking.alive[**l], question.present);
         let place = *places.iter().min_by_key(plain)?;
         let layout = ranking.alive[place];
-        let why = why(
-            question.set,
-            layout,
-            question.present,
-            places.len(),
-            is_shown,
-        );
+        let why = match places.len() {
+            1 if question.present != Some(layout) => why_alone(question, ranking, place, is_shown),
+            _ => why(question.set, layout, question.present),
+        };
         Some(Choice {
             place,
             is_shown,
             why,
         })
     };
-    of(places().filter(|l| good(l) && holds[*l]).collect(), true)
+    let is_present = |l: &usize| question.present == Some(ranking.alive[*l]);
+    let stays = |l: &usize| is_present(l) && in_set(l) && holds[*l];
+    let good_places: Vec<usize> = places().filter(|l| good(l) && holds[*l]).collect();
+    if let Some(present) = places().find(stays)
+        && !good_places.contains(&present)
+    {
+        return of(vec![present], false);
+    }
+    of(good_places, true)
         .or_else(|| of(places().filter(|l| in_set(l) && holds[*l]).collect(), false))
         .or_else(|| of(places().filter(in_set).collect(), false))
+}
+
+/// Why it was chosen if no other one qualifies, so that it does not contradict that several may be
+/// the best.
+fn why_alone(question: &Question<'_>, ranking: &Ranking, place: usize, is_shown: bool) -> String {
+    let good = |l: &usize| ranking.best.ahead[*l].low >= question.margin();
+    let others = (0..ranking.alive.len()).filter(|&l| l != place && ranking.may_be_best(l));
+    let others: Vec<usize> = others.collect();
+    let not_shown = others.iter().filter(|&l| !good(l)).count();
+    match (is_shown, not_shown) {
+        (true, 1) => return "of the other one that may be the best this is not shown".to_owned(),
+        (true, 2..) => {
+            return format!("of the {not_shown} others that may be the best this is not shown");
+        }
+        _ => {}
+    }
+    if others.iter().any(|&l| ranking.rivals[l]) {
+        return "of those that may be the best it alone is as good with each assumed share halved \
+                and doubled"
+            .to_owned();
+    }
+    if !others.is_empty() {
+        return "of those that may be the best it alone is shown to meet the limits".to_owned();
+    }
+    // Those that start off a page were not counted.
+    let on_page = (0..question.set.len()).filter(|layout| is_on_page(question.set, *layout));
+    let on_page = on_page.count();
+    if on_page == 1 {
+        return "it is the only one that starts at a multiple of 4 KiB".to_owned();
+    }
+    let alone = match (is_shown, on_page == question.set.len()) {
+        (true, true) => "it alone is shown to be that good",
+        (true, false) => "it alone of these is shown to be that good",
+        (false, true) => "every other layout is worse or breaks a limit",
+        (false, false) => {
+            "every other one that starts at a multiple of 4 KiB is worse or breaks a limit"
+        }
+    };
+    alone.to_owned()
 }
 
 impl Choice {
@@ -290,17 +344,23 @@ fn gain(
     Some(passes.gains_over(present, LEVEL, question.seed)[layout])
 }
 
-/// Outside the set of the best by more than the margin; or it breaks a limit that another
-/// layout meets, or was dropped on the way.
-fn present_is_outside(question: &Question<'_>, ranking: &Ranking) -> bool {
+/// Shown to be behind the best, or behind the choice, by more than the margin; or it breaks a limit
+/// that another layout meets, or was dropped on the way.
+fn present_is_outside(
+    question: &Question<'_>,
+    ranking: &Ranking,
+    choice: Option<&RecommendationRecord>,
+) -> bool {
     let Some(present) = question.present else {
         return false;
     };
+    let gain = choice.and_then(|choice| choice.gain_percent_low);
+    let is_behind = |l: usize| {
+        let is_of_choice = gain.is_some_and(|low| low > question.margin_percent);
+        is_of_choice || ranking.best.ahead[l].high < question.margin()
+    };
     let place = ranking.alive.iter().position(|&layout| layout == present);
-    place.is_none_or(|l| {
-        let reach = ranking.best.ahead[l].value + ranking.best.resolution;
-        !ranking.candidates[l] || reach < question.margin()
-    })
+    place.is_none_or(|l| !ranking.candidates[l] || is_behind(l))
 }
 
 /// All layouts with their results; the best first, then those that break a limit,
@@ -329,7 +389,6 @@ fn layouts(
         let Some((score, ahead)) = known else {
             continue;
         };
-        let candidate = place.is_some_and(|l| ranking.candidates[l] && ranking.on_page[l]);
         let measured = u32::try_from(question.measured.passes_of(layout)).unwrap_or(u32::MAX);
         let record = LayoutRecord {
             layout: question.set.levels(layout),
@@ -339,7 +398,7 @@ fn layouts(
             ahead_percent: percent(ahead.value),
             ahead_percent_low: percent(ahead.low),
             ahead_percent_high: percent(ahead.high),
-            among_best: place.is_some_and(|l| candidate && ranking.best.in_set[l]),
+            among_best: place.is_some_and(|l| ranking.may_be_best(l)),
             is_present: question.present == Some(layout),
             breaks: broken(question, limits, layout),
             dropped_after: place.is_none().then_some(measured),

@@ -40,7 +40,7 @@ pub(super) struct Limit {
     pub cell: usize,
     pub p99_ns: u64,
     pub standings: Vec<LimitState>,
-    /// No layout is known to meet it, so it cannot choose.
+    /// All layouts break it, or one of the limits: it cannot choose.
     pub is_void: bool,
 }
 
@@ -64,5 +64,14 @@ pub(super) fn limits(measured: &Measured, cells: &[MixCell], layouts: usize) -> 
             standings,
         })
     };
-    cells.iter().enumerate().filter_map(limit).collect()
+    let mut limits: Vec<Limit> = cells.iter().enumerate().filter_map(limit).collect();
+    let breaks = |layout: usize| {
+        let mut choosing = limits.iter().filter(|limit| !limit.is_void);
+        choosing.any(|limit| limit.standings[layout] == LimitState::Breaks)
+    };
+    // Each is met by some layouts, and all of them by none: as void as one that none meets.
+    if (0..layouts).all(breaks) {
+        limits.iter_mut().for_each(|limit| limit.is_void = true);
+    }
+    limits
 }

@@ -1,5 +1,6 @@
 //! Which of several layouts is the plainest: the present one, then a start at 1 MiB,
-//! then the fewest changes, then the larger allocation unit, then the system's default.
+//! then the fewest changes, then a stripe unit that is a power of two (md and many controllers
+//! take no other), then the larger allocation unit, then the system's default.
 
 use super::set::LayoutSet;
 use std::cmp::Reverse;
@@ -22,7 +23,7 @@ pub(super) fn is_on_page(set: &LayoutSet, layout: usize) -> bool {
 }
 
 /// Smaller is plainer.
-pub(super) type SimplicityKey = (bool, bool, usize, Reverse<u64>, bool, usize);
+pub(super) type SimplicityKey = (bool, bool, usize, bool, Reverse<u64>, bool, usize);
 
 pub(super) fn plainness(set: &LayoutSet, layout: usize, present: Option<usize>) -> SimplicityKey {
     let levels = set.levels(layout);
@@ -42,6 +43,7 @@ pub(super) fn plainness(set: &LayoutSet, layout: usize, present: Option<usize>) 
         present != Some(layout),
         bytes("offset").is_some_and(|offset| offset != MIB),
         changes,
+        bytes("stripe-unit").is_some_and(|unit| !unit.is_power_of_two()),
         Reverse(bytes("allocation-unit").unwrap_or(0)),
         bytes("stripe-unit").is_some_and(|unit| unit != CHUNK_DEFAULT_BYTES),
         layout,
@@ -49,25 +51,9 @@ pub(super) fn plainness(set: &LayoutSet, layout: usize, present: Option<usize>) 
 }
 
 /// Why it was chosen among equally good ones.
-pub(super) fn why(
-    set: &LayoutSet,
-    layout: usize,
-    present: Option<usize>,
-    alike: usize,
-    is_shown: bool,
-) -> String {
+pub(super) fn why(set: &LayoutSet, layout: usize, present: Option<usize>) -> String {
     if present == Some(layout) {
         return "it is the present one".to_owned();
-    }
-    if alike == 1 {
-        // Those that start off a page were not counted.
-        let is_of_all = (0..set.len()).all(|layout| is_on_page(set, layout));
-        let alone = match (is_shown, is_of_all) {
-            (true, true) => "it alone is shown to be that good",
-            (true, false) => "it alone of these is shown to be that good",
-            (false, _) => "every other layout is worse or breaks a limit",
-        };
-        return alone.to_owned();
     }
     let levels = set.levels(layout);
     let offset: Option<ByteSize> = levels.get("offset").and_then(|level| level.parse().ok());

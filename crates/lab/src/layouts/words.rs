@@ -47,22 +47,26 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord, open: &[
             None => sentences.push(format!("{verb} {chosen}: {}.", reason(None))),
         }
     }
+    sentences.extend(of_protection(record));
     sentences.extend(of_off_page(question, record));
     sentences.extend(of_unproven(question, record, open));
     sentences.extend(of_present_outside(question, record));
-    let best = record
-        .layouts
-        .iter()
-        .filter(|layout| layout.among_best)
-        .count();
-    if best > 1 {
+    let best = || record.layouts.iter().filter(|layout| layout.among_best);
+    // One that is shown to be near the best may be chosen though it is behind it.
+    let choice = record.recommendation.as_ref();
+    let layouts = match choice.is_none_or(|choice| best().any(|one| one.layout == choice.layout)) {
+        true => "layouts",
+        false => "other layouts",
+    };
+    if best().count() > 1 {
         let passes = counted(record.passes as usize, "pass", "passes");
         sentences.push(match record.resolution_percent > BOUND_MAX {
             true => format!(
                 "After {passes} the layouts cannot be judged yet: even a difference of {BOUND_MAX:.0} % would not show."
             ),
             false => format!(
-                "{best} layouts may be the best: differences below {:.1} % of IOPS do not show after {passes}.",
+                "{} {layouts} may be the best: differences below {:.1} % of IOPS do not show after {passes}.",
+                best().count(),
                 record.resolution_percent,
             ),
         });
@@ -97,6 +101,46 @@ fn reason(
     format!("no other layout{of_which} is better{than} by more than {margin_percent} %, and {why}")
 }
 
+/// That the choice survives fewer failures than what is there now, or than another level that was
+/// tried: the score does not count them.
+fn of_protection(record: &AdviceRecord) -> Option<String> {
+    let chosen = record.recommendation.as_ref()?.layout.get("raid")?;
+    let present = record.present.as_ref().and_then(|one| one.get("raid"));
+    let factor = record.factors.iter().find(|factor| factor.name == "raid")?;
+    let safest = || factor.levels.iter().max_by_key(|level| survives(level));
+    let other = present.or_else(safest)?;
+    let [of_chosen, of_other] = [survives(chosen)?, survives(other)?];
+    let disks = |count: u32| match count {
+        0 => "no disk".to_owned(),
+        1 => "one disk".to_owned(),
+        more => format!("{more} disks"),
+    };
+    (of_chosen < of_other).then(|| {
+        format!(
+            "{} survives the loss of {}, {other} that of {}: only IOPS are compared.",
+            capitalised(chosen),
+            disks(of_chosen),
+            disks(of_other)
+        )
+    })
+}
+
+/// How many disks may fail, whichever they are; `None` for a level that is not known.
+fn survives(level: &str) -> Option<u32> {
+    let (name, disks) = level.split_once(':').unwrap_or((level, ""));
+    match name {
+        "single" | "raid0" => Some(0),
+        "raid1" => Some(
+            disks
+                .parse::<u32>()
+                .map_or(1, |disks| disks.saturating_sub(1)),
+        ),
+        "raid10" | "raid5" => Some(1),
+        "raid6" => Some(2),
+        _ => None,
+    }
+}
+
 /// Layouts that are never recommended because of where they start.
 fn off_page<'a>(question: &'a Question<'_>) -> impl Iterator<Item = LayoutLevels> + 'a {
     let layouts = 0..question.set.len();
@@ -112,8 +156,9 @@ fn of_off_page(question: &Question<'_>, record: &AdviceRecord) -> Option<String>
     if off.len() == question.set.len() {
         return Some(format!("No layout is recommended: {why}. Try one at 1M."));
     }
+    // What may be noise is in the table.
     let better = record.layouts.iter().filter(|layout| {
-        let ahead = layout.breaks.is_none() && layout.ahead_percent > 0.0;
+        let ahead = layout.breaks.is_none() && layout.ahead_percent_low > 0.0;
         ahead && off.contains(&layout.layout)
     });
     let most = better.max_by(|a, b| a.ahead_percent.total_cmp(&b.ahead_percent))?;
@@ -141,7 +186,8 @@ fn of_unproven(
     }
     let off: Vec<LayoutLevels> = off_page(question).collect();
     let faster = record.layouts.iter().filter(|layout| {
-        let is_ahead = layout.ahead_percent > record.margin_percent;
+        let is_ahead =
+            layout.ahead_percent > record.margin_percent && layout.ahead_percent_low > 0.0;
         let is_out = layout.breaks.is_some() || off.contains(&layout.layout);
         is_ahead && !is_out && open.contains(&layout.layout)
     });
@@ -159,10 +205,15 @@ fn of_unproven(
 
 /// Limits that no layout meets.
 fn of_void_limits(record: &AdviceRecord) -> Option<String> {
-    let void = record.limits.iter().filter(|limit| limit.is_void);
-    let all: Vec<String> = void.map(|one| limit(&one.cell, one.p99_ns)).collect();
+    let void = || record.limits.iter().filter(|limit| limit.is_void);
+    let all: Vec<String> = void().map(|one| limit(&one.cell, one.p99_ns)).collect();
+    let is_met_by_some = void().any(|one| (one.broken as usize) < record.layouts.len());
     match all.as_slice() {
         [] => None,
+        several if is_met_by_some => Some(format!(
+            "No layout meets all of these limits: {}.",
+            several.join(", ")
+        )),
         [one] => Some(format!("No layout meets the limit: {one}.")),
         several => Some(format!(
             "No layout meets any of these limits: {}.",
@@ -234,12 +285,19 @@ fn of_limits(record: &AdviceRecord) -> Vec<String> {
             (met, 0) => {
                 format!("The limit \"{limit}\" is met by {met} of {layouts} layouts{unknown}.")
             }
-            (_, broken) => format!(
-                "The limit \"{limit}\" is missed by {broken} of {layouts} layouts, which are excluded{unknown}."
-            ),
+            (_, broken) => {
+                let excluded = match one.is_void {
+                    true => "",
+                    false => ", which are excluded",
+                };
+                format!(
+                    "The limit \"{limit}\" is missed by {broken} of {layouts} layouts{excluded}{unknown}."
+                )
+            }
         }
     };
-    let separating = record.limits.iter().filter(|limit| !limit.is_void);
+    let is_of_some = |limit: &&stripewise_results::LimitRecord| limit.broken < layouts;
+    let separating = record.limits.iter().filter(is_of_some);
     separating.map(note).collect()
 }
 
@@ -304,7 +362,7 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
                     let most = same().max_by(|a, b| a.percent.total_cmp(&b.percent));
                     sentences.push(arithmetic_words(record, most.unwrap_or(effect)));
                 } else if effect.factors.len() == 1 {
-                    sentences.push(quiet_words(record, effect, most));
+                    sentences.push(quiet_words(record, &same().collect::<Vec<_>>(), most));
                 } else {
                     quiet.push(effect);
                     quiet_most = quiet_most.max(most);
@@ -312,13 +370,19 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
             }
         }
     }
-    if let Some(first) = quiet.first() {
+    if !quiet.is_empty() {
         let what: Vec<String> = quiet.iter().map(|one| name_of(&one.factors)).collect();
         let what = what.join(", ");
-        let others = match (record.factors.len() > 2, first.at.is_empty()) {
-            (false, _) => "",
-            (true, false) => ", with the recommended levels of the other factors",
-            (true, true) => ", averaged over the layouts tried",
+        let of_quiet =
+            |effect: &&EffectRecord| quiet.iter().any(|one| one.factors == effect.factors);
+        let of_quiet: Vec<&EffectRecord> = record.effects.iter().filter(of_quiet).collect();
+        let others = match record.factors.len() > 2 {
+            false => String::new(),
+            true => on_others(
+                record,
+                &of_quiet,
+                "the recommended levels of the other factors",
+            ),
         };
         sentences.push(match quiet_most > BOUND_MAX {
             true => {
@@ -351,27 +415,40 @@ fn name_of(factors: &[String]) -> String {
 
 /// Where an effect holds: `, with stripe unit 64K`.
 fn with_others(record: &AdviceRecord, effect: &EffectRecord) -> String {
+    on_others(record, &[effect], &levels_at(effect))
+}
+
+/// `stripe unit 64K`.
+fn levels_at(effect: &EffectRecord) -> String {
     let level = |(name, level): (&String, &String)| format!("{} {level}", name.replace('-', " "));
-    let levels: Vec<String> = effect.at.iter().map(level).collect();
-    let has_others = record.factors.len() > effect.factors.len();
-    match levels.is_empty() {
-        false => format!(", with {}", levels.join(", ")),
-        true if has_others && !effect.by_arithmetic => {
-            ", averaged over the layouts tried".to_owned()
-        }
-        true => String::new(),
+    effect.at.iter().map(level).collect::<Vec<_>>().join(", ")
+}
+
+/// Where effects hold: at these levels of the other factors, or averaged over them.
+fn on_others(record: &AdviceRecord, effects: &[&EffectRecord], levels: &str) -> String {
+    let factors = record.factors.len();
+    let averaged = effects.iter().filter(|effect| effect.is_averaged(factors));
+    match averaged.count() {
+        0 if levels.is_empty() => String::new(),
+        0 => format!(", with {levels}"),
+        all if all == effects.len() => ", averaged over the layouts tried".to_owned(),
+        _ => format!(", with {levels} or, where that was not tried, on average"),
     }
 }
 
-/// A factor without a demonstrated effect: its upper bound, if it is useful.
-fn quiet_words(record: &AdviceRecord, effect: &EffectRecord, most_percent: f64) -> String {
-    let name = name_of(&effect.factors);
+/// A factor without a demonstrated effect: its upper bound, if it is useful. `effects` are all of it.
+fn quiet_words(record: &AdviceRecord, effects: &[&EffectRecord], most_percent: f64) -> String {
+    let first = effects.iter().find(|effect| !effect.at.is_empty());
+    let Some(first) = first.or_else(|| effects.first()) else {
+        return String::new();
+    };
+    let name = name_of(&first.factors);
     match most_percent > BOUND_MAX {
         true => format!("{name}: not known, an effect of {BOUND_MAX:.0} % would not show"),
-        false => format!(
-            "{name}: no effect above {most_percent:.1} % on IOPS{}",
-            with_others(record, effect)
-        ),
+        false => {
+            let others = on_others(record, effects, &levels_at(first));
+            format!("{name}: no effect above {most_percent:.1} % on IOPS{others}")
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Charts of advice: the ranking with intervals, the effects, and interactions of factors.
 
-use super::{effect_levels, effect_name, effects_at, largest, layout_words};
+use super::{effect_levels, effect_name, effects_heading, largest, layout_words, reference};
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::choose::axis;
 use stripewise_results::{AdviceRecord, FactorRecord, LayoutRecord};
@@ -23,7 +23,7 @@ pub fn advice_charts(record: &AdviceRecord) -> Vec<Chart> {
         .collect()
 }
 
-/// A row for each layout with its simultaneous interval, the best at the top; those that
+/// A row for each layout with its simultaneous interval, the fastest at the top; those that
 /// are not among the best are pale.
 fn ranking(record: &AdviceRecord) -> Chart {
     let shown: Vec<&LayoutRecord> = record.layouts.iter().take(LAYOUTS_MAX).collect();
@@ -33,18 +33,19 @@ fn ranking(record: &AdviceRecord) -> Chart {
         let each: Vec<String> = record.factors.iter().filter_map(of).collect();
         each.join(", ")
     };
-    let is_first = |layout: &LayoutRecord| std::ptr::eq(layout, shown[0]);
+    let best = reference(record);
+    let is_best = |layout: &LayoutRecord| best.is_some_and(|best| std::ptr::eq(layout, best));
     let rows = shown.iter().map(|layout| Row {
         name: match layout.is_present {
             true => format!("{} (now)", levels(layout)),
             false => levels(layout),
         },
-        value: if is_first(layout) {
+        value: if is_best(layout) {
             0.0
         } else {
             layout.ahead_percent
         },
-        span: match is_first(layout) {
+        span: match is_best(layout) {
             true => [0.0, 0.0],
             false => [layout.ahead_percent_low, layout.ahead_percent_high],
         },
@@ -54,9 +55,7 @@ fn ranking(record: &AdviceRecord) -> Chart {
         .map(|factor| factor.name.replace('-', " "))
         .collect();
     let factors = stripewise_units::capitalised(&factors.join(", "));
-    let best = shown
-        .first()
-        .map(|layout| layout_words(record, &layout.layout));
+    let best = best.map(|layout| layout_words(record, &layout.layout));
     let score = axis(
         "Difference of the mix's IOPS from the best layout",
         Quantity::Difference,
@@ -70,7 +69,7 @@ fn ranking(record: &AdviceRecord) -> Chart {
         name: "ranking".to_owned(),
         title: record.title.clone(),
         summary: format!(
-            "How far each layout is behind the best one ({}). Pale rows are not among the best; lines are simultaneous {:.0} % intervals.",
+            "How far each layout is from the best one that may be chosen ({}). Pale rows are not among the best; lines are simultaneous {:.0} % intervals.",
             best.unwrap_or_default(),
             100.0 * record.level
         ),
@@ -87,7 +86,7 @@ fn effects(record: &AdviceRecord) -> Option<Chart> {
         return None;
     }
     let rows = shown.iter().map(|effect| Row {
-        name: format!("{}: {}", effect_name(effect), effect_levels(effect)),
+        name: format!("{}: {}", effect_name(effect), effect_levels(record, effect)),
         value: effect.percent,
         span: [effect.low, effect.high],
         pale: !effect.found,
@@ -102,7 +101,7 @@ fn effects(record: &AdviceRecord) -> Option<Chart> {
         title: "What matters, and what does not".to_owned(),
         summary: format!(
             "The largest effect of each factor and pair of factors on the mix{}; lines are 95 % intervals. Pale rows are not shown to be effects.",
-            effects_at(record)
+            effects_heading(record)
         ),
         cautions: Vec::new(),
         x: axis(
@@ -170,11 +169,15 @@ fn interaction(record: &AdviceRecord, first: &FactorRecord, second: &FactorRecor
         Series::new(b, Form::Line, tone, points.collect())
     });
     let (a, b) = (first.name.replace('-', " "), second.name.replace('-', " "));
+    let others = match record.factors.len() > 2 {
+        true => ", averaged over the other factors",
+        false => "",
+    };
     Chart {
         name: format!("interaction-{}-{}", first.name, second.name),
         title: format!("{} and {b}", stripewise_units::capitalised(&a)),
         summary: format!(
-            "Operations a second of the mix over {a}, a line for each {b}. Lines that are parallel do not interact."
+            "Operations a second of the mix over {a}, a line for each {b}{others}. Lines that are parallel do not interact."
         ),
         cautions: Vec::new(),
         x: axis(
@@ -219,9 +222,13 @@ mod tests {
                 score,
                 low: score - 15.0,
                 high: score + 15.0,
-                ahead_percent: 0.0,
-                ahead_percent_low: 0.0,
-                ahead_percent_high: 0.0,
+                ahead_percent: if number == 0 {
+                    0.5
+                } else {
+                    -0.5 * number as f64
+                },
+                ahead_percent_low: -0.5 * number as f64 - 1.0,
+                ahead_percent_high: (1.0 - 0.5 * number as f64).max(0.0),
                 among_best: number < 3,
                 is_present: number == 4,
                 breaks: None,
@@ -315,6 +322,65 @@ mod tests {
         for row in &first.tables[0].rows {
             assert!(sheet.tables[0].rows.contains(row), "{row:?}");
         }
+    }
+
+    #[test]
+    fn what_is_ahead_and_never_chosen_is_compared_with_the_best_that_may_be() {
+        let mut record = record();
+        let first = &mut record.layouts[0];
+        (first.ahead_percent, first.among_best) = (4.0, false);
+        (first.ahead_percent_low, first.ahead_percent_high) = (3.0, 5.0);
+        record.layouts[1].ahead_percent = 0.5;
+        let sheet = crate::advice_sheet(&record, &[], true);
+        let text = |row: usize, column: usize| sheet.tables[0].rows[row][column].text.as_str();
+        let shown = [text(0, 4), text(0, 5), text(0, 6), text(1, 4)];
+        assert_eq!(shown, ["+4.0 %", "+3.0 to +5.0", "off 4 KiB", "-"]);
+        // Where all are equal, too.
+        let [first, second, ..] = record.layouts.as_mut_slice() else {
+            panic!("two layouts");
+        };
+        (first.ahead_percent, second.ahead_percent) = (0.0, 0.0);
+        first.score = second.score;
+        let equal = crate::advice_sheet(&record, &[], true);
+        assert_eq!(equal.tables[0].rows[1][4].text, "-");
+        // It is shown to be behind, and so not 0 behind.
+        assert_eq!(text(3, 5), "-2.5 to below 0");
+        // The names of factors are said once, so that the interval fits.
+        let levels = [text(1, 0), text(1, 1), text(1, 2)];
+        assert_eq!(levels, ["63s", "16K", "xfs"]);
+        let terminal = crate::sheet_text(&sheet, 100);
+        assert!(terminal.contains("-2.5 to below 0"), "{terminal}");
+        let best = "(offset 63s, stripe unit 16K, file system xfs)";
+        let ranking = &advice_charts(&record)[0];
+        assert!(ranking.summary.contains(best), "{}", ranking.summary);
+    }
+
+    #[test]
+    fn no_effect_stands_below_a_heading_that_is_not_true_of_it() {
+        let heading = |record: &AdviceRecord| {
+            let sheet = crate::advice_sheet(record, &[], true);
+            let mut tables = sheet.tables.into_iter();
+            let table = tables.find(|table| table.title.starts_with("Main effects"));
+            let table = table.expect("effects");
+            let levels = table.rows.iter().map(|row| row[1].text.clone());
+            (table.title.clone(), levels.collect::<Vec<_>>())
+        };
+        let mut record = record();
+        let (title, levels) = heading(&record);
+        assert!(
+            title.ends_with(", averaged over the other factors"),
+            "{title}"
+        );
+        assert!(levels.iter().all(|one| !one.ends_with("averaged")));
+        // RAID levels without a stripe unit: only some combinations exist.
+        let at = [("stripe-unit".to_owned(), "16K".to_owned())];
+        record.effects[0].at = LayoutLevels::from(at);
+        let (title, levels) = heading(&record);
+        assert!(
+            title.ends_with(", with the other factors as recommended unless averaged"),
+            "{title}"
+        );
+        assert!(!levels[0].ends_with("averaged") && levels[1].ends_with(", averaged"));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Advice as a sheet: the choice, the ranking, which factors matter, and behind it every layout,
 //! effect and cell.
 
-use super::{advice_charts, effect_levels, effect_name, effects_at, layout_words};
+use super::{advice_charts, effect_levels, effect_name, effects_heading, layout_words, reference};
 use crate::number::{latency, rate};
 use crate::sheet::{Cell, Column, Judgement, Sheet, SheetTable};
-use stripewise_results::{AdviceCell, AdviceRecord, EffectRecord, LayoutRecord, MeasuredLayout};
-use stripewise_units::{ByteSize, counted, format_duration};
+use stripewise_results::{
+    AdviceCell, AdviceRecord, EffectRecord, FactorRecord, LayoutRecord, MeasuredLayout,
+};
+use stripewise_units::{ByteSize, capitalised, counted, format_duration};
 
 /// Number of layouts in the short form.
 const LAYOUTS_SHOWN: usize = 6;
@@ -57,17 +59,20 @@ fn subtitle(record: &AdviceRecord) -> String {
 
 /// The best layouts, at most `most`, and the present one.
 fn ranking(record: &AdviceRecord, most: usize) -> SheetTable {
-    let columns = [
-        Column::text("Layout"),
-        Column::number("IOPS of the mix"),
+    // A column for each factor: their names in each row would leave no room for the interval.
+    let of_factor =
+        |factor: &FactorRecord| Column::text(&capitalised(&factor.name.replace('-', " ")));
+    let figures = [
+        Column::number("Mix IOPS"),
         Column::number("Against the best"),
         Column::text("Interval").dropped(1),
         Column::text(""),
     ];
+    let columns = record.factors.iter().map(of_factor).chain(figures);
     let all = record.layouts.iter().enumerate();
     let rows: Vec<Vec<Cell>> = all
         .filter(|(index, layout)| *index < most || layout.is_present)
-        .map(|(index, layout)| layout_row(record, index, layout))
+        .map(|(_, layout)| layout_row(record, layout))
         .collect();
     let hidden = record.layouts.len() - rows.len();
     let note = match hidden {
@@ -107,11 +112,12 @@ fn measured(record: &AdviceRecord) -> SheetTable {
     SheetTable::new("Measured so far", columns, rows)
 }
 
-fn layout_row(record: &AdviceRecord, index: usize, layout: &LayoutRecord) -> Vec<Cell> {
-    // The first is ahead of the second by this; it has no difference to itself.
-    let [difference, interval] = match index {
-        0 => [Cell::from("-"), Cell::default()],
-        _ => [
+fn layout_row(record: &AdviceRecord, layout: &LayoutRecord) -> Vec<Cell> {
+    // It is ahead of the second by this; it has no difference to itself.
+    let is_reference = reference(record).is_some_and(|best| std::ptr::eq(best, layout));
+    let [difference, interval] = match is_reference {
+        true => [Cell::from("-"), Cell::default()],
+        false => [
             Cell::exact(
                 format!("{} %", signed(layout.ahead_percent)),
                 layout.ahead_percent,
@@ -120,20 +126,25 @@ fn layout_row(record: &AdviceRecord, index: usize, layout: &LayoutRecord) -> Vec
                 format!(
                     "{} to {}",
                     signed(layout.ahead_percent_low),
-                    signed(layout.ahead_percent_high)
+                    high_end(layout)
                 ),
                 layout.ahead_percent,
                 [layout.ahead_percent_low, layout.ahead_percent_high],
             ),
         ],
     };
-    vec![
-        layout_words(record, &layout.layout).into(),
+    let level = |factor: &FactorRecord| {
+        let level = layout.layout.get(&factor.name);
+        Cell::from(level.map_or("", String::as_str))
+    };
+    let levels = record.factors.iter().map(level);
+    let figures = [
         Cell::exact(rate(layout.score), layout.score),
         difference,
         interval,
-        remark(layout),
-    ]
+        remark(record, layout),
+    ];
+    levels.chain(figures).collect()
 }
 
 /// With one decimal; zero has no sign.
@@ -144,7 +155,16 @@ fn signed(percent: f64) -> String {
     }
 }
 
-fn remark(layout: &LayoutRecord) -> Cell {
+/// The upper end of the interval. One that is shown to be behind the best is not 0 behind it.
+fn high_end(layout: &LayoutRecord) -> String {
+    let is_behind = layout.ahead_percent < 0.0 && layout.ahead_percent_high <= 0.0;
+    match signed(layout.ahead_percent_high) {
+        zero if is_behind && zero == "0" => "below 0".to_owned(),
+        text => text,
+    }
+}
+
+fn remark(record: &AdviceRecord, layout: &LayoutRecord) -> Cell {
     let now = if layout.is_present { "now; " } else { "" };
     let word = match (layout.among_best, &layout.breaks, layout.dropped_after) {
         (true, ..) => "may be the best".to_owned(),
@@ -152,6 +172,9 @@ fn remark(layout: &LayoutRecord) -> Cell {
         (false, None, Some(passes)) => format!("dropped after {passes} passes"),
         // Whatever it gains, it is never chosen.
         (false, None, None) if starts_off_page(layout) => "off 4 KiB".to_owned(),
+        (false, None, None) if layout.ahead_percent_low >= -record.margin_percent => {
+            format!("within {} %", record.margin_percent)
+        }
         (false, None, None) => String::new(),
     };
     let text = format!("{now}{word}");
@@ -208,14 +231,14 @@ fn effects_table(record: &AdviceRecord) -> SheetTable {
         };
         vec![
             Cell::from(effect_name(effect)),
-            effect_levels(effect).into(),
+            effect_levels(record, effect).into(),
             Cell::exact(format!("{:.2} %", effect.percent), effect.percent),
             format!("{:.2} to {:.2}", effect.low, effect.high).into(),
             found.into(),
         ]
     };
     let rows = record.effects.iter().map(row).collect();
-    let title = format!("Main effects and interactions{}", effects_at(record));
+    let title = format!("Main effects and interactions{}", effects_heading(record));
     SheetTable::new(&title, columns, rows)
 }
 
