@@ -47,7 +47,7 @@ impl<C: Carrier + 'static> MultiHost for GroupMember<C> {
     }
 
     fn request(&self, context: &Context, read: Option<Request>) -> Outcome<Request> {
-        let read = read.map(|request| Ok((request, self.places(context)?)));
+        let read: Option<Outcome<_>> = read.map(|request| Ok((request, self.places(context)?)));
         self.member.request(context, read.transpose()?)
     }
 
@@ -56,7 +56,7 @@ impl<C: Carrier + 'static> MultiHost for GroupMember<C> {
     }
 
     fn targets(&self, context: &Context, read: Option<&[String]>) -> Outcome<Vec<String>> {
-        let read = read.map(|texts| Ok((texts.to_vec(), self.places(context)?)));
+        let read: Option<Outcome<_>> = read.map(|texts| Ok((texts.to_vec(), self.places(context)?)));
         self.member.targets(context, read.transpose()?)
     }
 
