@@ -78,6 +78,24 @@ pub fn judge_latency(
     }
 }
 
+/// Seconds after which a target that never makes anything wait is met, at the earliest; none if
+/// the whole design is too short for the limit.
+#[must_use]
+pub fn earliest_met(limit: LatencyLimit, design: Design) -> Option<usize> {
+    let quiet = LatencySecond {
+        due: DueSecond {
+            due: 1_000,
+            beyond: 0,
+        },
+        latency_s_sum: 0.0,
+    };
+    let mut looks = design.looks().iter().map(|look| look.seconds);
+    looks.find(|&seconds| {
+        let judged = judge_latency(limit, design, 0, &vec![quiet; seconds]);
+        judged.verdict == QualifyVerdict::Met
+    })
+}
+
 fn of_share(
     share_max: f64,
     design: Design,

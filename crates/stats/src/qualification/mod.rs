@@ -29,7 +29,9 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-pub use latency::{LatencyFinding, LatencyJudgement, LatencyLimit, LatencySecond, judge_latency};
+pub use latency::{
+    LatencyFinding, LatencyJudgement, LatencyLimit, LatencySecond, earliest_met, judge_latency,
+};
 pub use mean::{MaxJudgement, MeanJudgement, judge_max, judge_mean};
 pub use rate::{ClosedLadder, OpenLoop, RateJudgement, closed_ladder, judge_rate};
 pub use sequence::{Design, Look, Qualification, QualifyOutcome, QualifyStep, QualifyVerdict};

@@ -381,6 +381,19 @@ fn one_judge_looks_when_the_design_looks_whatever_the_limit_is_on() {
 }
 
 #[test]
+fn the_earliest_met_is_that_of_a_target_that_never_waits() {
+    let continuous = |limit| earliest_met(limit, Design::Continuous);
+    assert_eq!(continuous(LatencyLimit::Share(0.05)), Some(300));
+    assert_eq!(continuous(LatencyLimit::Share(0.01)), Some(1_200));
+    assert_eq!(continuous(LatencyLimit::Share(0.001)), None);
+    assert_eq!(continuous(LatencyLimit::Mean(0.015)), Some(300));
+    assert_eq!(continuous(LatencyLimit::Mean(0.001)), None);
+    assert_eq!(continuous(LatencyLimit::Max), Some(1_800));
+    let spread = earliest_met(LatencyLimit::Share(0.01), Design::Spread);
+    assert_eq!(spread, Some(1_200));
+}
+
+#[test]
 fn what_a_look_has_decided_about_a_mean_stands() {
     let mut seconds = latency_seconds(300, 0, 1.0);
     seconds.extend(latency_seconds(1_500, 0, 500.0));

@@ -1,13 +1,13 @@
 //! The comparison of commit methods as a sheet.
 
-use super::{AtomicWrites, BLOCKS, CommitMethod, CommitRecord, CommitStudy};
+use super::{AtomicWrites, BLOCKS, CommitMethod, CommitRecord, CommitStudy, P99_COMMITS_MIN};
 use crate::Study;
 use crate::latencies::free_syncs;
 use stripewise_report::{Caution, Cell, Column, Sheet, SheetTable};
 use stripewise_results::{AtomicWriteFacts, Severity};
 use stripewise_stats::median;
 use stripewise_units::{
-    ByteSize, counted, format_bytes, format_duration, format_rate_interval, plural,
+    ByteSize, counted, format_bytes, format_count, format_duration, format_rate_interval, plural,
 };
 
 /// Databases with pages of these sizes, and what protects those from tearing.
@@ -110,6 +110,17 @@ pub(super) fn cautions(study: &CommitStudy, is_fast_known: bool) -> Vec<Caution>
             Severity::Note,
             "in a group one write holds the commits of all, and one sync makes them durable",
         ));
+    }
+    if study
+        .records()
+        .iter()
+        .any(|one| one.latency_ns_p99.is_none())
+    {
+        let few = format!(
+            "no p99 (-) of fewer than {} commits",
+            format_count(P99_COMMITS_MIN)
+        );
+        cautions.push(caution(Severity::Note, &few));
     }
     let guards = guards(study);
     if !guards.is_empty() {

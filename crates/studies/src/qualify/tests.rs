@@ -311,6 +311,14 @@ fn five_minutes_never_say_met_and_a_verdict_to_sign_rests_between() {
     assert!(!quick.is_open());
     let next = "To decide it, run it without --quick: up to 30 m of measuring.";
     assert_eq!(quick.sheet().details[1], next);
+    let mut stopped = study(ONE, QualifyDesign::Quick);
+    let NextStep::Run(run) = stopped.next() else {
+        panic!("a piece comes next");
+    };
+    stopped.completed(run.id, &record(&run, GOOD, Status::Partial));
+    let next = "--resume goes on, and can still show a miss. To decide it, run it without --quick";
+    let details = stopped.sheet().details;
+    assert!(details[1].starts_with(next), "{details:?}");
     let mut quick = study(ONE, QualifyDesign::Quick);
     drive(&mut quick, BAD);
     assert_eq!(quick.verdict(), Verdict::Missed);
@@ -377,6 +385,105 @@ fn void_pieces_are_left_out_and_too_many_void_the_requirement() {
         study.completed(run.id, &record);
     }
     assert_eq!(study.seconds(), 60);
+    // What was stopped in a void minute goes on.
+    let mut study = self::study(ONE, QualifyDesign::Usual);
+    if let NextStep::Run(run) = study.next() {
+        let mut record = void(&run);
+        record.status = Status::Partial;
+        study.completed(run.id, &record);
+    }
+    assert_eq!((study.verdict(), study.is_open()), (Verdict::Void, true));
+    let says = "one: stopped before a second was measured, void so far";
+    assert!(study.line().starts_with(says), "{}", study.line());
+    drive(&mut study, GOOD);
+    assert_eq!(study.verdict(), Verdict::Met);
+}
+
+#[test]
+fn a_hiccup_of_the_program_itself_in_the_first_minute_voids_nothing() {
+    let late = |first: u64, others: u64| {
+        let is_first = std::cell::Cell::new(true);
+        after(ONE, |outcome| {
+            let due = outcome.due.as_mut().expect("it is counted");
+            due.own_lags = if is_first.replace(false) {
+                first
+            } else {
+                others
+            };
+        })
+    };
+    // More than a thousandth of the first minute, not of the three before the first look.
+    assert_eq!(late(10, 0).verdict(), Verdict::Met);
+    let void = late(10, 10);
+    assert_eq!((void.verdict(), void.seconds()), (Verdict::Void, 180));
+    let reason = &void.judgements()[0].reason;
+    let says = "the program itself issued 30 of 18,000 operations late";
+    assert_eq!(reason, says);
+}
+
+#[test]
+fn what_is_due_at_a_rate_is_judged_as_long_before_the_end_as_the_limit_is() {
+    let of_limit = |limit: &str| {
+        let text = ONE
+            .replace("operations = \"commits\"\n", "")
+            .replace("sync = \"fdatasync\"", "rate = 50")
+            .replace("below = \"10ms\"", limit);
+        Qualify::new(&text, options(QualifyDesign::Usual))
+    };
+    for (limit, latest_ns) in [
+        ("at-most = \"1s\"", 4_756_828_460),
+        ("at-most = \"30s\"", 30_000_000_000),
+    ] {
+        let counting = super::judge::counting(&of_limit(limit).expect(limit), 0);
+        let latest = counting.thresholds_ns.last().copied();
+        assert_eq!(latest, Some(latest_ns), "{limit}");
+    }
+    let refused = of_limit("at-most = \"31s\"").unwrap_err().to_string();
+    assert!(refused.contains("waits of up to 30 s"), "{refused}");
+    // Without a limit nothing is late.
+    let counting = super::judge::counting(&of_limit("").expect("no limit"), 0);
+    assert_eq!(counting.lag_ns_max, u64::MAX);
+}
+
+#[test]
+fn the_plan_says_which_verdict_may_come_and_when() {
+    let plan = |requirement: &str, design| {
+        let text = ONE.replace("metric = \"p99\"\nbelow = \"10ms\"", requirement);
+        study(&text, design).plan().remove(0)
+    };
+    for (requirement, says) in [
+        (
+            "metric = \"p99\"\nbelow = \"10ms\"",
+            "up to 30 m of measuring: \"missed\" is possible from minute 3, \"met\" not before minute 20.",
+        ),
+        (
+            "metric = \"max\"\nbelow = \"10ms\"",
+            "\"missed\" is possible from minute 1, \"met\" not before minute 30.",
+        ),
+        (
+            "metric = \"p999\"\nbelow = \"10ms\"",
+            "which can only show that something is missed: p99 takes longer to be met.",
+        ),
+        (
+            "metric = \"iops\"\nat-least = 50",
+            "up to 30 m of measuring: nothing is decided before minute 10.",
+        ),
+        (
+            "metric = \"p99\"",
+            "Time: 5 m of measuring; nothing is judged, as no limit is given.",
+        ),
+    ] {
+        let plan = plan(requirement, QualifyDesign::Usual);
+        assert!(plan.ends_with(says), "{plan}");
+    }
+    let quick = plan("metric = \"p99\"", QualifyDesign::Quick);
+    assert!(quick.contains("nothing is judged"), "{quick}");
+    // Half an hour without a late one does not show a p99.9, and --sign is no longer.
+    let text = ONE.replace("metric = \"p99\"", "metric = \"p999\"");
+    let mut long = study(&text, QualifyDesign::Usual);
+    drive(&mut long, GOOD);
+    let next = "30 m of measuring can only show that it is missed: to be met, it takes longer.";
+    assert_eq!(long.sheet().details[1], next);
 }
 
 #[test]
