@@ -33,6 +33,8 @@ pub(super) struct Report {
     pub errors: Vec<String>,
     /// Threads that never ended.
     pub lost_threads: usize,
+    /// The witness went away.
+    pub witness_gone: bool,
 }
 
 impl Report {
@@ -47,6 +49,7 @@ impl Report {
             flushes: Histogram::default(),
             errors: Vec::new(),
             lost_threads: 0,
+            witness_gone: false,
         }
     }
 
@@ -74,8 +77,12 @@ impl Report {
         started_at: String,
     ) -> VerifyDocument {
         self.notes.push(format!(
-            "the disk reported {} writes or flushes as durable, and the witness was informed",
-            format_count(self.durable)
+            "the disk reported {} writes or flushes as durable, and the witness was informed{}",
+            format_count(self.durable),
+            match self.witness_gone {
+                true => " until it went away",
+                false => "",
+            }
         ));
         if self.lost_threads > 0 {
             self.notes.push(format!(
@@ -90,10 +97,12 @@ impl Report {
             id: header.id.clone(),
             started_at,
             host: header.host.clone(),
-            verdict: match (self.errors.is_empty(), context.signal()) {
-                (false, _) => VerifyVerdict::Errors,
-                (true, Some(_)) => VerifyVerdict::Interrupted,
-                (true, None) => VerifyVerdict::Passed,
+            verdict: match self.errors.is_empty() {
+                false => VerifyVerdict::Errors,
+                true if self.witness_gone || context.signal().is_some() => {
+                    VerifyVerdict::Interrupted
+                }
+                true => VerifyVerdict::Passed,
             },
             targets: (targets.iter())
                 .zip(stored)
