@@ -214,9 +214,13 @@ impl LatencyJudgement {
                 let mean = text(judgement.mean);
                 match self.verdict {
                     QualifyVerdict::Undecided => {
-                        let [low, high] = [judgement.low, judgement.high].map(text);
+                        let low = text(judgement.low);
+                        let range = match judgement.high.is_finite() {
+                            true => format!("{low} to {}", text(judgement.high)),
+                            false => format!("above {low}"),
+                        };
                         format!(
-                            "the mean is {mean} ({low} to {high}, stalls that were not seen included){}",
+                            "the mean is {mean} ({range}, stalls that were not seen included){}",
                             undecided_reason(judgement.p_met, judgement.p_missed)
                                 .unwrap_or(": too close to tell")
                         )

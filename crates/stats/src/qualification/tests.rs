@@ -244,6 +244,21 @@ fn means_are_judged_by_their_excess_over_the_body() {
     assert!(judge_mean(&flat, 0.0021, 0.5).unwrap().p_missed > 1.0 - 1e-9);
 }
 
+/// Which side of their median they lie on is chance: it must not decide how sure a mean is.
+#[test]
+fn a_mean_below_the_median_is_judged_like_one_above_it() {
+    let seconds = |odd_ms: f64| -> Vec<(u64, f64)> {
+        // Of each minute, 20 s differ from 8 ms.
+        let ms = |second: usize| if second % 60 < 20 { odd_ms } else { 8.0 };
+        (0..600).map(|second| (100, ms(second) * 0.1)).collect()
+    };
+    for odd_ms in [7.0, 9.0] {
+        let found = judge_mean(&seconds(odd_ms), 0.015, 1.0).unwrap();
+        assert!(found.p_met < 0.02, "{odd_ms}: {found:?}");
+        assert!(found.high < 0.015, "{odd_ms}: {found:?}");
+    }
+}
+
 #[test]
 fn a_maximum_is_missed_at_the_first_excess_and_never_met_for_good() {
     assert_eq!(

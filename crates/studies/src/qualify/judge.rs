@@ -462,8 +462,8 @@ fn found(
             percentile(required, share_max, job, from)
         }
         Some(LatencyFinding::Mean { judgement, .. }) => {
-            let [mean, low, high] =
-                [judgement.mean, judgement.low, judgement.high].map(|mean_s| Some(mean_s * 1e3));
+            let [mean, low, high] = [judgement.mean, judgement.low, judgement.high]
+                .map(|mean_s| Some(mean_s * 1e3).filter(|ms| ms.is_finite()));
             (mean, low, high)
         }
         Some(LatencyFinding::Max(found)) => {
@@ -595,12 +595,15 @@ fn rate(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Jud
     };
     let wanted = next_look(study, seconds, least_s);
     let limit = study.limit_value(required);
-    let Some(found) = judge_rate(&rates(required, job)) else {
+    let all = rates(required, job);
+    let Some(found) = judge_rate(&all) else {
         return too_few(study, seconds, wanted);
     };
+    // A burst credit that ends: what it is by now must not be on the other side of the limit.
+    let latest = latest_rate(&all);
     let verdict = match seconds >= least_s {
-        true if found.is_met(limit) => Verdict::Met,
-        true if found.is_missed(limit) => Verdict::Missed,
+        true if found.is_met(limit) && latest >= limit => Verdict::Met,
+        true if found.is_missed(limit) && latest < limit => Verdict::Missed,
         _ => Verdict::Undecided,
     };
     Judgement {
@@ -608,7 +611,7 @@ fn rate(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Jud
         measured: Some(found.rate),
         low: Some(found.low),
         high: Some(found.high),
-        reason: rate_reason(required, &found, limit, verdict, (seconds, least_s)),
+        reason: rate_reason(required, &found, limit, verdict, (seconds, least_s), latest),
         // More is required only while nothing is decided.
         seconds_wanted: match verdict {
             Verdict::Undecided => wanted,
@@ -618,12 +621,19 @@ fn rate(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Jud
     }
 }
 
+/// The mean of the last fifth.
+fn latest_rate(rates: &[f64]) -> f64 {
+    let latest = &rates[rates.len() - rates.len().div_ceil(5)..];
+    latest.iter().sum::<f64>() / latest.len().max(1) as f64
+}
+
 fn rate_reason(
     required: &ProductRequirement,
     found: &RateJudgement,
     limit: f64,
     verdict: Verdict,
     (seconds, least_s): (u64, u64),
+    latest: f64,
 ) -> String {
     let time = |seconds: u64| format_duration(seconds * 1_000_000_000);
     let text = |rate: f64| required.metric.value_text_beside(rate, limit);
@@ -638,6 +648,9 @@ fn rate_reason(
     match verdict {
         Verdict::Undecided if seconds < least_s => {
             format!("{words}; that takes {} to judge", time(least_s))
+        }
+        Verdict::Undecided if found.is_met(limit) || found.is_missed(limit) => {
+            format!("{words}; but of the last fifth it is {}", text(latest))
         }
         Verdict::Undecided => format!("{words}: too close to tell"),
         _ => words,

@@ -244,6 +244,22 @@ fn what_failed_is_no_rate() {
 }
 
 /// Earlier versions counted syncs, and did not ask for what commits need.
+/// Ten minutes whose mean is above the limit, and their end far below it.
+#[test]
+fn a_rate_whose_burst_ends_is_not_met_by_its_mean() {
+    let rate = ONE.replace("p99\"\nbelow = \"10ms\"", "iops\"\nat-least = \"85\"");
+    let pieces = std::cell::Cell::new(0);
+    let study = after(&rate, |outcome| {
+        pieces.set(pieces.get() + 1);
+        if pieces.get() > 9 {
+            let due = outcome.due.as_mut().expect("it is counted");
+            due.seconds.iter_mut().for_each(|second| second.due = 60);
+        }
+    });
+    assert!(study.seconds() > 600, "{:?}", study.judgements());
+    assert_eq!(study.verdict(), Verdict::Missed, "{:?}", study.judgements());
+}
+
 #[test]
 fn what_an_earlier_version_measured_is_shown_and_not_continued() {
     let json = study(ONE, QualifyDesign::Usual).to_json().unwrap();
