@@ -668,6 +668,20 @@ fn commit_methods_follow_the_verdict_and_leave_it_alone() {
 }
 
 #[test]
+fn ways_of_committing_are_compared_for_the_fewest_committers_there_are() {
+    let commits = COMMITS.replace("groups", "committers = [4]\ngroups");
+    let study = Qualify::new(&format!("{ONE}{commits}"), options(QualifyDesign::Usual));
+    let mut study = study.expect("the product is sound").with_commits(true);
+    drive(&mut study, GOOD);
+    let details = study.sheet().details;
+    let fastest = details.last().expect("what is the fastest");
+    assert!(
+        fastest.starts_with("Commit methods: for 4 committers 2 ways are alike"),
+        "{fastest}"
+    );
+}
+
+#[test]
 fn what_was_stopped_among_commit_methods_is_judged_and_goes_on() {
     let mut study = with_commits(options(QualifyDesign::Usual));
     let next = |study: &Qualify| match study.next() {
@@ -685,7 +699,7 @@ fn what_was_stopped_among_commit_methods_is_judged_and_goes_on() {
     assert!(study.is_open() && study.is_at_pause());
     assert!(study.line().starts_with("one: met ("), "{}", study.line());
     let details = study.sheet().details;
-    let expected_text = "Commit methods: Stopped after 0 of 20 runs; nothing was measured.";
+    let expected_text = "Commit methods: stopped after 0 of 20 runs; nothing was measured.";
     assert_eq!(details.last().expect("how far it came"), expected_text);
     let stored = study.to_json().expect("plain fields");
     let mut resumed = Qualify::from_json(&stored).expect("it was stored");
