@@ -7,7 +7,8 @@ use stripewise_report::{Caution, Cell, Column, Sheet, SheetTable};
 use stripewise_results::{AtomicWriteFacts, Severity};
 use stripewise_stats::median;
 use stripewise_units::{
-    ByteSize, counted, format_bytes, format_count, format_duration, format_rate_interval, plural,
+    ByteSize, counted, format_bytes, format_count, format_duration, format_iops,
+    format_rate_interval, plural,
 };
 
 /// Databases with pages of these sizes, and what protects those from tearing.
@@ -247,7 +248,7 @@ fn rate_text(record: &CommitRecord) -> String {
         (Some(low), Some(high)) => {
             format_rate_interval(record.commits_per_s, [low, high], "a second")
         }
-        _ => format!("{:.0} a second", record.commits_per_s),
+        _ => format!("{} a second", format_iops(record.commits_per_s)),
     }
 }
 

@@ -428,7 +428,10 @@ impl Qualify {
     pub fn line(&self) -> String {
         let all = self.product().requirements.iter().zip(self.judgements());
         let words = all.map(|(one, judged)| {
-            let measured = format!("{} {}", one.name, measured_text(self, one, judged));
+            let measured = match judged.measured {
+                Some(_) => format!("{} {}", one.name, measured_text(self, one, judged)),
+                None => one.name.clone(),
+            };
             match judged.verdict {
                 // Then the whole is not judged, either.
                 Verdict::NotJudged => measured,

@@ -409,7 +409,7 @@ fn void_pieces_are_left_out_and_too_many_void_the_requirement() {
         study.completed(run.id, &record);
     }
     assert_eq!((study.verdict(), study.is_open()), (Verdict::Void, true));
-    let says = "one: stopped before a second was measured, void so far";
+    let says = "one: stopped before a second was measured, void so far (p99 void)";
     assert!(study.line().starts_with(says), "{}", study.line());
     drive(&mut study, GOOD);
     assert_eq!(study.verdict(), Verdict::Met);
