@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use stripewise_results::{CountedOperations, Counting};
 use stripewise_stats::{
     DueSecond, LatencyFinding, LatencyJudgement, LatencyLimit, LatencySecond, MaxJudgement,
-    OpenLoop, QualifyVerdict, RateJudgement, STALL_S, ShareRule, earliest_met, judge_latency,
-    judge_mean, judge_rate, judge_share,
+    OpenLoop, QualifyVerdict, RATE_MARGIN, RateJudgement, STALL_S, ShareRule, earliest_met,
+    judge_latency, judge_mean, judge_rate, judge_share,
 };
 use stripewise_units::{counted, format_count, format_duration};
 
@@ -621,6 +621,11 @@ fn rate(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Jud
     }
 }
 
+/// No length of measuring decides between a rate and such a limit.
+pub(super) fn is_close(rate: f64, limit: f64) -> bool {
+    (rate / limit - 1.0).abs() <= RATE_MARGIN
+}
+
 /// The mean of the last fifth.
 fn latest_rate(rates: &[f64]) -> f64 {
     let latest = &rates[rates.len() - rates.len().div_ceil(5)..];
@@ -651,6 +656,9 @@ fn rate_reason(
         }
         Verdict::Undecided if found.is_met(limit) || found.is_missed(limit) => {
             format!("{words}; but of the last fifth it is {}", text(latest))
+        }
+        Verdict::Undecided if is_close(found.rate, limit) => {
+            format!("{words}: within 2 % of it, which is too close to tell")
         }
         Verdict::Undecided => format!("{words}: too close to tell"),
         _ => words,

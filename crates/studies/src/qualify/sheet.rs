@@ -91,6 +91,14 @@ fn next_steps(study: &Qualify) -> Vec<String> {
         let mut open = open.iter();
         open.all(|(one, _)| judge::earliest(study, one).1.is_none())
     };
+    let is_close = || {
+        let mut open = open.iter();
+        open.all(|(one, judged)| {
+            let limit = study.limit_value(one);
+            let is_close = |rate| judge::is_close(rate, limit);
+            !one.metric.is_latency() && judged.measured.is_some_and(is_close)
+        })
+    };
     let usual = format_duration(QualifyDesign::Usual.seconds_max() * 1_000_000_000);
     let of_open = match study.options().design {
         QualifyDesign::Quick if study.is_judging() => format!(
@@ -99,6 +107,9 @@ fn next_steps(study: &Qualify) -> Vec<String> {
         ),
         _ if study.is_judging() => "To decide it, go on with --resume.".to_owned(),
         _ if study.is_cut_short() => "To decide the others, leave out --fail-fast.".to_owned(),
+        QualifyDesign::Usual | QualifyDesign::Signed if is_close() => {
+            "Within 2 % of a limit no run decides: a plan should take that as missed.".to_owned()
+        }
         _ if is_too_short() => {
             format!("{usual} of measuring can only show that it is missed: to be met, it takes longer.")
         }

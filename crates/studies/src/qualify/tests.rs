@@ -244,6 +244,24 @@ fn what_failed_is_no_rate() {
 }
 
 /// Earlier versions counted syncs, and did not ask for what commits need.
+/// A volume that is held to exactly what is required: no longer run tells.
+#[test]
+fn a_rate_at_its_limit_is_not_sent_into_a_longer_run() {
+    let rate = ONE.replace("p99\"\nbelow = \"10ms\"", "iops\"\nat-least = \"100\"");
+    let mut study = study(&rate, QualifyDesign::Usual);
+    drive(&mut study, GOOD);
+    assert_eq!(study.verdict(), Verdict::Undecided);
+    let details = study.sheet().details;
+    assert!(
+        details[0].ends_with("within 2 % of it, which is too close to tell."),
+        "{details:?}"
+    );
+    assert!(
+        details[1].starts_with("Within 2 % of a limit no run decides"),
+        "{details:?}"
+    );
+}
+
 /// Ten minutes whose mean is above the limit, and their end far below it.
 #[test]
 fn a_rate_whose_burst_ends_is_not_met_by_its_mean() {
