@@ -605,6 +605,10 @@ fn what_the_load_itself_rules_out_is_refused() {
     assert_eq!(held(&each, 20_000), Ok(()));
     assert!(held(&each, 19_999).is_err());
     assert!(held("metric = \"mib-per-s\"\nat-least = 5", 2_000).is_err());
+    assert_eq!(held(rate, 10_000_000), Ok(()));
+    let refused = held(rate, 10_000_001).unwrap_err().to_string();
+    let says = "job log: at most 10,000,000 arrivals a second are counted";
+    assert_eq!(refused, says);
 }
 
 #[test]
