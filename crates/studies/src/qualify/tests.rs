@@ -243,7 +243,6 @@ fn what_failed_is_no_rate() {
     }
 }
 
-/// Earlier versions counted syncs, and did not ask for what commits need.
 /// A volume that is held to exactly what is required: no longer run tells.
 #[test]
 fn a_rate_at_its_limit_is_not_sent_into_a_longer_run() {
@@ -278,6 +277,7 @@ fn a_rate_whose_burst_ends_is_not_met_by_its_mean() {
     assert_eq!(study.verdict(), Verdict::Missed, "{:?}", study.judgements());
 }
 
+/// Earlier versions counted syncs, and did not ask for what commits need.
 #[test]
 fn what_an_earlier_version_measured_is_shown_and_not_continued() {
     let json = study(ONE, QualifyDesign::Usual).to_json().unwrap();
