@@ -118,7 +118,7 @@ pub(super) fn cautions(study: &CommitStudy, is_fast_known: bool) -> Vec<Caution>
         .any(|one| one.latency_ns_p99.is_none())
     {
         let few = format!(
-            "no p99 (-) of fewer than {} commits",
+            "no p99 (-) of fewer than {} latencies",
             format_count(P99_COMMITS_MIN)
         );
         cautions.push(caution(Severity::Note, &few));
