@@ -285,6 +285,12 @@ fn share_words(share_max: f64, outcome: &QualifyOutcome, beyond: &str) -> String
                 format_duration(nanoseconds(found.seconds_wanted))
             );
         }
+        QualifyVerdict::Undecided if found.cluster_s > STALL_S * 1.000_001 => {
+            words += &format!(
+                "; with so few operations that takes {} of measuring",
+                format_duration(nanoseconds(found.seconds_wanted))
+            );
+        }
         QualifyVerdict::Undecided => {
             words += undecided_reason(found.p_met, found.p_missed).unwrap_or_default();
         }

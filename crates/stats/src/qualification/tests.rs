@@ -148,6 +148,23 @@ fn stalls_that_come_together_for_longer_than_assumed_are_named() {
     let found = judge_share(&seconds, p99()).unwrap();
     assert!((3.0..5.0).contains(&found.cluster_s), "{found:?}");
     assert!(found.is_clustered && found.seconds_wanted > 4_500.0);
+    // One operation in 20 s is no stall of that length.
+    let rare = |second: u64| DueSecond {
+        due: u64::from(second.is_multiple_of(20)),
+        beyond: 0,
+    };
+    let seconds: Vec<DueSecond> = (0..1_800).map(rare).collect();
+    let found = judge_share(&seconds, p99()).unwrap();
+    assert!(found.cluster_s > 19.0 && !found.is_clustered, "{found:?}");
+    let with_latencies = seconds.into_iter().map(|due| LatencySecond {
+        due,
+        latency_s_sum: 0.0,
+    });
+    let seconds: Vec<LatencySecond> = with_latencies.collect();
+    let p99 = LatencyLimit::Share(0.01);
+    let reason = judge_latency(p99, Design::Continuous, 1, &seconds).reason("took 10 ms or longer");
+    let says = "with so few operations that takes 8 h 20 m of measuring";
+    assert!(reason.ends_with(says), "{reason}");
 }
 
 fn run(design: Design, seconds: impl Iterator<Item = DueSecond>) -> QualifyOutcome {
