@@ -143,17 +143,27 @@ impl<'a, 'store> Keeper<'a, 'store> {
                 warn(context, &waits);
             }
         };
-        self.writer
-            .finish_with_free_id(record, new_id, [PATIENCE, LAST_WAIT], say)?;
-        if self.has_failed {
-            let text = format!("the run has been kept after all: {}", record.id);
-            self.context.note(text);
+        let stored = self
+            .writer
+            .finish_with_free_id(record, new_id, [PATIENCE, LAST_WAIT], say)
+            .map_err(Failure::from);
+        match &stored {
+            Ok(()) => {
+                if self.has_failed {
+                    let text = format!("the run has been kept after all: {}", record.id);
+                    self.context.note(text);
+                }
+                finished(context, record);
+            }
+            // What the command shows is the total of all hosts.
+            Err(_) if self.companion.is_some() => show_unstored(context, record),
+            Err(_) => {}
         }
-        finished(context, record);
+        // The others wait for it, and it is in their total.
         if let Some(companion) = self.companion {
             companion.finished(context, record);
         }
-        Ok(())
+        stored
     }
 
     fn store(&self) -> String {
@@ -283,6 +293,12 @@ fn warn(context: &Context, text: &str) {
         text,
         hint: None,
     });
+}
+
+/// Shows a run that the store refused and that is part of no answer: nothing else will.
+pub fn show_unstored(context: &Context, record: &RunRecord) {
+    let text = format!("a run that could not be stored:\n{}", in_short(record));
+    warn(context, &text);
 }
 
 /// The rates of each job, one line each.

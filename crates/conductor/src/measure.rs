@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome, no_thread};
-use crate::keep::{Keeper, RunPlace};
+use crate::keep::{Keeper, RunPlace, show_unstored};
 use crate::observer::Progress;
 use crate::pilot::pilot_before;
 use crate::start::Companion;
@@ -137,6 +137,19 @@ pub struct Measured {
     pub stored: Outcome<()>,
 }
 
+impl Measured {
+    /// The record of a run that is part of no answer, such as a pilot's.
+    ///
+    /// # Errors
+    /// If it could not be stored; it is shown then.
+    pub fn if_stored(self, context: &Context) -> Outcome<RunRecord> {
+        if self.stored.is_err() {
+            show_unstored(context, &self.record);
+        }
+        self.stored.map(|()| self.record)
+    }
+}
+
 /// Runs jobs concurrently and stores the record. Simulated arrays are rebuilt. Makes a pilot
 /// first if the request asks for one and none was made yet.
 pub fn measure(
@@ -162,7 +175,7 @@ pub fn measure(
             spent_ns += place.expected_ns;
             let (jobs, shown) = (std::slice::from_ref(piece), (progress, &place));
             let measured = measure_on(context, store, opened, &mut arrays, jobs, options, shown)?;
-            measured.stored.map(|()| measured.record)
+            measured.if_stored(context)
         })
     });
     let how = RunOptions {

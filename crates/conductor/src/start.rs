@@ -56,7 +56,7 @@ pub trait Companion: fmt::Debug {
         None
     }
 
-    /// The run is over and its record stored.
+    /// The run is over, and its record stored unless the store refused it.
     fn finished(&self, context: &Context, record: &RunRecord) {
         let _ = (context, record);
     }

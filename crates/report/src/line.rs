@@ -37,9 +37,7 @@ pub fn one_line(text: &str) -> String {
 pub fn document_line(document: &Document) -> String {
     let mut parts: Vec<String> = required_words(document).into_iter().collect();
     parts.extend(cautions(document));
-    if document.series.is_empty() {
-        parts.extend(repeated_in_full(&document.runs));
-    }
+    parts.extend(repeated_in_full(document));
     let measured = match document.series.is_empty() {
         true => of_runs(&document.runs),
         false => of_all_series(document),

@@ -2,11 +2,12 @@
 //! its runs, the interval of the median (from six runs on), and their range; below the
 //! table, an explanation of the interval.
 
+use crate::crystaldiskmark::are_like_runs;
 use crate::number::{latency, rate};
 use crate::run::{kinds, row_name};
 use crate::sheet::{Column, SheetTable};
 use crate::validity::state_in_brief;
-use stripewise_results::{InFullRecord, JobRecord, RunRecord};
+use stripewise_results::{Document, InFullRecord, JobRecord, RunRecord, Status};
 use stripewise_stats::{in_full, mean, median, median_interval};
 
 /// Confidence of each interval.
@@ -50,11 +51,20 @@ fn legend(few: bool) -> String {
 
 /// What the repetitions of a workload would give if those far from the others counted in full, where
 /// the interval of the median excludes their mean; of several workloads, of the one that changes
-/// most.
-pub(crate) fn repeated_in_full(runs: &[RunRecord]) -> Option<String> {
+/// most. Void and partial runs are slower for reasons of their own, which are named. Benches and
+/// other tools' results have no medians.
+pub(crate) fn repeated_in_full(document: &Document) -> Option<String> {
+    let runs = &document.runs;
+    let is_foreign = runs.iter().any(|run| run.imported.is_some());
+    if !document.series.is_empty() || is_foreign || are_like_runs(runs) {
+        return None;
+    }
     let groups = groups_of(runs);
     let of = |group: &Vec<(&RunRecord, &JobRecord)>| {
-        let rates: Vec<f64> = group.iter().map(|(_, job)| job.outcome.iops).collect();
+        let valid = group.iter().filter(|(run, job)| {
+            run.status == Status::Complete && run.void_codes_of(job).is_empty()
+        });
+        let rates: Vec<f64> = valid.map(|(_, job)| job.outcome.iops).collect();
         let (middle, [low, high]) = (median(&rates)?, median_interval(&rates, LEVEL)?);
         let plain = mean(&rates)?;
         if middle <= 0.0 || (low..=high).contains(&plain) {

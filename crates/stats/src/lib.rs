@@ -78,8 +78,9 @@ pub use needed::{
 pub use qualification::{
     ClosedLadder, Design, DueSecond, LatencyFinding, LatencyJudgement, LatencyLimit, LatencySecond,
     Look, MaxJudgement, MeanJudgement, MinutesDiffer, OpenLoop, Qualification, QualifyOutcome,
-    QualifyStep, QualifyVerdict, RateJudgement, STALL_S, ShareJudgement, ShareRule, closed_ladder,
-    judge_latency, judge_max, judge_mean, judge_rate, judge_share, minutes_differ,
+    QualifyStep, QualifyVerdict, RATE_MARGIN, RateJudgement, STALL_S, ShareJudgement, ShareRule,
+    closed_ladder, earliest_met, judge_latency, judge_max, judge_mean, judge_rate, judge_share,
+    minutes_differ,
 };
 pub use random::Random;
 pub use rank_sum::{EXACT_VALUES_MAX, RankSum, rank_sum, rank_sum_interval, shift};

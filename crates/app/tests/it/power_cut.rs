@@ -120,8 +120,9 @@ fn a_witness_in_a_pipe_that_is_stopped_with_the_run_is_no_error() {
     let other = desk.file("other");
     std::fs::create_dir(&other).expect("a directory");
     let alone = "|echo READY; head -c 2000 > /dev/null";
-    desk.run(&cut(&other, alone, &[]))
-        .failed(3, &["the witness is gone", "hint:"]);
+    let gone = desk.run(&cut(&other, alone, &["--json"])).ended(3);
+    let gone = gone.said(&["the witness is gone"]).json();
+    assert_eq!(gone.at("verdict").text(), "interrupted");
 }
 
 #[test]

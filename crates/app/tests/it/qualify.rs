@@ -341,4 +341,11 @@ fn a_comparison_of_commit_methods_goes_on_where_it_was_interrupted() {
     let again = interrupted(&desk, &["--resume", &id]);
     assert_eq!(again.at("id").text(), id);
     assert!(again.at("resumable").truth());
+    // Nothing here is a verdict, to sign or not.
+    let warnings = again.at("warnings").items();
+    let busy = warnings.last().expect("--busy-ok was given").text();
+    assert_eq!(
+        busy,
+        "--busy-ok was given: other load may be in the numbers"
+    );
 }

@@ -143,6 +143,12 @@ fn nothing_is_called_kept_that_was_not_kept() {
 fn refusing(table: &str, when: &str) -> Desk {
     let desk = Desk::new();
     desk.json(&["run", "sim:nvme", "--duration", "10ms"]);
+    refuse(&desk, table, when);
+    desk
+}
+
+/// From now on the store refuses such rows.
+fn refuse(desk: &Desk, table: &str, when: &str) {
     let connection = rusqlite::Connection::open(desk.store()).expect("the store");
     for doing in ["INSERT", "UPDATE"] {
         let trigger = format!(
@@ -151,7 +157,6 @@ fn refusing(table: &str, when: &str) -> Desk {
         );
         connection.execute_batch(&trigger).expect("a trigger");
     }
-    desk
 }
 
 /// The last write of an experiment, with how it ended.
@@ -223,6 +228,30 @@ fn a_check_whose_runs_the_store_refuses_is_made_to_its_end_and_shown() {
     let json = [&check[..], &["--json"]].concat();
     let found = refusing("runs", few).run(&json).ended(5).json();
     assert_eq!(found.at("runs").items().len(), 6);
+}
+
+/// A run unlike those of its history makes way for fresh ones; refused by the store, it is shown.
+#[test]
+fn the_first_run_of_a_check_is_shown_where_the_store_refuses_it() {
+    let desk = Desk::new();
+    let disk = |rpm: u32| {
+        desk.write(
+            "disk.toml",
+            &format!("level = \"single\"\n[disk]\nrpm = {rpm}\n"),
+        )
+    };
+    let target = format!("sim:{}", disk(7_200));
+    desk.json(&["run", &target, "--duration", "1s", "--repeat", "33"]);
+    desk.run(&["baseline", "set", "last"]).done();
+    disk(3_600);
+    refuse(&desk, "runs", "(SELECT count(*) FROM runs) > 32");
+    let answer = desk.run(&["check"]).ended(1);
+    let words = [
+        "not like the stored ones",
+        "a run that could not be stored",
+        "not this one",
+    ];
+    answer.warned(&words);
 }
 
 #[test]

@@ -110,7 +110,12 @@ fn a_witness_that_is_stopped_ends_the_run() {
     witness.running.signal(Signal::STOP);
     let answer = run.wait();
     witness.running.signal(Signal::CONT);
-    answer.failed(3, &["the witness is gone", "recorded nothing for 4 s"]);
+    // What was written until then is shown and stored.
+    let says = ["the witness is gone", "recorded nothing for 4 s"];
+    let answer = answer.ended(3).said(&says);
+    let says = ["The power did not fail", "was informed"];
+    answer.printed(&says);
+    assert_eq!(desk.ids().len(), 1);
 }
 
 /// What is refused is refused before a witness hears of it, and leaves no file behind.

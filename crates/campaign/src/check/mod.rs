@@ -27,6 +27,7 @@ use history::StoredHistory;
 use stripewise_conductor::context::{Context, store_document};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
+use stripewise_conductor::keep::show_unstored;
 use stripewise_conductor::measure::exit_of;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_lab::compare::{
@@ -394,6 +395,11 @@ fn run_on(
     }
     context
         .note("this run is not like the stored ones, so what is judged are fresh ones".to_owned());
+    if refused.is_some() {
+        for record in records.iter() {
+            show_unstored(context, record);
+        }
+    }
     records.clear();
     let again = rerun(context, store, work, ready, how(REPETITIONS), records)?;
     Ok(refused.or(again))

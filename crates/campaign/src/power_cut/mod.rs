@@ -104,17 +104,26 @@ impl PowerCutOptions {
     }
 }
 
-/// Writes and flushes until the power fails, it is stopped, or a write fails.
+/// What a run that waited for a power cut did.
+#[derive(Debug)]
+pub struct PowerCutResult {
+    /// What was written and made durable.
+    pub document: VerifyDocument,
+    /// The failure of a witness that went away.
+    pub ended: Option<Failure>,
+}
+
+/// Writes and flushes until the power fails, it is stopped, a write fails, or the witness goes
+/// away.
 ///
 /// # Errors
-/// If it cannot begin: before the first byte, if the witness does not answer; later, if the
-/// witness goes away.
+/// If it cannot begin: before the first byte, if the witness does not answer.
 pub fn power_cut(
     context: &Context,
     store: &mut Store,
     options: &PowerCutOptions,
     permissions: &Permissions,
-) -> Outcome<VerifyDocument> {
+) -> Outcome<PowerCutResult> {
     check(options)?;
     let started_at = context.timestamp();
     let id = context.free_id(store, &started_at)?;
@@ -152,9 +161,12 @@ pub fn power_cut(
     let mut cut = PowerCutRun::new(context, options, &targets, &header, witness, clock);
     let header_text = serde_json::to_string(&header)
         .map_err(|error| Failure::of(Exit::Store, error.to_string()))?;
-    cut.send(&head(cut.run, &header_text))?;
+    cut.send(&head(cut.run, &header_text));
+    if let Some(gone) = cut.gone.take() {
+        return Err(gone);
+    }
     let whole = cut.fill()? && cut.write_for_ever()?;
-    let report = cut.end(whole)?;
+    let (report, ended) = cut.end(whole);
     warnings.extend(limits::reached(context, watches, &report.phases));
     let document = VerifyDocument {
         warnings,
@@ -162,7 +174,7 @@ pub fn power_cut(
     };
     finish_all(context, targets);
     store_or_report(context, store, DOCUMENT_KIND, &document.id, &document);
-    Ok(document)
+    Ok(PowerCutResult { document, ended })
 }
 
 fn check(options: &PowerCutOptions) -> Outcome<()> {
@@ -225,8 +237,10 @@ struct PowerCutRun<'a> {
     shared: Vec<Arc<Shared>>,
     workers: Vec<CutWorker>,
     clock_reported_ns: u64,
-    /// The witness went away when everything was stopped.
+    /// The witness went away, or was stopped with everything: it gets nothing more.
     untold: bool,
+    /// The failure of a witness that went away.
+    gone: Option<Failure>,
     report: Report,
 }
 
@@ -269,29 +283,32 @@ impl<'a> PowerCutRun<'a> {
             workers: header.workers.clone(),
             clock_reported_ns: 0,
             untold: false,
+            gone: None,
             report: Report::new(choice.engine, choice.because),
         }
     }
 
-    fn send(&mut self, bytes: &[u8]) -> Outcome<()> {
+    /// Sends records, as long as the witness is there; without it everything is stopped.
+    fn send(&mut self, bytes: &[u8]) {
         if self.untold {
-            return Ok(());
+            return;
         }
-        let sent = self.witness.send(bytes, self.context.now_ns());
+        let Err(error) = self.witness.send(bytes, self.context.now_ns()) else {
+            return;
+        };
+        self.untold = true;
         // Ctrl-C also reaches a witness at the end of a pipe.
-        if sent.is_err() && self.context.signal().is_some() {
-            self.untold = true;
+        if self.context.signal().is_some() {
             let note = "the witness stopped at the same time: it recorded no normal end";
             self.report.notes_of(vec![note.to_owned()]);
-            return Ok(());
+            return;
         }
-        sent.map_err(|error| {
-            self.drive.stop.store(true, Ordering::Relaxed);
-            Failure::target(
-                format!("the witness is gone: {error}; what it recorded until then is valid"),
-                "see why it went away, and start again with a new witness",
-            )
-        })
+        self.drive.stop.store(true, Ordering::Relaxed);
+        self.report.witness_gone = true;
+        self.gone = Some(Failure::target(
+            format!("the witness is gone: {error}; what it recorded until then is valid"),
+            "see why it went away, and start again with a new witness",
+        ));
     }
 
     fn record(&self, worker: usize, news: WitnessEvent, sequence: u64) -> Record {
@@ -334,8 +351,8 @@ impl<'a> PowerCutRun<'a> {
         let records: Vec<u8> = each
             .flat_map(|worker| self.record(worker, news, 0).bytes())
             .collect();
-        self.send(&records)?;
-        Ok(true)
+        self.send(&records);
+        Ok(self.gone.is_none())
     }
 
     /// Writes until it is stopped; true if nothing failed.
@@ -357,7 +374,7 @@ impl<'a> PowerCutRun<'a> {
         let limit_ns = self.options.duration_ns;
         let total = limit_ns.unwrap_or(0);
         self.phase("Writing and flushing", total, Some(limit_ns))?;
-        Ok(self.report.errors.is_empty())
+        Ok(self.report.errors.is_empty() && self.gone.is_none())
     }
 
     /// Lets all writers work until they have finished; `limit_ns`: for at most this time, or
@@ -375,9 +392,10 @@ impl<'a> PowerCutRun<'a> {
         while away > 0 || (self.report.flushers > 0 && stopped_ns.is_some()) {
             let now_ns = self.drive.clock.now_ns();
             let passed_ns = now_ns - started_ns;
-            away -= self.receive(now_ns)?;
+            away -= self.receive(now_ns);
             let over = limit_ns.flatten().is_some_and(|limit| passed_ns >= limit);
-            if self.context.signal().is_some() || over || !self.report.errors.is_empty() {
+            let failed = !self.report.errors.is_empty() || self.gone.is_some();
+            if self.context.signal().is_some() || over || failed {
                 self.drive.stop.store(true, Ordering::Relaxed);
                 let since_ns = *stopped_ns.get_or_insert(now_ns);
                 if now_ns - since_ns > PATIENCE_NS {
@@ -435,7 +453,7 @@ impl<'a> PowerCutRun<'a> {
 
     /// Processes messages of threads, and passes them on to the witness; returns how many writers
     /// have ended.
-    fn receive(&mut self, now_ns: u64) -> Outcome<usize> {
+    fn receive(&mut self, now_ns: u64) -> usize {
         let mut home = 0;
         let mut durable: BTreeMap<usize, u64> = BTreeMap::new();
         let mut bytes = Vec::new();
@@ -487,21 +505,24 @@ impl<'a> PowerCutRun<'a> {
             bytes.splice(..0, clock.bytes());
         }
         if !bytes.is_empty() {
-            self.send(&bytes)?;
+            self.send(&bytes);
         }
-        Ok(home)
+        home
     }
 
     /// Reports the end to the witness.
-    fn end(mut self, whole: bool) -> Outcome<Report> {
+    fn end(mut self, whole: bool) -> (Report, Option<Failure>) {
         if whole {
             let ended = self.record(0, WitnessEvent::Ended, 0);
-            self.send(&ended.bytes())?;
+            self.send(&ended.bytes());
         }
         self.report.issued = (self.writers.iter())
             .map(|writer| writer.writer.issued())
             .sum();
-        self.witness.close();
-        Ok(self.report)
+        // One that is gone may never end.
+        if self.gone.is_none() {
+            self.witness.close();
+        }
+        (self.report, self.gone)
     }
 }

@@ -34,6 +34,8 @@ pub(super) struct Report {
     pub errors: Vec<String>,
     /// Threads that never ended.
     pub lost_threads: usize,
+    /// The witness went away.
+    pub witness_gone: bool,
 }
 
 impl Report {
@@ -69,8 +71,12 @@ impl Report {
         started_at: String,
     ) -> VerifyDocument {
         self.notes.push(format!(
-            "the disk reported {} writes or flushes as durable, and the witness was informed",
-            format_count(self.durable)
+            "the disk reported {} writes or flushes as durable, and the witness was informed{}",
+            format_count(self.durable),
+            match self.witness_gone {
+                true => " until it went away",
+                false => "",
+            }
         ));
         if self.lost_threads > 0 {
             self.notes.push(format!(
@@ -85,10 +91,12 @@ impl Report {
             id: header.id.clone(),
             started_at,
             host: header.host.clone(),
-            verdict: match (self.errors.is_empty(), context.signal()) {
-                (false, _) => VerifyVerdict::Errors,
-                (true, Some(_)) => VerifyVerdict::Interrupted,
-                (true, None) => VerifyVerdict::Passed,
+            verdict: match self.errors.is_empty() {
+                false => VerifyVerdict::Errors,
+                true if self.witness_gone || context.signal().is_some() => {
+                    VerifyVerdict::Interrupted
+                }
+                true => VerifyVerdict::Passed,
             },
             targets: (targets.iter())
                 .zip(stored)

@@ -255,11 +255,18 @@ fn finished(
     (exit, ended): (Exit, Option<Failure>),
 ) -> QualifyResult {
     if stored.is_busy_ok {
-        let text =
-            "--busy-ok was given: other load may be in the numbers, and it is no verdict to sign";
+        let text = match document.verdict {
+            Verdict::NotJudged => "--busy-ok was given: other load may be in the numbers",
+            _ => {
+                "--busy-ok was given: other load may be in the numbers, and it is no verdict to sign"
+            }
+        };
         document.warnings.push(text.to_owned());
         let caution = Caution::own(Severity::Warning, text, "");
         sheet.cautions.push(caution);
+        sheet
+            .cautions
+            .sort_by_key(|one| std::cmp::Reverse(one.severity));
     }
     let line = with_warnings(line, &sheet.cautions);
     QualifyResult {

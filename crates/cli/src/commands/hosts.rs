@@ -107,10 +107,7 @@ pub fn as_one(
     let mut runs = multi_host.collected();
     runs.retain(|parts| !parts.is_empty());
     if runs.is_empty() {
-        return Ok(RunResult {
-            records: Vec::new(),
-            ended: ran.ended,
-        });
+        return Ok(ran);
     }
     let is_partial = |part: &HostPart| part.run.status != Status::Complete;
     let is_partial = !multi_host.losses().is_empty() || runs.iter().flatten().any(is_partial);

@@ -8,7 +8,9 @@ use crate::show::line::{print_answer, print_or, print_result};
 use crate::switches::verify::Verify;
 use serde::Serialize;
 use std::path::Path;
-use stripewise_campaign::power_cut::{PowerCutOptions, WitnessPlace, after_cut, power_cut};
+use stripewise_campaign::power_cut::{
+    PowerCutOptions, PowerCutResult, WitnessPlace, after_cut, power_cut,
+};
 use stripewise_campaign::steps::verification::document::VerifyDocument;
 use stripewise_campaign::steps::verification::text::verdict;
 use stripewise_campaign::steps::verification::{OUTSTANDING_USUAL, THREADS_USUAL, exit_of};
@@ -26,9 +28,14 @@ pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
         })?;
         return Ok(Exit::Done);
     }
+    let mut ended = None;
     let document = match (&arguments.after_cut, &arguments.witness) {
         (Some(file), _) => judge_cut(context, arguments, file)?,
-        (None, Some(witness)) => wait_for_cut(context, arguments, witness)?,
+        (None, Some(witness)) => {
+            let cut = wait_for_cut(context, arguments, witness)?;
+            ended = cut.ended;
+            cut.document
+        }
         (None, None) if arguments.image => image(context, arguments)?,
         (None, None) => burn_in(context, arguments)?,
     };
@@ -41,7 +48,10 @@ pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
         || sheet(&document),
         || in_line(&document),
     )?;
-    Ok(exit_of(context, &document))
+    match ended {
+        Some(failure) => Err(failure),
+        None => Ok(exit_of(context, &document)),
+    }
 }
 
 /// The verdict, and the paths of kept files.
@@ -107,7 +117,7 @@ fn image(context: &Context, arguments: &Verify) -> Outcome<VerifyDocument> {
 }
 
 /// Writes until the power fails.
-fn wait_for_cut(context: &Context, arguments: &Verify, witness: &str) -> Outcome<VerifyDocument> {
+fn wait_for_cut(context: &Context, arguments: &Verify, witness: &str) -> Outcome<PowerCutResult> {
     let buffered = match arguments.cache {
         Caching::Direct => false,
         Caching::Buffered => true,

@@ -43,9 +43,7 @@ pub fn runs_sheet(document: &Document, look: &RunsLook<'_>) -> Sheet {
         tables.extend(runs.iter().flat_map(processor_tables));
         tables.push(cautions::explanations(runs, &marks));
     }
-    let is_repeated = !is_bench && !is_like && !is_foreign;
-    let apart = is_repeated.then(|| repeated_in_full(runs)).flatten();
-    let apart = apart.map(|text| Caution::own(Severity::Warning, text, ""));
+    let apart = repeated_in_full(document).map(|text| Caution::own(Severity::Warning, text, ""));
     let verified = runs.iter().filter_map(|run| run.verification.as_ref());
     let verified = verified.flat_map(|one| {
         let text = verification_text(one);

@@ -10,7 +10,7 @@ use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerRecord, ComparisonRecord, ComparisonRow, Document,
     ExperimentPlace, Imported, InFullRecord, Interval, JobRecord, KneeRecord, LatencySummary,
     RequirementRecord, RequirementVerdict, RunRecord, SeriesRecord, SeriesVerdict, Severity,
-    SideRecord, StepRecord, TargetFacts, Verdict, Warning,
+    SideRecord, Status, StepRecord, TargetFacts, Verdict, Warning,
 };
 
 fn latency(ms: u64) -> LatencySummary {
@@ -694,8 +694,28 @@ fn runs_far_from_the_others_are_counted_in_full_wherever_a_rate_is_shown() {
         let expected = "3 of 20 runs were slower by 16 %; counted in full the rate is 976 IOPS";
         assert!(text.contains(expected), "{text}");
     }
-    for text in words(&repeated(0)) {
-        assert!(!text.contains("in full"), "{text}");
+    let (mut partial, mut void, mut imported) = (repeated(3), repeated(3), repeated(3));
+    for run in &mut partial.runs[..3] {
+        run.status = Status::Partial;
+    }
+    for run in &mut void.runs[..3] {
+        run.warnings.push(Warning {
+            code: "zero-data".to_owned(),
+            severity: Severity::Void,
+            message: "the data are zeros".to_owned(),
+            short: String::new(),
+            hint: Default::default(),
+        });
+    }
+    imported.runs[0].imported = Some(Imported {
+        tool: "fio".to_owned(),
+        source: "runs.json".to_owned(),
+        ..Imported::default()
+    });
+    for document in [&repeated(0), &partial, &void, &imported] {
+        for text in words(document) {
+            assert!(!text.contains("in full"), "{text}");
+        }
     }
 }
 

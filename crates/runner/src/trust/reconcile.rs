@@ -178,11 +178,15 @@ fn excess(verb: &str, ours: u64, all: u64, moved: BytesMoved) -> Option<String> 
     let total = moved.read_bytes.saturating_add(moved.written_bytes);
     let matters = more >= OTHERS_MIN_BYTES && more as f64 >= OTHERS_SHARE_MIN * total as f64;
     matters.then(|| {
-        format!(
-            "{verb} {} more than this run did ({})",
-            format_bytes(more),
-            percent(more, total)
-        )
+        let more_bytes = format_bytes(more);
+        match total {
+            // A run that was stopped before it moved anything.
+            0 => format!("{verb} {more_bytes} more than this run did"),
+            total => format!(
+                "{verb} {more_bytes} more than this run did ({})",
+                percent(more, total)
+            ),
+        }
     })
 }
 

@@ -78,6 +78,24 @@ pub fn judge_latency(
     }
 }
 
+/// Seconds after which a target that never makes anything wait is met, at the earliest; none if
+/// the whole design is too short for the limit.
+#[must_use]
+pub fn earliest_met(limit: LatencyLimit, design: Design) -> Option<usize> {
+    let quiet = LatencySecond {
+        due: DueSecond {
+            due: 1_000,
+            beyond: 0,
+        },
+        latency_s_sum: 0.0,
+    };
+    let mut looks = design.looks().iter().map(|look| look.seconds);
+    looks.find(|&seconds| {
+        let judged = judge_latency(limit, design, 0, &vec![quiet; seconds]);
+        judged.verdict == QualifyVerdict::Met
+    })
+}
+
 fn of_share(
     share_max: f64,
     design: Design,
@@ -196,9 +214,13 @@ impl LatencyJudgement {
                 let mean = text(judgement.mean);
                 match self.verdict {
                     QualifyVerdict::Undecided => {
-                        let [low, high] = [judgement.low, judgement.high].map(text);
+                        let low = text(judgement.low);
+                        let range = match judgement.high.is_finite() {
+                            true => format!("{low} to {}", text(judgement.high)),
+                            false => format!("above {low}"),
+                        };
                         format!(
-                            "the mean is {mean} ({low} to {high}, stalls that were not seen included){}",
+                            "the mean is {mean} ({range}, stalls that were not seen included){}",
                             undecided_reason(judgement.p_met, judgement.p_missed)
                                 .unwrap_or(": too close to tell")
                         )
@@ -260,6 +282,12 @@ fn share_words(share_max: f64, outcome: &QualifyOutcome, beyond: &str) -> String
         QualifyVerdict::Undecided if found.is_clustered => {
             words += &format!(
                 "{together}: that takes {} of measuring",
+                format_duration(nanoseconds(found.seconds_wanted))
+            );
+        }
+        QualifyVerdict::Undecided if found.cluster_s > STALL_S * 1.000_001 => {
+            words += &format!(
+                "; with so few operations that takes {} of measuring",
                 format_duration(nanoseconds(found.seconds_wanted))
             );
         }

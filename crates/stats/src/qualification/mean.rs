@@ -17,7 +17,8 @@ pub struct MeanJudgement {
     pub p_missed: f64,
     /// The smallest limit that is not missed at 2.5 %, at most the mean.
     pub low: f64,
-    /// The largest limit that is not met at 2.5 %, at least the mean.
+    /// The largest limit that is not met at 2.5 %, at least the mean; infinite beyond a thousand
+    /// times the mean.
     pub high: f64,
 }
 
@@ -29,7 +30,8 @@ const LIMITS_MAX: f64 = 1e3;
 ///
 /// Batch means and Student's t say "met" too often: a stall of D seconds adds D^2/2, so a
 /// few stalls are most of the mean. The excess e = mean - b over the median b of the
-/// seconds' means is taken as a gamma variable instead. With se^2 = V/N^2 (V as in
+/// seconds' means is taken as a gamma variable instead, of at least its standard error se: less
+/// cannot be told from a mean below the median. With se^2 = V/N^2 (V as in
 /// [`super::judge_share`]), D0 the assumed stall and T the seconds measured:
 /// w = max(se^2/e, D0^2/(2T)); A = 0.805; k = A e/w;
 /// x = A max(Y20/N - b/20, D0^2/(2T))/w, Y20 the largest sum of a batch of T/20;
@@ -63,7 +65,8 @@ pub fn judge_mean(seconds: &[(u64, f64)], limit_s: f64, stall_s: f64) -> Option<
     let mean = cluster.total / count;
     let variance = cluster.variance / (count * count);
     let least = stall_s * stall_s / (2.0 * measured);
-    let excess = (mean - body).max(1e-6);
+    let error = libm::sqrt(variance);
+    let excess = (mean - body).max(error).max(1e-6);
     let unit = (variance / excess).max(least);
     let shape = DEGREES_SHARE * excess / unit;
     let worst = (cluster.worst / count - body / 20.0).max(least);
@@ -72,15 +75,19 @@ pub fn judge_mean(seconds: &[(u64, f64)], limit_s: f64, stall_s: f64) -> Option<
         true => 1.0,
         false => 1.0 - incomplete_gamma(shape + more + 1.0, DEGREES_SHARE * (limit - body) / unit),
     };
-    let missed = |limit: f64| above(mean - limit, libm::sqrt(variance));
+    let missed = |limit: f64| above(mean - limit, error);
     let most = LIMITS_MAX * mean.max(1e-9);
+    let high = match met(most) > ONE_SIDE {
+        true => f64::INFINITY,
+        false => border(most, |limit| met(limit) > ONE_SIDE),
+    };
     Some(MeanJudgement {
         mean,
         p_met: met(limit_s),
         p_missed: missed(limit_s),
         // P_missed rises with the limit, P_met falls.
         low: border(most, |limit| missed(limit) < ONE_SIDE).min(mean),
-        high: border(most, |limit| met(limit) > ONE_SIDE).max(mean),
+        high: high.max(mean),
     })
 }
 

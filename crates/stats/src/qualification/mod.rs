@@ -29,9 +29,11 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-pub use latency::{LatencyFinding, LatencyJudgement, LatencyLimit, LatencySecond, judge_latency};
+pub use latency::{
+    LatencyFinding, LatencyJudgement, LatencyLimit, LatencySecond, earliest_met, judge_latency,
+};
 pub use mean::{MaxJudgement, MeanJudgement, judge_max, judge_mean};
-pub use rate::{ClosedLadder, OpenLoop, RateJudgement, closed_ladder, judge_rate};
+pub use rate::{ClosedLadder, OpenLoop, RATE_MARGIN, RateJudgement, closed_ladder, judge_rate};
 pub use sequence::{Design, Look, Qualification, QualifyOutcome, QualifyStep, QualifyVerdict};
 pub use share::{DueSecond, ShareJudgement, ShareRule, judge_share};
 pub use split::{MinutesDiffer, minutes_differ};

@@ -74,7 +74,7 @@ pub fn closed_ladder(
 }
 
 /// A requirement on a rate is undecided within this share of it.
-const RATE_MARGIN: f64 = 0.02;
+pub const RATE_MARGIN: f64 = 0.02;
 /// Student's t with 9 degrees of freedom, one- and two-sided at 95 %.
 const T_ONE_SIDED: f64 = 1.833;
 const T_TWO_SIDED: f64 = 2.262;

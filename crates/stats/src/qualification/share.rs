@@ -142,7 +142,8 @@ pub fn judge_share(seconds: &[DueSecond], rule: ShareRule) -> Option<ShareJudgem
         p_missed: missed(limit),
         cluster_s,
         seconds: sums.len(),
-        is_clustered: cluster_s > rule.stall_s * 1.000_001,
+        // Two operations or more: a single one is as long as the time to the next.
+        is_clustered: seen > assumed.max(2.0) * 1.000_001,
         seconds_wanted: SECONDS_OVER_CLUSTER * cluster_s / limit,
     })
 }

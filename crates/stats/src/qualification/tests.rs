@@ -135,6 +135,23 @@ fn stalls_that_come_together_for_longer_than_assumed_are_named() {
     let found = judge_share(&seconds, p99()).unwrap();
     assert!((3.0..5.0).contains(&found.cluster_s), "{found:?}");
     assert!(found.is_clustered && found.seconds_wanted > 4_500.0);
+    // One operation in 20 s is no stall of that length.
+    let rare = |second: u64| DueSecond {
+        due: u64::from(second.is_multiple_of(20)),
+        beyond: 0,
+    };
+    let seconds: Vec<DueSecond> = (0..1_800).map(rare).collect();
+    let found = judge_share(&seconds, p99()).unwrap();
+    assert!(found.cluster_s > 19.0 && !found.is_clustered, "{found:?}");
+    let with_latencies = seconds.into_iter().map(|due| LatencySecond {
+        due,
+        latency_s_sum: 0.0,
+    });
+    let seconds: Vec<LatencySecond> = with_latencies.collect();
+    let p99 = LatencyLimit::Share(0.01);
+    let reason = judge_latency(p99, Design::Continuous, 1, &seconds).reason("took 10 ms or longer");
+    let says = "with so few operations that takes 8 h 20 m of measuring";
+    assert!(reason.ends_with(says), "{reason}");
 }
 
 fn run(design: Design, seconds: impl Iterator<Item = DueSecond>) -> QualifyOutcome {
@@ -229,6 +246,21 @@ fn means_are_judged_by_their_excess_over_the_body() {
     let flat = vec![(200, 0.4); 100];
     assert!(judge_mean(&flat, 0.0019, 0.5).unwrap().p_missed < 1e-9);
     assert!(judge_mean(&flat, 0.0021, 0.5).unwrap().p_missed > 1.0 - 1e-9);
+}
+
+/// Which side of their median they lie on is chance: it must not decide how sure a mean is.
+#[test]
+fn a_mean_below_the_median_is_judged_like_one_above_it() {
+    let seconds = |odd_ms: f64| -> Vec<(u64, f64)> {
+        // Of each minute, 20 s differ from 8 ms.
+        let ms = |second: usize| if second % 60 < 20 { odd_ms } else { 8.0 };
+        (0..600).map(|second| (100, ms(second) * 0.1)).collect()
+    };
+    for odd_ms in [7.0, 9.0] {
+        let found = judge_mean(&seconds(odd_ms), 0.015, 1.0).unwrap();
+        assert!(found.p_met < 0.02, "{odd_ms}: {found:?}");
+        assert!(found.high < 0.015, "{odd_ms}: {found:?}");
+    }
 }
 
 #[test]
@@ -364,6 +396,19 @@ fn one_judge_looks_when_the_design_looks_whatever_the_limit_is_on() {
             "{limit:?} {count}"
         );
     }
+}
+
+#[test]
+fn the_earliest_met_is_that_of_a_target_that_never_waits() {
+    let continuous = |limit| earliest_met(limit, Design::Continuous);
+    assert_eq!(continuous(LatencyLimit::Share(0.05)), Some(300));
+    assert_eq!(continuous(LatencyLimit::Share(0.01)), Some(1_200));
+    assert_eq!(continuous(LatencyLimit::Share(0.001)), None);
+    assert_eq!(continuous(LatencyLimit::Mean(0.015)), Some(300));
+    assert_eq!(continuous(LatencyLimit::Mean(0.001)), None);
+    assert_eq!(continuous(LatencyLimit::Max), Some(1_800));
+    let spread = earliest_met(LatencyLimit::Share(0.01), Design::Spread);
+    assert_eq!(spread, Some(1_200));
 }
 
 #[test]

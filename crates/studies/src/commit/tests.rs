@@ -72,7 +72,7 @@ fn next(study: &CommitStudy) -> Run {
 fn what_was_stopped_says_first_how_far_it_came() {
     let mut study = CommitStudy::new(true, true, 1);
     let begun = study.sheet().answer;
-    assert_eq!(begun, "Stopped after 0 of 450 runs; nothing was measured");
+    assert_eq!(begun, "stopped after 0 of 450 runs; nothing was measured");
     study.done = 450;
     assert!(study.is_whole());
     assert_eq!(study.sheet().answer, "nothing was measured");

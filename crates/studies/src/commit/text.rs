@@ -1,13 +1,14 @@
 //! The comparison of commit methods as a sheet.
 
-use super::{AtomicWrites, BLOCKS, CommitMethod, CommitRecord, CommitStudy};
+use super::{AtomicWrites, BLOCKS, CommitMethod, CommitRecord, CommitStudy, P99_COMMITS_MIN};
 use crate::Study;
 use crate::latencies::free_syncs;
 use stripewise_report::{Caution, Cell, Column, Sheet, SheetTable};
 use stripewise_results::{AtomicWriteFacts, Severity};
 use stripewise_stats::median;
 use stripewise_units::{
-    ByteSize, counted, format_bytes, format_duration, format_rate_interval, plural,
+    ByteSize, counted, format_bytes, format_count, format_duration, format_iops,
+    format_rate_interval, plural,
 };
 
 /// Databases with pages of these sizes, and what protects those from tearing.
@@ -81,7 +82,7 @@ fn words(method: CommitMethod) -> Vec<String> {
 
 fn stopped(study: &CommitStudy) -> String {
     let all = study.cells.len() * BLOCKS as usize;
-    format!("Stopped after {} of {all} runs", study.done)
+    format!("stopped after {} of {all} runs", study.done)
 }
 
 pub(super) fn cautions(study: &CommitStudy, is_fast_known: bool) -> Vec<Caution> {
@@ -110,6 +111,17 @@ pub(super) fn cautions(study: &CommitStudy, is_fast_known: bool) -> Vec<Caution>
             Severity::Note,
             "in a group one write holds the commits of all, and one sync makes them durable",
         ));
+    }
+    if study
+        .records()
+        .iter()
+        .any(|one| one.latency_ns_p99.is_none())
+    {
+        let few = format!(
+            "no p99 (-) of fewer than {} latencies",
+            format_count(P99_COMMITS_MIN)
+        );
+        cautions.push(caution(Severity::Note, &few));
     }
     let guards = guards(study);
     if !guards.is_empty() {
@@ -179,7 +191,7 @@ fn atomic_table(atomic: &AtomicWrites) -> SheetTable {
     SheetTable::new("Atomic writes", ["of", "sizes"], rows)
 }
 
-/// Which is the fastest for one committer, as far as intervals tell them apart; of what was
+/// Which is the fastest for the fewest committers, as far as intervals tell them apart; of what was
 /// stopped first how far it came.
 pub(super) fn answer(study: &CommitStudy) -> String {
     let answer = fastest(study, &study.records());
@@ -190,15 +202,26 @@ pub(super) fn answer(study: &CommitStudy) -> String {
 }
 
 fn fastest(study: &CommitStudy, records: &[CommitRecord]) -> String {
-    let of_one = || records.iter().filter(|one| one.committers == 1);
-    let best = of_one().max_by(|a, b| a.commits_per_s.total_cmp(&b.commits_per_s));
+    let count = study.committers()[0];
+    let alone = || {
+        let is_alone = move |one: &&CommitRecord| one.committers == count && !one.group_commit;
+        records.iter().filter(is_alone)
+    };
+    let who = match count {
+        1 => "one committer".to_owned(),
+        count => format!("{count} committers"),
+    };
+    let best = alone().max_by(|a, b| a.commits_per_s.total_cmp(&b.commits_per_s));
     let Some(best) = best else {
-        return "nothing was measured".to_owned();
+        return match records.is_empty() {
+            true => "nothing was measured".to_owned(),
+            false => format!("nothing was measured of {who}"),
+        };
     };
     let Some(low) = best.commits_per_s_low else {
         return "too few runs to tell the ways apart".to_owned();
     };
-    let alike = of_one().filter(|one| one.commits_per_s_high.is_none_or(|high| high >= low));
+    let alike = alone().filter(|one| one.commits_per_s_high.is_none_or(|high| high >= low));
     let method = best.in_product.as_ref().unwrap_or(&best.method);
     let named = match (&study.section, study.states().len()) {
         // All are on the one file that the product has.
@@ -207,11 +230,14 @@ fn fastest(study: &CommitStudy, records: &[CommitRecord]) -> String {
     };
     let rate = rate_text(best);
     match alike.count() {
-        _ if of_one().count() == 1 => format!("one committer with {named}: {rate}"),
-        1 => format!("one committer is fastest with {named}: {rate}"),
+        _ if alone().count() == 1 => format!("{who} with {named}: {rate}"),
+        1 => {
+            let verb = plural(count as usize, "is", "are");
+            format!("{who} {verb} fastest with {named}: {rate}")
+        }
         alike => format!(
-            "for one committer {alike} ways are alike as far as their intervals tell, {named} \
-             among them: {rate}"
+            "for {who} {alike} ways are alike as far as their intervals tell, {named} among them: \
+             {rate}"
         ),
     }
 }
@@ -222,7 +248,7 @@ fn rate_text(record: &CommitRecord) -> String {
         (Some(low), Some(high)) => {
             format_rate_interval(record.commits_per_s, [low, high], "a second")
         }
-        _ => format!("{:.0} a second", record.commits_per_s),
+        _ => format!("{} a second", format_iops(record.commits_per_s)),
     }
 }
 

@@ -433,6 +433,18 @@ fn read_job(job: &JobText, files: &[ProductFile]) -> Result<ProductJob, InputErr
         ..workload
     };
     check(&workload).map_err(|error| InputError::new(format!("{of}: {error}"), error.hint()))?;
+    let file_bytes = files[file].size;
+    if file_bytes < workload.block_size_bytes {
+        return Err(InputError::new(
+            format!(
+                "{of}: a block of {} does not fit into file `{}` of {}",
+                ByteSize(workload.block_size_bytes),
+                job.file,
+                ByteSize(file_bytes)
+            ),
+            "give the file a larger size, or the job a smaller block",
+        ));
+    }
     Ok(ProductJob {
         name: job.name.clone(),
         file,

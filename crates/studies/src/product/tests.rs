@@ -134,6 +134,11 @@ fn mistakes_are_named() {
             "no bytes of commits",
         ),
         ("size = \"64M\"", "size = \"64X\"", "64X"),
+        (
+            "size = \"64M\"",
+            "size = \"4K\"",
+            "a block of 8K does not fit into file `data` of 4K",
+        ),
         ("name = \"latency\"", "name = \"\"", "not empty"),
     ];
     for (from, to, expected) in cases {

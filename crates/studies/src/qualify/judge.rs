@@ -1,19 +1,19 @@
 //! The verdict on one requirement, from the counts of its job.
 
-use super::{JobSeconds, Phase, Qualify, QualifyDesign};
-use crate::product::{Metric, ProductRequirement};
+use super::{JobSeconds, PIECE_S, Phase, Qualify, QualifyDesign};
+use crate::product::{Limit, Metric, ProductRequirement};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stripewise_results::{CountedOperations, Counting};
 use stripewise_stats::{
     DueSecond, LatencyFinding, LatencyJudgement, LatencyLimit, LatencySecond, MaxJudgement,
-    OpenLoop, QualifyVerdict, RateJudgement, STALL_S, ShareRule, judge_latency, judge_mean,
-    judge_rate, judge_share,
+    OpenLoop, QualifyVerdict, RATE_MARGIN, RateJudgement, STALL_S, ShareRule, earliest_met,
+    judge_latency, judge_mean, judge_rate, judge_share,
 };
 use stripewise_units::{counted, format_count, format_duration};
 
 /// Seconds to measure an unjudged requirement.
-const UNJUDGED_S: u64 = 300;
+pub(super) const UNJUDGED_S: u64 = 300;
 /// Minimum number of seconds to judge a rate, except in the quick design.
 const RATE_S_MIN: u64 = 600;
 /// A void piece is left out; more than this share of them void the requirement,
@@ -31,6 +31,9 @@ const WAITED_SHARE_MIN: f64 = 0.5;
 const STEP: f64 = 1.189_207_115;
 /// Thresholds on each side of the limit: a factor of 8.
 const STEPS: i32 = 12;
+/// Thresholds above the limit end here: arrivals of a rate that are due so close to the end of a
+/// minute are not judged.
+const STEPS_NS_MAX: u64 = 5_000_000_000;
 /// Centre of the thresholds if nothing is required.
 const UNJUDGED_NS: f64 = 2e6;
 
@@ -119,7 +122,8 @@ pub(super) fn counting(study: &Qualify, job: usize) -> Counting {
         operations: of_job()
             .next()
             .map_or_else(Default::default, |one| one.operations),
-        lag_ns_max: limits.min().unwrap_or(0) / 10,
+        // Without a limit nothing is late.
+        lag_ns_max: limits.min().map_or(u64::MAX, |limit_ns| limit_ns / 10),
         thresholds_ns,
     }
 }
@@ -142,21 +146,46 @@ fn thresholds(required: &ProductRequirement) -> Vec<u64> {
         // From 31 us to a second: nobody knows what to expect.
         None => -2 * STEPS..=3 * STEPS,
     };
-    steps.map(at).collect()
+    let within = |ns: &u64| *ns <= limit_ns.max(STEPS_NS_MAX);
+    steps.map(at).filter(within).collect()
+}
+
+/// Seconds after which a requirement may be missed, and after which it may be met at the earliest;
+/// none if the whole design is too short for that.
+pub(super) fn earliest(study: &Qualify, required: &ProductRequirement) -> (u64, Option<u64>) {
+    let Some(limit) = required.limit.filter(|_| required.metric.is_latency()) else {
+        return (RATE_S_MIN, Some(RATE_S_MIN));
+    };
+    let design = study.options.design.design();
+    let of_metric = latency_limit(required.metric, limit);
+    let missed = match of_metric {
+        LatencyLimit::Max => PIECE_S,
+        _ => first_look(study),
+    };
+    let met = earliest_met(of_metric, design);
+    (missed, met.map(|seconds| seconds as u64))
+}
+
+fn latency_limit(metric: Metric, limit: Limit) -> LatencyLimit {
+    match (metric.share_max(), metric) {
+        (Some(share_max), _) => LatencyLimit::Share(share_max),
+        (None, Metric::Mean) => LatencyLimit::Mean(limit.value / 1e3),
+        _ => LatencyLimit::Max,
+    }
 }
 
 /// Judges the requirement with this index.
 pub(super) fn judge(study: &Qualify, index: usize, phase: &Phase) -> Judgement {
     let required = &study.product.requirements[index];
     let job = &phase.jobs[required.job];
-    if study.reads_only() && study.product.jobs[required.job].workload.writes() {
+    if study.is_unwritten(required) {
         let reason = "not measured: it writes, and this target is only read";
         return Judgement::undecided(reason);
     }
-    if let Some(void) = void(study, required, job) {
-        return void;
-    }
     let seconds = job.seconds.len() as u64;
+    if let Some(void) = void(study, job) {
+        return in_design(study, void, seconds);
+    }
     let judged = match required.metric {
         _ if required.limit.is_none() => unjudged(required, job),
         metric if metric.is_latency() => latency(study, required, job),
@@ -164,6 +193,7 @@ pub(super) fn judge(study: &Qualify, index: usize, phase: &Phase) -> Judgement {
     };
     let judged = held_back(judged, required, job);
     let judged = starved(judged, required, job);
+    let judged = issued_late(study, judged, required, job);
     in_design(study, judged, seconds)
 }
 
@@ -238,6 +268,36 @@ fn starved(judged: Judgement, required: &ProductRequirement, job: &JobSeconds) -
     }
 }
 
+/// Arrivals that the program itself issued late are not the target's. Before the first look, where
+/// nothing is decided yet, a hiccup is not the whole.
+fn issued_late(
+    study: &Qualify,
+    judged: Judgement,
+    required: &ProductRequirement,
+    job: &JobSeconds,
+) -> Judgement {
+    let Some(limit) = required.limit.filter(|_| required.metric.is_latency()) else {
+        return judged;
+    };
+    let due: u64 = job.seconds.iter().map(|second| second.due).sum();
+    let open_loop = OpenLoop {
+        limit_ns: limit.threshold_ns(),
+        share_max: required.metric.share_max().unwrap_or(0.01),
+    };
+    let is_early = (job.seconds.len() as u64) < first_look(study) && judged.seconds_wanted > 0;
+    if is_early || !open_loop.is_void(due, job.own_lags) {
+        return judged;
+    }
+    Judgement {
+        verdict: Verdict::Void,
+        ..Judgement::undecided(format!(
+            "the program itself issued {} of {} operations late",
+            format_count(job.own_lags),
+            format_count(due)
+        ))
+    }
+}
+
 /// The quick design ends early and never says "met".
 fn in_design(study: &Qualify, judged: Judgement, seconds: u64) -> Judgement {
     if study.options.design != QualifyDesign::Quick {
@@ -263,34 +323,33 @@ fn in_design(study: &Qualify, judged: Judgement, seconds: u64) -> Judgement {
     }
 }
 
-fn void(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Option<Judgement> {
+fn void(study: &Qualify, job: &JobSeconds) -> Option<Judgement> {
     let all = job.pieces + job.void_pieces;
-    let is_final = are_too_many(job.void_pieces, all)
-        || job.pieces == 0 && job.void_pieces > 0 && !study.state_goes_on();
-    let voided = |reason: String| Judgement {
-        verdict: Verdict::Void,
-        ..Judgement::undecided(reason)
-    };
-    if is_final {
-        let codes: Vec<&str> = job.void.keys().map(String::as_str).collect();
-        return Some(voided(format!(
-            "{} of {all} minutes are void ({})",
-            job.void_pieces,
-            codes.join(", ")
-        )));
+    let is_final = are_too_many(job.void_pieces, all);
+    // What was stopped goes on, and the minutes that follow may count.
+    let is_so_far = job.pieces == 0 && job.void_pieces > 0 && study.state.interrupted;
+    if !is_final && !is_so_far {
+        return None;
     }
-    let due: u64 = job.seconds.iter().map(|second| second.due).sum();
-    let open_loop = OpenLoop {
-        limit_ns: required.limit.map_or(0, |limit| limit.threshold_ns()),
-        share_max: required.metric.share_max().unwrap_or(0.01),
+    let codes: Vec<&str> = job.void.keys().map(String::as_str).collect();
+    let minutes = match all {
+        1 => "1 minute is".to_owned(),
+        all => format!("{all} minutes are"),
     };
-    let is_late = required.metric.is_latency() && open_loop.is_void(due, job.own_lags);
-    is_late.then(|| {
-        voided(format!(
-            "the program itself issued {} of {} operations late",
-            format_count(job.own_lags),
-            format_count(due)
-        ))
+    let reason = format!(
+        "{} of {minutes} void ({})",
+        job.void_pieces,
+        codes.join(", ")
+    );
+    let [seconds_wanted, seconds_most] = match is_final {
+        true => [0, 0],
+        false => [first_look(study), seconds_most(study)],
+    };
+    Some(Judgement {
+        verdict: Verdict::Void,
+        seconds_wanted,
+        seconds_most,
+        ..Judgement::undecided(reason)
     })
 }
 
@@ -305,6 +364,11 @@ fn next_look(study: &Qualify, seconds: u64, least_s: u64) -> u64 {
 
 fn seconds_most(study: &Qualify) -> u64 {
     study.options.design.design().seconds() as u64
+}
+
+fn first_look(study: &Qualify) -> u64 {
+    let looks = study.options.design.design().looks();
+    looks.first().map_or(0, |look| look.seconds as u64)
 }
 
 fn unjudged(required: &ProductRequirement, job: &JobSeconds) -> Judgement {
@@ -356,11 +420,7 @@ fn latency(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> 
     let Some(limit) = required.limit else {
         return Judgement::undecided("nothing is required");
     };
-    let of_metric = match (required.metric.share_max(), required.metric) {
-        (Some(share_max), _) => LatencyLimit::Share(share_max),
-        (None, Metric::Mean) => LatencyLimit::Mean(limit.value / 1e3),
-        _ => LatencyLimit::Max,
-    };
+    let of_metric = latency_limit(required.metric, limit);
     let due = due_seconds(job, limit.threshold_ns());
     let sums = job.seconds.iter().map(|second| second.latency_ns_sum);
     let seconds: Vec<LatencySecond> = due
@@ -403,8 +463,8 @@ fn found(
             percentile(required, share_max, job, from)
         }
         Some(LatencyFinding::Mean { judgement, .. }) => {
-            let [mean, low, high] =
-                [judgement.mean, judgement.low, judgement.high].map(|mean_s| Some(mean_s * 1e3));
+            let [mean, low, high] = [judgement.mean, judgement.low, judgement.high]
+                .map(|mean_s| Some(mean_s * 1e3).filter(|ms| ms.is_finite()));
             (mean, low, high)
         }
         Some(LatencyFinding::Max(found)) => {
@@ -536,12 +596,15 @@ fn rate(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Jud
     };
     let wanted = next_look(study, seconds, least_s);
     let limit = study.limit_value(required);
-    let Some(found) = judge_rate(&rates(required, job)) else {
+    let all = rates(required, job);
+    let Some(found) = judge_rate(&all) else {
         return too_few(study, seconds, wanted);
     };
+    // A burst credit that ends: what it is by now must not be on the other side of the limit.
+    let latest = latest_rate(&all);
     let verdict = match seconds >= least_s {
-        true if found.is_met(limit) => Verdict::Met,
-        true if found.is_missed(limit) => Verdict::Missed,
+        true if found.is_met(limit) && latest >= limit => Verdict::Met,
+        true if found.is_missed(limit) && latest < limit => Verdict::Missed,
         _ => Verdict::Undecided,
     };
     Judgement {
@@ -549,7 +612,7 @@ fn rate(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Jud
         measured: Some(found.rate),
         low: Some(found.low),
         high: Some(found.high),
-        reason: rate_reason(required, &found, limit, verdict, (seconds, least_s)),
+        reason: rate_reason(required, &found, limit, verdict, (seconds, least_s), latest),
         // More is required only while nothing is decided.
         seconds_wanted: match verdict {
             Verdict::Undecided => wanted,
@@ -559,12 +622,24 @@ fn rate(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Jud
     }
 }
 
+/// No length of measuring decides between a rate and such a limit.
+pub(super) fn is_close(rate: f64, limit: f64) -> bool {
+    (rate / limit - 1.0).abs() <= RATE_MARGIN
+}
+
+/// The mean of the last fifth.
+fn latest_rate(rates: &[f64]) -> f64 {
+    let latest = &rates[rates.len() - rates.len().div_ceil(5)..];
+    latest.iter().sum::<f64>() / latest.len().max(1) as f64
+}
+
 fn rate_reason(
     required: &ProductRequirement,
     found: &RateJudgement,
     limit: f64,
     verdict: Verdict,
     (seconds, least_s): (u64, u64),
+    latest: f64,
 ) -> String {
     let time = |seconds: u64| format_duration(seconds * 1_000_000_000);
     let text = |rate: f64| required.metric.value_text_beside(rate, limit);
@@ -580,6 +655,12 @@ fn rate_reason(
         Verdict::Undecided if seconds < least_s => {
             format!("{words}; that takes {} to judge", time(least_s))
         }
+        Verdict::Undecided if found.is_met(limit) || found.is_missed(limit) => {
+            format!("{words}; but of the last fifth it is {}", text(latest))
+        }
+        Verdict::Undecided if is_close(found.rate, limit) => {
+            format!("{words}: within 2 % of it, which is too close to tell")
+        }
         Verdict::Undecided => format!("{words}: too close to tell"),
         _ => words,
     }
@@ -594,11 +675,6 @@ impl Qualify {
             false => 1.0,
         };
         required.limit.map_or(0.0, |limit| limit.value * factor)
-    }
-
-    /// More pieces may follow.
-    fn state_goes_on(&self) -> bool {
-        !self.state.interrupted
     }
 }
 

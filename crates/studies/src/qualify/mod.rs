@@ -23,14 +23,19 @@ use crate::product::{Metric, Product};
 use crate::{FileState, NextStep, PlacedJob, Run, RunId, Study, StudyFile, StudyTime};
 use serde::{Deserialize, Serialize};
 use stripewise_report::Sheet;
-use stripewise_results::{RunRecord, Status};
+use stripewise_results::{CountedOperations, RunRecord, Status};
 use stripewise_stats::Design;
-use stripewise_units::InputError;
+use stripewise_units::{InputError, format_duration, format_iops};
 use stripewise_workload::{Workload, derived_seed};
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// Length of a piece in seconds: at least the flush period of any disk.
 const PIECE_S: u64 = 60;
+/// The longest limit that arrivals of a rate are judged by: those due so close to the end of a
+/// piece are left out.
+const OPEN_LOOP_NS_MAX: u64 = PIECE_S / 2 * SECOND_NS;
+/// Each arrival that a disk does not get to is counted, which takes a while at such rates.
+const RATE_MAX: f64 = 1e7;
 /// Ramp before each piece.
 const RAMP_NS: u64 = SECOND_NS;
 
@@ -147,10 +152,38 @@ impl Qualify {
         Ok(study)
     }
 
-    /// Refuses a required rate above the load's own rate, which no disk could reach.
+    /// Refuses a required rate above the load's own rate, which no disk could reach, rates that no
+    /// disk comes near, and limits whose excess a minute of a rate does not show.
     fn refuse_impossible(&self) -> Result<(), InputError> {
+        let rates = self.product.jobs.iter().map(|job| (job, job.workload.rate));
+        for (job, rate) in rates {
+            if rate.is_some_and(|rate| rate.iops > RATE_MAX) {
+                return Err(InputError::new(
+                    format!(
+                        "job {}: at most {} arrivals a second are counted",
+                        job.name,
+                        format_iops(RATE_MAX)
+                    ),
+                    "lower the rate of the job",
+                ));
+            }
+        }
         for required in &self.product.requirements {
             let job = &self.product.jobs[required.job];
+            let threshold_ns = required.limit.map_or(0, |limit| limit.threshold_ns());
+            let is_open_loop =
+                job.workload.rate.is_some() && required.operations == CountedOperations::Transfers;
+            if is_open_loop && required.metric.is_latency() && threshold_ns > OPEN_LOOP_NS_MAX {
+                return Err(InputError::new(
+                    format!(
+                        "{}: job {} has a rate, where waits of up to {} can be judged",
+                        required.name,
+                        job.name,
+                        format_duration(OPEN_LOOP_NS_MAX)
+                    ),
+                    "lower the limit, or leave out the rate of the job",
+                ));
+            }
             let (Some(rate), false) = (job.workload.rate, required.metric.is_latency()) else {
                 continue;
             };

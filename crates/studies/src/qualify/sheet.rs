@@ -1,7 +1,7 @@
 //! A qualification as a sheet: the answer, a row for each requirement, and what must be
 //! read with it.
 
-use super::judge::operations_word;
+use super::judge::{self, operations_word};
 use super::{Judgement, Qualify, QualifyDesign, Verdict};
 use crate::commit::CommitStudy;
 use crate::latencies::{TOO_FAST, free_syncs};
@@ -83,19 +83,39 @@ fn details(study: &Qualify) -> Vec<String> {
 
 /// What decides the undecided requirements.
 fn next_steps(study: &Qualify) -> Vec<String> {
-    let is_unwritten = |one: &ProductRequirement| {
-        study.reads_only() && study.product().jobs[one.job].workload.writes()
-    };
     let all = study.product().requirements.iter().zip(study.judgements());
     let undecided = all.filter(|(_, judged)| judged.verdict == Verdict::Undecided);
-    let (unwritten, open): (Vec<_>, Vec<_>) = undecided.partition(|&(one, _)| is_unwritten(one));
+    let (unwritten, open): (Vec<_>, Vec<_>) =
+        undecided.partition(|&(one, _)| study.is_unwritten(one));
+    let is_too_short = || {
+        let mut open = open.iter();
+        open.all(|(one, _)| judge::earliest(study, one).1.is_none())
+    };
+    let is_close = || {
+        let mut open = open.iter();
+        open.all(|(one, judged)| {
+            let limit = study.limit_value(one);
+            let is_close = |rate| judge::is_close(rate, limit);
+            !one.metric.is_latency() && judged.measured.is_some_and(is_close)
+        })
+    };
+    let usual = format_duration(QualifyDesign::Usual.seconds_max() * 1_000_000_000);
     let of_open = match study.options().design {
+        QualifyDesign::Quick if study.is_judging() => format!(
+            "--resume goes on, and can still show a miss. To decide it, run it without --quick: up \
+             to {usual} of measuring."
+        ),
         _ if study.is_judging() => "To decide it, go on with --resume.".to_owned(),
         _ if study.is_cut_short() => "To decide the others, leave out --fail-fast.".to_owned(),
-        QualifyDesign::Quick => format!(
-            "To decide it, run it without --quick: up to {} of measuring.",
-            format_duration(QualifyDesign::Usual.seconds_max() * 1_000_000_000)
-        ),
+        QualifyDesign::Usual | QualifyDesign::Signed if is_close() => {
+            "Within 2 % of a limit no run decides: a plan should take that as missed.".to_owned()
+        }
+        _ if is_too_short() => {
+            format!("{usual} of measuring can only show that it is missed: to be met, it takes longer.")
+        }
+        QualifyDesign::Quick => {
+            format!("To decide it, run it without --quick: up to {usual} of measuring.")
+        }
         QualifyDesign::Usual => "To decide it, run it with --sign, which spreads its minutes over an \
              hour and a half. Near a limit it may stay undecided: a plan should take that as missed."
             .to_owned(),
@@ -314,27 +334,8 @@ impl Qualify {
     /// test files.
     #[must_use]
     pub fn plan(&self) -> Vec<String> {
-        let seconds = self.options().design.seconds_max();
-        let minutes = |seconds: u64| format_duration(seconds * 1_000_000_000);
         let phases = self.product().phases().len() as u64;
-        let looks = match self.options().design {
-            QualifyDesign::Usual => format!(
-                "up to {} of measuring: \"missed\" is possible from minute 3, \"met\" not before minute 20 \
-                 (of a p99), and a p99.9 takes hours",
-                minutes(seconds)
-            ),
-            QualifyDesign::Signed => format!(
-                "{} of measuring, a minute at a random place of every 3, in {}",
-                minutes(seconds),
-                minutes(3 * seconds)
-            ),
-            QualifyDesign::Quick => {
-                format!(
-                    "{} of measuring, which can only show that something is missed",
-                    minutes(seconds)
-                )
-            }
-        };
+        let looks = self.looks_plan();
         let each = match phases {
             1 => String::new(),
             phases => format!(
@@ -356,6 +357,58 @@ impl Qualify {
         lines
     }
 
+    /// How long it measures, and from when on it may say what.
+    fn looks_plan(&self) -> String {
+        let all = self.product().requirements.iter();
+        let judged: Vec<_> = all
+            .filter(|one| one.limit.is_some() && !self.is_unwritten(one))
+            .map(|one| (one, judge::earliest(self, one)))
+            .collect();
+        let design = self.options().design;
+        let seconds = match judged.is_empty() {
+            true => judge::UNJUDGED_S,
+            false => design.seconds_max(),
+        };
+        let time = |seconds: u64| format_duration(seconds * 1_000_000_000);
+        let spread = match design.design().run_in_window_s() {
+            Some((run_s, window_s)) => format!(
+                ", a minute at a random place of every {}, in {}",
+                window_s / run_s,
+                time(seconds / run_s * window_s)
+            ),
+            None => String::new(),
+        };
+        let measuring = format!("{} of measuring{spread}", time(seconds));
+        let never = judged.iter().find(|(_, (_, met))| met.is_none());
+        let missed = judged.iter().map(|(_, (missed, _))| missed / 60).min();
+        let met = judged.iter().filter_map(|(_, (_, met))| *met).max();
+        let met = met.map_or(0, |seconds| seconds / 60);
+        match (design, missed, never) {
+            (_, None, _) => format!("{measuring}; nothing is judged, as no limit is given"),
+            (QualifyDesign::Quick, ..) => {
+                format!("{measuring}, which can only show that something is missed")
+            }
+            (_, _, Some((one, _))) => format!(
+                "up to {measuring}, which can only show that something is missed: {} takes longer \
+                 to be met",
+                one.name
+            ),
+            (QualifyDesign::Signed, ..) => format!("up to {measuring}"),
+            (_, Some(missed), _) if missed == met => {
+                format!("up to {measuring}: nothing is decided before minute {met}")
+            }
+            (_, Some(missed), _) => format!(
+                "up to {measuring}: \"missed\" is possible from minute {missed}, \"met\" not before \
+                 minute {met}"
+            ),
+        }
+    }
+
+    /// It is not measured, as it writes and the target is only read.
+    pub(super) fn is_unwritten(&self, one: &ProductRequirement) -> bool {
+        self.reads_only() && self.product().jobs[one.job].workload.writes()
+    }
+
     /// The verdict; if the run was stopped, that comes first, since more may change it.
     fn verdict_words(&self) -> String {
         let verdict = self.verdict();
@@ -374,7 +427,10 @@ impl Qualify {
         let most = phases.map(|phase| self.seconds_most(phase)).max();
         let [done, most] = [self.seconds(), most.unwrap_or(0)]
             .map(|seconds| format_duration(seconds * 1_000_000_000));
-        let words = format!("stopped after {done} of at most {most} of measuring");
+        let words = match self.seconds() {
+            0 => "stopped before a second was measured".to_owned(),
+            _ => format!("stopped after {done} of at most {most} of measuring"),
+        };
         self.is_judging().then_some(words)
     }
 
@@ -383,7 +439,10 @@ impl Qualify {
     pub fn line(&self) -> String {
         let all = self.product().requirements.iter().zip(self.judgements());
         let words = all.map(|(one, judged)| {
-            let measured = format!("{} {}", one.name, measured_text(self, one, judged));
+            let measured = match judged.measured {
+                Some(_) => format!("{} {}", one.name, measured_text(self, one, judged)),
+                None => one.name.clone(),
+            };
             match judged.verdict {
                 // Then the whole is not judged, either.
                 Verdict::NotJudged => measured,

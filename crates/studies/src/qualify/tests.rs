@@ -240,6 +240,40 @@ fn what_failed_is_no_rate() {
     }
 }
 
+/// A volume that is held to exactly what is required: no longer run tells.
+#[test]
+fn a_rate_at_its_limit_is_not_sent_into_a_longer_run() {
+    let rate = ONE.replace("p99\"\nbelow = \"10ms\"", "iops\"\nat-least = \"100\"");
+    let mut study = study(&rate, QualifyDesign::Usual);
+    drive(&mut study, GOOD);
+    assert_eq!(study.verdict(), Verdict::Undecided);
+    let details = study.sheet().details;
+    assert!(
+        details[0].ends_with("within 2 % of it, which is too close to tell."),
+        "{details:?}"
+    );
+    assert!(
+        details[1].starts_with("Within 2 % of a limit no run decides"),
+        "{details:?}"
+    );
+}
+
+/// Ten minutes whose mean is above the limit, and their end far below it.
+#[test]
+fn a_rate_whose_burst_ends_is_not_met_by_its_mean() {
+    let rate = ONE.replace("p99\"\nbelow = \"10ms\"", "iops\"\nat-least = \"85\"");
+    let pieces = std::cell::Cell::new(0);
+    let study = after(&rate, |outcome| {
+        pieces.set(pieces.get() + 1);
+        if pieces.get() > 9 {
+            let due = outcome.due.as_mut().expect("it is counted");
+            due.seconds.iter_mut().for_each(|second| second.due = 60);
+        }
+    });
+    assert!(study.seconds() > 600, "{:?}", study.judgements());
+    assert_eq!(study.verdict(), Verdict::Missed, "{:?}", study.judgements());
+}
+
 /// Earlier versions counted syncs, and did not ask for what commits need.
 #[test]
 fn what_an_earlier_version_measured_is_shown_and_not_continued() {
@@ -308,6 +342,14 @@ fn five_minutes_never_say_met_and_a_verdict_to_sign_rests_between() {
     assert!(!quick.is_open());
     let next = "To decide it, run it without --quick: up to 30 m of measuring.";
     assert_eq!(quick.sheet().details[1], next);
+    let mut stopped = study(ONE, QualifyDesign::Quick);
+    let NextStep::Run(run) = stopped.next() else {
+        panic!("a piece comes next");
+    };
+    stopped.completed(run.id, &record(&run, GOOD, Status::Partial));
+    let next = "--resume goes on, and can still show a miss. To decide it, run it without --quick";
+    let details = stopped.sheet().details;
+    assert!(details[1].starts_with(next), "{details:?}");
     let mut quick = study(ONE, QualifyDesign::Quick);
     drive(&mut quick, BAD);
     assert_eq!(quick.verdict(), Verdict::Missed);
@@ -374,6 +416,105 @@ fn void_pieces_are_left_out_and_too_many_void_the_requirement() {
         study.completed(run.id, &record);
     }
     assert_eq!(study.seconds(), 60);
+    // What was stopped in a void minute goes on.
+    let mut study = self::study(ONE, QualifyDesign::Usual);
+    if let NextStep::Run(run) = study.next() {
+        let mut record = void(&run);
+        record.status = Status::Partial;
+        study.completed(run.id, &record);
+    }
+    assert_eq!((study.verdict(), study.is_open()), (Verdict::Void, true));
+    let says = "one: stopped before a second was measured, void so far (p99 void)";
+    assert!(study.line().starts_with(says), "{}", study.line());
+    drive(&mut study, GOOD);
+    assert_eq!(study.verdict(), Verdict::Met);
+}
+
+#[test]
+fn a_hiccup_of_the_program_itself_in_the_first_minute_voids_nothing() {
+    let late = |first: u64, others: u64| {
+        let is_first = std::cell::Cell::new(true);
+        after(ONE, |outcome| {
+            let due = outcome.due.as_mut().expect("it is counted");
+            due.own_lags = if is_first.replace(false) {
+                first
+            } else {
+                others
+            };
+        })
+    };
+    // More than a thousandth of the first minute, not of the three before the first look.
+    assert_eq!(late(10, 0).verdict(), Verdict::Met);
+    let void = late(10, 10);
+    assert_eq!((void.verdict(), void.seconds()), (Verdict::Void, 180));
+    let reason = &void.judgements()[0].reason;
+    let says = "the program itself issued 30 of 18,000 operations late";
+    assert_eq!(reason, says);
+}
+
+#[test]
+fn what_is_due_at_a_rate_is_judged_as_long_before_the_end_as_the_limit_is() {
+    let of_limit = |limit: &str| {
+        let text = ONE
+            .replace("operations = \"commits\"\n", "")
+            .replace("sync = \"fdatasync\"", "rate = 50")
+            .replace("below = \"10ms\"", limit);
+        Qualify::new(&text, options(QualifyDesign::Usual))
+    };
+    for (limit, latest_ns) in [
+        ("at-most = \"1s\"", 4_756_828_460),
+        ("at-most = \"30s\"", 30_000_000_000),
+    ] {
+        let counting = super::judge::counting(&of_limit(limit).expect(limit), 0);
+        let latest = counting.thresholds_ns.last().copied();
+        assert_eq!(latest, Some(latest_ns), "{limit}");
+    }
+    let refused = of_limit("at-most = \"31s\"").unwrap_err().to_string();
+    assert!(refused.contains("waits of up to 30 s"), "{refused}");
+    // Without a limit nothing is late.
+    let counting = super::judge::counting(&of_limit("").expect("no limit"), 0);
+    assert_eq!(counting.lag_ns_max, u64::MAX);
+}
+
+#[test]
+fn the_plan_says_which_verdict_may_come_and_when() {
+    let plan = |requirement: &str, design| {
+        let text = ONE.replace("metric = \"p99\"\nbelow = \"10ms\"", requirement);
+        study(&text, design).plan().remove(0)
+    };
+    for (requirement, says) in [
+        (
+            "metric = \"p99\"\nbelow = \"10ms\"",
+            "up to 30 m of measuring: \"missed\" is possible from minute 3, \"met\" not before minute 20.",
+        ),
+        (
+            "metric = \"max\"\nbelow = \"10ms\"",
+            "\"missed\" is possible from minute 1, \"met\" not before minute 30.",
+        ),
+        (
+            "metric = \"p999\"\nbelow = \"10ms\"",
+            "which can only show that something is missed: p99 takes longer to be met.",
+        ),
+        (
+            "metric = \"iops\"\nat-least = 50",
+            "up to 30 m of measuring: nothing is decided before minute 10.",
+        ),
+        (
+            "metric = \"p99\"",
+            "Time: 5 m of measuring; nothing is judged, as no limit is given.",
+        ),
+    ] {
+        let plan = plan(requirement, QualifyDesign::Usual);
+        assert!(plan.ends_with(says), "{plan}");
+    }
+    let quick = plan("metric = \"p99\"", QualifyDesign::Quick);
+    assert!(quick.contains("nothing is judged"), "{quick}");
+    // Half an hour without a late one does not show a p99.9, and --sign is no longer.
+    let text = ONE.replace("metric = \"p99\"", "metric = \"p999\"");
+    let mut long = study(&text, QualifyDesign::Usual);
+    drive(&mut long, GOOD);
+    let next = "30 m of measuring can only show that it is missed: to be met, it takes longer.";
+    assert_eq!(long.sheet().details[1], next);
 }
 
 #[test]
@@ -461,6 +602,10 @@ fn what_the_load_itself_rules_out_is_refused() {
     assert_eq!(held(&each, 20_000), Ok(()));
     assert!(held(&each, 19_999).is_err());
     assert!(held("metric = \"mib-per-s\"\nat-least = 5", 2_000).is_err());
+    assert_eq!(held(rate, 10_000_000), Ok(()));
+    let refused = held(rate, 10_000_001).unwrap_err().to_string();
+    let says = "job log: at most 10,000,000 arrivals a second are counted";
+    assert_eq!(refused, says);
 }
 
 #[test]
@@ -542,6 +687,20 @@ fn commit_methods_follow_the_verdict_and_leave_it_alone() {
 }
 
 #[test]
+fn ways_of_committing_are_compared_for_the_fewest_committers_there_are() {
+    let commits = COMMITS.replace("groups", "committers = [4]\ngroups");
+    let study = Qualify::new(&format!("{ONE}{commits}"), options(QualifyDesign::Usual));
+    let mut study = study.expect("the product is sound").with_commits(true);
+    drive(&mut study, GOOD);
+    let details = study.sheet().details;
+    let fastest = details.last().expect("what is the fastest");
+    assert!(
+        fastest.starts_with("Commit methods: for 4 committers 2 ways are alike"),
+        "{fastest}"
+    );
+}
+
+#[test]
 fn what_was_stopped_among_commit_methods_is_judged_and_goes_on() {
     let mut study = with_commits(options(QualifyDesign::Usual));
     let next = |study: &Qualify| match study.next() {
@@ -559,7 +718,7 @@ fn what_was_stopped_among_commit_methods_is_judged_and_goes_on() {
     assert!(study.is_open() && study.is_at_pause());
     assert!(study.line().starts_with("one: met ("), "{}", study.line());
     let details = study.sheet().details;
-    let expected_text = "Commit methods: Stopped after 0 of 20 runs; nothing was measured.";
+    let expected_text = "Commit methods: stopped after 0 of 20 runs; nothing was measured.";
     assert_eq!(details.last().expect("how far it came"), expected_text);
     let stored = study.to_json().expect("plain fields");
     let mut resumed = Qualify::from_json(&stored).expect("it was stored");

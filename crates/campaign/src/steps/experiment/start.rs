@@ -187,7 +187,7 @@ fn look_for_caches(
                 options,
                 progress,
             )?;
-            measured.stored.map(|()| measured.record)
+            measured.if_stored(context)
         })?;
         if found.absorbed_bytes.is_some() {
             cell.workload.ramp_ns = cell.workload.ramp_ns.max(behind_ns(&found));
