@@ -87,37 +87,47 @@ impl Lane {
     }
 }
 
+/// Nodes below each node of the tree of drives.
+const SIBLINGS: usize = 4;
+
 /// When each rotating drive is done: a tree with the drives as leaves, whose nodes are the minimum
-/// of the two below them.
+/// of those below them.
 #[derive(Clone, Debug)]
 struct Drives {
-    /// Pairs of siblings; the parent of pair i is in pair i / 2, the even one first. Pair 0 has
-    /// only the root.
-    pairs: Vec<[Key; 2]>,
+    /// Siblings, from the top down; those of family i have node i - 1 as their parent, counted
+    /// through all families.
+    families: Vec<[Key; SIBLINGS]>,
+    /// The node of the first drive.
+    first: usize,
+    front: Key,
 }
 
 impl Drives {
     fn of(drives: usize) -> Self {
-        let leaves = drives.max(1).next_power_of_two();
-        Drives {
-            pairs: vec![[NEVER; 2]; leaves],
+        let (mut first, mut width) = (0, SIBLINGS);
+        while width < drives {
+            (first, width) = (first + width, width * SIBLINGS);
         }
-    }
-
-    fn front(&self) -> Key {
-        self.pairs[0][1]
+        Drives {
+            families: vec![[NEVER; SIBLINGS]; (first + drives).div_ceil(SIBLINGS)],
+            first,
+            front: NEVER,
+        }
     }
 
     #[inline]
     fn set(&mut self, drive: u32, mut key: Key) {
-        let mut node = self.pairs.len() + drive as usize;
-        while node > 1 {
-            let pair = &mut self.pairs[node / 2];
-            pair[node % 2] = key;
-            key = pair[0].min(pair[1]);
-            node /= 2;
+        let mut node = self.first + drive as usize;
+        loop {
+            let family = &mut self.families[node / SIBLINGS];
+            family[node % SIBLINGS] = key;
+            key = family[0].min(family[1]).min(family[2].min(family[3]));
+            if node < SIBLINGS {
+                break;
+            }
+            node = node / SIBLINGS - 1;
         }
-        self.pairs[0][1] = key;
+        self.front = key;
     }
 }
 
@@ -195,7 +205,7 @@ impl EventQueue {
     /// When the next event is due, [`NEVER`] if there is none.
     #[inline]
     pub(crate) fn front(&self) -> Key {
-        let least = self.drives.front().min(self.completions.front);
+        let least = self.drives.front.min(self.completions.front);
         least.min(self.heap_front)
     }
 
@@ -208,7 +218,7 @@ impl EventQueue {
     /// [`NEVER`].
     #[inline]
     pub(crate) fn take(&mut self, front: Key) -> Option<Next> {
-        if front == self.drives.front() {
+        if front == self.drives.front {
             return Some(Next::Drive(front as u32 & (DRIVES_MAX as u32 - 1)));
         }
         if front == self.completions.front {
