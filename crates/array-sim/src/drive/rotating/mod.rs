@@ -166,6 +166,8 @@ pub(crate) struct RotatingDrive {
     /// The window from which the drive chooses, in order of cylinders: (cylinder, index of the
     /// waiting access).
     by_cylinder: Vec<(u32, u32)>,
+    /// Accesses of the window on cylinders below the arm's.
+    below: usize,
     /// Accesses that wait for a place in the window, by sector.
     backlog: Elevator,
     /// The whole queue under `Scheduling::FirstCome`.
@@ -193,6 +195,7 @@ impl RotatingDrive {
         RotatingDrive {
             stream_ns: revolution_ns * (1.0 + model.geometry.skew()),
             by_cylinder: Vec::with_capacity(model.queue_depth),
+            below: 0,
             model,
             ahead,
             revolution_ns,
@@ -463,15 +466,15 @@ impl RotatingDrive {
 
     /// Marks accesses in the window that lie in the newest stream's range.
     #[inline(always)]
-    fn mark_streaming(&mut self, from: &QueuedAccess, rank: usize) {
+    fn mark_streaming(&mut self, from: &QueuedAccess) {
         if self.streaming == self.by_cylinder.len() {
             return;
         }
         let limit = self.ahead.active_limit();
-        let mut first = rank;
-        while first > 0 && self.by_cylinder[first - 1].0 == from.cylinder {
-            first -= 1;
-        }
+        let first = match self.arm.cylinder == from.cylinder {
+            true => self.below,
+            false => self.below_from(self.below, from.cylinder),
+        };
         for &(cylinder, item) in &self.by_cylinder[first..] {
             // A read-ahead window extends into the next cylinder at most.
             if cylinder > from.cylinder + 1 {
@@ -499,21 +502,17 @@ impl RotatingDrive {
         waiting.streams = streams;
         let cylinder = waiting.cylinder;
         self.streaming += usize::from(streams);
-        let rank = self.rank_of(cylinder);
+        let lower = |&(other, _): &(u32, u32)| other < cylinder;
+        let rank = self.by_cylinder.partition_point(lower);
         self.by_cylinder.insert(rank, (cylinder, item));
-    }
-
-    /// Accesses of the window on lower cylinders.
-    #[inline]
-    fn rank_of(&self, cylinder: u32) -> usize {
-        self.by_cylinder
-            .partition_point(|&(other, _)| other < cylinder)
+        self.below += usize::from(cylinder < self.arm.cylinder);
     }
 
     /// Removes an access from the window, by its rank among the cylinders.
     #[inline]
     fn leave(&mut self, rank: usize) -> u32 {
         let (_, item) = self.by_cylinder.remove(rank);
+        self.below -= usize::from(rank < self.below);
         self.streaming -= usize::from(self.waiting[item].streams);
         item
     }
@@ -538,7 +537,7 @@ impl RotatingDrive {
             }
             best_cost
         };
-        let mut above = self.rank_of(arm);
+        let mut above = self.below;
         let mut below = above;
         let mut bound = f64::INFINITY;
         // Sequential loads have most of their window on one cylinder.
@@ -642,7 +641,7 @@ impl RotatingDrive {
     #[inline]
     fn wait_from_ns(&self, under_head: f64, waiting: &QueuedAccess) -> f64 {
         let ahead = waiting.angle - under_head;
-        let ahead = if ahead < 0.0 { ahead + 1.0 } else { ahead };
+        let ahead = ahead + if ahead < 0.0 { 1.0 } else { 0.0 };
         // A rounding error may make an exact continuation slightly late; within a sector and a half
         // it counts as on time.
         let late = 1.0 - 1.5 * waiting.sector_turns;
@@ -660,7 +659,7 @@ impl RotatingDrive {
             let wait_ns = self.wait_ns(self.turned(now_ns), arm_ns, next);
             AccessCost { arm_ns, wait_ns }
         });
-        let service_ns = arm_ns + wait_ns + self.pass(next);
+        let service_ns = arm_ns + wait_ns + self.pass(next, choice.rank);
         if self.ahead.enabled() {
             self.ahead.leave(float(now_ns), self.pace(next));
             if next.write {
@@ -669,22 +668,35 @@ impl RotatingDrive {
                 let end_ns = float(now_ns) + service_ns;
                 self.ahead
                     .begin(next.sector, u64::from(next.sectors), end_ns);
-                self.mark_streaming(next, choice.rank);
+                self.mark_streaming(next);
             }
         }
         service_ns
     }
 
-    /// The head passes over an access: the transfer time. Leaves the arm at the end of the access.
+    /// The head passes over an access that had this rank: the transfer time. Leaves the arm at the
+    /// end of the access.
     #[inline]
-    fn pass(&mut self, next: &QueuedAccess) -> f64 {
+    fn pass(&mut self, next: &QueuedAccess, rank: usize) -> f64 {
         let (transfer_ns, switches) = self.transfer(next);
         (self.arm.track, self.arm.cylinder) = (next.track, next.cylinder);
+        self.below = self.below_from(rank, next.cylinder);
         if switches > 0 {
             self.arm.track += switches;
             self.arm.cylinder = self.model.geometry.cylinder(self.arm.track);
+            let lower = |&(other, _): &(u32, u32)| other < self.arm.cylinder;
+            self.below = self.by_cylinder.partition_point(lower);
         }
         transfer_ns
+    }
+
+    /// Accesses of the window below a cylinder, of the first `below`, behind which none are.
+    #[inline]
+    fn below_from(&self, mut below: usize, cylinder: u32) -> usize {
+        while below > 0 && self.by_cylinder[below - 1].0 >= cylinder {
+            below -= 1;
+        }
+        below
     }
 
     /// Transfer time and the number of track boundaries crossed. Each boundary costs the skew,
@@ -707,8 +719,8 @@ impl RotatingDrive {
         self.ahead.follow(float(now_ns), hit, end, self.pace(next));
         // Data in another segment is served from there, and the arm stays in place.
         if self.ahead.is_active(hit) {
-            self.pass(next);
-            self.mark_streaming(next, choice.rank);
+            self.pass(next, choice.rank);
+            self.mark_streaming(next);
         }
         hit.wait_ns
     }
