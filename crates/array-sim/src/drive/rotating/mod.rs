@@ -9,8 +9,8 @@
 //! first. Pure SATF is far better than real firmware, hence the blend. Beyond the window, arrivals
 //! wait in C-LOOK order. Not modelled: caches other than a read-ahead segment, retries, zones.
 
-use super::DriveAccess;
 use super::read_ahead::{Hit, Pace, ReadAhead};
+use super::{DriveAccess, NONE, SECTOR_BYTES};
 use crate::arena::Arena;
 use crate::elevator::Elevator;
 use crate::events::{Key, at_ns};
@@ -19,8 +19,6 @@ use crate::seek::SeekCurve;
 use std::collections::VecDeque;
 use std::iter::successors;
 use std::sync::Arc;
-
-pub(crate) const SECTOR_BYTES: u64 = 512;
 
 /// How a drive picks its next access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,38 +74,6 @@ impl DiskModel {
     }
 }
 
-/// An access in transit to the drive or waiting there: 64 bytes, a cache line.
-#[derive(Clone, Copy, Debug)]
-struct QueuedAccess {
-    /// Arrival key. Lower keys arrived earlier, which breaks ties in cost.
-    arrives: Key,
-    angle: f64,
-    /// Revolutions per sector.
-    sector_turns: f64,
-    sector: u64,
-    sectors: u32,
-    track: u32,
-    cylinder: u32,
-    /// The array's index of its operation.
-    operation: u32,
-    /// The next access in transit.
-    next: u32,
-    write: bool,
-    /// A read that may be served from the read-ahead.
-    streams: bool,
-}
-
-impl QueuedAccess {
-    /// Orders the accesses of one drive by arrival.
-    #[inline]
-    fn order(&self) -> u64 {
-        self.arrives as u64
-    }
-}
-
-/// No access, and no operation.
-const NONE: u32 = u32::MAX;
-
 /// Arm time and rotational wait.
 #[derive(Clone, Copy)]
 struct AccessCost {
@@ -160,7 +126,7 @@ pub(crate) struct RotatingDrive {
     /// Angle at time 0, in revolutions.
     phase: f64,
     /// Accesses in transit or waiting, inside or outside the window.
-    waiting: Arena<QueuedAccess>,
+    waiting: Arena<DriveAccess>,
     /// The first and last of those in transit, in order of time; or [`NONE`].
     inbox: (u32, u32),
     /// The window from which the drive chooses, in order of cylinders: (cylinder, index of the
@@ -212,17 +178,10 @@ impl RotatingDrive {
         }
     }
 
-    /// An access is sent to an idle drive: returns when it will be done. Nothing else arrives
-    /// before it.
-    #[inline]
-    pub(crate) fn arrive_idle(&mut self, arrives: Key, access: &DriveAccess, stretch: f64) -> u64 {
-        let waiting = Self::arriving(arrives, access);
-        self.start_idle(waiting, stretch)
-    }
-
-    /// Starts an access that the drive was waiting for.
+    /// An access is sent to an idle drive, or the drive was waiting for it: returns when it will be
+    /// done. Nothing else arrives before it.
     #[inline(never)]
-    fn start_idle(&mut self, mut waiting: QueuedAccess, stretch: f64) -> u64 {
+    pub(crate) fn arrive_idle(&mut self, mut waiting: DriveAccess, stretch: f64) -> u64 {
         (self.arm.awaited, self.arm.before) = (waiting.arrives, self.arm.cylinder);
         waiting.streams = self.may_stream(&waiting);
         let now_ns = at_ns(waiting.arrives);
@@ -231,12 +190,12 @@ impl RotatingDrive {
 
     /// An access is sent to a busy drive, after all others in transit.
     #[inline]
-    pub(crate) fn arrive_busy(&mut self, arrives: Key, access: &DriveAccess) {
-        let item = self.waiting.insert(Self::arriving(arrives, access));
+    pub(crate) fn arrive_busy(&mut self, access: &DriveAccess) {
+        let item = self.waiting.insert(*access);
         match self.inbox {
             (NONE, _) => self.inbox = (item, item),
             (first, last) => {
-                debug_assert!(self.waiting[last].arrives < arrives);
+                debug_assert!(self.waiting[last].arrives < access.arrives);
                 self.waiting[last].next = item;
                 self.inbox = (first, item);
             }
@@ -254,24 +213,6 @@ impl RotatingDrive {
         Some(first)
     }
 
-    #[inline]
-    fn arriving(arrives: Key, access: &DriveAccess) -> QueuedAccess {
-        let position = access.position;
-        QueuedAccess {
-            arrives,
-            angle: position.angle,
-            sector_turns: 1.0 / position.sectors_per_track,
-            sector: position.sector,
-            sectors: access.length_bytes.div_ceil(SECTOR_BYTES as u32),
-            track: position.track,
-            cylinder: position.cylinder,
-            operation: access.index,
-            next: NONE,
-            write: access.write,
-            streams: false,
-        }
-    }
-
     /// Queues an access that has arrived.
     #[inline]
     fn take_in(&mut self, item: u32) {
@@ -281,7 +222,7 @@ impl RotatingDrive {
             Scheduling::Blend if self.by_cylinder.len() + 1 < self.model.queue_depth => {
                 self.enter(item);
             }
-            Scheduling::Blend => self.backlog.push(self.waiting[item].sector, item),
+            Scheduling::Blend => self.backlog.push(self.waiting[item].position.sector, item),
         }
     }
 
@@ -317,7 +258,7 @@ impl RotatingDrive {
         let awaited = self.arrived_before(Key::MAX);
         let next_ns = awaited.map(|item| {
             let waiting = self.waiting.remove(item);
-            self.start_idle(waiting, stretch(at_ns(waiting.arrives)))
+            self.arrive_idle(waiting, stretch(at_ns(waiting.arrives)))
         });
         (finished, next_ns)
     }
@@ -360,13 +301,13 @@ impl RotatingDrive {
 
     /// Starts an access; returns when it will be done.
     #[inline(always)]
-    fn start(&mut self, now_ns: u64, next: &QueuedAccess, choice: Choice, stretch: f64) -> u64 {
+    fn start(&mut self, now_ns: u64, next: &DriveAccess, choice: Choice, stretch: f64) -> u64 {
         let service_ns = match self.hit(now_ns, next) {
             Some(hit) => self.buffered_ns(now_ns, next, choice, hit),
             None => self.mechanical_ns(now_ns, next, choice),
         };
         let busy_ns = whole(service_ns * stretch);
-        self.serving = next.operation;
+        self.serving = next.index;
         self.busy_ns += busy_ns;
         now_ns + busy_ns
     }
@@ -420,7 +361,9 @@ impl RotatingDrive {
             // Nothing is sooner than data already in the buffer; the head reaches later sectors
             // later.
             let in_buffer = best_key.0 <= 0.0 && waiting.order() > best_key.1;
-            if in_buffer || (waiting.sector > soonest && alone.contains(&waiting.sector)) {
+            if in_buffer
+                || (waiting.position.sector > soonest && alone.contains(&waiting.position.sector))
+            {
                 continue;
             }
             let Some(hit) = self.hit(now_ns, waiting) else {
@@ -429,8 +372,8 @@ impl RotatingDrive {
                 self.streaming -= 1;
                 continue;
             };
-            if hit.begins_ns > 0.0 && alone.contains(&waiting.sector) {
-                soonest = soonest.min(waiting.sector);
+            if hit.begins_ns > 0.0 && alone.contains(&waiting.position.sector) {
+                soonest = soonest.min(waiting.position.sector);
             }
             let key = (hit.begins_ns * self.model.rotation_weight, waiting.order());
             if key < best_key {
@@ -442,46 +385,50 @@ impl RotatingDrive {
 
     /// The buffer hit of an access, if any.
     #[inline]
-    fn hit(&self, now_ns: u64, next: &QueuedAccess) -> Option<Hit> {
+    fn hit(&self, now_ns: u64, next: &DriveAccess) -> Option<Hit> {
         match next.streams {
             true => self.find(now_ns, next),
             false => None,
         }
     }
 
-    fn find(&self, now_ns: u64, next: &QueuedAccess) -> Option<Hit> {
+    fn find(&self, now_ns: u64, next: &DriveAccess) -> Option<Hit> {
         let pace = self.pace(next);
-        self.ahead
-            .find(float(now_ns), next.sector, u64::from(next.sectors), pace)
+        self.ahead.find(
+            float(now_ns),
+            next.position.sector,
+            u64::from(next.sectors),
+            pace,
+        )
     }
 
     /// How fast sectors pass at an access's position.
     #[inline]
-    fn pace(&self, near: &QueuedAccess) -> Pace {
+    fn pace(&self, near: &DriveAccess) -> Pace {
         Pace {
-            sector_ns: self.stream_ns * near.sector_turns,
+            sector_ns: self.stream_ns * near.position.sector_turns,
             revolution_ns: self.revolution_ns,
         }
     }
 
     /// Marks accesses in the window that lie in the newest stream's range.
     #[inline(always)]
-    fn mark_streaming(&mut self, from: &QueuedAccess) {
+    fn mark_streaming(&mut self, from: &DriveAccess) {
         if self.streaming == self.by_cylinder.len() {
             return;
         }
         let limit = self.ahead.active_limit();
-        let first = match self.arm.cylinder == from.cylinder {
+        let first = match self.arm.cylinder == from.position.cylinder {
             true => self.below,
-            false => self.below_from(self.below, from.cylinder),
+            false => self.below_from(self.below, from.position.cylinder),
         };
         for &(cylinder, item) in &self.by_cylinder[first..] {
             // A read-ahead window extends into the next cylinder at most.
-            if cylinder > from.cylinder + 1 {
+            if cylinder > from.position.cylinder + 1 {
                 break;
             }
             let waiting = &mut self.waiting[item];
-            let inside = (from.sector..=limit).contains(&waiting.sector);
+            let inside = (from.position.sector..=limit).contains(&waiting.position.sector);
             if inside && !waiting.write && !waiting.streams {
                 waiting.streams = true;
                 self.streaming += 1;
@@ -490,8 +437,8 @@ impl RotatingDrive {
     }
 
     /// Whether the buffer in its current state may serve an access.
-    fn may_stream(&self, waiting: &QueuedAccess) -> bool {
-        !waiting.write && self.ahead.may_hold(waiting.sector)
+    fn may_stream(&self, waiting: &DriveAccess) -> bool {
+        !waiting.write && self.ahead.may_hold(waiting.position.sector)
     }
 
     /// Adds an access to the window.
@@ -500,7 +447,7 @@ impl RotatingDrive {
         let streams = self.may_stream(&self.waiting[item]);
         let waiting = &mut self.waiting[item];
         waiting.streams = streams;
-        let cylinder = waiting.cylinder;
+        let cylinder = waiting.position.cylinder;
         self.streaming += usize::from(streams);
         let lower = |&(other, _): &(u32, u32)| other < cylinder;
         let rank = self.by_cylinder.partition_point(lower);
@@ -527,7 +474,7 @@ impl RotatingDrive {
         let turned = self.turned(now_ns);
         let mut best = None;
         let (mut best_cost, mut best_order) = (f64::INFINITY, u64::MAX);
-        let mut consider = |rank: usize, waiting: &QueuedAccess, arm_ns: f64, under_head: f64| {
+        let mut consider = |rank: usize, waiting: &DriveAccess, arm_ns: f64, under_head: f64| {
             let wait_ns = self.wait_from_ns(under_head, waiting);
             let cost = arm_ns + model.rotation_weight * wait_ns;
             if cost < best_cost || (cost == best_cost && waiting.order() < best_order) {
@@ -547,7 +494,7 @@ impl RotatingDrive {
             while let Some(&(_, item)) = on_arm(above) {
                 let waiting = &self.waiting[item];
                 if !waiting.streams {
-                    bound = match waiting.track == self.arm.track {
+                    bound = match waiting.position.track == self.arm.track {
                         true => consider(above, waiting, 0.0, turned),
                         false => consider(above, waiting, model.head_switch_ns, switched),
                     };
@@ -609,7 +556,7 @@ impl RotatingDrive {
 
     /// Time until the head is on the track, settled.
     #[inline]
-    fn arm_ns(&self, distance: u32, waiting: &QueuedAccess) -> f64 {
+    fn arm_ns(&self, distance: u32, waiting: &DriveAccess) -> f64 {
         let model = &self.model;
         if distance > 0 {
             let settle_ns = if waiting.write {
@@ -618,7 +565,7 @@ impl RotatingDrive {
                 0.0
             };
             model.seek.time_ns(f64::from(distance)) + settle_ns + model.occupancy_ns
-        } else if waiting.track != self.arm.track {
+        } else if waiting.position.track != self.arm.track {
             model.head_switch_ns
         } else {
             0.0
@@ -627,7 +574,7 @@ impl RotatingDrive {
 
     /// Rotational wait after the arm has arrived.
     #[inline]
-    fn wait_ns(&self, turned: f64, arm_ns: f64, waiting: &QueuedAccess) -> f64 {
+    fn wait_ns(&self, turned: f64, arm_ns: f64, waiting: &DriveAccess) -> f64 {
         self.wait_from_ns(self.under_head(turned, arm_ns), waiting)
     }
 
@@ -639,12 +586,12 @@ impl RotatingDrive {
 
     /// Rotational wait from a given angle.
     #[inline]
-    fn wait_from_ns(&self, under_head: f64, waiting: &QueuedAccess) -> f64 {
-        let ahead = waiting.angle - under_head;
+    fn wait_from_ns(&self, under_head: f64, waiting: &DriveAccess) -> f64 {
+        let ahead = waiting.position.angle - under_head;
         let ahead = ahead + if ahead < 0.0 { 1.0 } else { 0.0 };
         // A rounding error may make an exact continuation slightly late; within a sector and a half
         // it counts as on time.
-        let late = 1.0 - 1.5 * waiting.sector_turns;
+        let late = 1.0 - 1.5 * waiting.position.sector_turns;
         if ahead > late {
             0.0
         } else {
@@ -653,9 +600,9 @@ impl RotatingDrive {
     }
 
     /// Service from the medium; moves the arm.
-    fn mechanical_ns(&mut self, now_ns: u64, next: &QueuedAccess, choice: Choice) -> f64 {
+    fn mechanical_ns(&mut self, now_ns: u64, next: &DriveAccess, choice: Choice) -> f64 {
         let AccessCost { arm_ns, wait_ns } = choice.way.unwrap_or_else(|| {
-            let arm_ns = self.arm_ns(next.cylinder.abs_diff(self.arm.cylinder), next);
+            let arm_ns = self.arm_ns(next.position.cylinder.abs_diff(self.arm.cylinder), next);
             let wait_ns = self.wait_ns(self.turned(now_ns), arm_ns, next);
             AccessCost { arm_ns, wait_ns }
         });
@@ -663,11 +610,12 @@ impl RotatingDrive {
         if self.ahead.enabled() {
             self.ahead.leave(float(now_ns), self.pace(next));
             if next.write {
-                self.ahead.forget(next.sector, u64::from(next.sectors));
+                self.ahead
+                    .forget(next.position.sector, u64::from(next.sectors));
             } else {
                 let end_ns = float(now_ns) + service_ns;
                 self.ahead
-                    .begin(next.sector, u64::from(next.sectors), end_ns);
+                    .begin(next.position.sector, u64::from(next.sectors), end_ns);
                 self.mark_streaming(next);
             }
         }
@@ -677,10 +625,10 @@ impl RotatingDrive {
     /// The head passes over an access that had this rank: the transfer time. Leaves the arm at the
     /// end of the access.
     #[inline]
-    fn pass(&mut self, next: &QueuedAccess, rank: usize) -> f64 {
+    fn pass(&mut self, next: &DriveAccess, rank: usize) -> f64 {
         let (transfer_ns, switches) = self.transfer(next);
-        (self.arm.track, self.arm.cylinder) = (next.track, next.cylinder);
-        self.below = self.below_from(rank, next.cylinder);
+        (self.arm.track, self.arm.cylinder) = (next.position.track, next.position.cylinder);
+        self.below = self.below_from(rank, next.position.cylinder);
         if switches > 0 {
             self.arm.track += switches;
             self.arm.cylinder = self.model.geometry.cylinder(self.arm.track);
@@ -702,20 +650,20 @@ impl RotatingDrive {
     /// Transfer time and the number of track boundaries crossed. Each boundary costs the skew,
     /// which is the head-switch time.
     #[inline]
-    fn transfer(&self, next: &QueuedAccess) -> (f64, u32) {
+    fn transfer(&self, next: &DriveAccess) -> (f64, u32) {
         let geometry = &self.model.geometry;
-        let turns = f64::from(next.sectors) * next.sector_turns;
+        let turns = f64::from(next.sectors) * next.position.sector_turns;
         // The angle within the track, with the skew removed.
-        let skewed = fraction(f64::from(next.track) * geometry.skew());
-        let inside = fraction(next.angle - skewed + 1.0);
+        let skewed = fraction(f64::from(next.position.track) * geometry.skew());
+        let inside = fraction(next.position.angle - skewed + 1.0);
         let switches = (inside + turns) as u32;
         let turns = turns + f64::from(switches) * geometry.skew();
         (turns * self.revolution_ns, switches)
     }
 
     /// Service from the buffer; the head continues its stream.
-    fn buffered_ns(&mut self, now_ns: u64, next: &QueuedAccess, choice: Choice, hit: Hit) -> f64 {
-        let end = next.sector + u64::from(next.sectors);
+    fn buffered_ns(&mut self, now_ns: u64, next: &DriveAccess, choice: Choice, hit: Hit) -> f64 {
+        let end = next.position.sector + u64::from(next.sectors);
         self.ahead.follow(float(now_ns), hit, end, self.pace(next));
         // Data in another segment is served from there, and the arm stays in place.
         if self.ahead.is_active(hit) {
