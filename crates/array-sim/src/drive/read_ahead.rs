@@ -47,35 +47,36 @@ pub(crate) struct Pace {
     pub revolution_ns: f64,
 }
 
-/// Granularity of the quick check, in sectors, as a power of two.
-const REGION_SECTORS_LOG2: u32 = 6;
+/// Granularity of the quick check, in sectors, as a power of two: no drive has 2^31 regions.
+const REGION_SECTORS_LOG2: u32 = 12;
 /// Segments compared in parallel.
 const LANES: usize = 8;
 
-/// Approximate range of [`LANES`] segments, in regions, modulo 2^32: first, and number of further
-/// ones.
+/// Approximate range of [`LANES`] segments: their first and last regions.
 #[derive(Clone, Copy, Debug)]
 struct Reach {
-    first: [u32; LANES],
-    more: [u32; LANES],
+    first: [i32; LANES],
+    last: [i32; LANES],
 }
 
 impl Reach {
-    /// Which segments are near these regions, as bits. Without early exit, so that all are compared
-    /// in parallel.
+    /// Which segments are near these regions. Without early exit, so that all are compared in
+    /// parallel.
     #[inline]
-    fn meets(&self, first: u32, more: u32) -> u32 {
-        let lanes = self.first.iter().zip(&self.more).enumerate();
-        let meet = lanes.map(|(lane, (&other, &length))| {
-            let meet = (other.wrapping_sub(first) <= more) | (first.wrapping_sub(other) <= length);
-            u32::from(meet) << lane
-        });
-        meet.fold(0, |all, one| all | one)
+    fn near(&self, first: i32, last: i32) -> impl Iterator<Item = bool> {
+        let lanes = self.first.iter().zip(&self.last);
+        lanes.map(move |(&from, &to)| (from <= last) & (first <= to))
+    }
+
+    #[inline]
+    fn meets(&self, first: i32, last: i32) -> bool {
+        self.near(first, last).fold(false, |any, near| any | near)
     }
 }
 
-const fn region(sector: u64) -> u32 {
-    (sector >> REGION_SECTORS_LOG2) as u32
+/// Signed, as vector instructions compare such numbers.
+const fn region(sector: u64) -> i32 {
+    (sector >> REGION_SECTORS_LOG2) as i32
 }
 
 /// The buffer of one drive.
@@ -104,7 +105,7 @@ impl ReadAhead {
         let segments = if window == 0 { 0 } else { segments.max(1) };
         let nowhere = Reach {
             first: [0; LANES],
-            more: [0; LANES],
+            last: [0; LANES],
         };
         ReadAhead {
             window,
@@ -125,22 +126,16 @@ impl ReadAhead {
     #[inline]
     pub(crate) fn may_hold(&self, sector: u64) -> bool {
         let region = region(sector);
-        // Without early exit, so that all are compared in parallel.
-        self.reaches.iter().any(|reach| {
-            let inside = |(&first, &more): (&u32, &u32)| region.wrapping_sub(first) <= more;
-            let lanes = reach.first.iter().zip(&reach.more);
-            lanes.fold(false, |found, lane| found | inside(lane))
-        })
+        self.reaches.iter().any(|reach| reach.meets(region, region))
     }
 
     /// Updates the quick check after a segment has moved.
     #[inline]
     fn moved(&mut self, number: usize) {
         let segment = &self.segments[number];
-        let (first, last) = (region(segment.from), region(segment.limit));
         let reach = &mut self.reaches[number / LANES];
-        reach.first[number % LANES] = first;
-        reach.more[number % LANES] = last.wrapping_sub(first);
+        reach.first[number % LANES] = region(segment.from);
+        reach.last[number % LANES] = region(segment.limit);
     }
 
     /// The last sector of the newest stream's window; see [`ReadAhead::may_hold`].
@@ -156,12 +151,13 @@ impl ReadAhead {
             return 0..0;
         };
         let segment = &self.segments[active];
-        let own = &self.reaches[active / LANES];
-        let first = own.first[active % LANES];
-        let more = own.more[active % LANES];
+        let (first, last) = (region(segment.from), region(segment.limit));
         // The segment always meets itself.
-        let meets = |reach: &Reach| reach.meets(first, more).count_ones();
-        match self.reaches.iter().map(meets).sum::<u32>() {
+        let near = self
+            .reaches
+            .iter()
+            .flat_map(|reach| reach.near(first, last));
+        match near.map(u32::from).sum::<u32>() {
             1 => segment.to.max(segment.from)..segment.limit + 1,
             _ => 0..0,
         }
@@ -275,23 +271,14 @@ impl ReadAhead {
 
     /// A write invalidates the data read before it.
     pub(crate) fn forget(&mut self, sector: u64, sectors: u64) {
-        let first = region(sector);
-        let more = region(sector + sectors).wrapping_sub(first);
-        for group in 0..self.reaches.len() {
-            let mut near = self.reaches[group].meets(first, more);
-            while near != 0 {
-                let number = group * LANES + near.trailing_zeros() as usize;
-                near &= near - 1;
-                if number < self.segments.len() {
-                    self.forget_in(number, sector, sectors);
-                }
-            }
+        let end = sector + sectors;
+        let (first, last) = (region(sector), region(end));
+        if !self.reaches.iter().any(|reach| reach.meets(first, last)) {
+            return;
         }
-    }
-
-    fn forget_in(&mut self, number: usize, sector: u64, sectors: u64) {
-        let segment = &mut self.segments[number];
-        if sector < segment.limit && segment.from < sector + sectors {
+        let touched = |segment: &Segment| sector < segment.limit && segment.from < end;
+        while let Some(number) = self.segments.iter().position(touched) {
+            let segment = &mut self.segments[number];
             (segment.from, segment.to, segment.limit) = (0, 0, 0);
             segment.used = 0;
             self.moved(number);
@@ -392,15 +379,15 @@ mod tests {
     #[test]
     fn the_segment_that_was_used_longest_ago_is_used_again() {
         let mut ahead = ReadAhead::new(8, 2);
-        for start in [1_000, 2_000, 3_000] {
+        for start in [10_000, 20_000, 30_000] {
             ahead.begin(start, 8, 0.0);
             ahead.leave(1_000.0, PACE);
         }
-        assert!(!ahead.may_hold(1_004));
-        assert!(ahead.may_hold(2_004) && ahead.may_hold(3_004));
-        ahead.forget(2_000, 1);
-        ahead.begin(4_000, 8, 0.0);
-        assert!(!ahead.may_hold(2_004), "what was forgotten is used first");
-        assert!(ahead.may_hold(3_004) && ahead.may_hold(4_004));
+        assert!(!ahead.may_hold(10_004));
+        assert!(ahead.may_hold(20_004) && ahead.may_hold(30_004));
+        ahead.forget(20_000, 1);
+        ahead.begin(40_000, 8, 0.0);
+        assert!(!ahead.may_hold(20_004), "what was forgotten is used first");
+        assert!(ahead.may_hold(30_004) && ahead.may_hold(40_004));
     }
 }
