@@ -145,8 +145,9 @@ pub(crate) enum Next {
 pub(crate) struct EventQueue {
     drives: Drives,
     heap: BinaryHeap<Reverse<(Key, Event)>>,
-    heap_front: Key,
     completions: Lane,
+    /// The front of these two.
+    others_front: Key,
     /// Incremented by [`ONE_EVENT`].
     sequence: u64,
 }
@@ -157,8 +158,8 @@ impl EventQueue {
         EventQueue {
             drives: Drives::of(drives),
             heap: BinaryHeap::with_capacity(capacity),
-            heap_front: NEVER,
             completions: Lane::new(),
+            others_front: NEVER,
             sequence: 0,
         }
     }
@@ -195,18 +196,18 @@ impl EventQueue {
         if !self.completions.take(key, operation) {
             self.push_heap(key, Event::Complete(operation));
         }
+        self.others_front = self.others_front.min(key);
     }
 
     fn push_heap(&mut self, key: Key, event: Event) {
         self.heap.push(Reverse((key, event)));
-        self.heap_front = self.heap_front.min(key);
+        self.others_front = self.others_front.min(key);
     }
 
     /// When the next event is due, [`NEVER`] if there is none.
     #[inline]
     pub(crate) fn front(&self) -> Key {
-        let least = self.drives.front.min(self.completions.front);
-        least.min(self.heap_front)
+        self.drives.front.min(self.others_front)
     }
 
     pub(crate) fn next_ns(&self) -> Option<u64> {
@@ -221,11 +222,12 @@ impl EventQueue {
         if front == self.drives.front {
             return Some(Next::Drive(front as u32 & (DRIVES_MAX as u32 - 1)));
         }
-        if front == self.completions.front {
-            return Some(Next::Event(Event::Complete(self.completions.pop()?)));
-        }
-        let Reverse((_, event)) = self.heap.pop()?;
-        self.heap_front = self.heap.peek().map_or(NEVER, |Reverse((key, _))| *key);
+        let event = match front == self.completions.front {
+            true => Event::Complete(self.completions.pop()?),
+            false => self.heap.pop()?.0.1,
+        };
+        let heap_front = self.heap.peek().map_or(NEVER, |Reverse((key, _))| *key);
+        self.others_front = heap_front.min(self.completions.front);
         Some(Next::Event(event))
     }
 }

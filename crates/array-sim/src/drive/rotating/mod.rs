@@ -656,6 +656,9 @@ impl RotatingDrive {
         // The angle within the track, with the skew removed.
         let skewed = fraction(f64::from(next.position.track) * geometry.skew());
         let inside = fraction(next.position.angle - skewed + 1.0);
+        if inside + turns < 1.0 {
+            return (turns * self.revolution_ns, 0);
+        }
         let switches = (inside + turns) as u32;
         let turns = turns + f64::from(switches) * geometry.skew();
         (turns * self.revolution_ns, switches)
