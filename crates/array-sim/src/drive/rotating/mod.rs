@@ -533,10 +533,11 @@ impl RotatingDrive {
             // A write also has to settle, which does not bound reads farther out.
             if waiting.write {
                 arm_ns = seek_ns + model.write_settle_ns + model.occupancy_ns;
+                if arm_ns > bound {
+                    continue;
+                }
             }
-            if arm_ns <= bound {
-                bound = consider(rank, waiting, arm_ns, self.under_head(turned, arm_ns));
-            }
+            bound = consider(rank, waiting, arm_ns, self.under_head(turned, arm_ns));
         }
     }
 
@@ -600,6 +601,7 @@ impl RotatingDrive {
     }
 
     /// Service from the medium; moves the arm.
+    #[inline(always)]
     fn mechanical_ns(&mut self, now_ns: u64, next: &DriveAccess, choice: Choice) -> f64 {
         let AccessCost { arm_ns, wait_ns } = choice.way.unwrap_or_else(|| {
             let arm_ns = self.arm_ns(next.position.cylinder.abs_diff(self.arm.cylinder), next);
