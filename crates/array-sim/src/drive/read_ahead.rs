@@ -10,7 +10,6 @@
 //! adaptive windows, and drives that read ahead only after several sequential reads.
 
 use crate::geometry::{float, whole};
-use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A read that can be served from the buffer.
@@ -32,10 +31,11 @@ struct Segment {
     /// Sectors before this one had passed the head at `at_ns`.
     to: u64,
     at_ns: f64,
-    /// Where the head stops unless the stream continues.
+    /// Where the head stops unless the stream continues; 0: it is empty.
     limit: u64,
-    /// Use counter at its last use.
-    used: u64,
+    /// The segments used before and after it, in a circle.
+    older: usize,
+    newer: usize,
 }
 
 /// How fast a stream passes the head at its position.
@@ -87,33 +87,32 @@ pub(crate) struct ReadAhead {
     /// Approximate ranges of the segments, for a quick check of all of them.
     reaches: Vec<Reach>,
     active: Option<usize>,
-    uses: u64,
-    /// Segments in order of use; equally old ones by number.
-    order: VecDeque<usize>,
+    /// The segment used least recently; empty ones by number.
+    oldest: usize,
 }
 
 impl ReadAhead {
     /// With a window of this many sectors; 0: none.
     pub(crate) fn new(window: u64, segments: usize) -> Self {
-        let empty = Segment {
+        let segments = if window == 0 { 0 } else { segments.max(1) };
+        let empty = |number: usize| Segment {
             from: 0,
             to: 0,
             at_ns: 0.0,
             limit: 0,
-            used: 0,
+            older: (number + segments - 1) % segments,
+            newer: (number + 1) % segments,
         };
-        let segments = if window == 0 { 0 } else { segments.max(1) };
         let nowhere = Reach {
             first: [0; LANES],
             last: [0; LANES],
         };
         ReadAhead {
             window,
-            segments: vec![empty; segments],
+            segments: (0..segments).map(empty).collect(),
             reaches: vec![nowhere; segments.div_ceil(LANES)],
             active: None,
-            uses: 0,
-            order: (0..segments).collect(),
+            oldest: 0,
         }
     }
 
@@ -205,11 +204,10 @@ impl ReadAhead {
 
     /// The stream continues: its window advances, and the head with it.
     pub(crate) fn follow(&mut self, now_ns: f64, hit: Hit, end: u64, pace: Pace) {
-        self.uses += 1;
-        self.segments[hit.segment].used = self.uses;
-        if self.order.back() != Some(&hit.segment) {
-            self.out_of_order(hit.segment);
-            self.order.push_back(hit.segment);
+        if hit.segment == self.oldest {
+            self.oldest = self.segments[self.oldest].newer;
+        } else if hit.segment != self.segments[self.oldest].older {
+            self.move_before(hit.segment, self.oldest);
         }
         let segment = &mut self.segments[hit.segment];
         if self.active != Some(hit.segment) {
@@ -239,34 +237,23 @@ impl ReadAhead {
 
     /// A read from the medium, whose last sector will have passed at `end_ns`.
     pub(crate) fn begin(&mut self, sector: u64, sectors: u64, end_ns: f64) {
-        self.uses += 1;
-        let Some(number) = self.take_oldest() else {
-            return;
-        };
-        let to = sector + sectors;
-        self.segments[number] = Segment {
-            from: sector,
-            to,
-            at_ns: end_ns,
-            limit: to + self.window,
-            used: self.uses,
-        };
+        let number = self.oldest;
+        let segment = &mut self.segments[number];
+        self.oldest = segment.newer;
+        (segment.from, segment.to) = (sector, sector + sectors);
+        (segment.at_ns, segment.limit) = (end_ns, segment.to + self.window);
         self.active = Some(number);
         self.moved(number);
     }
 
-    /// The least recently used segment, the first of several; it becomes the newest.
-    fn take_oldest(&mut self) -> Option<usize> {
-        let oldest = self.order.pop_front()?;
-        self.order.push_back(oldest);
-        Some(oldest)
-    }
-
-    /// Removes a segment from the order of use.
-    fn out_of_order(&mut self, number: usize) {
-        if let Some(place) = self.order.iter().rposition(|&other| other == number) {
-            self.order.remove(place);
-        }
+    /// Moves a segment to the place before another one in the order of use.
+    fn move_before(&mut self, number: usize, place: usize) {
+        let Segment { older, newer, .. } = self.segments[number];
+        self.segments[older].newer = newer;
+        self.segments[newer].older = older;
+        let older = std::mem::replace(&mut self.segments[place].older, number);
+        self.segments[older].newer = number;
+        (self.segments[number].older, self.segments[number].newer) = (older, place);
     }
 
     /// A write invalidates the data read before it.
@@ -278,14 +265,19 @@ impl ReadAhead {
         }
         let touched = |segment: &Segment| sector < segment.limit && segment.from < end;
         while let Some(number) = self.segments.iter().position(touched) {
+            let mut place = self.oldest;
+            while self.segments[place].limit == 0 && place < number {
+                place = self.segments[place].newer;
+            }
+            if place != number {
+                self.move_before(number, place);
+            }
+            if place == self.oldest {
+                self.oldest = number;
+            }
             let segment = &mut self.segments[number];
             (segment.from, segment.to, segment.limit) = (0, 0, 0);
-            segment.used = 0;
             self.moved(number);
-            self.out_of_order(number);
-            let before = |&other: &usize| self.segments[other].used == 0 && other < number;
-            let place = self.order.partition_point(before);
-            self.order.insert(place, number);
         }
     }
 }
