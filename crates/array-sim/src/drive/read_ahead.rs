@@ -257,14 +257,22 @@ impl ReadAhead {
     }
 
     /// A write invalidates the data read before it.
+    #[inline]
     pub(crate) fn forget(&mut self, sector: u64, sectors: u64) {
         let end = sector + sectors;
         let (first, last) = (region(sector), region(end));
-        if !self.reaches.iter().any(|reach| reach.meets(first, last)) {
-            return;
+        if self.reaches.iter().any(|reach| reach.meets(first, last)) {
+            self.empty(sector, end);
         }
-        let touched = |segment: &Segment| sector < segment.limit && segment.from < end;
-        while let Some(number) = self.segments.iter().position(touched) {
+    }
+
+    /// Empties the segments with any of these sectors.
+    fn empty(&mut self, sector: u64, end: u64) {
+        for number in 0..self.segments.len() {
+            let segment = &mut self.segments[number];
+            if sector >= segment.limit || segment.from >= end {
+                continue;
+            }
             let mut place = self.oldest;
             while self.segments[place].limit == 0 && place < number {
                 place = self.segments[place].newer;

@@ -626,7 +626,7 @@ impl RotatingDrive {
 
     /// The head passes over an access that had this rank: the transfer time. Leaves the arm at the
     /// end of the access.
-    #[inline]
+    #[inline(always)]
     fn pass(&mut self, next: &DriveAccess, rank: usize) -> f64 {
         let (transfer_ns, switches) = self.transfer(next);
         (self.arm.track, self.arm.cylinder) = (next.position.track, next.position.cylinder);
