@@ -472,13 +472,14 @@ impl RotatingDrive {
     fn cheapest(&self, now_ns: u64) -> Option<Cheapest> {
         let (model, window, arm) = (&*self.model, self.by_cylinder.as_slice(), self.arm.cylinder);
         let turned = self.turned(now_ns);
-        let mut best = None;
-        let (mut best_cost, mut best_order) = (f64::INFINITY, u64::MAX);
+        let (mut best, mut best_cost) = (None::<Cheapest>, f64::INFINITY);
+        let order = |best: &Cheapest| self.waiting[window[best.rank].1].order();
         let mut consider = |rank: usize, waiting: &DriveAccess, arm_ns: f64, under_head: f64| {
             let wait_ns = self.wait_from_ns(under_head, waiting);
             let cost = arm_ns + model.rotation_weight * wait_ns;
-            if cost < best_cost || (cost == best_cost && waiting.order() < best_order) {
-                (best_cost, best_order) = (cost, waiting.order());
+            let earlier = |best| waiting.order() < order(best);
+            if cost < best_cost || (cost == best_cost && best.as_ref().is_some_and(earlier)) {
+                best_cost = cost;
                 let way = AccessCost { arm_ns, wait_ns };
                 best = Some(Cheapest { rank, cost, way });
             }
