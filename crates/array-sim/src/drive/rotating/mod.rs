@@ -444,11 +444,12 @@ impl RotatingDrive {
     /// Adds an access to the window.
     #[inline(always)]
     fn enter(&mut self, item: u32) {
-        let streams = self.may_stream(&self.waiting[item]);
-        let waiting = &mut self.waiting[item];
-        waiting.streams = streams;
+        let waiting = &self.waiting[item];
         let cylinder = waiting.position.cylinder;
-        self.streaming += usize::from(streams);
+        if self.may_stream(waiting) {
+            self.waiting[item].streams = true;
+            self.streaming += 1;
+        }
         let lower = |&(other, _): &(u32, u32)| other < cylinder;
         let rank = self.by_cylinder.partition_point(lower);
         self.by_cylinder.insert(rank, (cylinder, item));
