@@ -43,6 +43,11 @@ const fn key(at_ns: u64, class_and_sequence: u64) -> Key {
     (at_ns as Key) << 64 | class_and_sequence as Key
 }
 
+/// After every event of this time, but not after [`NEVER`].
+pub(crate) const fn end_of(at_ns: u64) -> Key {
+    key(at_ns, u64::MAX)
+}
+
 pub(crate) const fn at_ns(key: Key) -> u64 {
     (key >> 64) as u64
 }

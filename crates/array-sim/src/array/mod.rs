@@ -15,7 +15,7 @@ use crate::controller::limiter::{Bucket, Limiter};
 use crate::controller::read_ahead::{Fetch, Streams};
 use crate::controller::{Controller, Work};
 use crate::drive::{Drive, DriveAccess};
-use crate::events::{Event, EventQueue, Key, NEVER, Next, at_ns};
+use crate::events::{Event, EventQueue, Key, Next, at_ns, end_of};
 use crate::facts::{ArrayTotals, VolumeFacts};
 use crate::faults::Faults;
 use crate::geometry::Position;
@@ -599,7 +599,7 @@ impl Array {
     fn run(&mut self, until_ns: u64, completions: bool) {
         loop {
             let key = self.events.front();
-            if key == NEVER || at_ns(key) > until_ns {
+            if key >= end_of(until_ns) {
                 self.passed.stop = self.events.after(until_ns);
                 return;
             }

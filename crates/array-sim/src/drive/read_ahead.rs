@@ -60,17 +60,14 @@ struct Reach {
 }
 
 impl Reach {
-    /// Which segments are near these regions. Without early exit, so that all are compared in
+    /// Whether any segment is near these regions. Without early exit, so that all are compared in
     /// parallel.
     #[inline]
-    fn near(&self, first: i32, last: i32) -> impl Iterator<Item = bool> {
-        let lanes = self.first.iter().zip(&self.last);
-        lanes.map(move |(&from, &to)| (from <= last) & (first <= to))
-    }
-
-    #[inline]
     fn meets(&self, first: i32, last: i32) -> bool {
-        self.near(first, last).fold(false, |any, near| any | near)
+        let lanes = self.first.iter().zip(&self.last);
+        lanes.fold(false, |any, (&from, &to)| {
+            any | ((from <= last) & (first <= to))
+        })
     }
 }
 
@@ -150,13 +147,9 @@ impl ReadAhead {
             return 0..0;
         };
         let segment = &self.segments[active];
-        let (first, last) = (region(segment.from), region(segment.limit));
-        // The segment always meets itself.
-        let near = self
-            .reaches
-            .iter()
-            .flat_map(|reach| reach.near(first, last));
-        match near.map(u32::from).sum::<u32>() {
+        let near = |other: &&Segment| other.from <= segment.limit && segment.from <= other.limit;
+        // The segment is always near itself.
+        match self.segments.iter().filter(near).count() {
             1 => segment.to.max(segment.from)..segment.limit + 1,
             _ => 0..0,
         }

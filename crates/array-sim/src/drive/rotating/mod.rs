@@ -417,7 +417,6 @@ impl RotatingDrive {
         if self.streaming == self.by_cylinder.len() {
             return;
         }
-        let limit = self.ahead.active_limit();
         let first = match self.arm.cylinder == from.position.cylinder {
             true => self.below,
             false => self.below_from(self.below, from.position.cylinder),
@@ -428,8 +427,11 @@ impl RotatingDrive {
                 break;
             }
             let waiting = &mut self.waiting[item];
-            let inside = (from.position.sector..=limit).contains(&waiting.position.sector);
-            if inside && !waiting.write && !waiting.streams {
+            if waiting.write || waiting.streams {
+                continue;
+            }
+            let ahead = from.position.sector..=self.ahead.active_limit();
+            if ahead.contains(&waiting.position.sector) {
                 waiting.streams = true;
                 self.streaming += 1;
             }
@@ -631,8 +633,10 @@ impl RotatingDrive {
     #[inline(always)]
     fn pass(&mut self, next: &DriveAccess, rank: usize) -> f64 {
         let (transfer_ns, switches) = self.transfer(next);
+        if next.position.cylinder != self.arm.cylinder {
+            self.below = self.below_from(rank, next.position.cylinder);
+        }
         (self.arm.track, self.arm.cylinder) = (next.position.track, next.position.cylinder);
-        self.below = self.below_from(rank, next.position.cylinder);
         if switches > 0 {
             self.arm.track += switches;
             self.arm.cylinder = self.model.geometry.cylinder(self.arm.track);
