@@ -224,10 +224,11 @@ impl EventQueue {
     /// [`NEVER`].
     #[inline]
     pub(crate) fn take(&mut self, front: Key) -> Option<Next> {
-        if front == self.drives.front {
+        // No two events share the lower half.
+        if front as u64 == self.drives.front as u64 {
             return Some(Next::Drive(front as u32 & (DRIVES_MAX as u32 - 1)));
         }
-        let event = match front == self.completions.front {
+        let event = match front as u64 == self.completions.front as u64 {
             true => Event::Complete(self.completions.pop()?),
             false => self.heap.pop()?.0.1,
         };

@@ -328,13 +328,8 @@ impl Array {
             phase,
             offset_bytes,
             length_bytes,
-            again,
             ..
         } = self.operations[index];
-        if let Some((alike, position)) = again {
-            self.send_alike(index, now_ns, &alike, position);
-            return;
-        }
         let only = self.layout.only_access(write, offset_bytes, length_bytes);
         if let Some(access) = only {
             self.send_one(index, now_ns, &access);
@@ -521,7 +516,10 @@ impl Array {
         let operation = &mut self.operations[index];
         if operation.phase == Phase::First && self.layout.has_second_phase(operation.write) {
             operation.phase = Phase::Second;
-            self.send(index, at_ns);
+            match operation.again {
+                Some((alike, position)) => self.send_alike(index, at_ns, &alike, position),
+                None => self.send(index, at_ns),
+            }
             return;
         }
         match operation.origin {
