@@ -152,9 +152,9 @@ impl Geometry {
     }
 }
 
-/// The fractional part of a number from 0 to 2^51. The sum with 2^52 is rounded to a whole number,
-/// by which the value is then at most half too large or too small; all but that is exact. A cast
-/// takes more instructions, and `floor` may be a library call.
+/// The fractional part of a number from 0 to 2^51. Adding 2^52 rounds it to the nearest whole
+/// number, so that the rest is between -1/2 and 1/2; everything else is exact. A cast takes more
+/// instructions, as it checks its range, and `floor` may be a library call.
 #[inline]
 pub(crate) fn fraction(value: f64) -> f64 {
     const WHOLE: f64 = (1u64 << 52) as f64;

@@ -84,7 +84,7 @@ pub(crate) struct ReadAhead {
     /// Approximate ranges of the segments, for a quick check of all of them.
     reaches: Vec<Reach>,
     active: Option<usize>,
-    /// The segment used least recently; empty ones by number.
+    /// The segment used least recently; empty ones are oldest, in order of their numbers.
     oldest: usize,
 }
 

@@ -646,7 +646,7 @@ impl RotatingDrive {
         transfer_ns
     }
 
-    /// Accesses of the window below a cylinder, of the first `below`, behind which none are.
+    /// Accesses of the window on lower cylinders, all of which are among its first `below`.
     #[inline]
     fn below_from(&self, mut below: usize, cylinder: u32) -> usize {
         while below > 0 && self.by_cylinder[below - 1].0 >= cylinder {
