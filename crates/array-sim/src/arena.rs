@@ -29,8 +29,9 @@ impl<T: Copy> Arena<T> {
 
     /// Removes and returns an item, and frees its slot.
     pub(crate) fn remove(&mut self, index: u32) -> T {
+        let item = self.items[index as usize];
         self.free.push(index);
-        self.items[index as usize]
+        item
     }
 }
 

@@ -43,6 +43,11 @@ const fn key(at_ns: u64, class_and_sequence: u64) -> Key {
     (at_ns as Key) << 64 | class_and_sequence as Key
 }
 
+/// After every event of this time, but not after [`NEVER`].
+pub(crate) const fn end_of(at_ns: u64) -> Key {
+    key(at_ns, u64::MAX)
+}
+
 pub(crate) const fn at_ns(key: Key) -> u64 {
     (key >> 64) as u64
 }
@@ -87,37 +92,47 @@ impl Lane {
     }
 }
 
+/// Nodes below each node of the tree of drives.
+const SIBLINGS: usize = 4;
+
 /// When each rotating drive is done: a tree with the drives as leaves, whose nodes are the minimum
-/// of the two below them.
+/// of those below them.
 #[derive(Clone, Debug)]
 struct Drives {
-    /// Pairs of siblings; the parent of pair i is in pair i / 2, the even one first. Pair 0 has
-    /// only the root.
-    pairs: Vec<[Key; 2]>,
+    /// Siblings, from the top down; those of family i have node i - 1 as their parent, counted
+    /// through all families.
+    families: Vec<[Key; SIBLINGS]>,
+    /// The node of the first drive.
+    first: usize,
+    front: Key,
 }
 
 impl Drives {
     fn of(drives: usize) -> Self {
-        let leaves = drives.max(1).next_power_of_two();
-        Drives {
-            pairs: vec![[NEVER; 2]; leaves],
+        let (mut first, mut width) = (0, SIBLINGS);
+        while width < drives {
+            (first, width) = (first + width, width * SIBLINGS);
         }
-    }
-
-    fn front(&self) -> Key {
-        self.pairs[0][1]
+        Drives {
+            families: vec![[NEVER; SIBLINGS]; (first + drives).div_ceil(SIBLINGS)],
+            first,
+            front: NEVER,
+        }
     }
 
     #[inline]
     fn set(&mut self, drive: u32, mut key: Key) {
-        let mut node = self.pairs.len() + drive as usize;
-        while node > 1 {
-            let pair = &mut self.pairs[node / 2];
-            pair[node % 2] = key;
-            key = pair[0].min(pair[1]);
-            node /= 2;
+        let mut node = self.first + drive as usize;
+        loop {
+            let family = &mut self.families[node / SIBLINGS];
+            family[node % SIBLINGS] = key;
+            key = family[0].min(family[1]).min(family[2].min(family[3]));
+            if node < SIBLINGS {
+                break;
+            }
+            node = node / SIBLINGS - 1;
         }
-        self.pairs[0][1] = key;
+        self.front = key;
     }
 }
 
@@ -135,8 +150,9 @@ pub(crate) enum Next {
 pub(crate) struct EventQueue {
     drives: Drives,
     heap: BinaryHeap<Reverse<(Key, Event)>>,
-    heap_front: Key,
     completions: Lane,
+    /// The front of these two.
+    others_front: Key,
     /// Incremented by [`ONE_EVENT`].
     sequence: u64,
 }
@@ -147,8 +163,8 @@ impl EventQueue {
         EventQueue {
             drives: Drives::of(drives),
             heap: BinaryHeap::with_capacity(capacity),
-            heap_front: NEVER,
             completions: Lane::new(),
+            others_front: NEVER,
             sequence: 0,
         }
     }
@@ -185,18 +201,18 @@ impl EventQueue {
         if !self.completions.take(key, operation) {
             self.push_heap(key, Event::Complete(operation));
         }
+        self.others_front = self.others_front.min(key);
     }
 
     fn push_heap(&mut self, key: Key, event: Event) {
         self.heap.push(Reverse((key, event)));
-        self.heap_front = self.heap_front.min(key);
+        self.others_front = self.others_front.min(key);
     }
 
     /// When the next event is due, [`NEVER`] if there is none.
     #[inline]
     pub(crate) fn front(&self) -> Key {
-        let least = self.drives.front().min(self.completions.front);
-        least.min(self.heap_front)
+        self.drives.front.min(self.others_front)
     }
 
     pub(crate) fn next_ns(&self) -> Option<u64> {
@@ -208,14 +224,16 @@ impl EventQueue {
     /// [`NEVER`].
     #[inline]
     pub(crate) fn take(&mut self, front: Key) -> Option<Next> {
-        if front == self.drives.front() {
+        // No two events share the lower half.
+        if front as u64 == self.drives.front as u64 {
             return Some(Next::Drive(front as u32 & (DRIVES_MAX as u32 - 1)));
         }
-        if front == self.completions.front {
-            return Some(Next::Event(Event::Complete(self.completions.pop()?)));
-        }
-        let Reverse((_, event)) = self.heap.pop()?;
-        self.heap_front = self.heap.peek().map_or(NEVER, |Reverse((key, _))| *key);
+        let event = match front as u64 == self.completions.front as u64 {
+            true => Event::Complete(self.completions.pop()?),
+            false => self.heap.pop()?.0.1,
+        };
+        let heap_front = self.heap.peek().map_or(NEVER, |Reverse((key, _))| *key);
+        self.others_front = heap_front.min(self.completions.front);
         Some(Next::Event(event))
     }
 }

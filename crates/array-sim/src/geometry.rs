@@ -19,8 +19,8 @@ pub(crate) struct Position {
     pub cylinder: u32,
     /// Angle of the sector's start in revolutions, 0 to 1.
     pub angle: f64,
-    /// Sectors on this track.
-    pub sectors_per_track: f64,
+    /// Revolutions per sector of this track.
+    pub sector_turns: f64,
 }
 
 /// The shape of one drive's recording surface.
@@ -128,7 +128,7 @@ impl Geometry {
             track,
             cylinder: self.cylinder(track),
             angle: fraction(turned),
-            sectors_per_track: self.outer - 2.0 * self.taper * whole,
+            sector_turns: 1.0 / (self.outer - 2.0 * self.taper * whole),
         }
     }
 }
@@ -147,20 +147,23 @@ impl Geometry {
             track: track as u32,
             cylinder: self.cylinder(track as u32),
             angle: fraction(turned),
-            sectors_per_track: length as f64,
+            sector_turns: 1.0 / length as f64,
         }
     }
 }
 
-/// The fractional part of a non-negative number. A cast truncates exactly on every platform;
-/// `floor` may be a library call. (Cast to a signed number, which is one instruction where an
-/// unsigned one is a branch.)
+/// The fractional part of a number from 0 to 2^51. Adding 2^52 rounds it to the nearest whole
+/// number, so that the rest is between -1/2 and 1/2; everything else is exact. A cast takes more
+/// instructions, as it checks its range, and `floor` may be a library call.
+#[inline]
 pub(crate) fn fraction(value: f64) -> f64 {
-    value - (value as i64) as f64
+    const WHOLE: f64 = (1u64 << 52) as f64;
+    let rest = value - ((value + WHOLE) - WHOLE);
+    rest + if rest < 0.0 { 1.0 } else { 0.0 }
 }
 
-/// A time truncated to whole nanoseconds. Cast through a signed number, as in [`fraction`]: the
-/// same below 2^63.
+/// A time truncated to whole nanoseconds. Cast through a signed number, which is one instruction
+/// where an unsigned one is a branch: the same below 2^63.
 pub(crate) fn whole(value: f64) -> u64 {
     value as i64 as u64
 }
@@ -202,7 +205,7 @@ mod tests {
             let position = geometry.position(sector);
             assert!(position.track >= last);
             assert!((0.0..1.0).contains(&position.angle));
-            assert!((599.9..=1055.0).contains(&position.sectors_per_track));
+            assert!((599.9..=1055.1).contains(&(1.0 / position.sector_turns)));
             last = position.track;
         }
         assert!(last < 88_600 * 8);
@@ -215,7 +218,7 @@ mod tests {
             let (a, b) = (geometry.position(start), geometry.position(start + 1));
             if a.track == b.track {
                 let apart = fraction(b.angle - a.angle + 1.0);
-                assert!((apart - 1.0 / a.sectors_per_track).abs() < 1e-5, "{apart}");
+                assert!((apart - a.sector_turns).abs() < 1e-5, "{apart}");
             }
         }
     }
@@ -231,8 +234,8 @@ mod tests {
         let (last, first) = (geometry.position(47_499), geometry.position(47_500));
         assert_eq!((last.track, first.track), (49, 50));
         assert_eq!(
-            (last.sectors_per_track, first.sectors_per_track),
-            (950.0, 850.0)
+            (last.sector_turns, first.sector_turns),
+            (1.0 / 950.0, 1.0 / 850.0)
         );
         assert!((first.angle - fraction(50.0 * 0.05)).abs() < 1e-9);
         let end = geometry.position(sectors - 1);

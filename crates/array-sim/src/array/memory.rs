@@ -64,6 +64,7 @@ impl Array {
             length_bytes,
             pending: 0,
             phase: Phase::First,
+            again: None,
             result: 0,
         })
     }

@@ -15,7 +15,7 @@ use crate::controller::limiter::{Bucket, Limiter};
 use crate::controller::read_ahead::{Fetch, Streams};
 use crate::controller::{Controller, Work};
 use crate::drive::{Drive, DriveAccess};
-use crate::events::{Event, EventQueue, Key, NEVER, Next, at_ns};
+use crate::events::{Event, EventQueue, Key, Next, at_ns, end_of};
 use crate::facts::{ArrayTotals, VolumeFacts};
 use crate::faults::Faults;
 use crate::geometry::Position;
@@ -57,6 +57,9 @@ struct Operation {
     /// Outstanding accesses of this phase.
     pending: u32,
     phase: Phase,
+    /// The accesses of both phases and their position, where the second writes what the first
+    /// read.
+    again: Option<(Alike, Position)>,
     result: i32,
 }
 
@@ -333,7 +336,10 @@ impl Array {
             return;
         }
         if write && let Some(alike) = self.layout.alike(offset_bytes, length_bytes) {
-            self.send_alike(index, now_ns, &alike);
+            let position = self.drives[alike.disks()[0] as usize].position(alike.offset_bytes);
+            let twice = self.layout.has_second_phase(write);
+            self.operations[index].again = twice.then_some((alike, position));
+            self.send_alike(index, now_ns, &alike, position);
             return;
         }
         let layout = self.layout;
@@ -354,14 +360,12 @@ impl Array {
                 };
                 last = Some((access.offset_bytes, position));
                 let disk = self.choose(&access, position.cylinder);
-                let access = DriveAccess {
-                    index,
-                    offset_bytes: access.offset_bytes,
-                    length_bytes: access.length_bytes as u32,
-                    write: access.write,
-                    position,
-                };
-                sent.push((disk, access));
+                let Access {
+                    length_bytes,
+                    write,
+                    ..
+                } = access;
+                sent.push((disk, DriveAccess::new(index, length_bytes, write, position)));
             },
         );
         let at_ns = self.process(index, now_ns, sent.len() as u64);
@@ -390,33 +394,20 @@ impl Array {
         let arrive_ns = self.past_cap(disk, at_ns + self.controller.model.command_ns);
         self.totals.accesses += 1;
         self.operations[index].pending = 1;
-        let access = DriveAccess {
-            index,
-            offset_bytes: access.offset_bytes,
-            length_bytes: access.length_bytes as u32,
-            write: access.write,
-            position,
-        };
+        let access = DriveAccess::new(index, access.length_bytes, access.write, position);
         self.hand_over(disk, arrive_ns, access);
     }
 
     /// Like `send`, for a phase whose accesses differ only in their drives.
-    fn send_alike(&mut self, index: u32, now_ns: u64, alike: &Alike) {
+    fn send_alike(&mut self, index: u32, now_ns: u64, alike: &Alike, position: Position) {
         let disks = alike.disks();
         let at_ns = self.process(index, now_ns, disks.len() as u64);
         let arrive_ns = at_ns + self.controller.model.command_ns;
         self.totals.accesses += disks.len() as u64;
-        let first = self.drives[disks[0] as usize].position(alike.offset_bytes);
         let operation = &mut self.operations[index];
         operation.pending = disks.len() as u32;
-        let reads = operation.phase == Phase::First && self.layout.has_second_phase(true);
-        let access = DriveAccess {
-            index,
-            offset_bytes: alike.offset_bytes,
-            length_bytes: operation.length_bytes as u32,
-            write: !reads,
-            position: first,
-        };
+        let reads = operation.phase == Phase::First && operation.again.is_some();
+        let access = DriveAccess::new(index, operation.length_bytes, !reads, position);
         for &disk in disks {
             let arrive_ns = self.past_cap(disk, arrive_ns);
             self.hand_over(disk, arrive_ns, access);
@@ -476,18 +467,18 @@ impl Array {
     /// Sends an access to a drive, which it reaches at `arrive_ns`: after all earlier ones to this
     /// drive, as the processor and the caps preserve the order.
     #[inline(always)]
-    fn hand_over(&mut self, disk: u32, arrive_ns: u64, access: DriveAccess) {
-        let stretch = self.drift.stretch(arrive_ns);
+    fn hand_over(&mut self, disk: u32, arrive_ns: u64, mut access: DriveAccess) {
         let key = self.events.key(arrive_ns);
-        let passed = self.passed;
+        access.arrives = key;
         match &mut self.drives[disk as usize] {
-            Drive::Rotating(drive) if drive.is_serving() => drive.arrive_busy(key, &access),
+            Drive::Rotating(drive) if drive.is_serving() => drive.arrive_busy(&access),
             Drive::Rotating(drive) => {
-                let done_ns = drive.arrive_idle(key, &access, stretch);
+                let done_ns = drive.arrive_idle(access, self.drift.stretch(arrive_ns));
                 self.events.set_drive(disk, Some(done_ns));
             }
             Drive::Flash(drive) => {
-                let done_ns = drive.arrive(arrive_ns, access, stretch);
+                let done_ns = drive.arrive(arrive_ns, access, self.drift.stretch(arrive_ns));
+                let passed = self.passed;
                 if self.controller.model.mirror_read.sees_loads() {
                     drive.is_in_transit(key, |key| passed.has(key));
                 }
@@ -525,7 +516,10 @@ impl Array {
         let operation = &mut self.operations[index];
         if operation.phase == Phase::First && self.layout.has_second_phase(operation.write) {
             operation.phase = Phase::Second;
-            self.send(index, at_ns);
+            match operation.again {
+                Some((alike, position)) => self.send_alike(index, at_ns, &alike, position),
+                None => self.send(index, at_ns),
+            }
             return;
         }
         match operation.origin {
@@ -603,7 +597,7 @@ impl Array {
     fn run(&mut self, until_ns: u64, completions: bool) {
         loop {
             let key = self.events.front();
-            if key == NEVER || at_ns(key) > until_ns {
+            if key >= end_of(until_ns) {
                 self.passed.stop = self.events.after(until_ns);
                 return;
             }
@@ -656,6 +650,7 @@ impl Simulate for Array {
             length_bytes: u64::from(length_bytes),
             pending: 0,
             phase: Phase::First,
+            again: None,
             result: i32::try_from(length_bytes).unwrap_or(i32::MAX),
         });
         if !acceptable {

@@ -14,19 +14,49 @@ use crate::geometry::Position;
 use flash::{FlashDrive, MappedPages};
 use rotating::RotatingDrive;
 
-/// One access to one drive, as planned by the layout.
+pub(crate) const SECTOR_BYTES: u64 = 512;
+
+/// No access, and no operation.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// One access to one drive, as planned by the layout: 64 bytes, a cache line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DriveAccess {
+    /// Arrival key. Lower keys arrived earlier, which breaks ties in cost.
+    pub arrives: Key,
+    /// Where it begins.
+    pub position: Position,
     /// The array's index of its operation.
     pub index: u32,
-    /// Byte offset on the drive, a multiple of 512.
-    pub offset_bytes: u64,
-    /// Bytes, a multiple of 512.
-    pub length_bytes: u32,
+    pub sectors: u32,
+    /// The next access in transit to the drive, or [`NONE`].
+    pub next: u32,
     /// A write; otherwise a read.
     pub write: bool,
-    /// The physical position of the offset.
-    pub position: Position,
+    /// A read that may be served from the read-ahead.
+    pub streams: bool,
+}
+
+impl DriveAccess {
+    /// Of this length, a multiple of 512 bytes, for an operation; not sent yet.
+    #[inline]
+    pub(crate) fn new(index: u32, length_bytes: u64, write: bool, position: Position) -> Self {
+        DriveAccess {
+            arrives: 0,
+            position,
+            index,
+            sectors: length_bytes.div_ceil(SECTOR_BYTES) as u32,
+            next: NONE,
+            write,
+            streams: false,
+        }
+    }
+
+    /// Orders the accesses of one drive by arrival.
+    #[inline]
+    pub(crate) fn order(&self) -> u64 {
+        self.arrives as u64
+    }
 }
 
 /// A drive of either kind.
@@ -39,11 +69,14 @@ pub(crate) enum Drive {
 }
 
 impl Drive {
-    /// The position of a byte offset; always the same without an arm.
+    /// The position of a byte offset, a multiple of 512; only its sector without an arm.
     pub(crate) fn position(&self, offset_bytes: u64) -> Position {
         match self {
             Drive::Rotating(disk) => disk.position(offset_bytes),
-            Drive::Flash(_) => Position::default(),
+            Drive::Flash(_) => Position {
+                sector: offset_bytes / SECTOR_BYTES,
+                ..Position::default()
+            },
         }
     }
 

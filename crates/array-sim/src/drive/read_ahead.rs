@@ -10,7 +10,6 @@
 //! adaptive windows, and drives that read ahead only after several sequential reads.
 
 use crate::geometry::{float, whole};
-use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A read that can be served from the buffer.
@@ -32,10 +31,11 @@ struct Segment {
     /// Sectors before this one had passed the head at `at_ns`.
     to: u64,
     at_ns: f64,
-    /// Where the head stops unless the stream continues.
+    /// Where the head stops unless the stream continues; 0: it is empty.
     limit: u64,
-    /// Use counter at its last use.
-    used: u64,
+    /// The segments used before and after it, in a circle.
+    older: usize,
+    newer: usize,
 }
 
 /// How fast a stream passes the head at its position.
@@ -47,35 +47,33 @@ pub(crate) struct Pace {
     pub revolution_ns: f64,
 }
 
-/// Granularity of the quick check, in sectors, as a power of two.
-const REGION_SECTORS_LOG2: u32 = 6;
+/// Granularity of the quick check, in sectors, as a power of two: no drive has 2^31 regions.
+const REGION_SECTORS_LOG2: u32 = 12;
 /// Segments compared in parallel.
 const LANES: usize = 8;
 
-/// Approximate range of [`LANES`] segments, in regions, modulo 2^32: first, and number of further
-/// ones.
+/// Approximate range of [`LANES`] segments: their first and last regions.
 #[derive(Clone, Copy, Debug)]
 struct Reach {
-    first: [u32; LANES],
-    more: [u32; LANES],
+    first: [i32; LANES],
+    last: [i32; LANES],
 }
 
 impl Reach {
-    /// Which segments are near these regions, as bits. Without early exit, so that all are compared
-    /// in parallel.
+    /// Whether any segment is near these regions. Without early exit, so that all are compared in
+    /// parallel.
     #[inline]
-    fn meets(&self, first: u32, more: u32) -> u32 {
-        let lanes = self.first.iter().zip(&self.more).enumerate();
-        let meet = lanes.map(|(lane, (&other, &length))| {
-            let meet = (other.wrapping_sub(first) <= more) | (first.wrapping_sub(other) <= length);
-            u32::from(meet) << lane
-        });
-        meet.fold(0, |all, one| all | one)
+    fn meets(&self, first: i32, last: i32) -> bool {
+        let lanes = self.first.iter().zip(&self.last);
+        lanes.fold(false, |any, (&from, &to)| {
+            any | ((from <= last) & (first <= to))
+        })
     }
 }
 
-const fn region(sector: u64) -> u32 {
-    (sector >> REGION_SECTORS_LOG2) as u32
+/// Signed, as vector instructions compare such numbers.
+const fn region(sector: u64) -> i32 {
+    (sector >> REGION_SECTORS_LOG2) as i32
 }
 
 /// The buffer of one drive.
@@ -86,33 +84,32 @@ pub(crate) struct ReadAhead {
     /// Approximate ranges of the segments, for a quick check of all of them.
     reaches: Vec<Reach>,
     active: Option<usize>,
-    uses: u64,
-    /// Segments in order of use; equally old ones by number.
-    order: VecDeque<usize>,
+    /// The segment used least recently; empty ones are oldest, in order of their numbers.
+    oldest: usize,
 }
 
 impl ReadAhead {
     /// With a window of this many sectors; 0: none.
     pub(crate) fn new(window: u64, segments: usize) -> Self {
-        let empty = Segment {
+        let segments = if window == 0 { 0 } else { segments.max(1) };
+        let empty = |number: usize| Segment {
             from: 0,
             to: 0,
             at_ns: 0.0,
             limit: 0,
-            used: 0,
+            older: (number + segments - 1) % segments,
+            newer: (number + 1) % segments,
         };
-        let segments = if window == 0 { 0 } else { segments.max(1) };
         let nowhere = Reach {
             first: [0; LANES],
-            more: [0; LANES],
+            last: [0; LANES],
         };
         ReadAhead {
             window,
-            segments: vec![empty; segments],
+            segments: (0..segments).map(empty).collect(),
             reaches: vec![nowhere; segments.div_ceil(LANES)],
             active: None,
-            uses: 0,
-            order: (0..segments).collect(),
+            oldest: 0,
         }
     }
 
@@ -125,22 +122,16 @@ impl ReadAhead {
     #[inline]
     pub(crate) fn may_hold(&self, sector: u64) -> bool {
         let region = region(sector);
-        // Without early exit, so that all are compared in parallel.
-        self.reaches.iter().any(|reach| {
-            let inside = |(&first, &more): (&u32, &u32)| region.wrapping_sub(first) <= more;
-            let lanes = reach.first.iter().zip(&reach.more);
-            lanes.fold(false, |found, lane| found | inside(lane))
-        })
+        self.reaches.iter().any(|reach| reach.meets(region, region))
     }
 
     /// Updates the quick check after a segment has moved.
     #[inline]
     fn moved(&mut self, number: usize) {
         let segment = &self.segments[number];
-        let (first, last) = (region(segment.from), region(segment.limit));
         let reach = &mut self.reaches[number / LANES];
-        reach.first[number % LANES] = first;
-        reach.more[number % LANES] = last.wrapping_sub(first);
+        reach.first[number % LANES] = region(segment.from);
+        reach.last[number % LANES] = region(segment.limit);
     }
 
     /// The last sector of the newest stream's window; see [`ReadAhead::may_hold`].
@@ -156,12 +147,9 @@ impl ReadAhead {
             return 0..0;
         };
         let segment = &self.segments[active];
-        let own = &self.reaches[active / LANES];
-        let first = own.first[active % LANES];
-        let more = own.more[active % LANES];
-        // The segment always meets itself.
-        let meets = |reach: &Reach| reach.meets(first, more).count_ones();
-        match self.reaches.iter().map(meets).sum::<u32>() {
+        let near = |other: &&Segment| other.from <= segment.limit && segment.from <= other.limit;
+        // The segment is always near itself.
+        match self.segments.iter().filter(near).count() {
             1 => segment.to.max(segment.from)..segment.limit + 1,
             _ => 0..0,
         }
@@ -209,11 +197,10 @@ impl ReadAhead {
 
     /// The stream continues: its window advances, and the head with it.
     pub(crate) fn follow(&mut self, now_ns: f64, hit: Hit, end: u64, pace: Pace) {
-        self.uses += 1;
-        self.segments[hit.segment].used = self.uses;
-        if self.order.back() != Some(&hit.segment) {
-            self.out_of_order(hit.segment);
-            self.order.push_back(hit.segment);
+        if hit.segment == self.oldest {
+            self.oldest = self.segments[self.oldest].newer;
+        } else if hit.segment != self.segments[self.oldest].older {
+            self.move_before(hit.segment, self.oldest);
         }
         let segment = &mut self.segments[hit.segment];
         if self.active != Some(hit.segment) {
@@ -243,62 +230,55 @@ impl ReadAhead {
 
     /// A read from the medium, whose last sector will have passed at `end_ns`.
     pub(crate) fn begin(&mut self, sector: u64, sectors: u64, end_ns: f64) {
-        self.uses += 1;
-        let Some(number) = self.take_oldest() else {
-            return;
-        };
-        let to = sector + sectors;
-        self.segments[number] = Segment {
-            from: sector,
-            to,
-            at_ns: end_ns,
-            limit: to + self.window,
-            used: self.uses,
-        };
+        let number = self.oldest;
+        let segment = &mut self.segments[number];
+        self.oldest = segment.newer;
+        (segment.from, segment.to) = (sector, sector + sectors);
+        (segment.at_ns, segment.limit) = (end_ns, segment.to + self.window);
         self.active = Some(number);
         self.moved(number);
     }
 
-    /// The least recently used segment, the first of several; it becomes the newest.
-    fn take_oldest(&mut self) -> Option<usize> {
-        let oldest = self.order.pop_front()?;
-        self.order.push_back(oldest);
-        Some(oldest)
-    }
-
-    /// Removes a segment from the order of use.
-    fn out_of_order(&mut self, number: usize) {
-        if let Some(place) = self.order.iter().rposition(|&other| other == number) {
-            self.order.remove(place);
-        }
+    /// Moves a segment to the place before another one in the order of use.
+    fn move_before(&mut self, number: usize, place: usize) {
+        let Segment { older, newer, .. } = self.segments[number];
+        self.segments[older].newer = newer;
+        self.segments[newer].older = older;
+        let older = std::mem::replace(&mut self.segments[place].older, number);
+        self.segments[older].newer = number;
+        (self.segments[number].older, self.segments[number].newer) = (older, place);
     }
 
     /// A write invalidates the data read before it.
+    #[inline]
     pub(crate) fn forget(&mut self, sector: u64, sectors: u64) {
-        let first = region(sector);
-        let more = region(sector + sectors).wrapping_sub(first);
-        for group in 0..self.reaches.len() {
-            let mut near = self.reaches[group].meets(first, more);
-            while near != 0 {
-                let number = group * LANES + near.trailing_zeros() as usize;
-                near &= near - 1;
-                if number < self.segments.len() {
-                    self.forget_in(number, sector, sectors);
-                }
-            }
+        let end = sector + sectors;
+        let (first, last) = (region(sector), region(end));
+        if self.reaches.iter().any(|reach| reach.meets(first, last)) {
+            self.empty(sector, end);
         }
     }
 
-    fn forget_in(&mut self, number: usize, sector: u64, sectors: u64) {
-        let segment = &mut self.segments[number];
-        if sector < segment.limit && segment.from < sector + sectors {
+    /// Empties the segments with any of these sectors.
+    fn empty(&mut self, sector: u64, end: u64) {
+        for number in 0..self.segments.len() {
+            let segment = &mut self.segments[number];
+            if sector >= segment.limit || segment.from >= end {
+                continue;
+            }
+            let mut place = self.oldest;
+            while self.segments[place].limit == 0 && place < number {
+                place = self.segments[place].newer;
+            }
+            if place != number {
+                self.move_before(number, place);
+            }
+            if place == self.oldest {
+                self.oldest = number;
+            }
+            let segment = &mut self.segments[number];
             (segment.from, segment.to, segment.limit) = (0, 0, 0);
-            segment.used = 0;
             self.moved(number);
-            self.out_of_order(number);
-            let before = |&other: &usize| self.segments[other].used == 0 && other < number;
-            let place = self.order.partition_point(before);
-            self.order.insert(place, number);
         }
     }
 }
@@ -392,15 +372,15 @@ mod tests {
     #[test]
     fn the_segment_that_was_used_longest_ago_is_used_again() {
         let mut ahead = ReadAhead::new(8, 2);
-        for start in [1_000, 2_000, 3_000] {
+        for start in [10_000, 20_000, 30_000] {
             ahead.begin(start, 8, 0.0);
             ahead.leave(1_000.0, PACE);
         }
-        assert!(!ahead.may_hold(1_004));
-        assert!(ahead.may_hold(2_004) && ahead.may_hold(3_004));
-        ahead.forget(2_000, 1);
-        ahead.begin(4_000, 8, 0.0);
-        assert!(!ahead.may_hold(2_004), "what was forgotten is used first");
-        assert!(ahead.may_hold(3_004) && ahead.may_hold(4_004));
+        assert!(!ahead.may_hold(10_004));
+        assert!(ahead.may_hold(20_004) && ahead.may_hold(30_004));
+        ahead.forget(20_000, 1);
+        ahead.begin(40_000, 8, 0.0);
+        assert!(!ahead.may_hold(20_004), "what was forgotten is used first");
+        assert!(ahead.may_hold(30_004) && ahead.may_hold(40_004));
     }
 }

@@ -19,8 +19,8 @@
 //! Part of the flash may be written fast (as SLC), until it is full; while the drive is idle, its
 //! data moves to the rest, which frees space at a steady rate.
 
-use super::DriveAccess;
 use super::page_map::{Collected, PageMap};
+use super::{DriveAccess, SECTOR_BYTES};
 use crate::events::Key;
 use crate::layout::divide;
 use crate::random::{Entity, draw, unit};
@@ -155,13 +155,15 @@ impl FlashDrive {
         if access.write && self.model.fast_bytes > 0 {
             self.refill(now_ns);
         }
-        let end = access.offset_bytes + u64::from(access.length_bytes);
-        let first = divide(access.offset_bytes, page_bytes).0;
+        let offset_bytes = access.position.sector * SECTOR_BYTES;
+        let length_bytes = u64::from(access.sectors) * SECTOR_BYTES;
+        let end = offset_bytes + length_bytes;
+        let first = divide(offset_bytes, page_bytes).0;
         let last = divide(end + page_bytes - 1, page_bytes).0;
         let mut done_ns = now_ns;
         for page in first..last {
             let start = page * page_bytes;
-            let whole = access.offset_bytes <= start && end >= start + page_bytes;
+            let whole = offset_bytes <= start && end >= start + page_bytes;
             let page_done_ns = if access.write {
                 self.write_page(now_ns, page, whole, stretch)
             } else {
@@ -170,7 +172,7 @@ impl FlashDrive {
             done_ns = done_ns.max(page_done_ns);
         }
         if access.write {
-            self.written_bytes += u64::from(access.length_bytes);
+            self.written_bytes += length_bytes;
         }
         done_ns
     }

@@ -24,14 +24,16 @@ fn model() -> FlashModel {
     }
 }
 
-fn access(page: u64, length_bytes: u32, write: bool) -> DriveAccess {
-    DriveAccess {
-        index: 0,
-        offset_bytes: page * 4_096,
-        length_bytes,
-        write,
-        position: Position::default(),
-    }
+fn access(page: u64, length_bytes: u64, write: bool) -> DriveAccess {
+    access_from(page * 8, length_bytes, write)
+}
+
+fn access_from(sector: u64, length_bytes: u64, write: bool) -> DriveAccess {
+    let position = Position {
+        sector,
+        ..Position::default()
+    };
+    DriveAccess::new(0, length_bytes, write, position)
 }
 
 #[test]
@@ -65,10 +67,7 @@ fn a_write_of_part_of_a_page_reads_it_first_and_one_across_two_costs_both() {
     let mut drive = FlashDrive::new(model(), 0);
     assert_eq!(drive.arrive(0, access(0, 512, true), 1.0), 1_100);
     let mut drive = FlashDrive::new(model(), 0);
-    let misaligned = DriveAccess {
-        offset_bytes: 512,
-        ..access(0, 4_096, true)
-    };
+    let misaligned = access_from(1, 4_096, true);
     assert_eq!(drive.arrive(0, misaligned, 1.0), 1_100);
     assert_eq!(drive.busy_ns(), 2 * 1_100);
 }

@@ -9,8 +9,8 @@
 //! first. Pure SATF is far better than real firmware, hence the blend. Beyond the window, arrivals
 //! wait in C-LOOK order. Not modelled: caches other than a read-ahead segment, retries, zones.
 
-use super::DriveAccess;
 use super::read_ahead::{Hit, Pace, ReadAhead};
+use super::{DriveAccess, NONE, SECTOR_BYTES};
 use crate::arena::Arena;
 use crate::elevator::Elevator;
 use crate::events::{Key, at_ns};
@@ -19,8 +19,6 @@ use crate::seek::SeekCurve;
 use std::collections::VecDeque;
 use std::iter::successors;
 use std::sync::Arc;
-
-pub(crate) const SECTOR_BYTES: u64 = 512;
 
 /// How a drive picks its next access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,38 +74,6 @@ impl DiskModel {
     }
 }
 
-/// An access in transit to the drive or waiting there: 64 bytes, a cache line.
-#[derive(Clone, Copy, Debug)]
-struct QueuedAccess {
-    /// Arrival key. Lower keys arrived earlier, which breaks ties in cost.
-    arrives: Key,
-    angle: f64,
-    /// Revolutions per sector.
-    sector_turns: f64,
-    sector: u64,
-    sectors: u32,
-    track: u32,
-    cylinder: u32,
-    /// The array's index of its operation.
-    operation: u32,
-    /// The next access in transit.
-    next: u32,
-    write: bool,
-    /// A read that may be served from the read-ahead.
-    streams: bool,
-}
-
-impl QueuedAccess {
-    /// Orders the accesses of one drive by arrival.
-    #[inline]
-    fn order(&self) -> u64 {
-        self.arrives as u64
-    }
-}
-
-/// No access, and no operation.
-const NONE: u32 = u32::MAX;
-
 /// Arm time and rotational wait.
 #[derive(Clone, Copy)]
 struct AccessCost {
@@ -160,12 +126,14 @@ pub(crate) struct RotatingDrive {
     /// Angle at time 0, in revolutions.
     phase: f64,
     /// Accesses in transit or waiting, inside or outside the window.
-    waiting: Arena<QueuedAccess>,
+    waiting: Arena<DriveAccess>,
     /// The first and last of those in transit, in order of time; or [`NONE`].
     inbox: (u32, u32),
     /// The window from which the drive chooses, in order of cylinders: (cylinder, index of the
     /// waiting access).
     by_cylinder: Vec<(u32, u32)>,
+    /// Accesses of the window on cylinders below the arm's.
+    below: usize,
     /// Accesses that wait for a place in the window, by sector.
     backlog: Elevator,
     /// The whole queue under `Scheduling::FirstCome`.
@@ -193,6 +161,7 @@ impl RotatingDrive {
         RotatingDrive {
             stream_ns: revolution_ns * (1.0 + model.geometry.skew()),
             by_cylinder: Vec::with_capacity(model.queue_depth),
+            below: 0,
             model,
             ahead,
             revolution_ns,
@@ -209,17 +178,10 @@ impl RotatingDrive {
         }
     }
 
-    /// An access is sent to an idle drive: returns when it will be done. Nothing else arrives
-    /// before it.
-    #[inline]
-    pub(crate) fn arrive_idle(&mut self, arrives: Key, access: &DriveAccess, stretch: f64) -> u64 {
-        let waiting = Self::arriving(arrives, access);
-        self.start_idle(waiting, stretch)
-    }
-
-    /// Starts an access that the drive was waiting for.
+    /// An access is sent to an idle drive, or the drive was waiting for it: returns when it will be
+    /// done. Nothing else arrives before it.
     #[inline(never)]
-    fn start_idle(&mut self, mut waiting: QueuedAccess, stretch: f64) -> u64 {
+    pub(crate) fn arrive_idle(&mut self, mut waiting: DriveAccess, stretch: f64) -> u64 {
         (self.arm.awaited, self.arm.before) = (waiting.arrives, self.arm.cylinder);
         waiting.streams = self.may_stream(&waiting);
         let now_ns = at_ns(waiting.arrives);
@@ -228,12 +190,12 @@ impl RotatingDrive {
 
     /// An access is sent to a busy drive, after all others in transit.
     #[inline]
-    pub(crate) fn arrive_busy(&mut self, arrives: Key, access: &DriveAccess) {
-        let item = self.waiting.insert(Self::arriving(arrives, access));
+    pub(crate) fn arrive_busy(&mut self, access: &DriveAccess) {
+        let item = self.waiting.insert(*access);
         match self.inbox {
             (NONE, _) => self.inbox = (item, item),
             (first, last) => {
-                debug_assert!(self.waiting[last].arrives < arrives);
+                debug_assert!(self.waiting[last].arrives < access.arrives);
                 self.waiting[last].next = item;
                 self.inbox = (first, item);
             }
@@ -251,24 +213,6 @@ impl RotatingDrive {
         Some(first)
     }
 
-    #[inline]
-    fn arriving(arrives: Key, access: &DriveAccess) -> QueuedAccess {
-        let position = access.position;
-        QueuedAccess {
-            arrives,
-            angle: position.angle,
-            sector_turns: 1.0 / position.sectors_per_track,
-            sector: position.sector,
-            sectors: access.length_bytes.div_ceil(SECTOR_BYTES as u32),
-            track: position.track,
-            cylinder: position.cylinder,
-            operation: access.index,
-            next: NONE,
-            write: access.write,
-            streams: false,
-        }
-    }
-
     /// Queues an access that has arrived.
     #[inline]
     fn take_in(&mut self, item: u32) {
@@ -278,7 +222,7 @@ impl RotatingDrive {
             Scheduling::Blend if self.by_cylinder.len() + 1 < self.model.queue_depth => {
                 self.enter(item);
             }
-            Scheduling::Blend => self.backlog.push(self.waiting[item].sector, item),
+            Scheduling::Blend => self.backlog.push(self.waiting[item].position.sector, item),
         }
     }
 
@@ -314,7 +258,7 @@ impl RotatingDrive {
         let awaited = self.arrived_before(Key::MAX);
         let next_ns = awaited.map(|item| {
             let waiting = self.waiting.remove(item);
-            self.start_idle(waiting, stretch(at_ns(waiting.arrives)))
+            self.arrive_idle(waiting, stretch(at_ns(waiting.arrives)))
         });
         (finished, next_ns)
     }
@@ -357,13 +301,13 @@ impl RotatingDrive {
 
     /// Starts an access; returns when it will be done.
     #[inline(always)]
-    fn start(&mut self, now_ns: u64, next: &QueuedAccess, choice: Choice, stretch: f64) -> u64 {
+    fn start(&mut self, now_ns: u64, next: &DriveAccess, choice: Choice, stretch: f64) -> u64 {
         let service_ns = match self.hit(now_ns, next) {
             Some(hit) => self.buffered_ns(now_ns, next, choice, hit),
             None => self.mechanical_ns(now_ns, next, choice),
         };
         let busy_ns = whole(service_ns * stretch);
-        self.serving = next.operation;
+        self.serving = next.index;
         self.busy_ns += busy_ns;
         now_ns + busy_ns
     }
@@ -417,7 +361,9 @@ impl RotatingDrive {
             // Nothing is sooner than data already in the buffer; the head reaches later sectors
             // later.
             let in_buffer = best_key.0 <= 0.0 && waiting.order() > best_key.1;
-            if in_buffer || (waiting.sector > soonest && alone.contains(&waiting.sector)) {
+            if in_buffer
+                || (waiting.position.sector > soonest && alone.contains(&waiting.position.sector))
+            {
                 continue;
             }
             let Some(hit) = self.hit(now_ns, waiting) else {
@@ -426,8 +372,8 @@ impl RotatingDrive {
                 self.streaming -= 1;
                 continue;
             };
-            if hit.begins_ns > 0.0 && alone.contains(&waiting.sector) {
-                soonest = soonest.min(waiting.sector);
+            if hit.begins_ns > 0.0 && alone.contains(&waiting.position.sector) {
+                soonest = soonest.min(waiting.position.sector);
             }
             let key = (hit.begins_ns * self.model.rotation_weight, waiting.order());
             if key < best_key {
@@ -439,47 +385,53 @@ impl RotatingDrive {
 
     /// The buffer hit of an access, if any.
     #[inline]
-    fn hit(&self, now_ns: u64, next: &QueuedAccess) -> Option<Hit> {
+    fn hit(&self, now_ns: u64, next: &DriveAccess) -> Option<Hit> {
         match next.streams {
             true => self.find(now_ns, next),
             false => None,
         }
     }
 
-    fn find(&self, now_ns: u64, next: &QueuedAccess) -> Option<Hit> {
+    fn find(&self, now_ns: u64, next: &DriveAccess) -> Option<Hit> {
         let pace = self.pace(next);
-        self.ahead
-            .find(float(now_ns), next.sector, u64::from(next.sectors), pace)
+        self.ahead.find(
+            float(now_ns),
+            next.position.sector,
+            u64::from(next.sectors),
+            pace,
+        )
     }
 
     /// How fast sectors pass at an access's position.
     #[inline]
-    fn pace(&self, near: &QueuedAccess) -> Pace {
+    fn pace(&self, near: &DriveAccess) -> Pace {
         Pace {
-            sector_ns: self.stream_ns * near.sector_turns,
+            sector_ns: self.stream_ns * near.position.sector_turns,
             revolution_ns: self.revolution_ns,
         }
     }
 
     /// Marks accesses in the window that lie in the newest stream's range.
     #[inline(always)]
-    fn mark_streaming(&mut self, from: &QueuedAccess, rank: usize) {
+    fn mark_streaming(&mut self, from: &DriveAccess) {
         if self.streaming == self.by_cylinder.len() {
             return;
         }
-        let limit = self.ahead.active_limit();
-        let mut first = rank;
-        while first > 0 && self.by_cylinder[first - 1].0 == from.cylinder {
-            first -= 1;
-        }
+        let first = match self.arm.cylinder == from.position.cylinder {
+            true => self.below,
+            false => self.below_from(self.below, from.position.cylinder),
+        };
         for &(cylinder, item) in &self.by_cylinder[first..] {
             // A read-ahead window extends into the next cylinder at most.
-            if cylinder > from.cylinder + 1 {
+            if cylinder > from.position.cylinder + 1 {
                 break;
             }
             let waiting = &mut self.waiting[item];
-            let inside = (from.sector..=limit).contains(&waiting.sector);
-            if inside && !waiting.write && !waiting.streams {
+            if waiting.write || waiting.streams {
+                continue;
+            }
+            let ahead = from.position.sector..=self.ahead.active_limit();
+            if ahead.contains(&waiting.position.sector) {
                 waiting.streams = true;
                 self.streaming += 1;
             }
@@ -487,33 +439,30 @@ impl RotatingDrive {
     }
 
     /// Whether the buffer in its current state may serve an access.
-    fn may_stream(&self, waiting: &QueuedAccess) -> bool {
-        !waiting.write && self.ahead.may_hold(waiting.sector)
+    fn may_stream(&self, waiting: &DriveAccess) -> bool {
+        !waiting.write && self.ahead.may_hold(waiting.position.sector)
     }
 
     /// Adds an access to the window.
     #[inline(always)]
     fn enter(&mut self, item: u32) {
-        let streams = self.may_stream(&self.waiting[item]);
-        let waiting = &mut self.waiting[item];
-        waiting.streams = streams;
-        let cylinder = waiting.cylinder;
-        self.streaming += usize::from(streams);
-        let rank = self.rank_of(cylinder);
+        let waiting = &self.waiting[item];
+        let cylinder = waiting.position.cylinder;
+        if self.may_stream(waiting) {
+            self.waiting[item].streams = true;
+            self.streaming += 1;
+        }
+        let lower = |&(other, _): &(u32, u32)| other < cylinder;
+        let rank = self.by_cylinder.partition_point(lower);
         self.by_cylinder.insert(rank, (cylinder, item));
-    }
-
-    /// Accesses of the window on lower cylinders.
-    #[inline]
-    fn rank_of(&self, cylinder: u32) -> usize {
-        self.by_cylinder
-            .partition_point(|&(other, _)| other < cylinder)
+        self.below += usize::from(cylinder < self.arm.cylinder);
     }
 
     /// Removes an access from the window, by its rank among the cylinders.
     #[inline]
     fn leave(&mut self, rank: usize) -> u32 {
         let (_, item) = self.by_cylinder.remove(rank);
+        self.below -= usize::from(rank < self.below);
         self.streaming -= usize::from(self.waiting[item].streams);
         item
     }
@@ -526,19 +475,20 @@ impl RotatingDrive {
     fn cheapest(&self, now_ns: u64) -> Option<Cheapest> {
         let (model, window, arm) = (&*self.model, self.by_cylinder.as_slice(), self.arm.cylinder);
         let turned = self.turned(now_ns);
-        let mut best = None;
-        let (mut best_cost, mut best_order) = (f64::INFINITY, u64::MAX);
-        let mut consider = |rank: usize, waiting: &QueuedAccess, arm_ns: f64, under_head: f64| {
+        let (mut best, mut best_cost) = (None::<Cheapest>, f64::INFINITY);
+        let order = |best: &Cheapest| self.waiting[window[best.rank].1].order();
+        let mut consider = |rank: usize, waiting: &DriveAccess, arm_ns: f64, under_head: f64| {
             let wait_ns = self.wait_from_ns(under_head, waiting);
             let cost = arm_ns + model.rotation_weight * wait_ns;
-            if cost < best_cost || (cost == best_cost && waiting.order() < best_order) {
-                (best_cost, best_order) = (cost, waiting.order());
+            let earlier = |best| waiting.order() < order(best);
+            if cost < best_cost || (cost == best_cost && best.as_ref().is_some_and(earlier)) {
+                best_cost = cost;
                 let way = AccessCost { arm_ns, wait_ns };
                 best = Some(Cheapest { rank, cost, way });
             }
             best_cost
         };
-        let mut above = self.rank_of(arm);
+        let mut above = self.below;
         let mut below = above;
         let mut bound = f64::INFINITY;
         // Sequential loads have most of their window on one cylinder.
@@ -548,7 +498,7 @@ impl RotatingDrive {
             while let Some(&(_, item)) = on_arm(above) {
                 let waiting = &self.waiting[item];
                 if !waiting.streams {
-                    bound = match waiting.track == self.arm.track {
+                    bound = match waiting.position.track == self.arm.track {
                         true => consider(above, waiting, 0.0, turned),
                         false => consider(above, waiting, model.head_switch_ns, switched),
                     };
@@ -587,10 +537,11 @@ impl RotatingDrive {
             // A write also has to settle, which does not bound reads farther out.
             if waiting.write {
                 arm_ns = seek_ns + model.write_settle_ns + model.occupancy_ns;
+                if arm_ns > bound {
+                    continue;
+                }
             }
-            if arm_ns <= bound {
-                bound = consider(rank, waiting, arm_ns, self.under_head(turned, arm_ns));
-            }
+            bound = consider(rank, waiting, arm_ns, self.under_head(turned, arm_ns));
         }
     }
 
@@ -610,7 +561,7 @@ impl RotatingDrive {
 
     /// Time until the head is on the track, settled.
     #[inline]
-    fn arm_ns(&self, distance: u32, waiting: &QueuedAccess) -> f64 {
+    fn arm_ns(&self, distance: u32, waiting: &DriveAccess) -> f64 {
         let model = &self.model;
         if distance > 0 {
             let settle_ns = if waiting.write {
@@ -619,7 +570,7 @@ impl RotatingDrive {
                 0.0
             };
             model.seek.time_ns(f64::from(distance)) + settle_ns + model.occupancy_ns
-        } else if waiting.track != self.arm.track {
+        } else if waiting.position.track != self.arm.track {
             model.head_switch_ns
         } else {
             0.0
@@ -628,7 +579,7 @@ impl RotatingDrive {
 
     /// Rotational wait after the arm has arrived.
     #[inline]
-    fn wait_ns(&self, turned: f64, arm_ns: f64, waiting: &QueuedAccess) -> f64 {
+    fn wait_ns(&self, turned: f64, arm_ns: f64, waiting: &DriveAccess) -> f64 {
         self.wait_from_ns(self.under_head(turned, arm_ns), waiting)
     }
 
@@ -640,12 +591,12 @@ impl RotatingDrive {
 
     /// Rotational wait from a given angle.
     #[inline]
-    fn wait_from_ns(&self, under_head: f64, waiting: &QueuedAccess) -> f64 {
-        let ahead = waiting.angle - under_head;
-        let ahead = if ahead < 0.0 { ahead + 1.0 } else { ahead };
+    fn wait_from_ns(&self, under_head: f64, waiting: &DriveAccess) -> f64 {
+        let ahead = waiting.position.angle - under_head;
+        let ahead = ahead + if ahead < 0.0 { 1.0 } else { 0.0 };
         // A rounding error may make an exact continuation slightly late; within a sector and a half
         // it counts as on time.
-        let late = 1.0 - 1.5 * waiting.sector_turns;
+        let late = 1.0 - 1.5 * waiting.position.sector_turns;
         if ahead > late {
             0.0
         } else {
@@ -654,61 +605,81 @@ impl RotatingDrive {
     }
 
     /// Service from the medium; moves the arm.
-    fn mechanical_ns(&mut self, now_ns: u64, next: &QueuedAccess, choice: Choice) -> f64 {
+    #[inline(always)]
+    fn mechanical_ns(&mut self, now_ns: u64, next: &DriveAccess, choice: Choice) -> f64 {
         let AccessCost { arm_ns, wait_ns } = choice.way.unwrap_or_else(|| {
-            let arm_ns = self.arm_ns(next.cylinder.abs_diff(self.arm.cylinder), next);
+            let arm_ns = self.arm_ns(next.position.cylinder.abs_diff(self.arm.cylinder), next);
             let wait_ns = self.wait_ns(self.turned(now_ns), arm_ns, next);
             AccessCost { arm_ns, wait_ns }
         });
-        let service_ns = arm_ns + wait_ns + self.pass(next);
+        let service_ns = arm_ns + wait_ns + self.pass(next, choice.rank);
         if self.ahead.enabled() {
             self.ahead.leave(float(now_ns), self.pace(next));
             if next.write {
-                self.ahead.forget(next.sector, u64::from(next.sectors));
+                self.ahead
+                    .forget(next.position.sector, u64::from(next.sectors));
             } else {
                 let end_ns = float(now_ns) + service_ns;
                 self.ahead
-                    .begin(next.sector, u64::from(next.sectors), end_ns);
-                self.mark_streaming(next, choice.rank);
+                    .begin(next.position.sector, u64::from(next.sectors), end_ns);
+                self.mark_streaming(next);
             }
         }
         service_ns
     }
 
-    /// The head passes over an access: the transfer time. Leaves the arm at the end of the access.
-    #[inline]
-    fn pass(&mut self, next: &QueuedAccess) -> f64 {
+    /// The head passes over an access that had this rank: the transfer time. Leaves the arm at the
+    /// end of the access.
+    #[inline(always)]
+    fn pass(&mut self, next: &DriveAccess, rank: usize) -> f64 {
         let (transfer_ns, switches) = self.transfer(next);
-        (self.arm.track, self.arm.cylinder) = (next.track, next.cylinder);
+        if next.position.cylinder != self.arm.cylinder {
+            self.below = self.below_from(rank, next.position.cylinder);
+        }
+        (self.arm.track, self.arm.cylinder) = (next.position.track, next.position.cylinder);
         if switches > 0 {
             self.arm.track += switches;
             self.arm.cylinder = self.model.geometry.cylinder(self.arm.track);
+            let lower = |&(other, _): &(u32, u32)| other < self.arm.cylinder;
+            self.below = self.by_cylinder.partition_point(lower);
         }
         transfer_ns
+    }
+
+    /// Accesses of the window on lower cylinders, all of which are among its first `below`.
+    #[inline]
+    fn below_from(&self, mut below: usize, cylinder: u32) -> usize {
+        while below > 0 && self.by_cylinder[below - 1].0 >= cylinder {
+            below -= 1;
+        }
+        below
     }
 
     /// Transfer time and the number of track boundaries crossed. Each boundary costs the skew,
     /// which is the head-switch time.
     #[inline]
-    fn transfer(&self, next: &QueuedAccess) -> (f64, u32) {
+    fn transfer(&self, next: &DriveAccess) -> (f64, u32) {
         let geometry = &self.model.geometry;
-        let turns = f64::from(next.sectors) * next.sector_turns;
+        let turns = f64::from(next.sectors) * next.position.sector_turns;
         // The angle within the track, with the skew removed.
-        let skewed = fraction(f64::from(next.track) * geometry.skew());
-        let inside = fraction(next.angle - skewed + 1.0);
+        let skewed = fraction(f64::from(next.position.track) * geometry.skew());
+        let inside = fraction(next.position.angle - skewed + 1.0);
+        if inside + turns < 1.0 {
+            return (turns * self.revolution_ns, 0);
+        }
         let switches = (inside + turns) as u32;
         let turns = turns + f64::from(switches) * geometry.skew();
         (turns * self.revolution_ns, switches)
     }
 
     /// Service from the buffer; the head continues its stream.
-    fn buffered_ns(&mut self, now_ns: u64, next: &QueuedAccess, choice: Choice, hit: Hit) -> f64 {
-        let end = next.sector + u64::from(next.sectors);
+    fn buffered_ns(&mut self, now_ns: u64, next: &DriveAccess, choice: Choice, hit: Hit) -> f64 {
+        let end = next.position.sector + u64::from(next.sectors);
         self.ahead.follow(float(now_ns), hit, end, self.pace(next));
         // Data in another segment is served from there, and the arm stays in place.
         if self.ahead.is_active(hit) {
-            self.pass(next);
-            self.mark_streaming(next, choice.rank);
+            self.pass(next, choice.rank);
+            self.mark_streaming(next);
         }
         hit.wait_ns
     }

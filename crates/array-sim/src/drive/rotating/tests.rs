@@ -32,13 +32,7 @@ fn geometry() -> Geometry {
 
 /// An access of eight sectors.
 fn access(index: u32, sector: u64, write: bool) -> DriveAccess {
-    DriveAccess {
-        index,
-        offset_bytes: sector * SECTOR_BYTES,
-        length_bytes: 4_096,
-        write,
-        position: geometry().position(sector),
-    }
+    DriveAccess::new(index, 4_096, write, geometry().position(sector))
 }
 
 /// Serves what has arrived and returns (index, end) in order of service.
@@ -64,13 +58,13 @@ enum Arrival {
 }
 
 impl RotatingDrive {
-    fn arrive(&mut self, now_ns: u64, access: DriveAccess, stretch: f64) -> Arrival {
-        let arrives = Key::from(now_ns) << 64 | Key::from(access.index);
+    fn arrive(&mut self, now_ns: u64, mut access: DriveAccess, stretch: f64) -> Arrival {
+        access.arrives = Key::from(now_ns) << 64 | Key::from(access.index);
         if self.is_serving() {
-            self.arrive_busy(arrives, &access);
+            self.arrive_busy(&access);
             return Arrival::Queued;
         }
-        Arrival::Started(self.arrive_idle(arrives, &access, stretch))
+        Arrival::Started(self.arrive_idle(access, stretch))
     }
 
     /// What it serves ends, behind all that arrives by then.
@@ -253,8 +247,8 @@ fn an_access_that_waited_outside_the_window_is_looked_up_when_it_enters() {
 #[test]
 fn the_arm_stays_and_nothing_is_in_service_until_the_access_has_arrived() {
     let mut drive = drive(Scheduling::Blend, 1.0, 4);
+    drive.arrive(1_000, access(0, 50_000, false), 1.0);
     let arrives = Key::from(1_000_u64) << 64;
-    drive.arrive_idle(arrives, &access(0, 50_000, false), 1.0);
     let before = |key: Key| key < arrives;
     let after = |key: Key| key <= arrives;
     assert_eq!((drive.load(before), drive.load(after)), (0, 1));
