@@ -3,6 +3,16 @@
 # Files that somebody above left open count against limits.
 for file in 3 4 5 6 7 8 9; do eval "exec $file>&-"; done
 
+# 2 to 4 MB of address space more than the program takes to start: how much that is depends on
+# how it was built.
+short_of_memory() {
+    kib=40000
+    until sh -c 'ulimit -v $0; "$1" --version; exit $?' $kib "$S" >/dev/null 2>&1; do
+        kib=$((kib + 2000))
+    done
+    ulimit -v $((kib + 2000))
+}
+
 quick="--busy-ok --size 8M --explain"
 bench() { target=$1; shift; "$S" bench "$target" --series ${series:-random-read} --step 100ms --time 2s --no-report $quick "$@"; }
 run() { target=$1; shift; "$S" run "$target" --duration ${time:-300ms} $quick "$@"; }

@@ -115,7 +115,7 @@ fn a_witness_that_is_stopped_ends_the_run() {
     let answer = answer.ended(3).said(&says);
     let says = ["The power did not fail", "was informed"];
     answer.printed(&says);
-    assert_eq!(desk.ids().len(), 1);
+    assert_eq!(desk.json(&["history"]).at("measurements").items().len(), 1);
 }
 
 /// What is refused is refused before a witness hears of it, and leaves no file behind.

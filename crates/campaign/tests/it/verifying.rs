@@ -47,11 +47,13 @@ fn no_run_follows_one_whose_last_reading_failed() {
     let load = Workload {
         read_percent: 0,
         cache: CacheMode::Buffered,
-        duration_ns: 10_000_000,
+        duration_ns: 600_000_000_000,
         ..Workload::default()
     };
     let request = Request {
         repetitions: 2,
+        // A run of so many milliseconds may write nothing, and then there is nothing to read.
+        operations_max_per_thread: Some(20),
         engine: "threads".to_owned(),
         verify: true,
         ..with(file.to_str().expect("UTF-8"), [load])
