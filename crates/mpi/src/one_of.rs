@@ -56,7 +56,8 @@ impl<C: Carrier + 'static> MultiHost for GroupMember<C> {
     }
 
     fn targets(&self, context: &Context, read: Option<&[String]>) -> Outcome<Vec<String>> {
-        let read: Option<Outcome<_>> = read.map(|texts| Ok((texts.to_vec(), self.places(context)?)));
+        let read: Option<Outcome<_>> =
+            read.map(|texts| Ok((texts.to_vec(), self.places(context)?)));
         self.member.targets(context, read.transpose()?)
     }
 

@@ -243,9 +243,11 @@ impl SeriesRecord {
     fn is_within(&self, reason: AnswerReason, record: &AnswerRecord) -> bool {
         match reason {
             AnswerReason::Knee | AnswerReason::Highest => false,
-            // An upper bound means that its own load no longer meets the limit.
+            // An upper bound means that its own load no longer meets the limit: a smaller one may.
             AnswerReason::Within if record.bound == Some(AnswerBound::AtMost) => {
-                self.within_limit.is_some()
+                let least = self.least_load();
+                let has_smaller = least.is_none_or(|(load, _)| record.in_flight > f64::from(load));
+                self.within_limit.is_some() && has_smaller
             }
             AnswerReason::Within => true,
             AnswerReason::Only if record.latency_ns > 0 => {

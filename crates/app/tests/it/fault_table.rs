@@ -58,7 +58,10 @@ const FAULTS: [(&str, &str); 11] = [
         "kill -9",
         "SIGKILL while it measures; what was measured is kept, and marked as partial by the next command",
     ),
-    ("no memory", "a few MB of address space more than the program takes to start (`ulimit -v`)"),
+    (
+        "no memory",
+        "a few MB of address space more than the program takes to start (`ulimit -v`)",
+    ),
     ("few descriptors", "8 open files (`ulimit -n`), 7 for align"),
 ];
 

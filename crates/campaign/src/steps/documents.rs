@@ -138,8 +138,21 @@ fn judged(
         let is_alone = both.is_none();
         let record = both.unwrap_or_else(|| by_itself(one, series, &own_runs));
         let each = of_each(one, (&record, is_alone), series, &own_runs);
-        let worst = each.iter().map(|(_, found)| found);
-        let worst = worst.min_by_key(|found| found.verdict() as u8).cloned();
+        // A latency is required of every load: of its answer, not of a single step of the climb.
+        let record = match is_alone && one.is_of_latency() && each.len() > 1 {
+            true => {
+                let outside: Vec<RunRecord> = own_runs
+                    .iter()
+                    .filter(|run| run.series.is_none())
+                    .cloned()
+                    .collect();
+                let outside = (!outside.is_empty()).then(|| one.judge(&outside));
+                let all = each.iter().map(|(_, found)| found).chain(&outside);
+                all.min_by(gravest).cloned().unwrap_or(record)
+            }
+            false => record,
+        };
+        let worst = each.iter().map(|(_, found)| found).min_by(gravest).cloned();
         let worse = worst.filter(|worst| (worst.verdict() as u8) < record.verdict() as u8);
         RequirementRecord {
             series: each.into_iter().map(|(verdict, _)| verdict).collect(),
@@ -147,6 +160,13 @@ fn judged(
         }
     });
     each.collect()
+}
+
+/// The worse verdict first; of equal ones the larger value, as latencies have upper limits.
+fn gravest(a: &&RequirementRecord, b: &&RequirementRecord) -> std::cmp::Ordering {
+    let value = |one: &RequirementRecord| one.measured.unwrap_or(f64::INFINITY);
+    let verdicts = (a.verdict() as u8).cmp(&(b.verdict() as u8));
+    verdicts.then_with(|| value(b).total_cmp(&value(a)))
 }
 
 /// The verdict of a requirement that is judged with no other.

@@ -40,7 +40,11 @@ pub(super) fn outcome(job: &Job, in_turn: bool, absent: &mut Absent) -> Option<J
         total,
         ..Errors::default()
     });
-    fill!(absent, outcome.duration_ns, longest.filter(|ns| *ns > 0 && !in_turn));
+    fill!(
+        absent,
+        outcome.duration_ns,
+        longest.filter(|ns| *ns > 0 && !in_turn)
+    );
     fill!(absent, outcome.errors, errors);
     outcome.sync = job.sync.as_deref().and_then(|sync| syncs(sync, absent));
     Some(outcome)

@@ -197,6 +197,22 @@ fn load_runs(runs: &[AnswerRun<'_>]) -> Vec<LoadRun> {
     runs.collect()
 }
 
+/// The same for judging whole loads: the latency of a load is that of all its operations, which is
+/// also the one that is shown beside it. (Where a curve is fitted, the scatter of the runs counts.)
+fn whole_load_runs(runs: &[AnswerRun<'_>], slo: Slo) -> Vec<LoadRun> {
+    let mut all = load_runs(runs);
+    for one in &mut all {
+        let there = runs.iter().copied();
+        let there: Vec<AnswerRun<'_>> = there
+            .filter(|run| f64::from(run.in_flight()) == one.load)
+            .collect();
+        if let Some(merged) = merged(&there) {
+            one.latency_s = merged.limited(slo.percentile) as f64 / 1e9;
+        }
+    }
+    all
+}
+
 fn crossing(in_flight: f64, retained: &[AnswerRun<'_>], slo: Slo) -> Option<AnswerDraft> {
     let runs = load_runs(retained);
     if runs.len() < CROSSING_RUNS_MIN {
@@ -229,7 +245,7 @@ fn crossing(in_flight: f64, retained: &[AnswerRun<'_>], slo: Slo) -> Option<Answ
 /// The rate of the smallest load that gives as much as any within the limit. Requires that all
 /// loads up to the first that misses it were measured, or that none misses it.
 fn at_whole_load(retained: &[AnswerRun<'_>], place: AnswerPlace, slo: Slo) -> Option<AnswerDraft> {
-    let found = rate_at_whole_load(&load_runs(retained), limit_s(slo), LEVEL);
+    let found = rate_at_whole_load(&whole_load_runs(retained, slo), limit_s(slo), LEVEL);
     let AtWholeLoad::Met {
         load_max,
         load_above,
@@ -288,8 +304,13 @@ fn bounded(runs: &[AnswerRun<'_>], slo: Slo) -> Option<AnswerDraft> {
         runs: runs.len(),
         ..*found
     };
-    let met = known.iter().rev().find(|(_, latency)| latency.high < limit);
-    let missed = || known.iter().find(|(_, latency)| latency.low > limit);
+    let is_over = |found: &AnswerDraft| found.latency_ns >= limit;
+    let mut highest_first = known.iter().rev();
+    let met = highest_first.find(|(found, latency)| latency.high < limit && !is_over(found));
+    let missed = || {
+        let mut all = known.iter();
+        all.find(|(found, latency)| latency.low > limit || is_over(found))
+    };
     match met {
         Some((found, _)) => Some(bound(found, AnswerBound::AtLeast)),
         None => missed().map(|(found, _)| bound(found, AnswerBound::AtMost)),
@@ -320,7 +341,7 @@ fn level(
         rate: logarithmic(&rates)?,
         bound: match place {
             // Further runs miss the limit that a single run met: less load gives no more.
-            AnswerPlace::Plateau if latency_ns > slo.limit_ns as f64 => Some(AnswerBound::AtMost),
+            AnswerPlace::Plateau if latency_ns >= slo.limit_ns as f64 => Some(AnswerBound::AtMost),
             _ => rising.then_some(AnswerBound::AtLeast),
         },
         latency_ns,

@@ -336,7 +336,7 @@ fn of_document(context: &Context, name: String, text: &str) -> Outcome<Subject> 
     Ok(subject)
 }
 
-/// Its ladders. It has no histograms: the latencies of an answer are those that it has.
+/// Its ladders: those that it has, as their answers came from histograms that it lacks.
 fn ladders_of(document: &Document) -> Vec<SeriesRecord> {
     if document.series.is_empty() {
         return Vec::new();
@@ -344,16 +344,8 @@ fn ladders_of(document: &Document) -> Vec<SeriesRecord> {
     let mut all = series_of(&document.runs);
     for series in &mut all {
         let is_same = |one: &&SeriesRecord| one.id == series.id && one.name == series.name;
-        let printed = document.series.iter().find(is_same);
-        let printed = printed.and_then(|one| one.answer);
-        let both = series.answer.as_mut().zip(printed);
-        let both = both.filter(|(answer, printed)| {
-            (answer.at, answer.in_flight, answer.runs)
-                == (printed.at, printed.in_flight, printed.runs)
-        });
-        if let Some((answer, printed)) = both {
-            answer.latency = printed.latency;
-            answer.latency_ns = printed.latency_ns;
+        if let Some(printed) = document.series.iter().find(is_same) {
+            series.clone_from(printed);
         }
     }
     all
