@@ -10,7 +10,7 @@ use stripewise_results::{
 use stripewise_units::{ByteSize, capitalised, counted, format_duration};
 
 /// Number of layouts in the short form.
-const LAYOUTS_SHOWN: usize = 6;
+const LAYOUTS_SHOWN: usize = 5;
 
 /// The answer. `effects` are sentences on which factors matter; `explain` adds everything behind
 /// it, which is also shown if there is no ranking.
@@ -37,10 +37,10 @@ pub fn advice_sheet(record: &AdviceRecord, effects: &[String], explain: bool) ->
         sheet.tables.push(commands(record));
         sheet.tables.extend(behind);
         sheet.notes.clone_from(&record.notes);
-    }
-    if !record.not_tried.is_empty() {
-        let not_tried = record.not_tried.join("; ");
-        sheet.notes.push(format!("Not tried: {not_tried}."));
+        if !record.not_tried.is_empty() {
+            let not_tried = record.not_tried.join("; ");
+            sheet.notes.push(format!("Not tried: {not_tried}."));
+        }
     }
     sheet
 }
