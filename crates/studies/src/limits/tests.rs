@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{NextStep, Study};
+use stripewise_report::Annotation;
 use stripewise_results::{
     Interval, JobOutcome, LatencySummary, VolumeOperations, VolumeReport, Warning,
 };
@@ -617,6 +618,18 @@ fn the_picture_has_the_points_below_the_roof() {
             "half and half, several in flight",
         ]
     );
+    let [
+        Annotation::AtY { label: iops, .. },
+        Annotation::AtPoint { x, y, label: bytes },
+    ] = &chart.panels[0].annotations[..]
+    else {
+        panic!("{:?}", chart.panels[0].annotations);
+    };
+    assert!(iops.contains(" IOPS ("), "{iops}");
+    assert!(bytes.contains(" MiB/s ("), "{bytes}");
+    // On the slope.
+    assert!((x * y / (125.0 * 1_048_576.0) - 1.0).abs() < 0.01);
+    assert!(*x > 43_000.0 && *x < 1_048_576.0, "{x}");
     let roof = &series[0].points;
     assert!((roof[0].y / 3_000.0 - 1.0).abs() < 0.01);
     let last = roof.last().expect("points");
