@@ -164,8 +164,18 @@ fn by_itself(one: &Requirement, series: &[SeriesRecord], runs: &[RunRecord]) -> 
         });
         return of_answer.unwrap_or_else(|| one.judge(&at_answers(series, runs)));
     }
-    let by_answer = one.judge_answers(series);
+    let by_answer = one.judge_answers(series, longer_than(runs));
     by_answer.unwrap_or_else(|| one.judge(runs))
+}
+
+/// What makes longer runs than these of a bench, which may have been thorough.
+fn longer_than(runs: &[RunRecord]) -> &'static str {
+    let mut words = runs.iter().flat_map(|run| &run.command);
+    // The second is the older name of the switch.
+    match words.any(|word| word == "--thorough" || word == "--qualify") {
+        true => "a longer --step",
+        false => "bench --thorough",
+    }
 }
 
 /// The verdict of a requirement on each series: a latency is required of every one that it is
@@ -414,6 +424,29 @@ mod tests {
         assert_eq!(latency.measured, Some(1_900_000.0));
         let rate = judged("iops>=50000");
         assert!(!rate.met, "{rate:?}");
+    }
+
+    /// What was given already is not recommended.
+    #[test]
+    fn an_undecided_rate_names_what_makes_longer_runs() {
+        let next = |command: &str| {
+            let single = RunRecord {
+                command: command.split(' ').map(str::to_owned).collect(),
+                ..run("log", 3_800.0, 1_900_000)
+            };
+            let mut document = document(vec![single]);
+            judge(&["log iops>=1".parse().expect("a rate")], &mut document);
+            let judged = document.requirements.remove(0);
+            assert!(judged.undecided, "{judged:?}");
+            judged.of
+        };
+        let quick = next("stripewise bench sim:nvme");
+        assert!(quick.ends_with("would tell: bench --thorough"), "{quick}");
+        let thorough = next("stripewise bench sim:nvme --thorough");
+        assert!(
+            thorough.ends_with("would tell: a longer --step"),
+            "{thorough}"
+        );
     }
 
     /// It is the value that the table shows, however far apart its runs are.
