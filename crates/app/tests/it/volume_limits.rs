@@ -150,6 +150,12 @@ fn a_volume_that_caps_bytes_is_no_type_that_caps_operations() {
     let names: Vec<String> = names.iter().map(Json::text).collect();
     assert!(names[0].starts_with("an st1 of 250 MiB/s"), "{names:?}");
     assert!(names.iter().all(|name| !name.contains("gp")), "{names:?}");
+    // Reads alone do not show whether it is a limiter: the rate levels off.
+    let reads = desk.json(&["limits", "sim:ebs-st1", "--read-only"]);
+    assert!(reads.at("caps.0.limiter").is_null());
+    let listed = desk.run(&["history"]).done().stdout;
+    assert!(listed.contains(" cap "), "{listed}");
+    assert!(listed.contains(" level "), "{listed}");
 }
 
 #[test]

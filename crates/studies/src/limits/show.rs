@@ -136,8 +136,7 @@ fn caps(document: &LimitsDocument) -> String {
         (None, iops, bytes) => nature(iops.or(bytes).and_then(|cap| cap.limiter)).to_owned(),
     };
     let listed = listed.join(" and ");
-    // Without a known limiter or device as its cause, a cap may not be one.
-    match group.is_none() && document.caps.iter().all(|cap| cap.limiter.is_none()) {
+    match document.shows_levels_only() {
         true => format!("The rate levels off at {listed}{shared}: {nature}."),
         false => format!("{listed}{shared}: {nature}."),
     }
