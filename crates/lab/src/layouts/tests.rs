@@ -203,9 +203,9 @@ fn effects_at_the_choice_and_averages_are_told_apart() {
         let found = sentences.iter().find(|one| one.starts_with(start));
         found.unwrap_or_else(|| panic!("{start}: {sentences:?}"))
     };
-    assert!(with("raid: ").ends_with(", averaged over the layouts tried"));
-    assert!(with("stripe unit: ").ends_with(", with offset 1M, raid raid0"));
-    assert!(with("offset: ").ends_with(", with raid raid0, stripe unit 256K"));
+    assert!(with("RAID: ").ends_with(", averaged over the layouts tried"));
+    assert!(with("stripe unit: ").ends_with(", with offset 1M, RAID 0"));
+    assert!(with("offset: ").ends_with(", with RAID 0, stripe unit 256K"));
     let last = sentences.last().unwrap();
     let all = ", with the recommended levels of the other factors or, where that was not tried, on average";
     assert!(
@@ -228,9 +228,10 @@ fn a_level_that_survives_fewer_failures_is_not_chosen_without_a_word() {
     };
     let end = ": only IOPS are compared.";
     let of_present =
-        format!("Raid0:4 survives the loss of no disk, raid10:4 that of one disk{end}");
+        format!("RAID 0 of 4 survives the loss of no disk, RAID 10 of 4 that of one disk{end}");
     assert!(words(Some(0)).contains(&of_present), "{}", words(Some(0)));
-    let of_safest = format!("Raid0:4 survives the loss of no disk, raid6:4 that of 2 disks{end}");
+    let of_safest =
+        format!("RAID 0 of 4 survives the loss of no disk, RAID 6 of 4 that of 2 disks{end}");
     assert!(words(None).contains(&of_safest), "{}", words(None));
     assert!(!words(Some(1)).contains(end), "{}", words(Some(1)));
 }

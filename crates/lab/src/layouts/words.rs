@@ -4,7 +4,7 @@ use super::plain::is_on_page;
 use super::question::Question;
 use super::set::{LayoutSet, LeftOut, words_of};
 use stripewise_results::{AdviceRecord, EffectRecord, LayoutLevels, RecommendationRecord};
-use stripewise_units::{capitalised, counted, format_duration};
+use stripewise_units::{capitalised, counted, format_duration, with_raid_words};
 
 /// A bound above this says only that the noise was too high.
 const BOUND_MAX: f64 = 50.0;
@@ -77,10 +77,16 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord, open: &[
             )),
         }
     }
-    record.sentences = sentences;
-    record.notes.extend(details);
+    record.sentences = in_words(&sentences);
+    record.notes.extend(in_words(&details));
     record.notes.extend(of_limits(record));
     record.notes.extend(of_shares(record));
+}
+
+/// Sentences with RAID levels as people say them.
+pub(super) fn in_words(sentences: &[String]) -> Vec<String> {
+    let sentences = sentences.iter();
+    sentences.map(|text| with_raid_words(text)).collect()
 }
 
 /// The reason for this choice, which is named where the sentence has not done it yet.
@@ -398,7 +404,7 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
             false => format!("{what}: no interaction above {quiet_most:.1} %{others}"),
         });
     }
-    sentences
+    in_words(&sentences)
 }
 
 /// How much slots differ; `None` if that is not known.

@@ -1,7 +1,10 @@
 //! Advice as a sheet: the choice, the ranking, which factors matter, and behind it every layout,
 //! effect and cell.
 
-use super::{advice_charts, effect_levels, effect_name, effects_heading, layout_words, reference};
+use super::{
+    advice_charts, effect_levels, effect_name, effects_heading, factor_name, layout_words,
+    reference,
+};
 use crate::number::{latency, rate};
 use crate::sheet::{Cell, Column, Judgement, Sheet, SheetTable};
 use stripewise_results::{
@@ -60,8 +63,7 @@ fn subtitle(record: &AdviceRecord) -> String {
 /// The best layouts, at most `most`, and the present one.
 fn ranking(record: &AdviceRecord, most: usize) -> SheetTable {
     // A column for each factor: their names in each row would leave no room for the interval.
-    let of_factor =
-        |factor: &FactorRecord| Column::text(&capitalised(&factor.name.replace('-', " ")));
+    let of_factor = |factor: &FactorRecord| Column::text(&capitalised(&factor_name(&factor.name)));
     let figures = [
         Column::number("Mix IOPS"),
         Column::number("Against the best"),
