@@ -177,7 +177,10 @@ fn caps_are_named_with_where_each_applies() {
     assert_eq!(limits(4 << 10, 1), [Limit::Latency]);
     let answer = sheet(&document).answer;
     assert!(
-        answer.starts_with("3,000 IOPS (2,970-3,030) and 125 MiB/s (124-126)"),
+        answer.starts_with(
+            "3,000 IOPS (2,970-3,030), shared by reads and writes, and 125 MiB/s (124-126) of \
+             reads: a limiter, not the disk (judged by the IOPS)."
+        ),
         "{answer}"
     );
     let may_be = " Below 43K blocks the IOPS limit applies, above it the bandwidth. This may be a \
