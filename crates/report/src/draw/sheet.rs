@@ -166,17 +166,20 @@ fn parts<'a>(sheet: &'a Sheet, about: &Attribution, width: f64) -> Vec<Part<'a>>
         }
         left -= rows;
     }
-    if !sheet.notes.is_empty() {
-        parts.push(Part::Gap);
-    }
-    for note in sheet.notes.iter().take(NOTES_MAX) {
-        words(&mut parts, note, TEXT, MUTED);
-    }
-    if let Some(more @ 1..) = sheet.notes.len().checked_sub(NOTES_MAX) {
-        let more = format!("and {}", counted(more, "more note", "more notes"));
-        words(&mut parts, &more, TEXT, MUTED);
+    parts.extend(sheet.notes.first().map(|_| Part::Gap));
+    for note in notes(sheet) {
+        words(&mut parts, &note, TEXT, MUTED);
     }
     parts
+}
+
+/// The first notes, and how many there are beside them.
+fn notes(sheet: &Sheet) -> Vec<String> {
+    let mut shown: Vec<String> = sheet.notes.iter().take(NOTES_MAX).cloned().collect();
+    if let Some(more @ 1..) = sheet.notes.len().checked_sub(NOTES_MAX) {
+        shown.push(format!("and {}", counted(more, "more note", "more notes")));
+    }
+    shown
 }
 
 pub(super) fn colour_of(judgement: Judgement) -> Colour {
