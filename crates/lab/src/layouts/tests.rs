@@ -776,8 +776,8 @@ fn a_start_off_4_kib_is_listed_and_never_recommended() {
             "{sentences}"
         );
         // The reason stands with the choice only where no gain does.
-        let told = format!("{sentences} {}", record.notes.join(" "));
-        assert!(told.contains("o other layout that starts at a multiple of 4 KiB"));
+        let all = format!("{sentences} {}", record.notes.join(" "));
+        assert!(all.contains("o other layout that starts at a multiple of 4 KiB"));
         // That does not make the present layout worse.
         assert!(!record.present_is_outside, "{present:?}");
         // 31.5K with units of 64K: as good as what is chosen.
