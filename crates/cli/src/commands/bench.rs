@@ -143,8 +143,10 @@ fn show(context: &Context, arguments: &Bench, store: &Store, document: &Document
             say!(context.output, "Report: {path}");
         }
     } else {
-        let sheet = runs_sheet(document, &context.runs_look(arguments.ladders, &[]));
-        runs::print_sheet(context, store, document, sheet, path.map(PathBuf::as_path));
+        let look = context.runs_look(arguments.ladders, &[]);
+        let sheet = runs_sheet(document, &look);
+        let path = path.map(PathBuf::as_path);
+        runs::print_sheet(context, store, document, sheet, &look, path);
     }
     reported.map(|_| ())
 }
