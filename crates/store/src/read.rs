@@ -203,12 +203,12 @@ impl Store {
         })
     }
 
-    /// Whether the request of a run names requirements: found without reading its record, and
-    /// `false` where that cannot be read.
+    /// Whether the request of a run names requirements, or a bench that it is held to: found
+    /// without reading its record, and `false` where that cannot be read.
     #[must_use]
     pub fn has_requirements(&self, id: &str) -> bool {
-        const NAMED: &str = "SELECT instr(json, '\"requirements\":[\"') FROM records \
-             JOIN runs USING (run_number) WHERE id = ?1";
+        const NAMED: &str = "SELECT instr(json, '\"requirements\":[\"') \
+             + instr(json, '\"expected_bench\":\"') FROM records JOIN runs USING (run_number) WHERE id = ?1";
         let mut place = self.connection.prepare_cached(NAMED).ok();
         let place = place
             .as_mut()

@@ -25,6 +25,7 @@ mod names;
 mod nearest;
 mod numbers;
 mod percentile;
+mod raid_words;
 mod text;
 mod typeset;
 mod utf16;
@@ -67,6 +68,7 @@ pub use percentile::Percentile;
 /// assert!(log.starts_with("look at"));
 /// ```
 pub use platform::advice;
+pub use raid_words::with_raid_words;
 pub use typeset::{Typeset, is_typeset_dash, typeset};
 pub use utf16::{utf16_text, utf16_units};
 pub use wall::WallTime;

@@ -94,6 +94,9 @@ pub struct Request {
     /// Requirements to check, as typed: `p99<5ms`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<String>,
+    /// Id of the stored bench of a simulated array that this bench is held to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_bench: Option<String>,
     /// Written data carries stamps, and reads are verified against them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub verify: bool,
@@ -168,6 +171,7 @@ impl Default for Request {
             operations_max_per_thread: None,
             cache_size_bytes: None,
             requirements: Vec::new(),
+            expected_bench: None,
             verify: false,
             steady: Steady::No,
             cache_by_name: yes(),
@@ -342,6 +346,7 @@ impl Request {
             operations_max_per_thread: self.operations_max_per_thread,
             cache_size_bytes: self.cache_size_bytes,
             requirements: self.requirements.clone(),
+            expected_bench: self.expected_bench.clone(),
             verify: self.verify,
             steady: self.steady,
             cache_by_name: self.cache_by_name,
@@ -526,6 +531,7 @@ fn samples() -> Vec<Request> {
         operations_max_per_thread: Some(1),
         cache_size_bytes: Some(0),
         requirements: vec![String::new()],
+        expected_bench: Some(String::new()),
         verify: true,
         steady: Steady::Thorough,
         ..Request::default()

@@ -181,6 +181,16 @@ fn a_page_and_pictures_are_written_and_an_answer_can_be_shown_again() {
         "{}",
         answer.stdout
     );
+    // What is behind the answer is on the page, and on request.
+    let behind = ["Not tried: ", "may be the best: differences below"];
+    let lines = answer.stdout.lines().count();
+    assert!(lines <= 22, "{}", answer.stdout);
+    let shown = desk.run(&["history", "show", "last", "--explain"]).done();
+    for part in behind {
+        assert!(!answer.stdout.contains(part), "{}", answer.stdout);
+        assert!(html.contains(part), "{part}");
+    }
+    shown.printed(&["Not tried: ", "Cells\n"]);
     let again = desk.run(&["lab", "resume", "last"]);
     let first_table = |text: &str| text.lines().take(8).collect::<Vec<_>>().join("\n");
     assert_eq!(first_table(&again.stdout), first_table(&answer.stdout));

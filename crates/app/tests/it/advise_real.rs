@@ -20,6 +20,7 @@ fn a_directory_is_measured_at_base_offsets_and_keeps_what_is_there() {
         "--passes",
         "6",
         "--busy-ok",
+        "--explain",
     ];
     let answer = desk.run(&arguments);
     let answer = match code_of_answer(&answer) {

@@ -108,6 +108,14 @@ fn a_disk_is_held_to_an_array_of_its_kind() {
             .text()
             .contains("raid10")
     );
+    // What was expected is kept with it.
+    let kept = last.at("requirements").items();
+    assert_eq!(kept.len(), 1);
+    for field in ["requirement", "measured_words"] {
+        assert_eq!(kept[0].at(field).text(), slower[0].at(field).text());
+    }
+    let shown = desk.run(&["history", "show", "last"]).done();
+    shown.printed(&["MISSED: log p50<="]);
     desk.run(&["bench", "sim:nvme", "--expect", "raid10-10k"])
         .failed(2, &["not a simulated array"]);
 }

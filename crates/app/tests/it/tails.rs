@@ -126,6 +126,8 @@ fn processor_time_is_recorded_thread_by_thread_and_explained_on_request() {
         .collect();
     let shown = desk.run(&run).done().stdout;
     assert!(shown.contains("Processor time of each thread"), "{shown}");
+    // What was given is not offered once more.
+    assert!(!shown.contains("(--explain)"), "{shown}");
     let json = desk
         .run(&["history", "show", "last", "--json"])
         .done()

@@ -141,6 +141,40 @@ fn a_burst_is_driven_to_its_end() {
     assert_eq!(burst.at("bucket_unit").text(), "operations");
 }
 
+/// A read at a random place costs an st1 as much as one of 1 MiB.
+#[test]
+fn a_volume_that_caps_bytes_is_no_type_that_caps_operations() {
+    let desk = Desk::new();
+    let found = desk.json(&["limits", "sim:ebs-st1", "--cloud", "aws"]);
+    let names = found.at("names").items();
+    let names: Vec<String> = names.iter().map(Json::text).collect();
+    assert!(names[0].starts_with("an st1 of 250 MiB/s"), "{names:?}");
+    assert!(names.iter().all(|name| !name.contains("gp")), "{names:?}");
+    // Reads alone do not show whether it is a limiter: the rate levels off.
+    let reads = desk.json(&["limits", "sim:ebs-st1", "--read-only"]);
+    assert!(reads.at("caps.0.limiter").is_null());
+    let listed = desk.run(&["history"]).done().stdout;
+    assert!(listed.contains(" cap "), "{listed}");
+    assert!(listed.contains(" level "), "{listed}");
+}
+
+#[test]
+fn a_picture_has_the_notes_and_the_chart_both_caps() {
+    let desk = Desk::new();
+    let drawn = desk.file("limits.svg");
+    let limits = ["limits", "sim:ebs-gp3", "--read-only", "-o", &drawn];
+    desk.run(&limits).done();
+    let svg = std::fs::read_to_string(&drawn).expect("a picture");
+    let note = ">Nothing was written: whether writes share the caps was not tested.<";
+    assert!(svg.contains(note), "{svg}");
+    let chart = ["report", "last", "--chart", "roofline", "--format", "svg"];
+    let chart = desk.run(&chart).done().stdout;
+    for unit in [" IOPS (2,9", " MiB/s (12"] {
+        let label = |line: &str| line.ends_with(")</text>") && line.contains(unit);
+        assert!(chart.lines().any(label), "{unit}: {chart}");
+    }
+}
+
 #[test]
 fn a_volume_that_counts_in_units_is_told_from_one_whose_bandwidth_is_capped() {
     let desk = Desk::new();

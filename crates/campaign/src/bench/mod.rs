@@ -5,7 +5,7 @@ mod pilot;
 mod precondition;
 mod required;
 
-pub use expect::{expectations, expected};
+pub use expect::expected;
 pub use precondition::Precondition;
 
 use std::rc::Rc;
@@ -85,6 +85,8 @@ pub struct BenchOptions {
     pub cache_size_bytes: Option<u64>,
     /// Requirements: a rate and a latency of one series are judged by runs at that rate.
     pub require: Vec<Requirement>,
+    /// Id of the stored bench of the array that this one is held to.
+    pub expected_bench: Option<String>,
     /// Other hosts that make the same runs: the array's limit is of interest, not this host's.
     pub group: Option<Rc<dyn HostGroup>>,
 }
@@ -403,6 +405,7 @@ fn how(
         cache_by_name: false,
         load_by_number: false,
         requirements: options.require.iter().map(ToString::to_string).collect(),
+        expected_bench: options.expected_bench.clone(),
         ..Request::default()
     };
     RunOptions {

@@ -408,7 +408,7 @@ pub fn show(context: &Context, names: &[String]) -> Outcome<Document> {
         records.extend(load(context, &store, name)?);
     }
     let mut document = document(records);
-    judge_as_requested(&mut document);
+    judge_as_requested(Some(&store), &mut document);
     Ok(document)
 }
 

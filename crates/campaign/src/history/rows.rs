@@ -259,9 +259,13 @@ fn study_answer(store: &Store, series: &str) -> Option<StudyAnswer> {
         let operations = of(CapKind::Iops).map(|cap| format_iops(cap.per_s));
         let bytes = of(CapKind::BytesPerS);
         let bytes = bytes.map(|cap| mib(cap.per_s));
+        let [one, several] = match found.shows_levels_only() {
+            true => ["level", "levels"],
+            false => ["cap", "caps"],
+        };
         let (what, amount) = match (operations, bytes) {
-            (Some(iops), Some(bytes)) => (format!("caps, {bytes}"), iops),
-            (Some(one), None) | (None, Some(one)) => ("cap".to_owned(), one),
+            (Some(iops), Some(bytes)) => (format!("{several}, {bytes}"), iops),
+            (Some(rate), None) | (None, Some(rate)) => (one.to_owned(), rate),
             (None, None) if found.partial => ("no cap so far".to_owned(), String::new()),
             (None, None) => ("no cap".to_owned(), String::new()),
         };

@@ -342,7 +342,7 @@ fn rest_and_write(
         steps: Vec::new(),
     };
     let Some(fast) = curve.fast_part() else {
-        context.note("the rate did not fall, so there is nothing that a rest could restore");
+        context.note("no fast part ended, so there is nothing that a rest could restore");
         return (nothing, None);
     };
     context.status(format_args!(

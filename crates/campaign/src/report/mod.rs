@@ -97,7 +97,7 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
         ));
     }
     match question.require.is_empty() {
-        true => judge_as_requested(&mut document),
+        true => judge_as_requested(store.as_ref().ok(), &mut document),
         false => {
             check_names(&question.require, names_of(&document.runs))?;
             judge(&question.require, &mut document);

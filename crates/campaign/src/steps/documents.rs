@@ -2,6 +2,7 @@
 //! judged. The document contains the verdicts, so that a report made from it agrees with the
 //! original output.
 
+use super::expectations::expectations;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use stripewise_conductor::exit::Exit;
@@ -184,8 +185,18 @@ fn by_itself(one: &Requirement, series: &[SeriesRecord], runs: &[RunRecord]) -> 
         });
         return of_answer.unwrap_or_else(|| one.judge(&at_answers(series, runs)));
     }
-    let by_answer = one.judge_answers(series);
+    let by_answer = one.judge_answers(series, longer_than(runs));
     by_answer.unwrap_or_else(|| one.judge(runs))
+}
+
+/// What makes longer runs than these of a bench, which may have been thorough.
+fn longer_than(runs: &[RunRecord]) -> &'static str {
+    let mut words = runs.iter().flat_map(|run| &run.command);
+    // The second is the older name of the switch.
+    match words.any(|word| word == "--thorough" || word == "--qualify") {
+        true => "a longer --step",
+        false => "bench --thorough",
+    }
 }
 
 /// The verdict of a requirement on each series: a latency is required of every one that it is
@@ -262,17 +273,52 @@ fn unclear_record(requirement: String) -> RequirementRecord {
     }
 }
 
-/// Repeats the judgement of the requirements in the runs' requests, of each bench by its own.
-/// Does nothing if these differ, as for separate runs.
-pub fn judge_as_requested(document: &mut Document) {
-    let parts = judged_apart(document).into_iter().filter_map(|part| {
-        let required = requested_of(&part.runs)?;
-        Some(judged(&required, &part.series, &part.runs))
+/// Repeats the judgement of the requirements in the runs' requests, of each bench by its own, and
+/// against the benches in the store that they are held to. Does nothing if these differ, as for
+/// separate runs.
+pub fn judge_as_requested(store: Option<&Store>, document: &mut Document) {
+    let parts = judged_apart(document).into_iter().map(|part| {
+        let required = requested_of(&part.runs).unwrap_or_default();
+        let mut all = judged(&required, &part.series, &part.runs);
+        all.extend(
+            store
+                .into_iter()
+                .flat_map(|store| as_expected(store, &part)),
+        );
+        all
     });
     let parts: Vec<Vec<RequirementRecord>> = parts.collect();
-    if !parts.is_empty() {
-        document.requirements = parts.concat();
+    let all = parts.concat();
+    if !all.is_empty() {
+        document.requirements = all;
     }
+}
+
+/// The verdicts on a bench against that of the array that it is held to; none where that is not in
+/// the store.
+fn as_expected(store: &Store, part: &JudgedPart<'_>) -> Vec<RequirementRecord> {
+    let runs = part.runs.iter();
+    let benches = runs.filter_map(|run| run.request.as_ref()?.expected_bench.as_deref());
+    let benches = distinct(benches);
+    let [bench] = benches[..] else {
+        return Vec::new();
+    };
+    let Some(array) = stored_series(store, bench) else {
+        return Vec::new();
+    };
+    let request = array.runs.first().and_then(|run| run.request.as_ref());
+    let job = request.and_then(|request| request.jobs.first());
+    let name = job.and_then(|job| job.targets.first());
+    let name = name.map_or("", String::as_str);
+    expectations(name, &array.series, &part.series)
+}
+
+/// The document of the runs of a series; `None` if it cannot be read.
+fn stored_series(store: &Store, series: &str) -> Option<Document> {
+    let found = store.list_readable(&Filter::of_series(series)).ok()?;
+    let runs = found.runs.iter().rev();
+    let records = runs.filter_map(|run| store.load(&run.id).ok());
+    Some(document(records.collect()))
 }
 
 /// The requirements in the requests of runs, if all have the same.
@@ -296,17 +342,11 @@ pub fn verdict_as_requested(store: &Store, run: &RunSummary) -> Option<Requireme
     if !store.has_requirements(&run.id) {
         return None;
     }
-    let ids = match &run.series {
-        None => vec![run.id.clone()],
-        Some(series) => {
-            let filter = Filter::of_series(series);
-            let runs = store.list_readable(&filter).ok()?.runs.into_iter();
-            runs.rev().map(|run| run.id).collect()
-        }
+    let mut document = match &run.series {
+        None => document(store.load(&run.id).ok().into_iter().collect()),
+        Some(series) => stored_series(store, series)?,
     };
-    let records = ids.iter().filter_map(|id| store.load(id).ok());
-    let mut document = document(records.collect());
-    judge_as_requested(&mut document);
+    judge_as_requested(Some(store), &mut document);
     RequirementVerdict::of_all(&document.requirements)
 }
 
@@ -436,6 +476,29 @@ mod tests {
         assert!(!rate.met, "{rate:?}");
     }
 
+    /// What was given already is not recommended.
+    #[test]
+    fn an_undecided_rate_names_what_makes_longer_runs() {
+        let next = |command: &str| {
+            let single = RunRecord {
+                command: command.split(' ').map(str::to_owned).collect(),
+                ..run("log", 3_800.0, 1_900_000)
+            };
+            let mut document = document(vec![single]);
+            judge(&["log iops>=1".parse().expect("a rate")], &mut document);
+            let judged = document.requirements.remove(0);
+            assert!(judged.undecided, "{judged:?}");
+            judged.of
+        };
+        let quick = next("stripewise bench sim:nvme");
+        assert!(quick.ends_with("would tell: bench --thorough"), "{quick}");
+        let thorough = next("stripewise bench sim:nvme --thorough");
+        assert!(
+            thorough.ends_with("would tell: a longer --step"),
+            "{thorough}"
+        );
+    }
+
     /// It is the value that the table shows, however far apart its runs are.
     #[test]
     fn a_latency_required_of_a_single_load_is_that_of_its_answer() {
@@ -485,7 +548,7 @@ mod tests {
             of_bench("a", "random-write", slow, &["p99<5ms"]),
             of_bench("a", "log", 1_900_000, &["p99<5ms"]),
         ]);
-        judge_as_requested(&mut one);
+        judge_as_requested(None, &mut one);
         assert!(!one.requirements[0].met);
         let expected = vec![named("a random-write", "missed"), named("a log", "met")];
         assert_eq!(verdicts(&one), [expected]);
@@ -494,7 +557,7 @@ mod tests {
                 of_bench("a", "log", slow, first),
                 of_bench("b", "log", 1_900_000, second),
             ]);
-            judge_as_requested(&mut both);
+            judge_as_requested(None, &mut both);
             verdicts(&both)
         };
         let (met, missed) = (vec![named("b log", "met")], vec![named("a log", "missed")]);

@@ -13,6 +13,7 @@ use stripewise_lab::compare::{
 };
 use stripewise_lab::experiment::{Experiment, ExperimentPlan, Metric, blocks_of};
 use stripewise_results::{ComparisonRecord, ComparisonRow};
+use stripewise_units::with_raid_words;
 
 /// Parameters of a comparison of levels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -110,7 +111,10 @@ pub fn alone(
     let baseline = baseline_of(&levels, level_options.baseline.as_deref(), &a.name)?;
     let sides: Vec<Side> = levels
         .into_iter()
-        .map(|(name, runs)| Side { name, runs })
+        .map(|(name, runs)| Side {
+            name: with_raid_words(&name),
+            runs,
+        })
         .collect();
     let metrics = metrics_of(a, level_options.metric);
     let mut judged_alone = Vec::new();
@@ -171,7 +175,7 @@ fn baseline_of(
     let Some(wanted) = wanted else { return Ok(0) };
     levels
         .iter()
-        .position(|(level, _)| level == wanted)
+        .position(|(level, _)| level == wanted || with_raid_words(level) == wanted)
         .ok_or_else(|| {
             let known: Vec<&str> = levels.iter().map(|(level, _)| level.as_str()).collect();
             Failure::usage(

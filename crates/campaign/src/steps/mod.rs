@@ -7,6 +7,7 @@ pub mod array_facts;
 pub mod baselines;
 pub mod compared_answers;
 pub mod documents;
+pub mod expectations;
 pub mod experiment;
 pub mod foreign;
 pub mod headroom;

@@ -344,6 +344,7 @@ pub fn rerun(
                         label: how.label.clone(),
                         // The repeating command has requirements of its own.
                         requirements: Vec::new(),
+                        expected_bench: None,
                         ..step.request.clone()
                     },
                     ..base.clone()

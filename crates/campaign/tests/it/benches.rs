@@ -2,8 +2,9 @@
 
 use crate::support::Desk;
 use std::sync::OnceLock;
-use stripewise_campaign::bench::{BenchOptions, Slo, bench, expectations, expected, planned};
+use stripewise_campaign::bench::{BenchOptions, Slo, bench, expected, planned};
 use stripewise_campaign::compare::{CompareQuestion, Comparison, compare};
+use stripewise_campaign::steps::expectations::expectations;
 use stripewise_campaign::{Context, Exit, Permissions};
 use stripewise_lab::{SeriesKind, series_of};
 use stripewise_report::{comparison_sheet, sheet_text};

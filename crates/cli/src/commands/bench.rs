@@ -8,11 +8,10 @@ use crate::show::runs;
 use crate::show::terminal::say;
 use crate::switches::bench::{Bench, Like};
 use std::path::PathBuf;
-use stripewise_campaign::bench::{
-    BenchOptions, bench as run_bench, expectations, expected, planned,
-};
+use stripewise_campaign::bench::{BenchOptions, bench as run_bench, expected, planned};
 use stripewise_campaign::run::{LikeOptions, RunResult, run_like_crystaldiskmark};
 use stripewise_campaign::steps::documents;
+use stripewise_campaign::steps::expectations::expectations;
 use stripewise_conductor::measure::exit_of;
 use stripewise_lab::SeriesKind;
 use stripewise_report::runs_sheet;
@@ -43,6 +42,11 @@ pub fn bench(context: &Context, arguments: &Bench) -> Outcome {
     let expect = arguments.expect.as_deref();
     let expected = expect.map(|name| expected(context, &mut store, name, &options, &permissions));
     let expected = expected.transpose()?;
+    let of_array = expected.as_ref().and_then(|array| array.runs.first());
+    let options = BenchOptions {
+        expected_bench: of_array.and_then(|run| run.series.clone()),
+        ..options
+    };
     let benched = run_bench(context, &mut store, &options, plan, &permissions)?;
     let of_expected = |series: &[SeriesRecord]| match (expect, &expected) {
         (Some(name), Some(expected)) => expectations(name, &expected.series, series),
@@ -121,6 +125,7 @@ fn options(arguments: &Bench) -> BenchOptions {
         label: arguments.label.clone(),
         cache_size_bytes: arguments.cache_size.map(ByteSize::bytes),
         require: arguments.require.clone(),
+        expected_bench: None,
         group: None,
     }
 }
@@ -138,8 +143,10 @@ fn show(context: &Context, arguments: &Bench, store: &Store, document: &Document
             say!(context.output, "Report: {path}");
         }
     } else {
-        let sheet = runs_sheet(document, &context.runs_look(arguments.ladders, &[]));
-        runs::print_sheet(context, store, document, sheet, path.map(PathBuf::as_path));
+        let look = context.runs_look(arguments.ladders, &[]);
+        let sheet = runs_sheet(document, &look);
+        let path = path.map(PathBuf::as_path);
+        runs::print_sheet(context, store, document, sheet, &look, path);
     }
     reported.map(|_| ())
 }

@@ -68,6 +68,7 @@ fn pointers(
         (true, true) => "  (--explain)",
         (false, _) => "",
     };
+    let what = if context.global.explain { "" } else { what };
     let resume = format!("stripewise lab resume {id}{what}");
     let further = match is_over {
         true => again_by(resume),

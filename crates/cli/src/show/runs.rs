@@ -20,7 +20,8 @@ pub fn print_stored(context: &Context, document: &Document, look: &RunsLook<'_>)
 
 /// Runs that were just made: all details, and where they are stored.
 pub fn print_made(context: &Context, store: &Store, document: &Document, look: &RunsLook<'_>) {
-    print_sheet(context, store, document, runs_sheet(document, look), None);
+    let sheet = runs_sheet(document, look);
+    print_sheet(context, store, document, sheet, look, None);
 }
 
 /// The same for a prepared sheet, with the file of a report.
@@ -29,11 +30,12 @@ pub fn print_sheet(
     store: &Store,
     document: &Document,
     mut sheet: Sheet,
+    look: &RunsLook<'_>,
     report: Option<&Path>,
 ) {
     let report = report.map(|path| ("Report".to_owned(), path.as_text()));
     sheet.pointers.extend(report);
-    sheet.pointers.extend(again(store, &document.runs));
+    sheet.pointers.extend(again(store, &document.runs, look));
     line::print_answer(
         context,
         || context.sheet_text(&sheet),
@@ -41,17 +43,22 @@ pub fn print_sheet(
     );
 }
 
-/// The commands that show runs that were just made, by the current state of the store; nothing
-/// for runs it does not have.
-pub fn again(store: &Store, runs: &[RunRecord]) -> Vec<(String, String)> {
+/// The commands that show runs that were just made, by the current state of the store, with the
+/// switches that show more than this look; nothing for runs it does not have.
+fn again(store: &Store, runs: &[RunRecord], look: &RunsLook<'_>) -> Vec<(String, String)> {
     let stored: Vec<&RunRecord> = runs.iter().filter(|run| store.keeps(&run.id)).collect();
     let Some(first) = stored.first() else {
         return Vec::new();
     };
     let is_bench = runs.iter().any(|run| run.latency_limit.is_some());
-    let more = match is_bench {
-        true => "--ladders, --explain",
-        false => "--explain",
+    let more = [
+        (is_bench && !look.ladders).then_some("--ladders"),
+        (!look.explain).then_some("--explain"),
+    ];
+    let more: Vec<&str> = more.into_iter().flatten().collect();
+    let more = match more.is_empty() {
+        true => String::new(),
+        false => format!("  ({})", more.join(", ")),
     };
     let mut all = Vec::new();
     if stored.len() < runs.len() {
@@ -63,7 +70,7 @@ pub fn again(store: &Store, runs: &[RunRecord]) -> Vec<(String, String)> {
         (series, _) => {
             let id = series.as_ref().unwrap_or(&first.id);
             let id = store.short_name(id);
-            again_by(format!("stripewise history show {id}  ({more})"))
+            again_by(format!("stripewise history show {id}{more}"))
         }
     });
     all

@@ -274,9 +274,10 @@ impl Requirement {
     /// those that it applies to. Met if the whole interval meets it, missed if none of
     /// it does, else undecided, as the rate of a single run always is. A series that misses
     /// its latency limit meets no rate: its rate at the knee is not what was required.
-    /// `None` for a latency, or if no series that it applies to has an answer.
+    /// `None` for a latency, or if no series that it applies to has an answer. `longer`: what
+    /// makes longer runs than these, which an undecided one names.
     #[must_use]
-    pub fn judge_answers(&self, all: &[SeriesRecord]) -> Option<RequirementRecord> {
+    pub fn judge_answers(&self, all: &[SeriesRecord], longer: &str) -> Option<RequirementRecord> {
         let in_bytes = match self.quantity {
             Quantity::Latency(_) => return None,
             quantity => quantity == Quantity::MibPerS,
@@ -325,8 +326,8 @@ impl Requirement {
         };
         let runs = runs_words(record.runs);
         let next = match met || missed {
-            true => "",
-            false => "; longer runs would tell: bench --thorough",
+            true => String::new(),
+            false => format!("; longer runs would tell: {longer}"),
         };
         Some(RequirementRecord {
             requirement: self.text.clone(),
@@ -488,6 +489,8 @@ mod tests {
     use super::super::tests::run;
     use super::*;
     use stripewise_results::{AnswerPlace, InFullRecord, KindOutcome, LatencySummary, StepRecord};
+
+    const LONGER: &str = "bench --thorough";
 
     #[test]
     fn a_name_of_nothing_that_is_measured_is_an_error() {
@@ -723,7 +726,7 @@ mod tests {
             series("random-read", Some(answer)),
             series("random-write", None),
         ];
-        let judged = |text: &str| parsed(text).judge_answers(&all);
+        let judged = |text: &str| parsed(text).judge_answers(&all, LONGER);
         for (text, met, undecided) in [
             ("random-read iops>=19000", true, false),
             ("read_iops>=20500", false, true),
@@ -734,7 +737,7 @@ mod tests {
             let found = judged(text).expect("an answer");
             assert_eq!((found.met, found.undecided), (met, undecided), "{text}");
             assert!(found.of.contains("at p99<5ms; 20 runs"), "{}", found.of);
-            assert_eq!(found.of.contains("--thorough"), undecided, "{}", found.of);
+            assert_eq!(found.of.contains(LONGER), undecided, "{}", found.of);
         }
         // With the stalls that some runs met it is less than the interval.
         let stalled = AnswerRecord {
@@ -753,7 +756,7 @@ mod tests {
             ("iops>21000", false, false),
             ("iops<18500", false, true),
         ] {
-            let found = parsed(text).judge_answers(&[series("random-read", Some(stalled))]);
+            let found = parsed(text).judge_answers(&[series("random-read", Some(stalled))], LONGER);
             let found = found.expect("an answer");
             assert_eq!((found.met, found.undecided), (met, undecided), "{text}");
         }
@@ -766,7 +769,7 @@ mod tests {
     #[test]
     fn without_an_interval_a_rate_of_a_bench_is_missed_or_undecided() {
         let all = [series("random-write", None)];
-        let judged = |text: &str| parsed(text).judge_answers(&all);
+        let judged = |text: &str| parsed(text).judge_answers(&all, LONGER);
         let answer = answer();
         // A single run has no interval, and no load is within the limit.
         let found = judged("random-write iops>=1").expect("an answer");
@@ -778,7 +781,7 @@ mod tests {
         );
         let mut single = series("random-read", None);
         single.within_limit = Some(1);
-        let found = parsed("random-read iops>=1").judge_answers(&[single]);
+        let found = parsed("random-read iops>=1").judge_answers(&[single], LONGER);
         let found = found.expect("an answer");
         assert!(!found.met && found.undecided, "{found:?}");
         // The knee's rate is not within the limit, however high it is.
@@ -787,7 +790,7 @@ mod tests {
             ..answer
         };
         for (text, met) in [("iops>=1", false), ("iops<30000", true)] {
-            let found = parsed(text).judge_answers(&[series("random-read", Some(knee))]);
+            let found = parsed(text).judge_answers(&[series("random-read", Some(knee))], LONGER);
             let found = found.expect("an answer");
             assert_eq!((found.met, found.undecided), (met, false), "{text}");
         }
@@ -800,7 +803,7 @@ mod tests {
         };
         let all = [series("random-read", Some(bound))];
         let judged = |text: &str| {
-            let found = parsed(text).judge_answers(&all).expect("an answer");
+            let found = parsed(text).judge_answers(&all, LONGER).expect("an answer");
             (found.met, found.undecided)
         };
         assert_eq!(judged("iops>=19000"), (true, false));

@@ -6,6 +6,7 @@
 use super::conduct::LayoutCell;
 use super::plain::plainness;
 use super::set::LayoutSet;
+use super::words::in_words;
 use stripewise_disk_formats::crossing::{Crossing, PARITY_PAGE_BYTES};
 use stripewise_results::{AdviceCell, AdviceRecord, EffectRecord, RecommendationRecord};
 use stripewise_units::ByteSize;
@@ -100,7 +101,7 @@ pub fn by_arithmetic(question: &Unmeasured<'_>) -> AdviceRecord {
         effects: question.effects(&costs, choice),
         cells: question.cells.iter().map(cell).collect(),
         margin_percent: question.margin_percent,
-        sentences,
+        sentences: in_words(&sentences),
         notes: vec![question.basis()],
         ..AdviceRecord::default()
     }

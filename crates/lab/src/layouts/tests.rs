@@ -203,9 +203,9 @@ fn effects_at_the_choice_and_averages_are_told_apart() {
         let found = sentences.iter().find(|one| one.starts_with(start));
         found.unwrap_or_else(|| panic!("{start}: {sentences:?}"))
     };
-    assert!(with("raid: ").ends_with(", averaged over the layouts tried"));
-    assert!(with("stripe unit: ").ends_with(", with offset 1M, raid raid0"));
-    assert!(with("offset: ").ends_with(", with raid raid0, stripe unit 256K"));
+    assert!(with("RAID: ").ends_with(", averaged over the layouts tried"));
+    assert!(with("stripe unit: ").ends_with(", with offset 1M, RAID 0"));
+    assert!(with("offset: ").ends_with(", with RAID 0, stripe unit 256K"));
     let last = sentences.last().unwrap();
     let all = ", with the recommended levels of the other factors or, where that was not tried, on average";
     assert!(
@@ -228,9 +228,10 @@ fn a_level_that_survives_fewer_failures_is_not_chosen_without_a_word() {
     };
     let end = ": only IOPS are compared.";
     let of_present =
-        format!("Raid0:4 survives the loss of no disk, raid10:4 that of one disk{end}");
+        format!("RAID 0 of 4 survives the loss of no disk, RAID 10 of 4 that of one disk{end}");
     assert!(words(Some(0)).contains(&of_present), "{}", words(Some(0)));
-    let of_safest = format!("Raid0:4 survives the loss of no disk, raid6:4 that of 2 disks{end}");
+    let of_safest =
+        format!("RAID 0 of 4 survives the loss of no disk, RAID 6 of 4 that of 2 disks{end}");
     assert!(words(None).contains(&of_safest), "{}", words(None));
     assert!(!words(Some(1)).contains(end), "{}", words(Some(1)));
 }
@@ -244,10 +245,10 @@ fn what_is_kept_though_it_is_behind_is_not_counted_among_the_best() {
     let record = judge(&question(&set, &cells, &measured)).unwrap();
     let choice = record.recommendation.as_ref().unwrap();
     assert!(choice.is_present && choice.is_shown && !record.present_is_outside);
-    let sentences = record.sentences.join(" ");
+    let details = record.notes.join(" ");
     assert!(
-        sentences.contains("2 other layouts may be the best: "),
-        "{sentences}"
+        details.contains("2 other layouts may be the best: "),
+        "{details}"
     );
     let present = record
         .layouts
@@ -774,7 +775,9 @@ fn a_start_off_4_kib_is_listed_and_never_recommended() {
                 && sentences.contains("not recommended: a start off 4 KiB"),
             "{sentences}"
         );
-        assert!(sentences.contains("o other layout that starts at a multiple of 4 KiB"));
+        // The reason stands with the choice only where no gain does.
+        let all = format!("{sentences} {}", record.notes.join(" "));
+        assert!(all.contains("o other layout that starts at a multiple of 4 KiB"));
         // That does not make the present layout worse.
         assert!(!record.present_is_outside, "{present:?}");
         // 31.5K with units of 64K: as good as what is chosen.
@@ -790,10 +793,10 @@ fn a_start_off_4_kib_is_listed_and_never_recommended() {
     let set = full(vec![factor("offset", &["31.5K", "1M"])]);
     let pair = measured_pair(&measured);
     let record = judge(&question(&set, &cells, &pair)).unwrap();
-    let sentences = record.sentences.join(" ");
+    let details = record.notes.join(" ");
     assert!(
-        sentences.contains(", and it is the only one that starts at a multiple of 4 KiB."),
-        "{sentences}"
+        details.contains(", and it is the only one that starts at a multiple of 4 KiB."),
+        "{details}"
     );
     // There is nothing else, so nothing is recommended.
     let set = full(vec![factor("offset", &["31.5K", "63.5K"])]);
@@ -864,7 +867,7 @@ fn limits_that_no_layout_meets_come_first_and_doubt_is_explained() {
             .iter()
             .filter(|layout| layout.among_best)
             .count();
-        let sentences = record.sentences.join(" ");
+        let sentences = [record.sentences, record.notes].concat().join(" ");
         assert!(best == 1 || !sentences.contains("it alone"), "{sentences}");
         if sentences.contains("that may be the best this is not shown") {
             let others = format!("{best} layouts may be the best: differences below");

@@ -4,7 +4,7 @@ use super::plain::is_on_page;
 use super::question::Question;
 use super::set::{LayoutSet, LeftOut, words_of};
 use stripewise_results::{AdviceRecord, EffectRecord, LayoutLevels, RecommendationRecord};
-use stripewise_units::{capitalised, counted, format_duration};
+use stripewise_units::{capitalised, counted, format_duration, with_raid_words};
 
 /// A bound above this says only that the noise was too high.
 const BOUND_MAX: f64 = 50.0;
@@ -24,12 +24,13 @@ fn with_interval(value: f64, low: f64, high: f64) -> String {
     format!("{value:.1} % ({low:.1} to {high:.1})")
 }
 
-/// Fills in sentences and notes. `open` are the layouts of which it is not known whether they meet
-/// the limits.
+/// Fills in the sentences, which are the answer, and the notes, which are the details behind it.
+/// `open` are the layouts of which it is not known whether they meet the limits.
 pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord, open: &[LayoutLevels]) {
     let words = |levels: &LayoutLevels| words_of(&question.set.factors, levels);
     // What no layout achieves comes before what the best of them achieves.
     let mut sentences: Vec<String> = of_void_limits(record).into_iter().collect();
+    let mut details = Vec::new();
     if let Some(choice) = &record.recommendation {
         let verb = match (choice.is_present, choice.is_shown) {
             (true, true) => "Keep",
@@ -42,7 +43,12 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord, open: &[
         match of_gain(question, record) {
             Some(gain) => {
                 sentences.push(format!("{verb} {chosen}: {gain}."));
-                sentences.push(format!("{}.", capitalised(&reason(Some(&chosen)))));
+                let why = format!("{}.", capitalised(&reason(Some(&chosen))));
+                // A doubt belongs to the answer.
+                match choice.is_shown {
+                    true => details.push(why),
+                    false => sentences.push(why),
+                }
             }
             None => sentences.push(format!("{verb} {chosen}: {}.", reason(None))),
         }
@@ -60,20 +66,27 @@ pub(super) fn write(question: &Question<'_>, record: &mut AdviceRecord, open: &[
     };
     if best().count() > 1 {
         let passes = counted(record.passes as usize, "pass", "passes");
-        sentences.push(match record.resolution_percent > BOUND_MAX {
-            true => format!(
+        match record.resolution_percent > BOUND_MAX {
+            true => sentences.push(format!(
                 "After {passes} the layouts cannot be judged yet: even a difference of {BOUND_MAX:.0} % would not show."
-            ),
-            false => format!(
+            )),
+            false => details.push(format!(
                 "{} {layouts} may be the best: differences below {:.1} % of IOPS do not show after {passes}.",
                 best().count(),
                 record.resolution_percent,
-            ),
-        });
+            )),
+        }
     }
-    record.sentences = sentences;
+    record.sentences = in_words(&sentences);
+    record.notes.extend(in_words(&details));
     record.notes.extend(of_limits(record));
     record.notes.extend(of_shares(record));
+}
+
+/// Sentences with RAID levels as people say them.
+pub(super) fn in_words(sentences: &[String]) -> Vec<String> {
+    let sentences = sentences.iter();
+    sentences.map(|text| with_raid_words(text)).collect()
 }
 
 /// The reason for this choice, which is named where the sentence has not done it yet.
@@ -391,7 +404,7 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
             false => format!("{what}: no interaction above {quiet_most:.1} %{others}"),
         });
     }
-    sentences
+    in_words(&sentences)
 }
 
 /// How much slots differ; `None` if that is not known.

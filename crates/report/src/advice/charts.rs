@@ -1,6 +1,8 @@
 //! Charts of advice: the ranking with intervals, the effects, and interactions of factors.
 
-use super::{effect_levels, effect_name, effects_heading, largest, layout_words, reference};
+use super::{
+    effect_levels, effect_name, effects_heading, factor_name, largest, layout_words, reference,
+};
 use crate::chart::{Annotation, Chart, Form, Panel, Point, Quantity, Scale, Series};
 use crate::choose::axis;
 use stripewise_results::{AdviceRecord, FactorRecord, LayoutRecord};
@@ -52,7 +54,7 @@ fn ranking(record: &AdviceRecord) -> Chart {
         pale: !layout.among_best,
     });
     let factors: Vec<String> = (record.factors.iter())
-        .map(|factor| factor.name.replace('-', " "))
+        .map(|factor| factor_name(&factor.name))
         .collect();
     let factors = stripewise_units::capitalised(&factors.join(", "));
     let best = best.map(|layout| layout_words(record, &layout.layout));
@@ -168,7 +170,7 @@ fn interaction(record: &AdviceRecord, first: &FactorRecord, second: &FactorRecor
         let points = points.filter_map(|(x, a)| Some(Point::new(x as f64, mean(a, b)?)));
         Series::new(b, Form::Line, tone, points.collect())
     });
-    let (a, b) = (first.name.replace('-', " "), second.name.replace('-', " "));
+    let (a, b) = (factor_name(&first.name), factor_name(&second.name));
     let others = match record.factors.len() > 2 {
         true => ", averaged over the other factors",
         false => "",

@@ -7,6 +7,7 @@ pub use charts::advice_charts;
 pub use sheet::advice_sheet;
 
 use stripewise_results::{AdviceRecord, EffectRecord, LayoutLevels, LayoutRecord};
+use stripewise_units::with_raid_words;
 
 /// A layout as text, in the order of the factors: `offset 1M, stripe unit 64K`.
 fn layout_words(record: &AdviceRecord, levels: &LayoutLevels) -> String {
@@ -14,7 +15,12 @@ fn layout_words(record: &AdviceRecord, levels: &LayoutLevels) -> String {
         let level = levels.get(&factor.name)?;
         Some(format!("{} {level}", factor.name.replace('-', " ")))
     });
-    each.collect::<Vec<_>>().join(", ")
+    with_raid_words(&each.collect::<Vec<_>>().join(", "))
+}
+
+/// `stripe unit`, `RAID`.
+fn factor_name(name: &str) -> String {
+    with_raid_words(&name.replace('-', " "))
 }
 
 /// `offset`, `offset x stripe unit`.
@@ -22,7 +28,7 @@ fn effect_name(effect: &EffectRecord) -> String {
     let names: Vec<String> = effect
         .factors
         .iter()
-        .map(|name| name.replace('-', " "))
+        .map(|name| factor_name(name))
         .collect();
     names.join(" x ")
 }
@@ -32,13 +38,13 @@ fn effect_name(effect: &EffectRecord) -> String {
 fn effect_levels(record: &AdviceRecord, effect: &EffectRecord) -> String {
     let is_average = effects_at(record).is_none() && effect.is_averaged(record.factors.len());
     let averaged = if is_average { ", averaged" } else { "" };
-    match effect.levels.as_slice() {
+    with_raid_words(&match effect.levels.as_slice() {
         [[from, to]] => format!("{to} over {from}{averaged}"),
         [[from, to], [low, high]] => {
             format!("{to} over {from}, at {high} against {low}{averaged}")
         }
         _ => String::new(),
-    }
+    })
 }
 
 /// Which levels the other factors have in all effects: `, with the other factors as recommended`.

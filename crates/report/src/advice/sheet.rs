@@ -1,7 +1,10 @@
 //! Advice as a sheet: the choice, the ranking, which factors matter, and behind it every layout,
 //! effect and cell.
 
-use super::{advice_charts, effect_levels, effect_name, effects_heading, layout_words, reference};
+use super::{
+    advice_charts, effect_levels, effect_name, effects_heading, factor_name, layout_words,
+    reference,
+};
 use crate::number::{latency, rate};
 use crate::sheet::{Cell, Column, Judgement, Sheet, SheetTable};
 use stripewise_results::{
@@ -10,7 +13,7 @@ use stripewise_results::{
 use stripewise_units::{ByteSize, capitalised, counted, format_duration};
 
 /// Number of layouts in the short form.
-const LAYOUTS_SHOWN: usize = 6;
+const LAYOUTS_SHOWN: usize = 5;
 
 /// The answer. `effects` are sentences on which factors matter; `explain` adds everything behind
 /// it, which is also shown if there is no ranking.
@@ -37,10 +40,10 @@ pub fn advice_sheet(record: &AdviceRecord, effects: &[String], explain: bool) ->
         sheet.tables.push(commands(record));
         sheet.tables.extend(behind);
         sheet.notes.clone_from(&record.notes);
-    }
-    if !record.not_tried.is_empty() {
-        let not_tried = record.not_tried.join("; ");
-        sheet.notes.push(format!("Not tried: {not_tried}."));
+        if !record.not_tried.is_empty() {
+            let not_tried = record.not_tried.join("; ");
+            sheet.notes.push(format!("Not tried: {not_tried}."));
+        }
     }
     sheet
 }
@@ -60,8 +63,7 @@ fn subtitle(record: &AdviceRecord) -> String {
 /// The best layouts, at most `most`, and the present one.
 fn ranking(record: &AdviceRecord, most: usize) -> SheetTable {
     // A column for each factor: their names in each row would leave no room for the interval.
-    let of_factor =
-        |factor: &FactorRecord| Column::text(&capitalised(&factor.name.replace('-', " ")));
+    let of_factor = |factor: &FactorRecord| Column::text(&capitalised(&factor_name(&factor.name)));
     let figures = [
         Column::number("Mix IOPS"),
         Column::number("Against the best"),

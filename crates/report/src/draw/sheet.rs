@@ -1,5 +1,5 @@
-//! A sheet as a picture: what was measured, the verdict with its answer, the first tables, and
-//! cautions. Its numbers are those of the text.
+//! A sheet as a picture: what was measured, the verdict with its answer, cautions, the first
+//! tables and notes. Its numbers are those of the text.
 
 use super::canvas::{Anchor, Canvas, Colour};
 use super::palette::{CAUTION, FAINT, GRID, INK, MUTED, tone};
@@ -7,7 +7,7 @@ use super::{LINE, Look, MARGIN, WIDTH, canvas_size, draw_foot, font};
 use crate::attribution::Attribution;
 use crate::sheet::{Caution, Cell, Judgement, Sheet, SheetTable};
 use stripewise_results::Severity;
-use stripewise_units::capitalised;
+use stripewise_units::{capitalised, counted};
 
 const TITLE: f64 = 24.0;
 const ANSWER: f64 = 18.0;
@@ -19,6 +19,7 @@ const ROW: f64 = 26.0;
 const LINES_MAX: usize = 3;
 const DETAILS_MAX: usize = 4;
 const CAUTIONS_MAX: usize = 3;
+const NOTES_MAX: usize = 3;
 /// Gap between columns.
 const GAP: f64 = 22.0;
 /// Width of the intervals that are drawn next to a table.
@@ -73,6 +74,7 @@ pub(crate) fn description(sheet: &Sheet) -> String {
     let mut words = vec![crate::sheet_text::sheet_words(sheet)];
     words.extend(sheet.details.iter().cloned());
     words.extend(sheet.cautions.iter().map(Caution::line));
+    words.extend(sheet.notes.iter().cloned());
     words.join(". ")
 }
 
@@ -164,7 +166,20 @@ fn parts<'a>(sheet: &'a Sheet, about: &Attribution, width: f64) -> Vec<Part<'a>>
         }
         left -= rows;
     }
+    parts.extend(sheet.notes.first().map(|_| Part::Gap));
+    for note in notes(sheet) {
+        words(&mut parts, &note, TEXT, MUTED);
+    }
     parts
+}
+
+/// The first notes, and how many there are beside them.
+fn notes(sheet: &Sheet) -> Vec<String> {
+    let mut shown: Vec<String> = sheet.notes.iter().take(NOTES_MAX).cloned().collect();
+    if let Some(more @ 1..) = sheet.notes.len().checked_sub(NOTES_MAX) {
+        shown.push(format!("and {}", counted(more, "more note", "more notes")));
+    }
+    shown
 }
 
 pub(super) fn colour_of(judgement: Judgement) -> Colour {

@@ -182,9 +182,10 @@ fn round_to_seconds(ns: u64) -> u64 {
 /// The pilot of this load did not see the sustained rate: a cache may have absorbed all of it.
 pub fn not_sustained(evidence: &Evidence) -> Option<Warning> {
     let message = evidence.sustained?.not_reached_words()?;
-    let hint = match evidence.target.kind {
-        TargetKind::Simulated => "a simulated SSD in steady state: `?ssd.preconditioned=true`",
-        _ => "give it more time, or say how large the cache is: <--cache-size>",
+    let hint = match (evidence.target.kind, evidence.cache_size_bytes) {
+        (TargetKind::Simulated, _) => "a simulated SSD in steady state: `?ssd.preconditioned=true`",
+        (_, Some(_)) => "give it more time",
+        (_, None) => "give it more time, or say how large the cache is: <--cache-size>",
     };
     Some(Code::NotSustained.warning(Severity::Void, message, hint))
 }

@@ -1,6 +1,6 @@
 //! The chart of limits: measured rates over block sizes, below the caps.
 
-use super::document::{CapKind, LimitsDocument, LoadKind};
+use super::document::{AppliesTo, CapFound, CapKind, LimitsDocument, LoadKind};
 use super::text;
 use stripewise_report::{Annotation, Axis, Chart, Form, Panel, Point, Quantity, Scale, Series};
 
@@ -39,12 +39,8 @@ pub fn roofline(document: &LimitsDocument) -> Chart {
         };
         series.push(Series::new(&name, Form::Line, tone + 1, points));
     }
-    let cap_lines = document.caps.iter().filter(|cap| cap.kind == CapKind::Iops);
-    let annotations = cap_lines.map(|cap| Annotation::AtY {
-        y: cap.per_s,
-        label: text::cap(cap),
-        tone: None,
-    });
+    let caps = document.caps.iter();
+    let annotations = caps.filter_map(|cap| cap_label(document, cap));
     let axis = |title: &str, quantity, scale| Axis {
         title: title.to_owned(),
         quantity,
@@ -64,15 +60,47 @@ pub fn roofline(document: &LimitsDocument) -> Chart {
     }
 }
 
+/// A cap with its interval: across the chart if it is on operations, else on the slope that it
+/// makes.
+fn cap_label(document: &LimitsDocument, cap: &CapFound) -> Option<Annotation> {
+    let label = match cap.applies_to {
+        AppliesTo::Writes => format!("{} of writes", text::cap(cap)),
+        _ => text::cap(cap),
+    };
+    if cap.kind == CapKind::Iops {
+        return Some(Annotation::AtY {
+            y: cap.per_s,
+            label,
+            tone: None,
+        });
+    }
+    let [least, most] = sizes_of(document);
+    if most <= least {
+        return None;
+    }
+    let iops = document.caps.iter().find(|one| one.kind == CapKind::Iops);
+    let bend = iops.map_or(least, |iops| cap.per_s / iops.per_s);
+    // Halfway down the slope, away from the names at its end.
+    let size = (bend.clamp(least, most) * most).sqrt();
+    Some(Annotation::AtPoint {
+        x: size,
+        y: cap.per_s / size,
+        label,
+    })
+}
+
+/// The smallest and the largest size that was measured.
+fn sizes_of(document: &LimitsDocument) -> [f64; 2] {
+    let cells = document.cells.iter();
+    let sizes = cells.map(|cell| cell.block_size_bytes as f64);
+    sizes.fold([f64::MAX, 0.0], |[least, most], size| {
+        [least.min(size), most.max(size)]
+    })
+}
+
 /// What the caps of reads allow at each size.
 fn roof(document: &LimitsDocument) -> Option<Series> {
-    let sizes = document
-        .cells
-        .iter()
-        .map(|cell| cell.block_size_bytes as f64);
-    let (least, most) = sizes.fold((f64::MAX, 0.0_f64), |(least, most), size| {
-        (least.min(size), most.max(size))
-    });
+    let [least, most] = sizes_of(document);
     let cap = |kind| {
         let mut caps = document.caps.iter();
         caps.find(|cap| cap.kind == kind).map(|cap| cap.per_s)

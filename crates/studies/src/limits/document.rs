@@ -67,6 +67,17 @@ pub struct LimitsDocument {
     pub seed: u64,
 }
 
+impl LimitsDocument {
+    /// Whether the rate only levels off: without a known limiter or device as its cause, a cap may
+    /// not be one.
+    #[must_use]
+    pub fn shows_levels_only(&self) -> bool {
+        let group = self.control_group.as_ref();
+        let is_group = group.is_some_and(|group| group.reached);
+        !self.caps.is_empty() && !is_group && self.caps.iter().all(|cap| cap.limiter.is_none())
+    }
+}
+
 /// What caps a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -11,6 +11,8 @@ const BUNDLED: &str = include_str!("volumes.toml");
 const MB: f64 = 1_000_000.0;
 /// Allowed difference between the published and the delivered rate.
 const DELIVERED_SHARE: f64 = 0.03;
+/// Names that are spelled when read, and begin with a vowel then.
+const SPELLED_WITH_A_VOWEL: [&str; 2] = ["st1", "sc1"];
 
 /// A dated table of volume types.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -26,7 +28,9 @@ pub struct VolumeTable {
 struct VolumeType {
     cloud: String,
     name: String,
-    iops: Span,
+    /// None where only bytes are capped.
+    #[serde(default)]
+    iops: Option<Span>,
     #[serde(default)]
     mib_per_s: Option<Span>,
     #[serde(default)]
@@ -36,7 +40,19 @@ struct VolumeType {
     #[serde(default)]
     burst_mb_per_s: Option<Span>,
     #[serde(default)]
+    burst_mib_per_s: Option<Span>,
+    #[serde(default)]
     iops_per_gib: Option<f64>,
+    #[serde(default)]
+    mib_per_s_per_tib: Option<f64>,
+    #[serde(default)]
+    burst_mib_per_s_per_tib: Option<f64>,
+    /// A smaller I/O at a random place counts as so much.
+    #[serde(default)]
+    io_kib_min: Option<f64>,
+    /// A larger I/O counts once for each started part of so much.
+    #[serde(default)]
+    io_kib_max: Option<f64>,
     /// For people reading the table.
     #[serde(rename = "source")]
     _source: String,
@@ -172,10 +188,17 @@ struct Fit {
 impl VolumeType {
     fn fit(&self, document: &LimitsDocument) -> Option<Fit> {
         let measured = limiter_cap(document, CapKind::Iops)?;
+        if let Some(io_kib) = self.io_kib_min {
+            return self.fit_of_bytes(document, measured, io_kib);
+        }
+        if self.counts_more(document, measured) {
+            return None;
+        }
         let bytes = limiter_cap(document, CapKind::BytesPerS);
         let burst = self.burst_iops.and_then(|burst| burst.within(measured));
         let bursts = burst.is_some();
-        let iops = self.iops.within(measured).filter(|_| !bursts);
+        let iops = self.iops.and_then(|iops| iops.within(measured));
+        let iops = iops.filter(|_| !bursts);
         let ended = document.burst.as_ref();
         let excluded = ended.is_some_and(|burst| !bursts || !self.sustains(burst));
         if iops.is_none() && !bursts || excluded {
@@ -203,17 +226,94 @@ impl VolumeType {
         (!exceeds).then_some(Fit { bursts, iops, rate })
     }
 
+    /// The same for a type that counts each I/O as so much at least: large ones reach its cap as
+    /// well, and there is no lower one on bytes.
+    fn fit_of_bytes(
+        &self,
+        document: &LimitsDocument,
+        measured: [f64; 2],
+        io_kib: f64,
+    ) -> Option<Fit> {
+        let least = measured[0] * (1.0 - DELIVERED_SHARE);
+        let is_large = |bytes: u64| bytes as f64 >= io_kib * 1024.0;
+        let mut cells = document.cells.iter();
+        let is_reached = cells.any(|cell| is_large(cell.block_size_bytes) && cell.iops >= least);
+        if !is_reached || limiter_cap(document, CapKind::BytesPerS).is_some() {
+            return None;
+        }
+        let rates = measured.map(|operations| operations * io_kib / 1024.0);
+        let within = |span: Option<Span>| span.and_then(|span| span.within(rates));
+        let burst = within(self.burst_mib_per_s);
+        let bursts = burst.is_some();
+        let ended = document.burst.as_ref();
+        if ended.is_some_and(|burst| !bursts || !self.sustains(burst)) {
+            return None;
+        }
+        // A volume that sustains this bursts at that.
+        let of_size = ended.and_then(|burst| self.burst_of_size(burst));
+        if of_size.is_some_and(|rate| Span::One(rate).within(rates).is_none()) {
+            return None;
+        }
+        let rate = burst.or_else(|| within(self.mib_per_s))?;
+        Some(Fit {
+            bursts,
+            iops: None,
+            rate: Some(format!("{} MiB/s", format_iops(rate))),
+        })
+    }
+
+    /// MiB/s at which the volume that sustains what is left behind a burst does burst.
+    fn burst_of_size(&self, burst: &BurstFound) -> Option<f64> {
+        let tib = self.in_its_unit(burst) / self.mib_per_s_per_tib?;
+        Some((tib * self.burst_mib_per_s_per_tib?).min(self.burst_mib_per_s?.most()))
+    }
+
+    /// Whether a load did more than the cap, as this type counts large I/O.
+    fn counts_more(&self, document: &LimitsDocument, measured: [f64; 2]) -> bool {
+        let Some(io_kib) = self.io_kib_max else {
+            return false;
+        };
+        let most = measured[1] * (1.0 + DELIVERED_SHARE);
+        let parts = |bytes: u64| (bytes as f64 / (io_kib * 1024.0)).ceil();
+        let mut cells = document.cells.iter();
+        cells.any(|cell| cell.iops * parts(cell.block_size_bytes) > most)
+    }
+
     /// Whether its rate behind a burst may be the one that was measured.
     fn sustains(&self, burst: &BurstFound) -> bool {
-        match burst.bucket_unit {
-            BucketUnit::Operations => self.iops.within([burst.sustained_per_s; 2]).is_some(),
-            BucketUnit::Bytes => self.burst_mb_per_s.is_some(),
+        let span = match (burst.bucket_unit, self.io_kib_min) {
+            (_, Some(_)) => self.mib_per_s,
+            (BucketUnit::Operations, None) => self.iops,
+            (BucketUnit::Bytes, None) => return self.burst_mb_per_s.is_some(),
+        };
+        let rate = self.in_its_unit(burst);
+        span.is_some_and(|span| span.within([rate; 2]).is_some())
+    }
+
+    /// The rate behind a burst: MiB/s of a type that only caps bytes, else in the bucket's unit.
+    fn in_its_unit(&self, burst: &BurstFound) -> f64 {
+        match (self.io_kib_min, burst.bucket_unit) {
+            (Some(io_kib), BucketUnit::Operations) => burst.sustained_per_s * io_kib / 1024.0,
+            (Some(_), BucketUnit::Bytes) => burst.sustained_per_s / MIB,
+            (None, _) => burst.sustained_per_s,
         }
     }
 
     fn name_for(&self, document: &LimitsDocument) -> Option<String> {
         let Fit { bursts, iops, rate } = self.fit(document)?;
-        let mut name = format!("a {}", self.name);
+        let is_spelled = SPELLED_WITH_A_VOWEL.contains(&self.name.as_str());
+        let article = if is_spelled { "an" } else { "a" };
+        let mut name = format!("{article} {}", self.name);
+        if let Some((each, rate)) = self.mib_per_s_per_tib.zip(rate.as_ref()) {
+            // What bursts on a small volume is sustained on a large one.
+            return Some(match &document.burst {
+                Some(burst) => format!(
+                    "{name} of {:.1} TiB while it bursts, {rate}",
+                    self.in_its_unit(burst) / each
+                ),
+                None => format!("{name} of {rate}"),
+            });
+        }
         match (iops, self.iops_per_gib, &document.burst) {
             (None, Some(each), Some(burst)) => {
                 name.push_str(&format!(" of {:.0} GiB", burst.sustained_per_s / each));
@@ -337,7 +437,7 @@ mod tests {
         let mut document = caps(500.0, 1.0, Some(true));
         document.caps.truncate(1);
         document.cells.push(CellFound {
-            block_size_bytes: 1 << 20,
+            block_size_bytes: 256 << 10,
             kind: LoadKind::Reads,
             outstanding: 64,
             iops: 500.0,
@@ -352,6 +452,61 @@ mod tests {
         );
     }
 
+    /// A read of 4K at a random place costs as much of an st1's bucket as one of 1M. A gp2 counts
+    /// the large one four times.
+    #[test]
+    fn a_bucket_of_bytes_that_looks_like_one_of_operations_is_no_gp2() {
+        let table = VolumeTable::bundled();
+        let mut document = caps(250.0, 1.0, Some(true));
+        document.caps.truncate(1);
+        let cell = |block_size_bytes: u64| CellFound {
+            block_size_bytes,
+            kind: LoadKind::Reads,
+            outstanding: 64,
+            iops: 250.0,
+            bytes_per_s: 250.0 * block_size_bytes as f64,
+            runs: 6,
+        };
+        document.cells = vec![cell(4 << 10), cell(1 << 20)];
+        assert_eq!(
+            table.names("aws", &document),
+            [
+                "an st1 of 250 MiB/s (as of 2026-11)",
+                "an sc1 of 250 MiB/s (as of 2026-11)",
+            ]
+        );
+        assert!(table.has_burst("aws", &document));
+        document.burst = Some(BurstFound {
+            burst_per_s: 250.0,
+            sustained_per_s: 40.0,
+            bucket: 1e6,
+            bucket_low: 1e6,
+            bucket_high: 1e6,
+            bucket_unit: BucketUnit::Operations,
+            refill_per_s: None,
+            refill_per_s_low: None,
+            refill_per_s_high: None,
+            lasts_s: 5_000.0,
+            lasts_s_low: 4_900.0,
+            lasts_s_high: 5_100.0,
+        });
+        assert_eq!(
+            table.names("aws", &document)[0],
+            "an st1 of 1.0 TiB while it bursts, 250 MiB/s (as of 2026-11)"
+        );
+        // One that sustains as much would burst at more.
+        document.burst.as_mut().expect("a burst").sustained_per_s = 80.0;
+        let names = table.names("aws", &document);
+        assert!(names.iter().all(|name| !name.contains("st1")), "{names:?}");
+        // Without large reads nothing tells them apart from a type that caps operations.
+        document.cells.truncate(1);
+        document.burst = None;
+        assert_eq!(
+            table.names("aws", &document),
+            ["a gp2 of 250 IOPS (as of 2026-11)"]
+        );
+    }
+
     #[test]
     fn where_no_type_fits_those_that_were_looked_at_are_listed() {
         let table = VolumeTable::bundled();
@@ -361,7 +516,7 @@ mod tests {
         };
         assert_eq!(
             why("aws", Some(true)),
-            "No volume type of aws has these caps. The table has, as of 2026-11: gp3, gp2."
+            "No volume type of aws has these caps. The table has, as of 2026-11: gp3, gp2, st1, sc1."
         );
         assert_eq!(why("x", Some(true)), "The table has no volume type of x.");
         assert!(why("aws", None).starts_with("No volume type of aws was looked for: "));

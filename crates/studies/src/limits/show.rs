@@ -96,8 +96,14 @@ fn no_cap(document: &LimitsDocument) -> String {
     }
 }
 
-/// The caps in a sentence, with what sets them.
+/// The caps in a sentence, with what sets them. Large operations were only read: where a cap on
+/// bytes begins beyond one on operations, and is not what units of that move, nothing says whether
+/// writes share it.
 fn caps(document: &LimitsDocument) -> String {
+    let of = |kind| document.caps.iter().find(|cap| cap.kind == kind);
+    let is_of_units = are_bytes_of_units(&document.caps, document.counted_unit_bytes);
+    let are_both = of(CapKind::Iops).is_some() && of(CapKind::BytesPerS).is_some();
+    let has_own_bytes = are_both && !is_of_units;
     let listed: Vec<String> = document
         .caps
         .iter()
@@ -108,13 +114,17 @@ fn caps(document: &LimitsDocument) -> String {
                 }
                 AppliesTo::Writes => " of writes",
                 AppliesTo::Reads => " of reads",
+                AppliesTo::Both if has_own_bytes => match cap.kind {
+                    CapKind::Iops => ", shared by reads and writes,",
+                    CapKind::BytesPerS => " of reads",
+                },
                 AppliesTo::Both | AppliesTo::ReadsUntestedWrites => "",
             };
             format!("{}{of}", text::cap(cap))
         })
         .collect();
     let shared = match document.caps.first().map(|cap| cap.applies_to) {
-        Some(AppliesTo::Both) => ", shared by reads and writes",
+        Some(AppliesTo::Both) if !has_own_bytes => ", shared by reads and writes",
         Some(AppliesTo::ReadsUntestedWrites) => " of reads; shared with writes? Not tested",
         _ => "",
     };
@@ -122,7 +132,6 @@ fn caps(document: &LimitsDocument) -> String {
         .control_group
         .as_ref()
         .filter(|group| group.reached);
-    let of = |kind| document.caps.iter().find(|cap| cap.kind == kind);
     let nature = match (group, of(CapKind::Iops), of(CapKind::BytesPerS)) {
         (Some(group), ..) => format!(
             "control group {} sets the limit, not the disk",
@@ -133,14 +142,24 @@ fn caps(document: &LimitsDocument) -> String {
             nature(iops.limiter),
             nature(bytes.limiter)
         ),
+        (None, Some(iops), Some(_))
+            if has_own_bytes && iops.limiter.is_some() && !reports_bandwidth(document) =>
+        {
+            format!("{} (judged by the IOPS)", nature(iops.limiter))
+        }
         (None, iops, bytes) => nature(iops.or(bytes).and_then(|cap| cap.limiter)).to_owned(),
     };
     let listed = listed.join(" and ");
-    // Without a known limiter or device as its cause, a cap may not be one.
-    match group.is_none() && document.caps.iter().all(|cap| cap.limiter.is_none()) {
+    match document.shows_levels_only() {
         true => format!("The rate levels off at {listed}{shared}: {nature}."),
         false => format!("{listed}{shared}: {nature}."),
     }
+}
+
+/// Whether the volume itself says that it limits bandwidth.
+fn reports_bandwidth(document: &LimitsDocument) -> bool {
+    let mut throttled = document.volume.iter().flat_map(|volume| &volume.throttled);
+    throttled.any(|one| one.limit.ends_with("bandwidth"))
 }
 
 fn nature(limiter: Option<bool>) -> &'static str {

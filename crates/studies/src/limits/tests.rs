@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{NextStep, Study};
+use stripewise_report::Annotation;
 use stripewise_results::{
     Interval, JobOutcome, LatencySummary, VolumeOperations, VolumeReport, Warning,
 };
@@ -176,7 +177,10 @@ fn caps_are_named_with_where_each_applies() {
     assert_eq!(limits(4 << 10, 1), [Limit::Latency]);
     let answer = sheet(&document).answer;
     assert!(
-        answer.starts_with("3,000 IOPS (2,970-3,030) and 125 MiB/s (124-126)"),
+        answer.starts_with(
+            "3,000 IOPS (2,970-3,030), shared by reads and writes, and 125 MiB/s (124-126) of \
+             reads: a limiter, not the disk (judged by the IOPS)."
+        ),
         "{answer}"
     );
     let may_be = " Below 43K blocks the IOPS limit applies, above it the bandwidth. This may be a \
@@ -617,6 +621,18 @@ fn the_picture_has_the_points_below_the_roof() {
             "half and half, several in flight",
         ]
     );
+    let [
+        Annotation::AtY { label: iops, .. },
+        Annotation::AtPoint { x, y, label: bytes },
+    ] = &chart.panels[0].annotations[..]
+    else {
+        panic!("{:?}", chart.panels[0].annotations);
+    };
+    assert!(iops.contains(" IOPS ("), "{iops}");
+    assert!(bytes.contains(" MiB/s ("), "{bytes}");
+    // On the slope.
+    assert!((x * y / (125.0 * 1_048_576.0) - 1.0).abs() < 0.01);
+    assert!(*x > 43_000.0 && *x < 1_048_576.0, "{x}");
     let roof = &series[0].points;
     assert!((roof[0].y / 3_000.0 - 1.0).abs() < 0.01);
     let last = roof.last().expect("points");

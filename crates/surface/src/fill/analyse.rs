@@ -20,6 +20,9 @@ const MAGNITUDE_MIN: f64 = 0.08;
 const RESAMPLES: usize = 400;
 /// Largest remaining share of the rate after a cache is full.
 const FALL: f64 = 0.8;
+/// Part of a stretch that is next to its change, and the fewest steps of it.
+const NEAR_PART: usize = 8;
+const NEAR_STEPS_MIN: usize = 3;
 /// Upper limit of memory in which drives buffer writes.
 const BUFFER_BYTES_MAX: u64 = 1 << 30;
 /// Each step waits until the preceding one is completely written: a device with a constant queue
@@ -57,6 +60,8 @@ pub struct Curve {
     pub stretches: Vec<Stretch>,
     /// Between them.
     pub changes: Vec<Change>,
+    /// Bytes per second next to each of them, before and after it.
+    pub next_to_changes: Vec<[f64; 2]>,
     /// Bytes that the drive's own memory may hold when a fast part seems to end.
     pub held_bytes: u64,
 }
@@ -91,7 +96,8 @@ impl FastPart {
 
 impl Curve {
     /// The first drop of the rate by at least a fifth below everything written before it: the end
-    /// of the fast part. What a buffer absorbed is excluded ([`Curve::buffer`]).
+    /// of the fast part. What a buffer absorbed is excluded ([`Curve::buffer`]), and so is a rate
+    /// that falls by and by, as from the outer to the inner zones of a disk.
     #[must_use]
     pub fn fast_part(&self) -> Option<FastPart> {
         let from = usize::from(self.buffer().is_some());
@@ -103,7 +109,12 @@ impl Curve {
             time_s += length / stretch.bytes_per_s.max(1.0);
             let fast_bytes_per_s = bytes / time_s.max(1e-9);
             let slow_bytes_per_s = self.stretches[number + 1].bytes_per_s;
-            if slow_bytes_per_s < FALL * fast_bytes_per_s {
+            let [before, after] = self
+                .next_to_changes
+                .get(number)
+                .copied()
+                .unwrap_or([0.0; 2]);
+            if slow_bytes_per_s < FALL * fast_bytes_per_s && after < FALL * before {
                 return Some(FastPart {
                     end: *end,
                     fast_bytes_per_s,
@@ -164,6 +175,8 @@ pub fn analyse(steps: &[Step], seed: u64) -> Curve {
             )
         })
         .collect();
+    let next_to_changes = edges.windows(3);
+    let next_to_changes = next_to_changes.map(|edges| next_to(steps, edges)).collect();
     let stretches = edges
         .windows(2)
         .filter(|edge| edge[0] < edge[1])
@@ -178,6 +191,7 @@ pub fn analyse(steps: &[Step], seed: u64) -> Curve {
     let curve = Curve {
         stretches,
         changes,
+        next_to_changes,
         held_bytes: 0,
     };
     Curve {
@@ -370,6 +384,24 @@ fn outer_rates(steps: &[Step], cut: usize) -> [f64; 2] {
     let before = if cut > 1 { cut - 1 } else { cut };
     let behind = if cut + 1 < steps.len() { cut + 1 } else { cut };
     [rate_of(&steps[..before]), rate_of(&steps[behind..])]
+}
+
+/// Rates next to the middle one of three edges. Those of a rate that falls evenly differ little,
+/// however different the whole stretches are.
+fn next_to(steps: &[Step], edges: &[usize]) -> [f64; 2] {
+    let [from, cut, to] = *edges else {
+        return [0.0; 2];
+    };
+    if from >= cut || cut >= to {
+        return [0.0; 2];
+    }
+    let near = |length: usize| (length / NEAR_PART).max(NEAR_STEPS_MIN);
+    // The two steps around it may be a mixture.
+    let end = (cut - 1).max(from + 1);
+    let first = from.max(end.saturating_sub(near(cut - from)));
+    let behind = (cut + 1).min(to - 1);
+    let last = to.min(behind + near(to - cut));
+    [rate_of(&steps[first..end]), rate_of(&steps[behind..last])]
 }
 
 /// The position of a change among values of the steps, and its interval.

@@ -2,7 +2,7 @@
 
 use crate::simulated::Simulated;
 use stripewise_array_sim::ArraySpec;
-use stripewise_surface::fill::{FillPlan, analyse, came_back, write, write_after_rest};
+use stripewise_surface::fill::{FillPlan, Step, analyse, came_back, write, write_after_rest};
 use stripewise_surface::{Device, StopReason};
 
 const GIB: u64 = 1 << 30;
@@ -78,6 +78,37 @@ fn collection_is_a_change_of_the_rate_too() {
     assert!(
         curve.changes[0].at_bytes.abs_diff(truth) < 64 << 20,
         "{curve:?}"
+    );
+}
+
+/// From the outer to the inner zones the rate of a disk falls to a half, by and by: no cache.
+#[test]
+fn a_rate_that_falls_evenly_is_no_fast_part_and_a_step_in_it_is_one() {
+    let curve = |after_step: f64| {
+        let step = |number: u64| {
+            let mib_per_s = 102.0 - 0.125 * number as f64 + 0.2 * (number % 3) as f64;
+            let mib_per_s = if number < 100 {
+                mib_per_s
+            } else {
+                mib_per_s * after_step
+            };
+            Step {
+                from_bytes: number << 26,
+                length_bytes: 1 << 26,
+                duration_ns: (64e9 / mib_per_s) as u64,
+                temperature_millicelsius: None,
+            }
+        };
+        analyse(&(0..400).map(step).collect::<Vec<Step>>(), 1)
+    };
+    let disk = curve(1.0);
+    assert!(!disk.changes.is_empty());
+    assert_eq!(disk.fast_part(), None, "{disk:?}");
+    let cached = curve(0.5);
+    let found = cached.fast_part().expect("a fast part");
+    assert!(
+        found.end.at_bytes.abs_diff(100 << 26) <= 2 << 26,
+        "{found:?}"
     );
 }
 

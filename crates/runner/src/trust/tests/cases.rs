@@ -51,7 +51,7 @@ fn pause(at: u64, duration: u64) -> Pause {
 }
 
 /// Writes that are durable when they complete, half of them within a time.
-fn pilot(claim: SustainedClaim) -> SustainedRecord {
+pub fn pilot(claim: SustainedClaim) -> SustainedRecord {
     SustainedRecord {
         claim,
         absorbed_bytes: None,

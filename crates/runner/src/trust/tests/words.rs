@@ -3,7 +3,7 @@
 use super::clean::*;
 use crate::trust::{Code, Evidence, judge, store_behind, wrong_data};
 use std::path::Path;
-use stripewise_results::TargetKind;
+use stripewise_results::{SustainedClaim, TargetKind};
 use stripewise_workload::CacheMode;
 
 #[test]
@@ -71,6 +71,12 @@ fn advice_changes_where_it_was_followed_or_cannot_help() {
     assert!(hint(&evidence, Code::NotSteady).contains("was not enough"));
     evidence.quick = true;
     assert!(hint(&evidence, Code::NotSteady).contains("--thorough"));
+
+    let mut evidence = clean();
+    evidence.sustained = Some(super::cases::pilot(SustainedClaim::CacheAbsorbs));
+    assert!(hint(&evidence, Code::NotSustained).contains("--cache-size"));
+    evidence.cache_size_bytes = Some(1 << 30);
+    assert_eq!(hint(&evidence, Code::NotSustained), "give it more time");
 
     let mut evidence = clean();
     evidence.workload.cache = CacheMode::Buffered;
