@@ -108,7 +108,8 @@ impl Answer {
         let requirements = {
             let own_runs = own_runs_of(&records);
             let required = options.require.iter();
-            required.map(|one| one.judge(&own_runs)).collect()
+            let judged = required.map(|one| one.judge(own_runs.iter().copied()));
+            judged.collect()
         };
         Answer {
             made: options.run.is_none(),
