@@ -151,3 +151,33 @@ impl StoredCheck {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_that_was_tolerated_is_not_called_worse_of_older_checks_either() {
+        let old = r#"{"baseline":null,"comparisons":[],"requirements":[],"said":[]}"#;
+        let old: StoredCheck = serde_json::from_str(old).expect("a check");
+        assert_eq!((old.tolerated, old.tolerate_percent), (false, None));
+        let row = ComparisonRow {
+            verdict: Verdict::Worse,
+            interval_percent: Some([-12.0, -8.0]),
+            ..ComparisonRow::default()
+        };
+        for (tolerated, tolerate_percent, is_loss) in [
+            (false, Some(5.0), true),
+            (true, Some(8.0), false),
+            (false, None, true),
+            (true, None, false),
+        ] {
+            let check = StoredCheck {
+                tolerated,
+                tolerate_percent,
+                ..StoredCheck::default()
+            };
+            assert_eq!(check.is_loss(&row), is_loss, "{check:?}");
+        }
+    }
+}
