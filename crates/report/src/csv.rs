@@ -22,7 +22,7 @@ macro_rules! columns {
 }
 
 /// A number of the job, if its source gives it.
-macro_rules! given {
+macro_rules! given_field {
     ($row:ident, $($field:ident).+) => {
         given($row, concat!("jobs", $(".", stringify!($field)),+), $row.job.$($field).+)
     };
@@ -46,36 +46,36 @@ const COLUMNS: [(&str, Cell); 58] = columns! { row =>
     "job": text(&row.job.name);
     "jobs_at_once": row.run.jobs.len().to_string();
     "target": text(&every_target(row));
-    "target_size_bytes": given!(row, target.size_bytes);
+    "target_size_bytes": given_field!(row, target.size_bytes);
     "partition_offset_bytes": number(row.job.target.partition_offset_bytes);
-    "base_offset_bytes": given!(row, workload.base_offset_bytes);
-    "read_percent": given!(row, workload.read_percent);
+    "base_offset_bytes": given_field!(row, workload.base_offset_bytes);
+    "read_percent": given_field!(row, workload.read_percent);
     "discard_percent": row.job.workload.discard_percent.to_string();
     "pattern": row.pattern().unwrap_or_default().to_owned();
     "block_size_bytes": number(row.block_size_bytes());
     "threads": number(row.threads());
     "outstanding": number(row.outstanding());
     "in_flight": number(row.in_flight());
-    "cache": given!(row, workload.cache);
+    "cache": given_field!(row, workload.cache);
     "rate_iops": number(row.job.workload.rate.as_ref().map(|rate| rate.iops));
     "think_time_ns": number(row.job.workload.think_time.map(|think| think.pause_ns));
     "think_time_every": number(row.job.workload.think_time.map(|think| think.every));
-    "seed": given!(row, workload.seed);
+    "seed": given_field!(row, workload.seed);
     "engine": text(&row.job.engine.name);
     "latency_limit": optional(row.run.latency_limit.as_deref());
     "duration_ns": number(row.duration_ns());
     "operations": number(row.operations());
-    "bytes": given!(row, outcome.bytes);
+    "bytes": given_field!(row, outcome.bytes);
     "iops": number(row.iops());
     "mib_per_s": number(row.mib_per_s());
-    "outstanding_mean": given!(row, outcome.outstanding_mean);
-    "read_operations": given!(row, outcome.read.operations);
+    "outstanding_mean": given_field!(row, outcome.outstanding_mean);
+    "read_operations": given_field!(row, outcome.read.operations);
     "read_latency_ns_mean": latency(row, "read", "mean");
     "read_latency_ns_p50": latency(row, "read", "p50");
     "read_latency_ns_p99": latency(row, "read", "p99");
     "read_latency_ns_p999": latency(row, "read", "p999");
     "read_latency_ns_max": latency(row, "read", "max");
-    "write_operations": given!(row, outcome.write.operations);
+    "write_operations": given_field!(row, outcome.write.operations);
     "write_latency_ns_mean": latency(row, "write", "mean");
     "write_latency_ns_p50": latency(row, "write", "p50");
     "write_latency_ns_p99": latency(row, "write", "p99");

@@ -13,7 +13,7 @@ mod pictures;
 #[path = "it/trend.rs"]
 mod trend;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use stripewise_report::{
     Attribution, Material, charts, csv_heading, csv_rows, html, markdown, png, svg,
 };
@@ -200,10 +200,13 @@ fn material(
     Material::new("Report", document)
 }
 
+fn drawings() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drawings")
+}
+
 /// A picture is the one in `tests/drawings`. `STRIPEWISE_WRITE_TABLES=1` keeps what is drawn now.
 fn is_as_kept(name: &str, drawn: &str) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drawings");
-    let path = folder.join(format!("{name}.svg"));
+    let path = drawings().join(format!("{name}.svg"));
     if std::env::var_os("STRIPEWISE_WRITE_TABLES").is_some() {
         std::fs::write(&path, format!("{}\n", drawn.trim_end())).expect("a picture");
     }
@@ -214,6 +217,7 @@ fn is_as_kept(name: &str, drawn: &str) {
 
 #[test]
 fn pictures_of_fixed_records_are_as_they_were() {
+    let mut drawn = Vec::new();
     for (name, material) in [
         ("ladder", material(Vec::new(), vec![ladder()], Vec::new())),
         (
@@ -222,12 +226,18 @@ fn pictures_of_fixed_records_are_as_they_were() {
         ),
         ("run", material(vec![run("a run")], Vec::new(), Vec::new())),
     ] {
-        let charts = charts(&material);
-        assert!(!charts.is_empty(), "{name}");
-        for chart in &charts {
-            is_as_kept(&format!("{name}-{}", chart.name), &svg(chart));
+        for chart in &charts(&material) {
+            let name = format!("{name}-{}", chart.name);
+            is_as_kept(&name, &svg(chart));
+            drawn.push(format!("{name}.svg"));
         }
     }
+    let folder = std::fs::read_dir(drawings()).expect("the pictures");
+    let kept = folder.map(|entry| entry.expect("a picture").file_name());
+    let mut kept: Vec<String> = kept.map(|name| name.display().to_string()).collect();
+    kept.sort();
+    drawn.sort();
+    assert_eq!(drawn, kept, "one that is no longer drawn has to be removed");
 }
 
 #[test]

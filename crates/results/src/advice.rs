@@ -106,7 +106,7 @@ pub struct LayoutRecord {
     pub high: f64,
     /// Lead over the best of the others, per cent; negative: behind.
     pub ahead_percent: f64,
-    /// Lower end of Hsu's simultaneous interval.
+    /// Lower end of the simultaneous interval.
     pub ahead_percent_low: f64,
     /// Upper end.
     pub ahead_percent_high: f64,

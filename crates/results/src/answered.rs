@@ -283,19 +283,16 @@ impl LatencySummary {
         })
     }
 
-    /// The value that a limit is compared with, in nanoseconds: where there are too few operations
-    /// for a p99.9 the maximum, which errs on the safe side.
+    /// The value that a limit is compared with, in nanoseconds: a larger one where there are too few
+    /// operations for the percentile, which errs on the safe side.
     #[must_use]
     pub fn limited(&self, statistic: LatencyStatistic) -> u64 {
-        match statistic {
-            LatencyStatistic::Mean => self.mean.round() as u64,
-            LatencyStatistic::P50 => self.p50,
-            LatencyStatistic::P90 => self.p90,
-            LatencyStatistic::P95 => self.p95.unwrap_or(self.p99),
-            LatencyStatistic::P99 => self.p99,
-            LatencyStatistic::P999 => self.p999.unwrap_or(self.max),
-            LatencyStatistic::Max => self.max,
-        }
+        let larger = match statistic {
+            LatencyStatistic::P95 => self.p99,
+            _ => self.max,
+        };
+        let known = self.statistic(statistic);
+        known.map_or(larger, |value| value.round() as u64)
     }
 }
 

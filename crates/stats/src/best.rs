@@ -48,9 +48,9 @@ pub struct Passes {
 pub struct BestSet {
     /// Whether each alternative may be the best.
     pub in_set: Vec<bool>,
-    /// Each alternative's lead over the best of its rivals (negative: behind), with Hsu's
-    /// simultaneous interval. It contains 0 for rivals that may be the best, and ends at 0 or below
-    /// for alternatives that are out.
+    /// Each alternative's lead over the best of its rivals (negative: behind), with a simultaneous
+    /// interval: Hsu's for rivals that may be the best, which contains 0. It ends at 0 or below for
+    /// alternatives that are out.
     pub ahead: Vec<Estimate>,
     /// The largest half width of those intervals, before they are cut at 0: how close two
     /// alternatives may be and still be distinguished.

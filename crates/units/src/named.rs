@@ -1,3 +1,5 @@
+//! Enumerations whose values have names, declared in one place.
+
 /// Declares an enumeration with a name for each value: makes the list of values, `ALL`, in this
 /// order, and `name`. For one that is declared elsewhere, `named!(Type, Value = "name", ...)`.
 ///

@@ -31,6 +31,7 @@ fn a_directory_is_measured_at_base_offsets_and_keeps_what_is_there() {
     answer.printed(&[
         "\nOffset ",
         "Mix IOPS",
+        "\n1M ",
         "\n2M ",
         "6 passes",
         "nothing is made here",

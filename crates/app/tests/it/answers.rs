@@ -244,6 +244,8 @@ fn a_quiet_check_prints_only_what_is_worse() {
         .text();
     assert!(line.ends_with(&format!("[{id}]\n")), "{line}");
     assert_eq!(worse.stderr, "");
+    let again = desk.run(&["history", "show", "last", "-q"]).done();
+    assert_eq!(again.stdout, worse.stdout);
 }
 
 #[test]

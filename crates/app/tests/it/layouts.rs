@@ -242,7 +242,7 @@ fn on_a_directory_only_base_offsets_and_workloads_differ() {
     ]);
     assert!(desk.ids().is_empty(), "nothing was measured");
     let answer = desk.run(&["lab", "run", &depth, "--busy-ok"]).done();
-    answer.printed(&["\nOutstanding ", "Mix IOPS", "6 passes"]);
+    answer.printed(&["\nOutstanding ", "Mix IOPS", "\n1 ", "\n4 ", "6 passes"]);
 }
 
 #[test]

@@ -4,16 +4,16 @@
 use super::CheckOptions;
 use crate::steps::baselines::StoredBaseline;
 use crate::steps::documents::own_runs_of;
-use crate::steps::stored_check::StoredCheck;
+use crate::steps::stored_check::{StoredCheck, is_loss_above};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::compare::{CompareOptions, Side, compare, void_codes};
-use stripewise_report::Material;
+use stripewise_report::{Material, marked};
 use stripewise_results::{
-    ComparisonRecord, ComparisonRow, JobRow, RequirementRecord, RunRecord, SCHEMA_VERSION, Verdict,
+    ComparisonRecord, JobRow, RequirementRecord, RunRecord, SCHEMA_VERSION, Verdict,
 };
 
 /// The result of a check.
@@ -108,7 +108,8 @@ impl Answer {
         let requirements = {
             let own_runs = own_runs_of(&records);
             let required = options.require.iter();
-            required.map(|one| one.judge(&own_runs)).collect()
+            let judged = required.map(|one| one.judge(own_runs.iter().copied()));
+            judged.collect()
         };
         Answer {
             made: options.run.is_none(),
@@ -179,12 +180,8 @@ impl Answer {
 
     /// Certainly worse by more than is tolerated.
     fn is_worse(&self, comparison: &ComparisonRecord) -> bool {
-        comparison.rows.iter().any(|row| self.is_loss(row))
-    }
-
-    /// The row is certainly worse by more than is tolerated.
-    pub(super) fn is_loss(&self, row: &ComparisonRow) -> bool {
-        row.verdict == Verdict::Worse && minimum_detectable_loss(row) > self.tolerate
+        let mut rows = comparison.rows.iter();
+        rows.any(|row| is_loss_above(row, self.tolerate))
     }
 
     /// Whether it is undecided if anything changed.
@@ -237,6 +234,20 @@ impl Answer {
             requirements: self.requirements.clone(),
             sentences: self.sentences.clone(),
             tolerated: self.comparisons.iter().any(|record| self.tolerates(record)),
+            tolerate_percent: Some(self.tolerate),
+        }
+    }
+
+    /// For jobs that mail their output: empty, or one line with what was found.
+    #[must_use]
+    pub fn line(&self) -> String {
+        if self.exit() == Exit::Done {
+            return String::new();
+        }
+        let line = self.stored().line(&self.records);
+        match self.records.first().filter(|_| self.is_stored) {
+            Some(run) => marked(&line, run.series.as_deref().unwrap_or(&run.id)) + "\n",
+            None => line + "\n",
         }
     }
 
@@ -252,15 +263,6 @@ impl Answer {
 /// Rounded to a hundredth.
 fn rounded(percent: f64) -> f64 {
     (100.0 * percent).round() / 100.0
-}
-
-/// The minimum loss of a row in per cent: the end of its interval
-/// nearer to 0.
-fn minimum_detectable_loss(row: &ComparisonRow) -> f64 {
-    match row.interval_percent {
-        Some([low, high]) => low.abs().min(high.abs()),
-        None => 0.0,
-    }
 }
 
 /// Compares the results with the baseline, as changes.

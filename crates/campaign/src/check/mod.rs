@@ -10,11 +10,9 @@
 
 mod answer;
 mod history;
-mod text;
 mod work;
 
 pub use answer::{Answer, AnswerDocument};
-pub use text::line;
 
 use crate::steps::baselines::{Change, REPETITIONS, StoredBaseline};
 use crate::steps::documents::{check_names, names_of};

@@ -28,14 +28,11 @@ pub fn document(runs: Vec<RunRecord>) -> Document {
 
 /// The runs that requirements apply to. Excluded are passes that only prepare the target, whose
 /// speed is irrelevant, and runs at a required rate, which are judged by their
-/// arrivals. Borrows if there are none to exclude.
-pub fn own_runs_of(runs: &[RunRecord]) -> Cow<'_, [RunRecord]> {
-    let is_other = |run: &RunRecord| run.is_preparation() || run.is_at_required_rate();
-    if !runs.iter().any(is_other) {
-        return Cow::Borrowed(runs);
-    }
-    let own_runs = runs.iter().filter(|run| !is_other(run));
-    Cow::Owned(own_runs.cloned().collect())
+/// arrivals.
+pub fn own_runs_of<'a>(runs: impl IntoIterator<Item = &'a RunRecord>) -> Vec<&'a RunRecord> {
+    let runs = runs.into_iter();
+    runs.filter(|run| !run.is_preparation() && !run.is_at_required_rate())
+        .collect()
 }
 
 /// Refuses a requirement on something that does not exist: a mistyped name must not
@@ -54,15 +51,17 @@ pub fn check_names<'a>(
 }
 
 /// The names of the jobs of these runs, to which requirements may refer.
-pub fn names_of(runs: &[RunRecord]) -> impl Iterator<Item = &str> {
-    let own_runs = runs.iter().filter(|run| !run.is_preparation());
+pub fn names_of<'a>(
+    runs: impl IntoIterator<Item = &'a RunRecord>,
+) -> impl Iterator<Item = &'a str> {
+    let own_runs = runs.into_iter().filter(|run| !run.is_preparation());
     own_runs.flat_map(|run| run.jobs.iter().map(|job| job.name.as_str()))
 }
 
 /// A bench with its runs, or runs and benches that are judged together.
 struct JudgedPart<'a> {
     series: Cow<'a, [SeriesRecord]>,
-    runs: Cow<'a, [RunRecord]>,
+    runs: Vec<&'a RunRecord>,
 }
 
 /// What is judged by itself: each of several benches, since what one keeps says nothing of
@@ -72,7 +71,7 @@ fn judged_apart(document: &Document) -> Vec<JudgedPart<'_>> {
     if benches.len() < 2 {
         return vec![JudgedPart {
             series: Cow::Borrowed(&document.series),
-            runs: Cow::Borrowed(&document.runs),
+            runs: document.runs.iter().collect(),
         }];
     }
     let part = |bench: Option<&str>| {
@@ -86,7 +85,7 @@ fn judged_apart(document: &Document) -> Vec<JudgedPart<'_>> {
                 .filter(|series| Some(series.id.as_str()) == bench)
                 .cloned()
                 .collect(),
-            runs: runs.cloned().collect(),
+            runs: runs.collect(),
         }
     };
     let mut parts: Vec<JudgedPart<'_>> = benches.iter().map(|bench| part(Some(*bench))).collect();
@@ -106,7 +105,7 @@ fn judged_in_parts(required: &[Requirement], document: &Document) -> Vec<Require
     let parts = judged_apart(document);
     let is_meant = |one: &Requirement, part: &JudgedPart<'_>| match (&*part.series, one.name()) {
         _ if parts.len() == 1 => true,
-        ([], Some(name)) => names_of(&part.runs).any(|known| known == name),
+        ([], Some(name)) => names_of(part.runs.iter().copied()).any(|known| known == name),
         ([], None) => true,
         (series, _) => series.iter().any(|series| one.means_series(series)),
     };
@@ -120,7 +119,8 @@ fn judged_in_parts(required: &[Requirement], document: &Document) -> Vec<Require
     let rest = required.iter();
     let rest = rest.filter(|one| !parts.iter().any(|part| is_meant(one, part)));
     let rest: Vec<Requirement> = rest.cloned().collect();
-    all.extend(judged(&rest, &document.series, &document.runs));
+    let runs: Vec<&RunRecord> = document.runs.iter().collect();
+    all.extend(judged(&rest, &document.series, &runs));
     all
 }
 
@@ -128,12 +128,12 @@ fn judged_in_parts(required: &[Requirement], document: &Document) -> Vec<Require
 fn judged(
     required: &[Requirement],
     series: &[SeriesRecord],
-    runs: &[RunRecord],
+    runs: &[&RunRecord],
 ) -> Vec<RequirementRecord> {
     if required.is_empty() {
         return Vec::new();
     }
-    let own_runs = own_runs_of(runs);
+    let own_runs = own_runs_of(runs.iter().copied());
     let both = judged_together(required, series, runs);
     let each = required.iter().zip(both).map(|(one, both)| {
         let is_alone = both.is_none();
@@ -142,12 +142,10 @@ fn judged(
         // A latency is required of every load: of its answer, not of a single step of the climb.
         let record = match is_alone && one.is_of_latency() && each.len() > 1 {
             true => {
-                let outside: Vec<RunRecord> = own_runs
-                    .iter()
-                    .filter(|run| run.series.is_none())
-                    .cloned()
-                    .collect();
-                let outside = (!outside.is_empty()).then(|| one.judge(&outside));
+                let outside = own_runs.iter().copied();
+                let outside = outside.filter(|run| run.series.is_none());
+                let is_any = outside.clone().next().is_some();
+                let outside = is_any.then(|| one.judge(outside));
                 let all = each.iter().map(|(_, found)| found).chain(&outside);
                 all.min_by(gravest).cloned().unwrap_or(record)
             }
@@ -171,22 +169,34 @@ fn gravest(a: &&RequirementRecord, b: &&RequirementRecord) -> std::cmp::Ordering
 }
 
 /// The verdict of a requirement that is judged with no other.
-fn by_itself(one: &Requirement, series: &[SeriesRecord], runs: &[RunRecord]) -> RequirementRecord {
+fn by_itself(one: &Requirement, series: &[SeriesRecord], runs: &[&RunRecord]) -> RequirementRecord {
+    let by_runs = || one.judge(runs.iter().copied());
     if series.is_empty() {
-        return one.judge(runs);
+        return by_runs();
     }
     if one.is_of_latency() {
         let mut meant = series.iter().filter(|of| one.means_series(of));
         let only = meant.next().filter(|_| meant.next().is_none());
         let of_answer = only.and_then(|only| {
-            let is_its = |run: &RunRecord| run.series.as_deref() == Some(only.id.as_str());
+            let is_its = |run: &&RunRecord| run.series.as_deref() == Some(only.id.as_str());
             one.judge_answer_latency(only)
                 .filter(|_| runs.iter().all(is_its))
         });
-        return of_answer.unwrap_or_else(|| one.judge(&at_answers(series, runs)));
+        return of_answer.unwrap_or_else(|| one.judge(at_answers(series, runs)));
     }
     let by_answer = one.judge_answers(series, longer_than(runs));
-    by_answer.unwrap_or_else(|| one.judge(runs))
+    by_answer.unwrap_or_else(by_runs)
+}
+
+/// What makes longer runs than these of a bench, which may have been thorough.
+fn longer_than(runs: &[&RunRecord]) -> &'static str {
+    let mut words = runs.iter().flat_map(|run| &run.command);
+    // The second is the older name of the switch.
+    let is_thorough = |word: &str| matches!(word.strip_prefix("--"), Some("thorough" | "qualify"));
+    match words.any(|word| is_thorough(word)) {
+        true => "a longer --step",
+        false => "bench --thorough",
+    }
 }
 
 /// What makes longer runs than these of a bench, which may have been thorough.
@@ -205,14 +215,14 @@ fn of_each(
     one: &Requirement,
     (record, is_alone): (&RequirementRecord, bool),
     series: &[SeriesRecord],
-    runs: &[RunRecord],
+    runs: &[&RunRecord],
 ) -> Vec<(SeriesVerdict, RequirementRecord)> {
     let meant: Vec<&SeriesRecord> = series.iter().filter(|of| one.means_series(of)).collect();
     let verdict = |of: &&SeriesRecord| {
         let is_its = |run: &&RunRecord| run.series_part.as_deref() == Some(of.name.as_str());
         let found = match is_alone && meant.len() > 1 {
             true => {
-                let its_runs: Vec<RunRecord> = runs.iter().filter(is_its).cloned().collect();
+                let its_runs: Vec<&RunRecord> = runs.iter().copied().filter(is_its).collect();
                 by_itself(one, std::slice::from_ref(*of), &its_runs)
             }
             false => record.clone(),
@@ -232,7 +242,7 @@ fn of_each(
 fn judged_together(
     required: &[Requirement],
     all: &[SeriesRecord],
-    runs: &[RunRecord],
+    runs: &[&RunRecord],
 ) -> Vec<Option<RequirementRecord>> {
     let kinds = all
         .iter()
@@ -322,7 +332,7 @@ fn stored_series(store: &Store, series: &str) -> Option<Document> {
 }
 
 /// The requirements in the requests of runs, if all have the same.
-fn requested_of(runs: &[RunRecord]) -> Option<Vec<Requirement>> {
+fn requested_of(runs: &[&RunRecord]) -> Option<Vec<Requirement>> {
     let texts = runs.iter().map(|run| match &run.request {
         Some(request) => request.requirements.as_slice(),
         None => &[],
@@ -368,7 +378,7 @@ pub fn verdicts_as_requested<'a>(
 /// Runs at which latencies are judged if an answer does not have them: of a ladder only the step
 /// that is its answer, as the steps beyond show what too much load costs; without one within the
 /// limit, the step with the least load. Runs of no ladder all count.
-fn at_answers(series: &[SeriesRecord], runs: &[RunRecord]) -> Vec<RunRecord> {
+fn at_answers<'a>(series: &[SeriesRecord], runs: &[&'a RunRecord]) -> Vec<&'a RunRecord> {
     let answers: Vec<&str> = series.iter().flat_map(answers).collect();
     let is_step = |id: &str| {
         let of = |series: &SeriesRecord| {
@@ -377,9 +387,8 @@ fn at_answers(series: &[SeriesRecord], runs: &[RunRecord]) -> Vec<RunRecord> {
         };
         series.iter().any(of)
     };
-    runs.iter()
-        .filter(|run| answers.contains(&run.id.as_str()) || !is_step(&run.id))
-        .cloned()
+    let runs = runs.iter().copied();
+    runs.filter(|run| answers.contains(&run.id.as_str()) || !is_step(&run.id))
         .collect()
 }
 
@@ -413,7 +422,11 @@ fn is_void(row: &JobRow<'_>) -> bool {
 pub fn exit(document: &Document, exit: Exit) -> Exit {
     let missed = document.requirements.iter().any(|one| !one.met);
     let is_void = match document.series.is_empty() {
-        true => JobRow::of(&own_runs_of(&document.runs)).any(|row| is_void(&row)),
+        true => {
+            let runs = own_runs_of(&document.runs).into_iter();
+            let mut rows = runs.flat_map(|run| JobRow::of(std::slice::from_ref(run)));
+            rows.any(|row| is_void(&row))
+        }
         false => (document.series.iter()).any(|series| series.no_answer.is_some()),
     };
     if (missed || is_void) && exit == Exit::Done {

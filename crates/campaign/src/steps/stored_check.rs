@@ -6,11 +6,12 @@ use super::resumable_answer::json_of_series;
 use serde::{Deserialize, Serialize};
 use stripewise_conductor::failure::Outcome;
 use stripewise_report::{
-    Material, Sheet, checked_sheet, comparison_sheet, failed_lines, one_line, requirement_line,
-    sheet_line,
+    Material, Sheet, checked_sheet, comparison_line, comparison_sheet, failed_lines, one_line,
+    requirement_line, sheet_line,
 };
 use stripewise_results::{
-    ComparisonRecord, Document, RequirementRecord, RequirementVerdict, RunRecord, Verdict,
+    ComparisonRecord, ComparisonRow, Document, RequirementRecord, RequirementVerdict, RunRecord,
+    Verdict,
 };
 use stripewise_store::Store;
 
@@ -32,6 +33,29 @@ pub struct StoredCheck {
     /// It is worse, but the loss may be within the tolerance.
     #[serde(default)]
     pub tolerated: bool,
+    /// A loss up to this many per cent is tolerated; absent in what older versions stored.
+    #[serde(default)]
+    pub tolerate_percent: Option<f64>,
+}
+
+/// The row is certainly worse by more than this many per cent: the end of its interval nearer
+/// to 0 is beyond it.
+pub(crate) fn is_loss_above(row: &ComparisonRow, percent: f64) -> bool {
+    let loss = row.interval_percent;
+    let loss = loss.map_or(0.0, |[low, high]| low.abs().min(high.abs()));
+    row.verdict == Verdict::Worse && loss > percent
+}
+
+/// How much may have been lost, and then why it cannot be told.
+fn undecided_words(comparison: &ComparisonRecord) -> String {
+    let rows = comparison_line(std::slice::from_ref(comparison), |row| {
+        let is_void = !row.void.is_empty();
+        row.verdict == Verdict::Undecided && row.interval_percent.is_some() && !is_void
+    });
+    let why = one_line(&comparison.sentences.join(" "));
+    let mut parts = vec![rows, why];
+    parts.retain(|part| !part.is_empty());
+    format!("UNDECIDED: {}", parts.join("; "))
 }
 
 impl StoredCheck {
@@ -54,26 +78,40 @@ impl StoredCheck {
         sheet
     }
 
-    /// The answer in a line: what changed, then what is missed or undecided.
+    /// The answer in a line: everything worse, undecided or missed; without such what changed.
     #[must_use]
     pub fn line(&self, runs: &[RunRecord]) -> String {
+        let worse = comparison_line(&self.comparisons, |row| self.is_loss(row));
+        let worse = (!worse.is_empty()).then(|| format!("WORSE: {worse}"));
+        let undecided = self.comparisons.iter();
+        let undecided = undecided.filter(|one| one.verdict == Verdict::Undecided);
         let unmet = self.requirements.iter().filter(|one| !one.met);
-        let unmet: Vec<String> = unmet.map(requirement_line).collect();
-        if unmet.is_empty() && !self.tolerated {
+        let mut parts: Vec<String> = worse.into_iter().collect();
+        parts.extend(undecided.map(undecided_words));
+        parts.extend(unmet.map(|one| one_line(&requirement_line(one))));
+        if !parts.is_empty() {
+            return parts.join("; ");
+        }
+        if !self.tolerated {
             return sheet_line(&self.sheet(runs, false));
         }
+        // It is not called worse; the first sentence says that it is tolerated.
         let mut sheet = comparison_sheet(&self.comparisons, runs, false);
-        let mut parts = vec![std::mem::take(&mut sheet.answer)];
-        if self.tolerated {
-            // It is not called worse; the first sentence says that it is tolerated.
-            sheet.verdict = None;
-            let first = (self.comparisons.iter()).filter_map(|one| one.sentences.first());
-            parts.extend(first.map(|text| text.trim_end_matches('.').to_owned()));
-        }
-        parts.extend(unmet);
+        sheet.verdict = None;
+        parts.push(std::mem::take(&mut sheet.answer));
+        let first = (self.comparisons.iter()).filter_map(|one| one.sentences.first());
+        parts.extend(first.map(|text| text.trim_end_matches('.').to_owned()));
         parts.retain(|part| !part.is_empty());
         sheet.answer = one_line(&parts.join("; "));
         sheet_line(&sheet)
+    }
+
+    /// The row is certainly worse by more than is tolerated.
+    fn is_loss(&self, row: &ComparisonRow) -> bool {
+        match self.tolerate_percent {
+            Some(percent) => is_loss_above(row, percent),
+            None => row.verdict == Verdict::Worse && !self.tolerated,
+        }
     }
 
     /// The input for a report on it: the runs, the comparison with the baseline, and the verdicts
@@ -110,6 +148,36 @@ impl StoredCheck {
             Some(Verdict::Undecided) => "undecided",
             None if self.requirements.is_empty() => "",
             None => "met",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_that_was_tolerated_is_not_called_worse_of_older_checks_either() {
+        let old = r#"{"baseline":null,"comparisons":[],"requirements":[],"said":[]}"#;
+        let old: StoredCheck = serde_json::from_str(old).expect("a check");
+        assert_eq!((old.tolerated, old.tolerate_percent), (false, None));
+        let row = ComparisonRow {
+            verdict: Verdict::Worse,
+            interval_percent: Some([-12.0, -8.0]),
+            ..ComparisonRow::default()
+        };
+        for (tolerated, tolerate_percent, is_loss) in [
+            (false, Some(5.0), true),
+            (true, Some(8.0), false),
+            (false, None, true),
+            (true, None, false),
+        ] {
+            let check = StoredCheck {
+                tolerated,
+                tolerate_percent,
+                ..StoredCheck::default()
+            };
+            assert_eq!(check.is_loss(&row), is_loss, "{check:?}");
         }
     }
 }

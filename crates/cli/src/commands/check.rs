@@ -6,7 +6,7 @@ use crate::show::page::{refuse_existing, say_written, write_material};
 use crate::show::terminal::say;
 use crate::switches::check::Check;
 use crate::switches::hints::{of_a_baseline, replace_hints};
-use stripewise_campaign::check::{Answer, CheckLoad, CheckOptions, check as run_check, line};
+use stripewise_campaign::check::{Answer, CheckLoad, CheckOptions, check as run_check};
 use stripewise_report::{Sheet, again, failed_lines};
 use stripewise_units::{ByteSize, Nanoseconds, counted, plural};
 
@@ -22,7 +22,7 @@ pub fn check(context: &Context, arguments: &Check) -> Outcome {
         context.output.print_json(&answer.document())?;
     } else if context.global.quiet {
         // A check without findings prints nothing, for jobs that mail their output.
-        context.output.print_lines(&line(&answer, exit));
+        context.output.print_lines(&answer.line());
     } else {
         context
             .output

@@ -10,7 +10,7 @@ use stripewise_campaign::steps::layouts::session::LayoutsSession;
 use stripewise_campaign::steps::layouts::stored_layouts::{FoundLayouts, StoredLayouts};
 use stripewise_campaign::steps::pages::{PictureLook, ReportFormat};
 use stripewise_report::{advice_charts, again_by, go_on_by};
-use stripewise_results::{AdviceRecord, Status};
+use stripewise_results::AdviceRecord;
 use stripewise_units::{NameText, counted, format_duration};
 
 /// Prints the results, writes the page, and returns the exit.
@@ -42,13 +42,6 @@ fn line(context: &Context, session: &LayoutsSession, record: &AdviceRecord) -> S
     }
 }
 
-fn partial(stored: &StoredLayouts) -> &'static str {
-    match stored.status() {
-        Status::Partial => "partial: ",
-        _ => "",
-    }
-}
-
 /// The commands that show it again or continue it, and the commands that make the layout.
 fn pointers(
     context: &Context,
@@ -60,7 +53,7 @@ fn pointers(
     let passes = counted(stored.measured.passes.len(), "pass", "passes");
     let saved = format!(
         "{}{passes} in {}",
-        partial(stored),
+        stored.partial_words(),
         format_duration(stored.elapsed_ns)
     );
     let what = match (is_over, record.commands.is_empty()) {

@@ -109,11 +109,13 @@ fn agree<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
 
 /// The cells of a side in order of appearance. Partial runs count only
 /// if there are no others; the null engine's count like any other.
-pub(super) fn cells_of(runs: &[RunRecord]) -> Vec<Cell<'_>> {
-    let whole = runs.iter().any(|run| run.status == Status::Complete);
+pub(super) fn cells_of<'a>(runs: impl IntoIterator<Item = &'a RunRecord> + Clone) -> Vec<Cell<'a>> {
+    let mut all = runs.clone().into_iter();
+    let whole = all.any(|run| run.status == Status::Complete);
     let mut cells: Vec<Cell<'_>> = Vec::new();
     let mut seen = HashSet::new();
-    let once = runs.iter().filter(|run| seen.insert(run.identity()));
+    let once = runs.into_iter();
+    let once = once.filter(|run| seen.insert(run.identity()));
     for row in once.flat_map(|run| JobRow::of(std::slice::from_ref(run))) {
         if whole && row.run.status != Status::Complete {
             continue;

@@ -225,7 +225,10 @@ impl Requirement {
     /// Judges runs by it. Values of runs that are void, or of
     /// which none completed, count as unknown.
     #[must_use]
-    pub fn judge(&self, runs: &[RunRecord]) -> RequirementRecord {
+    pub fn judge<'a>(
+        &self,
+        runs: impl IntoIterator<Item = &'a RunRecord> + Clone,
+    ) -> RequirementRecord {
         let cells = cells_of(runs);
         let mut seen: Vec<(f64, &Cell<'_>)> = Vec::new();
         let (mut void, mut stopped) = (false, false);

@@ -32,9 +32,9 @@ impl Contrast {
 /// scores: one row per pass, one column per layout. Holm's correction covers all of them.
 ///
 /// Each is that at the levels which the layout `at`, the recommended one, has of all other factors:
-/// an average over layouts that nobody makes, such as misaligned ones, is no effect that anybody
-/// gets. It is averaged only if there is no such layout, or if the combinations needed were not
-/// tried.
+/// an average that includes layouts not worth making, such as misaligned ones, is not what a change
+/// of the recommended layout brings. It is averaged only if there is no such layout, or if the
+/// combinations needed were not tried.
 pub(super) fn effects(
     set: &LayoutSet,
     rows: &[Vec<f64>],

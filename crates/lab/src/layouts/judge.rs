@@ -236,7 +236,7 @@ struct Choice {
 /// The plainest of those that are shown to be good enough, else the plainest of those
 /// that may be the best; in both cases preferring those that hold whatever the assumed
 /// shares are. If some are shown to meet all limits, one of these. The present one stays if it may be
-/// the best: nobody makes an array again for a gain that is not shown.
+/// the best: a gain that is not shown is no reason to rebuild an array.
 fn choice(question: &Question<'_>, ranking: &Ranking, holds: &[bool]) -> Option<Choice> {
     let may = |l: &usize| ranking.candidates[*l] && ranking.on_page[*l] && ranking.rivals[*l];
     let places = || (0..ranking.alive.len()).filter(may);

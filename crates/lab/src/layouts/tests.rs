@@ -143,7 +143,7 @@ fn an_effect_is_that_at_the_recommended_levels_of_the_other_factors() {
         factor("stripe-unit", &["64K", "256K"]),
     ]);
     let cells = [cell("random read", 100.0)];
-    // Misaligned, units of 256K give 8 % more; aligned, nothing. On average 4 %, which nobody gets.
+    // Misaligned, units of 256K give 8 % more; aligned, nothing. On average 4 %, which no layout gives.
     let measured = measured(&[0.0, 0.08, 0.1, 0.1], 1, 8, 0.002, 7);
     let record = judge(&question(&set, &cells, &measured)).unwrap();
     assert_eq!(
@@ -226,12 +226,11 @@ fn a_level_that_survives_fewer_failures_is_not_chosen_without_a_word() {
         };
         judge(&question).unwrap().sentences.join(" ")
     };
-    let end = ": only IOPS are compared.";
+    let end = "; only IOPS are compared.";
     let of_present =
-        format!("RAID 0 of 4 survives the loss of no disk, RAID 10 of 4 that of one disk{end}");
+        format!("RAID 0 of 4 does not survive a disk failure, RAID 10 of 4 survives one{end}");
     assert!(words(Some(0)).contains(&of_present), "{}", words(Some(0)));
-    let of_safest =
-        format!("RAID 0 of 4 survives the loss of no disk, RAID 6 of 4 that of 2 disks{end}");
+    let of_safest = format!("RAID 0 of 4 does not survive a disk failure, RAID 6 of 4 survives 2{end}");
     assert!(words(None).contains(&of_safest), "{}", words(None));
     assert!(!words(Some(1)).contains(end), "{}", words(Some(1)));
 }

@@ -123,17 +123,18 @@ fn of_protection(record: &AdviceRecord) -> Option<String> {
     let safest = || factor.levels.iter().max_by_key(|level| survives(level));
     let other = present.or_else(safest)?;
     let [of_chosen, of_other] = [survives(chosen)?, survives(other)?];
-    let disks = |count: u32| match count {
-        0 => "no disk".to_owned(),
-        1 => "one disk".to_owned(),
-        more => format!("{more} disks"),
+    let of_chosen_words = match of_chosen {
+        0 => "does not survive a disk failure".to_owned(),
+        1 => "survives one disk failure".to_owned(),
+        more => format!("survives {more} disk failures"),
+    };
+    let of_other_words = match of_other {
+        1 => "one".to_owned(),
+        more => more.to_string(),
     };
     (of_chosen < of_other).then(|| {
         format!(
-            "{} survives the loss of {}, {other} that of {}: only IOPS are compared.",
-            capitalised(chosen),
-            disks(of_chosen),
-            disks(of_other)
+            "{chosen} {of_chosen_words}, {other} survives {of_other_words}; only IOPS are compared."
         )
     })
 }

@@ -60,7 +60,7 @@ fn effects_at(record: &AdviceRecord) -> Option<&'static str> {
     }
 }
 
-/// What stands above all effects.
+/// Heading of the table of effects.
 fn effects_heading(record: &AdviceRecord) -> &'static str {
     effects_at(record).unwrap_or(", with the other factors as recommended unless averaged")
 }

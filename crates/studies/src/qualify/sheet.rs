@@ -108,10 +108,10 @@ fn next_steps(study: &Qualify) -> Vec<String> {
         _ if study.is_judging() => "To decide it, go on with --resume.".to_owned(),
         _ if study.is_cut_short() => "To decide the others, leave out --fail-fast.".to_owned(),
         QualifyDesign::Usual | QualifyDesign::Signed if is_close() => {
-            "Within 2 % of a limit no run decides: a plan should take that as missed.".to_owned()
+            "A rate within 2 % of its limit cannot be decided: a plan should take that as missed.".to_owned()
         }
         _ if is_too_short() => {
-            format!("{usual} of measuring can only show that it is missed: to be met, it takes longer.")
+            format!("{usual} can only show a miss; showing that it is met takes longer.")
         }
         QualifyDesign::Quick => {
             format!("To decide it, run it without --quick: up to {usual} of measuring.")

@@ -253,7 +253,7 @@ fn a_rate_at_its_limit_is_not_sent_into_a_longer_run() {
         "{details:?}"
     );
     assert!(
-        details[1].starts_with("Within 2 % of a limit no run decides"),
+        details[1].starts_with("A rate within 2 % of its limit cannot be decided"),
         "{details:?}"
     );
 }
@@ -513,7 +513,7 @@ fn the_plan_says_which_verdict_may_come_and_when() {
     let text = ONE.replace("metric = \"p99\"", "metric = \"p999\"");
     let mut long = study(&text, QualifyDesign::Usual);
     drive(&mut long, GOOD);
-    let next = "30 m of measuring can only show that it is missed: to be met, it takes longer.";
+    let next = "30 m can only show a miss; showing that it is met takes longer.";
     assert_eq!(long.sheet().details[1], next);
 }
 

@@ -57,6 +57,7 @@ fn is_found((lay, unit_kib): (Lay, u64), from_sector_63: bool, busy: Busy, seed:
 
 #[test]
 fn disks_of_different_speed_are_found_exactly() {
+    assert!(is_found((Lay::RoundRobin, 64), false, Busy::IDLE, 0));
     assert!(is_found((Lay::RoundRobin, 96), true, Busy::IDLE, 1));
     assert!(is_found((Lay::Pairs, 16), true, Busy::IDLE, 1));
 }

@@ -144,14 +144,16 @@ fn nothing_is_found_where_there_are_no_stripes() {
 
 #[test]
 fn of_a_level_6_all_layouts_are_listed_that_fit() {
-    let text = "raid5-7k2?level=6&disks=6&stripe_unit=64K&offset=63s";
-    let spec = ArraySpec::bundled(text).unwrap();
-    let found = probed(&spec, 2).outcome.unwrap();
-    assert_eq!((found.unit_bytes, found.phase_bytes), (65_536, 33_280));
-    assert_eq!(found.columns, 6);
-    let six = |one: &Consistent| (one.level.as_str(), one.disks) == ("6", 6);
-    assert!(found.layouts.iter().any(six), "{:?}", found.layouts);
-    assert_eq!(found.period_bytes, 65_536 * 6 * 4);
+    for (disks, seed) in [(4, 1), (6, 2)] {
+        let text = format!("raid5-7k2?level=6&disks={disks}&stripe_unit=64K&offset=63s");
+        let spec = ArraySpec::bundled(&text).unwrap();
+        let found = probed(&spec, seed).outcome.unwrap();
+        assert_eq!((found.unit_bytes, found.phase_bytes), (65_536, 33_280));
+        assert_eq!(u64::from(found.columns), disks);
+        let six = |one: &Consistent| one.level == "6" && u64::from(one.disks) == disks;
+        assert!(found.layouts.iter().any(six), "{:?}", found.layouts);
+        assert_eq!(found.period_bytes, 65_536 * disks * (disks - 2));
+    }
 }
 
 #[test]

@@ -74,11 +74,21 @@ impl StoredLayouts {
     pub fn line(&self, record: &AdviceRecord) -> String {
         let first = record.sentences.iter().take(2).map(String::as_str);
         let first: Vec<&str> = first.collect();
-        let partial = match self.status() {
+        format!(
+            "{}: {}{}",
+            self.target,
+            self.partial_words(),
+            first.join(" ")
+        )
+    }
+
+    /// Stands before what was found if not all of it was measured.
+    #[must_use]
+    pub fn partial_words(&self) -> &'static str {
+        match self.status() {
             Status::Partial => "partial: ",
             _ => "",
-        };
-        format!("{}: {partial}{}", self.target, first.join(" "))
+        }
     }
 
     /// Attribution of its pictures.

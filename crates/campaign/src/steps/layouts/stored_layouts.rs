@@ -315,8 +315,8 @@ impl StoredLayouts {
         };
         let choice = record.recommendation.as_ref();
         let choice = choice.filter(|choice| !is_there(choice));
-        if let Some((choice, ground)) = choice.zip(self.ground.as_ref()) {
-            record.commands = commands(ground, &choice.layout);
+        if let Some((choice, site)) = choice.zip(self.ground.as_ref()) {
+            record.commands = commands(site, &choice.layout);
         }
         record
     }

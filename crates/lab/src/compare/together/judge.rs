@@ -32,14 +32,14 @@ fn worst_shortfall(verdict: QualifyVerdict) -> u8 {
 pub(super) fn all<'a>(
     both: &RequiredTogether<'a>,
     series: &SeriesRecord,
-    runs: &[RunRecord],
+    runs: &[&RunRecord],
 ) -> Vec<(&'a Requirement, RequirementRecord)> {
     let part = part_at_rate(both.kind);
     let of_series = |run: &&RunRecord| {
         run.series.as_deref() == Some(series.id.as_str())
             && run.series_part.as_deref() == Some(part.as_str())
     };
-    let at_rate: Vec<&RunRecord> = runs.iter().filter(of_series).collect();
+    let at_rate: Vec<&RunRecord> = runs.iter().copied().filter(of_series).collect();
     let block_bytes = block_bytes(both, series, runs);
     let rate = both.rate(block_bytes);
     let judged: Vec<(&Requirement, JointVerdict)> = both
@@ -88,7 +88,7 @@ fn record(
     }
 }
 
-fn block_bytes(both: &RequiredTogether<'_>, series: &SeriesRecord, runs: &[RunRecord]) -> u64 {
+fn block_bytes(both: &RequiredTogether<'_>, series: &SeriesRecord, runs: &[&RunRecord]) -> u64 {
     let first = series.steps.first();
     let run = first.and_then(|step| runs.iter().find(|run| run.id == step.run));
     let job = run.and_then(|run| run.jobs.first());
@@ -142,7 +142,11 @@ fn of_latency(
 
 /// Undecided, with the command that decides it: an hour is enough for the ladder and the
 /// longest run at the rate.
-fn not_run(both: &RequiredTogether<'_>, series: &SeriesRecord, runs: &[RunRecord]) -> JointVerdict {
+fn not_run(
+    both: &RequiredTogether<'_>,
+    series: &SeriesRecord,
+    runs: &[&RunRecord],
+) -> JointVerdict {
     let first = series.steps.first();
     let run = first.and_then(|step| runs.iter().find(|run| run.id == step.run));
     let job = run.and_then(|run| run.jobs.first());

@@ -191,7 +191,7 @@ impl RequiredTogether<'_> {
     pub fn judge(
         &self,
         series: &SeriesRecord,
-        runs: &[RunRecord],
+        runs: &[&RunRecord],
     ) -> Vec<(&Requirement, RequirementRecord)> {
         judge::all(self, series, runs)
     }

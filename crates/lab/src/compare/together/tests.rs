@@ -97,7 +97,7 @@ const BOTH: [&str; 2] = ["random-read iops>=800", "random-read p99<15ms"];
 fn verdicts(series: &SeriesRecord, runs: &[RunRecord]) -> Vec<(bool, bool, String)> {
     let required = parsed(&BOTH);
     let both = required_together(&required, &[SeriesKind::RandomRead]).expect("clear");
-    let judged = both[0].judge(series, runs);
+    let judged = both[0].judge(series, &runs.iter().collect::<Vec<_>>());
     assert_eq!(judged.len(), 2);
     let effect = judged
         .into_iter()

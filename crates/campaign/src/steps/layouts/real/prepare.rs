@@ -76,9 +76,7 @@ pub fn prepare_on_devices(
     let target = names_of(&on.devices);
     let mut stored = StoredLayouts::new(context, store, request.part, &target, plan, places)?;
     stored.label = request.label;
-    stored.ground = layouts
-        .first()
-        .map(|(_, wanted)| ground(wanted, &on.devices));
+    stored.ground = layouts.first().map(|(_, wanted)| site(wanted, &on.devices));
     stored.on_devices = Some(on);
     stored.not_tried = vec![
         "ageing: every file system is fresh".to_owned(),
@@ -206,7 +204,7 @@ fn check_cells(plan: &LayoutPlan, layouts: &[(String, LayoutSpec)], on: &OnDevic
 }
 
 /// The site for the commands that make the choice.
-fn ground(wanted: &LayoutSpec, devices: &[Identity]) -> LayoutSite {
+fn site(wanted: &LayoutSpec, devices: &[Identity]) -> LayoutSite {
     let level = wanted
         .raid
         .map(|level| level.name().replacen("raid", "", 1));
