@@ -76,6 +76,16 @@ pub fn qualify(
         .map_err(|error| product_failure(&request.product.name, &error))?
         .with_commits(HAS_OPERATION_FLAGS);
     refuse_unfit(&request.target, &study)?;
+    let mut requirements = study.product().requirements.iter();
+    if request.processors.is_some() && !requirements.any(|one| one.per_processor) {
+        return Err(Failure::usage(
+            format!(
+                "--processors has no effect: {} requires nothing per processor",
+                study.product().name
+            ),
+            "leave out --processors",
+        ));
+    }
     let mut store = context.open_store()?;
     let stored = StoredQualification::begun(
         context,
