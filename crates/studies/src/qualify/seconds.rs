@@ -22,6 +22,9 @@ pub struct JobSeconds {
     pub(super) void_pieces: u64,
     pub(super) seconds: Vec<DueSecondRecord>,
     pub(super) own_lags: u64,
+    /// Of them, for each threshold, those later than a tenth of it.
+    #[serde(default)]
+    own_lags_beyond: Vec<u64>,
     /// Time that operations waited with their threads for a processor, where the machine had
     /// none to spare, nanoseconds.
     #[serde(default)]
@@ -111,6 +114,12 @@ impl JobSeconds {
         let outcome = &job.outcome;
         if let Some(due) = &outcome.due {
             self.thresholds_ns.clone_from(&due.thresholds_ns);
+            // Earlier versions did not count them by threshold: all of theirs are beyond each.
+            self.own_lags_beyond
+                .resize(due.thresholds_ns.len(), self.own_lags);
+            for (index, lags) in self.own_lags_beyond.iter_mut().enumerate() {
+                *lags += due.own_lags_beyond.get(index).unwrap_or(&due.own_lags);
+            }
             self.own_lags += due.own_lags;
             let seconds = whole_seconds(outcome) as usize;
             let nothing = DueSecondRecord {
@@ -142,6 +151,19 @@ impl JobSeconds {
         ] {
             self.transfers.add(kind);
         }
+    }
+
+    /// Index of a threshold.
+    pub(super) fn threshold(&self, threshold_ns: u64) -> Option<usize> {
+        let mut all = self.thresholds_ns.iter();
+        all.position(|one| *one == threshold_ns)
+    }
+
+    /// Arrivals that the program itself issued later than a tenth of this threshold.
+    pub(super) fn own_lags_beyond(&self, threshold_ns: u64) -> u64 {
+        let index = self.threshold(threshold_ns);
+        let counted = index.and_then(|index| self.own_lags_beyond.get(index));
+        counted.copied().unwrap_or(self.own_lags)
     }
 
     /// Median of the syncs, unless a warning already explains it.
