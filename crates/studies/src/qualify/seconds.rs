@@ -5,7 +5,8 @@ use crate::latencies::{Latencies, TOO_FAST};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stripewise_results::{
-    CountedOperations, DueSecondRecord, JobOutcome, JobRecord, RunRecord, Severity, Warning,
+    CountedOperations, DueRecord, DueSecondRecord, JobOutcome, JobRecord, RunRecord, Severity,
+    Warning,
 };
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -114,13 +115,7 @@ impl JobSeconds {
         let outcome = &job.outcome;
         if let Some(due) = &outcome.due {
             self.thresholds_ns.clone_from(&due.thresholds_ns);
-            // Earlier versions did not count them by threshold: all of theirs are beyond each.
-            self.own_lags_beyond
-                .resize(due.thresholds_ns.len(), self.own_lags);
-            for (index, lags) in self.own_lags_beyond.iter_mut().enumerate() {
-                *lags += due.own_lags_beyond.get(index).unwrap_or(&due.own_lags);
-            }
-            self.own_lags += due.own_lags;
+            self.add_own_lags(due);
             let seconds = whole_seconds(outcome) as usize;
             let nothing = DueSecondRecord {
                 beyond: vec![0; due.thresholds_ns.len()],
@@ -151,6 +146,16 @@ impl JobSeconds {
         ] {
             self.transfers.add(kind);
         }
+    }
+
+    /// Earlier versions did not count them by threshold: all of theirs are beyond each.
+    fn add_own_lags(&mut self, due: &DueRecord) {
+        let count = due.thresholds_ns.len();
+        self.own_lags_beyond.resize(count, self.own_lags);
+        for (index, lags) in self.own_lags_beyond.iter_mut().enumerate() {
+            *lags += due.own_lags_beyond.get(index).unwrap_or(&due.own_lags);
+        }
+        self.own_lags += due.own_lags;
     }
 
     /// Index of a threshold.
