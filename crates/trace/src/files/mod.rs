@@ -36,7 +36,7 @@ use crate::pairing::{Pairer, PairingReport};
 use crate::tasks::Tasks;
 use blktrace::Blktrace;
 use columns::Rows;
-use compression::unpacked;
+use compression::{is_packed, unpacked};
 use input::{Input, Line};
 use iolog::Iolog;
 use names::DeviceNames;
@@ -159,6 +159,9 @@ pub fn open<'a>(
     let (input, head) = Input::new(bytes)?;
     if head.is_empty() {
         return Err(FileError::Empty);
+    }
+    if compression != Compression::None && is_packed(&head) {
+        return Err(FileError::PackedTwice);
     }
     let (format, parser) = match columns {
         Some(columns) => (Format::Columns, Parser::Rows(Rows::new(columns.clone()))),
