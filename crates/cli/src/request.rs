@@ -68,6 +68,13 @@ fn refused(path: &Path, error: &InputError) -> Failure {
 
 fn of_switches(arguments: &Run, target: &str) -> Outcome<Request> {
     let load = &arguments.load;
+    // A host of several may have several targets.
+    if load.says("in-turn") && !target.contains('{') {
+        return Err(Failure::usage(
+            "--in-turn goes round several targets, and one is named",
+            "leave it out, or name them in a plan: target = [\"...\", \"...\"]",
+        ));
+    }
     let cells = load.cells()?;
     let jobs = cells.into_iter().map(|options| {
         let workload = options
@@ -115,6 +122,7 @@ pub fn replay_of(arguments: &Run, trace: &Path) -> Outcome<ReplayOptions> {
         .chain(given(how.repeat != 1, "repeat"));
     let mut others = others
         .chain(given(how.alone, "alone"))
+        .chain(given(how.steady, "steady"))
         .chain(given(how.verify, "verify"));
     if let Some(name) = others.next() {
         return Err(Failure::usage(

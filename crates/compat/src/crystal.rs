@@ -14,6 +14,7 @@ use crate::foreign_result::{ForeignResult, Origin, agrees, number};
 use crate::out::{LineReader, Out};
 use crate::text::{Line, fingerprint, fingerprint_on, squeezed};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Tolerance between MB/s and IOPS times the block, as a fraction: KDiskMark takes the best of
@@ -27,6 +28,23 @@ pub(crate) fn begins(line: &str) -> Option<Format> {
         return Some(Format::CrystalDiskMark);
     }
     (words.starts_with("KDiskMark (") && words.contains("): ")).then_some(Format::KDiskMark)
+}
+
+/// A line of a page's source as the page shows it.
+fn unescaped(line: &str) -> Cow<'_, str> {
+    if !line.contains('&') {
+        return Cow::Borrowed(line);
+    }
+    let signs = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&nbsp;", " "),
+        ("&amp;", "&"),
+    ];
+    let shown = signs.iter().fold(line.to_owned(), |line, (escape, sign)| {
+        line.replace(escape, sign)
+    });
+    Cow::Owned(shown)
 }
 
 /// A line without the quote marks of mail or Markdown (`> `), and their number.
@@ -87,7 +105,8 @@ struct Output {
 
 impl LineReader for Reader {
     fn line(&mut self, line: Line<'_>, out: &mut Out<'_>) {
-        let (text, quoted) = unquoted(line.text);
+        let text = unescaped(line.text);
+        let (text, quoted) = unquoted(&text);
         if text.len() > 4_096 {
             return;
         }

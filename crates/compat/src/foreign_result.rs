@@ -193,11 +193,11 @@ pub(crate) fn kind<'a>(
     let mut kind = KindOutcome::default();
     if let Some(operations) = operations {
         kind.operations = operations;
-        absent.give(&format!("{below}.operations"));
+        absent.give_in(&below, "operations");
     }
     if let Some(bytes) = bytes {
         kind.bytes = bytes;
-        absent.give(&format!("{below}.bytes"));
+        absent.give_in(&below, "bytes");
     }
     let latencies = format!("{below}.latency_ns");
     if operations == Some(0) {
@@ -218,7 +218,7 @@ pub(crate) fn kind<'a>(
             "p999" => summary.p999 = Some(whole),
             _ => summary.max = whole,
         }
-        absent.give(&format!("{latencies}.{name}"));
+        absent.give_in(&latencies, name);
     }
     kind
 }

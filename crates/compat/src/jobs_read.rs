@@ -27,22 +27,54 @@ type JobKey = (String, [u64; 2]);
 
 /// The jobs of a file that were read, in which form.
 #[derive(Debug, Default)]
-pub(crate) struct JobsRead(HashMap<JobKey, Vec<(Format, JobFacts)>>);
+pub(crate) struct JobsRead(HashMap<JobKey, Vec<JobsOfForm>>);
+
+/// Jobs of one key in one form.
+#[derive(Debug)]
+struct JobsOfForm {
+    form: Format,
+    jobs: Vec<JobFacts>,
+    /// Behind the one that was found last: all forms print jobs in the same order.
+    next: usize,
+}
+
+/// Jobs of one key that are compared with one.
+const COMPARED_MAX: usize = 1_024;
+
+impl JobsOfForm {
+    /// Whether this job is one of them.
+    fn find(&mut self, job: &JobFacts) -> bool {
+        let count = self.jobs.len();
+        let mut places = (0..count.min(COMPARED_MAX)).map(|k| (self.next + k) % count);
+        let found = places.find(|place| self.jobs[*place].is_same(job));
+        if let Some(place) = found {
+            self.next = place + 1;
+        }
+        found.is_some()
+    }
+}
 
 impl JobsRead {
     /// Adds jobs.
     pub(crate) fn add(&mut self, jobs: Vec<JobFacts>, form: Format) {
         for job in jobs {
-            self.0.entry(job.key()).or_default().push((form, job));
+            let forms = self.0.entry(job.key()).or_default();
+            match forms.iter_mut().find(|one| one.form == form) {
+                Some(one) => one.jobs.push(job),
+                None => forms.push(JobsOfForm {
+                    form,
+                    jobs: vec![job],
+                    next: 0,
+                }),
+            }
         }
     }
 
     /// The other form in which all of these jobs were read.
-    pub(crate) fn other_form(&self, jobs: &[JobFacts], form: Format) -> Option<Format> {
+    pub(crate) fn other_form(&mut self, jobs: &[JobFacts], form: Format) -> Option<Format> {
         let of_job = |job: &JobFacts| {
-            let known = self.0.get(&job.key())?.iter();
-            let mut same = known.filter(|(other, known)| *other != form && known.is_same(job));
-            same.next().map(|(other, _)| *other)
+            let mut forms = self.0.get_mut(&job.key())?.iter_mut();
+            forms.find_map(|one| (one.form != form && one.find(job)).then_some(one.form))
         };
         let mut forms = jobs.iter().map(of_job);
         let first = forms.next()??;
@@ -95,7 +127,7 @@ mod tests {
         let mut read = JobsRead::default();
         let json = job(Some(1_000), 8_192_000, Some(250_400.0));
         read.add(vec![json.clone()], Format::FioJson);
-        let of = |job: JobFacts| read.other_form(&[job], Format::FioTerse);
+        let mut of = |job: JobFacts| read.other_form(&[job], Format::FioTerse);
         let known = Some(Format::FioJson);
         assert_eq!(of(json.clone()), known);
         assert_eq!(of(job(None, 8_191_000, Some(250_000.0))), known);
@@ -111,5 +143,19 @@ mod tests {
         other.name = "writes".to_owned();
         assert_eq!(read.other_form(&[json, other], Format::FioTerse), None);
         assert_eq!(read.other_form(&[], Format::FioTerse), None);
+    }
+
+    #[test]
+    fn thousands_of_jobs_of_one_name_are_found_in_their_order() {
+        let count = 3 * COMPARED_MAX as u64;
+        let jobs = |form| (1..=count).map(move |k| (form, job(Some(k), k * 4_096, None)));
+        let mut read = JobsRead::default();
+        for (form, job) in jobs(Format::FioJson) {
+            read.add(vec![job], form);
+        }
+        for (form, job) in jobs(Format::FioTerse) {
+            let other = read.other_form(&[job], form);
+            assert_eq!(other, Some(Format::FioJson));
+        }
     }
 }

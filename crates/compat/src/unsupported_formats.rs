@@ -78,6 +78,18 @@ fn of_line(line: &Line<'_>) -> Option<(&'static str, &'static str)> {
             "run fio with --output-format=json, and import that",
         ));
     }
+    let is_resaved = |columns: &str| {
+        let separators = [";", "; ", " "];
+        separators
+            .iter()
+            .any(|separator| begins(&columns.replace(',', separator)))
+    };
+    if is_resaved("ISO date,label,path type,") || is_resaved("'Test Type,Test Description") {
+        return Some((
+            "is the CSV of elbencho or Iometer as a spreadsheet saved it, with other separators than commas",
+            "give the file that the tool itself wrote (elbencho: --csvfile; Iometer: results.csv)",
+        ));
+    }
     let of_iometer = [
         "'TEST SETUP",
         "'ACCESS SPEC",

@@ -53,6 +53,8 @@ pub enum ErrorKind {
     NeedsBusyOk,
     /// More in flight than is allowed without an explicit number.
     TooManyOutstanding,
+    /// What is there has fewer bytes than are needed.
+    TooSmall,
     /// The file system would be left with too little free space, or ran out.
     NoSpace,
     /// The caller stopped the preparation.

@@ -3,6 +3,7 @@
 use crate::number::rate;
 use crate::sheet::{Cell, Column, Judgement, SheetTable};
 use stripewise_results::AnswerBound;
+use stripewise_units::format_three_digits;
 
 /// One stored run, as the list shows it.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +46,14 @@ pub fn history_table(rows: &[HistoryRow]) -> SheetTable {
     let row = |row: &HistoryRow| {
         let is_of_id = row.id.starts_with(&row.date.replace('-', ""));
         let amount = match (row.amount.as_str(), row.iops) {
-            ("", Some(iops)) => Cell::bounded(&rate(iops), iops, row.bound),
+            ("", Some(iops)) => {
+                // In as many digits as the bench itself.
+                let text = match row.series.as_str() {
+                    "bench" => format_three_digits(iops),
+                    _ => rate(iops),
+                };
+                Cell::bounded(&text, iops, row.bound)
+            }
             (amount, _) => amount.into(),
         };
         let is_bad = row.status.contains("VOID") || row.status == "missed";
@@ -82,6 +90,21 @@ mod tests {
             status: "VOID".to_owned(),
             label: label.to_owned(),
             ..HistoryRow::default()
+        }
+    }
+
+    #[test]
+    fn a_bench_is_listed_with_the_number_that_it_printed() {
+        let of = |series: &str| HistoryRow {
+            series: series.to_owned(),
+            amount: String::new(),
+            iops: Some(427_149.3),
+            ..row("")
+        };
+        let table = history_table(&[of("bench"), of("check")]);
+        let text = table_text(&table, 160, &|_, text| text.to_owned());
+        for number in ["427,000", "427,149"] {
+            assert!(text.contains(number), "{text}");
         }
     }
 

@@ -250,6 +250,9 @@ pub struct DueRecord {
     /// Arrivals that the program itself issued late, by more than a tenth of their limit, although
     /// fewer than the allowed maximum were in flight.
     pub own_lags: u64,
+    /// Of them, for each threshold, those later than a tenth of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_lags_beyond: Vec<u64>,
 }
 
 /// One second of due time.

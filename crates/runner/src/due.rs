@@ -21,6 +21,8 @@ pub struct DueCounts {
     margin_ns: u64,
     seconds: Vec<DueSecond>,
     own_lags: u64,
+    /// Of them, those beyond a tenth of each threshold, and not of the next.
+    own_lags_by_thresholds: Vec<u64>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +40,7 @@ impl DueCounts {
         DueCounts {
             counting: counting.clone(),
             margin_ns: if waits { latest_ns } else { 0 },
+            own_lags_by_thresholds: vec![0; counting.thresholds_ns.len()],
             ..DueCounts::default()
         }
     }
@@ -92,7 +95,16 @@ impl DueCounts {
 
     /// An arrival was issued this late only because of the program itself.
     pub(crate) fn own_lag(&mut self, lag_ns: u64) {
-        self.own_lags += u64::from(lag_ns > self.counting.lag_ns_max);
+        if lag_ns <= self.counting.lag_ns_max {
+            return;
+        }
+        self.own_lags += 1;
+        let thresholds_ns = &self.counting.thresholds_ns;
+        let beyond = thresholds_ns.partition_point(|one| *one / 10 < lag_ns);
+        let last = beyond.checked_sub(1);
+        if let Some(count) = last.and_then(|last| self.own_lags_by_thresholds.get_mut(last)) {
+            *count += 1;
+        }
     }
 
     pub(crate) fn merge(&mut self, other: &DueCounts) {
@@ -100,6 +112,12 @@ impl DueCounts {
             self.counting = other.counting.clone();
         }
         self.own_lags += other.own_lags;
+        let count = other.own_lags_by_thresholds.len();
+        let mine = &mut self.own_lags_by_thresholds;
+        mine.resize(count.max(mine.len()), 0);
+        for (mine, theirs) in mine.iter_mut().zip(&other.own_lags_by_thresholds) {
+            *mine += theirs;
+        }
         if self.seconds.len() < other.seconds.len() {
             let empty = DueSecond {
                 by_thresholds: vec![0; self.counting.thresholds_ns.len() + 1],
@@ -123,20 +141,28 @@ impl DueCounts {
             thresholds_ns: self.counting.thresholds_ns.clone(),
             seconds: self.seconds.iter().map(DueSecond::record).collect(),
             own_lags: self.own_lags,
+            own_lags_beyond: match self.own_lags {
+                0 => Vec::new(),
+                _ => from_each_on(self.own_lags_by_thresholds.clone()),
+            },
         })
     }
 }
 
+/// What exceeds a threshold exceeds all lower ones as well.
+fn from_each_on(mut counts: Vec<u64>) -> Vec<u64> {
+    for index in (1..counts.len()).rev() {
+        counts[index - 1] += counts[index];
+    }
+    counts
+}
+
 impl DueSecond {
     fn record(&self) -> DueSecondRecord {
-        // What exceeds a threshold exceeds all lower ones as well.
-        let mut beyond: Vec<u64> = self.by_thresholds.iter().skip(1).copied().collect();
-        for index in (1..beyond.len()).rev() {
-            beyond[index - 1] += beyond[index];
-        }
+        let beyond = self.by_thresholds.iter().skip(1).copied();
         DueSecondRecord {
             due: self.due,
-            beyond,
+            beyond: from_each_on(beyond.collect()),
             latency_ns_sum: self.latency_ns_sum,
         }
     }
@@ -165,6 +191,7 @@ mod tests {
         }
         counts.own_lag(ms(5) / 10);
         counts.own_lag(ms(5) / 10 + 1);
+        counts.own_lag(ms(11));
         let mut all = DueCounts::default();
         all.merge(&counts);
         all.merge(&counts);
@@ -172,7 +199,7 @@ mod tests {
         let seconds = record.seconds.iter();
         let seen: Vec<(u64, Vec<u64>)> = seconds.map(|one| (one.due, one.beyond.clone())).collect();
         assert_eq!(seen, [(4, vec![2, 0]), (4, vec![4, 4]), (2, vec![0, 0])]);
-        assert_eq!(record.own_lags, 2);
+        assert_eq!((record.own_lags, record.own_lags_beyond), (4, vec![4, 2]));
         assert_eq!(DueCounts::default().record(), None);
     }
 

@@ -18,7 +18,7 @@ use std::time::Duration;
 use stripewise_campaign::history::moment;
 use stripewise_campaign::live::{self, Cursor, Done, LoginPath, Query, Wish, Wished};
 use stripewise_campaign::{Exit, Failure, Outcome};
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, nearest};
 use tokio::time::timeout;
 
 /// Maximum bytes of a body.
@@ -28,6 +28,21 @@ const BODY_LIMIT: Duration = Duration::from_secs(5);
 /// Maximum number of runs in one response.
 const RUNS_MAX: u32 = 5_000;
 const RUNS_USUAL: u32 = 500;
+
+/// Parameters of what lists results of the store.
+const OF_STORE: [&str; 5] = ["target", "label", "series", "since", "limit"];
+/// Keys of a simulated array that may be tried.
+const OVERRIDES: [&str; 4] = ["offset", "stripe_unit", "disks", "level"];
+/// Parameters of a simulated array, and of what is done to it.
+const OF_TRY: [&str; 7] = [
+    "offset",
+    "stripe_unit",
+    "disks",
+    "level",
+    "array",
+    "block",
+    "reads",
+];
 
 /// Runs blocking work: reading the store, simulating.
 pub(crate) async fn blocking<T: Send + 'static>(
@@ -66,6 +81,32 @@ pub(crate) fn query_values(query: Option<&str>, name: &str) -> Vec<String> {
 fn query_value(query: Option<&str>, name: &str) -> Option<String> {
     let value = query_values(query, name).into_iter().next()?;
     (!value.is_empty()).then_some(value)
+}
+
+/// The refusal of a query with a parameter that is none of these, which would have no effect.
+fn unknown_parameter(query: Option<&str>, known: &[&str]) -> Option<Response<Body>> {
+    let pairs = query.unwrap_or_default().split('&');
+    let names = pairs.map(|pair| pair.split_once('=').map_or(pair, |(name, _)| name));
+    let unknown = names
+        .filter(|name| !name.is_empty())
+        .find(|name| !known.contains(name))?;
+    let shown: String = decoded(unknown).chars().take(40).collect();
+    let hint = match nearest(&shown, known.iter().copied()) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("the parameters are {}", known.join(", ")),
+    };
+    let error = format!("`{shown}` is not a parameter here");
+    Some(failure(StatusCode::BAD_REQUEST, &error, Some(&hint)))
+}
+
+/// What a child printed on stderr: `error: ...`, and `hint: ...` on a line of its own.
+fn refused_by_child(message: &str) -> Response<Body> {
+    let (error, hint) = match message.split_once("\nhint: ") {
+        Some((error, hint)) => (error, Some(hint)),
+        None => (message, None),
+    };
+    let error = error.strip_prefix("error: ").unwrap_or(error);
+    failure(StatusCode::NOT_FOUND, error, hint)
 }
 
 /// Decodes `%2F` and `+`; invalid UTF-8 becomes replacement characters.
@@ -162,6 +203,9 @@ pub(crate) async fn new_login(
 }
 
 pub(crate) async fn now(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
+    if let Some(refused) = unknown_parameter(query.as_deref(), &["cursor"]) {
+        return refused;
+    }
     let view = shared.view.clone();
     let seen = Cursor::of(&query_value(query.as_deref(), "cursor").unwrap_or_default());
     answered(blocking(move || Ok(vec![live::now(&view, &seen)?])).await)
@@ -192,6 +236,9 @@ fn what_of_store(query: Option<&str>) -> Result<Query, &'static str> {
 }
 
 pub(crate) async fn history(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
+    if let Some(refused) = unknown_parameter(query.as_deref(), &OF_STORE) {
+        return refused;
+    }
     let view = shared.view.clone();
     match what_of_store(query.as_deref()) {
         Ok(query) => answered(blocking(move || live::history(&view, &query)).await),
@@ -201,6 +248,9 @@ pub(crate) async fn history(State(shared): App, RawQuery(query): RawQuery) -> Re
 
 /// Profiles, fills and verifications.
 pub(crate) async fn measurements(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
+    if let Some(refused) = unknown_parameter(query.as_deref(), &OF_STORE) {
+        return refused;
+    }
     let view = shared.view.clone();
     match what_of_store(query.as_deref()) {
         Ok(query) => answered(blocking(move || live::measurements(&view, &query)).await),
@@ -209,6 +259,9 @@ pub(crate) async fn measurements(State(shared): App, RawQuery(query): RawQuery) 
 }
 
 pub(crate) async fn trends(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
+    if let Some(refused) = unknown_parameter(query.as_deref(), &["target"]) {
+        return refused;
+    }
     let view = shared.view.clone();
     let target = query_value(query.as_deref(), "target").unwrap_or_default();
     answered(blocking(move || Ok(vec![live::trends(&view, &target)?])).await)
@@ -221,13 +274,16 @@ async fn document(shared: &crate::state::Shared, words: &[&str]) -> Response<Bod
             Ok(document) => lines(&[document]),
             Err(error) => failure(StatusCode::BAD_GATEWAY, &error.to_string(), None),
         },
-        Err(NoDocument::Refused(message)) => failure(StatusCode::NOT_FOUND, &message, None),
+        Err(NoDocument::Refused(message)) => refused_by_child(&message),
         Err(NoDocument::Failed(why)) => failure(StatusCode::BAD_GATEWAY, &why, None),
     }
 }
 
 /// Records in full: `?id=...`.
 pub(crate) async fn records(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
+    if let Some(refused) = unknown_parameter(query.as_deref(), &["id"]) {
+        return refused;
+    }
     let id = query_value(query.as_deref(), "id").unwrap_or_default();
     if !is_id(&id) {
         return failure(StatusCode::BAD_REQUEST, "name an id: ?id=...", None);
@@ -235,13 +291,16 @@ pub(crate) async fn records(State(shared): App, RawQuery(query): RawQuery) -> Re
     let words = ["export", "--format=jsonl", "--", id.as_str()];
     match child::document(&shared, &words).await {
         Ok(bytes) => answer(StatusCode::OK, "application/x-ndjson", bytes),
-        Err(NoDocument::Refused(message)) => failure(StatusCode::NOT_FOUND, &message, None),
+        Err(NoDocument::Refused(message)) => refused_by_child(&message),
         Err(NoDocument::Failed(why)) => failure(StatusCode::BAD_GATEWAY, &why, None),
     }
 }
 
 /// `?a=...&b=...&metric=...`.
 pub(crate) async fn compare(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
+    if let Some(refused) = unknown_parameter(query.as_deref(), &["a", "b", "metric"]) {
+        return refused;
+    }
     let value = |name: &str| query_value(query.as_deref(), name).unwrap_or_default();
     let (a, b, metric) = (value("a"), value("b"), value("metric"));
     let is_metric = metric
@@ -272,6 +331,9 @@ pub(crate) async fn arrays() -> Response<Body> {
 
 /// `?array=raid10-10k&offset=63s&stripe_unit=64K&disks=4&block=8K&reads=100`.
 pub(crate) async fn try_array(State(shared): App, RawQuery(query): RawQuery) -> Response<Body> {
+    if let Some(refused) = unknown_parameter(query.as_deref(), &OF_TRY) {
+        return refused;
+    }
     let preview_request = match preview_request(query.as_deref()) {
         Ok(preview_request) => preview_request,
         Err(why) => return failure(StatusCode::BAD_REQUEST, why, None),
@@ -300,7 +362,7 @@ fn preview_request(query: Option<&str>) -> Result<Wished, &'static str> {
         return Err("this is not the name of an array");
     }
     let mut overrides = Vec::new();
-    for key in ["offset", "stripe_unit", "disks", "level"] {
+    for key in OVERRIDES {
         if let Some(value) = value(key) {
             if !plain(&value) {
                 return Err("a value of the layout is not valid");
@@ -372,6 +434,20 @@ mod tests {
         ] {
             assert_eq!(is_id(id), is_one, "{id}");
         }
+    }
+
+    #[test]
+    fn a_parameter_that_would_have_no_effect_is_refused() {
+        let is_refused = |query, known: &[&str]| unknown_parameter(query, known).is_some();
+        for query in [None, Some(""), Some("limit=5&target=a&"), Some("since=")] {
+            assert!(!is_refused(query, &OF_STORE), "{query:?}");
+        }
+        for query in ["limt=5", "limit=5&x", "target=a&Label=b", "cursor=1"] {
+            assert!(is_refused(Some(query), &OF_STORE), "{query}");
+        }
+        assert!(OVERRIDES.iter().all(|key| OF_TRY.contains(key)));
+        let none = refused_by_child("error: no run\nhint: list them");
+        assert_eq!(none.status(), StatusCode::NOT_FOUND);
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub(crate) fn span(whole_bytes: u64, wanted: Size, name: &str) -> Result<u64> {
         Size::AtMost(bytes) => Ok(bytes.min(whole_bytes)),
         Size::Exactly(bytes) if bytes <= whole_bytes => Ok(bytes),
         Size::Exactly(bytes) => Err(Error::new(
-            ErrorKind::Unusable,
+            ErrorKind::TooSmall,
             name,
             format!(
                 "has {}, less than the {} that are needed",

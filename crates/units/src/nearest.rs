@@ -32,9 +32,46 @@ pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     near.min().map(|(_, word)| word).or_else(extended)
 }
 
+/// The field that an unknown one was probably meant to be, by what serde says of it.
+///
+/// ```
+/// use stripewise_units::nearest_field;
+///
+/// let message = "unknown field `naem`, expected one of `about`, `name`";
+/// assert_eq!(nearest_field(message), Some("name"));
+/// assert_eq!(nearest_field("missing field `name`"), None);
+/// ```
+#[must_use]
+pub fn nearest_field(message: &str) -> Option<&str> {
+    let (_, quoted) = message.split_once("unknown field `")?;
+    let mut words = quoted.split('`').step_by(2);
+    let typed = words.next()?;
+    // Of two spellings of a word boundary, `nearest` knows one.
+    let known: Vec<(String, &str)> = words.map(|word| (word.replace('_', "-"), word)).collect();
+    let near = nearest(typed, known.iter().map(|(dashed, _)| dashed.as_str()))?;
+    let mut known = known.iter();
+    let found = known.find(|(dashed, _)| dashed.as_str() == near);
+    found.map(|(_, word)| *word)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unknown_field_has_its_nearest_one() {
+        let known = "expected one of `mib_per_s`, `iops`, `iops_per_gib`";
+        for (typed, expected) in [
+            ("mib_per_sec", Some("mib_per_s")),
+            ("iop", Some("iops")),
+            ("colour", None),
+        ] {
+            let message = format!("unknown field `{typed}`, {known}");
+            assert_eq!(nearest_field(&message), expected, "{typed}");
+        }
+        let two = "unknown field `host`, expected `hosts` or `ranks`";
+        assert_eq!(nearest_field(two), Some("hosts"));
+    }
 
     #[test]
     fn typing_errors_find_their_word_and_other_words_do_not() {

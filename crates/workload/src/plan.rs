@@ -41,7 +41,7 @@
 //!
 //! [[job]]
 //! name = "backup"
-//! target = "/backup"
+//! target = ["/backup/1", "/backup/2"]
 //! write = true
 //! sequential = true
 //! cursor = "shared"                 # or "own"
@@ -77,6 +77,35 @@ const PLAN_KEYS: [&str; 4] = ["label", "run", "defaults", "job"];
 const JOB_KEYS: [&str; 4] = ["name", "target", "engine", "cpus"];
 /// Names of selectable engines; a test compares them with the engine crate.
 pub const ENGINE_NAMES: [&str; 6] = ["auto", "uring", "nvme", "iocp", "threads", "null"];
+
+/// Defaults that a job takes only where they apply: whether it took them, and what it needs for it.
+type Dependent = (&'static str, fn(&PlanJob) -> bool, &'static str);
+const DEPENDENT: [Dependent; 7] = [
+    ("sync", |job| job.options.sync.is_some(), "writes"),
+    ("atomic", |job| job.options.atomic, "writes"),
+    ("dsync", |job| job.options.dsync, "writes"),
+    ("arrivals", |job| job.options.arrivals.is_some(), "a rate"),
+    (
+        "distribution",
+        |job| job.options.distribution.is_some(),
+        "random positions",
+    ),
+    (
+        "cursor",
+        |job| job.options.cursor.is_some(),
+        "sequential or stride",
+    ),
+    (
+        "in-turn",
+        |job| job.options.in_turn && several(&job.targets),
+        "several targets, and no rate",
+    ),
+];
+
+/// Whether these are several targets, or may be on hosts that replace `{target}`.
+fn several(targets: &[String]) -> bool {
+    targets.len() > 1 || targets.iter().any(|target| target.contains('{'))
+}
 
 /// Whether jobs run concurrently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -281,6 +310,7 @@ impl<'a> Reader<'a> {
             self.check_times(order, places, &job, jobs.first())?;
             jobs.push(job);
         }
+        self.refuse_unused_defaults(&defaults.options, &jobs)?;
         Ok(Plan { label, order, jobs })
     }
 
@@ -363,6 +393,13 @@ impl<'a> Reader<'a> {
         }
         let targets = section.targets.ok_or_else(|| lacks("target"))?;
         let own = section.options;
+        if let Some(place) = own.place("in-turn")
+            && !several(&targets)
+        {
+            let problem = format!("job `{name}`: in-turn goes round several targets, and has one");
+            let hint = "leave it out, or give target = [\"...\", \"...\"]";
+            return Err(self.0.refuse(place, problem, hint));
+        }
         let own_seed = own.options.seed.is_some();
         let options = own.options.clone().or(&defaults.options.options);
         let mut workload = options
@@ -385,6 +422,23 @@ impl<'a> Reader<'a> {
             cpus: section.cpus.or_else(|| defaults.cpus.clone()),
             options,
         })
+    }
+
+    /// A default that none of the jobs can take is a mistake.
+    fn refuse_unused_defaults(
+        &self,
+        defaults: &PlanOptions,
+        jobs: &[PlanJob],
+    ) -> Result<(), PlanError> {
+        for (name, is_taken, needs) in DEPENDENT {
+            if let Some(place) = defaults.place(name)
+                && !jobs.iter().any(is_taken)
+            {
+                let problem = format!("`{name}` applies to none of the jobs: it needs {needs}");
+                return Err(self.0.refuse(place, problem, "leave it out"));
+            }
+        }
+        Ok(())
     }
 
     /// Concurrent jobs share their times.

@@ -25,6 +25,53 @@ const COLUMNS: &str = "time=us,op=R/W,offset=bytes,size=sectors,latency=us";
 
 /// `trace-cmd` marks where its ring was too small.
 #[test]
+fn what_a_trace_makes_inexact_is_said() {
+    let desk = Desk::new();
+    let columns = "time=us,device,op=R/W,offset=bytes,size=bytes";
+    let row = |at: u64, device: u64| format!("{at},d{device},R,{},4096\n", at * 8_192);
+    let many: String = (0..300).map(|k| row(k, k)).collect();
+    let joined: String = (0..300).map(|k| row(k % 150 * 100_000, 1)).collect();
+    for (text, says) in [
+        (many, "the first 128 devices are counted one by one"),
+        (joined, "out of order"),
+    ] {
+        let trace = desk.write("trace.csv", &text);
+        let words = ["observe", "--from", &trace, "--columns", columns];
+        let seen = desk.run(&words).done().stdout;
+        let seen: Vec<&str> = seen.split_whitespace().collect();
+        assert!(seen.join(" ").contains(says), "{seen:?}");
+    }
+}
+
+#[test]
+fn a_trace_without_times_has_no_rates_and_is_not_replayed() {
+    let desk = Desk::new();
+    let rows: String = (0..100)
+        .map(|k| format!("/dev/sdb read {} 4096\n", k * 8_192))
+        .collect();
+    let text = format!("fio version 2 iolog\n/dev/sdb add\n/dev/sdb open\n{rows}");
+    let trace = desk.write("v2.log", &text);
+    let observed = desk.run(&["observe", "--from", &trace]).done();
+    assert!(
+        observed.stdout.contains("all operations have one time"),
+        "{}",
+        observed.stdout
+    );
+    assert!(
+        observed.stdout.contains("100 % reads"),
+        "{}",
+        observed.stdout
+    );
+    assert!(!observed.stdout.contains(" IOPS, "), "{}", observed.stdout);
+    desk.run(&["run", "sim:nvme", "--trace", &trace])
+        .failed(2, &["does not say when they arrived", "hint:"]);
+    let huge = desk.write("huge.csv", "0,W,18446744073709551104,4096\n9,W,0,4096\n");
+    let columns = "time=us,op=R/W,offset=bytes,size=bytes";
+    desk.run(&["run", "sim:nvme", "--trace", &huge, "--columns", columns])
+        .failed(2, &["which no disk has", "hint:"]);
+}
+
+#[test]
 fn lost_events_of_a_trace_are_named_with_what_helps() {
     let desk = Desk::new();
     let mut text = "cpus=2\n".to_owned();

@@ -182,6 +182,18 @@ fn files_that_have_no_room_together_are_refused_before_the_first_is_filled() {
 }
 
 #[test]
+fn a_file_that_is_too_small_is_not_sent_to_a_switch_that_is_not_there() {
+    let desk = Desk::new();
+    let own = desk.write("own.toml", &product("10ms"));
+    let file = format!("{}/small", desk.volume());
+    std::fs::write(&file, vec![b'x'; 1 << 20]).expect("a file");
+    let words = ["qualify", &file, "--for", &own, "--busy-ok"];
+    let says = ["less than the 8 MiB", "mine sets the size"];
+    let refused = desk.run(&words).ended(3).warned(&says);
+    assert!(!refused.stderr.contains("--size"), "{}", refused.stderr);
+}
+
+#[test]
 fn two_qualifications_are_compared_requirement_by_requirement() {
     let desk = Desk::new();
     let own = desk.write("own.toml", &product("1us"));

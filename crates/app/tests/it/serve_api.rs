@@ -165,6 +165,8 @@ fn refusals_are_lines_that_the_schema_has_and_so_is_what_is_wished() {
         (served.get("/api/records?id=--help"), 400),
         (served.get("/api/records?id=20261122-000000-aaaa"), 404),
         (served.get("/api/try?array=x"), 400),
+        (served.get("/api/try?array=nvme&offst=1M"), 400),
+        (served.get("/api/runs?limt=5"), 400),
         (served.post("/api/runs", "{}"), 400),
         (
             served.post("/api/runs", r#"{"what":"lab","target":"sim:nvme"}"#),

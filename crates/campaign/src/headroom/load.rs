@@ -54,6 +54,15 @@ pub(super) fn load_input(context: &Context, requested: &HeadroomRequest) -> Outc
         return of_file(context, requested);
     }
     if profiles().iter().any(|(name, _)| *name == requested.load) {
+        if requested.columns.is_some() {
+            return Err(Failure::usage(
+                format!(
+                    "--columns describes a trace, and {} is a profile",
+                    requested.load
+                ),
+                "leave out --columns, or name the file of a trace",
+            ));
+        }
         return of_profile(context, requested);
     }
     match json_of(context, OBSERVATION, &requested.load)? {

@@ -18,7 +18,7 @@ use stripewise_stats::median;
 use stripewise_store::{JobSummary, RunSummary, Store};
 use stripewise_studies::headroom::{Bound, GrowthDocument};
 use stripewise_studies::limits::CapKind;
-use stripewise_units::{ByteSize, counted, format_iops, in_flight_words};
+use stripewise_units::{ByteSize, counted, format_iops, format_three_digits, in_flight_words};
 use stripewise_workload::operation_name;
 
 /// Known fields of a run's jobs: complete for runs of Stripewise, perhaps incomplete for
@@ -175,7 +175,7 @@ fn row_of_series(store: &Store, series: &str, runs: &[&(RunSummary, KnownJobs)])
                     let sign = rates
                         .bound
                         .map_or_else(String::new, |one| format!("{} ", one.sign()));
-                    row.amount = format!("{sign}{} MiB/s", format_iops(rates.mib_per_s));
+                    row.amount = format!("{sign}{} MiB/s", format_three_digits(rates.mib_per_s));
                 }
                 false => (row.iops, row.bound) = (Some(rates.iops), rates.bound),
             }

@@ -23,7 +23,9 @@ use stripewise_studies::limits::{
     CapKind, LimitsDocument, LimitsFacts, LimitsOptions, LimitsStudy, VolumeTable,
 };
 use stripewise_targets::Size;
-use stripewise_units::{NameText, WallTime, format_bytes, format_duration, is_sim_target, path_of};
+use stripewise_units::{
+    NameText, WallTime, format_bytes, format_duration, is_sim_target, nearest_field, path_of,
+};
 use stripewise_workload::Request;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -193,6 +195,12 @@ fn check(request: &LimitsRequest) -> Outcome<()> {
                 format_duration(burst_ns)
             ),
             "use a time in that range, or --burst alone for 30 minutes",
+        ));
+    }
+    if request.table.is_some() && request.cloud == Cloud::None {
+        return Err(Failure::usage(
+            "--table has the volume types of providers, and --cloud none asks for none",
+            "leave out one of them",
         ));
     }
     if let Some(price) = request
@@ -397,9 +405,14 @@ fn read_table(context: &Context, path: &Path) -> Outcome<VolumeTable> {
     const HINT: &str = "see docs/LIMITS.md for the form of a table";
     let text = read_text(context, path, TABLE_BYTES_MAX, HINT)?;
     VolumeTable::parse(&text).map_err(|error| {
+        let near = nearest_field(&error).map(|field| format!("did you mean `{field}`?"));
         Failure::usage(
-            format!("{} is not a table of volume types: {error}", path.as_text()),
-            HINT,
+            format!(
+                "{} is not a table of volume types: {}",
+                path.as_text(),
+                error.trim_end()
+            ),
+            near.unwrap_or_else(|| HINT.to_owned()),
         )
     })
 }

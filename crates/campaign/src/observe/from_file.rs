@@ -18,6 +18,7 @@ use stripewise_conductor::failure::{Failure, Outcome, no_thread};
 use stripewise_conductor::observer::Progress;
 use stripewise_trace::blame::WindowFacts;
 use stripewise_trace::files::{Columns, FileError, FileReport, Format, TraceFile, open};
+use stripewise_trace::observation::Observation;
 use stripewise_units::{DeviceNumber, NameText, counted, format_count};
 
 /// Bytes per read, and number of chunks queued for parsing.
@@ -196,6 +197,7 @@ impl Reader<'_> {
             notes: notes(&report, capture, self.trace.format(), (lost, lost_share)),
             ..ObservationDocument::default()
         };
+        document.notes.extend(left_out(&observation));
         if is_coarse {
             // The order within one unit of time is not known.
             observation
@@ -282,6 +284,13 @@ fn notes(
                 .to_owned(),
         );
     }
+    if report.late > 0 {
+        notes.push(format!(
+            "{} over 10 s out of order: what depends on the order, such as the sequential share, is \
+             not exact",
+            counted(report.late as usize, "operation is", "operations are")
+        ));
+    }
     if report.pairing.unmatched_completions > 0 {
         notes.push(format!(
             "{} of operations that began before the trace were left out",
@@ -299,6 +308,18 @@ fn notes(
         ));
     }
     notes
+}
+
+/// What the counts do not say.
+fn left_out(observation: &Observation) -> Vec<String> {
+    let is_combined = observation.devices.iter().any(|one| one.is_combined());
+    let notes = [
+        is_combined
+            .then_some("the first 128 devices are counted one by one, the rest together as others"),
+        (observation.observed_ns == 0)
+            .then_some("all operations have one time, so nothing is said of rates"),
+    ];
+    notes.into_iter().flatten().map(str::to_owned).collect()
 }
 
 /// The bytes of a file or pipe, read by a separate thread: reading may block forever, and

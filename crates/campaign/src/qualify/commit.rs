@@ -1,6 +1,8 @@
 //! `qualify --commit`: which method of making a commit durable is the fastest here?
 
-use super::{QualifyResult, StoredQualification, placement, refuse_memory};
+use super::{
+    QualifyResult, StoredQualification, placement, refuse_memory, room_lacking, too_small,
+};
 use crate::steps::TIMES_ARE_SIMULATED;
 use crate::steps::qualification::compared;
 use stripewise_conductor::conduct::{Setup, conduct, open, refuse_unusable};
@@ -12,7 +14,7 @@ use stripewise_conductor::permissions::Permissions;
 use stripewise_store::Store;
 use stripewise_studies::Study;
 use stripewise_studies::commit::CommitStudy;
-use stripewise_targets::{HAS_OPERATION_FLAGS, Size};
+use stripewise_targets::{ErrorKind, HAS_OPERATION_FLAGS, Size};
 use stripewise_units::{format_duration, is_sim_target};
 
 /// Parameters of the comparison.
@@ -94,7 +96,11 @@ fn go(
         permissions,
         recordings: None,
     };
-    refuse_unusable(context, store, &study, &setup)?;
+    let hinted = |failure: Failure| match room_lacking(&failure) {
+        Some(ErrorKind::TooSmall) => failure.hinted(too_small("the comparison")),
+        _ => failure,
+    };
+    refuse_unusable(context, store, &study, &setup).map_err(hinted)?;
     context.plan(format!(
         "Time: {} of measuring; every method in random order, five times.",
         format_duration(study.time().left_ns)
@@ -102,7 +108,7 @@ fn go(
     if is_sim_target(&target) {
         context.plan(TIMES_ARE_SIMULATED);
     }
-    let targets = open(context, store, &study, &setup)?;
+    let targets = open(context, store, &study, &setup).map_err(hinted)?;
     stored.is_busy_ok |= permissions.busy_ok;
     stored.keep(context, store, study.to_json())?;
     // Not after each run: it is larger than what a run writes.

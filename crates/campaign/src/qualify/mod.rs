@@ -76,6 +76,16 @@ pub fn qualify(
         .map_err(|error| product_failure(&request.product.name, &error))?
         .with_commits(HAS_OPERATION_FLAGS);
     refuse_unfit(&request.target, &study)?;
+    let mut requirements = study.product().requirements.iter();
+    if request.processors.is_some() && !requirements.any(|one| one.per_processor) {
+        return Err(Failure::usage(
+            format!(
+                "--processors has no effect: {} requires nothing per processor",
+                study.product().name
+            ),
+            "leave out --processors",
+        ));
+    }
     let mut store = context.open_store()?;
     let stored = StoredQualification::begun(
         context,
@@ -229,7 +239,7 @@ fn refuse_small(targets: &[OpenTarget], study: &Qualify, setup: &Setup<'_>) -> O
                 study.product().name,
                 format_bytes(needed_bytes)
             ),
-            "name a larger target, or a directory with that much room",
+            too_small(&study.product().name),
         )),
         _ => Ok(()),
     }
@@ -255,16 +265,26 @@ fn refuse_memory(target: &str) -> Outcome<()> {
 
 /// Files of a load that do not fit: their sizes are the product's, not the user's.
 fn without_room(failure: Failure, target: &str, study: &Qualify) -> Failure {
-    let error = failure.error.downcast_ref::<stripewise_targets::Error>();
-    if error.is_none_or(|error| error.kind != ErrorKind::NoSpace) {
-        return failure;
+    let name = &study.product().name;
+    let bytes = format_bytes(Placement::size_bytes(study.product()));
+    match room_lacking(&failure) {
+        None => failure,
+        Some(ErrorKind::TooSmall) => failure.hinted(too_small(name)),
+        Some(_) => failure.hinted(format!(
+            "the files of {name} take {bytes} in all: name a directory with more room than {target}"
+        )),
     }
-    let bytes = Placement::size_bytes(study.product());
-    failure.hinted(format!(
-        "the files of {} take {} in all: name a directory with more room than {target}",
-        study.product().name,
-        format_bytes(bytes)
-    ))
+}
+
+/// Whether a target is too small, or its file system full.
+fn room_lacking(failure: &Failure) -> Option<ErrorKind> {
+    let error = failure.error.downcast_ref::<stripewise_targets::Error>()?;
+    matches!(error.kind, ErrorKind::TooSmall | ErrorKind::NoSpace).then_some(error.kind)
+}
+
+/// What helps where no switch changes the size.
+fn too_small(name: &str) -> String {
+    format!("{name} sets the size: name a larger target, or a directory with that much room")
 }
 
 /// The failure for an unusable product.

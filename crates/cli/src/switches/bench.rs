@@ -28,7 +28,12 @@ pub struct Bench {
     #[arg(id = "qualify", long = "thorough", alias = "qualify")]
     pub thorough: bool,
     /// How to precondition: sequential, or one-pass[=PERCENT] for an empty SSD with this much spare flash [default: sequential]
-    #[arg(long, value_name = "HOW", requires = "qualify")]
+    #[arg(
+        long,
+        value_name = "HOW",
+        requires = "qualify",
+        conflicts_with = "like"
+    )]
     pub precondition: Option<Precondition>,
     /// Time of one run [default: 1.5s, with --thorough 300s]
     #[arg(long, value_name = "TIME")]

@@ -22,7 +22,7 @@ pub struct Check {
     #[arg(long, value_name = "NAME")]
     pub baseline: Option<String>,
     /// Judge this stored run, bench or file instead of measuring
-    #[arg(long, value_name = "ID", conflicts_with_all = ["target", "repeat", "gentle"], value_parser = super::name_text())]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["target", "repeat", "gentle", "CheckLoad"], value_parser = super::name_text())]
     pub run: Option<String>,
     /// A requirement: 'read_iops>=20000', 'log p99<1ms'; may be given several times
     #[arg(long, value_name = "WHAT")]

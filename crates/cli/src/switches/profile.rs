@@ -26,10 +26,10 @@ pub struct Profile {
     #[arg(long, conflicts_with_all = ["full", "places"])]
     pub fill: bool,
     /// Bytes to write with --fill [default: the whole device or file; of a directory 8G at most]
-    #[arg(long, value_name = "SIZE", requires = "fill")]
+    #[arg(long, value_name = "SIZE", requires = "fill", conflicts_with_all = ["full", "places"])]
     pub size: Option<ByteSize>,
     /// Rest this long after the fill, then write again: how much of the cache is available again?
-    #[arg(long, value_name = "TIME", requires = "fill")]
+    #[arg(long, value_name = "TIME", requires = "fill", conflicts_with_all = ["full", "places"])]
     pub idle: Option<Nanoseconds>,
     /// Stop reading after this time; what was measured is shown [default: 115s; none with --full]
     #[arg(long, value_name = "TIME")]
@@ -45,10 +45,10 @@ pub struct Profile {
     #[arg(long, short, value_name = "FILE")]
     pub output: Vec<PathBuf>,
     /// Allow --fill to write to a file that Stripewise did not make; ITS CONTENT IS LOST
-    #[arg(long, requires = "fill")]
+    #[arg(long, requires = "fill", conflicts_with_all = ["full", "places"])]
     pub overwrite: bool,
     /// Allow --fill to write to the block device of this name; ITS CONTENT IS LOST
-    #[arg(long, value_name = "NAME", requires = "fill")]
+    #[arg(long, value_name = "NAME", requires = "fill", conflicts_with_all = ["full", "places"])]
     pub destroy: Option<String>,
     /// Use a busy device, or files of a live database, anyway
     #[arg(long)]

@@ -44,11 +44,14 @@ pub struct Run {
 }
 
 /// A recorded load, in place of one that is described.
+// A switch whose `requires` conflicts with another one is accepted beside that and ignored: each has
+// the conflicts of what it requires.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Recorded load")]
+#[group(conflicts_with_all = ["plan", "profile", "mix", "request", "show_request", "start_at"])]
 pub struct ReplayArguments {
     /// Replay a trace at its recorded instants: blktrace, fio iolog, MSR, ..., or a model (.swmodel)
-    #[arg(long, value_name = "FILE", requires = "target", conflicts_with_all = ["plan", "profile", "mix", "request", "show_request", "start_at"])]
+    #[arg(long, value_name = "FILE", requires = "target")]
     pub trace: Option<PathBuf>,
     /// Columns of a trace of an unknown format: time=us,op=R/W,offset=bytes,size=sectors
     #[arg(long, value_name = "COLUMNS", requires = "trace")]

@@ -43,13 +43,14 @@ pub struct Verify {
     #[arg(long, requires = "witness", conflicts_with_all = ["image", "capacity", "read_percent", "stop_after", "seed"])]
     pub power_cut: bool,
     /// Where the witness is: HOST:PORT/TOKEN as `stripewise witness` prints it, "|COMMAND" (like "|ssh HOST stripewise witness FILE --stdin"), or a new FILE on another disk
-    #[arg(long, value_name = "WHERE", requires = "power_cut", value_parser = super::name_text())]
+    #[arg(long, value_name = "WHERE", requires = "power_cut", conflicts_with_all = ["image", "capacity", "read_percent", "stop_after", "seed", "after_cut"], value_parser = super::name_text())]
     pub witness: Option<String>,
     /// What makes writes durable: flush (fsync; of a device its flush), fdatasync, fua (each write by itself, past the page cache), dsync (each write by itself, through it)
     #[arg(
         long,
         value_name = "KIND",
         requires = "power_cut",
+        conflicts_with_all = ["image", "capacity", "read_percent", "stop_after", "seed", "after_cut"],
         default_value = "flush",
         hide_possible_values = true,
         value_parser = one_of([

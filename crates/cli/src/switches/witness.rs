@@ -20,6 +20,11 @@ pub struct Witness {
     #[arg(long)]
     pub stdin: bool,
     /// Read the token from the first line of this file instead of generating one
-    #[arg(long, value_name = "FILE", requires = "listen")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "listen",
+        conflicts_with = "stdin"
+    )]
     pub token_file: Option<PathBuf>,
 }

@@ -88,6 +88,53 @@ fn each_way_to_end_has_its_code() {
 }
 
 #[test]
+fn a_switch_that_would_have_no_effect_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let plan = file(
+        "plan.toml",
+        "[[job]]\nname = \"a\"\ntarget = \"sim:nvme\"\n",
+    );
+    let trace = file("trace.csv", "0,R,0,4096\n1,R,8192,4096\n");
+    let columns = "--columns time=us,op=R/W,offset=bytes,size=bytes";
+    let lines = [
+        format!("run --plan {plan} --speed 2"),
+        format!("run --plan {plan} --copies 2"),
+        format!("run --plan {plan} --idle-max 20s"),
+        format!("run --plan {plan} --loop open"),
+        format!("run --plan {plan} {columns}"),
+        "run sim:nvme --profile postgresql --speed 2".to_owned(),
+        "run sim:nvme --show-request --speed 2".to_owned(),
+        "run sim:nvme --in-turn".to_owned(),
+        format!("run sim:nvme --trace {trace} {columns} --steady"),
+        format!("observe --pid 1 {columns}"),
+        format!("observe --clean {columns}"),
+        "headroom sim:nvme --load postgresql --columns time=us,op,offset,size".to_owned(),
+        "profile sim:nvme --full --size 1G".to_owned(),
+        "profile sim:nvme --places 16 --idle 3s".to_owned(),
+        "profile sim:nvme --full --destroy sda".to_owned(),
+        "bench sim:nvme --like crystaldiskmark --precondition sequential".to_owned(),
+        format!("verify {trace} --image --witness host:1/t"),
+        format!("verify {trace} --after-cut x --sync fua"),
+        "witness x --stdin --token-file y".to_owned(),
+        "check --run last --threads 3".to_owned(),
+        "limits sim:nvme --cloud none --table x".to_owned(),
+        "qualify sim:nvme --for etcd --quick --processors 4".to_owned(),
+    ];
+    let store = directory.path().join("results.db");
+    for line in lines {
+        let (exit, stdout, stderr) = all_of(&format!("{line} --store {}", store.to_str().unwrap()));
+        assert_eq!(exit, Exit::Usage, "{line}\n{stdout}\n{stderr}");
+        assert!(stderr.contains("hint: "), "{line}\n{stderr}");
+    }
+    assert!(!store.exists(), "nothing was measured");
+}
+
+#[test]
 fn the_document_is_all_that_is_on_stdout() {
     let directory = tempfile::tempdir().unwrap();
     let store = directory.path().join("results.db");

@@ -95,10 +95,10 @@ fn kind(of: &Side, name: &str, absent: &mut Absent) -> Option<KindOutcome> {
     let operations = operations(of);
     let below = format!("jobs.outcome.{name}");
     if !of.is_rounded {
-        absent.give(&format!("{below}.bytes"));
+        absent.give_in(&below, "bytes");
     }
     if operations.is_some() {
-        absent.give(&format!("{below}.operations"));
+        absent.give_in(&below, "operations");
     }
     let mut kind = KindOutcome {
         operations: operations.unwrap_or(0),
@@ -143,7 +143,7 @@ fn summary(measured: &Latencies, unit_ns: f64, path: &str, absent: &mut Absent) 
             "p99" => summary.p99 = ns as u64,
             _ => summary.p999 = Some(ns as u64),
         }
-        absent.give(&format!("{path}.{name}"));
+        absent.give_in(path, name);
     }
     summary
 }

@@ -232,7 +232,8 @@ impl<'a> Import<'a> {
         }
         let read = self.each_in(text, &all, notes, work, to);
         read.map_err(|error| match logged {
-            Some(Logged::Partly(line)) => error.of_log(line),
+            // A table of another tool may begin its rows with a date.
+            Some(Logged::Partly(line)) if unsupported_format(text).is_none() => error.of_log(line),
             _ => error,
         })
     }

@@ -38,6 +38,17 @@ fn with(options: &str) -> ImportedFile {
 }
 
 #[test]
+fn the_source_of_a_page_is_read_as_the_page_shows_it() {
+    let source = KDISK.replace('<', "&lt;").replace('>', "&gt;");
+    assert_ne!(source, KDISK);
+    let ids = |text: &str| -> Vec<String> {
+        let runs = read(text).runs.into_iter();
+        runs.map(|run| run.id).collect()
+    };
+    assert_eq!(ids(&source), ids(KDISK));
+}
+
+#[test]
 fn what_sets_the_pace_of_a_job_is_carried_or_absent() {
     let plain = read(FIO);
     let job = row(&plain.runs[0]);

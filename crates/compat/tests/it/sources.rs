@@ -6,6 +6,7 @@ use crate::tools::{DISKSPD_TEXT, DISKSPD_XML, FIO};
 use stripewise_compat::{ImportedFile, import, import_whole_results};
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn results_that_are_not_read_are_refused_by_the_name_of_what_they_are() {
     for (text, problem, hint) in [
         (
@@ -42,6 +43,22 @@ fn results_that_are_not_read_are_refused_by_the_name_of_what_they_are() {
             "'Test Type,Test Description\n'Version\n'Time Stamp\n",
             "Iometer without results",
             "results.csv",
+        ),
+        (
+            "'Test Type;Test Description\n0;two disks\n'Version\n1.1.0\n",
+            "with other separators than commas",
+            "results.csv",
+        ),
+        (
+            "ISO date;label;path type;paths;hosts\n2026-03-02T10:20:30.123+0100;x;file;1;1\n",
+            "with other separators than commas",
+            "--csvfile",
+        ),
+        (
+            "ISO date\tlabel\tpath type\tpaths\n2026-03-02T10:20:30.123+0100\tx\tfile\t1\n\
+             2026-03-02T10:20:31.123+0100\tx\tfile\t1\n2026-03-02T10:20:32.123+0100\tx\tfile\t1\n",
+            "with other separators than commas",
+            "--csvfile",
         ),
         (
             "Results for timespan 1:\n***\nactual test time:\t30.00s\nTotal IO\n",

@@ -184,6 +184,18 @@ fn of_max(design: Design, seconds: &[LatencySecond]) -> LatencyJudgement {
 }
 
 impl LatencyJudgement {
+    /// Seconds of measuring that a verdict takes, where the reason says so.
+    #[must_use]
+    pub fn takes_seconds(&self) -> Option<f64> {
+        let Some(LatencyFinding::Share { outcome, .. }) = &self.found else {
+            return None;
+        };
+        let found = outcome.judgement.as_ref()?;
+        let is_longer = found.is_clustered || found.cluster_s > STALL_S * 1.000_001;
+        let is_open = outcome.verdict == QualifyVerdict::Undecided;
+        (is_open && is_longer).then_some(found.seconds_wanted)
+    }
+
     /// The reason. `beyond` describes an operation beyond the limit: `took 10 ms or longer`.
     #[must_use]
     pub fn reason(&self, beyond: &str) -> String {

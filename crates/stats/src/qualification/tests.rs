@@ -149,7 +149,13 @@ fn stalls_that_come_together_for_longer_than_assumed_are_named() {
     });
     let seconds: Vec<LatencySecond> = with_latencies.collect();
     let p99 = LatencyLimit::Share(0.01);
-    let reason = judge_latency(p99, Design::Continuous, 1, &seconds).reason("took 10 ms or longer");
+    let judged = judge_latency(p99, Design::Continuous, 1, &seconds);
+    let takes = judged.takes_seconds();
+    assert!(
+        takes.is_some_and(|seconds| (seconds - 30_000.0).abs() < 60.0),
+        "{takes:?}"
+    );
+    let reason = judged.reason("took 10 ms or longer");
     let says = "with so few operations that takes 8 h 20 m of measuring";
     assert!(reason.ends_with(says), "{reason}");
 }

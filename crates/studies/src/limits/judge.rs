@@ -398,7 +398,7 @@ impl LimitsStudy {
         let mut notes = Vec::new();
         if self.is_partial() {
             notes.push(format!(
-                "Interrupted after {} runs: this is what is certain so far.",
+                "Stopped after {} runs: this is what is certain so far.",
                 self.runs
             ));
         }

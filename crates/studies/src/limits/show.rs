@@ -49,7 +49,7 @@ pub(super) fn answer(document: &LimitsDocument) -> String {
         }));
         parts.push(format!("No cap is named: {refused}."));
     } else if document.partial && document.caps.is_empty() {
-        parts.push("Interrupted before a cap could show.".to_owned());
+        parts.push("Stopped before a cap could show.".to_owned());
     } else if document.caps.is_empty() {
         parts.push(no_cap(document));
     } else {
@@ -68,7 +68,7 @@ pub(super) fn answer(document: &LimitsDocument) -> String {
         (None, None) => None,
     });
     if document.partial && !(document.caps.is_empty() && document.refused.is_none()) {
-        parts.push("Interrupted: only part of it was measured.".to_owned());
+        parts.push("Stopped early: only part of it was measured.".to_owned());
     }
     parts.join(" ")
 }
@@ -247,7 +247,7 @@ fn no_burst(search: &BurstSearch, is_refused: bool) -> Option<String> {
              or heat, not a burst."
         ),
         BurstResult::Interrupted => {
-            format!("The search for the end of a burst was interrupted after {driven} at {rate}.")
+            format!("The search for the end of a burst was stopped after {driven} at {rate}.")
         }
         BurstResult::Ended | BurstResult::NotDriven => return None,
     })

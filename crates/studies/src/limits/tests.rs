@@ -834,7 +834,7 @@ fn an_interrupted_study_says_what_is_certain_and_goes_on() {
     study.completed(run.id, &partial);
     let document = study.document(&LimitsFacts::default());
     assert!(document.partial && document.caps.is_empty());
-    let note = "Interrupted after 0 runs: this is what is certain so far.";
+    let note = "Stopped after 0 runs: this is what is certain so far.";
     assert_eq!(document.notes, [note]);
     assert_eq!(
         study.next(),
@@ -857,7 +857,7 @@ fn a_study_that_ends_between_two_runs_is_partial() {
     }
     let document = study.document(&LimitsFacts::default());
     assert!(document.partial);
-    let note = "Interrupted after 62 runs: this is what is certain so far.";
+    let note = "Stopped after 62 runs: this is what is certain so far.";
     assert_eq!(document.notes.first().map(String::as_str), Some(note));
     // All that reads is known by then.
     let caps: Vec<_> = document.caps.iter().map(|cap| cap.applies_to).collect();
@@ -1066,8 +1066,8 @@ fn a_rate_that_a_rest_does_not_bring_back_is_no_burst() {
             NextStep::Run(run) => study.completed(run.id, &volume.record(&run, Vec::new())),
         }
     }
-    let expected_text = "The search for the end of a burst was interrupted after 5 min at 3,000 IOPS. \
-                Interrupted: only part of it was measured.";
+    let expected_text = "The search for the end of a burst was stopped after 5 min at 3,000 IOPS. \
+                Stopped early: only part of it was measured.";
     assert!(interrupted.ends_with(expected_text), "{interrupted}");
     let document = study.document(&LimitsFacts::default());
     assert_eq!(search(&document).result, BurstResult::NotRefilled);

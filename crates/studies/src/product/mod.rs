@@ -55,11 +55,24 @@ pub use limit::{Limit, Metric, Relation};
 use crate::FileState;
 use serde::{Deserialize, Serialize};
 use stripewise_results::CountedOperations;
-use stripewise_units::{ByteSize, InputError};
+use stripewise_units::{ByteSize, InputError, nearest_field};
 use stripewise_workload::{Workload, WorkloadOptions, check};
 
 /// Maximum number of jobs, and of requirements.
 const ENTRIES_MAX: usize = 64;
+
+/// Options of a workload that have no effect in a product: why, and what to do.
+const UNUSED: [(&str, &str, &str); 4] = [
+    ("duration", "the qualification decides how long", LENGTH),
+    ("ramp", "the qualification decides how long", LENGTH),
+    (
+        "seed",
+        "each run has its own",
+        "leave it out; <--seed> sets those of all runs",
+    ),
+    ("in-turn", "a job has one file", "leave it out"),
+];
+const LENGTH: &str = "leave it out; <--quick> and <--sign> change how long it takes";
 
 /// Where a threshold comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -142,6 +155,8 @@ pub struct ProductJob {
     pub phase: String,
     /// Its workload on the file.
     pub workload: Workload,
+    /// An option that was given to it and has no effect.
+    unused: Option<&'static (&'static str, &'static str, &'static str)>,
 }
 
 /// Something that is measured, and usually required.
@@ -302,6 +317,44 @@ impl Product {
         Ok(())
     }
 
+    /// Refuses what has no effect: options that a qualification sets itself, files that nothing
+    /// uses, and numbers per processor that are no required rate. Not part of reading a product
+    /// either.
+    ///
+    /// # Errors
+    /// The first of them.
+    pub fn refuse_unused(&self) -> Result<(), InputError> {
+        for job in &self.jobs {
+            if let Some((option, why, hint)) = job.unused {
+                let what = format!("job `{}`: {option} has no effect: {why}", job.name);
+                return Err(InputError::new(what, *hint));
+            }
+        }
+        let of_jobs = self.jobs.iter().map(|job| job.file);
+        let of_commits = self.commit.iter().flat_map(|commit| &commit.files);
+        let used: Vec<usize> = of_jobs.chain(of_commits.copied()).collect();
+        for (index, file) in self.files.iter().enumerate() {
+            if !used.contains(&index) {
+                return Err(InputError::new(
+                    format!("file `{}`: neither a job nor [commit] uses it", file.name),
+                    "name it as the file of a job, or leave it out",
+                ));
+            }
+        }
+        for one in self.requirements.iter().filter(|one| one.per_processor) {
+            if one.metric.is_latency() || one.limit.is_none() {
+                return Err(InputError::new(
+                    format!(
+                        "requirement `{}`: per-processor applies to a required rate",
+                        one.name
+                    ),
+                    "leave it out, or give at-least of a rate",
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Requirements of commits.
     pub(crate) fn of_commits(&self) -> impl Iterator<Item = &ProductRequirement> {
         let all = self.requirements.iter();
@@ -332,10 +385,14 @@ impl std::str::FromStr for Product {
 
     fn from_str(text: &str) -> Result<Product, InputError> {
         let text: ProductText = toml::from_str(text).map_err(|error| {
-            InputError::new(
-                error.to_string().trim_end().to_owned(),
-                "a product has name, about, [[file]], [[job]] and [[requirement]]: see QUALIFY.md",
-            )
+            let hint = nearest_field(error.message()).map_or_else(
+                || {
+                    "a product has name, about, [[file]], [[job]] and [[requirement]]: see QUALIFY.md"
+                        .to_owned()
+                },
+                |field| format!("did you mean `{field}`?"),
+            );
+            InputError::new(error.to_string().trim_end().to_owned(), hint)
         })?;
         if text.name.is_empty() || text.job.is_empty() || text.requirement.is_empty() {
             return Err(InputError::new(
@@ -450,6 +507,9 @@ fn read_job(job: &JobText, files: &[ProductFile]) -> Result<ProductJob, InputErr
         file,
         phase: job.phase.clone(),
         workload,
+        unused: UNUSED
+            .iter()
+            .find(|(option, ..)| job.options.contains_key(*option)),
     })
 }
 

@@ -20,6 +20,7 @@ fn every_bundled_product_reads_and_every_threshold_has_its_source() {
             .parse()
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(product.name, name);
+        assert_eq!(product.refuse_unused(), Ok(()), "{name}");
         assert!(!product.about.is_empty());
         for one in product
             .requirements
@@ -153,6 +154,39 @@ fn mistakes_are_named() {
         .parse::<Product>()
         .unwrap_err();
     assert!(error.to_string().contains("needs a name, a job"), "{error}");
+}
+
+#[test]
+fn what_has_no_effect_is_refused_and_a_wrong_key_has_its_nearest() {
+    let cases = [
+        (
+            "outstanding = 4",
+            "duration = \"5s\"",
+            "job `reads`: duration has no effect",
+        ),
+        ("outstanding = 4", "ramp = \"5s\"", "ramp has no effect"),
+        ("outstanding = 4", "seed = 7", "seed has no effect"),
+        ("outstanding = 4", "in-turn = true", "in-turn has no effect"),
+        (
+            "[[job]]",
+            "[[file]]\nname = \"more\"\nsize = \"64M\"\n[[job]]",
+            "file `more`: neither a job nor [commit] uses it",
+        ),
+        (
+            "below = \"10ms\"",
+            "below = \"10ms\"\nper-processor = true",
+            "per-processor applies to a required rate",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        let text = SMALL.replacen(from, to, 1);
+        let product: Product = text.parse().expect(to);
+        let error = product.refuse_unused().expect_err(to);
+        assert!(error.to_string().contains(expected), "{to}: {error}");
+    }
+    let misspelt = SMALL.replacen("metric =", "metrc =", 1);
+    let error = misspelt.parse::<Product>().expect_err("a wrong key");
+    assert_eq!(error.hint().to_string(), "did you mean `metric`?");
 }
 
 #[test]

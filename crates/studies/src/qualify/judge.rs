@@ -91,6 +91,8 @@ pub struct Judgement {
     pub seconds_wanted: u64,
     /// Total seconds if no check decides.
     pub seconds_most: u64,
+    /// Seconds of measuring that a verdict takes, where the reason says so.
+    pub takes_seconds: Option<f64>,
 }
 
 impl Judgement {
@@ -103,6 +105,7 @@ impl Judgement {
             reason: reason.into(),
             seconds_wanted: 0,
             seconds_most: 0,
+            takes_seconds: None,
         }
     }
 }
@@ -284,15 +287,16 @@ fn issued_late(
         limit_ns: limit.threshold_ns(),
         share_max: required.metric.share_max().unwrap_or(0.01),
     };
+    let own_lags = job.own_lags_beyond(open_loop.limit_ns);
     let is_early = (job.seconds.len() as u64) < first_look(study) && judged.seconds_wanted > 0;
-    if is_early || !open_loop.is_void(due, job.own_lags) {
+    if is_early || !open_loop.is_void(due, own_lags) {
         return judged;
     }
     Judgement {
         verdict: Verdict::Void,
         ..Judgement::undecided(format!(
             "the program itself issued {} of {} operations late",
-            format_count(job.own_lags),
+            format_count(own_lags),
             format_count(due)
         ))
     }
@@ -396,15 +400,13 @@ fn unjudged(required: &ProductRequirement, job: &JobSeconds) -> Judgement {
         reason: "no limit is published".to_owned(),
         seconds_wanted: if seconds < UNJUDGED_S { UNJUDGED_S } else { 0 },
         seconds_most: UNJUDGED_S,
+        takes_seconds: None,
     }
 }
 
 /// Operations due and those beyond one of the thresholds.
 fn due_seconds(job: &JobSeconds, threshold_ns: u64) -> Vec<DueSecond> {
-    let index = job
-        .thresholds_ns
-        .iter()
-        .position(|one| *one == threshold_ns);
+    let index = job.threshold(threshold_ns);
     let seconds = job.seconds.iter().map(|second| DueSecond {
         due: second.due,
         beyond: index
@@ -447,6 +449,7 @@ fn latency(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> 
         reason: judged.reason(&limit.beyond_words()),
         seconds_wanted: wanted,
         seconds_most: wanted.max(seconds_most(study)),
+        takes_seconds: judged.takes_seconds(),
     }
 }
 
@@ -619,6 +622,7 @@ fn rate(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Jud
             _ => 0,
         },
         seconds_most: seconds_most(study),
+        takes_seconds: None,
     }
 }
 

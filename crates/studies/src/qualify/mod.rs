@@ -139,6 +139,7 @@ impl Qualify {
     pub fn new(text: &str, options: QualifyOptions) -> Result<Qualify, InputError> {
         let product: Product = text.parse()?;
         product.refuse_missing_commits()?;
+        product.refuse_unused()?;
         let empty = Phase {
             jobs: vec![JobSeconds::default(); product.jobs.len()],
         };

@@ -5,7 +5,8 @@ use crate::latencies::{Latencies, TOO_FAST};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stripewise_results::{
-    CountedOperations, DueSecondRecord, JobOutcome, JobRecord, RunRecord, Severity, Warning,
+    CountedOperations, DueRecord, DueSecondRecord, JobOutcome, JobRecord, RunRecord, Severity,
+    Warning,
 };
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -22,6 +23,9 @@ pub struct JobSeconds {
     pub(super) void_pieces: u64,
     pub(super) seconds: Vec<DueSecondRecord>,
     pub(super) own_lags: u64,
+    /// Of them, for each threshold, those later than a tenth of it.
+    #[serde(default)]
+    own_lags_beyond: Vec<u64>,
     /// Time that operations waited with their threads for a processor, where the machine had
     /// none to spare, nanoseconds.
     #[serde(default)]
@@ -111,7 +115,7 @@ impl JobSeconds {
         let outcome = &job.outcome;
         if let Some(due) = &outcome.due {
             self.thresholds_ns.clone_from(&due.thresholds_ns);
-            self.own_lags += due.own_lags;
+            self.add_own_lags(due);
             let seconds = whole_seconds(outcome) as usize;
             let nothing = DueSecondRecord {
                 beyond: vec![0; due.thresholds_ns.len()],
@@ -142,6 +146,29 @@ impl JobSeconds {
         ] {
             self.transfers.add(kind);
         }
+    }
+
+    /// Earlier versions did not count them by threshold: all of theirs are beyond each.
+    fn add_own_lags(&mut self, due: &DueRecord) {
+        let count = due.thresholds_ns.len();
+        self.own_lags_beyond.resize(count, self.own_lags);
+        for (index, lags) in self.own_lags_beyond.iter_mut().enumerate() {
+            *lags += due.own_lags_beyond.get(index).unwrap_or(&due.own_lags);
+        }
+        self.own_lags += due.own_lags;
+    }
+
+    /// Index of a threshold.
+    pub(super) fn threshold(&self, threshold_ns: u64) -> Option<usize> {
+        let mut all = self.thresholds_ns.iter();
+        all.position(|one| *one == threshold_ns)
+    }
+
+    /// Arrivals that the program itself issued later than a tenth of this threshold.
+    pub(super) fn own_lags_beyond(&self, threshold_ns: u64) -> u64 {
+        let index = self.threshold(threshold_ns);
+        let counted = index.and_then(|index| self.own_lags_beyond.get(index));
+        counted.copied().unwrap_or(self.own_lags)
     }
 
     /// Median of the syncs, unless a warning already explains it.

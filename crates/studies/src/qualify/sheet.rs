@@ -87,6 +87,31 @@ fn next_steps(study: &Qualify) -> Vec<String> {
     let undecided = all.filter(|(_, judged)| judged.verdict == Verdict::Undecided);
     let (unwritten, open): (Vec<_>, Vec<_>) =
         undecided.partition(|&(one, _)| study.is_unwritten(one));
+    // More minutes may show something else.
+    let is_over = !study.is_judging() && !study.is_cut_short();
+    let (too_long, open): (Vec<_>, Vec<_>) = open.into_iter().partition(|&(_, judged)| {
+        let takes = judged.takes_seconds;
+        is_over && takes.is_some_and(|takes| takes > QualifyDesign::Signed.seconds_max() as f64)
+    });
+    let of_too_long = || {
+        let names: Vec<&str> = too_long.iter().map(|(one, _)| one.name.as_str()).collect();
+        format!(
+            "No run measures as long as {} takes: a plan should take that as missed.",
+            names.join(", ")
+        )
+    };
+    let of_unwritten = "To judge what writes, name a directory, or allow writes (--destroy NAME of \
+                        a device, --overwrite of a file).";
+    let steps = [
+        (!open.is_empty()).then(|| decides(study, &open)),
+        (!too_long.is_empty()).then(of_too_long),
+        (!unwritten.is_empty()).then(|| of_unwritten.to_owned()),
+    ];
+    steps.into_iter().flatten().collect()
+}
+
+/// What decides requirements for which a run may be long enough.
+fn decides(study: &Qualify, open: &[(&ProductRequirement, &Judgement)]) -> String {
     let is_too_short = || {
         let mut open = open.iter();
         open.all(|(one, _)| judge::earliest(study, one).1.is_none())
@@ -100,7 +125,7 @@ fn next_steps(study: &Qualify) -> Vec<String> {
         })
     };
     let usual = format_duration(QualifyDesign::Usual.seconds_max() * 1_000_000_000);
-    let of_open = match study.options().design {
+    match study.options().design {
         QualifyDesign::Quick if study.is_judging() => format!(
             "--resume goes on, and can still show a miss. To decide it, run it without --quick: up \
              to {usual} of measuring."
@@ -122,14 +147,7 @@ fn next_steps(study: &Qualify) -> Vec<String> {
         QualifyDesign::Signed => {
             "Near a limit no run of this length decides: a plan should take it as missed.".to_owned()
         }
-    };
-    let of_unwritten = "To judge what writes, name a directory, or allow writes (--destroy NAME of \
-                        a device, --overwrite of a file).";
-    let steps = [
-        (!open.is_empty()).then_some(of_open),
-        (!unwritten.is_empty()).then(|| of_unwritten.to_owned()),
-    ];
-    steps.into_iter().flatten().collect()
+    }
 }
 
 fn detail(required: &ProductRequirement, judged: &Judgement) -> Option<String> {

@@ -88,7 +88,7 @@ fn record(run: &Run, disk: Disk, status: Status) -> RunRecord {
         let counted = (!thresholds_ns.is_empty()).then(|| DueRecord {
             thresholds_ns,
             seconds: vec![second; seconds as usize],
-            own_lags: 0,
+            ..DueRecord::default()
         });
         JobRecord {
             name: job.name.clone(),
@@ -450,6 +450,39 @@ fn a_hiccup_of_the_program_itself_in_the_first_minute_voids_nothing() {
     let reason = &void.judgements()[0].reason;
     let says = "the program itself issued 30 of 18,000 operations late";
     assert_eq!(reason, says);
+}
+
+#[test]
+fn a_lag_that_voids_a_strict_limit_leaves_a_loose_one_of_the_same_job_alone() {
+    let loose = "[[requirement]]\nname = \"loose\"\njob = \"log\"\noperations = \"commits\"\n\
+                 metric = \"p99\"\nbelow = \"1s\"\n";
+    let study = after(&format!("{ONE}{loose}"), |outcome| {
+        let due = outcome.due.as_mut().expect("it is counted");
+        let lags = |threshold_ns: &u64| if *threshold_ns > 20_000_000 { 0 } else { 10 };
+        due.own_lags = 10;
+        due.own_lags_beyond = due.thresholds_ns.iter().map(lags).collect();
+    });
+    let verdicts = study.judgements().iter().map(|one| one.verdict);
+    let verdicts: Vec<Verdict> = verdicts.collect();
+    assert_eq!(verdicts, [Verdict::Void, Verdict::Met]);
+}
+
+#[test]
+fn what_takes_hours_is_not_sent_into_a_run_of_half_an_hour() {
+    let rare = after(ONE, |outcome| {
+        let due = outcome.due.as_mut().expect("it is counted");
+        for (index, second) in due.seconds.iter_mut().enumerate() {
+            second.due = u64::from(index.is_multiple_of(20));
+            second.beyond.fill(0);
+            second.latency_ns_sum = 0;
+        }
+    });
+    assert_eq!(rare.verdict(), Verdict::Undecided);
+    let details = rare.sheet().details.join("\n");
+    assert!(details.contains("that takes 8 h"), "{details}");
+    let says = "No run measures as long as p99 takes";
+    assert!(details.contains(says), "{details}");
+    assert!(!details.contains("--sign"), "{details}");
 }
 
 #[test]

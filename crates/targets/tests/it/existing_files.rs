@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use stripewise_targets::ErrorKind::{Denied, NeedsOverwrite, NoSpace, Refused, Unusable};
+use stripewise_targets::ErrorKind::{Denied, NeedsOverwrite, NoSpace, Refused, TooSmall, Unusable};
 use stripewise_targets::{Access, Intent, PlanContext, Size};
 use stripewise_workload::CacheMode;
 
@@ -543,7 +543,7 @@ fn sizes_that_cannot_be_measured_are_told_and_never_made_to_fit() {
         size: Size::Exactly(bytes),
         ..overwriting()
     };
-    refused(plan(&odd, &exactly(BYTES * 2)), Unusable, "less than");
+    refused(plan(&odd, &exactly(BYTES * 2)), TooSmall, "less than");
     let target = target(&odd, &overwriting());
     assert_eq!(
         target.size_bytes() % u64::from(target.logical_sector_bytes()),

@@ -24,6 +24,11 @@ pub enum Compression {
 /// The byte source: boxed, because files are compressed in several ways.
 pub(crate) type Bytes<'a> = Box<dyn Read + 'a>;
 
+/// Whether bytes begin as packed ones do.
+pub(crate) fn is_packed(head: &[u8]) -> bool {
+    matches!(head, [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..])
+}
+
 /// The decompressed bytes of a file.
 ///
 /// # Errors

@@ -12,6 +12,9 @@ pub enum FileError {
     /// The file is empty.
     #[error("the trace is empty")]
     Empty,
+    /// What is packed is packed itself.
+    #[error("the trace is packed twice")]
+    PackedTwice,
     /// No known format begins this way.
     #[error("the trace has no format that is known")]
     Unknown,
@@ -41,6 +44,7 @@ impl FileError {
         match self {
             FileError::Read(_) => "check that the file is whole and can be read",
             FileError::Empty => "record again, or name another file",
+            FileError::PackedTwice => "unpack it once, and name what comes out",
             FileError::Unknown => {
                 "describe its columns in their order, as in \
                  time=us,op=R/W,offset=bytes,size=sectors"

@@ -36,7 +36,7 @@ use crate::pairing::{Pairer, PairingReport};
 use crate::tasks::Tasks;
 use blktrace::Blktrace;
 use columns::Rows;
-use compression::unpacked;
+use compression::{is_packed, unpacked};
 use input::{Input, Line};
 use iolog::Iolog;
 use names::DeviceNames;
@@ -96,6 +96,8 @@ pub struct FileReport {
     /// None for fewer than two different times. A second means that the trace has no information
     /// within one.
     pub resolution_ns: Option<u64>,
+    /// Operations that follow a later one by more than the file is put in order.
+    pub late: u64,
     /// Events lost by the recorder, according to lines in the text.
     pub lost_events: u64,
     /// For formats with events: the pairing statistics.
@@ -140,6 +142,7 @@ pub struct TraceFile<'a> {
     pairer: Pairer,
     operations: InOrder<Operation>,
     first_ns: Option<u64>,
+    latest_ns: u64,
     report: FileReport,
     is_ended: bool,
 }
@@ -157,6 +160,9 @@ pub fn open<'a>(
     if head.is_empty() {
         return Err(FileError::Empty);
     }
+    if compression != Compression::None && is_packed(&head) {
+        return Err(FileError::PackedTwice);
+    }
     let (format, parser) = match columns {
         Some(columns) => (Format::Columns, Parser::Rows(Rows::new(columns.clone()))),
         None => recognise(&head)?,
@@ -171,6 +177,7 @@ pub fn open<'a>(
         pairer: Pairer::default(),
         operations: InOrder::new(WINDOW_NS),
         first_ns: None,
+        latest_ns: 0,
         report: FileReport::default(),
         is_ended: false,
     })
@@ -422,14 +429,17 @@ impl Iterator for TraceFile<'_> {
     type Item = Operation;
 
     fn next(&mut self) -> Option<Operation> {
-        loop {
+        let operation = loop {
             if let Some(operation) = self.operations.pop() {
-                return Some(operation);
+                break operation;
             }
             if !self.read_on() {
-                return self.operations.pop_last();
+                break self.operations.pop_last()?;
             }
-        }
+        };
+        self.report.late += u64::from(operation.arrived_ns < self.latest_ns);
+        self.latest_ns = self.latest_ns.max(operation.arrived_ns);
+        Some(operation)
     }
 }
 

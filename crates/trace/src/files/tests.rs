@@ -607,6 +607,18 @@ fn zstd_frame(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+fn what_is_packed_twice_is_refused_as_that() {
+    let once = gzip(MSR.as_bytes());
+    for twice in [gzip(&once), zstd_frame(&once), gzip(&zstd_frame(b"x"))] {
+        let refused = open(&twice[..], None).err();
+        assert!(
+            matches!(refused, Some(FileError::PackedTwice)),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
 fn packed_files_are_read_in_pieces_and_up_to_where_they_are_cut() {
     let (first, second) = MSR.split_at(MSR.len() / 2);
     let (expected, _) = read(MSR.as_bytes());

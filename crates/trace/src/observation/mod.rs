@@ -87,6 +87,12 @@ impl DeviceObservation {
         &self.kinds[kind.index()]
     }
 
+    /// Whether it stands for all devices beyond the first 128.
+    #[must_use]
+    pub fn is_combined(&self) -> bool {
+        self.device == statistics::OTHERS
+    }
+
     /// Operations of all kinds.
     #[must_use]
     pub fn operations(&self) -> u64 {

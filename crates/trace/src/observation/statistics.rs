@@ -20,7 +20,7 @@ const TASKS_MAX: usize = 1_024;
 const TASK_HISTOGRAMS_MAX: usize = 512;
 
 /// The number under which devices beyond the first 128 are counted.
-const OTHERS: DeviceNumber = DeviceNumber {
+pub(super) const OTHERS: DeviceNumber = DeviceNumber {
     major: u32::MAX,
     minor: u32::MAX,
 };

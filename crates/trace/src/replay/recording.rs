@@ -16,6 +16,12 @@ pub const RECORDING_OPERATIONS_MAX: usize = 1 << 23;
 /// Minimum length of shortened idle time: caches drain, token buckets refill.
 pub const IDLE_NS_MIN: u64 = 10_000_000_000;
 
+/// Longest recording: a year.
+const LENGTH_NS_MAX: u64 = 366 * 86_400 * 1_000_000_000;
+
+/// Largest operation: more than any device takes at once.
+const SIZE_BYTES_MAX: u64 = (1 << 32) - 1;
+
 /// Why a recording cannot be used as a load.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
@@ -29,6 +35,22 @@ pub enum RecordingError {
     /// Arrivals within a second are unknown.
     #[error("the trace's times are whole seconds, so it does not say when operations arrived")]
     WholeSeconds,
+    /// All arrivals have one time.
+    #[error("all of the trace's operations have one time, so it does not say when they arrived")]
+    OneTime,
+    /// The unit of its times is another one.
+    #[error("the trace is longer than a year")]
+    TooLong,
+    /// The units of its offsets or sizes are others.
+    #[error(
+        "the trace has an operation of {size_bytes} bytes at offset {offset_bytes}, which no disk has"
+    )]
+    NoPlace {
+        /// Of the operation.
+        offset_bytes: u64,
+        /// Of the operation.
+        size_bytes: u64,
+    },
     /// Its locations cannot be tracked.
     #[error(transparent)]
     Places(#[from] MappingError),
@@ -41,6 +63,10 @@ impl RecordingError {
         match self {
             RecordingError::Empty => "record while the load runs",
             RecordingError::WholeSeconds => "use a trace with at least milliseconds",
+            RecordingError::OneTime => "use a trace with times; of fio's, that is version 3",
+            RecordingError::TooLong | RecordingError::NoPlace { .. } => {
+                "check the units: --columns time=us,op=R/W,offset=bytes,size=sectors"
+            }
             RecordingError::TooMany | RecordingError::Places(_) => {
                 "take a part of it, such as the busiest hour"
             }
@@ -118,7 +144,11 @@ impl Recording {
             lasted_ns: one.whole_ns(),
             task: one.task.index() as u32,
         });
-        Recording::new(requests.collect(), (resolution_ns, lost_share)).map(|recording| Recording {
+        let recording = Recording::new(requests.collect(), (resolution_ns, lost_share))?;
+        if (recording.requests.last()).is_some_and(|last| last.request.at_ns == 0) {
+            return Err(RecordingError::OneTime);
+        }
+        Ok(Recording {
             closedness: is_timed.then(|| spans.judge(lost_share)),
             left_out,
             ..recording
@@ -150,11 +180,21 @@ impl Recording {
         requests: Vec<RecordedRequest>,
         (resolution_ns, lost_share): (Option<u64>, f64),
     ) -> Result<Recording, RecordingError> {
-        let mut extents = ExtentUse::default();
-        for one in &requests {
-            extents.add(&one.request)?;
-        }
         let last_ns = requests.last().ok_or(RecordingError::Empty)?.request.at_ns;
+        if last_ns > LENGTH_NS_MAX {
+            return Err(RecordingError::TooLong);
+        }
+        let mut extents = ExtentUse::default();
+        for RecordedRequest { request, .. } in &requests {
+            let is_beyond_all = request.end_bytes() > i64::MAX.unsigned_abs();
+            if request.size_bytes > SIZE_BYTES_MAX || is_beyond_all {
+                return Err(RecordingError::NoPlace {
+                    offset_bytes: request.offset_bytes,
+                    size_bytes: request.size_bytes,
+                });
+            }
+            extents.add(request)?;
+        }
         // The time after the last arrival belongs to it, like that before each other one.
         let gap_ns = last_ns / (requests.len() as u64 - 1).max(1);
         Ok(Recording {

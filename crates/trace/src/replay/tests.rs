@@ -285,6 +285,28 @@ fn idle_time_is_cut_only_where_nothing_is_in_flight() {
 }
 
 #[test]
+fn what_no_disk_and_no_clock_has_is_refused() {
+    const YEAR_NS: u64 = 366 * 86_400 * 1_000_000_000;
+    const LAST: u64 = i64::MAX.unsigned_abs();
+    let error = |at_ns: u64, offset_bytes: u64, size_bytes: u64| {
+        let last = Operation {
+            size_bytes,
+            ..operation(at_ns, 1, offset_bytes)
+        };
+        Recording::of_operations(vec![operation(0, 1, 0), last], (None, 0.0)).unwrap_err()
+    };
+    assert_eq!(error(0, 0, 512), RecordingError::OneTime);
+    assert_eq!(error(YEAR_NS + 1, 0, 512), RecordingError::TooLong);
+    for (offset_bytes, size_bytes) in [(0, 1 << 32), (u64::MAX - 512, 512), (LAST, 1)] {
+        let expected = RecordingError::NoPlace {
+            offset_bytes,
+            size_bytes,
+        };
+        assert_eq!(error(1, offset_bytes, size_bytes), expected);
+    }
+}
+
+#[test]
 fn a_recording_of_several_devices_is_that_of_the_busiest() {
     let other = DeviceNumber { major: 8, minor: 1 };
     let mut all: Vec<Operation> = (0..10).map(|k| operation(k, 1, 0)).collect();

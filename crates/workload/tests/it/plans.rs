@@ -73,6 +73,40 @@ fn jobs_have_seeds_of_their_own_unless_they_say_one() {
 const JOB: &str = "[[job]]\nname = \"a\"\ntarget = \"t\"\n";
 
 #[test]
+fn what_no_job_can_take_is_refused() {
+    for (default, needs, taken) in [
+        ("sync = \"fdatasync\"", "writes", "write = true"),
+        ("atomic = true", "writes", "write = true"),
+        ("dsync = true", "writes", "write = true"),
+        ("arrivals = \"poisson\"", "a rate", "rate = 50"),
+        (
+            "distribution = \"covering\"",
+            "random positions",
+            "random = true",
+        ),
+        ("cursor = \"shared\"", "sequential", "sequential = true"),
+        ("in-turn = true", "several targets", ""),
+    ] {
+        let other = match default.starts_with("dist") {
+            true => "sequential = true",
+            false => "random = true",
+        };
+        let plan = format!("[defaults]\n{default}\n{JOB}{other}\n");
+        let error = plan.parse::<Plan>().unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with("line 2: "), "{text}");
+        assert!(text.contains("applies to none of the jobs"), "{text}");
+        assert!(text.contains(needs), "{text}");
+        let second = JOB.replace("\"a\"", "\"b\"");
+        let second = second.replace("\"t\"", "[\"t\", \"u\"]");
+        let both = format!("{plan}{second}{taken}\n");
+        assert!(both.parse::<Plan>().is_ok(), "{both}");
+    }
+    let error = format!("{JOB}in-turn = true").parse::<Plan>().unwrap_err();
+    assert!(error.to_string().contains("several targets"), "{error}");
+}
+
+#[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn mistakes_are_named_with_line_key_and_hint() {
     for (text, message, hint) in [

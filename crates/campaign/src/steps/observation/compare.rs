@@ -186,7 +186,8 @@ fn all(device: &ObservedDevice) -> u64 {
     device.reads + device.writes + device.flushes + device.discards
 }
 
-fn per(count: u64, seconds: f64) -> Option<f64> {
+/// A rate, unless no time passed.
+pub(super) fn per(count: u64, seconds: f64) -> Option<f64> {
     (seconds > 0.0).then(|| count as f64 / seconds)
 }
 

@@ -1,5 +1,6 @@
 //! An observation as a sheet: the cause, the load, and the supporting tables.
 
+use super::compare::per;
 use super::document::{
     BlameVerdict, GroupShare, ObservationDocument, ObservedDevice, SlowOperation,
 };
@@ -65,9 +66,9 @@ fn findings(document: &ObservationDocument) -> Vec<(String, String)> {
     add("slowest", words::first(document).and_then(slowest));
     let others = document.devices.iter().skip(1).take(NAMES_MAX);
     let others: Vec<String> = others
-        .map(|one| {
-            let iops = operations(one) as f64 / document.observed_s.max(1e-9);
-            format!("{} {} IOPS", one.name, format_iops(iops))
+        .map(|one| match per(operations(one), document.observed_s) {
+            Some(iops) => format!("{} {} IOPS", one.name, format_iops(iops)),
+            None => one.name.clone(),
         })
         .collect();
     add("also busy", (!others.is_empty()).then(|| others.join(", ")));
@@ -85,20 +86,19 @@ fn percent(part: u64, whole: u64) -> String {
 
 /// `1,234 IOPS, 56.7 MiB/s, 70 % reads, 35 % sequential, 3.2 in flight, 8K 90 %`.
 fn load(document: &ObservationDocument, device: &ObservedDevice) -> String {
-    let seconds = document.observed_s.max(1e-9);
-    let bytes = (device.read_bytes + device.write_bytes) as f64;
+    let bytes = device.read_bytes.saturating_add(device.write_bytes);
     let transfers = device.reads + device.writes;
     let least = match words::is_least(document) {
         true => "at least ",
         false => "",
     };
-    let mut words = vec![
-        format!(
-            "{least}{} IOPS",
-            format_iops(operations(device) as f64 / seconds)
-        ),
-        format!("{least}{:.1} MiB/s", bytes / seconds / MIB),
-    ];
+    let mut words = Vec::new();
+    if let Some(iops) = per(operations(device), document.observed_s) {
+        words.push(format!("{least}{} IOPS", format_iops(iops)));
+    }
+    if let Some(rate) = per(bytes, document.observed_s) {
+        words.push(format!("{least}{:.1} MiB/s", rate / MIB));
+    }
     if transfers > 0 {
         words.push(format!("{} reads", percent(device.reads, transfers)));
     }

@@ -1,5 +1,6 @@
 //! The supporting tables of the page and of CSV.
 
+use super::compare::per;
 use super::document::{GroupShare, KindCounts, ObservationDocument, ObservedDevice, ProcessShare};
 use super::words;
 use stripewise_report::{Column, SheetTable};
@@ -10,7 +11,7 @@ const MIB: f64 = 1_048_576.0;
 
 /// Rate and latency of a device by kind: the table of the terminal.
 pub fn kinds(document: &ObservationDocument, device: &ObservedDevice) -> SheetTable {
-    let seconds = document.observed_s.max(1e-9);
+    let rate = |count: u64| per(count, document.observed_s);
     let latency = &device.latency_ns;
     let kinds = [
         ("reads", device.reads, device.read_bytes, latency.read),
@@ -30,10 +31,10 @@ pub fn kinds(document: &ObservationDocument, device: &ObservedDevice) -> SheetTa
             let mut row = vec![
                 name.to_owned(),
                 format_count(operations),
-                format_iops(operations as f64 / seconds),
+                rate(operations).map_or_else(String::new, format_iops),
                 match bytes {
                     0 => String::new(),
-                    bytes => mib(bytes as f64 / seconds),
+                    bytes => rate(bytes).map_or_else(String::new, mib),
                 },
             ];
             row.extend(latency_cells(latency.as_ref()));

@@ -68,7 +68,7 @@ fn at_rate(seconds: usize, late: u64) -> RunRecord {
         due: Some(DueRecord {
             thresholds_ns: vec![15_000_000 - 1],
             seconds: (0..seconds).map(second).collect(),
-            own_lags: 0,
+            ..DueRecord::default()
         }),
         ..JobOutcome::default()
     };
