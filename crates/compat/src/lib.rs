@@ -5,7 +5,7 @@
 //! [`import`] is the entry point for results: bytes from any of these tools in, records out. What a
 //! source does not contain is left out of its records, see
 //! [`stripewise_results::Imported::absent`]; nothing is invented. A source is read whole or not at
-//! all, except with [`import_whole_results`].
+//! all, except with [`Import::whole_results`].
 #![forbid(unsafe_code)]
 
 mod absent;
@@ -34,9 +34,7 @@ mod work;
 
 pub use error::{Error, LineProblem};
 pub use fio::FioExport;
-pub use import::{
-    Format, Import, ImportedFile, Note, ReadFile, Receiver, import, import_whole_results,
-};
+pub use import::{Format, Import, ImportedFile, Note, ReadFile, Receiver, import};
 pub use work::{Progress, Watch};
 
 pub mod dataset;

@@ -1,6 +1,6 @@
 //! How compressible and deduplicable the bytes are.
 //!
-//! [`examine`] is pure. [`sample`] reads evenly spread, 4 KiB-aligned pieces of an open file or
+//! [`sample`] reads evenly spread, 4 KiB-aligned pieces of an open file or
 //! device, so that it works on descriptors with `O_DIRECT`; a buffered descriptor leaves those
 //! pieces in the page cache, which the caller has to accept.
 
@@ -27,15 +27,6 @@ pub struct Content {
     pub blocks_compressible: u64,
 }
 
-/// Examines whole blocks of 4 KiB; a shorter remainder is ignored. Detects repetition within the
-/// given pieces, by 64-bit hash.
-#[must_use]
-pub fn examine<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Content {
-    let mut examiner = Examiner::default();
-    pieces.into_iter().for_each(|piece| examiner.add(piece));
-    examiner.content
-}
-
 /// Statistics so far.
 #[derive(Default)]
 struct Examiner {
@@ -44,6 +35,8 @@ struct Examiner {
 }
 
 impl Examiner {
+    /// Examines whole blocks of 4 KiB; a shorter remainder is ignored. Detects repetition within
+    /// all pieces, by 64-bit hash.
     fn add(&mut self, piece: &[u8]) {
         for block in piece.chunks_exact(BLOCK_BYTES) {
             self.content.blocks += 1;
@@ -179,8 +172,14 @@ mod tests {
         bytes
     }
 
+    fn examined(data: &[u8]) -> Content {
+        let mut examiner = Examiner::default();
+        examiner.add(data);
+        examiner.content
+    }
+
     fn of(data: &[u8]) -> (u64, u64, u64, u64) {
-        let found = examine([data]);
+        let found = examined(data);
         (
             found.blocks,
             found.blocks_zero,
@@ -222,7 +221,7 @@ mod tests {
 
     #[test]
     fn less_than_a_block_is_not_judged() {
-        assert_eq!(examine([&[0u8; 4095][..]]), Content::default());
-        assert_eq!(examine([]), Content::default());
+        assert_eq!(examined(&[0u8; 4095]), Content::default());
+        assert_eq!(examined(&[]), Content::default());
     }
 }

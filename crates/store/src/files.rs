@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::open::Store;
 use crate::types::MadeFile;
 use crate::write::Decision::Commit;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 
 const COLUMNS: &str =
     "SELECT id, device, inode, birth_ns, path, size_bytes, made_at FROM made_files";
@@ -34,30 +34,6 @@ impl Store {
                 )
                 .map(|_| Commit(()))
         })
-    }
-
-    /// The file with this id, if device, inode and birth time match too: a reused inode or a copied
-    /// attribute is not a match.
-    ///
-    /// # Errors
-    /// The failure of the store.
-    pub fn lookup_file(
-        &self,
-        id: &str,
-        device: u64,
-        inode: u64,
-        birth_ns: Option<i64>,
-    ) -> Result<Option<MadeFile>> {
-        self.connection
-            .query_row(
-                &format!(
-                    "{COLUMNS} WHERE id = ?1 AND device = ?2 AND inode = ?3 AND birth_ns IS ?4"
-                ),
-                params![id, device.cast_signed(), inode.cast_signed(), birth_ns],
-                file_at,
-            )
-            .optional()
-            .map_err(|error| self.sqlite_error("look up a test file", error))
     }
 
     /// All kept files, by path.

@@ -216,23 +216,6 @@ impl Store {
         place.is_some_and(|place: rusqlite::Result<i64>| place.is_ok_and(|place| place > 0))
     }
 
-    /// All latencies of a run, an entry per job.
-    ///
-    /// # Errors
-    /// As [`Store::load`].
-    pub fn load_histograms(&self, name: &str) -> Result<Vec<StoredHistograms>> {
-        const DOING: &str = "read histograms";
-        self.at_one_moment(DOING, |moment| {
-            let (run_number, id) = self.find(name)?;
-            let count = "SELECT count(*) FROM jobs WHERE run_number = ?1";
-            let jobs: i64 = moment
-                .query_row(count, [run_number], |row| row.get(0))
-                .map_err(|error| self.sqlite_error(DOING, error))?;
-            histograms_of(moment, run_number, usize::try_from(jobs).unwrap_or(0))
-                .map_err(|error| self.damaged_run(DOING, &id, error))
-        })
-    }
-
     /// The intervals of one job in order, with their latencies.
     ///
     /// # Errors

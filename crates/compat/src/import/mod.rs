@@ -372,15 +372,6 @@ pub fn import(bytes: &[u8], source_name: &str) -> Result<ImportedFile, Error> {
     Import::new(bytes, source_name).all()
 }
 
-/// As [`import`], but reads only complete results: an unreadable one is left out with a note of
-/// which and why.
-///
-/// # Errors
-/// If the tool is unknown, or no result is complete.
-pub fn import_whole_results(bytes: &[u8], source_name: &str) -> Result<ImportedFile, Error> {
-    Import::new(bytes, source_name).whole_results().all()
-}
-
 const OF_LOG: &str =
     "what a log puts before each line (a time, or the name of a container) is left out";
 

@@ -2,7 +2,7 @@
 //! each made here.
 
 use crate::tools::FIO;
-use stripewise_compat::{Format, ImportedFile, import, import_whole_results};
+use stripewise_compat::{Format, Import, ImportedFile, import};
 use stripewise_results::{JobRow, RunRecord};
 use stripewise_workload::{SyncCall, SyncPolicy, ThinkTime};
 
@@ -728,7 +728,8 @@ fn a_run_that_fio_printed_in_several_forms_is_one_result() {
         &file,
         "3 jobs in fio terse output, from line 1 on"
     ));
-    let file = import_whole_results(both.as_bytes(), "x").unwrap();
+    let file = Import::new(both.as_bytes(), "x").whole_results().all();
+    let file = file.unwrap();
     assert_eq!(file.runs.len(), of(json).len());
     for alone in [normal, TERSE, json] {
         assert!(!expected_text(&read(alone), "says more of the same"));

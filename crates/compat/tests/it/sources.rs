@@ -3,7 +3,7 @@
 
 use crate::sqlio_output::{GROW, PLAIN};
 use crate::tools::{DISKSPD_TEXT, DISKSPD_XML, FIO};
-use stripewise_compat::{ImportedFile, import, import_whole_results};
+use stripewise_compat::{Error, Import, ImportedFile, import};
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
@@ -148,13 +148,17 @@ fn results_of_several_tools_in_one_file_are_all_read() {
     assert_eq!(import(quoted.as_bytes(), "x").unwrap().runs.len(), 1);
 }
 
+fn import_whole_results(text: &str) -> Result<ImportedFile, Error> {
+    Import::new(text.as_bytes(), "x").whole_results().all()
+}
+
 #[test]
 fn what_is_whole_can_be_taken_and_the_rest_is_named() {
     let broken = PLAIN.replace("MBs/sec:", "MBs:");
     assert_ne!(broken, PLAIN);
     let text = [GROW, broken.as_str(), DISKSPD_TEXT].concat();
     assert!(import(text.as_bytes(), "x").is_err());
-    let file = import_whole_results(text.as_bytes(), "x").unwrap();
+    let file = import_whole_results(&text).unwrap();
     assert_eq!(file.runs.len(), 2);
     let note = &file.notes[0];
     let line = GROW.matches('\n').count() as u64 + 1;
@@ -170,9 +174,9 @@ fn what_is_whole_can_be_taken_and_the_rest_is_named() {
     let of_whole = |at: usize| whole.runs[at].imported.as_ref().unwrap().line.unwrap();
     assert_eq!(lines, [of_whole(0), of_whole(2)]);
     // One that is not whole alone is an error, as ever; a whole file is the same.
-    assert!(import_whole_results(broken.as_bytes(), "x").is_err());
+    assert!(import_whole_results(&broken).is_err());
     assert_eq!(
-        import_whole_results(FIO.as_bytes(), "x").unwrap(),
+        import_whole_results(FIO).unwrap(),
         import(FIO.as_bytes(), "x").unwrap()
     );
 }

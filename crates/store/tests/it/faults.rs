@@ -25,7 +25,6 @@ fn filled(path: &Path) {
 fn read_all(store: &Store) -> stripewise_store::Result<()> {
     for run in store.list(&Filter::default())? {
         let record = store.load(&run.id)?;
-        store.load_histograms(&run.id)?;
         for job in 0..record.jobs.len() {
             store.load_intervals(&run.id, job)?;
         }

@@ -213,8 +213,8 @@ fn brought_up_to_date(version: u32) -> (tempfile::TempDir, Store) {
         printed.to_json() == expected,
         "the record does not print as it did"
     );
-    let histograms = store.load_histograms("fixture-a").unwrap();
-    assert_eq!(histograms[0].read.as_ref().unwrap().count(), 12 * READS);
+    let outcome = store.load("fixture-a").unwrap().jobs[0].outcome.clone();
+    assert_eq!(outcome.read.histogram.unwrap().count(), 12 * READS);
     let intervals = store.load_intervals("fixture-a", 0).unwrap();
     assert_eq!(intervals.len(), 12);
     assert_eq!(intervals[11].interval, interval(11));

@@ -71,11 +71,6 @@ impl Fidelity {
     pub fn worst(&self) -> Option<&FeatureFit> {
         self.features.first()
     }
-
-    /// Features whose ratio is above 1.5.
-    pub fn not_modelled(&self) -> impl Iterator<Item = &FeatureFit> {
-        self.features.iter().filter(|one| one.ratio > MODELLED_MAX)
-    }
 }
 
 /// Facts about a recording besides its requests.
