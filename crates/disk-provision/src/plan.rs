@@ -7,7 +7,7 @@ use crate::table::Patch;
 use serde::{Serialize, Serializer};
 use std::path::PathBuf;
 use stripewise_disk_inspect::storage::{BlockDevice, BlockDeviceKind, Partition, Use};
-use stripewise_disk_inspect::trace::{Given, trace};
+use stripewise_disk_inspect::trace::{SuppliedFacts, trace};
 use stripewise_disk_inspect::verdict::{Check, Judgement, Subject, Usage, judge};
 
 /// Operation sizes for which an offset is judged: a page and an extent of SQL Server.
@@ -161,9 +161,9 @@ pub(crate) fn judgement(device: &BlockDevice, start_bytes: u64, known: VolumeFac
         };
         &future
     };
-    let given = known.stripe_unit_bytes.map(|unit| Given {
+    let given = known.stripe_unit_bytes.map(|unit| SuppliedFacts {
         stripe_unit_bytes: Some(unit),
-        ..Given::default()
+        ..SuppliedFacts::default()
     });
     let traced = trace(volume, &|_| given.clone());
     let subject = Subject {

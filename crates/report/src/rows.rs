@@ -64,8 +64,7 @@ enum RowSubject {
 }
 
 impl<'a> Line<'a> {
-    /// At least one: all operations of the job, then its kinds, of which its source may give
-    /// nothing apart.
+    /// At least one: all operations of the job, then each kind that its source reports separately.
     pub(crate) fn of(row: JobRow<'a>) -> Vec<Line<'a>> {
         let line = |of| Line { row, of };
         let mut kinds: Vec<Line<'a>> = Vec::new();

@@ -54,7 +54,7 @@ pub use hosts::{
 pub use id::run_id;
 pub use imported::Imported;
 pub use intervals::{INTERVALS_MAX, IntervalSeries, coarsen, joined_group_size};
-pub use load::{AskedJob, Load, LoadKey, starts_at};
+pub use load::{Load, LoadKey, RequestedJob, starts_at};
 pub use outcome::{
     Drain, DueRecord, DueSecondRecord, EngineFacts, Errors, InitiationLatency, Interval,
     JobOutcome, KindOutcome, LatencySummary, OpenLoop, Pause, ThreadOutcome,

@@ -9,7 +9,7 @@ use stripewise_workload::Workload;
 /// A job of a record without its results, which are most of a record's size. Can be parsed from a
 /// record's JSON.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct AskedJob {
+pub struct RequestedJob {
     /// Unique in its run.
     pub name: String,
     /// The target.
@@ -70,7 +70,7 @@ impl<'a> Load<'a> {
     #[must_use]
     pub fn of_asked(
         (host, ladder_part): (&'a str, Option<&'a str>),
-        job: &'a AskedJob,
+        job: &'a RequestedJob,
     ) -> Load<'a> {
         Load {
             host,

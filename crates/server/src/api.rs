@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::Duration;
 use stripewise_campaign::history::moment;
-use stripewise_campaign::live::{self, Cursor, Done, LoginPath, Query, Wish, Wished};
+use stripewise_campaign::live::{self, Cursor, Done, LoginPath, PreviewRequest, Query, Wish};
 use stripewise_campaign::{Exit, Failure, Outcome};
 use stripewise_units::{ByteSize, nearest};
 use tokio::time::timeout;
@@ -349,7 +349,7 @@ pub(crate) async fn try_array(State(shared): App, RawQuery(query): RawQuery) -> 
     answered(blocking(move || Ok(vec![live::try_array(&preview_request)?])).await)
 }
 
-fn preview_request(query: Option<&str>) -> Result<Wished, &'static str> {
+fn preview_request(query: Option<&str>) -> Result<PreviewRequest, &'static str> {
     let value = |name: &str| query_value(query, name);
     let array = value("array").ok_or("name an array: ?array=...")?;
     let plain = |text: &str| {
@@ -380,7 +380,7 @@ fn preview_request(query: Option<&str>) -> Result<Wished, &'static str> {
     if !matches!(read_percent, 0 | 100) {
         return Err("use 0 or 100 % of reads");
     }
-    Ok(Wished {
+    Ok(PreviewRequest {
         array: match overrides.is_empty() {
             true => array,
             false => format!("{array}?{}", overrides.join("&")),

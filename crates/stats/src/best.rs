@@ -384,7 +384,7 @@ mod tests {
         assert!(held >= TRIALS * 90 / 100, "{held} of {TRIALS}");
     }
 
-    /// What is never chosen does not say how far the others are behind the best.
+    /// Alternatives that are never chosen do not affect how far the others are behind the best.
     #[test]
     fn intervals_of_what_is_out_are_against_rivals_alone() {
         let rows: Vec<Vec<f64>> = (0..8)

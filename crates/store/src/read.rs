@@ -12,7 +12,7 @@ use crate::open::Store;
 use crate::packed;
 use crate::types::{Filter, Listing, RunSummary, StoredHistograms, StoredInterval, Unreadable};
 use rusqlite::{OptionalExtension, Row, Transaction, params};
-use stripewise_results::{AskedJob, Interval, RunRecord};
+use stripewise_results::{Interval, RequestedJob, RunRecord};
 
 /// One condition for all filters: absent ones are NULL and match everything.
 const FILTERED: &str = "\
@@ -195,11 +195,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::load`].
-    pub fn load_asked(&self, name: &str) -> Result<Vec<AskedJob>> {
+    pub fn load_requested(&self, name: &str) -> Result<Vec<RequestedJob>> {
         const DOING: &str = "read a run";
         self.at_one_moment(DOING, |moment| {
             let (run_number, id) = self.find(name)?;
-            asked_of(moment, run_number).map_err(|error| self.damaged_run(DOING, &id, error))
+            requested_of(moment, run_number).map_err(|error| self.damaged_run(DOING, &id, error))
         })
     }
 
@@ -371,10 +371,10 @@ fn left_out_of(
     }
 }
 
-fn asked_of(moment: &Transaction<'_>, run_number: i64) -> rusqlite::Result<Vec<AskedJob>> {
+fn requested_of(moment: &Transaction<'_>, run_number: i64) -> rusqlite::Result<Vec<RequestedJob>> {
     #[derive(serde::Deserialize)]
     struct RequestedJobs {
-        jobs: Vec<AskedJob>,
+        jobs: Vec<RequestedJob>,
     }
     let requested: RequestedJobs = record_as(moment, run_number)?;
     Ok(requested.jobs)

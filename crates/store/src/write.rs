@@ -53,7 +53,7 @@ impl Saving<'_> {
         })
     }
 
-    /// Takes back a record that was new: its file turned out not to be complete.
+    /// Removes a record that was just added: its file turned out to be incomplete.
     pub fn take_back(&mut self, id: &str) {
         if self.failure.is_some() {
             return;

@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use stripewise_array_sim::ArraySpec;
 use stripewise_stats::{ExceedanceDesign, Random, Slo};
 use stripewise_studies::headroom::{
-    Bound, Found, Growth, Headroom, HeadroomLoad, HeadroomOptions, LoadFacts,
+    Bound, Growth, Headroom, HeadroomAnswer, HeadroomLoad, HeadroomOptions, LoadFacts,
 };
 use stripewise_studies::{NextStep, Study};
 use stripewise_trace::replay::{Recording, Scale, run_length};
@@ -264,7 +264,7 @@ impl Case {
     }
 }
 
-fn found(study: &Headroom, growth: Growth) -> Option<Found> {
+fn found(study: &Headroom, growth: Growth) -> Option<HeadroomAnswer> {
     let question = study.questions().iter().find(|one| one.growth == growth)?;
     question.search.found().copied()
 }
@@ -272,7 +272,7 @@ fn found(study: &Headroom, growth: Growth) -> Option<Found> {
 /// Accuracy of the truth.
 const TRUTH_ERROR: f64 = 1.004;
 
-fn covers(found: Option<Found>, truth: f64) -> bool {
+fn covers(found: Option<HeadroomAnswer>, truth: f64) -> bool {
     found.is_some_and(|found| {
         found.low.is_none_or(|low| low <= truth * TRUTH_ERROR)
             && found.high.is_none_or(|high| high >= truth / TRUTH_ERROR)

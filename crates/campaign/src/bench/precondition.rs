@@ -104,7 +104,7 @@ impl Precondition {
         }
     }
 
-    /// What the user must know beforehand; `None` if nothing.
+    /// What the user must know before it starts; `None` if nothing.
     pub(super) fn condition(self) -> Option<String> {
         let Precondition::OnePass { spare_percent } = self else {
             return None;

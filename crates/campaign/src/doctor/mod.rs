@@ -186,7 +186,7 @@ fn check(name: &'static str, good: bool, found: impl Into<String>, hint: &str) -
     }
 }
 
-/// What needs no judgement, or is good.
+/// A fact that needs no judgement, or is as it should be.
 fn fact(name: &'static str, found: impl Into<String>) -> Check {
     check(name, true, found, "")
 }

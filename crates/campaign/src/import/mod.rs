@@ -95,7 +95,7 @@ pub fn import(
     stored?
 }
 
-/// Numbers of what was taken over.
+/// How much has been imported so far.
 #[derive(Clone, Copy, Default)]
 struct Before {
     results: usize,

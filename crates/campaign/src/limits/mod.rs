@@ -417,8 +417,8 @@ fn read_table(context: &Context, path: &Path) -> Outcome<VolumeTable> {
     })
 }
 
-/// The document with matching volume types, or why there are none, and the price. Its caps are no
-/// burst's where types match of which none bursts so.
+/// The document with matching volume types, or why there are none, and the price. If no matching
+/// type bursts like this, its caps are not those of a burst.
 fn named(
     request: &LimitsRequest,
     named_by: Option<(&str, &VolumeTable)>,
@@ -474,7 +474,7 @@ mod tests {
             named(&LimitsRequest::default(), named_by, document(per_s)).may_be_burst
         };
         assert!(may_be(None, 6_000.0));
-        // A gp2's, but no gp3's; and perhaps that of an instance.
+        // A gp2 bursts to this, a gp3 does not; an instance may.
         assert!(may_be(Some("aws"), 3_000.0));
         assert!(!may_be(Some("aws"), 6_000.0));
         assert!(may_be(Some("aws"), 90_000.0));

@@ -18,7 +18,7 @@ pub use now::{
     now,
 };
 pub use serving::{Announced, Serve, Serving, forget_token, keep_token};
-pub use sim_preview::{ArrayEntry, Tried, TriedPoint, Wished, arrays, try_array};
+pub use sim_preview::{ArrayEntry, PreviewRequest, Tried, TriedPoint, arrays, try_array};
 pub use trend::{ChangeOf, KeptBaseline, Trend, TrendPoint, Trends, trends};
 
 use std::path::PathBuf;

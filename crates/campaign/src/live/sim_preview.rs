@@ -63,7 +63,7 @@ fn entry(name: &str, spec: &ArraySpec) -> ArrayEntry {
 
 /// An array and load to try.
 #[derive(Clone, Debug)]
-pub struct Wished {
+pub struct PreviewRequest {
     /// `raid10-10k?offset=63s&stripe_unit=64K`; a name, never a file.
     pub array: String,
     /// Bytes of one operation.
@@ -104,7 +104,7 @@ pub struct TriedPoint {
 ///
 /// # Errors
 /// If the array or the load is invalid, with a hint.
-pub fn try_array(preview: &Wished) -> Outcome<Tried> {
+pub fn try_array(preview: &PreviewRequest) -> Outcome<Tried> {
     let spec =
         ArraySpec::from_target(&preview.array, |_| Err(std::io::ErrorKind::NotFound.into()))?;
     let entry = entry(&preview.array, &spec);
@@ -130,7 +130,12 @@ fn crossing(array: &ArrayEntry, block: u64) -> Option<f64> {
     Some(law.excess().min(1.0))
 }
 
-fn point(spec: &ArraySpec, entry: &ArrayEntry, preview: &Wished, load: u32) -> Outcome<TriedPoint> {
+fn point(
+    spec: &ArraySpec,
+    entry: &ArrayEntry,
+    preview: &PreviewRequest,
+    load: u32,
+) -> Outcome<TriedPoint> {
     let array = spec.build();
     let workload = Workload {
         read_percent: preview.read_percent,
@@ -207,7 +212,7 @@ mod tests {
     #[test]
     fn an_array_is_tried_and_an_offset_that_splits_blocks_costs() {
         let tried = |array: &str| {
-            try_array(&Wished {
+            try_array(&PreviewRequest {
                 array: array.to_owned(),
                 block_size_bytes: 64 << 10,
                 read_percent: 100,

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use stripewise_conductor::failure::Outcome;
 use stripewise_lab::SeriesKind;
-use stripewise_results::{AskedJob, Load, LoadKey};
+use stripewise_results::{Load, LoadKey, RequestedJob};
 use stripewise_stats::{ChangePointRule, change_points};
 use stripewise_store::{Store, StoredDocument};
 use stripewise_units::ByteSize;
@@ -197,7 +197,7 @@ fn gathered(store: &Store, runs: &[Entry]) -> Vec<LoadTrend> {
 struct RequestLookup<'a> {
     store: &'a Store,
     /// The most recently used ladder: its steps differ in threads and outstanding.
-    ladder: Option<(String, Option<String>, Rc<AskedJob>)>,
+    ladder: Option<(String, Option<String>, Rc<RequestedJob>)>,
 }
 
 impl<'a> RequestLookup<'a> {
@@ -208,14 +208,14 @@ impl<'a> RequestLookup<'a> {
         }
     }
 
-    fn of(&mut self, run: &Entry) -> Option<Rc<AskedJob>> {
+    fn of(&mut self, run: &Entry) -> Option<Rc<RequestedJob>> {
         let of_ladder = ladder_part(run).and(run.series.as_ref());
         if let (Some(series), Some((known, part, legacy))) = (of_ladder, &self.ladder)
             && (series, &run.series_part) == (known, part)
         {
             return Some(Rc::clone(legacy));
         }
-        let jobs = self.store.load_asked(&run.id).ok()?;
+        let jobs = self.store.load_requested(&run.id).ok()?;
         let legacy = Rc::new(jobs.into_iter().next()?);
         if let Some(series) = of_ladder {
             let part = run.series_part.clone();

@@ -237,8 +237,8 @@ struct PowerCutRun<'a> {
     shared: Vec<Arc<Shared>>,
     workers: Vec<CutWorker>,
     clock_reported_ns: u64,
-    /// The witness went away, or was stopped with everything: it gets nothing more.
-    untold: bool,
+    /// The witness went away or was stopped: nothing more is sent to it.
+    sends_nothing: bool,
     /// The failure of a witness that went away.
     gone: Option<Failure>,
     report: Report,
@@ -282,7 +282,7 @@ impl<'a> PowerCutRun<'a> {
             shared,
             workers: header.workers.clone(),
             clock_reported_ns: 0,
-            untold: false,
+            sends_nothing: false,
             gone: None,
             report: Report::new(choice.engine, choice.because),
         }
@@ -290,13 +290,13 @@ impl<'a> PowerCutRun<'a> {
 
     /// Sends records, as long as the witness is there; without it everything is stopped.
     fn send(&mut self, bytes: &[u8]) {
-        if self.untold {
+        if self.sends_nothing {
             return;
         }
         let Err(error) = self.witness.send(bytes, self.context.now_ns()) else {
             return;
         };
-        self.untold = true;
+        self.sends_nothing = true;
         // Ctrl-C also reaches a witness at the end of a pipe.
         if self.context.signal().is_some() {
             let note = "the witness stopped at the same time: it recorded no normal end";

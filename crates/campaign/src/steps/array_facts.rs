@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use stripewise_conductor::context::{Context, store_document};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::survey::{Disk, Request, Survey};
-use stripewise_disk_inspect::trace::Given;
+use stripewise_disk_inspect::trace::SuppliedFacts;
 use stripewise_disk_inspect::{Inspect, System};
 use stripewise_units::ByteSize;
 
@@ -144,9 +144,9 @@ impl KnownArrays {
 
     /// The facts as input for the survey.
     #[must_use]
-    pub fn given(&self) -> Vec<(String, Given)> {
+    pub fn given(&self) -> Vec<(String, SuppliedFacts)> {
         let one = |(key, facts): &(String, ArrayFacts)| {
-            let given = Given {
+            let given = SuppliedFacts {
                 stripe_unit_bytes: facts.stripe_unit_bytes,
                 level: facts.raid_level.clone(),
                 disks: facts.raid_disks,

@@ -115,7 +115,7 @@ fn judged_in_parts(required: &[Requirement], document: &Document) -> Vec<Require
         let meant: Vec<Requirement> = meant.cloned().collect();
         all.extend(judged(&meant, &part.series, &part.runs));
     }
-    // None of them has such a value, which is missed.
+    // Missed: none of them has such a value.
     let rest = required.iter();
     let rest = rest.filter(|one| !parts.iter().any(|part| is_meant(one, part)));
     let rest: Vec<Requirement> = rest.cloned().collect();

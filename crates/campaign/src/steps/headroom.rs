@@ -254,7 +254,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// An open end is none.
+    /// Open ends are left out.
     fn new(factor: f64, [low, high]: [Option<f64>; 2], bound: Bound) -> Answer {
         Answer {
             factor,

@@ -281,7 +281,7 @@ fn job_of(section: &Section, plan: &mut PlanText) -> Result<JobText, String> {
     Ok(job)
 }
 
-/// A time; `None` if it is 0, which is no time.
+/// A time; `None` if it is 0, which means no limit.
 fn time(options: &Options, name: &str) -> Result<Option<u64>, String> {
     let Some(text) = options.get(name) else {
         return Ok(None);

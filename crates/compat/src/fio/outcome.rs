@@ -7,7 +7,7 @@ use crate::absent::{Absent, fill};
 use stripewise_results::{Errors, JobOutcome, KindOutcome, LatencySummary};
 
 /// Reads and writes of a job; `None` if a field that every version has is missing. `in_turn`: they
-/// were not done at the same time, so that a sum of their rates is none.
+/// were not done at the same time, so their rates must not be added.
 pub(super) fn outcome(job: &Job, in_turn: bool, absent: &mut Absent) -> Option<JobOutcome> {
     let (read, write) = (job.read.as_deref()?, job.write.as_deref()?);
     let mut outcome = JobOutcome {

@@ -152,7 +152,7 @@ fn options_of_fio_mean_what_its_own_parser_makes_of_them() {
     let both = converted(Tool::Fio, &format!("{JOB}rw=rw\n")).unwrap();
     let mut notes = both.notes.iter().map(|note| &note.message);
     assert!(notes.any(|note| note.contains("share one position")));
-    // Options that change no operation are left out, whoever's they are.
+    // Options that do not change operations are left out, whichever tool they belong to.
     let load = job("rw=read\nruntime=5\nallow_mounted_write=1\nhugepage-size=2m\n");
     assert_eq!(load.duration_ns, 5_000_000_000);
 }

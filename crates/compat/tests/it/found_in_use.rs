@@ -344,7 +344,7 @@ fn rates_of_a_job_that_verified_what_it_wrote_are_no_sum() {
     // It is not verified here.
     let file = verified("\"rw\": \"randrw\", \"verify\": \"crc32c\", \"do_verify\": \"0\",");
     assert!(row(&file.runs[0]).iops().is_some());
-    // How reads and writes are reported is no property of the load.
+    // How reads and writes are reported does not change the load.
     let file = verified("\"rw\": \"randrw\", \"unified_rw_reporting\": \"both\",");
     assert!(!expected_text(&file, "no field of a record"));
 }

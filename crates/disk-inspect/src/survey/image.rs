@@ -2,7 +2,7 @@
 
 use super::{Disk, Partition, Survey, Volume, holds_volumes};
 use crate::storage::{BlockDevice, Queue};
-use crate::trace::{Given, trace};
+use crate::trace::{SuppliedFacts, trace};
 use crate::verdict::{Subject, Suspect, Usage};
 use std::io::Result;
 use stripewise_disk_formats::medium::{Bytes, Part};
@@ -34,7 +34,7 @@ pub fn image(
     name: &str,
     path: &str,
     sector_bytes: Option<u32>,
-    given: &dyn Fn(&str) -> Option<Given>,
+    given: &dyn Fn(&str) -> Option<SuppliedFacts>,
 ) -> Result<Survey> {
     let table = match tables::read(image, sector_bytes)? {
         Some(table) if table.kind == TableKind::Mbr && sector_bytes.is_none() => {
@@ -166,7 +166,7 @@ pub(crate) fn partition_suffix(disk: &str, number: u32) -> String {
     }
 }
 
-fn volume(disk: &BlockDevice, partition: &Partition, given: Option<&Given>) -> Volume {
+fn volume(disk: &BlockDevice, partition: &Partition, given: Option<&SuppliedFacts>) -> Volume {
     let entry = &partition.entry;
     let device = BlockDevice {
         name: partition.name.clone(),

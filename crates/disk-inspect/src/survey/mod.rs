@@ -12,7 +12,7 @@ pub use image::{image, recognised};
 pub(crate) use image::{partition_suffix, usage};
 
 use crate::storage::BlockDevice;
-use crate::trace::Given;
+use crate::trace::SuppliedFacts;
 use crate::verdict::{Judgement, Place, Subject, judge};
 use std::path::PathBuf;
 use stripewise_disk_formats::superblocks::Found;
@@ -25,13 +25,13 @@ pub struct Request {
     /// `None`.
     pub device: Option<String>,
     /// User-supplied facts about disks, by key (see [`Disk::key`]).
-    pub given: Vec<(String, Given)>,
+    pub given: Vec<(String, SuppliedFacts)>,
 }
 
 impl Request {
     /// The user-supplied facts about a disk.
     #[must_use]
-    pub fn given_for(&self, key: &str) -> Option<Given> {
+    pub fn given_for(&self, key: &str) -> Option<SuppliedFacts> {
         self.given
             .iter()
             .rev()
@@ -66,7 +66,7 @@ pub struct Disk {
     /// Its partitions ordered by number.
     pub partitions: Vec<Partition>,
     /// User-supplied facts about it.
-    pub given: Option<Given>,
+    pub given: Option<SuppliedFacts>,
 }
 
 /// A partition.

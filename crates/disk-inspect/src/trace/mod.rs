@@ -21,7 +21,7 @@ const SEGMENTS_MAX: usize = 64;
 
 /// User-supplied or measured facts about the disks at the bottom.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Given {
+pub struct SuppliedFacts {
     /// Bytes on one disk of the array.
     pub stripe_unit_bytes: Option<u64>,
     /// `raid5`, `raid10`...
@@ -34,7 +34,7 @@ pub struct Given {
     pub measured: bool,
 }
 
-impl Given {
+impl SuppliedFacts {
     /// Bytes on all data disks, if level, disks and unit are known.
     #[must_use]
     pub fn full_stripe_bytes(&self) -> Option<u64> {
@@ -69,7 +69,7 @@ pub struct Trace {
 }
 
 /// Additional facts about a disk at the bottom, by its kernel name.
-pub type SuppliedFactsFor<'a> = &'a dyn Fn(&str) -> Option<Given>;
+pub type SuppliedFactsFor<'a> = &'a dyn Fn(&str) -> Option<SuppliedFacts>;
 
 /// Traces a device from its start.
 #[must_use]
@@ -317,7 +317,7 @@ impl Trace {
         let chunk = queue.chunk_bytes.filter(|_| queue.zoned.is_none());
         let stripe = match (&given, chunk, &hint) {
             (
-                Some(Given {
+                Some(SuppliedFacts {
                     stripe_unit_bytes: Some(unit),
                     ..
                 }),
@@ -340,14 +340,17 @@ impl Trace {
                 offset_bytes: spot.at,
                 volume_bytes: spot.lead,
                 piece_bytes: spot.piece,
-                full_stripe_bytes: match (supplied.and_then(Given::full_stripe_bytes), &hint) {
+                full_stripe_bytes: match (
+                    supplied.and_then(SuppliedFacts::full_stripe_bytes),
+                    &hint,
+                ) {
                     (Some(full), _) => Some(full),
                     (None, Hint::Stripe { full_bytes, .. }) if source == UnitSource::Hint => {
                         Some(*full_bytes)
                     }
                     _ => None,
                 },
-                parity: supplied.is_some_and(Given::parity),
+                parity: supplied.is_some_and(SuppliedFacts::parity),
                 first_unit_bytes: supplied.map_or(0, |given| given.first_unit_bytes % unit_bytes),
             });
         }

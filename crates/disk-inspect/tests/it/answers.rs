@@ -4,7 +4,7 @@ use crate::made_up::*;
 use stripewise_disk_inspect::ioctl_replies::*;
 use stripewise_disk_inspect::storage::Storage;
 use stripewise_disk_inspect::survey::{Request, Survey, Volume};
-use stripewise_disk_inspect::trace::Given;
+use stripewise_disk_inspect::trace::SuppliedFacts;
 use stripewise_disk_inspect::verdict::{LayoutVerdict, Suspect, Usage};
 
 const M: i64 = 1 << 20;
@@ -113,9 +113,9 @@ fn volumes_are_judged_by_the_place_that_the_volume_manager_gives() {
 
 #[test]
 fn a_stripe_unit_that_the_user_gives_makes_the_crossing_exact() {
-    let given = Given {
+    let given = SuppliedFacts {
         stripe_unit_bytes: Some(64 << 10),
-        ..Given::default()
+        ..SuppliedFacts::default()
     };
     let mut machine = server();
     machine.disks[0].alignment = Ok(alignment(512, 512, 0));

@@ -122,7 +122,7 @@ fn needs_shaping(letter: char) -> bool {
 }
 
 /// A font of the system.
-struct Found {
+struct SystemFont {
     path: PathBuf,
     /// Index in a file with several.
     index: u32,
@@ -133,7 +133,7 @@ struct Found {
 }
 
 /// The fonts in a folder that have any of these letters.
-fn find(folder: &FilePath, depth: usize, wanted: &BTreeSet<char>, found: &mut Vec<Found>) {
+fn find(folder: &FilePath, depth: usize, wanted: &BTreeSet<char>, found: &mut Vec<SystemFont>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         let extension = path.extension().and_then(|extension| extension.to_str());
@@ -160,7 +160,7 @@ fn find(folder: &FilePath, depth: usize, wanted: &BTreeSet<char>, found: &mut Ve
                         face.weight().to_number().abs_diff(400),
                         path.clone(),
                     );
-                    found.push(Found {
+                    found.push(SystemFont {
                         path: path.clone(),
                         index,
                         letters,
@@ -181,8 +181,8 @@ fn has(face: &Face<'_>, letter: char) -> bool {
 }
 
 /// The first of those with the most of these letters, so that words are in one font.
-fn best<'a>(found: &'a [Found], lacking: &BTreeSet<char>) -> Option<&'a Found> {
-    let count = |font: &Found| font.letters.intersection(lacking).count();
+fn best<'a>(found: &'a [SystemFont], lacking: &BTreeSet<char>) -> Option<&'a SystemFont> {
+    let count = |font: &SystemFont| font.letters.intersection(lacking).count();
     let best = found.iter().rev().max_by_key(|font| count(font))?;
     (count(best) > 0).then_some(best)
 }

@@ -228,8 +228,8 @@ impl LimitRates {
         })
     }
 
-    /// How many times as fast as later ones the first run of a load was that shows a cap, if that
-    /// is no chance: a burst ended with it, too early to be a fall of the cap.
+    /// How much faster the first run of a load that shows a cap was than later ones, if not by
+    /// chance: a burst ended during it, too early to count as a fall of the cap.
     #[must_use]
     pub fn first_run_ratio(&self) -> Option<f64> {
         let least = EARLY_FALL_MIN.max(DRIFT_ERRORS * self.scatter()?.run);

@@ -78,8 +78,8 @@ pub fn judge_latency(
     }
 }
 
-/// Seconds after which a target that never makes anything wait is met, at the earliest; none if
-/// the whole design is too short for the limit.
+/// Seconds after which a target on which nothing waits meets the limit at the earliest; `None` if
+/// the whole design is too short for it.
 #[must_use]
 pub fn earliest_met(limit: LatencyLimit, design: Design) -> Option<usize> {
     let quiet = LatencySecond {

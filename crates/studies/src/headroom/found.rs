@@ -18,7 +18,7 @@ pub enum Bound {
 
 /// The answer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct HeadroomAnswer {
     /// The factor; for an open answer, its known end.
     pub factor: f64,
     /// Ends of the 95 % interval; `None` if an end is open.
@@ -47,7 +47,7 @@ pub(super) fn pooled(runs: &[ExceedanceRun]) -> f64 {
 }
 
 /// From a fit; `None` if both ends are open.
-pub(super) fn of_crossing(crossing: &Crossing) -> Option<Found> {
+pub(super) fn of_crossing(crossing: &Crossing) -> Option<HeadroomAnswer> {
     let low = (crossing.low > FACTORS[0]).then_some(crossing.low);
     let high = (crossing.high < FACTORS[1] * 2.0).then_some(crossing.high);
     let mut found = of_ends(low, high)?;
@@ -58,14 +58,14 @@ pub(super) fn of_crossing(crossing: &Crossing) -> Option<Found> {
 }
 
 /// From two ends; `None` if both are open.
-pub(super) fn of_ends(low: Option<f64>, high: Option<f64>) -> Option<Found> {
+pub(super) fn of_ends(low: Option<f64>, high: Option<f64>) -> Option<HeadroomAnswer> {
     let (factor, bound) = match (low, high) {
         (Some(low), Some(high)) => ((low * high).sqrt(), Bound::At),
         (Some(low), None) => (low, Bound::AtLeast),
         (None, Some(high)) => (high, Bound::AtMost),
         (None, None) => return None,
     };
-    Some(Found {
+    Some(HeadroomAnswer {
         factor,
         low,
         high,

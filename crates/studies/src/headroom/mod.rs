@@ -17,7 +17,7 @@ pub use document::{
     ClosedDocument, GrowthDocument, HEADROOM_SCHEMA_VERSION, HeadroomDocument, HeadroomRun,
     LoadDocument,
 };
-pub use found::{Bound, Found};
+pub use found::{Bound, HeadroomAnswer};
 pub use runs::{FACTORS, LoadRun, PlannedRun, Purpose, SearchOptions};
 pub use search::Search;
 
@@ -157,7 +157,7 @@ pub struct KnownCap {
 impl KnownCap {
     /// Whether the result lies above it and it is known to be a limiter's. Short runs on a burst
     /// credit would show the same for every factor below theirs.
-    fn bounds(&self, found: &Found) -> bool {
+    fn bounds(&self, found: &HeadroomAnswer) -> bool {
         self.nature != CapNature::Undecided
             && (found.bound != Bound::AtMost || found.is_short_lived)
             && found.low.unwrap_or(found.factor) > self.high
@@ -327,14 +327,14 @@ impl Headroom {
     /// limiter lets through: runs shorter than a burst credit carry more than
     /// that.
     #[must_use]
-    pub fn answer(&self, question: &Question) -> Option<Found> {
+    pub fn answer(&self, question: &Question) -> Option<HeadroomAnswer> {
         let found = match question.search.next() {
             Some(_) => question.search.so_far()?,
             None => *question.search.found()?,
         };
         let cap = self.options.facts.cap.as_ref();
         let cap = cap.filter(|cap| question.growth != Growth::WaitingUsers && cap.bounds(&found));
-        Some(cap.map_or(found, |cap| Found {
+        Some(cap.map_or(found, |cap| HeadroomAnswer {
             factor: cap.high,
             low: None,
             high: Some(cap.high),

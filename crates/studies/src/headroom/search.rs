@@ -6,7 +6,7 @@
 //! the crossing is bracketed by loads that are certainly below and certainly above. A long run at
 //! the lower end confirms it, or shows that a credit was spent.
 
-use super::found::{Bound, Found, by_level, of_crossing, of_ends, pooled};
+use super::found::{Bound, HeadroomAnswer, by_level, of_crossing, of_ends, pooled};
 use super::runs::{FACTORS, LoadRun, PlannedRun, Purpose, SearchOptions};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -59,7 +59,7 @@ enum Stage {
         loads: u32,
     },
     Confirm {
-        found: Found,
+        found: HeadroomAnswer,
         left: u32,
     },
     Done,
@@ -73,7 +73,7 @@ pub struct Search {
     queue: VecDeque<PlannedRun>,
     runs: Vec<LoadRun>,
     blocks: u32,
-    found: Option<Found>,
+    found: Option<HeadroomAnswer>,
 }
 
 impl Search {
@@ -106,18 +106,18 @@ impl Search {
 
     /// The answer, once the search has ended. `None`: none was found.
     #[must_use]
-    pub const fn found(&self) -> Option<&Found> {
+    pub const fn found(&self) -> Option<&HeadroomAnswer> {
         self.found.as_ref()
     }
 
     /// What is certain before it ends: loads that are certainly below and certainly above.
-    pub(super) fn so_far(&self) -> Option<Found> {
+    pub(super) fn so_far(&self) -> Option<HeadroomAnswer> {
         let (low, high) = self.ends();
         of_ends(low, high).map(|found| self.in_units(found))
     }
 
     /// If a number of users was beyond the limit, the answer is one whole user fewer.
-    pub(super) fn in_units(&self, found: Found) -> Found {
+    pub(super) fn in_units(&self, found: HeadroomAnswer) -> HeadroomAnswer {
         let unit = self.options.unit;
         if unit <= 0.0 || found.bound != Bound::AtMost {
             return found;
@@ -129,7 +129,7 @@ impl Search {
             false => (beyond - 1e-9).ceil(),
         };
         let most = (beyond - 1.0).max(0.0) * unit;
-        Found {
+        HeadroomAnswer {
             factor: most,
             high: Some(most),
             ..found
@@ -446,7 +446,7 @@ impl Search {
         (0..BRACKET_RUNS).for_each(|_| self.plan(next, Purpose::Fit));
     }
 
-    fn begin_confirm(&mut self, found: Found) {
+    fn begin_confirm(&mut self, found: HeadroomAnswer) {
         let Some(low) = found.low else {
             return self.end(Some(found));
         };
@@ -457,7 +457,7 @@ impl Search {
         self.plan(low, Purpose::Confirm);
     }
 
-    fn confirmed(&mut self, found: Found, left: u32) {
+    fn confirmed(&mut self, found: HeadroomAnswer, left: u32) {
         let is_over = (self.runs.last()).is_some_and(|run| run.share() > self.options.share);
         if !is_over {
             return self.end(Some(found));
@@ -469,7 +469,7 @@ impl Search {
             };
             return self.plan(found.low.unwrap_or(found.factor), Purpose::Confirm);
         }
-        let lasting = Found {
+        let lasting = HeadroomAnswer {
             factor: found.low.unwrap_or(found.factor),
             low: None,
             high: found.low,
@@ -479,7 +479,7 @@ impl Search {
         self.end(Some(lasting));
     }
 
-    fn end(&mut self, found: Option<Found>) {
+    fn end(&mut self, found: Option<HeadroomAnswer>) {
         self.found = found.map(|found| self.in_units(found));
         self.stage = Stage::Done;
     }

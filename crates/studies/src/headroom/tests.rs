@@ -98,7 +98,7 @@ fn users_of_whom_so_many_are_beyond_are_fewer() {
     // Four were beyond; the line crosses between four and five.
     assert!((most(open(1.0)) - 0.75).abs() < 1e-9);
     assert!((most(open(1.1)) - 1.0).abs() < 1e-9);
-    let short_lived = Found {
+    let short_lived = HeadroomAnswer {
         is_short_lived: true,
         ..open(1.1)
     };

@@ -1,8 +1,8 @@
 //! The answers as text.
 
 use super::{
-    Bound, CapNature, FACTORS, Found, Growth, Headroom, KnownCap, LoadRun, Purpose, Question,
-    allowed_share,
+    Bound, CapNature, FACTORS, Growth, Headroom, HeadroomAnswer, KnownCap, LoadRun, Purpose,
+    Question, allowed_share,
 };
 use std::collections::BTreeMap;
 use stripewise_report::{Judgement, Sheet, SheetTable, fidelity_text, format_factor};
@@ -18,7 +18,7 @@ const RECORDING_ALONE: &str =
 const CONFIRM_NS: u64 = 600_000_000_000;
 
 /// `1.9 times (1.6-2.2) the load`, `at least 3.1 times the load`.
-fn factor_text(found: &Found) -> String {
+fn factor_text(found: &HeadroomAnswer) -> String {
     let factor = format_factor(found.factor);
     match (found.bound, found.low, found.high) {
         (Bound::AtMost, ..) if found.factor <= FACTORS[0] => {
@@ -93,7 +93,7 @@ fn sentence(study: &Headroom, question: &Question) -> String {
 }
 
 /// `31 users (29-33) who wait for the disk, in place of 8`.
-fn users_text(found: &Found, users: u32) -> String {
+fn users_text(found: &HeadroomAnswer, users: u32) -> String {
     let count = |factor: f64| format_count((factor * f64::from(users)).round() as u64);
     let most = count(found.factor);
     match (found.bound, found.low, found.high) {

@@ -114,7 +114,7 @@ fn roof(document: &LimitsDocument) -> Option<Series> {
         least * (most / least).powf(share)
     });
     let mut sizes: Vec<f64> = each.collect();
-    // Its bend and its steps are drawn where they are.
+    // Points at the bend and at each step, so that the curve shows them exactly.
     let bend = iops.zip(bytes).map(|(iops, bytes)| bytes / iops);
     sizes.extend(bend.filter(|size| (least..most).contains(size)));
     if let Some(unit) = document.counted_unit_bytes {

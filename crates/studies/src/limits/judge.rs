@@ -19,7 +19,7 @@ use stripewise_stats::{
 const CORNER_RATIO: f64 = 1.25;
 /// A corner is measured in steps of 4 KiB: a load further beyond it has one limit.
 const CORNER_STEP_RATIO: f64 = 1.1;
-/// A cap on bytes below this share of what units move is one of its own, or may be.
+/// A cap on bytes below this share of what the units move may be a separate cap.
 const UNITS_SHARE: f64 = 0.98;
 /// Loads that count as equal although they differ by more than this form no plateau.
 const TOLERANCE_MAX: f64 = 0.10;

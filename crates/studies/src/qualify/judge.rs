@@ -271,8 +271,8 @@ fn starved(judged: Judgement, required: &ProductRequirement, job: &JobSeconds) -
     }
 }
 
-/// Arrivals that the program itself issued late are not the target's. Before the first look, where
-/// nothing is decided yet, a hiccup is not the whole.
+/// Arrivals that the program itself issued late do not count against the target. Before the first
+/// look nothing is decided, so a hiccup then does not void the rest.
 fn issued_late(
     study: &Qualify,
     judged: Judgement,

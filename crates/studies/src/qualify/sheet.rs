@@ -375,7 +375,7 @@ impl Qualify {
         lines
     }
 
-    /// How long it measures, and from when on it may say what.
+    /// How long it measures, and the earliest time of each possible verdict.
     fn looks_plan(&self) -> String {
         let all = self.product().requirements.iter();
         let judged: Vec<_> = all

@@ -25,12 +25,12 @@ pub(crate) struct FileWatch {
     /// Nothing done here frees blocks: no discards, and a file system on which a rewrite frees
     /// none.
     keeps_blocks: bool,
-    seen: Arc<Seen>,
+    seen: Arc<SizeLoss>,
 }
 
 /// Once seen it stays true, though the file may have grown again since.
 #[derive(Debug)]
-struct Seen {
+struct SizeLoss {
     cut: AtomicBool,
     smallest_bytes: AtomicU64,
 }
@@ -58,7 +58,7 @@ impl FileWatch {
             identity,
             judged_bytes,
             judged_allocated_bytes,
-            seen: Arc::new(Seen {
+            seen: Arc::new(SizeLoss {
                 cut: AtomicBool::new(false),
                 smallest_bytes: AtomicU64::new(judged_bytes),
             }),
