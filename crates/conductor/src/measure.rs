@@ -186,6 +186,27 @@ pub fn measure(
     measure_on(context, store, opened, &mut arrays, jobs, &how, shown)
 }
 
+/// [`measure`] for the only run of a command; `title` is the prefix of its progress line.
+pub fn measure_alone(
+    context: &Context,
+    store: &mut Store,
+    opened: &[OpenTarget],
+    placed_jobs: &[PlacedJob],
+    how: &RunOptions,
+    title: &str,
+) -> Outcome<Measured> {
+    let simulated = opened.iter().all(|one| one.simulated().is_some());
+    let expected_ns = length_ns(placed_jobs);
+    let progress = Progress::begin(context.observer(), simulated, expected_ns, "Measuring");
+    let place = RunPlace {
+        title,
+        before_ns: 0,
+        expected_ns,
+        after_ns: Some(0),
+    };
+    measure(context, store, opened, placed_jobs, how, &progress, &place)
+}
+
 /// Makes the runs of a pilot and stores them, each as its own part.
 ///
 /// # Errors

@@ -6,12 +6,10 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_conductor::keep::RunPlace;
 use stripewise_conductor::measure::{
-    PlacedJob, Recordings, RunOptions, check_before, engine_of, measure,
+    PlacedJob, Recordings, RunOptions, check_before, engine_of, measure_alone,
 };
 use stripewise_conductor::needs::Needs;
-use stripewise_conductor::observer::Progress;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::planned::PlannedRuns;
 use stripewise_conductor::targets::{OpenTarget, open_or_nothing};
@@ -233,16 +231,8 @@ fn run_once(
         recordings: Some(file as Rc<dyn Recordings>),
         ..RunOptions::of(context, options.request.clone(), simulated)
     };
-    let length_ns = job.workload.length_ns();
-    let progress = Progress::begin(context.observer(), simulated, length_ns, "Measuring");
-    let place = RunPlace {
-        title: "Replaying",
-        before_ns: 0,
-        expected_ns: length_ns,
-        after_ns: Some(0),
-    };
     let targets = std::slice::from_ref(target);
-    let measured = measure(context, store, targets, &[job], &how, &progress, &place)?;
+    let measured = measure_alone(context, store, targets, &[job], &how, "Replaying")?;
     Ok(RunResult {
         records: vec![measured.record],
         ended: measured.stored,

@@ -17,10 +17,8 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::input::{PLAN_BYTES_MAX, read};
-use stripewise_conductor::keep::RunPlace;
-use stripewise_conductor::measure::{Measured, PlacedJob, RunOptions, exit_of, length_ns, measure};
+use stripewise_conductor::measure::{PlacedJob, RunOptions, exit_of, measure_alone};
 use stripewise_conductor::needs::Needs;
-use stripewise_conductor::observer::Progress;
 use stripewise_conductor::permissions::Permissions;
 use stripewise_conductor::targets::{OpenTarget, open_target};
 use stripewise_results::RunRecord;
@@ -146,7 +144,14 @@ fn run_setup(
     let watch = Watch::start();
     let mut how = how(context, call.label, &opened, cpus);
     how.time_hand_overs = command.latency.is_some_and(|latency| latency.initiation);
-    let measured = measured(context, &mut store, &opened, &run_options, &how)?;
+    let measured = measure_alone(
+        context,
+        &mut store,
+        &opened,
+        &run_options,
+        &how,
+        "Measuring",
+    )?;
     let utilisation = watch.finish();
     for target in opened {
         target.finish_or_report(context);
@@ -252,25 +257,6 @@ fn how(
         ..Request::default()
     };
     RunOptions::of(context, request, !real)
-}
-
-fn measured(
-    context: &Context,
-    store: &mut Store,
-    opened: &[OpenTarget],
-    run_options: &[PlacedJob],
-    how: &RunOptions,
-) -> Outcome<Measured> {
-    let length_ns = length_ns(run_options);
-    let real = opened.iter().any(|target| target.real().is_some());
-    let progress = Progress::begin(context.observer(), !real, length_ns, "Measuring");
-    let place = RunPlace {
-        title: "Measuring",
-        before_ns: 0,
-        expected_ns: length_ns,
-        after_ns: Some(0),
-    };
-    measure(context, store, opened, run_options, how, &progress, &place)
 }
 
 /// Fills in the results.
