@@ -33,7 +33,7 @@ pub struct Attribution {
 const TITLE_SEEN: usize = 40;
 
 /// Facts about a stored result that is not a run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct StoredFacts<'a> {
     /// Its subject.
     pub title: &'a str,

@@ -385,13 +385,9 @@ impl AnswerComparison {
         let stored_answer = StoredAnswer {
             sheet: self.sheet(),
             stored: StoredFacts {
-                title: "",
-                label: None,
                 target: &self.b.target,
-                host: None,
-                started_at: "",
-                version: env!("CARGO_PKG_VERSION"),
                 id: &self.b.id,
+                ..StoredFacts::default()
             },
             csv: &String::new,
             document: self,

@@ -325,13 +325,12 @@ impl QualifyResult {
         let stored_answer = StoredAnswer {
             sheet: self.sheet.clone(),
             stored: StoredFacts {
-                title: "",
                 label: self.label.as_deref(),
                 target: &document.target,
                 host: Some(&document.host),
                 started_at: &document.started_at,
-                version: env!("CARGO_PKG_VERSION"),
                 id: &document.id,
+                ..StoredFacts::default()
             },
             csv: &String::new,
             document,

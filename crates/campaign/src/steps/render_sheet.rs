@@ -83,7 +83,7 @@ pub(crate) fn titled(title: &mut String, foot: &mut String, wanted: &PictureLook
 pub(crate) struct StoredAnswer<'a, D> {
     /// With its charts.
     pub sheet: Sheet,
-    /// Its origin; its title is the sheet's.
+    /// Its origin, without title and version.
     pub stored: StoredFacts<'a>,
     /// A row for each value.
     pub csv: &'a dyn Fn() -> String,
@@ -103,6 +103,7 @@ impl<D: Serialize> StoredAnswer<'_, D> {
         }
         let stored = StoredFacts {
             title: &sheet.title,
+            version: env!("CARGO_PKG_VERSION"),
             ..self.stored
         };
         let about = wanted.on(Attribution::of_stored(&stored));

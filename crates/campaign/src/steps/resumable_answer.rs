@@ -178,13 +178,11 @@ impl<A: ResumableDocument> ResumableAnswer<A> {
         let shown = StoredAnswer {
             sheet: self.sheet(),
             stored: StoredFacts {
-                title: "",
-                label: None,
                 target: origin.target,
                 host: Some(origin.host),
                 started_at: origin.started_at,
-                version: env!("CARGO_PKG_VERSION"),
                 id: origin.id,
+                ..StoredFacts::default()
             },
             csv: &|| document.csv(),
             document,

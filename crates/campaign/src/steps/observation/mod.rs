@@ -78,13 +78,11 @@ impl ObservationDocument {
         let stored_answer = StoredAnswer {
             sheet,
             stored: StoredFacts {
-                title: "",
-                label: None,
                 target: &self.target.name,
                 host: Some(&self.host),
                 started_at: &self.started_at,
-                version: env!("CARGO_PKG_VERSION"),
                 id: &self.id,
+                ..StoredFacts::default()
             },
             csv: &|| tables::timeline_csv(self),
             document: self,
