@@ -25,52 +25,33 @@ pub struct TraceRequest {
 }
 
 /// Why tracing is not possible.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
     /// The system has no tracefs.
+    #[error("this system has no recording of block I/O events")]
     System,
     /// The kernel was built without it.
+    #[error("this kernel was built without tracefs")]
     Missing,
     /// Requires root, with the named capability.
+    #[error("recording block I/O events needs root: {0}")]
     NotPermitted(&'static str),
     /// The kernel is locked down.
+    #[error("the kernel is locked down (confidentiality), which forbids tracefs")]
     Lockdown,
     /// The kernel does not have these events.
+    #[error("this kernel has no event {0}")]
     NoEvents(&'static str),
     /// A step failed.
+    #[error("cannot {step}: {error}")]
     Failed {
         /// The failed step.
         step: String,
         /// The reason.
+        #[source]
         error: io::Error,
     },
-}
-
-impl std::fmt::Display for TraceError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            TraceError::System => f.write_str("this system has no recording of block I/O events"),
-            TraceError::Missing => f.write_str("this kernel was built without tracefs"),
-            TraceError::NotPermitted(what) => {
-                write!(f, "recording block I/O events needs root: {what}")
-            }
-            TraceError::Lockdown => {
-                f.write_str("the kernel is locked down (confidentiality), which forbids tracefs")
-            }
-            TraceError::NoEvents(name) => write!(f, "this kernel has no event {name}"),
-            TraceError::Failed { step, error } => write!(f, "cannot {step}: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for TraceError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            TraceError::Failed { error, .. } => Some(error),
-            _ => None,
-        }
-    }
 }
 
 impl TraceError {

@@ -8,42 +8,24 @@ use crate::consistency::impossible_number;
 use crate::{Document, RunRecord, SCHEMA_VERSION};
 
 /// A document that cannot be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DocumentError {
     /// Not JSON, or not of this structure.
-    Malformed(serde_json::Error),
+    #[error("not a document of runs: {0}")]
+    Malformed(#[source] serde_json::Error),
     /// A record has an impossible number: which, and where.
+    #[error("{0}, which cannot have been measured")]
     Impossible(String),
     /// Another version of the document.
+    #[error(
+        "the document has schema version {found}, and this program reads {version}",
+        version = SCHEMA_VERSION
+    )]
     Version {
         /// The version found.
         found: u64,
     },
-}
-
-impl std::fmt::Display for DocumentError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            DocumentError::Malformed(error) => write!(f, "not a document of runs: {error}"),
-            DocumentError::Impossible(what) => {
-                write!(f, "{what}, which cannot have been measured")
-            }
-            DocumentError::Version { found } => write!(
-                f,
-                "the document has schema version {found}, and this program reads {SCHEMA_VERSION}"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for DocumentError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            DocumentError::Malformed(error) => Some(error),
-            DocumentError::Impossible(_) | DocumentError::Version { .. } => None,
-        }
-    }
 }
 
 impl DocumentError {
