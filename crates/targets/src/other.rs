@@ -82,6 +82,14 @@ pub(crate) fn prepare(
     match plan.detail {}
 }
 
+pub(crate) fn data_facts(
+    opened: &OpenHandle,
+    _size_bytes: u64,
+    _kind: stripewise_results::TargetKind,
+) -> crate::DataFacts {
+    match *opened {}
+}
+
 pub(crate) fn expand(
     path: &Path,
     _to_bytes: u64,
