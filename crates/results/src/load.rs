@@ -68,7 +68,7 @@ impl<'a> Load<'a> {
 
     /// The load of a single job read without its record.
     #[must_use]
-    pub fn of_asked(
+    pub fn of_request(
         (host, ladder_part): (&'a str, Option<&'a str>),
         job: &'a RequestedJob,
     ) -> Load<'a> {

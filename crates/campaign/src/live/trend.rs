@@ -172,7 +172,7 @@ fn gathered(store: &Store, runs: &[Entry]) -> Vec<LoadTrend> {
         let Some(of_run) = legacy.of(run) else {
             continue;
         };
-        let load = Load::of_asked((&run.host, ladder_part(run)), &of_run);
+        let load = Load::of_request((&run.host, ladder_part(run)), &of_run);
         let index = *places.entry(load.key()).or_insert(all.len());
         if index == all.len() {
             all.push(LoadTrend {

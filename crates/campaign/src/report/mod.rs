@@ -75,7 +75,7 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
         }
     }
     if let Some(store) = known {
-        refuse_answers_beside_others(store, question)?;
+        refuse_answers_among_others(store, question)?;
     }
     let subjects = if question.subjects.is_empty() {
         let store = store.as_ref().map_err(again)?;
@@ -89,7 +89,7 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
     // By id, since the meaning of `last` changes.
     let names: Vec<String> = subjects.iter().map(|one| one.name.clone()).collect();
     let (mut document, mut notes) = document_of(context, subjects);
-    notes.extend(beside_benches(&document));
+    notes.extend(note_on_other_runs(&document));
     if document.runs.is_empty() {
         return Err(Failure::usage(
             "there is nothing to report on",
@@ -120,7 +120,7 @@ pub fn report(context: &Context, question: &ReportQuestion) -> Outcome<Reported>
 }
 
 /// Among others, an answer with a report of its own would be hundreds of its runs.
-fn refuse_answers_beside_others(store: &Store, question: &ReportQuestion) -> Outcome<()> {
+fn refuse_answers_among_others(store: &Store, question: &ReportQuestion) -> Outcome<()> {
     let is_of_runs = matches!(question.format, ReportFormat::Csv | ReportFormat::Json);
     if question.subjects.len() < 2 || is_of_runs || !question.require.is_empty() {
         return Ok(());
@@ -144,8 +144,8 @@ fn refuse_answers_beside_others(store: &Store, question: &ReportQuestion) -> Out
     Ok(())
 }
 
-/// Names runs beside benches, whose table does not have them.
-fn beside_benches(document: &Document) -> Option<String> {
+/// A note that names the runs of no bench, which the table of benches leaves out.
+fn note_on_other_runs(document: &Document) -> Option<String> {
     let is_of_bench = |run: &RunRecord| {
         let mut series = document.series.iter();
         series.any(|one| run.series.as_deref() == Some(one.id.as_str()))

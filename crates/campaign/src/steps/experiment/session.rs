@@ -39,7 +39,7 @@ pub fn how(context: &Context, opened: &OpenTarget, stored: &StoredExperiment) ->
 
 /// Default time for an experiment on a real target: ten minutes, or
 /// what its rows need for a verdict plus a tenth.
-pub fn time_unasked_ns(plan: &ExperimentPlan) -> u64 {
+pub fn default_time_ns(plan: &ExperimentPlan) -> u64 {
     let verdict_ns = needs(plan, OVERHEAD_NS).verdict_ns;
     let minutes = (verdict_ns + verdict_ns / 10).div_ceil(MINUTE_NS);
     TIME_UNASKED_NS.max(minutes * MINUTE_NS)

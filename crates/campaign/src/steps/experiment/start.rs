@@ -3,7 +3,7 @@
 //! is run.
 
 use super::session::{
-    EarlierSessions, ExperimentSession, announce, how, run_session, time_unasked_ns,
+    EarlierSessions, ExperimentSession, announce, default_time_ns, how, run_session,
 };
 use super::stored_experiment::StoredExperiment;
 use crate::steps::absorbed::CellSustained;
@@ -209,7 +209,7 @@ pub fn limit(plan: &mut ExperimentPlan, options: &ExperimentOptions, simulated: 
     plan.time_budget_ns = match options.time_ns {
         Some(time_ns) => Some(time_ns),
         None if simulated => plan.time_budget_ns,
-        None => Some(plan.time_budget_ns.unwrap_or_else(|| time_unasked_ns(plan))),
+        None => Some(plan.time_budget_ns.unwrap_or_else(|| default_time_ns(plan))),
     };
     if let Some(blocks) = options.blocks {
         plan.blocks_max = blocks;
