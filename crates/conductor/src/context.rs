@@ -222,9 +222,6 @@ impl Context {
     }
 
     /// Opens the store and reports runs that a killed process left behind.
-    ///
-    /// # Errors
-    /// If it cannot be opened.
     pub fn open_store(&self) -> Outcome<Store> {
         let path = self.store_path()?;
         // A mistyped name would create a new store and new directories.
@@ -292,9 +289,6 @@ impl Context {
 
     /// As [`Context::open_store_to_read`]; `None` if nothing was ever stored in the
     /// default location. A missing file that the user named is an error.
-    ///
-    /// # Errors
-    /// If it cannot be opened.
     pub fn open_store_if_any(&self) -> Outcome<Option<Store>> {
         if !self.surroundings.store_is_named && !self.store_is_there()? {
             return Ok(None);
@@ -303,9 +297,6 @@ impl Context {
     }
 
     /// Stored runs, newest first. Damaged ones are reported and left out.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn stored_runs(&self, store: &Store, filter: &Filter) -> Outcome<Vec<RunSummary>> {
         let listing = store.list_readable(filter)?;
         for unreadable in listing.unreadable {
@@ -316,9 +307,6 @@ impl Context {
 
     /// Ids of the runs of a series or an experiment, oldest first; damaged ones are reported and
     /// left out.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn series_run_ids(&self, store: &Store, series: &str) -> Outcome<Vec<String>> {
         let listed = self.stored_runs(store, &Filter::of_series(series))?;
         Ok(listed.into_iter().rev().map(|run| run.id).collect())
@@ -327,9 +315,6 @@ impl Context {
     /// Unwraps the result of reading a listed run. `None` if the run is damaged, which is
     /// reported once so that the other runs can still be shown, or if another process
     /// has deleted it since it was listed.
-    ///
-    /// # Errors
-    /// Any other error of the store.
     pub fn unless_damaged<T>(&self, read: stripewise_store::Result<T>) -> Outcome<Option<T>> {
         let error = match read {
             Ok(read) => return Ok(Some(read)),
@@ -440,9 +425,6 @@ impl Context {
 }
 
 /// Stores a document of this kind as JSON, replacing one of the same name.
-///
-/// # Errors
-/// If the store rejects it.
 pub fn store_document(
     context: &Context,
     store: &mut Store,
@@ -460,9 +442,6 @@ pub fn store_document(
 }
 
 /// Stores the document of a measurement that has no runs: see [`store_document`].
-///
-/// # Errors
-/// If the store rejects it.
 pub fn store_measured(
     context: &Context,
     store: &mut Store,

@@ -106,9 +106,6 @@ pub struct GroupRuns {
 
 impl GroupRuns {
     /// `None` if this command leads no other hosts.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn of(
         context: &Context,
         store: &Store,

@@ -108,9 +108,6 @@ impl<'a, 'store> Keeper<'a, 'store> {
     }
 
     /// Reports why the run was not allowed to start, if so: then there is nothing to store.
-    ///
-    /// # Errors
-    /// That failure.
     pub fn allowed(&mut self) -> Outcome<()> {
         self.refused.take().map_or(Ok(()), Err)
     }

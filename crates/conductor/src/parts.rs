@@ -102,9 +102,6 @@ pub fn parts_of(store: &Store, run: RunRecord) -> Outcome<Vec<HostPart>> {
 }
 
 /// A stored run as a line of `export --histograms`.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn line_of(store: &Store, run: &RunRecord) -> Outcome<String> {
     let parts = match run.merged {
         Some(_) => parts_of(store, run.clone())?,
@@ -158,9 +155,6 @@ pub fn store_run(
 
 /// Stores a merged run with its intervals, and with the parts that it was made of,
 /// so that further runs can be merged with them; it is finished then.
-///
-/// # Errors
-/// The store's failure.
 pub fn store_merged(
     context: &Context,
     store: &mut Store,

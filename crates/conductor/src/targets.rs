@@ -346,9 +346,6 @@ pub fn warn_of_one_pass<'a>(
 }
 
 /// As [`open_target`]; with the null engine opens only simulated arrays.
-///
-/// # Errors
-/// As [`open_target`].
 pub fn open_or_nothing(
     context: &Context,
     store: &mut Store,

@@ -25,9 +25,6 @@ pub trait Inspect {
     fn storage_of_path(&self, path: &Path) -> Result<Storage>;
 
     /// The storage below an open file or device, even if it was renamed or unlinked.
-    ///
-    /// # Errors
-    /// If the descriptor cannot be queried.
     fn storage_of_file(&self, file: &File) -> Result<Storage>;
 
     /// The storage below a block device.

@@ -103,9 +103,6 @@ impl TablePlan {
 impl ArrayPlan {
     /// Executes the plan: claims all members, judges again, runs mdadm, and reads back. `destroy`
     /// has a permission for each member, in order.
-    ///
-    /// # Errors
-    /// See [`ErrorKind`].
     pub fn execute(&self, destroy: &[Destroy<'_>]) -> Result<ArrayReport> {
         platform::execute_array(self, destroy)
     }
@@ -113,9 +110,6 @@ impl ArrayPlan {
 
 impl FormatPlan {
     /// Executes the plan: claims the device, judges again, runs mkfs, and reads back.
-    ///
-    /// # Errors
-    /// See [`ErrorKind`].
     pub fn execute(&self, destroy: &Destroy<'_>) -> Result<FormatReport> {
         platform::execute_format(self, destroy)
     }

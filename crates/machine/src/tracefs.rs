@@ -105,17 +105,11 @@ impl TraceInstance {
 
     /// Passes the buffered pages to a callback, each with the number of its buffer; returns the
     /// number of pages. Does not wait.
-    ///
-    /// # Errors
-    /// If a buffer cannot be read.
     pub fn read(&mut self, page: &mut dyn FnMut(usize, &[u8])) -> io::Result<usize> {
         self.0.read(page)
     }
 
     /// Pauses tracing; the buffers can still be read.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
     pub fn pause(&self) -> io::Result<()> {
         self.0.pause()
     }

@@ -28,9 +28,6 @@ impl LivingArrays {
 
     /// Runs jobs on them. The first run on arrays that stall begins in an interval drawn from its
     /// seed: on a device, too, each run meets a stall at another time, or none.
-    ///
-    /// # Errors
-    /// As [`run_simulated`].
     pub fn run(
         &mut self,
         jobs: &[Job<'_>],

@@ -27,9 +27,6 @@ pub struct StoredDocument {
 
 impl Store {
     /// Stores a document, replacing one of the same kind and name. Flushes.
-    ///
-    /// # Errors
-    /// The failure of the store.
     pub fn store_document(&mut self, kind: &str, document: &StoredDocument) -> Result<()> {
         let crc32 =
             checksum::of_document(kind, &document.name, &document.stored_at, &document.json);
@@ -50,9 +47,6 @@ impl Store {
     }
 
     /// The document of this kind and name, if there is one.
-    ///
-    /// # Errors
-    /// The failure of the store.
     pub fn document(&self, kind: &str, name: &str) -> Result<Option<StoredDocument>> {
         self.connection
             .query_row(
@@ -65,9 +59,6 @@ impl Store {
     }
 
     /// All documents of a kind, the newest first.
-    ///
-    /// # Errors
-    /// The failure of the store.
     pub fn documents(&self, kind: &str) -> Result<Vec<StoredDocument>> {
         let mut all = Vec::new();
         self.each_document(kind, &mut |document| all.push(document))?;
@@ -75,9 +66,6 @@ impl Store {
     }
 
     /// Passes on all documents of a kind, newest first, one at a time: together they may be large.
-    ///
-    /// # Errors
-    /// The failure of the store.
     pub fn each_document(&self, kind: &str, see: &mut dyn FnMut(StoredDocument)) -> Result<()> {
         let mut read = || -> rusqlite::Result<()> {
             let mut statement = self.connection.prepare(OF_KIND)?;
@@ -90,9 +78,6 @@ impl Store {
     }
 
     /// As [`Store::each_document`]; those that are damaged are left out, and come back.
-    ///
-    /// # Errors
-    /// The failure of the store.
     pub fn each_readable_document(
         &self,
         kind: &str,
@@ -120,9 +105,6 @@ impl Store {
     }
 
     /// The names of all documents of a kind; none of them is read.
-    ///
-    /// # Errors
-    /// The failure of the store.
     pub fn document_names(&self, kind: &str) -> Result<Vec<String>> {
         let read = || -> rusqlite::Result<Vec<String>> {
             let sql = "SELECT name FROM documents WHERE kind = ?1 ORDER BY name";
@@ -133,9 +115,6 @@ impl Store {
     }
 
     /// Whether there is a document of this kind and name, damaged or not.
-    ///
-    /// # Errors
-    /// The failure of the store.
     pub fn has_document(&self, kind: &str, name: &str) -> Result<bool> {
         let sql = "SELECT EXISTS (SELECT 1 FROM documents WHERE kind = ?1 AND name = ?2)";
         let found = self.connection.prepare_cached(sql);
@@ -145,9 +124,6 @@ impl Store {
     }
 
     /// Forgets a document; `false` when there was none.
-    ///
-    /// # Errors
-    /// The failure of the store.
     pub fn forget_document(&mut self, kind: &str, name: &str) -> Result<bool> {
         self.write("forget a document", |transaction, _| {
             let forgotten = transaction.execute(

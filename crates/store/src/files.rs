@@ -14,9 +14,6 @@ const COLUMNS: &str =
 
 impl Store {
     /// Stores a kept file, replacing one with the same id. Flushes.
-    ///
-    /// # Errors
-    /// The failure of the store.
     pub fn remember_file(&mut self, file: &MadeFile) -> Result<()> {
         self.write("remember a test file", |transaction, _| {
             transaction
@@ -37,9 +34,6 @@ impl Store {
     }
 
     /// All kept files, by path.
-    ///
-    /// # Errors
-    /// The failure of the store.
     pub fn files(&self) -> Result<Vec<MadeFile>> {
         let read = || -> rusqlite::Result<Vec<MadeFile>> {
             let mut statement = self
@@ -52,9 +46,6 @@ impl Store {
     }
 
     /// Deletes the entry of a file; `false` if there was none.
-    ///
-    /// # Errors
-    /// The failure of the store.
     pub fn forget_file(&mut self, id: &str) -> Result<bool> {
         self.write("forget a test file", |transaction, _| {
             let forgotten = transaction.execute("DELETE FROM made_files WHERE id = ?1", [id])?;

@@ -28,9 +28,6 @@ impl Store {
 
     /// As [`Store::full_name`], with documents of these kinds included as activities; their names
     /// are ids.
-    ///
-    /// # Errors
-    /// As [`Store::full_name`].
     pub fn full_name_among(&self, name: &str, kinds: &[&str]) -> Result<String> {
         let Some(before) = steps_back(name, "last") else {
             return self.full_name_of_end(name);

@@ -41,9 +41,6 @@ const OWNER: &str = "SELECT owner_pid, owner_process_start, owner_boot_id, \
 impl Store {
     /// Unfinished runs, most recently begun first. Includes runs whose process is gone until the
     /// store is next opened for writing.
-    ///
-    /// # Errors
-    /// The failure of the store.
     pub fn unfinished_runs(&self) -> Result<Vec<UnfinishedRun>> {
         let filter = Filter {
             status: Some(Status::Running),
@@ -60,9 +57,6 @@ impl Store {
     }
 
     /// The ids of all runs, each with the id of the boot in which it was stored.
-    ///
-    /// # Errors
-    /// The failure of the store.
     pub fn boots(&self) -> Result<Vec<(String, String)>> {
         let read = || -> rusqlite::Result<Vec<(String, String)>> {
             let mut statement = self.connection.prepare_cached(BOOTS)?;

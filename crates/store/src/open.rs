@@ -59,9 +59,6 @@ impl Store {
     }
 
     /// As [`Store::open`], with this timeout for other processes, then and later.
-    ///
-    /// # Errors
-    /// As [`Store::open`].
     pub fn open_with_patience(path: &Path, owner: Owner, patience: Duration) -> Result<Store> {
         const DOING: &str = "open the file";
         let sqlite = |error| Error::from_sqlite(path, DOING, error);

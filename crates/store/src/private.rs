@@ -40,9 +40,6 @@ pub fn keep_secret(path: &Path, text: &str) -> io::Result<File> {
 /// Removes the file that [`create_new`] made under `path`, unless something else has the name by
 /// now: in another user's directory that user may move the file away and put another in its place.
 /// On systems without file ids, the name decides.
-///
-/// # Errors
-/// That of the system.
 pub fn remove_made(file: &File, path: &Path) -> io::Result<()> {
     let made = system::file_id(&file.metadata()?);
     // Not the target of a link.
@@ -54,9 +51,6 @@ pub fn remove_made(file: &File, path: &Path) -> io::Result<()> {
 
 /// Creates a directory and its missing parents. Directories created by root belong to the owner of
 /// the parent directory.
-///
-/// # Errors
-/// That of the system.
 pub fn create_directories(path: &Path) -> io::Result<()> {
     if path.as_os_str().is_empty() || path.is_dir() {
         return Ok(());

@@ -192,9 +192,6 @@ impl Store {
 
     /// The jobs of a run as requested, without results: read without most of the record. `name` as
     /// in [`Store::resolve`].
-    ///
-    /// # Errors
-    /// As [`Store::load`].
     pub fn load_requested(&self, name: &str) -> Result<Vec<RequestedJob>> {
         const DOING: &str = "read a run";
         self.at_one_moment(DOING, |moment| {

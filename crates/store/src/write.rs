@@ -77,9 +77,6 @@ impl Saving<'_> {
 }
 
 /// As [`Store::save_each`] into a new store, which `open` makes once `give` has succeeded.
-///
-/// # Errors
-/// As [`Store::save_each`].
 pub fn save_each_in_new<T, E>(
     owner: &Owner,
     open: impl FnOnce() -> std::result::Result<Store, E>,
@@ -147,9 +144,6 @@ impl Store {
 
     /// As [`Store::begin_run`]; `left_after_ns` is the upper bound of the time remaining after it,
     /// if known, shown to watchers.
-    ///
-    /// # Errors
-    /// As [`Store::begin_run`].
     pub fn begin_run_of_several(
         &mut self,
         skeleton: &RunRecord,
@@ -278,9 +272,6 @@ impl Store {
     }
 
     /// Stores a complete record that was made elsewhere or earlier (an import).
-    ///
-    /// # Errors
-    /// As [`Store::begin_run`].
     pub fn save_run(&mut self, record: &RunRecord) -> Result<()> {
         const DOING: &str = "save a run";
         let saved = self.write(DOING, |transaction, owner| {
@@ -313,9 +304,6 @@ impl Store {
     }
 
     /// Whether no run, series or document has this id.
-    ///
-    /// # Errors
-    /// The failure of the store.
     pub fn is_free(&self, id: &str) -> Result<bool> {
         self.connection
             .query_row(

@@ -34,9 +34,6 @@ pub struct Origin<'a> {
 }
 
 /// Reads a part of a stored document; `None` if an earlier version wrote it in another form.
-///
-/// # Errors
-/// If it is not valid JSON.
 pub fn if_readable<'de, T: serde::de::DeserializeOwned, D: serde::Deserializer<'de>>(
     stored: D,
 ) -> Result<Option<T>, D::Error> {

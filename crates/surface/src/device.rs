@@ -65,8 +65,5 @@ pub trait Device {
         answers: &mut Vec<ProbeResult>,
     ) -> Result<(), StopReason>;
     /// Idles for this time.
-    ///
-    /// # Errors
-    /// As [`Device::together`].
     fn rest(&mut self, rest_ns: u64) -> Result<(), StopReason>;
 }

@@ -131,9 +131,6 @@ pub fn remove_kept_file(path: &std::path::Path, knowledge: &PlanContext<'_>) -> 
 }
 
 /// Judges as [`remove_kept_file`] does, but removes nothing.
-///
-/// # Errors
-/// As [`remove_kept_file`].
 pub fn judge_kept_file(path: &std::path::Path, knowledge: &PlanContext<'_>) -> Result<()> {
     platform::judge_kept_file(path, knowledge).map(drop)
 }

@@ -38,9 +38,6 @@ pub struct Resizer {
 impl Resizer {
     /// Sets the length of the file, never longer than it was made: its space was judged
     /// for that.
-    ///
-    /// # Errors
-    /// That of the system.
     pub fn resize(&self, bytes: u64) -> std::io::Result<()> {
         self.file.set_len(bytes.min(self.bytes_max))
     }
@@ -228,9 +225,6 @@ impl Target {
     }
 
     /// Opens the file or block device itself, regardless of how its operations are issued.
-    ///
-    /// # Errors
-    /// As [`Target::open`].
     pub fn open_storage(&self, cache: CacheMode, access: Access) -> Result<File> {
         self.refuse_unplanned(access)?;
         self.opened.open(self.cache_in_effect(cache), access)

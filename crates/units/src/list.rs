@@ -21,9 +21,6 @@ pub struct List<T>(pub Vec<T>);
 /// Types that can be items of a [`List`].
 pub trait ListItem: Sized {
     /// Parses one item.
-    ///
-    /// # Errors
-    /// If the text is not such a value.
     fn parse_item(text: &str) -> Result<Self, ParseError>;
 }
 

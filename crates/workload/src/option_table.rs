@@ -33,9 +33,6 @@ pub struct WorkloadOption {
 
 impl WorkloadOption {
     /// Sets it from text; a switch without a value takes `true`.
-    ///
-    /// # Errors
-    /// If the text is not a valid value.
     pub fn set(&self, options: &mut WorkloadOptions, text: &str) -> Result<(), ParseError> {
         (self.read)(options, text)
     }

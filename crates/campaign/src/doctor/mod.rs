@@ -44,9 +44,6 @@ pub struct DoctorDocument {
 
 /// Examines this machine, and the volume under `path`; with `costs`, also the costs of an
 /// engine's parts.
-///
-/// # Errors
-/// If the path cannot be examined.
 pub fn doctor(context: &Context, path: &Path, costs: bool) -> Outcome<DoctorDocument> {
     let system = System::live();
     let host = system.host();

@@ -46,9 +46,6 @@ pub struct History {
 }
 
 /// Lists stored results. `since` of the filter is text as typed, see [`since`].
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn list(context: &Context, filter: &Filter) -> Outcome<History> {
     let store = context.open_store_if_any()?;
     let mut runs = Vec::new();
@@ -117,9 +114,6 @@ impl History {
 }
 
 /// The answer of a stored qualification. `None` if `name` is something else.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn qualification(context: &Context, name: &str) -> Outcome<Option<QualifyResult>> {
     let Some(store) = context.open_store_if_any()? else {
         return Ok(None);
@@ -130,9 +124,6 @@ pub fn qualification(context: &Context, name: &str) -> Outcome<Option<QualifyRes
 }
 
 /// The result of a stored check. `None` if `name` is something else.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn check(context: &Context, name: &str) -> Outcome<Option<StoredCheck>> {
     let Some(store) = context.open_store_if_any()? else {
         return Ok(None);
@@ -142,9 +133,6 @@ pub fn check(context: &Context, name: &str) -> Outcome<Option<StoredCheck>> {
 
 /// The answer of a stored experiment over layouts, and the same in a line. `None` if `name` is
 /// something else.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn layouts(context: &Context, name: &str, explain: bool) -> Outcome<Option<(Sheet, String)>> {
     let Some(store) = context.open_store_if_any()? else {
         return Ok(None);
@@ -157,9 +145,6 @@ pub fn layouts(context: &Context, name: &str, explain: bool) -> Outcome<Option<(
 }
 
 /// The comparison of the levels of a stored experiment. Empty if `name` is something else.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn experiment(context: &Context, name: &str) -> Outcome<Vec<ComparisonRecord>> {
     let Some(store) = context.open_store_if_any()? else {
         return Ok(Vec::new());
@@ -360,9 +345,6 @@ pub struct StoredMeasurement {
 
 impl StoredMeasurement {
     /// Its document, as its command printed it with `--json`.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub fn document(&self) -> Outcome<serde_json::Value> {
         let value = match self.kind {
             headroom::KIND => serde_json::to_value(StoredHeadroom::of_stored(&self.json)?.document),
@@ -373,9 +355,6 @@ impl StoredMeasurement {
     }
 
     /// Its text, as its command printed it: the sheet, and the line of `-q`.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub fn answer(&self) -> Outcome<(Sheet, String)> {
         if self.kind == headroom::KIND {
             let found = StoredHeadroom::of_stored(&self.json)?;

@@ -102,9 +102,6 @@ pub fn costs(context: &Context, stored: &StoredLayouts) -> Outcome<Costs> {
 }
 
 /// The experiment of a plan, not stored yet.
-///
-/// # Errors
-/// If it cannot be carried out.
 pub fn prepared(
     context: &Context,
     store: &Store,

@@ -51,9 +51,6 @@ pub struct LabForecast {
 
 /// Predicts what the plan would do; measures nothing except, on simulated arrays, how long runs
 /// must be.
-///
-/// # Errors
-/// If the plan cannot be carried out.
 pub(super) fn forecast(
     context: &Context,
     store: &Store,

@@ -50,9 +50,6 @@ pub fn read(context: &Context, path: &Path) -> Outcome<LabFile> {
 
 /// Predicts what the plan would do; measures nothing except, on simulated arrays, how long runs
 /// must be.
-///
-/// # Errors
-/// If the plan cannot be carried out.
 pub fn forecast(context: &Context, file: &LabFile) -> Outcome<Forecast> {
     match file {
         LabFile::One(file) => one_factor::forecast(file).map(Forecast::OneFactor),
@@ -96,9 +93,6 @@ pub struct PlansDocument {
 }
 
 /// All of them, most recently used first.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn plans(context: &Context) -> Outcome<PlansDocument> {
     let store = context.open_store_if_any()?;
     let (experiments, layouts) = match &store {

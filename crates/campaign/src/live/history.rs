@@ -99,9 +99,6 @@ impl Entry {
 }
 
 /// Runs that match the query, most recently stored first.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn history(view: &View, query: &Query) -> Outcome<Vec<Entry>> {
     entries(view, query, |store, runs| {
         verdicts_as_requested(store, runs)
@@ -109,9 +106,6 @@ pub fn history(view: &View, query: &Query) -> Outcome<Vec<Entry>> {
 }
 
 /// The same without verdicts, for which whole runs must be read.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn last_runs(view: &View, query: &Query) -> Outcome<Vec<Entry>> {
     entries(view, query, |_, runs| vec![None; runs.len()])
 }
@@ -132,9 +126,6 @@ fn entries(
 
 /// Profiles, fills and verifications that match the query, newest first; they
 /// have no runs.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn measurements(view: &View, query: &Query) -> Outcome<Vec<Measurement>> {
     match store(view)? {
         // As of runs, those that can be read are shown.

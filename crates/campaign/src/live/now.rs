@@ -222,9 +222,6 @@ pub struct WarningNow {
 }
 
 /// The run in progress, and what happened since `seen`.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn now(view: &View, seen: &Cursor) -> Outcome<Now> {
     let mut cursor = Cursor::default();
     cursor.warn(seen.warned());

@@ -45,9 +45,6 @@ pub struct Announced<'a> {
 }
 
 /// Stores the token for scripts in a file that only this user may read.
-///
-/// # Errors
-/// If it cannot be made.
 pub fn keep_token(path: &Path, token: &str) -> Outcome<File> {
     stripewise_store::keep_secret(path, &format!("{token}\n")).map_err(|error| {
         Failure::new(

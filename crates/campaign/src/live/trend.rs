@@ -89,9 +89,6 @@ pub struct KeptBaseline {
 }
 
 /// All trends of the targets whose name contains `target`.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn trends(view: &View, target: &str) -> Outcome<Trends> {
     let query = Query {
         target: (!target.is_empty()).then(|| target.to_owned()),

@@ -48,9 +48,6 @@ pub fn merge(
 }
 
 /// Merges runs given their parts, and stores the results.
-///
-/// # Errors
-/// As [`merge`].
 pub fn merge_parts(
     context: &Context,
     store: &mut Store,

@@ -108,9 +108,6 @@ impl Observed {
     }
 
     /// The requested model.
-    ///
-    /// # Errors
-    /// If the load cannot be modelled.
     pub fn model(&mut self, options: &ObserveOptions, seed: u64) -> Outcome<Option<ObservedModel>> {
         let Some(model) = self.model.take() else {
             return Ok(None);
@@ -134,9 +131,6 @@ impl Observed {
 
 impl ObservedModel {
     /// Writes it as a `.swmodel` file.
-    ///
-    /// # Errors
-    /// Errors of the writer.
     pub fn write(&self, out: &mut dyn Write) -> std::io::Result<()> {
         write(&self.0, out)
     }

@@ -66,9 +66,6 @@ pub fn place(context: &Context, readable: &Readable, name: &str) -> Outcome<Devi
 }
 
 /// Stores the answer; `false` if there is none, or it is not about the disk.
-///
-/// # Errors
-/// If the store rejects it.
 pub fn keep(context: &Context, document: &StripeDocument, mut place: DevicePart) -> Outcome<bool> {
     let void = void_codes(&document.warnings);
     if !void.is_empty() {

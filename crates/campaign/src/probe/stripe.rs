@@ -37,9 +37,6 @@ pub struct StripeOptions {
 
 /// Probes a target for stripes. The exit is [`Exit::Done`] even if the answer is that
 /// there are none.
-///
-/// # Errors
-/// If the target cannot be opened.
 pub fn stripe(
     context: &Context,
     options: &StripeOptions,

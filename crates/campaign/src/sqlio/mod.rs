@@ -43,9 +43,6 @@ pub struct SqlioRun {
 }
 
 /// Parses an SQLIO command line.
-///
-/// # Errors
-/// If it is invalid.
 pub fn parse(words: &[String]) -> Outcome<Command> {
     if words.iter().any(|word| word.trim().is_empty()) {
         return Err(Failure::usage(

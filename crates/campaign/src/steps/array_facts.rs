@@ -119,9 +119,6 @@ pub struct KnownArrays {
 
 impl KnownArrays {
     /// Loads them from the store, if there is one: reading does not create it.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn load(context: &Context) -> Outcome<Self> {
         if !context.store_path().is_ok_and(|path| path.exists()) {
             return Ok(KnownArrays::default());

@@ -133,9 +133,6 @@ impl StoredBaseline {
     }
 
     /// Stores it, replacing one of the same name.
-    ///
-    /// # Errors
-    /// If the store rejects it.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
         store_document(context, store, KIND, &self.name, self)
     }

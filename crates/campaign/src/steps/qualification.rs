@@ -62,9 +62,6 @@ pub enum StoredStudy {
 
 impl StoredQualification {
     /// A new qualification for a product; its study is stored with the first state.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn begun(
         context: &Context,
         store: &Store,
@@ -98,9 +95,6 @@ impl StoredQualification {
     }
 
     /// Stores the present state of the study.
-    ///
-    /// # Errors
-    /// If the store rejects it.
     pub fn keep(
         &mut self,
         context: &Context,
@@ -171,9 +165,6 @@ impl StoredQualification {
     }
 
     /// The study from its stored state.
-    ///
-    /// # Errors
-    /// If the document is damaged.
     pub fn study(&self) -> Outcome<StoredStudy> {
         let study = match self.is_commit {
             true => CommitStudy::from_json(&self.study)

@@ -83,17 +83,11 @@ impl<A: ResumableDocument> ResumableAnswer<A> {
     }
 
     /// Parses a stored one.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub fn of_stored(json: &str) -> Outcome<ResumableAnswer<A>> {
         serde_json::from_str(json).map_err(|error| Failure::of(Exit::Store, error))
     }
 
     /// The one of this name in the store. `None` if there is none.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn find(store: &Store, name: &str) -> Outcome<Option<ResumableAnswer<A>>> {
         let json = json_of_series(store, A::KIND, name)?;
         json.as_deref().map(ResumableAnswer::of_stored).transpose()
@@ -192,9 +186,6 @@ impl<A: ResumableDocument> ResumableAnswer<A> {
 }
 
 /// Id, time and host of an answer: as stored if it is resumed.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn id_time_and_host<A: ResumableDocument>(
     context: &Context,
     store: &Store,
@@ -208,9 +199,6 @@ pub fn id_time_and_host<A: ResumableDocument>(
 }
 
 /// The JSON of the answer of this kind for a series of runs. `None` if there is none.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn json_of_series(store: &Store, kind: &str, name: &str) -> Outcome<Option<String>> {
     // A name unknown to the store may be a file's.
     let id = store.full_name(name).unwrap_or_else(|_| name.to_owned());

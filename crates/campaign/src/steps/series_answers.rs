@@ -14,9 +14,6 @@ pub const ANSWERS: [(&str, &str); 4] = [
 ];
 
 /// The existing kinds for a series, each with a description.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn answers_of(store: &Store, series: &str) -> Outcome<Vec<(&'static str, &'static str)>> {
     let mut found = Vec::new();
     for answer in ANSWERS {

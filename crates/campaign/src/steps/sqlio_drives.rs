@@ -77,9 +77,6 @@ impl Drives {
 
     /// Resolves a name: `L:testfile.dat`, `l:\dir\a.dat`, `a.dat`, and the raw
     /// targets `L:` and `9:`. Drives of files must be existing directories.
-    ///
-    /// # Errors
-    /// If it cannot be resolved.
     pub fn place(&self, name: &str, raw: bool) -> Outcome<NamedPlace> {
         let letter = name.split_once(':').filter(|(drive, _)| is_drive(drive));
         if let (Some((drive, _)), false) = (letter, raw)
@@ -116,9 +113,6 @@ impl Drives {
 
     /// Resolves a name on the machine that a plan is made for, which need not
     /// be this one.
-    ///
-    /// # Errors
-    /// If it cannot be resolved.
     pub fn named(&self, name: &str, raw: bool) -> Outcome<NamedPlace> {
         if is_sim_target(name) {
             return Ok(NamedPlace::Simulated(name.to_owned()));

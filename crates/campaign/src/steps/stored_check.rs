@@ -61,9 +61,6 @@ fn undecided_words(comparison: &ComparisonRecord) -> String {
 impl StoredCheck {
     /// The check whose runs are this series. `None` if there is none, or an unreadable
     /// one: the runs are shown anyway.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn find(store: &Store, series: &str) -> Outcome<Option<StoredCheck>> {
         let json = json_of_series(store, KIND, series)?;
         Ok(json.and_then(|json| serde_json::from_str(&json).ok()))

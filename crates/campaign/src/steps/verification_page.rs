@@ -32,9 +32,6 @@ const IN_FULL_MAX: usize = 5;
 type Rows = Vec<Vec<String>>;
 
 /// Parses a stored document.
-///
-/// # Errors
-/// If it cannot be read.
 pub fn of_stored(json: &str) -> Outcome<VerifyDocument> {
     serde_json::from_str(json).map_err(|error| Failure::of(Exit::Store, error))
 }

@@ -191,9 +191,6 @@ impl<'a> Import<'a> {
 
     /// Passes on the records one by one. If this returns an error, those already passed on are
     /// void.
-    ///
-    /// # Errors
-    /// As [`Import::all`].
     pub fn each(&self, to: &mut dyn Receiver) -> Result<ReadFile, Error> {
         self.each_of(&Work::new(self.bytes.len(), self.watch), to)
     }

@@ -94,9 +94,6 @@ impl Device {
     }
 
     /// From a handle (`O_PATH`) that was resolved from `path`; `target` is its name in messages.
-    ///
-    /// # Errors
-    /// As [`Device::find`].
     pub fn of_handle(handle: OwnedFd, path: PathBuf, target: &str) -> Result<Device> {
         let stat = rustix::fs::fstat(&handle)
             .map_err(|os| failed(target, "cannot be examined", os.into()))?;
@@ -224,9 +221,6 @@ impl Device {
 
     /// Checks all rules, claims the device for the lifetime of the claim, and checks again: a loop
     /// device or a program without a claim may have appeared in between.
-    ///
-    /// # Errors
-    /// As [`Device::judge`].
     pub fn claim(&self, permission: &Permission<'_>, access: Access) -> Result<Claim> {
         self.judge(permission)?;
         self.claim_and_judge(permission, access)

@@ -13,9 +13,6 @@ use stripewise_disk_formats::tables::{self, PartitionTable, Role, TableKind, Tab
 const DISK_BYTES_MIN: u64 = 1 << 20;
 
 /// Whether the bytes look like a disk or a volume rather than a plain file.
-///
-/// # Errors
-/// If they cannot be read.
 pub fn recognised(image: &mut dyn Bytes) -> Result<bool> {
     let is_disk = image.size_bytes() >= DISK_BYTES_MIN;
     let is_table = |table: PartitionTable| {
@@ -26,9 +23,6 @@ pub fn recognised(image: &mut dyn Bytes) -> Result<bool> {
 }
 
 /// Surveys an image. `name` is the name of its disk, `path` its key if its table has no id.
-///
-/// # Errors
-/// If its start cannot be read.
 pub fn image(
     image: &mut dyn Bytes,
     name: &str,

@@ -29,9 +29,6 @@ pub fn identify(path: &Path) -> Result<Identity> {
 
 /// Whether a device has one of these marks: an md superblock with this UUID, or a GPT with the GUID
 /// of one of these identifiers. To be checked before removing anything.
-///
-/// # Errors
-/// If it cannot be read.
 pub fn has_mark(path: &Path, array_uuid: [u8; 16], ids: &[Identifiers]) -> Result<bool> {
     let device = Device::find(path)?;
     let geometry = device.geometry()?;

@@ -45,9 +45,6 @@ pub fn plan_partition(
 }
 
 /// Plans a new table with several partitions at exactly these locations, in order. Reads only.
-///
-/// # Errors
-/// As [`plan_partition`].
 pub fn plan_division(path: &Path, parts: &[Extent], store: Option<&Path>) -> Result<TablePlan> {
     let device = whole(path)?;
     let geometry = device.geometry()?;
@@ -62,9 +59,6 @@ pub fn plan_division(path: &Path, parts: &[Extent], store: Option<&Path>) -> Res
 
 /// Plans erasing a device: its tables, superblocks and signatures are zeroed, and the kernel drops
 /// its partitions. Reads only.
-///
-/// # Errors
-/// As [`plan_partition`].
 pub fn plan_erase(path: &Path, store: Option<&Path>) -> Result<TablePlan> {
     let device = Device::find(path)?;
     let geometry = device.geometry()?;

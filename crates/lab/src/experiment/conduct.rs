@@ -25,9 +25,6 @@ pub trait ExperimentRunner {
     fn elapsed_ns(&self) -> u64;
 
     /// A block is finished: shows it, and returns whether to go on.
-    ///
-    /// # Errors
-    /// If the results could not be stored.
     fn after_block(&mut self, progress: &Progress<'_>) -> Result<Continuation, Self::Error>;
 }
 

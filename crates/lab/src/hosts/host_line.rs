@@ -95,9 +95,6 @@ impl<'de> Deserialize<'de> for PartInterval {
 
 /// A record with the intervals of its jobs and, if it was merged, the parts that it was
 /// made from; on one line without a line break.
-///
-/// # Errors
-/// If the record cannot be serialised.
 pub fn to_line(
     run: &RunRecord,
     jobs: &[PartJob],
@@ -124,9 +121,6 @@ fn value_of(run: &RunRecord, jobs: &[PartJob]) -> Result<Value, serde_json::Erro
 }
 
 /// Reads what [`to_line`] wrote: the part, or those that a merged record was made from.
-///
-/// # Errors
-/// See [`LineError`].
 pub fn from_line(line: &str) -> Result<Vec<HostPart>, LineError> {
     let mut value: Value = serde_json::from_str(line)?;
     match value.get_mut("parts").map(Value::take) {

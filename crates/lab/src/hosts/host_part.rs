@@ -101,9 +101,6 @@ fn joined(intervals: &[PartInterval]) -> PartInterval {
 }
 
 /// Adds packed latencies.
-///
-/// # Errors
-/// If they cannot be decoded.
 pub(super) fn add(into: &mut Histogram, packed: &[u8]) -> Result<(), V2Error> {
     if !packed.is_empty() {
         into.merge(&Histogram::from_v2(packed)?);

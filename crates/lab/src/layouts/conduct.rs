@@ -216,9 +216,6 @@ pub enum PassesEnded {
 
 /// Continues from earlier measurements. On return, `measured` has everything so far,
 /// even after an error.
-///
-/// # Errors
-/// Errors of the [`PassRunner`].
 pub fn conduct_passes<M: PassRunner>(
     plan: &LayoutPlan,
     measured: &mut Measured,

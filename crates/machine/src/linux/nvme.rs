@@ -87,9 +87,6 @@ pub fn log_page(
 }
 
 /// The drive's current power state: 0 is the fastest.
-///
-/// # Errors
-/// As [`log_page`].
 pub fn power_state(device: &File) -> io::Result<u8> {
     let mut command = AdminCommand {
         opcode: GET_FEATURES,

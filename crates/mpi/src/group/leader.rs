@@ -21,9 +21,6 @@ const SIGNALLED_NS: u64 = S * 2 / 5;
 impl<C: Carrier> Member<C> {
     /// The targets by this rank's names for them. Rank 0 has read them, and the
     /// map; it sends both once all ranks have introduced themselves.
-    ///
-    /// # Errors
-    /// As [`Member::request`].
     pub fn targets(
         &self,
         context: &Context,

@@ -249,9 +249,6 @@ pub fn run_real(
 }
 
 /// Runs jobs on simulated arrays, in virtual time.
-///
-/// # Errors
-/// As [`run_real`].
 pub fn run_simulated<A: Simulate>(
     jobs: &[Job<'_>],
     arrays: &mut [A],

@@ -44,9 +44,6 @@ impl Character {
     }
 
     /// The block device of the same namespace.
-    ///
-    /// # Errors
-    /// As [`Character::open`].
     pub(super) fn block_device(&self, name: &str) -> Result<FoundPath> {
         let block = access::find(&Path::new("/dev").join(&self.namespace.name))?;
         let identity = block.status.identity;

@@ -29,9 +29,6 @@ pub struct TraceWriter<W: Write> {
 
 impl<W: Write> TraceWriter<W> {
     /// Begins a trace.
-    ///
-    /// # Errors
-    /// The writer's error.
     pub fn new(writer: W) -> io::Result<Self> {
         let mut out = GzEncoder::new(writer, Compression::fast());
         writeln!(out, "{HEADER}")?;
@@ -42,9 +39,6 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// Writes an operation of a device with this name. Without `tasks` the issuing task is omitted.
-    ///
-    /// # Errors
-    /// The writer's error.
     pub fn add(
         &mut self,
         operation: &Operation,
@@ -94,9 +88,6 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// Ends the trace.
-    ///
-    /// # Errors
-    /// The writer's error.
     pub fn finish(self) -> io::Result<W> {
         self.out.finish()
     }

@@ -39,9 +39,6 @@ pub enum ModelFileError {
 }
 
 /// Writes a model.
-///
-/// # Errors
-/// The writer's error.
 pub fn write(model: &WorkloadModel, writer: impl Write) -> io::Result<()> {
     let mut out = GzEncoder::new(writer, Compression::default());
     out.write_all(MAGIC)?;

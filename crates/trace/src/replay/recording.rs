@@ -156,9 +156,6 @@ impl Recording {
     }
 
     /// A load generated from a model.
-    ///
-    /// # Errors
-    /// As [`Recording::of_operations`].
     pub fn of_model(model: &WorkloadModel, seed: u64) -> Result<Recording, RecordingError> {
         let requests = model.requests(seed).map(|request| RecordedRequest {
             request,
@@ -247,9 +244,6 @@ impl Recording {
     }
 
     /// Keeps the busiest part of this length, if the recording is longer. Returns its start.
-    ///
-    /// # Errors
-    /// As [`Recording::of_operations`].
     pub fn keep_busiest(&mut self, length_ns: u64) -> Result<u64, RecordingError> {
         if self.duration_ns() <= length_ns {
             return Ok(0);

@@ -70,9 +70,6 @@ pub fn mean_of(values: &[CellValue]) -> Option<CellValue> {
 }
 
 /// A workload with the options that a layout sets.
-///
-/// # Errors
-/// If one is not valid.
 pub fn with_options(options: &[(String, String)], given: &Workload) -> Outcome<Workload> {
     let mut set = WorkloadOptions::default();
     for (option, text) in options {

@@ -109,9 +109,6 @@ impl<'a> Bench<'a> {
     }
 
     /// Stores the passes so far, and shows about how many follow. Whether another one is made.
-    ///
-    /// # Errors
-    /// If they cannot be stored.
     pub fn after_pass(&mut self, progress: &PassProgress<'_>) -> Result<bool, StopReason> {
         self.stored.measured = progress.measured.clone();
         self.stored.remark(&self.remarks);

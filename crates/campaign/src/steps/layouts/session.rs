@@ -46,9 +46,6 @@ pub fn announce(context: &Context, stored: &StoredLayouts, simulated: bool) {
 }
 
 /// Makes the remaining passes of an experiment on simulated arrays.
-///
-/// # Errors
-/// If the experiment could not be stored.
 pub fn simulate_layouts(
     context: &Context,
     store: &mut Store,
@@ -75,9 +72,6 @@ fn begin(
 }
 
 /// Makes the remaining passes of an experiment on real devices. Their content is lost.
-///
-/// # Errors
-/// If the experiment could not be stored.
 pub fn make_layouts(
     context: &Context,
     store: &mut Store,
@@ -96,9 +90,6 @@ pub fn make_layouts(
 }
 
 /// Measures layouts on an existing target.
-///
-/// # Errors
-/// If the experiment could not be stored.
 pub fn measure_on_target(
     context: &Context,
     store: &mut Store,
@@ -171,9 +162,6 @@ fn stopped(context: &Context, stored: &StoredLayouts) -> Outcome<()> {
 
 /// Makes the remaining passes of an experiment, or shows its answer again if none remain. A given
 /// margin or limits replace the plan's.
-///
-/// # Errors
-/// If it cannot continue.
 pub fn resume_layouts(
     context: &Context,
     store: &mut Store,

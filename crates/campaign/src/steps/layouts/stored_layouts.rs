@@ -187,9 +187,6 @@ impl StoredLayouts {
     }
 
     /// A document for a new experiment.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn new(
         context: &Context,
         store: &Store,
@@ -227,17 +224,11 @@ impl StoredLayouts {
     }
 
     /// Stores it, replacing the previous state.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn keep(&self, context: &Context, store: &mut Store) -> Outcome<()> {
         store_document(context, store, KIND, &self.id, self)
     }
 
     /// The experiment of exactly this id.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub fn named(store: &Store, id: &str) -> Outcome<Option<StoredLayouts>> {
         let document = store.document(KIND, id)?;
         document.as_ref().map(read).transpose()
@@ -254,9 +245,6 @@ impl StoredLayouts {
     }
 
     /// All of them, most recently used first.
-    ///
-    /// # Errors
-    /// If one cannot be read.
     pub fn all(store: &Store) -> Outcome<Vec<StoredLayouts>> {
         let documents = store.documents(KIND)?;
         documents.iter().map(read).collect()

@@ -86,9 +86,6 @@ struct Stretch {
 /// All of them that match a filter, newest first. They have no label, no
 /// series and no tool, so a filter by one of those excludes them. Damaged ones are left out, and
 /// returned as well.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn measurements(
     store: &Store,
     filter: &Filter,

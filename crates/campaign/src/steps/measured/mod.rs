@@ -66,9 +66,6 @@ pub fn by_id(
 }
 
 /// The measurement of this id, with its kind.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn document(store: &Store, id: &str) -> Outcome<Option<(&'static str, StoredDocument)>> {
     for kind in KINDS {
         if let Some(document) = store.document(kind, id)? {
@@ -79,9 +76,6 @@ pub fn document(store: &Store, id: &str) -> Outcome<Option<(&'static str, Stored
 }
 
 /// The kind of the measurement of this id, which may be damaged.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn kind_of(store: &Store, id: &str) -> Outcome<Option<&'static str>> {
     for kind in KINDS {
         if store.has_document(kind, id)? {
@@ -93,9 +87,6 @@ pub fn kind_of(store: &Store, id: &str) -> Outcome<Option<&'static str>> {
 
 /// The JSON of a measurement of this kind, by its id in the store or as a file; the file
 /// may contain something else. `None` if there is neither.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn json_of(context: &Context, kind: &str, name: &str) -> Outcome<Option<String>> {
     // Files can be compared without a store; an unreadable one is reported by the code
     // that needs it.
@@ -125,9 +116,6 @@ pub fn json_of_file(name: &str) -> Option<String> {
 }
 
 /// Refuses a measurement where a run is required; `None` if `id` is not one.
-///
-/// # Errors
-/// If the store cannot be read.
 pub fn no_run(store: &Store, id: &str) -> Outcome<Option<Failure>> {
     let found = document(store, id)?;
     Ok(found.map(|(kind, _)| {

@@ -30,9 +30,6 @@ use stripewise_report::{Sheet, StoredFacts, with_warnings};
 
 impl ObservationDocument {
     /// Parses a stored document.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub fn of_stored(json: &str) -> Outcome<ObservationDocument> {
         serde_json::from_str(json).map_err(|error| Failure::of(Exit::Store, error))
     }

@@ -41,9 +41,6 @@ pub enum MeasuredSurface {
 
 impl MeasuredSurface {
     /// Parses the stored document of this kind; `None` for other kinds.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub fn of_stored(kind: &str, json: &str) -> Outcome<Option<MeasuredSurface>> {
         let read = match kind {
             PROFILE => serde_json::from_str(json).map(MeasuredSurface::Profile),

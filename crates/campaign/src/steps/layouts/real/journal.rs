@@ -153,9 +153,6 @@ impl Journal {
     }
 
     /// Deletes it when nothing of the layout remains.
-    ///
-    /// # Errors
-    /// If the store cannot be written to.
     pub fn forget(&self, store: &mut Store) -> Outcome<()> {
         store
             .forget_document(KIND, &self.name())

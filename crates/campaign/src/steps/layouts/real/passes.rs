@@ -59,9 +59,6 @@ impl<'a> RealPasses<'a> {
     }
 
     /// Erases the devices; their partition tables are saved first.
-    ///
-    /// # Errors
-    /// If one is refused or fails.
     pub fn begin(&self) -> Outcome<()> {
         let context = self.bench.context;
         let directory = context.store_path()?;
