@@ -40,7 +40,6 @@ impl VolumeFacts {
     /// Position of a byte of the file in the partition. A fragment begins at a multiple of the
     /// allocation unit, some distance after the previous one. An operation that crosses the end of
     /// its fragment is not split: that is rare.
-    #[must_use]
     pub fn placed_bytes(&self, offset_bytes: u64) -> u64 {
         let in_one = self.file_offset_bytes.wrapping_add(offset_bytes);
         match offset_bytes.checked_div(self.fragment_bytes) {
@@ -68,7 +67,6 @@ impl VolumeFacts {
     }
 
     /// Total size of all gaps.
-    #[must_use]
     pub fn gaps_bytes(&self) -> u64 {
         let room = BETWEEN_FRAGMENTS.next_multiple_of(self.fragment_grain_bytes());
         u64::from(self.fragments).saturating_mul(room)

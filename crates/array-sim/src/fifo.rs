@@ -15,7 +15,6 @@ pub struct Fifo {
 
 impl Fifo {
     /// A disk that serves every operation in `service_ns` (0: at once).
-    #[must_use]
     pub fn new(size_bytes: u64, service_ns: u64) -> Self {
         Fifo {
             size_bytes,

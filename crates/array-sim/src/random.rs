@@ -37,7 +37,6 @@ const fn mix(value: u64) -> u64 {
 }
 
 /// 64 uniform bits for this point in this simulation.
-#[must_use]
 pub const fn draw(seed: u64, entity: Entity, index: u64, counter: u64) -> u64 {
     let stream = mix(seed.wrapping_add(GOLDEN.wrapping_mul(entity as u64)));
     let stream = mix(stream ^ index.wrapping_mul(GOLDEN));
@@ -45,14 +44,12 @@ pub const fn draw(seed: u64, entity: Entity, index: u64, counter: u64) -> u64 {
 }
 
 /// A uniform number in [0, 1) with 53 bits from 64 random bits.
-#[must_use]
 pub fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// A uniform integer below `limit` (0 for a limit of 0) from 64 random bits;
 /// the bias of the multiplication method is below 2^-40 for the sizes used here.
-#[must_use]
 pub const fn below(bits: u64, limit: u64) -> u64 {
     ((bits as u128 * limit as u128) >> 64) as u64
 }

@@ -133,7 +133,6 @@ const LINES: [Described; 16] = described! {
 
 /// All schemas: the names of their files in `docs/schema`, and their contents. `others` are
 /// additional documents of a front end.
-#[must_use]
 pub fn schemas(others: &[Described]) -> [(&'static str, Value); 4] {
     let documents = (
         "document-1.schema.json",

@@ -20,7 +20,6 @@ const OWN: [Described; 7] = described! {
 };
 
 /// The names of their files, and their contents.
-#[must_use]
 pub fn schemas() -> [(&'static str, Value); 4] {
     stripewise_campaign::schema::schemas(&OWN)
 }

@@ -37,7 +37,6 @@ pub struct Surroundings {
 
 impl Surroundings {
     /// Those of this process; installs signal handlers.
-    #[must_use]
     pub fn of_process() -> Surroundings {
         interrupt::ignore_sigxfsz();
         Surroundings {

@@ -59,7 +59,6 @@ impl Error {
     }
 
     /// Whether no known tool wrote the source: no result begins in it.
-    #[must_use]
     pub fn is_of_no_tool(&self) -> bool {
         self.no_tool
     }
@@ -93,7 +92,6 @@ impl Error {
     }
 
     /// Whether the caller's [`crate::Watch`] stopped reading; the source itself is not at fault.
-    #[must_use]
     pub fn is_interruption(&self) -> bool {
         self.interruption
     }
@@ -111,19 +109,16 @@ impl Error {
     }
 
     /// The source as named by the user.
-    #[must_use]
     pub fn source_name(&self) -> &str {
         &self.source_name
     }
 
     /// The lines that could not be read; empty if the source as a whole is at fault.
-    #[must_use]
     pub fn lines(&self) -> &[LineProblem] {
         &self.lines
     }
 
     /// How to resolve it.
-    #[must_use]
     pub fn hint(&self) -> &str {
         &self.hint
     }

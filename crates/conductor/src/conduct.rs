@@ -148,7 +148,6 @@ fn refuse_without_room(
 }
 
 /// What the loads of a study need: each is a run by itself.
-#[must_use]
 pub fn needs(loads: &[PlacedJob], setup: &Setup<'_>) -> Needs {
     needs_of(loads, 0, setup)
 }

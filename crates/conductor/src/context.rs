@@ -69,7 +69,6 @@ pub struct Context {
 
 impl Context {
     /// A context with these surroundings.
-    #[must_use]
     pub fn new(surroundings: Surroundings) -> Self {
         let [first, step] = surroundings.random_seed;
         Context {
@@ -83,7 +82,6 @@ impl Context {
     }
 
     /// The signal that requested a stop, if any.
-    #[must_use]
     pub fn signal(&self) -> Option<u8> {
         self.surroundings.interrupt.signal()
     }
@@ -105,7 +103,6 @@ impl Context {
     }
 
     /// Something was measured and stored: even if reporting it fails, it is not lost.
-    #[must_use]
     pub fn has_measured(&self) -> bool {
         self.has_measured.load(Ordering::Relaxed)
     }
@@ -116,7 +113,6 @@ impl Context {
     }
 
     /// The receiver of events.
-    #[must_use]
     pub fn observer(&self) -> &dyn Observer {
         &*self.surroundings.observer
     }
@@ -166,43 +162,36 @@ impl Context {
     }
 
     /// The command line, as stored in records.
-    #[must_use]
     pub fn command(&self) -> &[String] {
         &self.surroundings.command
     }
 
     /// The program's version, as stored in records.
-    #[must_use]
     pub fn version(&self) -> &str {
         &self.surroundings.version
     }
 
     /// How large a file system counts as when a share of it must stay free.
-    #[must_use]
     pub fn file_system_size(&self) -> FileSystemSize {
         self.surroundings.file_system_size
     }
 
     /// Nanoseconds since the program started.
-    #[must_use]
     pub fn now_ns(&self) -> u64 {
         self.surroundings.clock.now_ns()
     }
 
     /// Now, RFC 3339 in UTC with milliseconds.
-    #[must_use]
     pub fn timestamp(&self) -> String {
         self.surroundings.clock.timestamp()
     }
 
     /// Now on the host's clock.
-    #[must_use]
     pub fn wall(&self) -> WallTime {
         self.surroundings.clock.wall()
     }
 
     /// Facts of this machine.
-    #[must_use]
     pub fn host(&self) -> HostFacts {
         host_facts(&System::live())
     }
@@ -340,7 +329,6 @@ impl Context {
 
     /// The exit of a finished command: [`Exit::Done`] becomes that of a late failure, or
     /// [`Exit::Store`] if something in the store is damaged.
-    #[must_use]
     pub fn exit_with_damage(&self, exit: Exit) -> Exit {
         let damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
         let late = *self
@@ -380,7 +368,6 @@ impl Context {
     }
 
     /// Bytes unique to this call, for identifiers on disks.
-    #[must_use]
     pub fn random_seed(&self) -> [u8; 32] {
         let first = self.next_id.fetch_add(self.id_step, Ordering::Relaxed);
         // Two random numbers make the state; splitmix64 spreads them.
@@ -397,7 +384,6 @@ impl Context {
     }
 
     /// A new id for something that starts at `timestamp`.
-    #[must_use]
     pub fn new_id(&self, timestamp: &str) -> String {
         let entropy = self.next_id.fetch_add(self.id_step, Ordering::Relaxed);
         run_id(timestamp, entropy).unwrap_or_else(|| format!("run-{entropy:x}"))

@@ -50,7 +50,6 @@ pub struct DurationRequest {
 
 impl DurationRequest {
     /// A request for enough operations to make a run's mean steady.
-    #[must_use]
     pub fn at(name: &str, workload: Workload) -> DurationRequest {
         DurationRequest {
             name: name.to_owned(),

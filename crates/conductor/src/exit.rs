@@ -25,7 +25,6 @@ pub enum Exit {
 
 impl Exit {
     /// The process exit code.
-    #[must_use]
     pub const fn code(self) -> u8 {
         match self {
             Exit::Done => 0,

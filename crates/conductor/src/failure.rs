@@ -54,7 +54,6 @@ impl Failure {
     }
 
     /// The message, and a line for each cause that the message does not already include.
-    #[must_use]
     pub fn chain(&self) -> String {
         let mut text = self.error.to_string();
         let mut shown = text.clone();

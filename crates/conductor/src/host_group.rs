@@ -119,7 +119,6 @@ impl GroupRuns {
     }
 
     /// Number of hosts.
-    #[must_use]
     pub fn hosts(&self) -> u64 {
         self.group.hosts()
     }

@@ -13,7 +13,6 @@ pub struct Interrupt {
 
 impl Interrupt {
     /// The number of the signal received, if any.
-    #[must_use]
     pub fn signal(&self) -> Option<u8> {
         match self.signal.load(Ordering::SeqCst) {
             0 => None,
@@ -34,13 +33,11 @@ impl Interrupt {
     }
 
     /// Whether the next signal ends the process; shared with a signal handler.
-    #[must_use]
     pub fn ends_at_once(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.at_once)
     }
 
     /// Where a signal handler writes the signal number.
-    #[must_use]
     pub fn shared(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.signal)
     }

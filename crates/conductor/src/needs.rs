@@ -43,7 +43,6 @@ impl Needs {
     /// What these runs require of the target with this index. Jobs of one run are concurrent; the
     /// runs follow each other. The target must include the farthest byte that a load names; if none
     /// does, its present size is used.
-    #[must_use]
     pub fn of<'a>(runs: impl IntoIterator<Item = &'a [PlacedJob]>, target: usize) -> Needs {
         let mut uses: Vec<&Workload> = Vec::new();
         let mut outstanding_total = 0;
@@ -60,7 +59,6 @@ impl Needs {
     }
 
     /// The same where each load is its own run, on one target.
-    #[must_use]
     pub fn of_loads<'a>(loads: impl IntoIterator<Item = &'a Workload>) -> Needs {
         let loads: Vec<&Workload> = loads.into_iter().collect();
         let default = Workload::default();
@@ -97,7 +95,6 @@ impl Needs {
     }
 
     /// What operations require of the kernel beyond plain reads and writes.
-    #[must_use]
     pub fn features(&self) -> IoFeatures {
         IoFeatures::of(&self.loads).passed_through(self.engine == EngineName::Nvme)
     }

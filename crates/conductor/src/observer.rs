@@ -124,7 +124,6 @@ impl Observer for NullObserver {
 
 /// The time that the rest of the work may take, at the rate so far; `None` before anything was
 /// done.
-#[must_use]
 pub fn left_at_rate(passed_ns: u64, done: u64, total: u64) -> Option<u64> {
     let left = u128::from(passed_ns) * u128::from(total.saturating_sub(done));
     let left_ns = left.checked_div(u128::from(done))?;

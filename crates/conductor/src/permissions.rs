@@ -41,7 +41,6 @@ impl Permissions {
 
     /// The device that a target of this name may destroy: the one given for it, or
     /// the only one given. Opening the target checks that it is that device.
-    #[must_use]
     pub fn destroy_of(&self, target: &str) -> Option<String> {
         let path = path_of(target);
         // A link below /dev/disk resolves to the kernel's name.

@@ -25,7 +25,6 @@ const QUICK_NS_MAX: u64 = 60_000_000_000;
 const THOROUGH_NS_MAX: u64 = 1_200_000_000_000;
 
 /// The pilot of a job, if the array has anything that absorbs its writes.
-#[must_use]
 pub fn pilot_of(array: &Simulated, job: &PlacedJob) -> Option<LoadPilot> {
     let absorbs = array.absorbs(&job.workload)?;
     let block_bytes = job.workload.block_bytes_mean().max(1);
@@ -52,7 +51,6 @@ pub fn pilot_of(array: &Simulated, job: &PlacedJob) -> Option<LoadPilot> {
 
 /// The pilot that a request asks for before a run of one job, if the job writes and
 /// something may absorb that. Concurrent jobs have none: see [`check_steady`].
-#[must_use]
 pub fn pilot_before(
     targets: &[OpenTarget],
     jobs: &[PlacedJob],
@@ -76,7 +74,6 @@ pub fn pilot_before(
 }
 
 /// The pilot of a job that writes to this target: on a real one by `plan`, within `time_ns`.
-#[must_use]
 pub fn pilot_on(
     target: &OpenTarget,
     job: &PlacedJob,
@@ -94,13 +91,11 @@ pub fn pilot_on(
 }
 
 /// How long a pilot on a real target takes at most, where it is given no shorter time.
-#[must_use]
 pub fn longest_ns(quick: bool) -> u64 {
     if quick { QUICK_NS_MAX } else { THOROUGH_NS_MAX }
 }
 
 /// What pilots on a real target may write, for the plan.
-#[must_use]
 pub fn announced(quick: bool, time_ns: Option<u64>) -> String {
     let longest_ns = longest_ns(quick);
     format!(
@@ -127,7 +122,6 @@ pub fn check_steady(runs: &[Vec<PlacedJob>], request: &Request) -> Outcome<()> {
 }
 
 /// Time a run of this load needs, from an empty cache, to get past what is absorbed.
-#[must_use]
 pub fn behind_ns(found: &SustainedRecord) -> u64 {
     // A float-to-integer cast saturates.
     (found.from_ns as f64 * BEHIND) as u64

@@ -73,7 +73,6 @@ pub struct MeasuredPlace {
 
 /// Files and devices among these targets. Test files in a directory and simulated arrays are
 /// used by no other process.
-#[must_use]
 pub fn places(targets: &[String]) -> Vec<MeasuredPlace> {
     let system = System::live();
     let real = targets.iter().filter(|text| !is_sim_target(text));
@@ -131,7 +130,6 @@ pub struct ScheduledStart {
 
 impl ScheduledStart {
     /// The first run starts at `first`.
-    #[must_use]
     pub fn new(first: WallTime) -> ScheduledStart {
         ScheduledStart {
             next: Cell::new(first),

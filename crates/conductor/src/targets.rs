@@ -47,7 +47,6 @@ pub enum OpenTarget {
 
 impl OpenTarget {
     /// The name under which it is found from any directory.
-    #[must_use]
     pub fn full_name(&self) -> String {
         match self {
             OpenTarget::Simulated(simulated) => simulated.typed().to_owned(),
@@ -360,7 +359,6 @@ pub fn open_or_nothing(
 }
 
 /// New arrays for the simulated ones of these targets.
-#[must_use]
 pub fn living_arrays(targets: &[OpenTarget]) -> LivingArrays {
     let simulated = targets.iter().filter_map(OpenTarget::simulated);
     LivingArrays::new(simulated.map(Simulated::build).collect())

@@ -74,7 +74,6 @@ pub enum ErrorKind {
 impl ErrorKind {
     /// Reading would work; only permission to write is missing: `bench` then runs its reads and
     /// reports that.
-    #[must_use]
     pub fn lacks_write_permission(self) -> bool {
         matches!(self, ErrorKind::NeedsOverwrite | ErrorKind::NeedsDestroy)
     }
@@ -107,13 +106,11 @@ impl Error {
     }
 
     /// The next step, a whole sentence.
-    #[must_use]
     pub fn hint(&self) -> Option<&Hint> {
         (!self.hint.is_empty()).then_some(&self.hint)
     }
 
     /// The operating system's error number.
-    #[must_use]
     pub fn os_number(&self) -> Option<i32> {
         self.os.as_ref().and_then(std::io::Error::raw_os_error)
     }

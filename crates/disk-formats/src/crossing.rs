@@ -33,7 +33,6 @@ pub struct Crossing {
 impl Crossing {
     /// For operations of `block_size_bytes` at multiples of their size, where the volume starts
     /// `offset_bytes` into units of `unit_bytes`. `None` if a size is 0.
-    #[must_use]
     pub fn new(block_size_bytes: u64, unit_bytes: u64, offset_bytes: u64) -> Option<Self> {
         if block_size_bytes == 0 || unit_bytes == 0 {
             return None;
@@ -74,27 +73,23 @@ impl Crossing {
     }
 
     /// Share of operations that cross, 0 to 1.
-    #[must_use]
     pub fn share(&self) -> f64 {
         self.crossing as f64 / self.period as f64
     }
 
     /// Mean stripe units touched per operation.
-    #[must_use]
     pub fn units_mean(&self) -> f64 {
         self.units_touched as f64 / self.period as f64
     }
 
     /// Mean stripe units touched per operation beyond the minimum for its size. Up to the stripe
     /// unit it is the share that crosses.
-    #[must_use]
     pub fn excess(&self) -> f64 {
         let least = u128::from(self.units_least) * u128::from(self.period);
         (self.units_touched - least) as f64 / self.period as f64
     }
 
     /// `none`, `every`, `1 in 8`, `3 in 8`.
-    #[must_use]
     pub fn words(&self) -> String {
         let step = gcd(self.crossing, self.period).max(1);
         match (self.crossing / step, self.period / step) {
@@ -106,13 +101,11 @@ impl Crossing {
 }
 
 /// Greatest common divisor.
-#[must_use]
 pub fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// The largest power of two that divides a number; `None` for 0, which every power divides.
-#[must_use]
 pub fn power_of_two_in(number: u64) -> Option<u64> {
     (number != 0).then(|| 1 << number.trailing_zeros())
 }

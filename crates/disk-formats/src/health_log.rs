@@ -28,7 +28,6 @@ pub struct HealthLog {
 }
 
 /// Decodes a page; `None` if it is truncated.
-#[must_use]
 pub fn decode(page: &[u8]) -> Option<HealthLog> {
     let word = |at: usize| {
         let bytes = page.get(at..at + 4)?;

@@ -5,7 +5,6 @@
 const SPEC_BYTES: usize = 40;
 
 /// Four bytes of an answer as a number; 0 beyond its end.
-#[must_use]
 pub fn word(buffer: &[u8], at: usize) -> u32 {
     buffer.get(at..at.saturating_add(4)).map_or(0, |word| {
         u32::from_ne_bytes([word[0], word[1], word[2], word[3]])
@@ -22,7 +21,6 @@ fn long(buffer: &[u8], at: usize) -> u64 {
 /// The lines of the targets after the header, as printed by `dmsetup table`. Each target gives the
 /// start of the next, counted from the first; entries that form a loop or lie beyond the end are
 /// skipped. The key of `crypt` is blanked.
-#[must_use]
 pub fn lines(buffer: &[u8]) -> Vec<String> {
     let first = word(buffer, 16) as usize;
     let count = word(buffer, 20).min(4096);

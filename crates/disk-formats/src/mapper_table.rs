@@ -47,7 +47,6 @@ const PARTS_MAX: u64 = 1024;
 type Resolve<'a> = &'a dyn Fn(&str) -> Option<DeviceNumber>;
 
 /// The lines of one device in the output of `dmsetup table`, which prefixes each with `NAME: `.
-#[must_use]
 pub fn lines_of(text: &str, name: &str) -> Vec<String> {
     text.lines()
         .filter_map(|line| line.strip_prefix(name)?.strip_prefix(": "))

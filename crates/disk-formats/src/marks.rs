@@ -66,7 +66,6 @@ pub const MARKS: [Mark; 20] = [
 ];
 
 /// The signatures found in the first bytes.
-#[must_use]
 pub fn found(head: &[u8]) -> Vec<&'static Mark> {
     let fits = |mark: &&Mark| {
         head.get(mark.offset_bytes..mark.offset_bytes + mark.bytes.len()) == Some(mark.bytes)

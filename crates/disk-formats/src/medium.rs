@@ -104,7 +104,6 @@ impl Bytes for Part<'_> {
 }
 
 /// Whether an error means that the bytes are absent, as opposed to unreadable.
-#[must_use]
 pub fn is_absent(error: &Error) -> bool {
     matches!(
         error.kind(),
@@ -154,7 +153,6 @@ pub(crate) fn text(bytes: &[u8]) -> Option<String> {
 }
 
 /// Text without terminal control characters; absent when empty.
-#[must_use]
 pub fn printable(text: &str) -> Option<String> {
     let mut clean = String::with_capacity(text.len());
     for letter in text.chars() {

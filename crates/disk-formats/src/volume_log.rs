@@ -66,7 +66,6 @@ pub struct VolumeLog {
 }
 
 /// Decodes a page; `None` if it is a different page, or truncated.
-#[must_use]
 pub fn decode(page: &[u8]) -> Option<VolumeLog> {
     let magic = page.get(..4)?.try_into().ok().map(u32::from_le_bytes)?;
     if ![MAGIC, MAGIC_INSTANCE_STORE].contains(&magic) || page.len() < PAGE_BYTES {

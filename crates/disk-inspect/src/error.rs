@@ -33,7 +33,6 @@ pub enum Error {
 
 impl Error {
     /// What to do next.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
             Error::Path { source, .. } => match source.kind() {

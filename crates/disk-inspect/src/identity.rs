@@ -14,7 +14,6 @@ pub struct Identity {
 
 impl Identity {
     /// Whether both are the same, or one is stored on the other: changing one changes the other.
-    #[must_use]
     pub fn overlaps(&self, other: &Identity) -> bool {
         self.own == other.own || self.on.contains(&other.own) || other.on.contains(&self.own)
     }

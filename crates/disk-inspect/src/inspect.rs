@@ -14,7 +14,6 @@ use stripewise_units::DeviceNumber;
 pub trait Inspect {
     /// The identity of a file or device on this machine, independent of the name used; `None` if
     /// nothing has this name.
-    #[must_use]
     fn identity(&self, path: &Path) -> Option<Identity>;
 
     /// The storage below an existing file, directory or block device. Follows symbolic links; opens
@@ -46,11 +45,9 @@ pub trait Inspect {
     fn device_named(&self, name: &str) -> Result<BlockDevice>;
 
     /// Numbers of all block devices, including partitions, ordered by name.
-    #[must_use]
     fn devices(&self) -> Vec<DeviceNumber>;
 
     /// Partitions of a disk ordered by start; empty for a partition.
-    #[must_use]
     fn partitions(&self, disk: DeviceNumber) -> Vec<BlockDevice>;
 
     /// Disks with their partitions, and volumes with their locations. Reads partition tables and
@@ -63,16 +60,13 @@ pub trait Inspect {
     /// The users of a device: mounts, swap, holders and loop devices of the device itself, of its
     /// partitions and (for a partition) of its disk. Informational; only opening with `O_EXCL`
     /// decides.
-    #[must_use]
     fn uses_of_device(&self, number: DeviceNumber) -> Vec<Use>;
 
     /// Current statistics of the NVMe devices at the bottom of a storage stack; a few commands to
     /// each.
-    #[must_use]
     fn device_logs(&self, storage: &Storage) -> Vec<DeviceLog>;
 
     /// The users of an open file apart from processes that have it open: loop devices and swap.
-    #[must_use]
     fn uses_of_file(&self, file: &File) -> Vec<Use>;
 }
 
@@ -128,7 +122,6 @@ impl Inspect for System {
 
 /// Where the bytes of a regular file are. `None` if its file system cannot report it
 /// (`allocated_bytes` alone does not prove that it is dense).
-#[must_use]
 pub fn layout(file: &File) -> Option<FileLayout> {
     platform::layout(file)
 }
@@ -136,14 +129,12 @@ pub fn layout(file: &File) -> Option<FileLayout> {
 /// Where the bytes of a regular file are on the device below its file system. `None` if the file
 /// system does not report it. The result is an offset on that device only if the file system is on
 /// a single one and uses its address space (ext4, XFS; not btrfs).
-#[must_use]
 pub fn placement_of(file: &File) -> Option<crate::placement::Placement> {
     platform::placement_of(file)
 }
 
 /// The same for a file by its name. A file that this process has open is not examined, see
 /// [`is_open_here`].
-#[must_use]
 pub fn placement_at(path: &Path) -> Option<crate::placement::Placement> {
     if is_open_here(path) {
         return None;
@@ -155,7 +146,6 @@ pub fn placement_at(path: &Path) -> Option<crate::placement::Placement> {
 /// closing it again would release the locks held through the first descriptor, such as a
 /// database's: POSIX locks belong to the process. The check does not open the file. False where the
 /// system does not report it or does not share locks.
-#[must_use]
 pub fn is_open_here(path: &Path) -> bool {
     platform::is_open_here(path)
 }

@@ -19,7 +19,6 @@ pub struct Extent {
 
 impl Extent {
     /// Where byte 0 of the file would be, modulo `period_bytes`.
-    #[must_use]
     pub fn phase(&self, period_bytes: u64) -> Option<u64> {
         let physical = self.physical_bytes? % period_bytes;
         let logical = self.logical_bytes % period_bytes;
@@ -54,7 +53,6 @@ pub struct Placement {
 impl Placement {
     /// Their common phase modulo `period_bytes`; `None` if they differ, if one is unknown, or if
     /// there are none.
-    #[must_use]
     pub fn phase(&self, period_bytes: u64) -> Option<u64> {
         let mut phases = self.extents.iter().map(|extent| extent.phase(period_bytes));
         let first = phases.next()??;
@@ -64,7 +62,6 @@ impl Placement {
     /// The largest power of two, at most `period_bytes` (a power of two), modulo which all phases
     /// agree; `None` if unknown. 512 or less is meaningless: every offset is a multiple of the
     /// sector.
-    #[must_use]
     pub fn granularity(&self, period_bytes: u64) -> Option<u64> {
         let powers = (0..=period_bytes.checked_ilog2()?).rev();
         powers
@@ -73,7 +70,6 @@ impl Placement {
     }
 
     /// The longest part without a hole whose extents agree modulo `period_bytes`.
-    #[must_use]
     pub fn longest(&self, period_bytes: u64) -> Option<Aligned> {
         let mut best: Option<Aligned> = None;
         let mut current: Option<Aligned> = None;

@@ -20,13 +20,11 @@ pub struct Storage {
 
 impl Storage {
     /// The nearest block device below; it counts the operations.
-    #[must_use]
     pub fn nearest(&self) -> Option<&BlockDevice> {
         self.devices.first()
     }
 
     /// All devices, each before those below it, each once.
-    #[must_use]
     pub fn layers(&self) -> Vec<&BlockDevice> {
         let mut found: Vec<&BlockDevice> = Vec::new();
         for device in &self.devices {
@@ -40,7 +38,6 @@ impl Storage {
     }
 
     /// The devices with nothing known below them: real disks, mostly.
-    #[must_use]
     pub fn bottom(&self) -> Vec<&BlockDevice> {
         let mut layers = self.layers();
         layers.retain(|device| device.below.is_empty());
@@ -48,7 +45,6 @@ impl Storage {
     }
 
     /// The nearest loop device in the chain that uses the page cache for its backing file.
-    #[must_use]
     pub fn cached_loop(&self) -> Option<&BlockDevice> {
         self.layers().into_iter().find(|device| {
             device
@@ -147,7 +143,6 @@ pub struct BlockDevice {
 
 impl BlockDevice {
     /// This device and all below it, each before those below it.
-    #[must_use]
     pub fn layers(&self) -> Vec<&BlockDevice> {
         let mut found = vec![self];
         for device in &self.below {
@@ -158,7 +153,6 @@ impl BlockDevice {
 
     /// Whether it spins. A device that reports that it does not, does not; hypervisor disks report
     /// that they do whatever backs them, so for those it is unknown.
-    #[must_use]
     pub fn spins(&self) -> Option<bool> {
         match self.queue.rotational {
             Some(true) if self.layers().iter().any(|device| device.is_virtual()) => None,
@@ -167,7 +161,6 @@ impl BlockDevice {
     }
 
     /// Whether it rotates, as text, if reported and credible.
-    #[must_use]
     pub fn rotation(&self) -> Option<&'static str> {
         Some(match (self.queue.rotational?, self.spins()) {
             (true, None) => "virtual (reports rotational)",
@@ -177,7 +170,6 @@ impl BlockDevice {
     }
 
     /// Whether it is a hypervisor's virtual disk, by its bus or model.
-    #[must_use]
     pub fn is_virtual(&self) -> bool {
         const BUSES: [&str; 3] = ["virtio", "hyper-v", "xen"];
         const MODELS: [&str; 6] = [
@@ -263,7 +255,6 @@ pub struct Queue {
 
 impl Queue {
     /// Atomic writes as text, `atomic writes 4K-16K`; `None` if unsupported.
-    #[must_use]
     pub fn atomic_writes(&self) -> Option<String> {
         let largest = self
             .atomic_write_unit_max_bytes

@@ -36,7 +36,6 @@ stripewise_units::named! {
 
 impl RaidLevel {
     /// Fewest members.
-    #[must_use]
     pub fn members_min(self) -> usize {
         match self {
             RaidLevel::Raid0 | RaidLevel::Raid1 => 2,
@@ -46,7 +45,6 @@ impl RaidLevel {
     }
 
     /// Number of members' worth of data in a stripe over `members`.
-    #[must_use]
     pub fn data_disks(self, members: usize) -> u32 {
         let disks = match self {
             RaidLevel::Raid0 => members,
@@ -59,20 +57,17 @@ impl RaidLevel {
     }
 
     /// Whether it has stripe units.
-    #[must_use]
     pub fn is_striped(self) -> bool {
         self != RaidLevel::Raid1
     }
 
     /// Whether parity must be correct before measuring: the kernel computes it first. Mirrors of
     /// unwritten data may differ.
-    #[must_use]
     pub fn needs_resync(self) -> bool {
         matches!(self, RaidLevel::Raid5 | RaidLevel::Raid6)
     }
 
     /// Why an array with this many members and this stripe unit is not possible.
-    #[must_use]
     pub fn cannot(self, members: usize, stripe_unit_bytes: Option<u64>) -> Option<String> {
         if members < self.members_min() {
             return Some(format!(
@@ -94,7 +89,6 @@ impl RaidLevel {
     }
 
     /// Capacity of an array with such members, bytes.
-    #[must_use]
     pub fn capacity_bytes(self, member_bytes: &[u64], stripe_unit_bytes: Option<u64>) -> u64 {
         let smallest = member_bytes.iter().copied().min().unwrap_or(0);
         let grain = match stripe_unit_bytes {

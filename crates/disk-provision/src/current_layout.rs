@@ -34,7 +34,6 @@ pub struct Identity {
 impl Identity {
     /// Whether it is the same device, whatever its current kernel name. Devices without serial
     /// number and backing file can only be identified by name and size.
-    #[must_use]
     pub fn is_same_device(&self, other: &Identity) -> bool {
         let known = self.serial.is_some() || self.backing.is_some();
         let unnamed = |identity: &Identity| Identity {
@@ -81,7 +80,6 @@ pub struct PresentPartition {
 
 impl Present {
     /// Whether nothing is known to be lost.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.table.is_none() && self.holds.is_empty()
     }

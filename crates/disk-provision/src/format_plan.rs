@@ -53,7 +53,6 @@ pub struct FormatPlan {
 
 impl FormatPlan {
     /// The command in a form that can be typed.
-    #[must_use]
     pub fn command_line(&self) -> String {
         format!(
             "{} {} {}",

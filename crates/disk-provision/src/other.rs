@@ -83,7 +83,6 @@ pub struct PrivateMount(PathBuf);
 
 impl PrivateMount {
     /// Its location.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }

@@ -96,7 +96,6 @@ impl SavedTable {
     ///
     /// # Panics
     /// Never: it is plain data.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec_pretty(self).expect("plain data");
         bytes.push(b'\n');
@@ -192,7 +191,6 @@ impl SavedTable {
 
     /// Locations of its regions: offset from the start of the disk, and length. In disk order, with
     /// the first sector separate, none empty, all inside the disk.
-    #[must_use]
     pub fn pieces(&self) -> Vec<(u64, u64)> {
         let patches = self.patches().into_iter();
         let mut pieces: Vec<(u64, u64)> = patches

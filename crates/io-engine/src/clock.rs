@@ -13,7 +13,6 @@ pub struct Clock {
 
 impl Clock {
     /// A clock that shows 0 now.
-    #[must_use]
     pub fn start() -> Self {
         Clock {
             origin_ns: sys::monotonic_ns(),
@@ -22,7 +21,6 @@ impl Clock {
 
     /// Nanoseconds since the origin.
     #[inline]
-    #[must_use]
     pub fn now_ns(&self) -> u64 {
         sys::monotonic_ns().wrapping_sub(self.origin_ns)
     }

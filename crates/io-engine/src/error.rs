@@ -25,7 +25,6 @@ pub struct Error {
 
 impl Error {
     /// The next step, if any.
-    #[must_use]
     pub fn hint(&self) -> Option<Hint> {
         Hint::from(self.hint).unless_empty()
     }

@@ -67,7 +67,6 @@ pub struct FaultPlan {
 impl FaultPlan {
     /// A plan; if several faults affect one operation, the first one counts. `seed` is for
     /// [`When::PerMillion`].
-    #[must_use]
     pub fn new(seed: u64, faults: Vec<Fault>) -> Self {
         FaultPlan {
             seed,
@@ -77,7 +76,6 @@ impl FaultPlan {
     }
 
     /// The rules.
-    #[must_use]
     pub fn faults(&self) -> &[Fault] {
         &self.faults
     }

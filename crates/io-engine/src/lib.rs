@@ -59,7 +59,6 @@ pub struct Operation {
 
 impl Operation {
     /// Bytes that it transfers on success: [`Completion::result`] then.
-    #[must_use]
     pub const fn transfers_bytes(&self) -> u32 {
         match self.kind {
             Kind::Read | Kind::Write => self.length_bytes,
@@ -179,7 +178,6 @@ pub struct OpenPlan {
 
 impl OpenPlan {
     /// A plan with registered buffers and no faults.
-    #[must_use]
     pub fn new(files: Vec<Arc<File>>, slots: u32, slot_size_bytes: u32, clock: Clock) -> Self {
         OpenPlan {
             files,

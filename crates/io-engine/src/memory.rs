@@ -23,7 +23,6 @@ pub struct MemoryNeeded {
 
 impl MemoryNeeded {
     /// Total.
-    #[must_use]
     pub fn total_bytes(self) -> u64 {
         self.buffers_bytes.saturating_add(self.other_bytes)
     }
@@ -31,7 +30,6 @@ impl MemoryNeeded {
 
 /// Memory of an engine opened with `slots` of `slot_size_bytes`. For [`EngineName::Auto`], the
 /// maximum over its possible choices.
-#[must_use]
 pub fn memory_needed(engine: EngineName, slots: u32, slot_size_bytes: u32) -> MemoryNeeded {
     let stride_bytes = Buffers::stride_for(slot_size_bytes) as u64;
     let slots = u64::from(slots.max(1));

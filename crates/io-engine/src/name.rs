@@ -41,7 +41,6 @@ impl EngineName {
     }
 
     /// Whether it supports polled completions.
-    #[must_use]
     pub fn polls(self) -> bool {
         matches!(
             self,
@@ -51,7 +50,6 @@ impl EngineName {
 
     /// The engine to use: never [`EngineName::Auto`], and for `auto` the reason if it is not the
     /// best one. An explicitly requested engine is not replaced.
-    #[must_use]
     pub fn choose(self) -> Choice {
         if self != EngineName::Auto {
             return Choice {
@@ -111,7 +109,6 @@ pub const WIN32_ERRORS_FROM: i32 = 1_000_000;
 /// The name of an error number as in manuals (`EIO`, `ERROR_CRC`), or `error 200`,
 /// `Win32 error 200`. Numbers are those of completions, from any system; simulated arrays use the
 /// common ones of Unix.
-#[must_use]
 pub fn error_name(number: i32) -> String {
     let (names, number, unknown) = match number {
         WIN32_ERRORS_FROM.. => (WIN32_NAMES, number - WIN32_ERRORS_FROM, "Win32 error"),

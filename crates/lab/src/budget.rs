@@ -34,7 +34,6 @@ fn answer_plan(qualify: bool) -> AnswerPlan {
 
 /// Doubling stops once the limit's statistic exceeds this: no one runs a
 /// database there, and on a slow disk each further step only wastes time.
-#[must_use]
 pub fn latency_stop_ns(slo: Slo) -> u64 {
     SECOND_NS.max(slo.limit_ns.saturating_mul(2))
 }
@@ -80,7 +79,6 @@ pub struct BenchPlan {
 }
 
 /// Plans a bench.
-#[must_use]
 pub fn plan_bench(options: &LadderOptions) -> BenchPlan {
     let step = step_time(options);
     let limits = Limits {
@@ -133,7 +131,6 @@ impl BenchPlan {
     /// ends at `end_ns`. The remaining series share the remaining time in
     /// proportion to the time that each can take. Time that one
     /// does not use goes to those after it.
-    #[must_use]
     pub fn deadline_ns(&self, index: usize, elapsed_ns: u64, end_ns: u64) -> u64 {
         let longest = |plan: &SeriesPlan| u128::from(longest_ns(plan));
         let left: u128 = self.series[index..].iter().map(longest).sum();
@@ -145,7 +142,6 @@ impl BenchPlan {
     /// Deadline for the minimum number of runs of series `index`, given its own
     /// deadline `deadline_ns`: extended by the time those runs take, but so that each
     /// series after it keeps the time for its own.
-    #[must_use]
     pub fn answer_deadline_ns(&self, index: usize, deadline_ns: u64, end_ns: u64) -> u64 {
         let fewest_ns = |plan: &SeriesPlan| {
             let fewest = CROSSING_RUNS_MIN as u64;

@@ -54,7 +54,6 @@ pub enum Ended {
 
 impl Ended {
     /// As text for records.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Ended::Ladder(Stop::KneeBracketed) => "throughput no longer rises with more in flight",
@@ -72,7 +71,6 @@ impl Ended {
 }
 
 /// Maximum number of steps of a ladder.
-#[must_use]
 pub fn steps_max(kind: SeriesKind, limits: &Limits) -> u32 {
     if kind.climbs() {
         limits.in_flight_max.max(1).ilog2() + 1
@@ -96,7 +94,6 @@ impl SeriesPlan {
     }
 
     /// Runs of a ladder that goes to its end, plus those for its answer.
-    #[must_use]
     pub fn runs(&self) -> u32 {
         steps_max(self.kind, &self.limits).saturating_add(self.answer_runs())
     }
@@ -104,7 +101,6 @@ impl SeriesPlan {
 
 /// Time that a series takes if its ladder goes to its end. A second search for a crossing
 /// takes longer, if time is not limited.
-#[must_use]
 pub fn longest_ns(plan: &SeriesPlan) -> u64 {
     u64::from(plan.runs())
         .saturating_mul(plan.workload.length_ns())
@@ -113,7 +109,6 @@ pub fn longest_ns(plan: &SeriesPlan) -> u64 {
 
 /// The most that a series takes where time is not limited, with a pilot of this length: a
 /// crossing is looked for at two places, and the runs that something disturbed are made again.
-#[must_use]
 pub fn most_ns(plan: &SeriesPlan, pilot_ns: u64) -> u64 {
     let more = match plan.kind {
         SeriesKind::RandomRead | SeriesKind::RandomWrite => plan
@@ -238,7 +233,6 @@ pub struct Series {
 
 impl Series {
     /// The series before its first run.
-    #[must_use]
     pub fn new(plan: SeriesPlan) -> Series {
         Series {
             plan,

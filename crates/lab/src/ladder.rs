@@ -19,7 +19,6 @@ pub struct Load {
 
 impl Load {
     /// Total operations in flight.
-    #[must_use]
     pub fn in_flight(self) -> u32 {
         self.threads.saturating_mul(self.outstanding)
     }
@@ -133,7 +132,6 @@ pub enum NextStep {
 
 /// The next step of a ladder. `climbed` are the steps so far, in order; `bracketed` says
 /// whether the knee is bracketed (see `stripewise_stats`).
-#[must_use]
 pub fn next_step(climbed: &[Step], bracketed: bool, limits: &Limits) -> NextStep {
     match stop_climbing(climbed, bracketed, limits) {
         None => {

@@ -60,7 +60,6 @@ pub struct ShiftedOffsets {
 
 /// The levels compared by default: the target's present start against 1M; 63 sectors against 1M
 /// if it starts at a multiple of 1M or its start is unknown.
-#[must_use]
 pub fn default_offsets(start_bytes: Option<u64>) -> [u64; 2] {
     match present(start_bytes) {
         OFFSET_1M => [OFFSET_63_SECTORS, OFFSET_1M],
@@ -70,7 +69,6 @@ pub fn default_offsets(start_bytes: Option<u64>) -> [u64; 2] {
 
 /// The present start as a level: itself below 1 MiB, otherwise the start between 1 and 2 MiB that is
 /// as far from a multiple of 1 MiB. 1M if it is such a multiple, or unknown.
-#[must_use]
 pub fn present(start_bytes: Option<u64>) -> u64 {
     match start_bytes {
         None | Some(0) => OFFSET_1M,

@@ -24,13 +24,11 @@ stripewise_units::named! {
 
 impl SeriesKind {
     /// The series with this name.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// Its name in a sentence.
-    #[must_use]
     pub fn title(self) -> &'static str {
         match self {
             SeriesKind::RandomRead => "Random read",
@@ -43,7 +41,6 @@ impl SeriesKind {
 
     /// What qualifies `read` or `write` in text, to distinguish it from other loads:
     /// the log's writes are sequential, but each is waited for and durable.
-    #[must_use]
     pub fn pattern(self) -> &'static str {
         match self {
             SeriesKind::RandomRead | SeriesKind::RandomWrite => "random",
@@ -53,13 +50,11 @@ impl SeriesKind {
     }
 
     /// It writes.
-    #[must_use]
     pub fn writes(self) -> bool {
         !matches!(self, SeriesKind::RandomRead | SeriesKind::SequentialRead)
     }
 
     /// Its throughput is reported in MiB/s rather than IOPS.
-    #[must_use]
     pub fn reported_in_bytes(self) -> bool {
         matches!(
             self,
@@ -68,13 +63,11 @@ impl SeriesKind {
     }
 
     /// Whether it climbs; the log is a single step with one outstanding.
-    #[must_use]
     pub fn climbs(self) -> bool {
         self != SeriesKind::Log
     }
 
     /// The default block size.
-    #[must_use]
     pub fn block_size_bytes(self) -> u64 {
         if self.reported_in_bytes() {
             64 * 1024
@@ -87,7 +80,6 @@ impl SeriesKind {
     ///
     /// Sequential series share one position between threads, as in SQLIO: the
     /// device sees one sequential stream whatever the number of threads.
-    #[must_use]
     pub fn workload(self, block_size_bytes: u64, step: StepTime, seed: u64) -> Workload {
         let random = matches!(self, SeriesKind::RandomRead | SeriesKind::RandomWrite);
         Workload {

@@ -6,13 +6,11 @@ use stripewise_results::{JobRecord, LatencySummary, RunRecord, Status};
 use stripewise_stats::{LadderStep, Slo};
 
 /// The latencies that a job's limit applies to: see [`JobRecord::leading`].
-#[must_use]
 pub fn latency_summary(job: &JobRecord) -> Option<&LatencySummary> {
     job.leading().latency_ns.as_ref()
 }
 
 /// The statistic that a limit applies to: see [`LatencySummary::limited`].
-#[must_use]
 pub fn latency_of(job: &JobRecord, slo: Slo) -> Option<u64> {
     Some(latency_summary(job)?.limited(slo.percentile))
 }
@@ -27,7 +25,6 @@ pub fn load_of(job: &JobRecord) -> Load {
 }
 
 /// A step as input for the ladder's rules.
-#[must_use]
 pub fn step_of(job: &JobRecord, slo: Slo) -> Step {
     Step {
         load: load_of(job),
@@ -38,7 +35,6 @@ pub fn step_of(job: &JobRecord, slo: Slo) -> Step {
 
 /// A step as input for the statistics of the knee: the rate of each interval. The
 /// last interval is left out if it is shorter than the others.
-#[must_use]
 pub fn rates_of(job: &JobRecord) -> LadderStep {
     let intervals = &job.outcome.intervals;
     let full_ns = intervals.first().map_or(0, |first| first.duration_ns);

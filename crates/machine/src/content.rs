@@ -131,7 +131,6 @@ fn repeated_words(block: &[u8]) -> usize {
 /// Reads `pieces` pieces of 64 KiB, evenly spread over `span` bytes from `start`, and examines
 /// them. Skips unreadable pieces; if none is readable the result is empty. Reads at most 256 pieces
 /// (16 MiB).
-#[must_use]
 pub fn sample(file: &File, start_bytes: u64, span_bytes: u64, pieces: u32) -> Content {
     const PIECE_BYTES: u64 = 64 << 10;
     let pieces = u64::from(pieces.clamp(1, 256)).min((span_bytes / PIECE_BYTES).max(1));

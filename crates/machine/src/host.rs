@@ -27,7 +27,6 @@ pub struct Host {
 
 impl Host {
     /// Hypervisor and container in one word or two: `kvm`, `docker`, `kvm/docker`.
-    #[must_use]
     pub fn virtualization(&self) -> Option<String> {
         match (&self.hypervisor, &self.container) {
             (Some(hypervisor), Some(container)) => Some(format!("{hypervisor}/{container}")),
@@ -62,7 +61,6 @@ impl Cpu {
     /// Reorders logical CPUs so that the first of each core precedes the second ones: two threads
     /// on one core share its performance. The order is otherwise kept; CPUs of unknown cores count
     /// as firsts.
-    #[must_use]
     pub fn cores_first(&self, processors: &[u32]) -> Vec<u32> {
         let mut taken = vec![0_u32; self.cores.len()];
         let mut turns: Vec<(u32, u32)> = processors
@@ -94,7 +92,6 @@ pub struct CpuQuota {
 
 impl CpuQuota {
     /// The quota in CPUs.
-    #[must_use]
     pub fn processors(&self) -> f64 {
         self.quota_us as f64 / self.period_us as f64
     }
@@ -113,7 +110,6 @@ pub struct Memory {
 
 impl Memory {
     /// What this process may use: available memory, within its limit.
-    #[must_use]
     pub fn usable_bytes(&self) -> Option<u64> {
         match (self.available_bytes, self.limit_bytes) {
             (Some(available), Some(limit)) => Some(available.min(limit)),

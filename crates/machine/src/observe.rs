@@ -115,13 +115,11 @@ pub struct FileState {
 impl Snapshot {
     /// Reads everything now; takes about a millisecond, more where gigabytes of a file are in the
     /// page cache, whose pages are counted.
-    #[must_use]
     pub fn take(system: &System, devices: &[DeviceNumber], files: &[&File]) -> Self {
         platform::snapshot(system, devices, files)
     }
 
     /// The difference to a later snapshot of the same devices and files.
-    #[must_use]
     pub fn difference(&self, later: &Snapshot) -> Observed {
         let elapsed_ns = later
             .clocks

@@ -22,7 +22,6 @@ impl Default for System {
 
 impl System {
     /// This machine.
-    #[must_use]
     pub fn live() -> Self {
         System {
             root: PathBuf::from("/"),
@@ -31,39 +30,33 @@ impl System {
 
     /// A tree with copies of `proc`, `sys`, `dev`... as created by
     /// `crates/disk-inspect/tests/capture.sh`. Clocks and open files are still this machine's.
-    #[must_use]
     pub fn at(root: impl Into<PathBuf>) -> Self {
         System { root: root.into() }
     }
 
     /// The root of the tree; `/` for this machine.
-    #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
     /// Whether this is the running machine, not a captured tree.
-    #[must_use]
     pub fn is_live(&self) -> bool {
         self.root == Path::new("/")
     }
 
     /// The facts about the machine. Never fails: unreadable facts are absent.
-    #[must_use]
     pub fn host(&self) -> Host {
         platform::host(self)
     }
 
     /// I/O limits of our control group (and of its ancestors, where they apply) on any of these
     /// devices.
-    #[must_use]
     pub fn throttles(&self, devices: &[DeviceNumber]) -> Vec<Throttle> {
         platform::throttles(self, devices)
     }
 
     /// Current operations in flight at a device; one small read, suitable for sampling a few times
     /// per second during a run.
-    #[must_use]
     pub fn in_flight(&self, number: DeviceNumber) -> Option<InFlight> {
         platform::in_flight(self, number)
     }
@@ -75,52 +68,44 @@ impl System {
     }
 
     /// The name of a process, at most 15 characters; `None` if it is gone.
-    #[must_use]
     pub fn process_name(&self, process: i32) -> Option<String> {
         platform::process_name(self, process)
     }
 
     /// The title with which a server replaced its command line, as PostgreSQL does:
     /// `postgres: checkpointer`; `None` for processes with a normal command line.
-    #[must_use]
     pub fn process_title(&self, process: i32) -> Option<String> {
         platform::process_title(self, process)
     }
 
     /// A process and all its descendants; empty if there is no such process.
-    #[must_use]
     pub fn process_tree(&self, root: i32) -> Vec<i32> {
         platform::process_tree(self, root)
     }
 
     /// The regular files that a process has open, without duplicates; at most 4,096.
-    #[must_use]
     pub fn open_files(&self, process: i32) -> Vec<PathBuf> {
         platform::open_files(self, process)
     }
 
     /// Total time since boot that some task waited for a CPU, microseconds (`/proc/pressure/cpu`,
     /// "some").
-    #[must_use]
     pub fn processor_pressure_us(&self) -> Option<u64> {
         platform::processor_pressure_us(self)
     }
 
     /// I/O of each visible control group itself on each device, since its creation.
-    #[must_use]
     pub fn io_by_group(&self) -> Vec<GroupIo> {
         platform::io_by_group(self)
     }
 
     /// I/O limits of all visible control groups.
-    #[must_use]
     pub fn all_throttles(&self) -> Vec<Throttle> {
         platform::all_throttles(self)
     }
 
     /// Mount points of file systems visible to this process, including bind mounts; empty where not
     /// available.
-    #[must_use]
     pub fn mount_points(&self) -> Vec<PathBuf> {
         platform::mount_points(self)
     }
@@ -128,14 +113,12 @@ impl System {
     /// Temperature of a block device by its kernel name, in thousandths of a degree Celsius: the
     /// composite sensor of its drive, or the warmest where it spans several. Absent where no driver
     /// reports one (SATA disks need `drivetemp`).
-    #[must_use]
     pub fn temperature_millicelsius(&self, device: &str) -> Option<i64> {
         platform::temperature_millicelsius(self, device)
     }
 }
 
 /// Bytes of an open file or device in the page cache.
-#[must_use]
 pub fn cached_bytes(file: &File) -> Option<u64> {
     platform::cached_bytes(file)
 }

@@ -56,7 +56,6 @@ pub enum TraceError {
 
 impl TraceError {
     /// How to fix it.
-    #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
             TraceError::System => "record on Linux, and read the trace with --from FILE",
@@ -92,13 +91,11 @@ impl TraceInstance {
     }
 
     /// The text of `events/header_page`.
-    #[must_use]
     pub fn header_page(&self) -> &str {
         self.0.header_page()
     }
 
     /// The texts of the `format` files of all traced events.
-    #[must_use]
     pub fn formats(&self) -> &[String] {
         self.0.formats()
     }
@@ -115,7 +112,6 @@ impl TraceInstance {
     }
 
     /// Events lost so far, by the kernel's counters.
-    #[must_use]
     pub fn lost(&self) -> LostEvents {
         self.0.lost()
     }

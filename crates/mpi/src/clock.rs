@@ -38,7 +38,6 @@ impl Comparison {
     }
 
     /// The other clock minus this one, from the fastest round trip.
-    #[must_use]
     pub fn offset(&self) -> Option<ClockOffset> {
         self.best.map(|(_, offset)| offset)
     }

@@ -140,14 +140,12 @@ pub enum Message {
 
 impl Message {
     /// As bytes.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         // All fields are plain with text keys, so serialisation cannot fail.
         serde_json::to_vec(self).unwrap_or_default()
     }
 
     /// Deserialises; `None` for anything no rank of this version sends.
-    #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Message> {
         serde_json::from_slice(bytes).ok()
     }

@@ -22,7 +22,6 @@ pub struct GroupMember<C> {
 
 impl<C: Carrier + 'static> GroupMember<C> {
     /// Wraps this member.
-    #[must_use]
     pub fn new(member: Rc<Member<C>>, map: Option<PathBuf>) -> GroupMember<C> {
         GroupMember { member, map }
     }

@@ -99,7 +99,6 @@ impl HostTargets {
 }
 
 /// A name with `{host}` and `{rank}` replaced.
-#[must_use]
 pub fn named(text: &str, host: &str, rank: u32) -> String {
     text.replace("{host}", host)
         .replace("{rank}", &rank.to_string())

@@ -8,7 +8,6 @@ use stripewise_runner::IntervalSummary;
 use stripewise_units::WallTime;
 
 /// A rank's report of an interval: counts and latencies of each job.
-#[must_use]
 pub fn parts_of(summary: &IntervalSummary, intervals: &[Interval]) -> Vec<PartInterval> {
     let jobs = summary.jobs.iter().zip(intervals);
     jobs.map(|(counts, interval)| {
@@ -47,7 +46,6 @@ struct RankState {
 
 impl Runs {
     /// For this many ranks.
-    #[must_use]
     pub fn new(size: usize) -> Runs {
         Runs {
             size,
@@ -124,14 +122,12 @@ impl Runs {
     }
 
     /// IOPS of all ranks in the last run.
-    #[must_use]
     pub fn iops_now(&self) -> f64 {
         let last = self.runs.last().map_or(&[][..], Vec::as_slice);
         last.iter().map(|of| of.iops).sum()
     }
 
     /// A rank other than 0 whose run did not end as planned.
-    #[must_use]
     pub fn stopped_early(&self, run: u32) -> Option<usize> {
         let ranks = self.at(run).iter().enumerate().skip(1);
         let mut early = ranks.filter(|(_, of)| {
@@ -142,7 +138,6 @@ impl Runs {
     }
 
     /// Why that rank's run did not.
-    #[must_use]
     pub fn because(&self, run: u32, rank: usize) -> String {
         let record = self.at(run).get(rank).and_then(|of| of.record.as_ref());
         let because = record.and_then(|record| record.partial_because.clone());
@@ -151,7 +146,6 @@ impl Runs {
 
     /// A rank without a completed operation for `ns`, although its load should have
     /// some.
-    #[must_use]
     pub fn stalled(&self, run: u32, ns: u64) -> Option<usize> {
         let is_stalled = |of: &RankState| {
             let pause_ns = of.skeleton.as_ref().and_then(pause_ns);
@@ -162,7 +156,6 @@ impl Runs {
     }
 
     /// A remaining rank without a record of this run.
-    #[must_use]
     pub fn without_record(&self, run: u32, gone: &[bool]) -> Option<usize> {
         let mut ranks = self.at(run).iter().zip(gone);
         ranks.position(|(of, is_gone)| of.record.is_none() && !is_gone)
@@ -190,7 +183,6 @@ impl Runs {
 
     /// A part for each rank, run by run. A rank that was lost counts as far as
     /// it got, as a partial run. Runs that no rank has begun to measure are left out.
-    #[must_use]
     pub fn parts(&self) -> Vec<Vec<HostPart>> {
         let parts = |ranks: &Vec<RankState>| ranks.iter().filter_map(part).collect();
         let runs = self.runs.iter().map(parts);

@@ -53,7 +53,6 @@ pub struct StoredFacts<'a> {
 
 impl Attribution {
     /// For a stored result that is not a run.
-    #[must_use]
     pub fn of_stored(stored: &StoredFacts<'_>) -> Attribution {
         let simulated = is_sim_target(stored.target);
         let device = if simulated { "simulated array" } else { "" };
@@ -99,7 +98,6 @@ impl Attribution {
     }
 
     /// For the records of a report.
-    #[must_use]
     pub fn of(material: &Material) -> Attribution {
         let all = facts(&material.document.runs);
         let common_value = |name: &str, what: &str| common_value(&all, name, what);
@@ -146,7 +144,6 @@ impl Attribution {
     }
 
     /// The footer of a picture, line by line.
-    #[must_use]
     pub fn foot(&self) -> Vec<String> {
         let source = self.source.as_ref().map(|words| format!("Source: {words}"));
         let first: Vec<&str> = [Some(self.device.as_str()), source.as_deref()]
@@ -306,7 +303,6 @@ pub(crate) fn day(time: &str) -> &str {
 }
 
 /// `2026-11-21 20:15 UTC` of an RFC 3339 time.
-#[must_use]
 pub fn moment(time: &str) -> String {
     match (time.get(..10), time.get(11..16)) {
         (Some(day), Some(minute)) => format!("{day} {minute} UTC"),

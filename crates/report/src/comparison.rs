@@ -168,7 +168,6 @@ pub(crate) fn threads_words(row: &ComparisonRow) -> String {
 
 /// Regressions in a line for a mail: `read random 8K 1 thread of 16: 674.00 IOPS (-9.21 %),
 /// was 742.34`, one after the other. `is_worse` selects the rows.
-#[must_use]
 pub fn comparison_line(
     records: &[ComparisonRecord],
     is_worse: impl Fn(&ComparisonRow) -> bool,

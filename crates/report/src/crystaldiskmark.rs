@@ -12,7 +12,6 @@ use stripewise_units::format_duration;
 const LINES: [&str; 4] = ["SEQ1M Q8T1", "SEQ1M Q1T1", "RND4K Q32T1", "RND4K Q1T1"];
 
 /// Whether a job is one side of a line: `SEQ1M Q8T1 read`.
-#[must_use]
 pub fn is_like_job(name: &str) -> bool {
     let line = name.rsplit_once(' ');
     line.is_some_and(|(line, side)| LINES.contains(&line) && ["read", "write"].contains(&side))
@@ -20,7 +19,6 @@ pub fn is_like_job(name: &str) -> bool {
 
 /// Whether these runs are lines of one such bench by Stripewise, several of them and without
 /// duplicates: the table has one place for each.
-#[must_use]
 pub fn are_like_runs(runs: &[RunRecord]) -> bool {
     let mut seen = BTreeSet::new();
     let mut is_line = |run: &RunRecord| match run.jobs.as_slice() {
@@ -106,7 +104,6 @@ fn megabytes(job: &JobRecord) -> f64 {
 }
 
 /// Converts to the unit that users of that bench quote: 1,000,000 bytes a second.
-#[must_use]
 pub fn megabytes_per_s(mib_per_s: f64) -> f64 {
     mib_per_s * 1_048_576.0 / 1e6
 }

@@ -133,7 +133,6 @@ fn discards_took(row: &JobRow<'_>, of: fn(&LatencySummary) -> u64) -> String {
 }
 
 /// The heading row, with its line ending.
-#[must_use]
 pub fn csv_heading() -> String {
     let names = COLUMNS.iter().map(|(name, _)| *name);
     let names: Vec<&str> = names.chain(ANSWER_COLUMNS).collect();
@@ -142,7 +141,6 @@ pub fn csv_heading() -> String {
 
 /// A row for the answer of a series, with `run` being one of its runs; empty if it has no
 /// answer. `answer` gives the origin of the rate (`limit`, `plateau`, `knee`, `highest`, `only`).
-#[must_use]
 pub fn csv_answer(run: &RunRecord, series: &SeriesRecord) -> String {
     let (Some(answer), Some(job)) = (series.answer, run.jobs.first()) else {
         return String::new();
@@ -189,7 +187,6 @@ fn bound_name(bound: AnswerBound) -> &'static str {
 }
 
 /// A row for each job of a run, with line endings.
-#[must_use]
 pub fn csv_rows(run: &RunRecord) -> String {
     let mut rows = String::new();
     for job in &run.jobs {
@@ -215,7 +212,6 @@ fn quoted(cell: &str) -> String {
 }
 
 /// A cell with text of users and devices: one cell, and never a formula.
-#[must_use]
 pub fn csv_text(words: &str) -> String {
     quoted(&text(words))
 }

@@ -8,7 +8,6 @@ use stripewise_units::{format_bytes, format_count};
 pub const FAULTS_SHOWN_MAX: usize = 20;
 
 /// The first faults, in full.
-#[must_use]
 pub fn faults_text(faults: &[FaultRecord]) -> String {
     let shown = faults.iter().take(FAULTS_SHOWN_MAX);
     let mut text: String = shown
@@ -24,7 +23,6 @@ pub fn faults_text(faults: &[FaultRecord]) -> String {
 }
 
 /// The result of verification during a run.
-#[must_use]
 pub fn verification_text(verification: &Verification) -> String {
     let mut text = faults_text(&verification.faults);
     if let Some(error) = verification.errors.first() {
@@ -55,7 +53,6 @@ pub(crate) fn verification_verdict(verification: &Verification) -> String {
 }
 
 /// The number of faults of each class.
-#[must_use]
 pub fn classes_text(counts: &BTreeMap<String, u64>) -> String {
     let classes = counts
         .iter()

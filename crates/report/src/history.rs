@@ -31,7 +31,6 @@ pub struct HistoryRow {
 }
 
 /// The list as a table. The day is shown if the id does not begin with it.
-#[must_use]
 pub fn history_table(rows: &[HistoryRow]) -> SheetTable {
     let columns = [
         Column::text("Run"),

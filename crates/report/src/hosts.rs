@@ -89,7 +89,6 @@ fn curve(points: &[HostPoint], highest: f64) -> String {
 }
 
 /// Results over all hosts, as sentences: total, fairness, limit, starts and clocks.
-#[must_use]
 pub fn hosts_sentences(run: &RunRecord, merged: &MergedRecord) -> Vec<String> {
     let hosts = counted(merged.hosts.len(), "host", "hosts");
     let rates = run.jobs.iter().map(|job| job.outcome.iops);

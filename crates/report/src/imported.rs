@@ -8,7 +8,6 @@ use crate::sheet::{Column, SheetTable};
 use stripewise_results::{JobRow, RunRecord};
 
 /// The rows of each job of imported records.
-#[must_use]
 pub fn imported_table(runs: &[RunRecord]) -> SheetTable {
     let columns = [
         Column::text("Tool"),

@@ -27,13 +27,11 @@ const WORKLOADS_MAX: usize = 8;
 const LEVEL: f64 = 0.95;
 
 /// Joins a text to one line, with single blanks between words.
-#[must_use]
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Runs or benches in a line: `/data: random read 8K 16 in flight: 742 IOPS, p99 111 ms`.
-#[must_use]
 pub fn document_line(document: &Document) -> String {
     let mut parts: Vec<String> = required_words(document).into_iter().collect();
     parts.extend(cautions(document));
@@ -95,7 +93,6 @@ fn joined(parts: &[String]) -> String {
 }
 
 /// The findings of an experiment in a line: the sentences of its comparisons.
-#[must_use]
 pub fn experiment_line(records: &[ComparisonRecord]) -> String {
     let printed = records.iter().flat_map(|record| &record.sentences);
     one_line(&distinct(printed.map(String::as_str)).join(" "))
@@ -103,7 +100,6 @@ pub fn experiment_line(records: &[ComparisonRecord]) -> String {
 
 /// A comparison in a line: what against what, the verdict, how many rows came out how, and the
 /// largest change; of a single row its difference.
-#[must_use]
 pub fn compared_line(records: &[ComparisonRecord]) -> String {
     let mut sheet = comparison_sheet(records, &[], false);
     if let Some(counts) = in_counts(records) {

@@ -20,7 +20,6 @@ use std::fmt::Write;
 use stripewise_results::{Document, JobRow, RequirementVerdict};
 
 /// A report as Markdown (GitHub's, with tables).
-#[must_use]
 pub fn markdown(material: &Material) -> String {
     let document = &material.document;
     let mut text = format!("## {}\n\n", safe(&material.title));

@@ -23,7 +23,6 @@ pub struct Material {
 
 impl Material {
     /// A report on these records alone.
-    #[must_use]
     pub fn new(title: impl Into<String>, document: Document) -> Material {
         Material {
             title: title.into(),

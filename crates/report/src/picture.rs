@@ -32,7 +32,6 @@ pub struct Multiples {
 
 impl Picture {
     /// Its name, unique in its report.
-    #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Picture::Card(_) | Picture::Sheet(_) => "summary",
@@ -43,7 +42,6 @@ impl Picture {
 }
 
 /// The pictures of a report, the most telling first.
-#[must_use]
 pub fn pictures(material: &Material) -> Vec<Picture> {
     let card = summary(material);
     let charts = crate::charts(material);

@@ -19,7 +19,6 @@ pub(crate) fn plain(text: &str) -> String {
 
 /// JSON without control characters: those inside its strings become escapes, which JSON
 /// decodes to the same characters. Line endings between values stay.
-#[must_use]
 pub fn plain_json(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());
     for letter in json.chars() {

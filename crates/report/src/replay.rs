@@ -7,7 +7,6 @@ use stripewise_units::{format_count, format_duration};
 const ALIKE_MAX: f64 = 1.5;
 
 /// `1.0 (0.9-1.2): as like the original as its own halves`.
-#[must_use]
 pub fn fidelity_text(fidelity: &FidelityRecord) -> String {
     let FidelityRecord {
         score, low, high, ..
@@ -23,7 +22,6 @@ pub fn fidelity_text(fidelity: &FidelityRecord) -> String {
 }
 
 /// A multiple of a load: `2.63`, `4,000.00`.
-#[must_use]
 pub fn format_factor(factor: f64) -> String {
     let text = format!("{factor:.2}");
     let parts = text.split_once('.');

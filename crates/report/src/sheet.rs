@@ -37,19 +37,16 @@ pub struct Sheet {
 }
 
 /// The pointer to the command that shows a stored answer again.
-#[must_use]
 pub fn again(id: &str) -> (String, String) {
     again_by(format!("stripewise history show {id}"))
 }
 
 /// The same for another command.
-#[must_use]
 pub fn again_by(command: impl Into<String>) -> (String, String) {
     ("Again".to_owned(), command.into())
 }
 
 /// The pointer to the command that resumes an interrupted measurement.
-#[must_use]
 pub fn go_on_by(command: impl Into<String>) -> (String, String) {
     (GO_ON.to_owned(), command.into())
 }
@@ -83,7 +80,6 @@ pub struct Caution {
 
 impl Caution {
     /// A short form of a warning that concerns `of`.
-    #[must_use]
     pub fn new(warning: &Warning, of: impl Into<String>) -> Caution {
         Caution {
             severity: warning.severity,
@@ -94,14 +90,12 @@ impl Caution {
     }
 
     /// The same for each of a document's own warnings, which concern all of it.
-    #[must_use]
     pub fn of_all(warnings: &[Warning]) -> Vec<Caution> {
         let all = warnings.iter();
         all.map(|warning| Caution::new(warning, "")).collect()
     }
 
     /// A caution that is not a warning of a record.
-    #[must_use]
     pub fn own(severity: Severity, text: impl Into<String>, of: impl Into<String>) -> Caution {
         Caution {
             severity,
@@ -149,7 +143,6 @@ pub struct SheetTable {
 
 impl SheetTable {
     /// A table with these columns: `["name".into(), Column::number("IOPS")]`, or plain headings.
-    #[must_use]
     pub fn new<C: Into<Column>, V: Into<Cell>>(
         title: &str,
         columns: impl IntoIterator<Item = C>,
@@ -164,7 +157,6 @@ impl SheetTable {
     }
 
     /// A table without headings: sentences, or names and values.
-    #[must_use]
     pub fn without_headings<V: Into<Cell>>(title: &str, rows: Vec<Vec<V>>) -> SheetTable {
         SheetTable::new(title, std::iter::empty::<Column>(), rows)
     }
@@ -227,7 +219,6 @@ pub struct Column {
 
 impl Column {
     /// A text column.
-    #[must_use]
     pub fn text(heading: &str) -> Column {
         Column {
             heading: heading.to_owned(),
@@ -236,7 +227,6 @@ impl Column {
     }
 
     /// A numeric column.
-    #[must_use]
     pub fn number(heading: &str) -> Column {
         Column {
             is_number: true,
@@ -296,7 +286,6 @@ pub struct Cell {
 
 impl Cell {
     /// A displayed text and its exact number.
-    #[must_use]
     pub fn exact(text: impl Into<String>, value: f64) -> Cell {
         Cell {
             value: Some(value),
@@ -305,7 +294,6 @@ impl Cell {
     }
 
     /// The same with a sign before the text, if the number is only a bound.
-    #[must_use]
     pub fn bounded(text: &str, value: f64, bound: Option<AnswerBound>) -> Cell {
         Cell {
             bound,
@@ -314,7 +302,6 @@ impl Cell {
     }
 
     /// The same with an interval.
-    #[must_use]
     pub fn estimate(text: impl Into<String>, value: f64, interval: [f64; 2]) -> Cell {
         Cell {
             interval: Some(interval),
@@ -328,7 +315,6 @@ impl Cell {
     }
 
     /// A word that is good or bad news.
-    #[must_use]
     pub fn judged(text: impl Into<String>, judgement: Judgement) -> Cell {
         Cell {
             judgement: Some(judgement),

@@ -5,7 +5,6 @@ use crate::sheet::{Cell, SheetTable};
 use stripewise_results::AnswerBound;
 
 /// The table with its headings, one line per row.
-#[must_use]
 pub fn sheet_csv(table: &SheetTable) -> String {
     let headings = table.columns.iter().map(|column| csv_text(&column.heading));
     let cell = |cell: &Cell| match cell.value.filter(|_| cell.interval.is_none()) {

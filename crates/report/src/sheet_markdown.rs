@@ -5,7 +5,6 @@ use crate::sheet::{Caution, Cell, Sheet, SheetTable};
 use std::fmt::Write;
 
 /// The content of the page, for issues and pull requests.
-#[must_use]
 pub fn sheet_markdown(sheet: &Sheet) -> String {
     let mut text = format!("## {}\n\n", safe(&sheet.title));
     let mut paragraph = |words: &str| {

@@ -7,7 +7,6 @@ use stripewise_units::{distinct, format_count};
 /// All distinct warnings of runs, with the number of runs concerned if that is not all
 /// of them, and the targets of those runs, in unwrapped
 /// lines.
-#[must_use]
 pub fn warnings_text(runs: &[RunRecord]) -> String {
     collected(runs)
         .into_iter()
@@ -17,7 +16,6 @@ pub fn warnings_text(runs: &[RunRecord]) -> String {
 
 /// Which operations failed with which error, a line for each workload; empty if
 /// none failed.
-#[must_use]
 pub fn failed_lines(runs: &[RunRecord]) -> Vec<String> {
     /// Failures of one workload on one target.
     struct Failed<'a> {

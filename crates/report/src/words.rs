@@ -24,7 +24,6 @@ pub(crate) fn found_words(requirement: &RequirementRecord) -> String {
 }
 
 /// A line of text about a requirement: `MISSED: p99<1ms: 3.2 ms (...)`.
-#[must_use]
 pub fn requirement_line(requirement: &RequirementRecord) -> String {
     let word = verdict_word(requirement.verdict());
     format!("{word}: {}", requirement_words(requirement))

@@ -166,7 +166,6 @@ pub struct EffectRecord {
 impl EffectRecord {
     /// Whether it was measured as an average over the levels of other factors, if there are this
     /// many factors in all.
-    #[must_use]
     pub fn is_averaged(&self, factors: usize) -> bool {
         !self.by_arithmetic && self.at.is_empty() && factors > self.factors.len()
     }

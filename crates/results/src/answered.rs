@@ -48,7 +48,6 @@ pub struct HighestRate {
 
 impl HighestRate {
     /// In MiB/s if `in_bytes`, else in operations per second.
-    #[must_use]
     pub fn rate(&self, in_bytes: bool) -> f64 {
         match in_bytes {
             true => self.mib_per_s,
@@ -59,13 +58,11 @@ impl HighestRate {
 
 impl SeriesRecord {
     /// Whether its throughput is given in MiB/s rather than IOPS.
-    #[must_use]
     pub fn is_in_bytes(&self) -> bool {
         self.name.starts_with("sequential")
     }
 
     /// The limited statistic; p99 if the limit cannot be parsed.
-    #[must_use]
     pub fn judged(&self) -> LatencyStatistic {
         let limit = self.slo.parse::<Slo>();
         limit.map_or(LatencyStatistic::P99, |slo| slo.percentile)
@@ -73,7 +70,6 @@ impl SeriesRecord {
 
     /// The answer: from the runs made for it if there were enough of them, otherwise from a single
     /// step. `None` if nothing was measured, or no step counts.
-    #[must_use]
     pub fn answered(&self) -> Option<SeriesAnswer> {
         if self.no_answer.is_some() {
             return None;
@@ -91,7 +87,6 @@ impl SeriesRecord {
     /// The highest step of a climb, if it adds to the answer: a single run that is no faster than
     /// the answer does not, and one at the answer's own load was only luckier than the runs made
     /// for it.
-    #[must_use]
     pub fn ceiling_above(&self) -> Option<&StepRecord> {
         if self.steps.len() < 2 {
             return None;
@@ -109,7 +104,6 @@ impl SeriesRecord {
 
     /// The smallest load that counts, and its limited latency in nanoseconds: from the runs made
     /// for the answer if they are at that load.
-    #[must_use]
     pub fn least_load(&self) -> Option<(u32, Option<f64>)> {
         let counting = self.steps.iter().filter(|step| step.counts());
         let least = counting.min_by_key(|step| step.in_flight())?;
@@ -127,7 +121,6 @@ impl SeriesRecord {
     }
 
     /// Whether more in flight than the steps that count had may give more.
-    #[must_use]
     pub fn bound_of_ceiling(&self) -> Option<AnswerBound> {
         let counting = self.steps.iter().filter(|step| step.counts());
         let rates: Vec<f64> = counting.map(|step| step.iops).collect();
@@ -135,7 +128,6 @@ impl SeriesRecord {
     }
 
     /// There is one load only, so no highest rate of several.
-    #[must_use]
     pub fn has_one_load(&self) -> bool {
         self.steps.iter().filter(|step| step.counts()).count() < 2
     }
@@ -150,7 +142,6 @@ impl SeriesRecord {
 
     /// The highest rate at any latency; none where there is one load only, or where no step was
     /// as fast as the answer, so that the ladder tells nothing of its ceiling.
-    #[must_use]
     pub fn highest(&self) -> Option<HighestRate> {
         if self.has_one_load() {
             return None;
@@ -261,7 +252,6 @@ impl SeriesRecord {
 
 impl StepRecord {
     /// Operations in flight: threads times outstanding.
-    #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.threads.saturating_mul(self.outstanding)
     }
@@ -270,7 +260,6 @@ impl StepRecord {
 impl LatencySummary {
     /// One value in nanoseconds; a percentile that the number of operations does not support is
     /// unknown.
-    #[must_use]
     pub fn statistic(&self, statistic: LatencyStatistic) -> Option<f64> {
         Some(match statistic {
             LatencyStatistic::Mean => self.mean,
@@ -285,7 +274,6 @@ impl LatencySummary {
 
     /// The value that a limit is compared with, in nanoseconds: a larger one where there are too few
     /// operations for the percentile, which errs on the safe side.
-    #[must_use]
     pub fn limited(&self, statistic: LatencyStatistic) -> u64 {
         let larger = match statistic {
             LatencyStatistic::P95 => self.p99,

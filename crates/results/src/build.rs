@@ -64,14 +64,12 @@ pub struct OutcomeParts {
 
 impl JobOutcome {
     /// Operations that failed, in the window and after the stop.
-    #[must_use]
     pub fn failures(&self) -> u64 {
         self.errors.total.saturating_add(self.drain.errors)
     }
 
     /// The outcome of these counts. For a window of zero length rates are 0, and without operations
     /// costs are 0.
-    #[must_use]
     pub fn from_parts(parts: OutcomeParts) -> JobOutcome {
         let discards = parts.discard.as_ref().map_or(0, |kind| kind.operations);
         let operations = parts.read.operations + parts.write.operations + discards;
@@ -154,7 +152,6 @@ impl From<KindParts> for KindOutcome {
 impl LatencySummary {
     /// The summary of these latencies (nanoseconds); `None` if there are none.
     /// [`LatencySummary::p999`] from [`P999_OPERATIONS_MIN`] on.
-    #[must_use]
     pub fn of(latency_ns: &Histogram) -> Option<LatencySummary> {
         Some(LatencySummary {
             min: latency_ns.min()?,

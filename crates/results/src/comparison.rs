@@ -36,13 +36,11 @@ pub struct ComparisonRecord {
 
 impl ComparisonRecord {
     /// The level of a row's interval.
-    #[must_use]
     pub fn level_of(&self, row: &ComparisonRow) -> f64 {
         row.level.unwrap_or(self.level)
     }
 
     /// The level of all intervals; `None` if they differ.
-    #[must_use]
     pub fn common_level(&self) -> Option<f64> {
         let mut levels = self.rows.iter().map(|row| self.level_of(row));
         let first = levels.next().unwrap_or(self.level);
@@ -152,14 +150,12 @@ pub struct ComparedAnswer {
 impl ComparisonRow {
     /// The row's single number in headlines, sentences and charts: the estimate if it has an
     /// interval and so its own column, otherwise the difference of the two values.
-    #[must_use]
     pub fn percent(&self) -> f64 {
         let estimate = self.interval_percent.and(self.estimate_percent);
         estimate.unwrap_or(self.difference_percent)
     }
 
     /// An answer is a bound, and which side is more does not follow: the row has no one number.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         self.bounds_percent.is_some_and(|[least, most]| {
             !(least > Some(0.0) || most.is_some_and(|most| most < 0.0))
@@ -167,7 +163,6 @@ impl ComparisonRow {
     }
 
     /// Why the row is undecided, in short; none where it is not, or its numbers are void.
-    #[must_use]
     pub fn undecided_because(&self) -> Option<&'static str> {
         if self.verdict != Verdict::Undecided || !self.void.is_empty() {
             return None;
@@ -215,7 +210,6 @@ pub enum Verdict {
 impl Verdict {
     /// The verdict of a table from those of its rows: any finding counts, whatever the other rows
     /// are; no rows are undecided.
-    #[must_use]
     pub fn over_all(rows: impl IntoIterator<Item = Verdict>) -> Verdict {
         let all: Vec<Verdict> = rows.into_iter().collect();
         let has = |verdict| all.contains(&verdict);
@@ -244,7 +238,6 @@ pub struct ComparisonGroup {
 
 impl ComparisonGroup {
     /// A group per type of I/O, in the order of the rows.
-    #[must_use]
     pub fn of_rows(rows: &[ComparisonRow]) -> Vec<ComparisonGroup> {
         let mut kinds: Vec<(String, &str, Vec<f64>)> = Vec::new();
         // A mean of bounds is none.
@@ -321,7 +314,6 @@ pub enum RequirementVerdict {
 
 impl RequirementRecord {
     /// Its outcome: the single source for all texts about it.
-    #[must_use]
     pub fn verdict(&self) -> RequirementVerdict {
         match (self.met, self.undecided) {
             (true, _) => RequirementVerdict::Met,
@@ -333,7 +325,6 @@ impl RequirementRecord {
 
 impl RequirementVerdict {
     /// The word used in running text and lists.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             RequirementVerdict::Missed => "missed",
@@ -343,13 +334,11 @@ impl RequirementVerdict {
     }
 
     /// The worst of several requirements; `None` if there are none.
-    #[must_use]
     pub fn of_all(all: &[RequirementRecord]) -> Option<RequirementVerdict> {
         RequirementVerdict::worst(all.iter().map(RequirementRecord::verdict))
     }
 
     /// The worst of several outcomes; `None` if there are none.
-    #[must_use]
     pub fn worst(all: impl IntoIterator<Item = RequirementVerdict>) -> Option<RequirementVerdict> {
         all.into_iter().min_by_key(|verdict| *verdict as u8)
     }

@@ -30,7 +30,6 @@ pub struct Counting {
 impl Counting {
     /// Reads, writes and discards; the program's own lag limit is a tenth of the smallest
     /// threshold.
-    #[must_use]
     pub fn transfers(thresholds_ns: Vec<u64>) -> Counting {
         Counting {
             operations: CountedOperations::Transfers,

@@ -62,7 +62,6 @@ pub struct VolumeLatencyBin {
 
 impl VolumeOperations {
     /// Mean time of an operation at the volume; `None` if there were none.
-    #[must_use]
     pub fn latency_ns_mean(&self) -> Option<f64> {
         (self.operations > 0).then(|| self.time_ns as f64 / self.operations as f64)
     }
@@ -96,7 +95,6 @@ pub struct ExceededLimit {
 
 impl VolumeReport {
     /// The limits that were exceeded, longest first.
-    #[must_use]
     pub fn exceeded(&self) -> Vec<ExceededLimit> {
         let all = [
             (
@@ -190,7 +188,6 @@ impl VolumeReport {
 
 /// `0.51 ms at the volume, 0.63 ms here: 0.12 ms are this host's`; `None` if the host measured less
 /// than the volume, which then counts something else.
-#[must_use]
 pub fn where_latency_arises(at_volume_ns: f64, here_ns: f64) -> Option<String> {
     let part = |ns: f64| format_duration(ns.round().max(0.0) as u64);
     (at_volume_ns > 0.0 && here_ns >= at_volume_ns).then(|| {

@@ -30,7 +30,6 @@ pub enum DocumentError {
 
 impl DocumentError {
     /// The next step.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
             DocumentError::Malformed(_) => {
@@ -46,7 +45,6 @@ impl DocumentError {
 
 impl Document {
     /// The document of these runs, in the order they ran.
-    #[must_use]
     pub fn new(runs: Vec<RunRecord>) -> Document {
         Document {
             schema_version: SCHEMA_VERSION,
@@ -61,7 +59,6 @@ impl Document {
     ///
     /// # Panics
     /// Never: all types in here can be serialised to JSON.
-    #[must_use]
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self)
             .expect("records have text keys only and no failing serialisers");

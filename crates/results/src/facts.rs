@@ -109,13 +109,11 @@ pub struct TargetFacts {
 impl TargetFacts {
     /// The name that works from any directory: the absolute path if there is one, otherwise as the
     /// user named it.
-    #[must_use]
     pub fn full_name(&self) -> &str {
         self.path.as_deref().unwrap_or(&self.name)
     }
 
     /// A file with unknown facts: for importers.
-    #[must_use]
     pub fn unknown() -> TargetFacts {
         TargetFacts::default()
     }

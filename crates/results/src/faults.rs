@@ -73,7 +73,6 @@ stripewise_units::named! {
 
 impl Class {
     /// Its meaning as text.
-    #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
             Class::NotRead => "a read was reported as done, but its bytes never came",
@@ -99,7 +98,6 @@ impl Class {
     }
 
     /// Whether the stored data is wrong, not just the result of one read.
-    #[must_use]
     pub fn lasts(self) -> bool {
         !matches!(
             self,
@@ -210,7 +208,6 @@ pub struct ExtentRecord {
 }
 
 /// Number of faults by class.
-#[must_use]
 pub fn counts_of(faults: &[FaultRecord]) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for record in faults {

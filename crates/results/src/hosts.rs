@@ -45,7 +45,6 @@ pub struct GroupRecord {
 
 impl StartRecord {
     /// When measuring began on the group's clock.
-    #[must_use]
     pub fn on_common_clock(&self) -> WallTime {
         let offset_ns = self.clock_offset_ns.unwrap_or(0);
         self.measured_from.shifted(offset_ns.saturating_neg())

@@ -4,7 +4,6 @@
 /// allowed): date and time without separators, and 20 bits of `entropy` in four characters:
 /// `20261121-201530-k3f9`. Ids sort by time, need no quoting in a shell, and avoid letters that
 /// look like digits. `None` if `started_at` does not begin with such a time.
-#[must_use]
 pub fn run_id(started_at: &str, entropy: u64) -> Option<String> {
     // Crockford's alphabet: no i, l, o, u.
     const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";

@@ -44,7 +44,6 @@ pub struct Imported {
 impl Imported {
     /// Whether the source gives the field at this path; for fields of jobs
     /// (`jobs.workload.threads`), whether it does for all jobs.
-    #[must_use]
     pub fn gives(&self, path: &str) -> bool {
         !self.absent.iter().any(|absent| match of_one_job(absent) {
             Some((_, rest)) => path
@@ -56,7 +55,6 @@ impl Imported {
 
     /// Whether the source gives the field at this path (`jobs.workload.threads`)
     /// of the job at `index`.
-    #[must_use]
     pub fn gives_of(&self, index: usize, path: &str) -> bool {
         let is_absent = |path: &str| {
             let mut ends = path.match_indices('.').map(|(end, _)| end);

@@ -86,7 +86,6 @@ impl<'a> Load<'a> {
     /// Everything that stays the same when the load is measured again: target, engine and all
     /// parameters except duration and seed. Labels, which give a time or reason, are not part of
     /// it.
-    #[must_use]
     pub fn key(&self) -> LoadKey {
         let mut comparable = self.workload.clone();
         (comparable.seed, comparable.ramp_ns, comparable.duration_ns) = (0, 0, 0);
@@ -108,7 +107,6 @@ impl<'a> Load<'a> {
 
     /// The unusual properties of the load ([`Workload::particulars`]). Those that a bench always
     /// has in a series are implied by its name.
-    #[must_use]
     pub fn particulars(&self) -> Vec<String> {
         let usual: &[&str] = match self.ladder_part {
             Some("log") => &["cursor shared", "direct-sync"],
@@ -122,14 +120,12 @@ impl<'a> Load<'a> {
 
     /// Where the target's partition starts, if known: `from 31.5K`. Simulated arrays have it in
     /// their name.
-    #[must_use]
     pub fn starts_at(&self) -> String {
         starts_at(self.target)
     }
 }
 
 /// [`Load::starts_at`] of a target.
-#[must_use]
 pub fn starts_at(target: &TargetFacts) -> String {
     let start = target
         .partition_offset_bytes

@@ -167,7 +167,6 @@ pub struct JobRecord {
 impl RunRecord {
     /// Whether it is an open-loop run at a rate required of its series: it decides that
     /// requirement, and is not used for anything else.
-    #[must_use]
     pub fn is_at_required_rate(&self) -> bool {
         let part = self.series_part.as_deref();
         part.is_some_and(|part| part.ends_with(AT_RATE))
@@ -175,20 +174,17 @@ impl RunRecord {
 
     /// Whether it only prepared a target for the following series, by overwriting it: its rate and
     /// latencies are not results.
-    #[must_use]
     pub fn is_precondition(&self) -> bool {
         self.series_part.as_deref() == Some("precondition")
     }
 
     /// Whether it only determined what a cache absorbs, before the runs of its series.
-    #[must_use]
     pub fn is_pilot(&self) -> bool {
         let part = self.series_part.as_deref();
         part.is_some_and(|part| part.ends_with(PILOT))
     }
 
     /// Whether its rate and latencies are not results: it prepared a target, or tested for a cache.
-    #[must_use]
     pub fn is_preparation(&self) -> bool {
         self.is_precondition() || self.is_pilot()
     }
@@ -217,7 +213,6 @@ impl RunRecord {
     }
 
     /// An empty record: for importers, which then fill in what their source gives.
-    #[must_use]
     pub fn empty() -> RunRecord {
         RunRecord::default()
     }
@@ -226,7 +221,6 @@ impl RunRecord {
 impl RunRecord {
     /// Equal for copies of one result only. Runs measured here have their own ids; for another
     /// tool's result, its content counts.
-    #[must_use]
     pub fn identity(&self) -> u128 {
         let imported = self.imported.as_ref();
         if let Some(known) = imported.and_then(|imported| imported.identity) {
@@ -286,14 +280,12 @@ impl std::io::Write for Digest {
 
 impl JobRecord {
     /// The targets as one text: the first, and the second or how many more there are.
-    #[must_use]
     pub fn target_names(&self) -> String {
         self.names_by(|facts| &facts.name)
     }
 
     /// The kind whose latency represents the job: writes if it reads nothing, discards if it does
     /// nothing else, otherwise reads.
-    #[must_use]
     pub fn leading(&self) -> &KindOutcome {
         let (outcome, workload) = (&self.outcome, &self.workload);
         match (&outcome.discard, workload.read_percent) {
@@ -304,7 +296,6 @@ impl JobRecord {
     }
 
     /// The same with names that mean the same from any directory: distinguishes two runs.
-    #[must_use]
     pub fn full_target_names(&self) -> String {
         self.names_by(TargetFacts::full_name)
     }
@@ -319,7 +310,6 @@ impl JobRecord {
     }
 
     /// `random`, `sequential` or `stride`: the workload's `pattern` in JSON.
-    #[must_use]
     pub fn pattern_name(&self) -> &'static str {
         match self.workload.recorded {
             Some(_) => "replayed",
@@ -328,7 +318,6 @@ impl JobRecord {
     }
 
     /// `random read`, `sequential write`, `random 70 % read`.
-    #[must_use]
     pub fn load_name(&self) -> String {
         format!("{} {}", self.pattern_name(), self.workload.operation_name())
     }

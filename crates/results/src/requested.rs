@@ -9,7 +9,6 @@ use stripewise_workload::{
 impl RunRecord {
     /// The request. Records of versions that stored no request contain enough to derive it:
     /// workloads, targets, engine and processors; the interval length from the intervals.
-    #[must_use]
     pub fn request(&self) -> Request {
         match &self.request {
             Some(request) => Request::clone(request),

@@ -22,7 +22,6 @@ impl<'a> JobRow<'a> {
 
     /// A value of the job, if its source gives the field at this path of its JSON
     /// (`jobs.workload.cache`); own records give everything.
-    #[must_use]
     pub fn given<T>(&self, path: &str, value: T) -> Option<T> {
         let imported = self.run.imported.as_ref();
         let gives = imported.is_none_or(|imported| match self.index() {
@@ -44,20 +43,17 @@ impl<'a> JobRow<'a> {
 
     /// `read`, `write`, or `mixed` with the percentage of reads; absent if the source does not give
     /// it.
-    #[must_use]
     pub fn operation(&self) -> Option<String> {
         let name = self.job.workload.operation_name();
         self.given("jobs.workload.read_percent", name)
     }
 
     /// `random`, `sequential` or `stride`.
-    #[must_use]
     pub fn pattern(&self) -> Option<&'static str> {
         self.given("jobs.workload.pattern", self.job.pattern_name())
     }
 
     /// Bytes of one operation; `None` if operations have several sizes.
-    #[must_use]
     pub fn block_size_bytes(&self) -> Option<u64> {
         let workload = &self.job.workload;
         let one_size = workload.block_sizes.is_empty() && workload.recorded.is_none();
@@ -69,26 +65,22 @@ impl<'a> JobRow<'a> {
     }
 
     /// The block size as text: `8K`, `4K-64K` if operations have several sizes.
-    #[must_use]
     pub fn block_text(&self) -> Option<String> {
         let text = self.job.workload.block_text();
         self.given("jobs.workload.block_size_bytes", text)
     }
 
     /// Threads.
-    #[must_use]
     pub fn threads(&self) -> Option<u32> {
         self.given("jobs.workload.threads", self.job.workload.threads)
     }
 
     /// Outstanding per thread.
-    #[must_use]
     pub fn outstanding(&self) -> Option<u32> {
         self.given("jobs.workload.outstanding", self.job.workload.outstanding)
     }
 
     /// Outstanding of one thread, over all of its targets.
-    #[must_use]
     pub fn outstanding_of_thread(&self) -> Option<u32> {
         let of_one = self.in_flight().zip(self.threads());
         of_one
@@ -99,7 +91,6 @@ impl<'a> JobRow<'a> {
     /// Total operations in flight: threads times outstanding times targets; for targets visited in
     /// turn, a thread has its outstanding on all of them together. Also absent if it exceeds
     /// `u32::MAX`: no such load was ever run.
-    #[must_use]
     pub fn in_flight(&self) -> Option<u32> {
         let targets = if self.job.workload.in_turn {
             1
@@ -111,14 +102,12 @@ impl<'a> JobRow<'a> {
     }
 
     /// [`JobRecord::target_names`].
-    #[must_use]
     pub fn target_names(&self) -> String {
         self.job.target_names()
     }
 
     /// Where the target starts plus the workload's base offset: determines alignment. Absent if
     /// either is unknown.
-    #[must_use]
     pub fn offset_bytes(&self) -> Option<u64> {
         let start = self.job.target.partition_offset_bytes?;
         let base = self.given(
@@ -129,26 +118,22 @@ impl<'a> JobRow<'a> {
     }
 
     /// The cache mode.
-    #[must_use]
     pub fn cache(&self) -> Option<CacheMode> {
         self.given("jobs.workload.cache", self.job.workload.cache)
     }
 
     /// Operations per second.
-    #[must_use]
     pub fn iops(&self) -> Option<f64> {
         self.given("jobs.outcome.iops", self.job.outcome.iops)
     }
 
     /// Units of 1,048,576 bytes per second.
-    #[must_use]
     pub fn mib_per_s(&self) -> Option<f64> {
         self.given("jobs.outcome.mib_per_s", self.job.outcome.mib_per_s)
     }
 
     /// The byte rate shown in a line about the job: [`JobRow::mib_per_s`], or, for a job that only
     /// discards and so transfers none, that of the discarded bytes.
-    #[must_use]
     pub fn mib_per_s_shown(&self) -> Option<f64> {
         match self.job.workload.discard_percent {
             100 => self.mib_per_s_of(OperationKind::Discard),
@@ -157,13 +142,11 @@ impl<'a> JobRow<'a> {
     }
 
     /// Measured time.
-    #[must_use]
     pub fn duration_ns(&self) -> Option<u64> {
         self.given("jobs.outcome.duration_ns", self.job.outcome.duration_ns)
     }
 
     /// Completed operations.
-    #[must_use]
     pub fn operations(&self) -> Option<u64> {
         self.given("jobs.outcome.operations", self.job.outcome.operations)
     }
@@ -171,7 +154,6 @@ impl<'a> JobRow<'a> {
     /// The latencies that the job's limit applies to: writes if it only writes, discards if it does
     /// nothing else, otherwise reads. Use [`JobRow::latency`] for single values of imported
     /// records, which may lack some.
-    #[must_use]
     pub fn latencies(&self) -> Option<&'a LatencySummary> {
         self.outcome_of(self.kind_of_limit())?.latency_ns.as_ref()
     }
@@ -192,14 +174,12 @@ impl<'a> JobRow<'a> {
 
     /// Whether it does several kinds of operations, so that no single latency applies: use
     /// [`JobRow::latency_of`].
-    #[must_use]
     pub fn is_mixed(&self) -> bool {
         self.kinds().len() > 1
     }
 
     /// The kinds of operations it does; if the source does not give them, derived from the
     /// measurement.
-    #[must_use]
     pub fn kinds(&self) -> Vec<OperationKind> {
         let workload = &self.job.workload;
         let reads = self.given("jobs.workload.read_percent", workload.read_percent);
@@ -228,14 +208,12 @@ impl<'a> JobRow<'a> {
 
     /// Operations of one kind per second; absent if the source does not give their number, or the
     /// time.
-    #[must_use]
     pub fn iops_of(&self, kind: OperationKind) -> Option<f64> {
         let operations = self.outcome_of(kind)?.operations as f64;
         self.per_second_of(kind, "operations", operations)
     }
 
     /// Units of 1,048,576 bytes of one kind per second, as [`JobRow::iops_of`].
-    #[must_use]
     pub fn mib_per_s_of(&self, kind: OperationKind) -> Option<f64> {
         let mib = self.outcome_of(kind)?.bytes as f64 / 1_048_576.0;
         self.per_second_of(kind, "bytes", mib)
@@ -252,14 +230,12 @@ impl<'a> JobRow<'a> {
 
     /// Syncs per second; absent if it did none, or its source does not give their number, or the
     /// time.
-    #[must_use]
     pub fn syncs_per_s(&self) -> Option<f64> {
         let syncs = self.job.outcome.sync.as_ref()?.operations as f64;
         self.per_second("jobs.outcome.sync.operations", syncs)
     }
 
     /// One latency of its syncs, as [`JobRow::latency_of`].
-    #[must_use]
     pub fn latency_of_syncs(&self, name: &str) -> Option<f64> {
         let latencies = self.job.outcome.sync.as_ref()?.latency_ns.as_ref()?;
         let path = format!("jobs.outcome.sync.latency_ns.{name}");
@@ -269,13 +245,11 @@ impl<'a> JobRow<'a> {
     /// One latency in nanoseconds by its JSON name: `mean`, `p50`, `p90`, `p95`, `p99`, `p999`,
     /// `min`, `max`, for the kind that the job's limit applies to. Absent if unknown, and for any
     /// other name.
-    #[must_use]
     pub fn latency(&self, name: &str) -> Option<f64> {
         self.latency_of(self.kind_of_limit(), name)
     }
 
     /// The same of one kind of operation.
-    #[must_use]
     pub fn latency_of(&self, kind: OperationKind, name: &str) -> Option<f64> {
         let value = latency_named(self.latencies_of(kind)?, name)?;
         let path = format!("jobs.outcome.{}.latency_ns.{name}", kind.name());
@@ -314,7 +288,6 @@ stripewise_units::named! {
 
 impl OperationKind {
     /// Plural: `reads`, `writes`, `discards`.
-    #[must_use]
     pub fn plural(self) -> &'static str {
         match self {
             OperationKind::Read => "reads",

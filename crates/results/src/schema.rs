@@ -25,7 +25,6 @@ const LACKING: [&str; 8] = [
 const LATENCIES: &str = "LatencySummary";
 
 /// The generator for schemas of printed documents.
-#[must_use]
 pub fn generator() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     settings.into_generator()
@@ -33,7 +32,6 @@ pub fn generator() -> SchemaGenerator {
 
 /// A schema as published: `head` are its own keywords (`$id`, `title`...), `body` its content, plus
 /// all definitions that the generator encountered.
-#[must_use]
 pub fn published(mut generator: SchemaGenerator, head: Value, body: Value) -> Value {
     let mut definitions = generator.take_definitions(true);
     if let Some(Value::Object(more)) = body.get("$defs") {

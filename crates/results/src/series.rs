@@ -152,7 +152,6 @@ pub enum AnswerBound {
 
 impl AnswerBound {
     /// `≥` or `≤`.
-    #[must_use]
     pub fn sign(self) -> &'static str {
         match self {
             AnswerBound::AtLeast => "\u{2265}",
@@ -161,7 +160,6 @@ impl AnswerBound {
     }
 
     /// `at least` or `at most`.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             AnswerBound::AtLeast => "at least",
@@ -171,7 +169,6 @@ impl AnswerBound {
 }
 
 /// The unit of a rate: `MiB/s` if `in_bytes`.
-#[must_use]
 pub const fn rate_unit(in_bytes: bool) -> &'static str {
     match in_bytes {
         true => "MiB/s",
@@ -181,7 +178,6 @@ pub const fn rate_unit(in_bytes: bool) -> &'static str {
 
 impl InFullRecord {
     /// From the same relative to a rate, with a block in MiB.
-    #[must_use]
     pub fn of(found: &InFull, iops: f64, mib: f64) -> InFullRecord {
         let count = |runs: usize| u32::try_from(runs).unwrap_or(u32::MAX);
         let iops = iops * found.ratio;
@@ -196,7 +192,6 @@ impl InFullRecord {
 
     /// `3 of 20 runs were slower by 15 %; counted in full the rate is 95,700 IOPS`; in MiB/s if
     /// `in_bytes`, and `unit` says so.
-    #[must_use]
     pub fn words(&self, in_bytes: bool, unit: &str) -> String {
         let rate = if in_bytes { self.mib_per_s } else { self.iops };
         let runs = counted(self.runs as usize, "run", "runs");
@@ -216,21 +211,18 @@ impl InFullRecord {
 
 impl AnswerRecord {
     /// Half the interval's width over the rate; `None` without an interval.
-    #[must_use]
     pub fn half_width(&self) -> Option<f64> {
         let (low, high) = (self.iops_low?, self.iops_high?);
         (self.iops > 0.0 && self.bound.is_none()).then(|| (high - low) / 2.0 / self.iops)
     }
 
     /// Whether the interval, or the bound, allows this rate in operations per second.
-    #[must_use]
     pub fn may_be(&self, iops: f64) -> bool {
         let is_above = self.iops_low.is_none_or(|low| low <= iops);
         is_above && self.iops_high.is_none_or(|high| iops <= high)
     }
 
     /// Its rate and the ends of its interval; in MiB/s if `in_bytes`, else in operations per second.
-    #[must_use]
     pub fn rate(&self, in_bytes: bool) -> (f64, Option<[f64; 2]>) {
         let (rate, low, high) = match in_bytes {
             true => (self.mib_per_s, self.mib_per_s_low, self.mib_per_s_high),
@@ -241,7 +233,6 @@ impl AnswerRecord {
 
     /// `57,400 IOPS (54,900-59,800)`, `at least 54,900 IOPS`; in MiB/s if `in_bytes`, and `unit`
     /// says so.
-    #[must_use]
     pub fn words(&self, in_bytes: bool, unit: &str) -> String {
         let (rate, ends) = self.rate(in_bytes);
         match (self.bound, ends) {
@@ -253,7 +244,6 @@ impl AnswerRecord {
 
     /// The same beside a rate that is required, in MiB/s if `in_bytes`: no number looks to be on
     /// the other side of it.
-    #[must_use]
     pub fn words_beside(&self, in_bytes: bool, required: f64) -> String {
         let (rate, ends) = self.rate(in_bytes);
         let unit = rate_unit(in_bytes);
@@ -294,13 +284,11 @@ pub struct StepRecord {
 
 impl StepRecord {
     /// Whether it may be used for answers: it ran to its end and no warning voids it.
-    #[must_use]
     pub fn counts(&self) -> bool {
         !self.partial && self.void.is_empty()
     }
 
     /// Its rate; in MiB/s if `in_bytes`, else in operations per second.
-    #[must_use]
     pub fn rate(&self, in_bytes: bool) -> f64 {
         match in_bytes {
             true => self.mib_per_s,
@@ -311,7 +299,6 @@ impl StepRecord {
 
 impl SeriesRecord {
     /// Codes of the warnings that void steps, without duplicates.
-    #[must_use]
     pub fn void_codes(&self) -> Vec<&str> {
         let codes = self.steps.iter().flat_map(|step| &step.void);
         distinct(codes.map(String::as_str))

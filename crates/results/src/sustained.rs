@@ -60,7 +60,6 @@ pub enum SustainedClaim {
 
 impl SustainedRecord {
     /// From a pilot's outcome.
-    #[must_use]
     pub fn of(found: &Sustained) -> SustainedRecord {
         // Float to integer saturates.
         let ns = |seconds: f64| (seconds * 1e9) as u64;
@@ -89,7 +88,6 @@ impl SustainedRecord {
     }
 
     /// Whether the rate may be used as an answer, and for decisions.
-    #[must_use]
     pub fn is_reached(&self) -> bool {
         matches!(
             self.claim,
@@ -99,7 +97,6 @@ impl SustainedRecord {
 
     /// `45,000 IOPS until 256 MiB are written`, or in MiB/s if `in_bytes`; `None` if nothing was
     /// absorbed.
-    #[must_use]
     pub fn absorbed_words(&self, in_bytes: bool) -> Option<String> {
         let (rate, unit) = match in_bytes {
             true => (self.absorbed_mib_per_s?, "MiB/s"),
@@ -113,7 +110,6 @@ impl SustainedRecord {
     }
 
     /// Why there is no sustained rate; `None` if there is one.
-    #[must_use]
     pub fn not_reached_words(&self) -> Option<String> {
         let so_far = format!(
             "after {} ({} written)",

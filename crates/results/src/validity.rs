@@ -12,7 +12,6 @@ fn void_among<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<&'a str> {
 
 /// Each code once, among the warnings that count, in order of appearance: the first of its warnings,
 /// and the number of runs that have one.
-#[must_use]
 pub fn warnings_by_code(
     runs: &[RunRecord],
     counts: impl Fn(&Warning) -> bool,
@@ -42,14 +41,12 @@ impl RunRecord {
     }
 
     /// Whether it or one of its jobs has a warning of this code.
-    #[must_use]
     pub fn has_warning(&self, code: &str) -> bool {
         self.all_warnings().any(|warning| warning.code == code)
     }
 
     /// Codes of the warnings that void numbers of this run, without duplicates: of the run as a
     /// whole and of all of its jobs. Empty: its numbers count.
-    #[must_use]
     pub fn void_codes(&self) -> Vec<&str> {
         let of_jobs = self.jobs.iter().flat_map(|job| &job.warnings);
         void_among(self.warnings.iter().chain(of_jobs))
@@ -57,7 +54,6 @@ impl RunRecord {
 
     /// Codes of the warnings that void the numbers of one of its jobs: of that job
     /// and of the run as a whole. Empty: they count.
-    #[must_use]
     pub fn void_codes_of<'a>(&'a self, job: &'a JobRecord) -> Vec<&'a str> {
         void_among(job.warnings.iter().chain(&self.warnings))
     }
@@ -65,13 +61,11 @@ impl RunRecord {
 
 impl<'a> JobRow<'a> {
     /// Codes of the warnings that void its numbers. Empty: they count.
-    #[must_use]
     pub fn void_codes(&self) -> Vec<&'a str> {
         self.run.void_codes_of(self.job)
     }
 
     /// Whether no warning voids its numbers.
-    #[must_use]
     pub fn is_valid(&self) -> bool {
         self.void_codes().is_empty()
     }

@@ -38,7 +38,6 @@ pub struct Warning {
 impl Warning {
     /// One short and complete line: the short form, otherwise the message up to its first colon or
     /// semicolon, after which messages explain.
-    #[must_use]
     pub fn in_short(&self) -> &str {
         match self.short.as_str() {
             "" => {

@@ -41,7 +41,6 @@ struct Totals {
 impl Checks {
     /// For run number `round` of this field, whose targets each have one region and belong to it
     /// while no run is in progress. `targets`: the target's number by job and file.
-    #[must_use]
     pub fn new(
         verify_targets: Arc<VerifyTargets>,
         targets: Vec<Vec<u16>>,
@@ -62,19 +61,16 @@ impl Checks {
     }
 
     /// Whether a mismatch was found.
-    #[must_use]
     pub fn found(&self) -> bool {
         self.totals.found.load(Ordering::Relaxed)
     }
 
     /// Bytes verified.
-    #[must_use]
     pub fn verified_bytes(&self) -> u64 {
         self.totals.verified_bytes.load(Ordering::Relaxed)
     }
 
     /// Reads and writes completed in full.
-    #[must_use]
     pub fn operations(&self) -> u64 {
         self.totals.operations.load(Ordering::Relaxed)
     }

@@ -135,7 +135,6 @@ impl DueCounts {
     }
 
     /// For the record; `None` if no counts were requested.
-    #[must_use]
     pub fn record(&self) -> Option<DueRecord> {
         self.is_counted().then(|| DueRecord {
             thresholds_ns: self.counting.thresholds_ns.clone(),

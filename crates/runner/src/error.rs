@@ -60,7 +60,6 @@ pub enum Error {
 
 impl Error {
     /// How to resolve it.
-    #[must_use]
     pub fn hint(&self) -> Option<Hint> {
         let hint = match self {
             Error::Open { source, .. } if !source.hint.is_empty() => Some(source.hint),

@@ -47,19 +47,16 @@ impl ErrorCounts {
     }
 
     /// Each kind and reason with its count, in no particular order.
-    #[must_use]
     pub fn entries(&self) -> &[ErrorCount] {
         &self.entries
     }
 
     /// Number of failures.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.entries.iter().map(|entry| entry.count).sum()
     }
 
     /// The earliest failure.
-    #[must_use]
     pub fn first(&self) -> Option<&ErrorCount> {
         self.entries.iter().min_by_key(|entry| entry.first_at_ns)
     }

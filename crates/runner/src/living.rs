@@ -21,7 +21,6 @@ pub struct LivingArrays {
 
 impl LivingArrays {
     /// Starts with new arrays.
-    #[must_use]
     pub fn new(arrays: Vec<Array>) -> LivingArrays {
         LivingArrays { arrays, age_ns: 0 }
     }

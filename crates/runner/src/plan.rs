@@ -22,7 +22,6 @@ pub struct JobPlan {
 
 impl JobPlan {
     /// A job on one file.
-    #[must_use]
     pub fn new(workload: Workload, span: Span, data_salt: u64) -> Self {
         JobPlan {
             workload,

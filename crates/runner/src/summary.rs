@@ -104,26 +104,22 @@ pub struct JobCounts {
 
 impl JobCounts {
     /// Counts of one kind.
-    #[must_use]
     pub fn kind(&self, kind: Kind) -> &KindCounts {
         &self.kinds[kind.index()]
     }
 
     /// Complete reads, writes and discards.
-    #[must_use]
     pub fn operations(&self) -> u64 {
         let kinds = [Kind::Read, Kind::Write, Kind::Discard];
         kinds.map(|kind| self.kind(kind).operations).iter().sum()
     }
 
     /// Bytes of complete reads and writes: discards transfer none.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.kind(Kind::Read).bytes + self.kind(Kind::Write).bytes
     }
 
     /// Latencies of reads, writes and discards combined.
-    #[must_use]
     pub fn latency_ns(&self) -> Histogram {
         let mut all = self.kind(Kind::Read).latency_ns.clone();
         all.merge(&self.kind(Kind::Write).latency_ns);

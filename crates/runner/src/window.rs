@@ -58,7 +58,6 @@ impl Times {
 
     /// The interval containing `at_ns`. Edges are counted from `start_ns` in the ramp and from
     /// `measure_from_ns` after it; the last interval of a phase may be short.
-    #[must_use]
     pub fn interval_at(&self, at_ns: u64) -> Span {
         let (phase, origin_ns, limit_ns) = if at_ns >= self.stop_at_ns {
             return Span {
@@ -106,7 +105,6 @@ impl Window {
     pub const GUARD_NS: u64 = 2_000_000;
 
     /// A window whose times are not known yet.
-    #[must_use]
     pub fn new(interval_ns: u64) -> Self {
         Window {
             start_ns: AtomicU64::new(0),
@@ -120,7 +118,6 @@ impl Window {
 
     /// The current times.
     #[inline]
-    #[must_use]
     pub fn times(&self) -> Times {
         Times {
             start_ns: self.start_ns.load(Ordering::Relaxed),

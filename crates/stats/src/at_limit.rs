@@ -75,7 +75,6 @@ pub enum AtLimit {
 ///
 /// n < 6, fewer than two different loads, or a run whose load, rate or latency is not
 /// above 0: [`AtLimit::Unknown`]. With two different loads both fits are lines.
-#[must_use]
 pub fn rate_at_limit(runs: &[LoadRun], limit_s: f64, level: f64) -> AtLimit {
     at_limit(runs, limit_s, level).unwrap_or(AtLimit::Unknown)
 }
@@ -130,7 +129,6 @@ fn at_limit(runs: &[LoadRun], limit_s: f64, level: f64) -> Option<AtLimit> {
 /// The plain mean of the runs of [`rate_at_limit`] relative to its fit of their rates. What slows a
 /// run as a whole slows the answer alike and leaves the crossing where it is. None where the fit is
 /// undetermined, and as for [`in_full`].
-#[must_use]
 pub fn crossing_in_full(runs: &[LoadRun]) -> Option<InFull> {
     let u: Vec<f64> = runs.iter().map(|run| libm::log(run.load)).collect();
     let centre = mean(&u)?;

@@ -68,7 +68,6 @@ impl Passes {
     /// let best = Passes::new(&rows).unwrap().best(&[true, true], 0.95, 1);
     /// assert_eq!(best.in_set, [false, true]);
     /// ```
-    #[must_use]
     pub fn new(rows: &[Vec<f64>]) -> Option<Passes> {
         let (n, k) = (rows.len(), rows.first()?.len());
         let whole = |row: &Vec<f64>| row.len() == k && row.iter().all(|value| value.is_finite());
@@ -100,14 +99,12 @@ impl Passes {
     }
 
     /// Mean of each alternative, from the mean over all of them.
-    #[must_use]
     pub fn means(&self) -> &[f64] {
         &self.means
     }
 
     /// s: the standard deviation of an alternative within a pass, after removing pass and
     /// alternative effects.
-    #[must_use]
     pub const fn spread(&self) -> f64 {
         self.spread
     }
@@ -118,7 +115,6 @@ impl Passes {
     ///
     /// # Panics
     /// If `rivals` is not as long as a row.
-    #[must_use]
     pub fn best(&self, rivals: &[bool], level: f64, seed: u64) -> BestSet {
         let k = self.means.len();
         assert_eq!(rivals.len(), k, "one for each alternative");
@@ -183,14 +179,12 @@ impl Passes {
     ///
     /// # Panics
     /// If there is no such alternative.
-    #[must_use]
     pub fn gains_over(&self, reference: usize, level: f64, seed: u64) -> Vec<Estimate> {
         self.around(level, seed, Some(reference))
     }
 
     /// The mean of each alternative over all passes, on the scale of the rows, with simultaneous
     /// intervals at `level`. Effects of a pass common to all alternatives are excluded.
-    #[must_use]
     pub fn levels(&self, level: f64, seed: u64) -> Vec<Estimate> {
         let moved = |estimate: Estimate| estimate.map(|value| value + self.level_of_all);
         let around = self.around(level, seed, None);

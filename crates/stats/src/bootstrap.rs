@@ -36,7 +36,6 @@ impl Bootstrap {
     /// The usual length for a mean of a mildly dependent series: n^(1/3),
     /// rounded up (Hall, Horowitz and Jing 1995, the order of magnitude).
     /// n = 0: 1.
-    #[must_use]
     pub fn block_length_for(n: usize) -> usize {
         (1..).find(|k: &usize| k.pow(3) >= n).unwrap_or(1)
     }
@@ -50,7 +49,6 @@ impl Bootstrap {
     /// extreme quantiles of a few values much less (the 90 % one of ten: 64 %).
     /// None for fewer than two whole blocks (so for n = 0 and 1, and n = 2 with
     /// blocks of 2), without resamples, or where the statistic is not finite.
-    #[must_use]
     pub fn interval(
         &self,
         values: &[f64],
@@ -67,7 +65,6 @@ impl Bootstrap {
 
     /// As [`Bootstrap::interval`], for anything indexed 0..n: the statistic gets the drawn indices,
     /// first 0..n itself.
-    #[must_use]
     pub fn interval_by_index(
         &self,
         n: usize,

@@ -71,7 +71,6 @@ pub struct CellPilot {
 impl CellPilot {
     /// A cell whose runs take at least `seconds` and at most `seconds_max`, and whose rates should
     /// scatter by at most `wanted` (0.02 is 2 %).
-    #[must_use]
     pub fn new(seconds: f64, wanted: f64, seconds_max: f64) -> CellPilot {
         CellPilot {
             wanted,
@@ -84,7 +83,6 @@ impl CellPilot {
     }
 
     /// What to do next.
-    #[must_use]
     pub fn next(&self) -> CellStep {
         let seconds = self.seconds;
         match self.is_done {

@@ -34,7 +34,6 @@ pub struct Comparison {
 
 impl Comparison {
     /// Whether the interval excludes 0.
-    #[must_use]
     pub fn found(&self) -> bool {
         self.interval_percent
             .is_some_and(|interval| !interval.contains(0.0))
@@ -42,7 +41,6 @@ impl Comparison {
 
     /// The x of "no difference larger than x % was found": the end of the interval that is farther
     /// from 0. None without an interval.
-    #[must_use]
     pub fn difference_percent_max(&self) -> Option<f64> {
         self.interval_percent
             .map(|interval| interval.low.abs().max(interval.high.abs()))
@@ -65,7 +63,6 @@ impl Comparison {
 /// assert!(comparison.found());
 /// assert!((comparison.difference_percent - 12.5).abs() < 0.01);
 /// ```
-#[must_use]
 pub fn compare_blocks(pairs: &[Pair], level: f64) -> Option<Comparison> {
     let logarithms = log_ratios(pairs)?;
     let percent = |d: f64| 100.0 * libm::expm1(d);
@@ -78,7 +75,6 @@ pub fn compare_blocks(pairs: &[Pair], level: f64) -> Option<Comparison> {
 }
 
 /// ln(B / A) of each block; none where a value is not finite and above 0.
-#[must_use]
 pub fn log_ratios(pairs: &[Pair]) -> Option<Vec<f64>> {
     pairs
         .iter()
@@ -91,7 +87,6 @@ pub fn log_ratios(pairs: &[Pair]) -> Option<Vec<f64>> {
 
 /// The usual column, (B - A) / A * 100, as the articles print it. None if A is 0 or either is not
 /// finite.
-#[must_use]
 pub fn difference_percent(a: f64, b: f64) -> Option<f64> {
     let difference = (b - a) / a * 100.0;
     difference.is_finite().then_some(difference)

@@ -30,7 +30,6 @@ pub struct Contrast {
 /// let found = contrast(&rows, &[-1.0, 1.0], 0.95).unwrap();
 /// assert!((found.estimate.value - 1.0).abs() < 1e-12 && found.p_value < 0.02);
 /// ```
-#[must_use]
 pub fn contrast(rows: &[Vec<f64>], weights: &[f64], level: f64) -> Option<Contrast> {
     if rows.len() < 2 || rows.iter().any(|row| row.len() != weights.len()) {
         return None;
@@ -80,7 +79,6 @@ pub fn contrast(rows: &[Vec<f64>], weights: &[f64], level: f64) -> Option<Contra
 ///
 /// # Panics
 /// If `treatments` and `blocks` differ in length, or a treatment has no coefficient.
-#[must_use]
 pub fn least_squares_weights(
     treatments: &[usize],
     blocks: &[usize],

@@ -9,14 +9,12 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 /// P(Z <= z) of the standard normal distribution: erfc(-z / sqrt 2) / 2.
 /// Relative error below 1e-13 for z >= -30.
-#[must_use]
 pub fn normal_cdf(z: f64) -> f64 {
     0.5 * libm::erfc(-z * FRAC_1_SQRT_2)
 }
 
 /// The z with P(Z <= z) = p: Wichura's AS 241 (1988), relative error below 1e-15
 /// of the algorithm, 1e-14 here. Infinite at 0 and 1, not a number outside.
-#[must_use]
 pub fn normal_quantile(p: f64) -> f64 {
     if !(0.0..=1.0).contains(&p) {
         return f64::NAN;
@@ -43,7 +41,6 @@ pub fn normal_quantile(p: f64) -> f64 {
 /// function I_x(degrees/2, 1/2) at x = degrees / (degrees + t^2). Relative error
 /// below 1e-10 up to a million degrees. 1 at t = 0; not a number where `degrees`
 /// is not above 0.
-#[must_use]
 pub fn student_two_sided(t: f64, degrees: f64) -> f64 {
     if degrees.is_nan() || degrees <= 0.0 || t.is_nan() {
         return f64::NAN;
@@ -60,7 +57,6 @@ pub fn student_two_sided(t: f64, degrees: f64) -> f64 {
 /// The t with P(T <= t) = p for `degrees` of freedom, by bisection on
 /// [`student_two_sided`] down to neighbouring numbers; relative error below
 /// 1e-9. Infinite at 0 and 1, not a number outside.
-#[must_use]
 pub fn student_quantile(p: f64, degrees: f64) -> f64 {
     if !(0.0..=1.0).contains(&p) || degrees.is_nan() || degrees <= 0.0 {
         return f64::NAN;
@@ -94,7 +90,6 @@ pub fn student_quantile(p: f64, degrees: f64) -> f64 {
 /// The regularised incomplete beta function I_x(a, b), for a and b above 0: the chance
 /// that a beta variable is at most x. 0 for x <= 0, 1 for x >= 1. Relative error below
 /// 1e-9 for a and b up to a million.
-#[must_use]
 pub fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     beta(a, b, x, 1.0 - x)
 }
@@ -103,7 +98,6 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
 /// that a gamma variable of shape a is at most x, by its series below a + 1 and Lentz's
 /// continued fraction above (Numerical Recipes, section 6.2). 0 for x <= 0. Absolute
 /// error below 1e-10 for a up to a million.
-#[must_use]
 pub fn incomplete_gamma(a: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;

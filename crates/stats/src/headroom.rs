@@ -117,7 +117,6 @@ impl Matrix {
 }
 
 /// The line through runs; none for fewer than two different loads.
-#[must_use]
 pub fn exceedance_line(runs: &[ExceedanceRun]) -> Option<ExceedanceLine> {
     let first = runs.first()?.factor;
     let is_one = runs.iter().all(|run| run.factor == first);
@@ -158,7 +157,6 @@ impl ExceedanceLine {
     }
 
     /// The load with this share.
-    #[must_use]
     pub fn factor_at(&self, share: f64) -> f64 {
         exp((log(share) - self.at_one) / self.slope.max(2.0))
     }
@@ -166,7 +164,6 @@ impl ExceedanceLine {
 
 /// The crossing of these runs, which are around it, with its interval. None if the share does not
 /// increase with the load, or there are too few runs.
-#[must_use]
 pub fn exceedance_crossing(
     runs: &[ExceedanceRun],
     share: f64,
@@ -276,7 +273,6 @@ fn fieller(line: &ExceedanceLine, variance: Matrix, degrees: f64, share: f64) ->
 
 /// Whether the share at one load is significantly below (-1) or above (1) the allowed one, from its
 /// runs; 0: unknown. Ratio of sums, Student's t, 97.5 % on each side.
-#[must_use]
 pub fn exceedance_verdict(runs: &[ExceedanceRun], allowed: f64) -> i8 {
     let count = runs.len() as f64;
     let operations: u64 = runs.iter().map(|run| run.operations).sum();

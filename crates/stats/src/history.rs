@@ -88,7 +88,6 @@ pub enum AgainstHistory {
 impl History {
     /// The model of stored runs. None below 30 of them, or where a value is not finite and
     /// above 0.
-    #[must_use]
     pub fn of(runs: &[HistoryRun]) -> Option<History> {
         let usable = |run: &HistoryRun| run.value.is_finite() && run.value > 0.0;
         if runs.len() < HISTORY_RUNS_MIN || !runs.iter().all(usable) {
@@ -124,14 +123,12 @@ impl History {
 
     /// Standard deviation of a new run of an unknown boot and hour, in logarithms: the
     /// target's own noise.
-    #[must_use]
     pub fn noise(&self) -> f64 {
         let parts = [self.run_deviation, self.boot_deviation, self.hour_deviation];
         libm::sqrt(parts.iter().map(|part| part * part).sum())
     }
 
     /// Interval for the mean of new runs at a level, as a value.
-    #[must_use]
     pub fn predict(&self, new: NewRun, level: f64) -> Estimate {
         let expected = self.interval(new, level);
         if !self.is_unknown(new) {
@@ -147,7 +144,6 @@ impl History {
     /// Two-sided p-value of the mean of new runs: they are outside of the interval at a level where
     /// it is below 1 minus the level. 1 within the 5 % by which boots or hours may differ that too
     /// few of are known.
-    #[must_use]
     pub fn p_value(&self, value: f64, new: NewRun) -> f64 {
         let (expected, variance, degrees) = self.expected(new);
         let distance = libm::fabs(libm::log(value) - expected);
@@ -216,7 +212,6 @@ impl History {
     /// Judges the geometric mean of new runs. One run outside is a reason to run again, not a
     /// verdict: of hourly runs of an unchanged target one per day is outside. The verdict is that
     /// of fresh runs, whose own mean is judged the same way.
-    #[must_use]
     pub fn judge(&self, value: f64, new: NewRun, level: f64) -> AgainstHistory {
         let expected = self.predict(new, level);
         if value < expected.low {
@@ -257,7 +252,6 @@ const PLACE_ERROR: usize = 4;
 /// begins there, and by more than the runs' scatter and 1 %.
 ///
 /// Empty if there are too few runs for a history.
-#[must_use]
 pub fn level_changes(runs: &[HistoryRun]) -> Vec<usize> {
     let Some(whole) = History::of(runs) else {
         return Vec::new();

@@ -19,7 +19,6 @@ use crate::sample::sorted;
 /// use stripewise_stats::hodges_lehmann;
 /// assert_eq!(hodges_lehmann(&[1.0, 2.0, 100.0]), Some(26.25));
 /// ```
-#[must_use]
 pub fn hodges_lehmann(values: &[f64]) -> Option<f64> {
     let sorted = finite_sorted(values)?;
     let count = walsh_count(sorted.len());

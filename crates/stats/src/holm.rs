@@ -13,7 +13,6 @@
 /// use stripewise_stats::holm;
 /// assert_eq!(holm(&[0.03, 0.01, 0.5]), [0.06, 0.03, 0.5]);
 /// ```
-#[must_use]
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let p = |k: usize| {
         if p_values[k].is_nan() {

@@ -46,7 +46,6 @@ pub struct InFull {
 /// assert!((found.ratio - 0.975).abs() < 1e-9 && (found.apart_share + 0.15).abs() < 1e-9);
 /// assert_eq!(in_full(&[1.0; 6]), None);
 /// ```
-#[must_use]
 pub fn in_full(ratios: &[f64]) -> Option<InFull> {
     if ratios.len() < RUNS_MIN || !ratios.iter().all(|ratio| ratio.is_finite()) {
         return None;

@@ -7,7 +7,6 @@
 /// use stripewise_stats::isotonic;
 /// assert_eq!(isotonic(&[1.0, 3.0, 2.0, 5.0]), [1.0, 2.5, 2.5, 5.0]);
 /// ```
-#[must_use]
 pub fn isotonic(values: &[f64]) -> Vec<f64> {
     // Sum and count of each pool.
     let mut pools: Vec<(f64, usize)> = Vec::new();
@@ -41,7 +40,6 @@ pub enum CrossingAt {
 
 /// Where the isotonic curve through the points `(x, y)`, which are ordered by x, crosses `level`.
 /// None without points.
-#[must_use]
 pub fn isotonic_crossing(points: &[(f64, f64)], level: f64) -> Option<CrossingAt> {
     let values: Vec<f64> = points.iter().map(|&(_, y)| y).collect();
     let rising = isotonic(&values);

@@ -52,7 +52,6 @@ pub struct LittleCheck {
 /// }).unwrap();
 /// assert!(check.consistent);
 /// ```
-#[must_use]
 pub fn little(input: &LittleInput) -> Option<LittleCheck> {
     let outstanding_implied = input.iops * input.latency_ns_mean / 1e9;
     let deviation = outstanding_implied / input.outstanding_mean - 1.0;

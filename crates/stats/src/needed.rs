@@ -10,7 +10,6 @@ const TOLERANCE_PERCENT_MIN: f64 = 1.0;
 
 /// Scatter of runs: the standard deviation of the logarithms of their values, so that 0.02 is 2 %.
 /// n = 0 and 1, or a value not above 0: none.
-#[must_use]
 pub fn scatter(values: &[f64]) -> Option<f64> {
     let usable = values.iter().all(|value| value.is_finite() && *value > 0.0);
     let logarithms: Vec<f64> = values.iter().map(|value| libm::log(*value)).collect();
@@ -19,7 +18,6 @@ pub fn scatter(values: &[f64]) -> Option<f64> {
 
 /// Default tolerance for a difference, in per cent: 1 %, or the scatter of the target's runs,
 /// whichever is larger.
-#[must_use]
 pub fn default_tolerance_percent(scatter: f64) -> f64 {
     TOLERANCE_PERCENT_MIN.max(100.0 * libm::expm1(scatter))
 }
@@ -39,7 +37,6 @@ pub fn default_tolerance_percent(scatter: f64) -> f64 {
 /// assert!((loss - 5.0).abs() < 0.1, "{loss}");
 /// assert_eq!(smallest_loss_percent([1, 1], 0.02, 0.95, 1.0), 100.0);
 /// ```
-#[must_use]
 pub fn smallest_loss_percent(
     counts: [usize; 2],
     scatter: f64,
@@ -73,7 +70,6 @@ pub fn smallest_loss_percent(
 /// // One old run and six new ones.
 /// assert_eq!(of([1, 6], [-53.0, 113.6]), 63.0);
 /// ```
-#[must_use]
 pub fn repetitions_needed(
     counts: [usize; 2],
     [low, high]: [f64; 2],

@@ -22,7 +22,6 @@ pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
     /// The generator of a seed (expanded by SplitMix64, as its authors advise).
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Random(Xoshiro256PlusPlus::seed_from_u64(seed))
     }

@@ -46,7 +46,6 @@ pub struct RankSum {
 /// let test = rank_sum(&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 8.0]).unwrap();
 /// assert!((test.p_two_sided - 2.0 / 70.0).abs() < 1e-15);
 /// ```
-#[must_use]
 pub fn rank_sum(a: &[f64], b: &[f64]) -> Option<RankSum> {
     if !usable(a, b) {
         return None;
@@ -79,7 +78,6 @@ pub fn rank_sum(a: &[f64], b: &[f64]) -> Option<RankSum> {
 ///
 /// None where the samples are too small for the level (see [`rank_sum`]; 1 and 2
 /// values against few) or a value is not finite.
-#[must_use]
 pub fn rank_sum_interval(a: &[f64], b: &[f64], level: f64) -> Option<Estimate> {
     if !usable(a, b) {
         return None;
@@ -96,7 +94,6 @@ pub fn rank_sum_interval(a: &[f64], b: &[f64], level: f64) -> Option<Estimate> {
 
 /// The Hodges-Lehmann shift alone. None for an empty sample or a value that is
 /// not finite; one value on each side gives their difference.
-#[must_use]
 pub fn shift(a: &[f64], b: &[f64]) -> Option<f64> {
     usable(a, b).then(|| median(&differences(a, b))).flatten()
 }

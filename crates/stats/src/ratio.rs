@@ -28,7 +28,6 @@ pub struct Ratio {
 /// assert!((found.difference_percent.value - 10.0).abs() < 1e-9);
 /// assert!(found.difference_percent.low > 2.0 && found.p_value < 0.01);
 /// ```
-#[must_use]
 pub fn ratio(a: &Estimate, b: &Estimate) -> Option<Ratio> {
     let sound = |one: &Estimate| {
         let ends = 0.0 < one.low && one.low <= one.value && one.value <= one.high;

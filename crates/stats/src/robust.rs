@@ -128,7 +128,6 @@ pub(crate) fn robust_polynomial(x: &[f64], y: &[f64], terms: usize) -> Option<Ro
 /// let found = robust_mean_interval(&rates, 0.95).unwrap();
 /// assert!(found.value > 98.0, "one run of five was disturbed: {found:?}");
 /// ```
-#[must_use]
 pub fn robust_mean_interval(values: &[f64], level: f64) -> Option<Estimate> {
     let fit = robust_polynomial(&vec![0.0; values.len()], values, 1)?;
     let squares: f64 = fit.residuals.iter().map(|r| r * r).sum();

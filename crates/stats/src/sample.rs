@@ -22,20 +22,17 @@ pub struct Estimate {
 
 impl Estimate {
     /// Upper end minus lower end.
-    #[must_use]
     pub fn width(&self) -> f64 {
         self.high - self.low
     }
 
     /// Whether the interval contains `truth`, ends included.
-    #[must_use]
     pub fn contains(&self, truth: f64) -> bool {
         self.low <= truth && truth <= self.high
     }
 
     /// The estimate on another scale. `rising` must be non-decreasing, so that the interval keeps
     /// its level.
-    #[must_use]
     pub fn map(&self, rising: impl Fn(f64) -> f64) -> Estimate {
         Estimate {
             value: rising(self.value),
@@ -63,14 +60,12 @@ pub enum Quantile {
 
 /// The arithmetic mean. n = 0: none; n = 1: that value. Rounding error below
 /// n * 1.1e-16 of the mean of magnitudes.
-#[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// The unbiased variance, over n - 1, in two passes. n = 0 and 1: none;
 /// n = 2: half the squared difference.
-#[must_use]
 pub fn variance(values: &[f64]) -> Option<f64> {
     let centre = mean(values).filter(|_| values.len() >= 2)?;
     let squares: f64 = values.iter().map(|v| (v - centre) * (v - centre)).sum();
@@ -78,13 +73,11 @@ pub fn variance(values: &[f64]) -> Option<f64> {
 }
 
 /// The square root of [`variance`]. n = 0 and 1: none.
-#[must_use]
 pub fn standard_deviation(values: &[f64]) -> Option<f64> {
     variance(values).map(libm::sqrt)
 }
 
 /// Standard deviation over mean. n = 0 and 1: none; also where the mean is 0.
-#[must_use]
 pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
     let centre = mean(values).filter(|&m| m != 0.0)?;
     Some(standard_deviation(values)? / centre.abs())
@@ -92,7 +85,6 @@ pub fn coefficient_of_variation(values: &[f64]) -> Option<f64> {
 
 /// The median: the middle value, or the mean of the two middle ones.
 /// n = 0: none; n = 1: that value; n = 2: their mean.
-#[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5, Quantile::Linear)
 }
@@ -109,7 +101,6 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// assert_eq!(median_interval(&rates, 0.95), Some([1.0, 6.0]));
 /// assert_eq!(median_interval(&rates[..5], 0.95), None);
 /// ```
-#[must_use]
 pub fn median_interval(values: &[f64], level: f64) -> Option<[f64; 2]> {
     if values.iter().any(|value| value.is_nan()) {
         return None;
@@ -146,13 +137,11 @@ pub fn median_interval(values: &[f64], level: f64) -> Option<[f64; 2]> {
 /// assert_eq!(quantile(&rates, 0.5, Quantile::Observed), Some(2.0));
 /// assert_eq!(quantile(&rates, 0.5, Quantile::Linear), Some(2.5));
 /// ```
-#[must_use]
 pub fn quantile(values: &[f64], p: f64, definition: Quantile) -> Option<f64> {
     quantile_sorted(&sorted(values), p, definition)
 }
 
 /// As [`quantile`], of values that are already in rising order.
-#[must_use]
 pub fn quantile_sorted(sorted: &[f64], p: f64, definition: Quantile) -> Option<f64> {
     if sorted.is_empty() || p.is_nan() {
         return None;
@@ -183,7 +172,6 @@ pub fn quantile_sorted(sorted: &[f64], p: f64, definition: Quantile) -> Option<f
 /// independent and normal; rates of consecutive seconds are not independent
 /// (use [`crate::Bootstrap`] with blocks). n = 0 and 1: none; n = 2: one degree
 /// of freedom, 12.7 standard errors wide at 95 %.
-#[must_use]
 pub fn mean_interval(values: &[f64], level: f64) -> Option<Estimate> {
     let value = mean(values)?;
     let error = standard_deviation(values)? / libm::sqrt(values.len() as f64);

@@ -58,7 +58,6 @@ pub struct SamplesComparison {
 /// assert!(found.interval_percent.unwrap().low > 7.0);
 /// assert!(compare_samples(&[100.0], &[110.0], 0.95).unwrap().p_value.is_none());
 /// ```
-#[must_use]
 pub fn compare_samples(a: &[f64], b: &[f64], level: f64) -> Option<SamplesComparison> {
     let (a, b) = (logarithms(a)?, logarithms(b)?);
     let percent = |d: f64| 100.0 * libm::expm1(d);

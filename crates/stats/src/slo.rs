@@ -70,13 +70,11 @@ impl Default for Slo {
 
 impl Slo {
     /// Whether a latency meets the limit.
-    #[must_use]
     pub const fn is_met_by(&self, latency_ns: u64) -> bool {
         latency_ns < self.limit_ns || self.inclusive && latency_ns == self.limit_ns
     }
 
     /// Readable form: `p99 < 5 ms`.
-    #[must_use]
     pub fn describe(&self) -> String {
         let relation = if self.inclusive { "<=" } else { "<" };
         let limit = format_duration_exact(self.limit_ns);

@@ -55,7 +55,6 @@ impl SteadyRule {
     /// assert!(!SteadyRule::SNIA.judge(&rounds[..6]).unwrap().steady);
     /// assert!(SteadyRule::SNIA.judge(&rounds).unwrap().steady);
     /// ```
-    #[must_use]
     pub fn judge(&self, values: &[f64]) -> Option<Steadiness> {
         let start = values.len().checked_sub(self.window.max(2))?;
         let window = &values[start..];
@@ -84,7 +83,6 @@ impl SteadyRule {
     /// assert_eq!(rule.settling(&level, 1_000_000_000), Settling::From(0));
     /// assert_eq!(rule.settling(&level, 100_000_000), Settling::TooShort);
     /// ```
-    #[must_use]
     pub fn settling(&self, values: &[f64], value_ns: u64) -> Settling {
         let rounds = self.window.max(2);
         let each = usize::try_from(ROUND_NS_MIN.div_ceil(value_ns.max(1))).unwrap_or(usize::MAX);

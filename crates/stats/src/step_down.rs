@@ -47,7 +47,6 @@ const MOVING_SHARE_MIN: f64 = 0.75;
 /// let drop = step_down(&rates, 0.1).unwrap();
 /// assert_eq!((drop.index, drop.mean_after), (40, 300.0));
 /// ```
-#[must_use]
 pub fn step_down(series: &[f64], drop_share_min: f64) -> Option<StepDown> {
     let n = series.len();
     let side = SIDE_MIN.max(n / 20);

@@ -58,7 +58,6 @@ pub struct ChangePoint {
 impl ChangePoint {
     /// The larger of |after/before - 1| and |before/after - 1|, so that halving
     /// and doubling are equally large; a mean of 0 leaves that side out.
-    #[must_use]
     pub fn magnitude(&self) -> f64 {
         let relative = |a: f64, b: f64| if b == 0.0 { 0.0 } else { (a / b - 1.0).abs() };
         relative(self.mean_after, self.mean_before).max(relative(self.mean_before, self.mean_after))
@@ -78,7 +77,6 @@ impl ChangePoint {
 /// let steps = change_points(&series, &ChangePointRule::default());
 /// assert_eq!(steps.iter().map(|s| s.index).collect::<Vec<_>>(), [25]);
 /// ```
-#[must_use]
 pub fn change_points(series: &[f64], rule: &ChangePointRule) -> Vec<ChangePoint> {
     if series.iter().any(|v| !v.is_finite()) {
         return Vec::new();

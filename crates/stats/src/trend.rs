@@ -19,7 +19,6 @@ use crate::sample::Estimate;
 /// assert!((slope.value - 2.01).abs() < 1e-12);
 /// assert!(slope.low > 1.9 && slope.high < 2.2);
 /// ```
-#[must_use]
 pub fn linear_trend(values: &[f64], level: f64) -> Option<Estimate> {
     let finite = values.iter().all(|value| value.is_finite());
     if values.len() < 3 || !finite || level <= 0.0 || level >= 1.0 {

@@ -76,7 +76,6 @@ struct Rung {
 /// The rate of the largest whole load that meets the limit.
 ///
 /// n = 0, 1, 2 and 3, or a run whose load, rate or latency is not above 0: unknown.
-#[must_use]
 pub fn rate_at_whole_load(runs: &[LoadRun], limit_s: f64, level: f64) -> AtWholeLoad {
     let Some(rungs) = rungs(runs, level).filter(|rungs| rungs.len() >= 2) else {
         return AtWholeLoad::Unknown;
@@ -170,7 +169,6 @@ fn at(runs: &[LoadRun], load: f64, value: fn(&LoadRun) -> f64) -> Vec<f64> {
 
 /// The plain mean of the runs of all loads, each relative to the robust mean of its own load. None
 /// as for [`in_full`].
-#[must_use]
 pub fn loads_in_full(runs: &[LoadRun]) -> Option<InFull> {
     let groups = loads_of(runs).into_iter();
     let groups: Vec<Vec<f64>> = groups.map(|load| at(runs, load, |run| run.rate)).collect();

@@ -228,20 +228,17 @@ impl Error {
     }
 
     /// Why it failed.
-    #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
     /// The store's file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether the store works, but a run name given by the user does not match (a usage error,
     /// exit code 2; all others are exit code 5).
-    #[must_use]
     pub fn is_about_a_name(&self) -> bool {
         matches!(
             self.kind,
@@ -250,7 +247,6 @@ impl Error {
     }
 
     /// The next step.
-    #[must_use]
     pub fn hint(&self) -> String {
         let path = self.path.as_text();
         match &self.kind {

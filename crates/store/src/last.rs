@@ -42,7 +42,6 @@ impl Store {
     }
 
     /// The last four letters of an id, if unique among stored ids; otherwise the id.
-    #[must_use]
     pub fn short_name(&self, id: &str) -> String {
         let end = id.rsplit_once('-').map_or(id, |(_, end)| end);
         match self.ending_with(end) {

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 /// `%LOCALAPPDATA%`, else `$HOME/.local/share`; in it `stripewise/stripewise.db`.
 /// `None` when no variable names an absolute path. `variable` looks up one
 /// environment variable (`|name| std::env::var_os(name)`).
-#[must_use]
 pub fn default_path(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let absolute = |name: &str| {
         let path = PathBuf::from(variable(name)?);

@@ -135,21 +135,18 @@ impl Store {
     }
 
     /// The store's file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Ids of the runs whose process was found gone when the store was opened, and which were
     /// finished as partial.
-    #[must_use]
     pub fn recovered(&self) -> &[String] {
         &self.recovered
     }
 
     /// Runs whose process was found gone when the store was opened, and which are too damaged to be
     /// finished.
-    #[must_use]
     pub fn unrecovered(&self) -> &[Unreadable] {
         &self.unrecovered
     }

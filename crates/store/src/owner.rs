@@ -24,7 +24,6 @@ pub struct Owner {
 impl Owner {
     /// This process according to `/proc`; without `/proc`, only the process id and the given host
     /// name are known.
-    #[must_use]
     pub fn of_this_process(host: &str) -> Owner {
         Owner {
             pid: std::process::id(),
@@ -46,7 +45,6 @@ impl Owner {
     }
 
     /// Whether `other` is certainly alive, seen from this process.
-    #[must_use]
     pub fn sees_alive(&self, other: &Owner) -> bool {
         let same_place = !self.boot_id.is_empty()
             && self.boot_id == other.boot_id

@@ -24,7 +24,6 @@ pub struct RunHandle {
 
 impl RunHandle {
     /// The id of the run.
-    #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }

@@ -157,7 +157,6 @@ impl Store {
 
     /// Whether the record of this run is durable: finished, and in the file with the store's name.
     /// `false` also if that cannot be read.
-    #[must_use]
     pub fn keeps(&self, id: &str) -> bool {
         let finished = self.connection.query_row(
             "SELECT count(*) FROM runs WHERE id = ?1 AND status <> 'running'",
@@ -202,7 +201,6 @@ impl Store {
 
     /// Whether the request of a run names requirements, or a bench that it is held to: found
     /// without reading its record, and `false` where that cannot be read.
-    #[must_use]
     pub fn has_requirements(&self, id: &str) -> bool {
         const NAMED: &str = "SELECT instr(json, '\"requirements\":[\"') \
              + instr(json, '\"expected_bench\":\"') FROM records JOIN runs USING (run_number) WHERE id = ?1";

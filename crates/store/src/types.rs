@@ -61,7 +61,6 @@ pub struct Filter {
 
 impl Filter {
     /// All runs of this series.
-    #[must_use]
     pub fn of_series(series: &str) -> Filter {
         Filter {
             series: Some(series.to_owned()),

@@ -31,7 +31,6 @@ pub struct LoadPilot {
 
 impl LoadPilot {
     /// A pilot of a job on a target of this size; times and seed of its workload are not used.
-    #[must_use]
     pub fn new(
         job: PlacedJob,
         plan: PilotPlan,
@@ -51,7 +50,6 @@ impl LoadPilot {
     }
 
     /// The next run; `None` if nothing remains to be learned, or the time is up.
-    #[must_use]
     pub fn next(&self) -> Option<PlacedJob> {
         let left_ns = self
             .time_ns_max
@@ -110,19 +108,16 @@ impl LoadPilot {
     }
 
     /// It was stopped, or cannot go on: what it found is not a sustained rate.
-    #[must_use]
     pub fn is_broken(&self) -> bool {
         self.is_broken
     }
 
     /// Nanoseconds that its runs took.
-    #[must_use]
     pub fn spent_ns(&self) -> u64 {
         self.spent_ns
     }
 
     /// The result so far.
-    #[must_use]
     pub fn found(&self) -> SustainedRecord {
         SustainedRecord::of(&self.pilot.outcome())
     }

@@ -17,7 +17,6 @@ pub struct PlacedJob {
 
 impl PlacedJob {
     /// A job on the only target.
-    #[must_use]
     pub fn new(name: impl Into<String>, workload: Workload) -> PlacedJob {
         PlacedJob {
             name: name.into(),
@@ -78,7 +77,6 @@ pub struct Run {
 
 impl Run {
     /// A run of one job, with defaults otherwise.
-    #[must_use]
     pub fn of(id: RunId, title: impl Into<String>, job: PlacedJob) -> Run {
         Run {
             id,
@@ -91,7 +89,6 @@ impl Run {
     }
 
     /// Length in nanoseconds, ramps included.
-    #[must_use]
     pub fn length_ns(&self) -> u64 {
         let lengths = self.jobs.iter().map(|job| job.workload.length_ns());
         lengths.max().unwrap_or(0)

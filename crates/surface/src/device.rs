@@ -13,7 +13,6 @@ pub struct ProbeIo {
 
 impl ProbeIo {
     /// A read.
-    #[must_use]
     pub fn read(offset_bytes: u64, length_bytes: u32) -> Self {
         ProbeIo {
             offset_bytes,

@@ -110,7 +110,6 @@ pub(crate) fn target_facts(kind: TargetKind, name: &str, storage: &Storage) -> T
 
 /// The absolute form of a relative name; `None` if it is absolute already. Both stored and
 /// looked-up names go through it.
-#[must_use]
 pub fn whole_path(name: &str) -> Option<String> {
     let path = path_of(name);
     if path.is_absolute() {

@@ -45,7 +45,6 @@ pub struct IoFeatures {
 
 impl IoFeatures {
     /// Features that any of these workloads needs.
-    #[must_use]
     pub fn of<'a>(workloads: impl IntoIterator<Item = &'a Workload>) -> IoFeatures {
         let join = |all: IoFeatures, one: &Workload| IoFeatures {
             atomic: all.atomic || one.atomic,
@@ -58,7 +57,6 @@ impl IoFeatures {
     }
 
     /// Workloads that need any of these features, each once.
-    #[must_use]
     pub fn asking<'a>(workloads: impl IntoIterator<Item = &'a Workload>) -> Vec<Workload> {
         let mut asking: Vec<Workload> = Vec::new();
         for workload in workloads {
@@ -242,7 +240,6 @@ pub enum Access {
 
 impl Access {
     /// Whether this access permits writing.
-    #[must_use]
     pub fn writes(self) -> bool {
         self != Access::Read
     }
@@ -270,7 +267,6 @@ pub struct MadeFile {
 
 impl MadeFile {
     /// Whether it is the same file: id, inode and birth time agree, and there is a birth time.
-    #[must_use]
     pub fn is_same_file(&self, other: &MadeFile) -> bool {
         self.birth_time_ns.is_some()
             && self.birth_time_ns == other.birth_time_ns
@@ -294,7 +290,6 @@ pub struct PlanContext<'a> {
 
 impl PlanContext<'_> {
     /// Without a store: no file counts as made by Stripewise, and no stop is ever requested.
-    #[must_use]
     pub fn none() -> PlanContext<'static> {
         PlanContext {
             is_known: &|_| false,

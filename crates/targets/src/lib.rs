@@ -138,7 +138,6 @@ pub fn judge_kept_file(path: &std::path::Path, knowledge: &PlanContext<'_>) -> R
 /// Whether a kept test file is certainly gone: nothing has its name, and the directory that held it
 /// exists on the same device (`st_dev`). A volume that is not mounted right now, or an unreadable
 /// directory, is no proof.
-#[must_use]
 pub fn kept_file_is_gone(path: &std::path::Path, device: u64) -> bool {
     platform::kept_file_is_gone(path, device)
 }

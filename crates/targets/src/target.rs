@@ -97,7 +97,6 @@ impl Target {
 
     /// For shortening and restoring a test file that was made here, and nothing else. `None` for
     /// one that is kept: it is recognised by its size, which a kill in between would change.
-    #[must_use]
     pub fn resizer(&self) -> Option<Resizer> {
         if !self.made || !self.writes || self.made_file.is_some() {
             return None;
@@ -119,13 +118,11 @@ impl Target {
     }
 
     /// What it is and where it lies.
-    #[must_use]
     pub fn facts(&self) -> &TargetFacts {
         &self.facts
     }
 
     /// What the data in it looks like; `None` for a test file just filled.
-    #[must_use]
     pub fn data_facts(&self) -> Option<&DataFacts> {
         self.data_facts.as_ref()
     }
@@ -138,7 +135,6 @@ impl Target {
     }
 
     /// Whether it may be written.
-    #[must_use]
     pub fn writes(&self) -> bool {
         self.writes
     }
@@ -146,7 +142,6 @@ impl Target {
     /// Where the bytes of a file are on the device below its file system; `None` for devices and
     /// where the file system cannot report it, including where it uses its own address space
     /// (btrfs) or several devices.
-    #[must_use]
     pub fn placement(&self) -> Option<stripewise_disk_inspect::placement::Placement> {
         let file_system = self.facts.file_system.as_ref()?;
         let plain = matches!(
@@ -162,13 +157,11 @@ impl Target {
 
     /// Bytes that can be measured: the whole size (or what was asked for of
     /// it), rounded down to the logical sector.
-    #[must_use]
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
     /// Smallest unit of direct operations, offsets and lengths.
-    #[must_use]
     pub fn logical_sector_bytes(&self) -> u32 {
         self.facts.logical_sector_bytes
     }
@@ -176,7 +169,6 @@ impl Target {
     /// The cache mode that [`open`](Target::open) will use for this one: it differs only where the
     /// file system refuses `O_DIRECT` and the user did not request it by name (direct becomes
     /// buffered, direct-sync buffered-sync). The record must carry the one in effect.
-    #[must_use]
     pub fn cache_in_effect(&self, requested: CacheMode) -> CacheMode {
         match requested {
             _ if self.direct_refused.is_none() || self.cache_by_name => requested,
@@ -187,7 +179,6 @@ impl Target {
     }
 
     /// Why `O_DIRECT` is unavailable here; `None` where it is available.
-    #[must_use]
     pub fn direct_refused(&self) -> Option<&str> {
         self.direct_refused.as_deref()
     }
@@ -243,7 +234,6 @@ impl Target {
 
     /// Watches an existing file for changes by others; `None` for devices and test files, and where
     /// no one else can change it.
-    #[must_use]
     pub fn watch(&self) -> Option<FileWatch> {
         self.opened.watch().map(FileWatch)
     }
@@ -255,20 +245,17 @@ impl Target {
     }
 
     /// Result of the fill; `None` where nothing was filled.
-    #[must_use]
     pub fn fill_report(&self) -> Option<&FillReport> {
         self.fill_report.as_ref()
     }
 
     /// Information for users, one sentence each: the plan's notes and those of the preparation (a
     /// smaller file and why, buffered instead of direct).
-    #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
     /// The kept file that was made, for the store.
-    #[must_use]
     pub fn made_file(&self) -> Option<&MadeFile> {
         self.made_file.as_ref()
     }
@@ -290,14 +277,12 @@ pub struct FileWatch(platform::FileWatch);
 impl FileWatch {
     /// Whether the file was truncated since it was judged; remembered once seen, as writes past the
     /// new end extend it again. Costs one system call, and contacts no server.
-    #[must_use]
     pub fn is_cut(&self) -> bool {
         self.0.is_cut()
     }
 
     /// What another process did to it since it was judged: truncated, removed, renamed or linked.
     /// `None` if nothing was done or can still be seen.
-    #[must_use]
     pub fn changed(&self) -> Option<Changed> {
         self.0.changed()
     }

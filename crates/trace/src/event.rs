@@ -60,7 +60,6 @@ impl Flags {
     pub const COMPLETED_BY_THREAD: Flags = Flags(64);
 
     /// Whether it includes all of `other`.
-    #[must_use]
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
@@ -116,7 +115,6 @@ impl RequestLetters {
     /// Parses the letters: an F before the operation is a preflush, an F after it forces unit
     /// access, and an F without an operation, or two, is a flush alone (`blk_fill_rwbs` in the
     /// kernel's `kernel/trace/blktrace.c`).
-    #[must_use]
     pub fn parse(letters: &[u8]) -> Self {
         let mut direction = None;
         let mut flags = Flags::NONE;
@@ -160,7 +158,6 @@ pub struct Comm([u8; 16]);
 
 impl Comm {
     /// The bytes before the first zero, at most 16.
-    #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
         let mut comm = [0; 16];
         let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
@@ -170,32 +167,27 @@ impl Comm {
     }
 
     /// Whether there is no name.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0[0] == 0
     }
 
     /// Whether the name begins with these bytes.
-    #[must_use]
     pub fn starts_with(&self, prefix: &[u8]) -> bool {
         self.0.starts_with(prefix)
     }
 
     /// Whether it is a kernel thread that works for others.
-    #[must_use]
     pub fn is_worker(&self) -> bool {
         self.starts_with(b"kworker")
     }
 
     /// Whether it is a kernel thread that handles completions instead of interrupts when processors
     /// are short.
-    #[must_use]
     pub fn completes_for_others(&self) -> bool {
         self.is_worker() || self.starts_with(b"ksoftirqd")
     }
 
     /// As text; bytes that are not UTF-8 are replaced.
-    #[must_use]
     pub fn text(&self) -> String {
         let end = self.0.iter().position(|&b| b == 0);
         String::from_utf8_lossy(&self.0[..end.unwrap_or(self.0.len())]).into_owned()

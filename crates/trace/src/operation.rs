@@ -59,7 +59,6 @@ pub struct StageTimes {
 
 impl Operation {
     /// An operation with only location, kind and arrival.
-    #[must_use]
     pub const fn at(arrived_ns: u64, kind: Kind, offset_bytes: u64, size_bytes: u64) -> Self {
         Operation {
             device: DeviceNumber { major: 0, minor: 0 },
@@ -79,32 +78,27 @@ impl Operation {
     }
 
     /// From arrival at the block layer to completion, nanoseconds.
-    #[must_use]
     pub fn latency_ns(&self) -> Option<u64> {
         Some(self.completed_ns?.saturating_sub(self.arrived_ns))
     }
 
     /// From the system call to its return, or the known part of that, nanoseconds.
-    #[must_use]
     pub fn whole_ns(&self) -> Option<u64> {
         let end = self.returned_ns.or(self.completed_ns)?;
         Some(end.saturating_sub(self.entered_ns.unwrap_or(self.arrived_ns)))
     }
 
     /// When it was issued to the device; if unknown, when it arrived.
-    #[must_use]
     pub fn issued_or_arrived_ns(&self) -> u64 {
         self.issued_ns.unwrap_or(self.arrived_ns)
     }
 
     /// The offset after its last byte.
-    #[must_use]
     pub const fn end_bytes(&self) -> u64 {
         self.offset_bytes.saturating_add(self.size_bytes)
     }
 
     /// The time in each stage.
-    #[must_use]
     pub fn stages(&self) -> StageTimes {
         let between = |from: Option<u64>, to: Option<u64>| Some(to?.saturating_sub(from?));
         let arrived = Some(self.arrived_ns);

@@ -25,7 +25,6 @@ pub struct InOrder<T> {
 
 impl<T> InOrder<T> {
     /// Holds each item until one is seen more than `window_ns` after it, at most 65,536 of them.
-    #[must_use]
     pub fn new(window_ns: u64) -> Self {
         InOrder {
             window_ns,

@@ -27,7 +27,6 @@ fn patterns(text: &'static str) -> impl Iterator<Item = (Role, &'static str)> {
 
 impl Role {
     /// The role of a file; None if no pattern matches.
-    #[must_use]
     pub fn of_path(path: &str) -> Option<Role> {
         let path = path.to_lowercase();
         let fits = |(_, pattern): &&(Role, &str)| fits(pattern, &path);

@@ -46,7 +46,6 @@ impl Runs {
     }
 
     /// Number of runs.
-    #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
     }

@@ -18,13 +18,11 @@ impl TaskId {
     pub const UNKNOWN: TaskId = TaskId(0);
 
     /// The index, 0 for an unknown task.
-    #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
     /// The task of an index that [`TaskId::index`] gave.
-    #[must_use]
     pub const fn from_index(index: usize) -> TaskId {
         TaskId(index as u32)
     }
@@ -83,14 +81,12 @@ impl Tasks {
     }
 
     /// The process id of a task; None if unknown.
-    #[must_use]
     pub fn pid(&self, task: TaskId) -> Option<i32> {
         let (pid, _) = self.all.get(task.index())?;
         (*pid > 0).then_some(*pid)
     }
 
     /// The name of a task in the kernel: at most 15 bytes, which the program may set freely.
-    #[must_use]
     pub fn name(&self, task: TaskId) -> Option<String> {
         let (_, comm) = self.all.get(task.index())?;
         (!comm.is_empty()).then(|| comm.text())

@@ -44,7 +44,6 @@ pub struct ByteSize(pub u64);
 
 impl ByteSize {
     /// The number of bytes.
-    #[must_use]
     pub const fn bytes(self) -> u64 {
         self.0
     }
@@ -132,7 +131,6 @@ fn unit(suffix: &str) -> Option<u64> {
 /// assert_eq!(format_bytes(32_256), "31.5 KiB");
 /// assert_eq!(format_bytes((1 << 20) - 1), "1.0 MiB");
 /// ```
-#[must_use]
 pub fn format_bytes(bytes: u64) -> String {
     let mut chosen = None;
     // From the smallest unit up, while the number is at least 1 or rounds to it.

@@ -30,7 +30,6 @@ pub struct DeviceNumber {
 impl DeviceNumber {
     /// From `st_dev` or `st_rdev` in Linux's user-space encoding: twelve and twenty bits in the low
     /// half, the rest of each in the high half.
-    #[must_use]
     pub const fn from_raw(raw: u64) -> Self {
         DeviceNumber {
             major: (((raw >> 32) & 0xffff_f000) | ((raw >> 8) & 0xfff)) as u32,
@@ -40,7 +39,6 @@ impl DeviceNumber {
 
     /// Anonymous devices (major 0) belong to file systems without a block
     /// device of their own: tmpfs, btrfs, overlay, NFS.
-    #[must_use]
     pub const fn is_anonymous(self) -> bool {
         self.major == 0
     }

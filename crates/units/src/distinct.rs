@@ -5,7 +5,6 @@
 /// ```
 /// assert_eq!(stripewise_units::distinct(["sdb", "sda", "sdb"]), ["sdb", "sda"]);
 /// ```
-#[must_use]
 pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut all = Vec::new();
     for value in values {

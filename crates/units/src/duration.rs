@@ -36,7 +36,6 @@ pub struct Nanoseconds(pub u64);
 
 impl Nanoseconds {
     /// The number of nanoseconds.
-    #[must_use]
     pub const fn ns(self) -> u64 {
         self.0
     }
@@ -143,7 +142,6 @@ fn unit(suffix: &str) -> Option<u64> {
 /// assert_eq!(format_duration(999_960), "1.00 ms");
 /// assert_eq!(format_duration(90_000_000_000), "1 m 30 s");
 /// ```
-#[must_use]
 pub fn format_duration(ns: u64) -> String {
     let unit = UNITS.iter().find(|(_, _, below_ns)| ns < *below_ns);
     match unit {
@@ -160,7 +158,6 @@ pub fn format_duration(ns: u64) -> String {
 /// assert_eq!(format_duration_beside(9_996_000, 10_000_000), "9.996 ms");
 /// assert_eq!(format_duration_beside(9_996_000, 25_000_000), "10.0 ms");
 /// ```
-#[must_use]
 pub fn format_duration_beside(ns: u64, bound_ns: u64) -> String {
     match more_digits(ns, bound_ns, duration_digits) {
         0 => format_duration(ns),
@@ -175,7 +172,6 @@ pub fn format_duration_beside(ns: u64, bound_ns: u64) -> String {
 /// assert_eq!(format_duration_exact(12_345_000), "12.345 ms");
 /// assert_eq!(format_duration_exact(10_000_000), "10 ms");
 /// ```
-#[must_use]
 pub fn format_duration_exact(ns: u64) -> String {
     let unit = UNITS.iter().find(|(_, _, below_ns)| ns < *below_ns);
     // A billionth of the largest unit is exact.

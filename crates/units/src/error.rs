@@ -23,7 +23,6 @@ pub struct ParseError {
 
 impl ParseError {
     /// `problem` completes the sentence "`typed` ...".
-    #[must_use]
     pub fn new(typed: &str, problem: impl Into<String>, hint: impl Into<String>) -> Self {
         ParseError {
             typed: typed.to_owned(),
@@ -42,13 +41,11 @@ impl ParseError {
     }
 
     /// The text as typed.
-    #[must_use]
     pub fn typed(&self) -> &str {
         &self.typed
     }
 
     /// The accepted form, as the next thing to try.
-    #[must_use]
     pub fn hint(&self) -> &str {
         &self.hint
     }
@@ -86,7 +83,6 @@ pub struct InputError {
 
 impl InputError {
     /// `problem` is a sentence about the input.
-    #[must_use]
     pub fn new(problem: impl Into<String>, hint: impl Into<Hint>) -> Self {
         InputError {
             problem: problem.into(),
@@ -95,7 +91,6 @@ impl InputError {
     }
 
     /// What to do about it.
-    #[must_use]
     pub fn hint(&self) -> &Hint {
         &self.hint
     }

@@ -34,7 +34,6 @@ pub struct Hint {
 
 impl Hint {
     /// A hint without options, whatever the text contains.
-    #[must_use]
     pub fn plain(text: impl Into<String>) -> Hint {
         Hint {
             text: text.into(),
@@ -52,7 +51,6 @@ impl Hint {
     }
 
     /// The sentence with different names for the options.
-    #[must_use]
     pub fn worded(&self, name: impl Fn(&str) -> String) -> String {
         let mut words = String::with_capacity(self.text.len());
         let mut end = 0;

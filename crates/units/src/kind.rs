@@ -26,7 +26,6 @@ impl Kind {
     pub const ALL: [Kind; 4] = [Kind::Read, Kind::Write, Kind::Sync, Kind::Discard];
 
     /// A dense index (0, 1, 2, 3), for arrays with one entry per kind.
-    #[must_use]
     pub const fn index(self) -> usize {
         self as usize
     }

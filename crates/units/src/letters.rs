@@ -4,7 +4,6 @@
 /// hide lines; bidirectional characters change the text order, or are invisible, so that two names
 /// look alike. Line ends and tabs are control characters too: the caller decides where they are
 /// allowed.
-#[must_use]
 pub fn acts(letter: char) -> bool {
     letter.is_control() || is_direction(letter)
 }
@@ -21,7 +20,6 @@ fn is_direction(letter: char) -> bool {
 /// The replacement for such a character: its code point for a bidirectional character, `\u{202e}`,
 /// as such names must be distinguishable from others; the replacement character for a control
 /// character.
-#[must_use]
 pub fn shown_instead(letter: char) -> String {
     match is_direction(letter) {
         true => letter.escape_unicode().to_string(),

@@ -128,7 +128,6 @@ const CPU_HINT: &str = "processors are numbers from 0 and ranges of them: 0-3,8"
 
 impl CpuList {
     /// The numbers, ascending.
-    #[must_use]
     pub fn cpus(&self) -> &[u32] {
         &self.0
     }

@@ -22,7 +22,6 @@ macro_rules! named {
             pub const ALL: [$name; [$($word),+].len()] = [$($name::$value),+];
 
             /// The name.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
                     $($name::$value => $word,)+

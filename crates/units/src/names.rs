@@ -28,13 +28,11 @@ impl NameText for Path {
 }
 
 /// The name from text of [`NameText::as_text`].
-#[must_use]
 pub fn name_of(text: &str) -> OsString {
     platform::name_of(text)
 }
 
 /// The path from text of [`NameText::as_text`].
-#[must_use]
 pub fn path_of(text: &str) -> PathBuf {
     PathBuf::from(name_of(text))
 }
@@ -49,27 +47,23 @@ const SIM: &str = "sim:";
 /// assert_eq!(stripewise_units::sim_array("sim:nvme?offset=63s"), Some("nvme?offset=63s"));
 /// assert_eq!(stripewise_units::sim_array("./sim:nvme"), None);
 /// ```
-#[must_use]
 pub fn sim_array(target: &str) -> Option<&str> {
     target.strip_prefix(SIM)
 }
 
 /// Whether a target, as typed or stored, is a simulated array: its time is not the clock's, and it
 /// is no file and no device. One that cannot be parsed is one, too: who opens it says why.
-#[must_use]
 pub fn is_sim_target(target: &str) -> bool {
     sim_array(target).is_some()
 }
 
 /// Whether [`path_of`] restores this name from its text.
-#[must_use]
 pub fn has_text(name: &OsStr) -> bool {
     name_of(&name.as_text()) == name
 }
 
 /// A command-line word in the form of [`NameText`], quoted for a POSIX shell; non-UTF-8 bytes as
 /// `$'...'`, which bash, zsh and ksh support.
-#[must_use]
 pub fn shell_word(text: &str) -> String {
     let name = name_of(text);
     let Some(word) = name.to_str() else {
@@ -86,7 +80,6 @@ pub fn shell_word(text: &str) -> String {
 }
 
 /// Quotes any text as one word of a POSIX shell.
-#[must_use]
 pub fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,+%@".contains(letter);
     match !word.is_empty() && word.chars().all(plain) {

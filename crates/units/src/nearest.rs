@@ -12,7 +12,6 @@ use strsim::osa_distance;
 /// assert_eq!(nearest("etdc", ["consul", "etcd"]), Some("etcd"));
 /// assert_eq!(nearest("version", ["verify", "witness"]), None);
 /// ```
-#[must_use]
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_ascii_lowercase().replace('_', "-");
     let known: Vec<&str> = known.into_iter().collect();
@@ -41,7 +40,6 @@ pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 /// assert_eq!(nearest_field(message), Some("name"));
 /// assert_eq!(nearest_field("missing field `name`"), None);
 /// ```
-#[must_use]
 pub fn nearest_field(message: &str) -> Option<&str> {
     let (_, quoted) = message.split_once("unknown field `")?;
     let mut words = quoted.split('`').step_by(2);

@@ -5,7 +5,6 @@
 /// ```
 /// assert_eq!(stripewise_units::format_count(1_234_567), "1,234,567");
 /// ```
-#[must_use]
 pub fn format_count(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -23,7 +22,6 @@ pub fn format_count(count: u64) -> String {
 /// ```
 /// assert_eq!(stripewise_units::plural(2, "row has", "rows have"), "rows have");
 /// ```
-#[must_use]
 pub const fn plural<'a>(count: usize, one: &'a str, several: &'a str) -> &'a str {
     if count == 1 { one } else { several }
 }
@@ -33,7 +31,6 @@ pub const fn plural<'a>(count: usize, one: &'a str, several: &'a str) -> &'a str
 /// ```
 /// assert_eq!(stripewise_units::counted(1_200, "row", "rows"), "1,200 rows");
 /// ```
-#[must_use]
 pub fn counted(count: usize, one: &str, several: &str) -> String {
     format!(
         "{} {}",
@@ -53,7 +50,6 @@ pub fn counted(count: usize, one: &str, several: &str) -> String {
 /// assert_eq!(in_flight_words(None, Some(8)), "8 in flight");
 /// assert_eq!(in_flight_words(None, None), "");
 /// ```
-#[must_use]
 pub fn in_flight_words(threads: Option<u32>, outstanding: Option<u32>) -> String {
     match (threads, outstanding) {
         (Some(threads @ 2..), Some(outstanding)) => format!(
@@ -72,7 +68,6 @@ pub fn in_flight_words(threads: Option<u32>, outstanding: Option<u32>) -> String
 /// assert_eq!(stripewise_units::listed(&["sda", "sdb"], 2), "sda, sdb");
 /// assert_eq!(stripewise_units::listed(&["sda", "sdb", "sdc"], 2), "sda, sdb and 1 more");
 /// ```
-#[must_use]
 pub fn listed(names: &[impl AsRef<str>], most: usize) -> String {
     let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
     let shown = shown.join(", ");
@@ -87,7 +82,6 @@ pub fn listed(names: &[impl AsRef<str>], most: usize) -> String {
 /// ```
 /// assert_eq!(stripewise_units::capitalised("random read"), "Random read");
 /// ```
-#[must_use]
 pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     match letters.next() {
@@ -103,7 +97,6 @@ pub fn capitalised(text: &str) -> String {
 /// assert_eq!(stripewise_units::format_iops(12_399.7), "12,400");
 /// assert_eq!(stripewise_units::format_iops(98.46), "98.5");
 /// ```
-#[must_use]
 pub fn format_iops(iops: f64) -> String {
     iops_digits(iops, 0)
 }
@@ -150,7 +143,6 @@ pub(crate) fn more_digits<T: Copy>(value: T, bound: T, text: impl Fn(T, usize) -
 /// assert_eq!(stripewise_units::beside(4.96, 4.0, percent), "5.0 %");
 /// assert_eq!(stripewise_units::beside(4.96, 5.0, percent), "4.96 %");
 /// ```
-#[must_use]
 pub fn beside(value: f64, bound: f64, text: impl Fn(f64, usize) -> String) -> String {
     text(value, more_digits(value, bound, &text))
 }
@@ -161,7 +153,6 @@ pub fn beside(value: f64, bound: f64, text: impl Fn(f64, usize) -> String) -> St
 /// assert_eq!(stripewise_units::format_iops_beside(776.8, 777.0), "776.8");
 /// assert_eq!(stripewise_units::format_iops_beside(774.2, 777.0), "774");
 /// ```
-#[must_use]
 pub fn format_iops_beside(iops: f64, bound: f64) -> String {
     beside(iops, bound, iops_digits)
 }
@@ -174,7 +165,6 @@ pub fn format_iops_beside(iops: f64, bound: f64) -> String {
 /// assert_eq!(stripewise_units::format_three_digits(999.6), "1,000");
 /// assert_eq!(stripewise_units::format_three_digits(60.17), "60.2");
 /// ```
-#[must_use]
 pub fn format_three_digits(rate: f64) -> String {
     let mut power = 1.0;
     while rate.is_finite() && rate / power >= 999.5 {
@@ -196,7 +186,6 @@ pub fn format_three_digits(rate: f64) -> String {
 /// assert_eq!(text, "57,400 IOPS (54,900-59,800)");
 /// assert_eq!(format_rate_interval(98.46, [98.1, 98.8], "IOPS"), "98.5 IOPS (98.1-98.8)");
 /// ```
-#[must_use]
 pub fn format_rate_interval(rate: f64, ends: [f64; 2], unit: &str) -> String {
     rate_interval(rate, ends, unit, None)
 }
@@ -208,7 +197,6 @@ pub fn format_rate_interval(rate: f64, ends: [f64; 2], unit: &str) -> String {
 /// let text = format_rate_interval_beside(671.2, [565.8, 776.4], "IOPS", 777.0);
 /// assert_eq!(text, "670 IOPS (570-776)");
 /// ```
-#[must_use]
 pub fn format_rate_interval_beside(rate: f64, ends: [f64; 2], unit: &str, bound: f64) -> String {
     rate_interval(rate, ends, unit, Some(bound))
 }
@@ -245,7 +233,6 @@ fn rate_digits(value: f64, step: f64, more: usize) -> String {
 /// ```
 /// assert_eq!(stripewise_units::format_mib_per_s(1234.54), "1234.5 MiB/s");
 /// ```
-#[must_use]
 pub fn format_mib_per_s(mib_per_s: f64) -> String {
     mib_digits(mib_per_s, 0)
 }
@@ -255,7 +242,6 @@ pub fn format_mib_per_s(mib_per_s: f64) -> String {
 /// ```
 /// assert_eq!(stripewise_units::format_mib_per_s_beside(238.37, 238.4), "238.37 MiB/s");
 /// ```
-#[must_use]
 pub fn format_mib_per_s_beside(mib_per_s: f64, bound: f64) -> String {
     beside(mib_per_s, bound, mib_digits)
 }
@@ -277,7 +263,6 @@ fn mib_digits(mib_per_s: f64, more: usize) -> String {
 /// ```
 /// assert_eq!(stripewise_units::format_share(0.004), "0.4 %");
 /// ```
-#[must_use]
 pub fn format_share(share: f64) -> String {
     let percent = share * 100.0;
     if !percent.is_finite() {

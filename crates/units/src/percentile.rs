@@ -25,13 +25,11 @@ pub struct Percentile(u32);
 
 impl Percentile {
     /// The percentage, above 0 and below 100.
-    #[must_use]
     pub fn percent(self) -> f64 {
         f64::from(self.0) / f64::from(PARTS)
     }
 
     /// Minimum number of operations: ten of them lie above.
-    #[must_use]
     pub fn operations_min(self) -> u64 {
         let above = u64::from(100 * PARTS - self.0);
         (10 * 100 * u64::from(PARTS)).div_ceil(above)

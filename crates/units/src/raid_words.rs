@@ -9,7 +9,6 @@
 /// let typed = "stripe unit 64K, raid raid10:4, offset 1M";
 /// assert_eq!(with_raid_words(typed), "stripe unit 64K, RAID 10 of 4, offset 1M");
 /// ```
-#[must_use]
 pub fn with_raid_words(text: &str) -> String {
     let mut words: Vec<String> = Vec::new();
     // The sign before the factor's name, if that was the last word.

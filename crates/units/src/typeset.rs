@@ -15,7 +15,6 @@ impl Typeset {
     /// let found = stripewise_units::typeset("–kW").unwrap();
     /// assert_eq!(found.hint(), "type `-` instead of `–` (U+2013), which pages and word processors make of it");
     /// ```
-    #[must_use]
     pub fn hint(self) -> String {
         let Typeset { sign, typed } = self;
         format!(
@@ -26,7 +25,6 @@ impl Typeset {
 }
 
 /// Whether a character is a dash other than the ASCII one.
-#[must_use]
 pub fn is_typeset_dash(letter: char) -> bool {
     matches!(letter, '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
@@ -34,7 +32,6 @@ pub fn is_typeset_dash(letter: char) -> bool {
 /// The substituted character in a word of a command line: a dash before the name of a switch, or a
 /// quotation mark without its counterpart. Names may contain such characters, and quoted texts are
 /// valid.
-#[must_use]
 pub fn typeset(word: &str) -> Option<Typeset> {
     let behind = word.trim_start_matches('-');
     let mut letters = behind.chars();

@@ -4,7 +4,6 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// Selects the first text; see [`advice`](crate::advice).
-#[must_use]
 pub const fn advice(here: &'static str, _windows: &'static str) -> &'static str {
     here
 }

@@ -14,7 +14,6 @@ pub fn utf16_units(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> impl Iterator<Item
 /// let bytes = b"I\0O\0\x3d\xd8";
 /// assert_eq!(utf16_text(utf16_units(bytes, u16::from_le_bytes)), "IO\u{fffd}");
 /// ```
-#[must_use]
 pub fn utf16_text(units: impl IntoIterator<Item = u16>) -> String {
     let signs = char::decode_utf16(units);
     signs

@@ -46,7 +46,6 @@ pub struct WallTime(pub u64);
 
 impl WallTime {
     /// Nanoseconds since 1970.
-    #[must_use]
     pub const fn ns(self) -> u64 {
         self.0
     }
@@ -58,7 +57,6 @@ impl WallTime {
     }
 
     /// This time minus another, in nanoseconds.
-    #[must_use]
     pub fn since(self, other: WallTime) -> i64 {
         let ns = i128::from(self.0) - i128::from(other.0);
         i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })

@@ -38,7 +38,6 @@ pub struct Account {
 
 impl Account {
     /// Unproven bytes.
-    #[must_use]
     pub fn unproven_bytes(&self) -> u64 {
         self.unproven.iter().map(|span| span.end - span.start).sum()
     }
@@ -54,7 +53,6 @@ impl Account {
 impl Survey {
     /// Determines the faults of a copy, and what remains open. `size_bytes` is its size if it was
     /// read completely; without it, missing or old data is not a fault.
-    #[must_use]
     pub fn judge(mut self, size_bytes: Option<u64>) -> Account {
         let mut account = Account {
             faults: std::mem::take(&mut self.faults),

@@ -29,7 +29,6 @@ const TAIL_SHARE: u64 = 100;
 
 /// Judges the faults of a pass over a device of `size_bytes`, ordered by location.
 /// `looked_to_bytes`: how far it was read.
-#[must_use]
 pub fn capacity_of(faults: &[Fault], size_bytes: u64, looked_to_bytes: u64) -> Capacity {
     if faults.is_empty() {
         return Capacity::Real;
@@ -57,7 +56,6 @@ pub fn capacity_of(faults: &[Fault], size_bytes: u64, looked_to_bytes: u64) -> C
 }
 
 /// The single fault of a device with capacity `real_bytes` that reports more.
-#[must_use]
 pub fn fake(reported_bytes: u64, real_bytes: u64, wraps: bool) -> Fault {
     let what = |bytes: u64, more: &str| Content {
         what: format!("room for {}{more}", format_bytes(bytes)),

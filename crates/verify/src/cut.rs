@@ -47,7 +47,6 @@ impl Durability {
     }
 
     /// Whether a write is durable on completion; otherwise a flush makes it so.
-    #[must_use]
     pub fn is_of_each_write(self) -> bool {
         matches!(self, Durability::EachWrite | Durability::Fua)
     }
@@ -74,7 +73,6 @@ pub struct CutWorker {
 
 impl CutWorker {
     /// Offset and length of write number `sequence`, from 1.
-    #[must_use]
     pub fn place(&self, run: u64, sequence: u64) -> (u64, u32) {
         let mut rng = SeededRng::new(run ^ u64::from(self.worker) << 48 ^ sequence);
         let sector = u64::from(self.sector_bytes);
@@ -140,7 +138,6 @@ impl Prefix {
 
     /// Writes 1 to this one have all completed: what a flush issued now covers. The highest
     /// completed one would claim writes still in flight.
-    #[must_use]
     pub fn contiguous_to(&self) -> u64 {
         self.contiguous_to
     }
@@ -179,7 +176,6 @@ pub struct CutWriter {
 
 impl CutWriter {
     /// With `slots` operations in flight, of at most [`CutWorker::write_bytes_max`].
-    #[must_use]
     pub fn new(run: u64, worker: CutWorker, epoch_ns: u64, slots: u32) -> Self {
         CutWriter {
             run,
@@ -195,7 +191,6 @@ impl CutWriter {
     }
 
     /// The worker.
-    #[must_use]
     pub fn worker(&self) -> &CutWorker {
         &self.worker
     }
@@ -212,19 +207,16 @@ impl CutWriter {
     }
 
     /// All writes up to this one have completed.
-    #[must_use]
     pub fn contiguous_to(&self) -> u64 {
         self.prefix.contiguous_to()
     }
 
     /// Writes issued, excluding the first pass.
-    #[must_use]
     pub fn issued(&self) -> u64 {
         self.issued
     }
 
     /// Offset of the first failed write, and its error number; 0 for a short one.
-    #[must_use]
     pub fn failed(&self) -> Option<(u64, i32)> {
         self.failed
     }

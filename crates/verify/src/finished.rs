@@ -36,7 +36,6 @@ pub(crate) fn mark(run: u64, offset_bytes: u64, generation: u32) -> u64 {
 impl FinishedState {
     /// The state of a run's target, from its map and its workers' last writes. Takes time for every
     /// sector: a second or two per tebibyte.
-    #[must_use]
     pub fn of(run: u64, layout: &TargetLayout, newest: Vec<[u64; 2]>) -> FinishedState {
         let mut spans: Vec<[u64; 2]> = Vec::new();
         for region in &layout.regions {
@@ -80,7 +79,6 @@ impl FinishedState {
     }
 
     /// The first byte after everything that the run wrote.
-    #[must_use]
     pub fn size_bytes(&self) -> u64 {
         self.spans.last().map_or(0, |span| span[1])
     }

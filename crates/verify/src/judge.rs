@@ -264,7 +264,6 @@ fn passing(seen: &SectorReading, place: &SectorPlace<'_>) -> Option<Class> {
 }
 
 /// Description of damaged data.
-#[must_use]
 pub fn damage_in_words(damage: Damage) -> String {
     match damage {
         Damage::Bits(1) => "one bit flipped".to_owned(),

@@ -45,7 +45,6 @@ pub struct Plan {
 impl Plan {
     /// SQL Server's types of I/O: threads on pages, the last of several on runs of pages scattered
     /// in memory, a log, read-ahead.
-    #[must_use]
     pub fn of_pages(threads: u32, outstanding: u32, read_percent: u32) -> Plan {
         let load = |thread: u32| Load {
             role: Role::Pages {
@@ -72,7 +71,6 @@ impl Plan {
     }
 
     /// Buffer memory needed per target.
-    #[must_use]
     pub fn buffer_bytes(&self) -> u64 {
         let loads = self.loads.iter().map(|load| u64::from(load.outstanding));
         let others = [self.log, self.scan, self.grows]
@@ -119,7 +117,6 @@ impl Plan {
     }
 
     /// A page of this size holds whole sectors, and the largest operation whole pages.
-    #[must_use]
     pub fn page_of(bytes: u64) -> u32 {
         let most = u64::from(LARGEST_BYTES);
         let bytes = bytes.clamp(1, most);
@@ -153,7 +150,6 @@ pub struct WorkerSet {
 
 impl WorkerSet {
     /// None yet; their choices follow from the seed.
-    #[must_use]
     pub fn new(seed: u64) -> WorkerSet {
         WorkerSet {
             all: Vec::new(),
@@ -177,7 +173,6 @@ impl WorkerSet {
     }
 
     /// Memory of all buffers.
-    #[must_use]
     pub fn buffer_bytes(&self) -> u64 {
         let slots = self.all.iter().map(|identity| u64::from(identity.slots));
         slots.sum::<u64>() * u64::from(LARGEST_BYTES)

@@ -12,7 +12,6 @@ const SHOWN_BYTES: usize = 16;
 const GENERATIONS_MAX: usize = 64;
 
 /// Contents of a stamp.
-#[must_use]
 pub fn content_of(stamp: &Stamp, sector_bytes: u32) -> Content {
     let operation = stamp.operation(sector_bytes);
     Content {
@@ -32,13 +31,11 @@ pub fn content_of(stamp: &Stamp, sector_bytes: u32) -> Content {
 }
 
 /// A run's number as shown in records.
-#[must_use]
 pub fn run_text(run: u64) -> String {
     format!("{run:016x}")
 }
 
 /// Bytes in hexadecimal.
-#[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -226,7 +223,6 @@ impl Ledger {
 
     /// The faults, by target and location. Data missing in one place and found in another is one
     /// misdirected write.
-    #[must_use]
     pub fn settled(mut self) -> Vec<Fault> {
         let strays: Vec<(u64, u16, u32)> = (self.faults.iter())
             .filter(|fault| matches!(fault.class, Class::MisdirectedWrite | Class::WrongDisk))

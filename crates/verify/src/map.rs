@@ -40,7 +40,6 @@ pub enum Expected {
 
 impl Expected {
     /// Whether this generation may be stored.
-    #[must_use]
     pub fn accepts(&self, generation: u32) -> bool {
         match self {
             Expected::Never | Expected::Retired => true,
@@ -52,7 +51,6 @@ impl Expected {
     }
 
     /// Whether nothing can be concluded from its contents.
-    #[must_use]
     pub fn is_unknown(&self) -> bool {
         match self {
             Expected::Never | Expected::Retired => true,
@@ -73,7 +71,6 @@ impl Expected {
     }
 
     /// The newest possible generation; 0 if nothing was written.
-    #[must_use]
     pub fn newest(&self) -> u32 {
         match self {
             Expected::Never | Expected::Retired => 0,
@@ -126,7 +123,6 @@ const SIDES: usize = 64;
 
 impl Map {
     /// For blocks that were not written yet.
-    #[must_use]
     pub fn new(blocks: u64) -> Self {
         Map {
             small: (0..blocks).map(|_| AtomicU16::new(0)).collect(),
@@ -135,13 +131,11 @@ impl Map {
     }
 
     /// Memory of a map of this many blocks, without a side table.
-    #[must_use]
     pub fn bytes_of(blocks: u64) -> u64 {
         blocks.saturating_mul(2)
     }
 
     /// Number of blocks.
-    #[must_use]
     pub fn blocks(&self) -> u64 {
         self.small.len() as u64
     }
@@ -154,14 +148,12 @@ impl Map {
     /// The generation that is certainly stored, for readers racing with its owner; `None` if not
     /// that simple.
     #[inline]
-    #[must_use]
     pub fn sure(&self, block: u64) -> Option<u16> {
         let small = self.small[block as usize].load(Ordering::SeqCst);
         (small & ASIDE == 0).then_some(small)
     }
 
     /// Expected contents of a block.
-    #[must_use]
     pub fn expected(&self, block: u64) -> Expected {
         match self.sure(block) {
             Some(0) => Expected::Never,
@@ -186,7 +178,6 @@ impl Map {
     /// The oldest and the newest generation that a read may return, at this moment, for a shared
     /// block: a read returns nothing older than the oldest at its issue, and nothing newer than the
     /// newest at its end. An oldest of 0: unknown.
-    #[must_use]
     pub fn range(&self, block: u64) -> (u32, u32) {
         if let Some(generation) = self.sure(block) {
             return (u32::from(generation), u32::from(generation));
@@ -197,7 +188,6 @@ impl Map {
 
     /// A worker issues a write to a shared block: returns its generation. 0 if the block is
     /// retired.
-    #[must_use]
     pub fn issue(&self, block: u64) -> u32 {
         let mut side = self.side(block);
         if let Some(open) = side.open.get_mut(&block) {
@@ -248,7 +238,6 @@ impl Map {
     }
 
     /// The generation of the next write of a block.
-    #[must_use]
     pub fn next_generation(&self, block: u64) -> u32 {
         match self.sure(block) {
             Some(generation) => u32::from(generation) + 1,
@@ -294,7 +283,6 @@ impl Map {
     }
 
     /// Whether it is retired.
-    #[must_use]
     pub fn is_retired(&self, block: u64) -> bool {
         self.sure(block).is_none() && self.expected(block) == Expected::Retired
     }
@@ -309,13 +297,11 @@ impl Map {
     }
 
     /// Whether it was truncated and not written since.
-    #[must_use]
     pub fn is_cut(&self, block: u64) -> bool {
         self.sure(block).is_none() && matches!(self.expected(block), Expected::Zeros(_))
     }
 
     /// A write of this generation to this block was reported as failed.
-    #[must_use]
     pub fn has_failed(&self, block: u64, generation: u32) -> bool {
         let side = self.side(block);
         let failed = side.failed.get(&block);
@@ -323,7 +309,6 @@ impl Map {
     }
 
     /// Blocks in the side table.
-    #[must_use]
     pub fn aside(&self) -> u64 {
         let of = |side: &Mutex<Side>| {
             let side = side.lock().unwrap_or_else(PoisonError::into_inner);

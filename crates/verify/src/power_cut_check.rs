@@ -130,7 +130,6 @@ impl Survival {
 impl PostCutState {
     /// For a worker whose writes up to `covered` were flushed, after the first pass; `None` if not
     /// even that was.
-    #[must_use]
     pub fn new(run: u64, worker: CutWorker, covered: Option<u64>) -> Self {
         let sectors = worker.sectors() as usize;
         let mut least = vec![0; sectors];
@@ -154,19 +153,16 @@ impl PostCutState {
     }
 
     /// Memory of one for a part of this size.
-    #[must_use]
     pub fn bytes_of(worker: &CutWorker) -> u64 {
         worker.sectors() * (size_of::<u64>() + size_of::<SectorState>()) as u64
     }
 
     /// Its part of the target.
-    #[must_use]
     pub fn span(&self) -> Range<u64> {
         self.worker.start_bytes..self.worker.start_bytes + self.worker.length_bytes
     }
 
     /// The worker.
-    #[must_use]
     pub fn worker(&self) -> &CutWorker {
         &self.worker
     }
@@ -218,19 +214,16 @@ impl PostCutState {
     }
 
     /// Whether nothing of this run was found in its part.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.found.iter().all(|lies| lies.write().is_none())
     }
 
     /// Another run with sectors in its part.
-    #[must_use]
     pub fn other_run(&self) -> Option<u64> {
         self.other_run
     }
 
     /// Time of the newest write that survived.
-    #[must_use]
     pub fn newest_ns(&self) -> u64 {
         self.newest_ns
     }
@@ -244,7 +237,6 @@ impl PostCutState {
     }
 
     /// Determines survival and faults.
-    #[must_use]
     pub fn judge(&self, known: &Circumstances) -> (Survival, Vec<Fault>) {
         let (beyond_writes, torn_writes, reordered_writes) = self.beyond();
         let mut survival = Survival {

@@ -63,7 +63,6 @@ pub struct SectorPlace<'a> {
 
 impl SectorPlace<'_> {
     /// Whether the data matches the expectation.
-    #[must_use]
     pub fn is_right(&self, seen: &SectorReading) -> bool {
         match seen {
             SectorReading::Intact(stamp) => {
@@ -75,7 +74,6 @@ impl SectorPlace<'_> {
     }
 
     /// Whether a stamp is of this run, target and location.
-    #[must_use]
     pub fn is_of_here(&self, stamp: &Stamp) -> bool {
         stamp.run == self.run
             && stamp.target == self.target
@@ -85,7 +83,6 @@ impl SectorPlace<'_> {
 
 /// The fill value of a buffer before read number `number` of a worker: never repeated, so that an
 /// old buffer is not mistaken for a new one.
-#[must_use]
 pub fn poison(run: u64, worker: u16, number: u64) -> u64 {
     mix(run ^ mix(number ^ u64::from(worker) << 48)) | 1
 }
@@ -98,7 +95,6 @@ pub fn fill_with_poison(poison: u64, buffer: &mut [u8]) {
 }
 
 /// Classifies this sector.
-#[must_use]
 pub fn inspect_sector(
     sector: &[u8],
     poison: Option<u64>,
@@ -129,7 +125,6 @@ const MIXED_MAX: u32 = 256;
 
 /// Whether a read concurrent with writes of its location returned words of several of these
 /// generations: memory is copied word by word, and the page cache and RAM disks guarantee no more.
-#[must_use]
 pub fn is_mixed(
     sector: &[u8],
     (run, target, offset_bytes): (u64, u16, u64),

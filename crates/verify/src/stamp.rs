@@ -84,7 +84,6 @@ pub struct Stamp {
 
 impl Stamp {
     /// Start and end of its operation.
-    #[must_use]
     pub fn operation(&self, sector_bytes: u32) -> std::ops::Range<u64> {
         let sector = u64::from(sector_bytes);
         let start = (self.offset_bytes).saturating_sub(u64::from(self.before) * sector);
@@ -164,7 +163,6 @@ pub fn write_sector(stamp: &Stamp, sector: &mut [u8]) {
 /// The stamp of a sector with a valid checksum whose bytes all match its stream; `None` for any
 /// other sector.
 #[inline]
-#[must_use]
 pub fn read_sector(sector: &[u8]) -> Option<Stamp> {
     let stamp = Stamp::of(sector)?;
     let key = key(stamp.run, stamp.offset_bytes, stamp.generation);
@@ -193,13 +191,11 @@ pub fn read_sector(sector: &[u8]) -> Option<Stamp> {
 
 /// The stamp of a sector, whatever the state of the rest: `None` if not even its beginning is that
 /// of a stamp.
-#[must_use]
 pub fn claimed(sector: &[u8]) -> Option<Stamp> {
     Stamp::of(sector)
 }
 
 /// The data after the stamp in a sector of this run, location and generation.
-#[must_use]
 pub fn data_of(run: u64, offset_bytes: u64, generation: u32, sector_bytes: u32) -> Vec<u8> {
     let key = key(run, offset_bytes, generation);
     (0..u64::from(sector_bytes) / 8 - WORDS as u64)

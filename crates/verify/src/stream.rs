@@ -22,7 +22,6 @@ pub(crate) fn mix(value: u64) -> u64 {
 
 /// The key of a sector's stream.
 #[inline]
-#[must_use]
 pub fn key(run: u64, offset_bytes: u64, generation: u32) -> u64 {
     let place = mix(run.wrapping_add(FACTOR)) ^ offset_bytes;
     mix(mix(place).wrapping_add(u64::from(generation).wrapping_mul(FACTOR)))
@@ -30,7 +29,6 @@ pub fn key(run: u64, offset_bytes: u64, generation: u32) -> u64 {
 
 /// Word number `index` of the stream of `key`.
 #[inline]
-#[must_use]
 pub fn word(key: u64, index: u64) -> u64 {
     let counter = key.wrapping_add(index.wrapping_add(1).wrapping_mul(STEP));
     let product = u128::from(counter) * u128::from(counter ^ TWIST);

@@ -36,7 +36,6 @@ pub struct RunData {
 
 impl RunData {
     /// The mean time of writing.
-    #[must_use]
     pub fn mean_ns(&self) -> u64 {
         (self.sum_ns / u128::from(self.sectors.max(1))) as u64
     }
@@ -102,7 +101,6 @@ pub struct Survey {
 
 impl Survey {
     /// For a target with this logical sector, and the records of finished runs.
-    #[must_use]
     pub fn new(sector_bytes: u32, known: BTreeMap<(u64, u16), FinishedState>) -> Self {
         Survey {
             sector_bytes,
@@ -320,19 +318,16 @@ impl Survey {
     }
 
     /// Data left by each run, by number.
-    #[must_use]
     pub fn runs(&self) -> &BTreeMap<u64, RunData> {
         &self.runs
     }
 
     /// Number of sectors examined.
-    #[must_use]
     pub fn sectors(&self) -> u64 {
         self.sectors
     }
 
     /// Sectors without a stamp: never written by Stripewise, or wiped since.
-    #[must_use]
     pub fn unstamped_sectors(&self) -> u64 {
         self.unstamped_sectors
     }

@@ -26,7 +26,6 @@ impl Region {
     ///
     /// # Panics
     /// Without owners.
-    #[must_use]
     pub fn new(start_bytes: u64, block_bytes: u32, blocks: u64, owners: &[u16]) -> Self {
         assert!(!owners.is_empty(), "every block belongs to a worker");
         let count = owners.len() as u64;
@@ -41,21 +40,18 @@ impl Region {
     }
 
     /// Its bytes.
-    #[must_use]
     pub fn span(&self) -> Range<u64> {
         let bytes = self.map.blocks() * u64::from(self.block_bytes);
         self.start_bytes..self.start_bytes + bytes
     }
 
     /// Offset of a block.
-    #[must_use]
     pub fn offset_of(&self, block: u64) -> u64 {
         self.start_bytes + block * u64::from(self.block_bytes)
     }
 
     /// The block that contains this byte of the region.
     #[inline]
-    #[must_use]
     pub fn block_at(&self, offset_bytes: u64) -> u64 {
         (offset_bytes - self.start_bytes) / u64::from(self.block_bytes)
     }
@@ -66,7 +62,6 @@ impl Region {
     }
 
     /// The blocks of one worker.
-    #[must_use]
     pub fn part_of(&self, worker: u16) -> Range<u64> {
         let Some(at) = self.owners.iter().position(|(_, owner)| *owner == worker) else {
             return 0..0;
@@ -87,7 +82,6 @@ pub struct TargetLayout {
 
 impl TargetLayout {
     /// The region that contains this byte.
-    #[must_use]
     pub fn region_at(&self, offset_bytes: u64) -> Option<&Region> {
         let mut regions = self.regions.iter();
         regions.find(|region| region.span().contains(&offset_bytes))
@@ -119,7 +113,6 @@ const WAITING_MAX: usize = 65_536;
 
 impl VerifyTargets {
     /// For `workers` workers, numbered from 0.
-    #[must_use]
     pub fn new(run: u64, layouts: Vec<TargetLayout>, epoch_ns: u64, workers: u16) -> Self {
         VerifyTargets {
             run,
@@ -131,7 +124,6 @@ impl VerifyTargets {
     }
 
     /// Memory of all maps.
-    #[must_use]
     pub fn map_bytes(&self) -> u64 {
         let regions = self.layouts.iter().flat_map(|layout| &layout.regions);
         regions
@@ -140,7 +132,6 @@ impl VerifyTargets {
     }
 
     /// Number of faults found so far.
-    #[must_use]
     pub fn faults(&self) -> u64 {
         self.faults.load(Ordering::Relaxed)
     }

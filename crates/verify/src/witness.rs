@@ -34,7 +34,6 @@ pub struct WitnessLiveness {
 
 impl WitnessLiveness {
     /// For a witness that reports regularly from now on.
-    #[must_use]
     pub fn expected(now_ns: u64) -> WitnessLiveness {
         WitnessLiveness {
             bytes_received: 0,
@@ -45,7 +44,6 @@ impl WitnessLiveness {
 
     /// For a command that may not be `stripewise witness`: only after its first report must it
     /// continue to report.
-    #[must_use]
     pub fn perhaps(now_ns: u64) -> WitnessLiveness {
         WitnessLiveness {
             silent_ns: None,
@@ -124,7 +122,6 @@ pub struct Record {
 
 impl Record {
     /// Its encoding.
-    #[must_use]
     pub fn bytes(&self) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
         bytes[..2].copy_from_slice(&self.run.to_le_bytes());
@@ -138,7 +135,6 @@ impl Record {
     }
 
     /// From its bytes; `None` if they are not a record.
-    #[must_use]
     pub fn of(bytes: &[u8; RECORD_BYTES]) -> Option<Record> {
         let sum = u32::from_le_bytes([bytes[13], bytes[14], bytes[15], 0]);
         if crc24(&bytes[..13]) != sum {
@@ -192,7 +188,6 @@ pub struct Covered {
 
 impl Covered {
     /// Writes 1 to this one of a worker are durable; 0: its first pass is; `None`: nothing.
-    #[must_use]
     pub fn sequence(&self, target: u16, worker: u16) -> Option<u64> {
         self.sequences.get(&(target, worker)).copied()
     }
@@ -242,7 +237,6 @@ impl Covered {
 }
 
 /// The head of a stream or a file.
-#[must_use]
 pub fn head(run: u64, header: &str) -> Vec<u8> {
     let mut bytes = GREETING.to_vec();
     bytes.extend_from_slice(&(header.len() as u32).to_le_bytes());
@@ -342,19 +336,16 @@ impl Intake {
     }
 
     /// The run's number, once the head is complete.
-    #[must_use]
     pub fn run(&self) -> Option<u64> {
         self.run
     }
 
     /// The header's text, once complete.
-    #[must_use]
     pub fn header(&self) -> Option<&str> {
         self.run.map(|_| self.header.as_str())
     }
 
     /// Trailing bytes that are not a complete record: dropped, too.
-    #[must_use]
     pub fn unfinished_bytes(&self) -> u64 {
         self.rest.len() as u64
     }

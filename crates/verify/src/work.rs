@@ -15,7 +15,6 @@ pub struct SeededRng(u64);
 
 impl SeededRng {
     /// For this seed.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         SeededRng(seed)
     }

@@ -47,7 +47,6 @@ enum Schedule {
 
 impl ArrivalSchedule {
     /// The schedule of thread `index` of `threads`; `rate.iops` is above 0.
-    #[must_use]
     pub fn new(rate: Rate, threads: u32, index: u32, seed: u64) -> Self {
         debug_assert!(rate.iops > 0.0);
         ArrivalSchedule(match rate.arrivals {

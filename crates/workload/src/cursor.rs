@@ -13,7 +13,6 @@ pub struct SharedCursor(Arc<AtomicU64>);
 
 impl SharedCursor {
     /// A cursor at the first item.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }

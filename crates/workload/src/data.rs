@@ -55,7 +55,6 @@ impl DataSource {
 
     /// The source of `thread`. The dedupable blocks are the same for all threads
     /// of a seed.
-    #[must_use]
     pub fn new(pattern: DataPattern, seed: u64, thread: u32) -> Self {
         let mut generator = Generator::new(seed, Purpose::Data, thread + 1);
         let compressible = usize::from(pattern.compressible_percent.min(100));

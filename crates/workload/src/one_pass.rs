@@ -104,7 +104,6 @@ fn amplification(alpha: f64) -> f64 {
 /// let writes = stripewise_workload::one_pass_writes(1_000_000, 12);
 /// assert!((1_115_000..1_125_000).contains(&writes));
 /// ```
-#[must_use]
 pub fn one_pass_writes(blocks: u64, spare_percent: u8) -> u64 {
     let plan = Plan::new(blocks, spare_percent);
     let (mut writes, mut left, mut again) = (0, blocks, 0);

@@ -38,7 +38,6 @@ impl WorkloadOption {
     }
 
     /// Splits a list into its values, each to be set separately. Sizes with shares form one value.
-    #[must_use]
     pub fn values<'a>(&self, text: &'a str) -> Vec<&'a str> {
         match self.is_list && !text.contains(':') {
             true => text.split(',').collect(),

@@ -158,7 +158,6 @@ impl WorkloadOptions {
     }
 
     /// Threads or outstanding operations are set explicitly.
-    #[must_use]
     pub const fn specifies_load(&self) -> bool {
         self.threads.is_some() || self.outstanding.is_some()
     }

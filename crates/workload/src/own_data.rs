@@ -33,7 +33,6 @@ const ZEROS_BY_CHANCE: usize = 8;
 /// bytes[5000..5100].fill(b'x');
 /// assert_eq!(foreign_block(&bytes), Some(4096));
 /// ```
-#[must_use]
 pub fn foreign_block(bytes: &[u8]) -> Option<usize> {
     (0..bytes.len()).step_by(GRAIN_BYTES).find(|&start| {
         let end = bytes.len().min(start + GRAIN_BYTES);

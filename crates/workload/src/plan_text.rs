@@ -28,13 +28,11 @@ pub struct PlanError {
 
 impl PlanError {
     /// The line, from 1.
-    #[must_use]
     pub const fn line(&self) -> usize {
         self.line
     }
 
     /// How to fix it.
-    #[must_use]
     pub fn hint(&self) -> &Hint {
         &self.hint
     }
@@ -59,7 +57,6 @@ pub struct PlanOptions {
 
 impl PlanOptions {
     /// Where an option was set, if it was.
-    #[must_use]
     pub fn place(&self, option: &str) -> Option<Range<usize>> {
         let mut places = self.places.iter();
         let found = places.find(|(name, _)| name == option);
@@ -75,7 +72,6 @@ pub struct PlanReader<'a> {
 
 impl<'a> PlanReader<'a> {
     /// A reader of this text.
-    #[must_use]
     pub const fn new(text: &'a str) -> Self {
         PlanReader { text }
     }
@@ -206,14 +202,12 @@ impl<'a> PlanReader<'a> {
     }
 
     /// The error for a value that its key rejects.
-    #[must_use]
     pub fn bad_value(self, key: &str, value: &PlanValue<'_>, error: &ParseError) -> PlanError {
         self.refuse(value.span(), format!("{key}: {error}"), error.hint())
     }
 
     /// The error for a workload with conflicting options, reported at the option concerned if it
     /// was set, otherwise at the workload's table.
-    #[must_use]
     pub fn bad_workload(
         self,
         of: [&PlanOptions; 2],
@@ -227,7 +221,6 @@ impl<'a> PlanReader<'a> {
     }
 
     /// The error for an unknown key; suggests the nearest known one.
-    #[must_use]
     pub fn unknown(self, at: Range<usize>, key: &str, whose: &str, known: &[&str]) -> PlanError {
         let hint = if PERMISSIONS.contains(&key) {
             format!("permissions are given on the command line, each time: --{key}")

@@ -88,7 +88,6 @@ impl Generator {
 /// assert_eq!(derived_seed(7, 0), 7);
 /// assert_ne!(derived_seed(7, 1), derived_seed(7, 2));
 /// ```
-#[must_use]
 pub const fn derived_seed(seed: u64, index: u64) -> u64 {
     if index == 0 {
         return seed;

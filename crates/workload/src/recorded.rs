@@ -36,7 +36,6 @@ pub struct Recorded {
 
 impl Recorded {
     /// What is replayed, and how: `trace.csv, 2 copies, 1.5 times as fast`.
-    #[must_use]
     pub fn in_words(&self) -> String {
         let mut words = self.name.clone();
         if self.copies != 1.0 {
@@ -86,7 +85,6 @@ pub struct RecordedOperation {
 
 impl RecordedOperation {
     /// The offset behind its last byte.
-    #[must_use]
     pub const fn end_bytes(&self) -> u64 {
         self.offset_bytes + self.length_bytes as u64
     }
@@ -104,7 +102,6 @@ pub struct RecordedLoad {
 impl RecordedLoad {
     /// Open loads are sorted by due time; in closed ones each operation follows the one it waits
     /// for.
-    #[must_use]
     pub fn new(operations: Vec<RecordedOperation>, is_closed: bool) -> RecordedLoad {
         let never = || AtomicU64::new(NOT_ISSUED);
         RecordedLoad {
@@ -115,13 +112,11 @@ impl RecordedLoad {
     }
 
     /// All operations.
-    #[must_use]
     pub fn operations(&self) -> &[RecordedOperation] {
         &self.operations
     }
 
     /// Operations wait for others.
-    #[must_use]
     pub const fn is_closed(&self) -> bool {
         self.is_closed
     }
@@ -136,7 +131,6 @@ impl RecordedLoad {
 
     /// When operation `number` was issued, from the start of the run, and whether it was held for
     /// another one; `None` if it never was.
-    #[must_use]
     pub fn left(&self, number: usize) -> Option<(u64, bool)> {
         let value = self.left_ns.get(number)?.load(Ordering::Relaxed);
         let left_ns = value & !HELD;

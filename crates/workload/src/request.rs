@@ -148,7 +148,6 @@ pub enum Steady {
 
 impl Steady {
     /// No pilot runs.
-    #[must_use]
     pub fn is_no(&self) -> bool {
         *self == Steady::No
     }
@@ -198,7 +197,6 @@ const fn yes() -> bool {
 
 impl Request {
     /// As multi-line JSON, without a final line break.
-    #[must_use]
     pub fn to_json(&self) -> String {
         // Plain fields with text as keys: always representable in JSON.
         serde_json::to_string_pretty(self).unwrap_or_default()
@@ -310,7 +308,6 @@ impl Request {
 
     /// Its runs, in order; the jobs of one run are concurrent. Each entry is the index of a job,
     /// and its workload with the seed of that repetition.
-    #[must_use]
     pub fn runs(&self) -> Vec<Vec<(usize, Workload)>> {
         let mut runs = Vec::new();
         for repetition in 0..u64::from(self.repetitions) {
@@ -330,7 +327,6 @@ impl Request {
     }
 
     /// The same request reduced to one run of these jobs, as kept in that run's record.
-    #[must_use]
     pub fn of_run(&self, jobs: Vec<RequestJob>) -> Request {
         Request {
             request_version: self.request_version,

@@ -67,25 +67,21 @@ impl BlockSizes {
     }
 
     /// All operations have the job's block size.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The sizes, smallest first.
-    #[must_use]
     pub fn shares(&self) -> &[BlockShare] {
         &self.0
     }
 
     /// The largest size, if any.
-    #[must_use]
     pub fn largest_bytes(&self) -> Option<u64> {
         self.0.last().map(|share| share.size_bytes)
     }
 
     /// The mean size of an operation.
-    #[must_use]
     pub fn mean_bytes(&self) -> Option<u64> {
         let sum = |share: &BlockShare| share.size_bytes.saturating_mul(u64::from(share.percent));
         let sums = self.0.iter().map(sum).fold(0, u64::saturating_add);
@@ -94,7 +90,6 @@ impl BlockSizes {
 
     /// Splits off the sizes that are not multiples of a sector, which are dropped; the others keep
     /// their proportions. `None` if no size is left.
-    #[must_use]
     pub fn for_sector(&self, sector_bytes: u64) -> Option<(BlockSizes, Vec<u64>)> {
         let fits = |share: &&BlockShare| share.size_bytes.is_multiple_of(sector_bytes.max(1));
         let fitting: Vec<BlockShare> = self.0.iter().filter(fits).copied().collect();
@@ -118,7 +113,6 @@ impl BlockSizes {
 }
 
 /// Alignment of operations of this size, in bytes.
-#[must_use]
 pub const fn alignment_bytes(size_bytes: u64) -> u64 {
     if size_bytes == 0 {
         return 1;

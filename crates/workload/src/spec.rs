@@ -116,7 +116,6 @@ impl Workload {
 
     /// Writes and the sync that follows them are a commit, whose latency is the target's: the load
     /// itself makes no write of a commit wait, neither for its arrival nor for the end of a pause.
-    #[must_use]
     pub fn has_commits(&self) -> bool {
         let Some(policy) = self.sync.filter(|_| self.writes()) else {
             return false;
@@ -128,7 +127,6 @@ impl Workload {
     }
 
     /// [`operation_name`] of its shares.
-    #[must_use]
     pub fn operation_name(&self) -> String {
         operation_name(self.read_percent, self.discard_percent)
     }
@@ -139,26 +137,22 @@ impl Workload {
     }
 
     /// The load writes; see [`Workload::discards`] for one that only destroys.
-    #[must_use]
     pub const fn writes(&self) -> bool {
         self.read_percent.saturating_add(self.discard_percent) < 100
     }
 
     /// Operations have intended starts, or come from a recording, whose latencies count from due
     /// times too: operations due but not issued are known.
-    #[must_use]
     pub const fn has_due_times(&self) -> bool {
         self.rate.is_some() || self.recorded.is_some()
     }
 
     /// The load discards.
-    #[must_use]
     pub const fn discards(&self) -> bool {
         self.discard_percent > 0
     }
 
     /// The block size in words: `8K`; `4K-64K` for several sizes.
-    #[must_use]
     pub fn block_text(&self) -> String {
         match self.block_sizes.shares() {
             [] if self.recorded.is_some() => format!("up to {}", ByteSize(self.block_size_bytes)),
@@ -185,7 +179,6 @@ impl Workload {
     /// let log = Workload { sync: Some(SyncPolicy::fdatasync(1)), atomic: true, ..Workload::default() };
     /// assert_eq!(log.particulars(), ["fdatasync", "atomic"]);
     /// ```
-    #[must_use]
     pub fn particulars(&self) -> Vec<String> {
         let DataPattern {
             compressible_percent,
@@ -214,13 +207,11 @@ impl Workload {
     }
 
     /// Each write is durable when it completes, without a sync.
-    #[must_use]
     pub const fn is_write_durable(&self) -> bool {
         self.cache.is_durable() || self.dsync
     }
 
     /// The mean size of an operation, bytes.
-    #[must_use]
     pub fn block_bytes_mean(&self) -> u64 {
         self.block_sizes
             .mean_bytes()
@@ -228,7 +219,6 @@ impl Workload {
     }
 
     /// Nanoseconds that a run takes: ramp and duration; saturates at `u64::MAX`.
-    #[must_use]
     pub const fn length_ns(&self) -> u64 {
         self.ramp_ns.saturating_add(self.duration_ns)
     }
@@ -273,7 +263,6 @@ pub fn operation_shares(
 /// assert_eq!(operation_name(50, 30), "50 % read, 20 % write, 30 % discard");
 /// assert_eq!(operation_name(0, 30), "70 % write, 30 % discard");
 /// ```
-#[must_use]
 pub fn operation_name(read_percent: u8, discard_percent: u8) -> String {
     let shares: Vec<(u8, &str)> = operation_shares(read_percent, discard_percent).collect();
     match shares.as_slice() {
@@ -290,7 +279,6 @@ pub fn operation_name(read_percent: u8, discard_percent: u8) -> String {
 
 impl Pattern {
     /// `random`, `sequential` or `stride`: the `pattern` of a workload in JSON.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
             Pattern::Random { .. } => "random",

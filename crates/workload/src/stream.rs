@@ -29,13 +29,11 @@ pub struct Span {
 
 impl Span {
     /// Bytes in use, without the rest of the target.
-    #[must_use]
     pub const fn size_bytes(&self) -> u64 {
         self.blocks * self.block_size_bytes
     }
 
     /// The first byte after it.
-    #[must_use]
     pub const fn end_bytes(&self) -> u64 {
         self.start_bytes + self.size_bytes()
     }
@@ -62,7 +60,6 @@ pub struct Streams {
 
 impl Streams {
     /// The streams of `workload` (already validated) over `span`.
-    #[must_use]
     pub fn new(workload: &Workload, span: Span) -> Self {
         Streams {
             workload: workload.clone(),
@@ -72,13 +69,11 @@ impl Streams {
     }
 
     /// The operations of thread `index`, below the number of threads.
-    #[must_use]
     pub fn stream(&self, index: u32) -> Stream {
         Stream::new(&self.workload, self.span, index, &self.shared)
     }
 
     /// The arrivals of thread `index`; `None` for a closed loop.
-    #[must_use]
     pub fn arrivals(&self, index: u32) -> Option<ArrivalSchedule> {
         let rate = self.workload.rate?;
         Some(ArrivalSchedule::new(
@@ -92,7 +87,6 @@ impl Streams {
     /// The data that thread `index` writes. `salt` distinguishes runs: with the same salt and seed
     /// a second run over the same file would rewrite identical data, which a deduplicating device
     /// need not store.
-    #[must_use]
     pub fn data(&self, index: u32, salt: u64) -> DataSource {
         DataSource::new(self.workload.data, self.workload.seed ^ salt, index)
     }
@@ -143,7 +137,6 @@ pub struct Stream {
 impl Stream {
     /// The stream of thread `index` over `span`; `shared` is used only by patterns with a shared
     /// cursor and by covering positions.
-    #[must_use]
     pub fn new(workload: &Workload, span: Span, index: u32, shared: &SharedCursor) -> Self {
         let cycle = |cycle: Cycle, kind| match kind {
             CursorKind::Own => Position::Cycle(cycle, cycle.own(index, workload.threads)),
@@ -187,7 +180,6 @@ impl Stream {
     }
 
     /// Operations have several sizes: call only [`Stream::next_sized`].
-    #[must_use]
     pub fn is_mixed(&self) -> bool {
         self.mixed.is_some()
     }

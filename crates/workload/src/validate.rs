@@ -54,13 +54,11 @@ impl WorkloadError {
     }
 
     /// The name of the switch concerned, without dashes: `block`.
-    #[must_use]
     pub const fn option(&self) -> &'static str {
         self.option
     }
 
     /// How to fix it.
-    #[must_use]
     pub fn hint(&self) -> &Hint {
         &self.hint
     }

@@ -81,7 +81,6 @@ words!(
 
 impl CacheMode {
     /// The mode with these properties.
-    #[must_use]
     pub const fn of(is_direct: bool, is_durable: bool) -> CacheMode {
         match (is_direct, is_durable) {
             (true, true) => CacheMode::DirectSync,
@@ -92,13 +91,11 @@ impl CacheMode {
     }
 
     /// Bypasses the page cache, so everything must be aligned to the logical sector.
-    #[must_use]
     pub const fn is_direct(self) -> bool {
         matches!(self, CacheMode::Direct | CacheMode::DirectSync)
     }
 
     /// Every write is durable when it completes.
-    #[must_use]
     pub const fn is_durable(self) -> bool {
         matches!(self, CacheMode::DirectSync | CacheMode::BufferedSync)
     }
@@ -114,7 +111,6 @@ impl SyncCall {
 
 impl SyncPolicy {
     /// `fdatasync` after every `every` writes of a thread.
-    #[must_use]
     pub const fn fdatasync(every: u32) -> SyncPolicy {
         SyncPolicy {
             every,
@@ -161,7 +157,6 @@ impl fmt::Display for ThinkTime {
 
 impl ThinkTime {
     /// For people: `each thread pauses for 10 ms after each operation`.
-    #[must_use]
     pub fn describe(&self) -> String {
         let pause = format_duration(self.pause_ns);
         match self.every {

@@ -195,19 +195,16 @@ impl Array {
     }
 
     /// The structure of the volume.
-    #[must_use]
     pub fn facts(&self) -> VolumeFacts {
         self.facts
     }
 
     /// The mapping from array addresses to drives.
-    #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
     /// Totals so far.
-    #[must_use]
     pub fn totals(&self) -> ArrayTotals {
         ArrayTotals {
             drives_busy_ns: self.drives_busy_ns().sum(),
@@ -223,7 +220,6 @@ impl Array {
     }
 
     /// Length of the intervals in each of which one stall starts; 0: none.
-    #[must_use]
     pub fn stall_interval_ns(&self) -> u64 {
         self.faults.stall_interval_ns()
     }
@@ -236,13 +232,11 @@ impl Array {
 
     /// The token of the last write to this sector of the volume. `None`: never written, or content
     /// is not recorded.
-    #[must_use]
     pub fn stamp(&self, sector: u64) -> Option<u64> {
         self.content.as_ref()?.stamp(sector)
     }
 
     /// Writes that failed silently, in order of time; empty unless content is recorded.
-    #[must_use]
     pub fn fault_events(&self) -> &[FaultEvent] {
         self.content
             .as_ref()

@@ -63,7 +63,6 @@ impl Level {
     ];
 
     /// The fewest drives the level works with.
-    #[must_use]
     pub const fn disks_min(self) -> u32 {
         match self {
             Level::Single | Level::Linear | Level::Raid0 => 1,
@@ -74,7 +73,6 @@ impl Level {
     }
 
     /// Whether the level stripes.
-    #[must_use]
     pub const fn striped(self) -> bool {
         matches!(
             self,
@@ -83,7 +81,6 @@ impl Level {
     }
 
     /// Parity units in each row.
-    #[must_use]
     pub const fn parities(self) -> u32 {
         match self {
             Level::Raid5 => 1,
@@ -150,7 +147,6 @@ pub struct Layout {
 
 impl Layout {
     /// Units of data in each row.
-    #[must_use]
     pub fn data_disks(&self) -> u64 {
         let disks = u64::from(self.disks);
         match self.level {
@@ -163,13 +159,11 @@ impl Layout {
     }
 
     /// Usable bytes of the array.
-    #[must_use]
     pub fn size_bytes(&self) -> u64 {
         self.disk_bytes * self.data_disks()
     }
 
     /// Drives that hold each byte of data.
-    #[must_use]
     pub fn copies(&self) -> u32 {
         match self.level {
             Level::Raid1 => self.disks,
@@ -179,7 +173,6 @@ impl Layout {
     }
 
     /// Whether all data is still available when exactly these drives are lost.
-    #[must_use]
     pub fn survives(&self, lost: &[u32]) -> bool {
         let is_lost = |disk: u32| lost.contains(&disk);
         let count = (0..self.disks).filter(|&disk| is_lost(disk)).count();
@@ -236,7 +229,6 @@ impl Layout {
     }
 
     /// The first copy of a logical byte.
-    #[must_use]
     #[inline]
     pub fn locate(&self, logical_bytes: u64) -> DrivePlace {
         let (unit, inside) = divide(logical_bytes, self.run_bytes());
@@ -270,7 +262,6 @@ impl Layout {
 
     /// The use of a position; `None` beyond the drives' used part, or on the odd drive of a RAID
     /// 10. The inverse of [`Layout::locate`].
-    #[must_use]
     pub fn role(&self, place: DrivePlace) -> Option<Role> {
         if place.disk >= self.disks || place.offset_bytes >= self.disk_bytes {
             return None;
@@ -327,7 +318,6 @@ impl Layout {
     }
 
     /// The number of units an operation touches: 1 when it crosses no boundary.
-    #[must_use]
     pub fn units_touched(&self, offset_bytes: u64, length_bytes: u64) -> u64 {
         let run = self.run_bytes();
         let end = offset_bytes + length_bytes.max(1);

@@ -161,7 +161,6 @@ impl Layout {
     }
 
     /// Whether an operation may need the second phase: always for writes to a parity level.
-    #[must_use]
     pub fn has_second_phase(&self, write: bool) -> bool {
         write && matches!(self.level, Level::Raid5 | Level::Raid6)
     }

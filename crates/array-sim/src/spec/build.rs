@@ -27,7 +27,6 @@ impl ArraySpec {
     /// # Panics
     /// If [`ArraySpec::check`] fails; specifications from [`ArraySpec::parse`],
     /// [`ArraySpec::with_overrides`] and [`ArraySpec::bundled`] have passed it.
-    #[must_use]
     pub fn build(&self) -> Array {
         if let Err(error) = self.check() {
             panic!("{error}");
@@ -76,7 +75,6 @@ impl ArraySpec {
     }
 
     /// The facts about the volume, without building it.
-    #[must_use]
     pub fn facts(&self) -> VolumeFacts {
         let striped = self.level.striped();
         let unit = if striped { self.stripe_unit_bytes } else { 0 };
@@ -154,7 +152,6 @@ impl ArraySpec {
     }
 
     /// Nanoseconds per revolution of one drive: spindles of a model differ in speed.
-    #[must_use]
     pub fn spindle_revolution_ns(&self, number: u64) -> f64 {
         let speed = 2.0 * unit(draw(self.seed, Entity::Spindle, number, 1)) - 1.0;
         self.revolution_ns() * (1.0 + SPEED_SPREAD * speed)

@@ -22,7 +22,6 @@ macro_rules! bundle {
 }
 
 /// All bundled arrays, published ones first, cloud volumes last.
-#[must_use]
 pub fn bundled() -> &'static [Bundled] {
     bundle![
         "oja-nisula-2007",
@@ -50,7 +49,6 @@ impl Bundled {
     ///
     /// # Panics
     /// Never: a test parses every bundled file.
-    #[must_use]
     pub fn spec(&self) -> ArraySpec {
         ArraySpec::parse(self.text, self.name).unwrap_or_else(|error| panic!("{error}"))
     }

@@ -39,25 +39,21 @@ impl SpecError {
     }
 
     /// The file's name, or that of the array.
-    #[must_use]
     pub fn origin(&self) -> &str {
         &self.origin
     }
 
     /// The line of the file, from 1; `None` for overrides.
-    #[must_use]
     pub fn line(&self) -> Option<usize> {
         self.line
     }
 
     /// The key in question, as in `disk.rpm`; empty where the text is not TOML.
-    #[must_use]
     pub fn key(&self) -> &str {
         &self.key
     }
 
     /// What to do next.
-    #[must_use]
     pub fn hint(&self) -> &str {
         &self.hint
     }

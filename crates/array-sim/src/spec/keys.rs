@@ -74,7 +74,6 @@ pub struct KeyInfo {
 }
 
 /// All keys, in file order.
-#[must_use]
 pub fn keys() -> Vec<KeyInfo> {
     let mut spec = ArraySpec::default();
     KEYS.iter()

@@ -37,7 +37,6 @@ impl ArraySpec {
     }
 
     /// The value of a key as written in a file, without quotes; `None` if there is no such key.
-    #[must_use]
     pub fn value(&self, key: &str) -> Option<String> {
         let value = find(key).ok()?.value(self);
         Some(value.trim_matches('"').to_owned())
@@ -45,7 +44,6 @@ impl ArraySpec {
 
     /// The full path of a possibly shortened key, `disk.rpm` for `rpm`; `None` if there is no such
     /// key.
-    #[must_use]
     pub fn key_path(key: &str) -> Option<&'static str> {
         find(key).ok().map(|key| key.path)
     }
@@ -111,7 +109,6 @@ impl ArraySpec {
 
     /// The complete specification as an array file: every key, including defaults. Parsing it gives
     /// the same specification.
-    #[must_use]
     pub fn describe(&self) -> String {
         let mut text = String::new();
         let mut section = "";

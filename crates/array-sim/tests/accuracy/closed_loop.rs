@@ -48,19 +48,16 @@ pub struct Measured {
 
 impl Measured {
     /// Operations a second.
-    #[must_use]
     pub fn iops(&self) -> f64 {
         self.operations as f64 * 1e9 / self.elapsed_ns as f64
     }
 
     /// Mean latency in nanoseconds.
-    #[must_use]
     pub fn latency_ns_mean(&self) -> f64 {
         self.latency_ns_sum as f64 / self.operations as f64
     }
 
     /// Outstanding operations by Little's law: rate times latency.
-    #[must_use]
     pub fn outstanding(&self) -> f64 {
         self.iops() * self.latency_ns_mean() / 1e9
     }

@@ -50,7 +50,6 @@ pub struct Scored {
 
 impl Scored {
     /// Predicted against published, in percent.
-    #[must_use]
     pub fn error_percent(&self) -> f64 {
         (self.predicted / self.cell.published - 1.0) * 100.0
     }
@@ -117,13 +116,11 @@ fn offset_cells(
 const COLUMNS_2007: [(usize, u64); 2] = [(3, 32_256), (4, 65_536)];
 
 /// The random cells of the 2007 offset table: four outstanding per thread.
-#[must_use]
 pub fn oja_nisula_2007() -> Vec<Cell> {
     offset_cells(OJA_NISULA_2007_OFFSET, Positions::Random, &COLUMNS_2007, 4)
 }
 
 /// The sequential cells of the 2007 offset table: all threads share one position.
-#[must_use]
 pub fn oja_nisula_2007_sequential() -> Vec<Cell> {
     offset_cells(
         OJA_NISULA_2007_OFFSET,
@@ -135,7 +132,6 @@ pub fn oja_nisula_2007_sequential() -> Vec<Cell> {
 
 /// (kind, threads, published difference in percent) of the random rows of the
 /// 2007 table of two allocation units.
-#[must_use]
 pub fn published_allocation_unit_differences() -> Vec<(Kind, u32, f64)> {
     rows(OJA_NISULA_2007_ALLOCATION_UNIT)
         .skip(1)
@@ -147,13 +143,11 @@ pub fn published_allocation_unit_differences() -> Vec<(Kind, u32, f64)> {
 
 /// The one cell that our models do not explain: 31.5K, random read, one thread (the 47 %
 /// difference). Reported, never fitted.
-#[must_use]
 pub fn is_unexplained(cell: &Cell) -> bool {
     cell.kind == Kind::Read && cell.threads == 1 && cell.offset_bytes == 32_256
 }
 
 /// The random read cells of the EVA 8100: 32 outstanding per thread, five offsets.
-#[must_use]
 pub fn eva8100_2009(of: Kind) -> Vec<Cell> {
     let offsets = [
         (3, 32_256),
@@ -168,13 +162,11 @@ pub fn eva8100_2009(of: Kind) -> Vec<Cell> {
 }
 
 /// The random 64K series of tip 2127.
-#[must_use]
 pub fn mssqltips_2127(kind: Kind) -> Vec<Cell> {
     series_2127(kind, Positions::Random)
 }
 
 /// The sequential series of tip 2127: 64K reads, 8K writes.
-#[must_use]
 pub fn mssqltips_2127_sequential(kind: Kind) -> Vec<Cell> {
     series_2127(kind, Positions::Sequential)
 }
@@ -196,7 +188,6 @@ fn series_2127(wanted: Kind, positions: Positions) -> Vec<Cell> {
 }
 
 /// Runs one cell on an array of this specification, its offset replaced.
-#[must_use]
 pub fn run_cell(spec: &ArraySpec, cell: &Cell, operations: u64) -> Scored {
     let mut spec = spec.clone();
     spec.offset_bytes = cell.offset_bytes;
@@ -225,7 +216,6 @@ pub fn run_cell(spec: &ArraySpec, cell: &Cell, operations: u64) -> Scored {
 }
 
 /// Runs all cells.
-#[must_use]
 pub fn run_cells(spec: &ArraySpec, cells: &[Cell], operations: u64) -> Vec<Scored> {
     cells
         .iter()
@@ -234,7 +224,6 @@ pub fn run_cells(spec: &ArraySpec, cells: &[Cell], operations: u64) -> Vec<Score
 }
 
 /// Mean absolute error in percent; 0 of nothing.
-#[must_use]
 pub fn mean_absolute_error<'a>(scored: impl IntoIterator<Item = &'a Scored>) -> f64 {
     let (mut sum, mut count) = (0.0, 0u32);
     for scored in scored {
@@ -249,7 +238,6 @@ pub fn mean_absolute_error<'a>(scored: impl IntoIterator<Item = &'a Scored>) -> 
 }
 
 /// The largest absolute error in percent.
-#[must_use]
 pub fn largest_error<'a>(scored: impl IntoIterator<Item = &'a Scored>) -> f64 {
     scored
         .into_iter()

@@ -133,7 +133,6 @@ fn repeated(
 }
 
 /// It has too few repetitions for a check to distinguish a change from chance.
-#[must_use]
 pub fn has_few_repetitions(stored: &StoredBaseline) -> bool {
     minimum_repetitions(&stored.runs) < REPETITIONS_ENOUGH
 }
@@ -334,7 +333,6 @@ struct Listed<'a> {
 
 impl<'a> BaselineDocument<'a> {
     /// The document for these baselines.
-    #[must_use]
     pub fn of(all: &'a [StoredBaseline]) -> BaselineDocument<'a> {
         BaselineDocument {
             schema_version: SCHEMA_VERSION,
@@ -363,7 +361,6 @@ pub struct RemovedDocument<'a> {
 
 impl<'a> RemovedDocument<'a> {
     /// For the one of this name.
-    #[must_use]
     pub fn of(removed: &'a str) -> RemovedDocument<'a> {
         RemovedDocument {
             schema_version: SCHEMA_VERSION,

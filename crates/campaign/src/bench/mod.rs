@@ -93,7 +93,6 @@ pub struct BenchOptions {
 
 impl BenchOptions {
     /// A quick bench of a target with defaults.
-    #[must_use]
     pub fn of(target: impl Into<String>) -> BenchOptions {
         BenchOptions {
             target: target.into(),

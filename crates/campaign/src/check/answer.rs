@@ -185,14 +185,12 @@ impl Answer {
     }
 
     /// Whether it is undecided if anything changed.
-    #[must_use]
     pub fn is_undecided(&self) -> bool {
         let mut verdicts = self.comparisons.iter().map(|one| one.verdict);
         verdicts.any(|verdict| verdict == Verdict::Undecided)
     }
 
     /// The resulting exit code.
-    #[must_use]
     pub fn exit(&self) -> Exit {
         if self.why_inconclusive.is_some() {
             return self.ended;
@@ -208,7 +206,6 @@ impl Answer {
     }
 
     /// As `--json` prints it.
-    #[must_use]
     pub fn document(&self) -> AnswerDocument<'_> {
         AnswerDocument {
             schema_version: SCHEMA_VERSION,
@@ -226,7 +223,6 @@ impl Answer {
     }
 
     /// As stored.
-    #[must_use]
     pub fn stored(&self) -> StoredCheck {
         StoredCheck {
             baseline: self.baseline.clone(),
@@ -239,7 +235,6 @@ impl Answer {
     }
 
     /// For jobs that mail their output: empty, or one line with what was found.
-    #[must_use]
     pub fn line(&self) -> String {
         if self.exit() == Exit::Done {
             return String::new();
@@ -252,7 +247,6 @@ impl Answer {
     }
 
     /// The input for a report on it.
-    #[must_use]
     pub fn material(&self, context: &Context) -> Material {
         let store = context.open_store_to_read().ok();
         let runs = self.records.clone();

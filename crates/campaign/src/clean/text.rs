@@ -5,7 +5,6 @@ use crate::steps::layouts::real::clean::LeftLayout;
 use stripewise_units::format_bytes;
 
 /// What was removed, or would be; `named`: experiments were named.
-#[must_use]
 pub fn cleaned_text(cleaned: &Cleaned, named: bool) -> String {
     let verb = match cleaned.done {
         true => "Removed",

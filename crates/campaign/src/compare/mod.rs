@@ -210,7 +210,6 @@ pub struct CompareDocument<'a> {
 
 impl Comparison {
     /// The document.
-    #[must_use]
     pub fn document(&self) -> CompareDocument<'_> {
         CompareDocument {
             schema_version: SCHEMA_VERSION,
@@ -220,7 +219,6 @@ impl Comparison {
 
     /// A difference ends as a finding. An undecided one does not:
     /// nothing is measured here, and single runs cannot give more.
-    #[must_use]
     pub fn exit(&self) -> Exit {
         match self.records.iter().any(found) {
             true => Exit::Finding,
@@ -229,7 +227,6 @@ impl Comparison {
     }
 
     /// The input for a report on it.
-    #[must_use]
     pub fn material(self) -> Material {
         let document = Document {
             comparisons: self.records,

@@ -17,7 +17,6 @@ const SECTORS_PER_TRACK: u64 = 63;
 const MEBIBYTE: u64 = 1 << 20;
 
 /// `diskpar -i N` for every disk, one after the other.
-#[must_use]
 pub fn diskpar(survey: &Survey) -> String {
     let mut text = String::new();
     for (place, disk) in survey.disks.iter().enumerate() {
@@ -92,7 +91,6 @@ fn type_number(type_id: &str) -> u8 {
 }
 
 /// DiskExt: the mount point of each volume, and its extents on disks.
-#[must_use]
 pub fn diskext(survey: &Survey) -> String {
     let mut text = String::new();
     for volume in &survey.volumes {

@@ -58,13 +58,11 @@ impl DisksResult {
     }
 
     /// As `--json` prints it.
-    #[must_use]
     pub fn document(&self) -> DisksDocument<'_> {
         document::document(self)
     }
 
     /// A volume with a wrong layout ends as a finding.
-    #[must_use]
     pub fn exit(&self) -> Exit {
         match self.judgements.iter().any(|judgement| judgement.finding) {
             true => Exit::Finding,

@@ -44,7 +44,6 @@ fn headed(text: &mut String, heading: Heading<'_>, name: &str, words: &str) {
 }
 
 /// The whole text, with names as headings.
-#[must_use]
 pub fn disks_text(result: &DisksResult, heading: Heading<'_>) -> String {
     let mut text = String::new();
     if result.survey.disks.is_empty() && result.place.is_none() {
@@ -65,7 +64,6 @@ pub fn disks_text(result: &DisksResult, heading: Heading<'_>) -> String {
 }
 
 /// The volumes with findings and their verdicts, or that there are none.
-#[must_use]
 pub fn disks_line(result: &DisksResult) -> String {
     let findings = result.volumes().filter(|(_, judgement)| judgement.finding);
     let findings: Vec<String> = findings

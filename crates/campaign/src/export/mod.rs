@@ -262,7 +262,6 @@ impl Error for WriteFailed {
 }
 
 /// Whether the reader closed the pipe because it has enough.
-#[must_use]
 pub fn is_broken_pipe(failure: &Failure) -> bool {
     let unwritten = failure.error.downcast_ref::<WriteFailed>();
     unwritten.is_some_and(|error| error.0.kind() == ErrorKind::BrokenPipe)

@@ -80,20 +80,17 @@ pub fn list(context: &Context, filter: &Filter) -> Outcome<History> {
 }
 
 /// Number of runs to load for this many rows.
-#[must_use]
 pub fn runs_for_rows(limit: u32) -> u32 {
     limit.saturating_mul(RUNS_A_ROW)
 }
 
 impl History {
     /// Whether there are no results.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty() && self.measurements.is_empty()
     }
 
     /// A row for each run, series, profile, fill or verification, at most `limit`.
-    #[must_use]
     pub fn rows(&self, limit: usize) -> Vec<HistoryRow> {
         // Without a store there are no runs.
         let store = self.store.as_ref();
@@ -102,7 +99,6 @@ impl History {
     }
 
     /// As `--json` prints it.
-    #[must_use]
     pub fn document(&self) -> HistoryDocument<'_> {
         let runs = self.runs.iter().map(|(run, _)| run);
         let verdicts = match &self.store {
@@ -178,7 +174,6 @@ pub fn since(context: &Context, text: &str) -> Outcome<String> {
 }
 
 /// A day or a time in UTC in the form of [`since`]; `None` if it is neither.
-#[must_use]
 pub fn moment(text: &str) -> Option<String> {
     let time = text.trim().trim_end_matches('Z').replace(' ', "T");
     let is_day = time.parse::<jiff::civil::Date>().is_ok() && !time.contains('T');

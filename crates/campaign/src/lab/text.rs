@@ -10,7 +10,6 @@ use stripewise_report::{HistoryRow, Sheet, history_table};
 use stripewise_units::{format_bytes, format_duration};
 
 /// The prediction of a plan.
-#[must_use]
 pub fn forecast_text(forecast: &Forecast) -> String {
     let mut text = match forecast {
         Forecast::OneFactor(forecast) => one_factor_text(forecast),
@@ -83,7 +82,6 @@ fn layouts_text(forecast: &LabForecast) -> String {
 }
 
 /// The stored experiments.
-#[must_use]
 pub fn plans_sheet(stored: &PlansDocument) -> Sheet {
     let mut rows: Vec<HistoryRow> = stored.experiments.iter().map(row).collect();
     rows.extend(stored.layouts.iter().map(row_of_layouts));

@@ -18,7 +18,6 @@ pub struct Cursor {
 
 impl Cursor {
     /// Parses returned text; ignores invalid parts.
-    #[must_use]
     pub fn of(text: &str) -> Cursor {
         let mut cursor = Cursor::default();
         if text.len() > LETTERS_MAX {

@@ -80,7 +80,6 @@ pub struct EntryJob {
 
 impl EntryJob {
     /// The p99 of each of its kinds of operations, with the kind's name.
-    #[must_use]
     pub fn latencies_ns_p99(&self) -> [(&'static str, Option<u64>); 3] {
         [
             ("read", self.read_latency_ns_p99),
@@ -92,7 +91,6 @@ impl EntryJob {
 
 impl Entry {
     /// Whether it is no longer in progress.
-    #[must_use]
     pub fn is_finished(&self) -> bool {
         self.status != Status::Running
     }

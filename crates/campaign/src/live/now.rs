@@ -157,7 +157,6 @@ pub struct IntervalNow {
 
 impl IntervalNow {
     /// Each kind of operations, with its name.
-    #[must_use]
     pub fn kinds(&self) -> [(&'static str, Option<&KindNow>); 3] {
         [
             ("read", self.read.as_ref()),

@@ -41,7 +41,6 @@ pub struct ArrayEntry {
 }
 
 /// The arrays that need no file.
-#[must_use]
 pub fn arrays() -> Vec<ArrayEntry> {
     let all = bundled().iter();
     all.map(|known| entry(known.name, &known.spec())).collect()

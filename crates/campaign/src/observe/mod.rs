@@ -136,7 +136,6 @@ impl ObservedModel {
     }
 
     /// Operations of the recording.
-    #[must_use]
     pub fn operations(&self) -> u64 {
         self.0.operations()
     }
@@ -197,7 +196,6 @@ pub struct CleanedDocument {
 
 impl CleanedDocument {
     /// The text for a terminal.
-    #[must_use]
     pub fn text(&self) -> String {
         let line = |names: &[String], what: &str| match names {
             [] => String::new(),

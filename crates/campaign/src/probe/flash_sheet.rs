@@ -8,7 +8,6 @@ use stripewise_surface::flash::AlignmentAt;
 use stripewise_units::{ByteSize, format_bytes, format_count, format_duration};
 
 /// The results of probing flash.
-#[must_use]
 pub fn sheet(document: &FlashDocument) -> Sheet {
     let cost = cost(&document.target, document.reads, document.duration_ns);
     if let Some(refused) = &document.refused {

@@ -7,7 +7,6 @@ use stripewise_report::{Caution, Sheet};
 use stripewise_units::{ByteSize, format_bytes};
 
 /// What the reads revealed about an array.
-#[must_use]
 pub fn sheet(document: &StripeDocument) -> Sheet {
     let cost = cost(&document.target, document.reads, document.duration_ns);
     let (Some(unit), Some(phase), Some(disks)) = (

@@ -47,7 +47,6 @@ const LINES: [Line; 4] = [
 
 /// The request for them: reads first, so that a read-only target is left
 /// unchanged as far as it gets.
-#[must_use]
 pub fn crystaldiskmark(options: &LikeOptions) -> Request {
     let job = |(name, block_size_bytes, outstanding, sequential): Line, read: bool| RequestJob {
         name: format!("{name} {}", if read { "read" } else { "write" }),

@@ -56,7 +56,6 @@ pub struct SimShowDocument {
 }
 
 /// All bundled arrays.
-#[must_use]
 pub fn list() -> SimListDocument {
     let arrays = bundled().iter();
     SimListDocument {

@@ -5,7 +5,6 @@ use stripewise_report::{Cell, Column, Sheet, SheetTable};
 use stripewise_units::{ByteSize, format_bytes};
 
 /// A row for each array.
-#[must_use]
 pub fn arrays_sheet(arrays: &[SimulatedArray]) -> Sheet {
     let row = |array: &SimulatedArray| -> Vec<Cell> {
         let unit = match array.stripe_unit_bytes {

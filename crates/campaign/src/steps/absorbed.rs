@@ -18,7 +18,6 @@ pub struct CellSustained {
 }
 
 /// A sentence for each cell, from the first level that was piloted: how much a cache absorbs.
-#[must_use]
 pub fn absorbed_notes(all: &[CellSustained]) -> Vec<String> {
     let firsts = all.iter().enumerate().filter(|(index, one)| {
         let mut earlier = all[..*index].iter();
@@ -35,7 +34,6 @@ pub fn absorbed_notes(all: &[CellSustained]) -> Vec<String> {
 }
 
 /// Cells without a sustained rate, each with the reason.
-#[must_use]
 pub fn not_sustained(all: &[CellSustained]) -> Vec<(&str, String)> {
     let mut cells: Vec<(&str, String)> = Vec::new();
     for one in all {

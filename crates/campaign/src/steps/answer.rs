@@ -58,7 +58,6 @@ struct Described<'a> {
 
 impl Answer {
     /// The document.
-    #[must_use]
     pub fn document(&self) -> ExperimentDocument<'_> {
         ExperimentDocument {
             schema_version: SCHEMA_VERSION,
@@ -106,13 +105,11 @@ impl Answer {
 
     /// How many hosts made its runs together; `None` for one. One host cannot continue an
     /// experiment of several.
-    #[must_use]
     pub fn hosts(&self) -> Option<usize> {
         hosts_of(&self.records)
     }
 
     /// Whether it is complete.
-    #[must_use]
     pub fn status(&self) -> Status {
         match self.stored.ended.is_some_and(Ended::finished) {
             true => Status::Complete,
@@ -121,7 +118,6 @@ impl Answer {
     }
 
     /// The exit of the command.
-    #[must_use]
     pub fn exit(&self, context: &Context) -> Exit {
         if let Some(signal) = context.signal() {
             return Exit::Interrupted(signal);
@@ -144,14 +140,12 @@ impl Answer {
 }
 
 /// See [`Answer::hosts`].
-#[must_use]
 pub fn hosts_of(records: &[RunRecord]) -> Option<usize> {
     let mut merged = records.iter().filter_map(|run| run.merged.as_ref());
     merged.next().map(|merged| merged.hosts.len())
 }
 
 /// Each code once, with the number of runs that have it; the most severe first.
-#[must_use]
 pub fn counted(records: &[RunRecord]) -> Vec<CountedWarning<'_>> {
     let all = warnings_by_code(records, |_| true).into_iter();
     let all = all.map(|(warning, runs)| CountedWarning { warning, runs });

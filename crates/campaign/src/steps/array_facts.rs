@@ -61,7 +61,6 @@ pub struct ArrayFacts {
 impl ArrayFacts {
     /// The first position from 1 MiB of the disk on at which a measured stripe unit begins;
     /// `None` if nothing was measured, or 1 MiB is such a position.
-    #[must_use]
     pub fn aligned_bytes(&self) -> Option<u64> {
         let unit = self.stripe_unit_bytes.filter(|unit| *unit > 0)?;
         let first = self.measured.as_ref()?.first_unit_bytes % unit;
@@ -70,7 +69,6 @@ impl ArrayFacts {
     }
 
     /// The note that the stripe unit was measured: method, date, precision; `None` if it was not.
-    #[must_use]
     pub fn measured_note(&self) -> Option<String> {
         let (unit, found) = self.stripe_unit_bytes.zip(self.measured.as_ref())?;
         let [low, high] = found.stripe_unit_bytes_interval;
@@ -133,14 +131,12 @@ impl KnownArrays {
     }
 
     /// The facts about a disk.
-    #[must_use]
     pub fn of(&self, key: &str) -> Option<&ArrayFacts> {
         let found = self.facts.iter().find(|(known, _)| known == key);
         found.map(|(_, facts)| facts)
     }
 
     /// The facts as input for the survey.
-    #[must_use]
     pub fn given(&self) -> Vec<(String, SuppliedFacts)> {
         let one = |(key, facts): &(String, ArrayFacts)| {
             let given = SuppliedFacts {
@@ -277,7 +273,6 @@ fn refuse_contradiction(stated: &ArrayFacts, all: &ArrayFacts, disk: &str) -> Ou
 }
 
 /// Known facts about the disk of this kernel name. A failed lookup counts as unknown.
-#[must_use]
 pub fn of_disk(context: &Context, name: &str) -> Option<ArrayFacts> {
     let known = KnownArrays::load(context).ok()?;
     if known.facts.is_empty() {
@@ -293,7 +288,6 @@ pub fn of_disk(context: &Context, name: &str) -> Option<ArrayFacts> {
 }
 
 /// The disks at the bottom of the target's volumes.
-#[must_use]
 pub fn bottom<'s>(survey: &'s Survey, wanted: Option<&str>) -> Vec<&'s Disk> {
     let own = |name: &str| name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned();
     let wanted = wanted.map(own).unwrap_or_default();

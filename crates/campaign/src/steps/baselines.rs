@@ -72,7 +72,6 @@ pub struct Change {
 impl StoredBaseline {
     /// Its history in a line: `the one of RUN (6 runs), set 2026-11-22, with 1
     /// recorded change`.
-    #[must_use]
     pub fn words(&self) -> String {
         let day = self.set_at.get(..10).unwrap_or(&self.set_at);
         let mut words = format!(
@@ -92,7 +91,6 @@ impl StoredBaseline {
 
     /// The default metric of a check: IOPS, unless every load has a fixed rate, since
     /// then only latency can change.
-    #[must_use]
     pub fn metric(&self) -> Metric {
         let mut jobs = self.runs.iter().flat_map(|run| &run.jobs);
         match jobs.all(|job| job.workload.rate.is_some()) {
@@ -102,14 +100,12 @@ impl StoredBaseline {
     }
 
     /// The sensitivity of a check with this many repetitions; `None` if a load has only one run.
-    #[must_use]
     pub fn sensitivity(&self) -> Option<Sensitivity> {
         sensitivity(&self.runs, self.metric(), REPETITIONS)
     }
 
     /// Cautions for each check: void values, few repetitions, temporary
     /// conditions of its measurement. Whole sentences.
-    #[must_use]
     pub fn cautions(&self) -> Vec<String> {
         let mut cautions = Vec::new();
         let void = void_codes(&self.runs);

@@ -292,7 +292,6 @@ fn rows(
 
 impl AnswerComparison {
     /// The differences as a sheet, for every report format.
-    #[must_use]
     pub fn sheet(&self) -> Sheet {
         let side = |letter: &str, side: &AnswerSide| {
             format!(
@@ -363,7 +362,6 @@ impl AnswerComparison {
     }
 
     /// The same in a line, with what A and B are: caps and the largest change without their values.
-    #[must_use]
     pub fn line(&self) -> String {
         let side = |side: &AnswerSide| format!("{} on {}", side.id, side.target);
         let (caps, rest) = self.caps_and_rest();

@@ -17,7 +17,6 @@ use stripewise_store::{Filter, RunSummary, Store};
 use stripewise_units::distinct;
 
 /// The document of runs, with summaries of the series that they belong to.
-#[must_use]
 pub fn document(runs: Vec<RunRecord>) -> Document {
     let series = series_of(&runs);
     Document {
@@ -347,7 +346,6 @@ fn requested_of(runs: &[&RunRecord]) -> Option<Vec<Requirement>> {
 
 /// What became of what was required of a run, or of the runs of a series, when they were
 /// made; none where nothing was.
-#[must_use]
 pub fn verdict_as_requested(store: &Store, run: &RunSummary) -> Option<RequirementVerdict> {
     if !store.has_requirements(&run.id) {
         return None;
@@ -361,7 +359,6 @@ pub fn verdict_as_requested(store: &Store, run: &RunSummary) -> Option<Requireme
 }
 
 /// The same of each of several runs, as a word: of those of one series that of the series.
-#[must_use]
 pub fn verdicts_as_requested<'a>(
     store: &Store,
     runs: impl IntoIterator<Item = &'a RunSummary>,
@@ -418,7 +415,6 @@ fn is_void(row: &JobRow<'_>) -> bool {
 /// Turns success into a finding if a requirement is missed or undecided, or a
 /// result is void: a script that only checks the code must not take void values for the
 /// disk's. Void steps of a ladder are left out of its answer, which counts then.
-#[must_use]
 pub fn exit(document: &Document, exit: Exit) -> Exit {
     let missed = document.requirements.iter().any(|one| !one.met);
     let is_void = match document.series.is_empty() {

@@ -19,7 +19,6 @@ struct Value {
 
 /// A requirement for each series that both benches ran: `expected` on the array `name`,
 /// `measured` on the disk.
-#[must_use]
 pub fn expectations(
     name: &str,
     expected: &[SeriesRecord],

@@ -23,7 +23,6 @@ pub struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     /// For the file of this name.
-    #[must_use]
     pub fn new(context: &'a Context, name: &'a str) -> Self {
         Reading {
             context,
@@ -53,7 +52,6 @@ impl<'a> Reading<'a> {
 }
 
 /// The failure if a signal came while this file was read.
-#[must_use]
 pub fn interrupted(context: &Context, name: &str) -> Failure {
     Failure::new(
         Exit::Interrupted(context.signal().unwrap_or(2)),

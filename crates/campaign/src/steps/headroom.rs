@@ -394,7 +394,6 @@ fn format_ratio(ratio: f64) -> String {
 
 impl HeadroomComparison {
     /// Text for a terminal.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = format!("{} until {}\n", self.load, self.slo);
         for (letter, side) in [("A", &self.a), ("B", &self.b)] {

@@ -26,7 +26,6 @@ pub struct LevelOptions {
 
 /// The comparison in a report on a subject with levels: like `compare A` alone. Empty
 /// if it has none, or they cannot be compared.
-#[must_use]
 pub fn levels_compared(context: &Context, a: &Subject) -> Vec<ComparisonRecord> {
     if levels_of(&a.runs).len() < 2 {
         return Vec::new();

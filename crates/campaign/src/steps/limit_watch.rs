@@ -28,7 +28,6 @@ pub struct FastestRates {
 
 impl FastestRates {
     /// From the operations in this time.
-    #[must_use]
     pub fn of(read: &KindOutcome, write: &KindOutcome, duration_ns: u64) -> FastestRates {
         let seconds = duration_ns.max(1) as f64 / 1e9;
         FastestRates {
@@ -93,7 +92,6 @@ pub struct RateMeter {
 
 impl RateMeter {
     /// Before the first operation.
-    #[must_use]
     pub fn new(now_ns: u64) -> RateMeter {
         RateMeter {
             since_ns: now_ns,
@@ -127,7 +125,6 @@ impl RateMeter {
     }
 
     /// The rates of the fastest section; if there was none, of everything.
-    #[must_use]
     pub fn fastest(&self, now_ns: u64) -> FastestRates {
         self.fastest.unwrap_or_else(|| {
             let passed_ns = now_ns.saturating_sub(self.since_ns);
@@ -146,7 +143,6 @@ pub struct LimitWatch {
 
 impl LimitWatch {
     /// Starts watching the limits of a file, a directory or a device.
-    #[must_use]
     pub fn start(path: &Path, facts: TargetFacts) -> LimitWatch {
         LimitWatch::start_on(System::live(), evidence_of(path, facts))
     }
@@ -161,20 +157,17 @@ impl LimitWatch {
     }
 
     /// The same for an open target; simulated ones have no such limits.
-    #[must_use]
     pub fn of_open(target: &OpenTarget) -> Option<LimitWatch> {
         let facts = target.real()?.facts();
         Some(LimitWatch::start(&path_of(&facts.name), facts.clone()))
     }
 
     /// The device that holds the target.
-    #[must_use]
     pub fn device(&self) -> Option<DeviceNumber> {
         Some(self.evidence.storage.as_ref()?.nearest()?.number)
     }
 
     /// Returns the limits that were reached. Prints nothing.
-    #[must_use]
     pub fn finish(self, rates: &FastestRates) -> Vec<Warning> {
         let mut evidence = self.evidence;
         let layers = evidence.storage.iter().flat_map(|storage| storage.layers());

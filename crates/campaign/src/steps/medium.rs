@@ -56,7 +56,6 @@ pub fn doubts(context: &Context, facts: &TargetFacts) -> Vec<Warning> {
 }
 
 /// Turns success into a finding if the values are void.
-#[must_use]
 pub fn exit_with(exit: Exit, warnings: &[Warning]) -> Exit {
     match exit {
         Exit::Done if !void_codes(warnings).is_empty() => Exit::Finding,
@@ -65,7 +64,6 @@ pub fn exit_with(exit: Exit, warnings: &[Warning]) -> Exit {
 }
 
 /// Codes of the warnings that void values.
-#[must_use]
 pub fn void_codes(warnings: &[Warning]) -> Vec<&str> {
     let void = warnings.iter().filter(|one| one.severity == Severity::Void);
     void.map(|one| one.code.as_str()).collect()

@@ -18,7 +18,6 @@ const ENTRIES_MAX: usize = 500_000;
 const PLAIN: [&str; 6] = ["ext2", "ext3", "ext4", "xfs", "f2fs", "ntfs"];
 
 /// For each range of a device - first byte and length - the file at that position.
-#[must_use]
 pub fn files_at(context: &Context, device: &str, places: &[(u64, u64)]) -> Vec<Option<String>> {
     let mut found = vec![None; places.len()];
     let request = Request {

@@ -51,7 +51,6 @@ stripewise_units::named! {
 
 impl ReportFormat {
     /// The format of a file, by its extension.
-    #[must_use]
     pub fn of_file(path: &Path) -> Option<ReportFormat> {
         path.extension()?.to_str()?.parse().ok()
     }
@@ -114,7 +113,6 @@ impl PictureLook {
 
 /// A report on these records, with latencies over time from the store if it has
 /// them.
-#[must_use]
 pub fn material(
     store: Option<&Store>,
     document: Document,
@@ -133,7 +131,6 @@ pub fn material(
 }
 
 /// The subject of a document, in one line.
-#[must_use]
 pub fn title_of(document: &Document) -> String {
     let Some(first) = document.runs.first() else {
         return "No runs".to_owned();
@@ -260,7 +257,6 @@ fn of_kind(histograms: &StoredHistograms, kind: OperationKind) -> Histogram {
 }
 
 /// Subjects as one document, with summaries of ladders and comparisons of levels.
-#[must_use]
 pub fn document_of(context: &Context, subjects: Vec<Subject>) -> (Document, Vec<String>) {
     let mut notes = Vec::new();
     let mut comparisons = Vec::new();
@@ -423,7 +419,6 @@ pub fn material_on(context: &Context, store: &Store, id: &str) -> Outcome<Materi
 }
 
 /// A report on a document, by the names of its runs in the store.
-#[must_use]
 pub fn material_of(store: Option<&Store>, document: Document) -> Material {
     let title = title_of(&document);
     let names = names_of(&document);

@@ -83,7 +83,6 @@ impl<'a> ProbeDevice<'a> {
     }
 
     /// Whether time is virtual.
-    #[must_use]
     pub fn is_simulated(&self) -> bool {
         self.is_simulated
     }
@@ -143,7 +142,6 @@ fn is_medium_error(result: i32) -> bool {
 }
 
 /// Why a measurement was cut short.
-#[must_use]
 pub fn why(stop_reason: &StopReason) -> String {
     match stop_reason {
         StopReason::Interrupted => "interrupted".to_owned(),

@@ -85,7 +85,6 @@ impl StoredQualification {
     }
 
     /// The request of its runs.
-    #[must_use]
     pub fn request(&self) -> Request {
         Request {
             engine: self.engine.clone(),
@@ -286,7 +285,6 @@ fn on_target(sheet: Sheet, document: &QualifyDocument) -> Sheet {
 }
 
 /// [`Exit::Done`] only if all requirements are met, or nothing is judged.
-#[must_use]
 pub fn exit_of_verdict(verdict: Verdict) -> Exit {
     match verdict {
         Verdict::Met | Verdict::NotJudged => Exit::Done,
@@ -296,13 +294,11 @@ pub fn exit_of_verdict(verdict: Verdict) -> Exit {
 
 impl QualifyResult {
     /// It compares commit methods and nothing else.
-    #[must_use]
     pub fn is_commit_alone(&self) -> bool {
         self.document.requirements.is_empty()
     }
 
     /// This run of it compares commit methods: a table has all of them.
-    #[must_use]
     pub fn is_of_commits(run: &RunRecord) -> bool {
         run.series_part.as_deref() == Some(PART)
     }

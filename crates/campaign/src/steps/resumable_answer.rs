@@ -66,7 +66,6 @@ pub struct ResumableAnswer<A: ResumableDocument> {
 
 impl<A: ResumableDocument> ResumableAnswer<A> {
     /// Of a study so far.
-    #[must_use]
     pub fn of(
         study: &A::Study,
         document: A,
@@ -141,7 +140,6 @@ impl<A: ResumableDocument> ResumableAnswer<A> {
     }
 
     /// The answer, with the commands that show it again and resume it.
-    #[must_use]
     pub fn sheet(&self) -> Sheet {
         let id = self.document.origin().id;
         let mut pointers = vec![again(id)];
@@ -155,7 +153,6 @@ impl<A: ResumableDocument> ResumableAnswer<A> {
     }
 
     /// The answer in a line, and the id under which it is stored.
-    #[must_use]
     pub fn line(&self) -> String {
         let sheet = self.sheet();
         let line = self.document.line(&sheet);

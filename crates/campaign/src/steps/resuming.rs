@@ -30,7 +30,6 @@ pub fn refuse_differing(before: OptionTexts, now: OptionTexts) -> Outcome<()> {
 }
 
 /// Nothing of this kind and name can go on.
-#[must_use]
 pub fn nothing_to_resume(kind: &str, name: &str) -> Failure {
     match name {
         "last" => Failure::usage(
@@ -45,7 +44,6 @@ pub fn nothing_to_resume(kind: &str, name: &str) -> Failure {
 }
 
 /// Nothing is left to measure.
-#[must_use]
 pub fn finished(id: &str) -> Failure {
     Failure::usage(
         format!("{id} is finished"),
@@ -54,7 +52,6 @@ pub fn finished(id: &str) -> Failure {
 }
 
 /// It was stored without its options, or counts what is no longer judged.
-#[must_use]
 pub fn begun_by_an_earlier_version(id: &str) -> Failure {
     Failure::usage(
         format!("{id} was begun by an earlier version, and cannot be continued by this one"),

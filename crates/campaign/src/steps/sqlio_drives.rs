@@ -19,7 +19,6 @@ pub enum NamedPlace {
 
 impl NamedPlace {
     /// As it would be passed to `run`.
-    #[must_use]
     pub fn text(&self) -> String {
         match self {
             NamedPlace::File(path) | NamedPlace::Raw(path) => path.as_text(),
@@ -94,7 +93,6 @@ impl Drives {
 
     /// The path of a file that is only read, whose name may have a drive or
     /// Windows backslashes.
-    #[must_use]
     pub fn text_file(&self, name: &str) -> PathBuf {
         let has_drive = name
             .split_once(':')

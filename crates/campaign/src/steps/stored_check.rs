@@ -67,7 +67,6 @@ impl StoredCheck {
     }
 
     /// The answer, then cautions.
-    #[must_use]
     pub fn sheet(&self, runs: &[RunRecord], explain: bool) -> Sheet {
         let mut sheet = checked_sheet(&self.comparisons, &self.requirements, runs, explain);
         sheet.details.extend(self.sentences.iter().cloned());
@@ -76,7 +75,6 @@ impl StoredCheck {
     }
 
     /// The answer in a line: everything worse, undecided or missed; without such what changed.
-    #[must_use]
     pub fn line(&self, runs: &[RunRecord]) -> String {
         let worse = comparison_line(&self.comparisons, |row| self.is_loss(row));
         let worse = (!worse.is_empty()).then(|| format!("WORSE: {worse}"));
@@ -113,7 +111,6 @@ impl StoredCheck {
 
     /// The input for a report on it: the runs, the comparison with the baseline, and the verdicts
     /// on requirements.
-    #[must_use]
     pub fn material(&self, store: Option<&Store>, runs: Vec<RunRecord>) -> Material {
         let document = Document {
             comparisons: self.comparisons.clone(),
@@ -130,7 +127,6 @@ impl StoredCheck {
     }
 
     /// The verdict in a word, for lists.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         match RequirementVerdict::of_all(&self.requirements) {
             None | Some(RequirementVerdict::Met) => {}

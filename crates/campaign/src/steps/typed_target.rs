@@ -5,7 +5,6 @@ use stripewise_targets::whole_path;
 use stripewise_units::is_sim_target;
 
 /// The full path of a target that was typed without one.
-#[must_use]
 pub fn whole_target(typed: &str) -> Option<String> {
     match is_sim_target(typed) {
         true => None,

@@ -58,7 +58,6 @@ pub fn rendered(
 }
 
 /// For a terminal, whose readers look for the verdict: it is in capitals.
-#[must_use]
 pub fn sheet(document: &VerifyDocument) -> Sheet {
     let mut sheet = sheet_of(document, &picture(document));
     if let Some((_, word)) = &mut sheet.verdict

@@ -153,7 +153,6 @@ impl VerifyPlan {
     }
 
     /// In one line.
-    #[must_use]
     pub fn line(&self) -> String {
         format!(
             "{}: {} of memory; two passes, each of {} at 1 GB/s, and {} of work",
@@ -165,7 +164,6 @@ impl VerifyPlan {
     }
 
     /// Text for people.
-    #[must_use]
     pub fn text(&self) -> String {
         format!(
             "{}\nMemory: {} for what each block must hold, {} of buffers\n\

@@ -276,7 +276,6 @@ fn read_apart(mut from: Box<dyn Read + Send>) -> Outcome<Receiver<Vec<u8>>> {
 }
 
 /// The result, as text for people.
-#[must_use]
 pub fn in_words(document: &WitnessDocument) -> String {
     let how = match document.ending {
         Ending::Ended => "the run ended normally",

@@ -75,7 +75,6 @@ fn in_calendar(now: SystemTime) -> jiff::Timestamp {
 }
 
 /// The clock of this host, relative to now.
-#[must_use]
 pub fn system_clock() -> Box<dyn Clock> {
     Box::new(SystemClock {
         started: Instant::now(),
@@ -83,7 +82,6 @@ pub fn system_clock() -> Box<dyn Clock> {
 }
 
 /// Name of this host, as stored in records.
-#[must_use]
 pub fn host_name() -> String {
     host_facts(&System::live()).name
 }

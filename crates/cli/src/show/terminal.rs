@@ -72,7 +72,6 @@ struct Stream {
 
 impl Output {
     /// stdout and stderr of this process.
-    #[must_use]
     pub fn of_process() -> Output {
         let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
         let are_terminals = [stdout.is_terminal(), stderr.is_terminal()];
@@ -80,7 +79,6 @@ impl Output {
     }
 
     /// Output to streams that are not terminals.
-    #[must_use]
     pub fn new(stdout: Box<dyn Write>, stderr: Box<dyn Write>) -> Output {
         Output::over(stdout, stderr, [false; 2], false)
     }

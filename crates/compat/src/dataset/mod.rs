@@ -60,7 +60,6 @@ pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// The published table of this name, if any.
-#[must_use]
 pub fn dataset(name: &str) -> Option<Dataset> {
     let conditions = conditions::ALL.iter().find(|one| one.name == name)?;
     let table = Table::parse(conditions.csv);

@@ -33,7 +33,6 @@ pub struct FioExport {
 impl FioExport {
     /// Start of the document; `version` is that of this program, `timestamp_ms` the time of
     /// writing, milliseconds since 1970.
-    #[must_use]
     pub fn head(version: &str, timestamp_ms: i64) -> String {
         format!(
             "{{\n  \"fio version\": \"fio-3.36-stripewise-{version}\",\n  \"timestamp\": {},\n  \"timestamp_ms\": {timestamp_ms},\n  \"jobs\": [",
@@ -75,7 +74,6 @@ impl FioExport {
     }
 
     /// Fields of the records that the document cannot hold.
-    #[must_use]
     pub fn left_out(&self) -> Vec<&'static str> {
         self.left_out.iter().copied().collect()
     }

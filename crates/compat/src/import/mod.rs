@@ -150,7 +150,6 @@ impl Receiver for Vec<RunRecord> {
 
 impl<'a> Import<'a> {
     /// Reads all of a file or nothing; `source_name` is the file as the user named it.
-    #[must_use]
     pub fn new(bytes: &'a [u8], source_name: &'a str) -> Self {
         Import {
             bytes,

@@ -12,7 +12,6 @@ const NS_PER_US: u64 = 1_000;
 const NS_PER_S: u128 = 1_000_000_000;
 
 /// Hundredths of operations per second over `duration_ns`, truncated; 0 if no time passed.
-#[must_use]
 pub fn rate_hundredths(operations: u64, duration_ns: u64) -> u64 {
     if duration_ns == 0 {
         return 0;
@@ -23,7 +22,6 @@ pub fn rate_hundredths(operations: u64, duration_ns: u64) -> u64 {
 
 /// Hundredths of MBs/sec for these hundredths of IOs/sec: the printed rate times the block size,
 /// truncated.
-#[must_use]
 pub fn mib_hundredths(iops_hundredths: u64, block_kib: u64) -> u64 {
     let hundredths = u128::from(iops_hundredths) * u128::from(block_kib) / 1024;
     u64::try_from(hundredths).unwrap_or(u64::MAX)
@@ -31,7 +29,6 @@ pub fn mib_hundredths(iops_hundredths: u64, block_kib: u64) -> u64 {
 
 /// Time to submit operations, whole microseconds, over all jobs of a run; job means are weighted by
 /// operations. A simulated array submits in zero time. `None` if not measured.
-#[must_use]
 pub fn initiation_us(record: &RunRecord) -> Option<Latencies> {
     let mut all: Option<Latencies> = None;
     let (mut sum_us, mut operations) = (0.0, 0.0);
@@ -80,7 +77,6 @@ pub struct Counted {
 impl Counted {
     /// Over all jobs of a run. An operation whose latency is within 0.1 % of a whole millisecond
     /// may be counted on the other side of it: that is the resolution of the records' histograms.
-    #[must_use]
     pub fn of(record: &RunRecord) -> Counted {
         let mut counted = Counted::default();
         for job in &record.jobs {
@@ -123,7 +119,6 @@ impl Counted {
     }
 
     /// Whole milliseconds; zeros if nothing completed.
-    #[must_use]
     pub fn latency_ms(&self) -> Latencies {
         let mean = self.sum_ms / u128::from(self.count().max(1));
         Latencies {
@@ -134,7 +129,6 @@ impl Counted {
     }
 
     /// Percentages, each rounded to nearest: the sum may differ from 100.
-    #[must_use]
     pub fn histogram_percent(&self) -> Vec<u8> {
         let total = u128::from(self.count().max(1));
         let share = |&count: &u64| ((u128::from(count) * 200 + total) / (2 * total)) as u8;

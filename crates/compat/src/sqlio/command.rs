@@ -324,7 +324,6 @@ impl Command {
 
     /// The targets as SQLIO would name them, where there is no parameter file:
     /// `L:testfile.dat`, `D:`, `9:`.
-    #[must_use]
     pub fn target_names(&self) -> Vec<String> {
         let file = self.files.first().map_or("testfile.dat", String::as_str);
         let mut names: Vec<String> = match self.drives.as_slice() {
@@ -340,7 +339,6 @@ impl Command {
     }
 
     /// Blocks that the stripes span: columns times operations of a run.
-    #[must_use]
     pub fn matrix_blocks(&self) -> Option<u64> {
         match self.access {
             Access::Stripe(columns) => Some(columns.saturating_mul(self.run_length)),

@@ -50,7 +50,6 @@ const CACHE_WORDS: [(CacheMode, &str); 4] = [
 ];
 
 /// The wording of a cache mode after `buffering set to `.
-#[must_use]
 pub fn cache_words(cache: CacheMode) -> &'static str {
     let found = CACHE_WORDS.iter().find(|(known, _)| *known == cache);
     found.map_or("", |(_, words)| words)

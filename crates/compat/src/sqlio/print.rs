@@ -23,7 +23,6 @@ impl fmt::Display for Report {
 }
 
 /// Everything before the files are prepared.
-#[must_use]
 pub fn head(report: &Report) -> String {
     let mut text = format!("sqlio {}\n", report.version);
     if let Some(timer) = &report.timer {
@@ -77,7 +76,6 @@ pub fn head(report: &Report) -> String {
 }
 
 /// The lines about a file that must grow, up to the dots shown meanwhile; without a line feed.
-#[must_use]
 pub fn expanding(file: &str, growth: &Growth) -> String {
     format!(
         "size of file {file} needs to be: {} bytes\n\
@@ -89,7 +87,6 @@ pub fn expanding(file: &str, growth: &Growth) -> String {
 }
 
 /// The line about a prepared file.
-#[must_use]
 pub fn size_line(prepared: &Prepared) -> String {
     let which = if prepared.specified {
         "specified"
@@ -103,7 +100,6 @@ pub fn size_line(prepared: &Prepared) -> String {
 }
 
 /// Everything from `initialization done` on.
-#[must_use]
 pub fn tail(report: &Report) -> String {
     let mut text = "initialization done\nCUMULATIVE DATA:\nthroughput metrics:\n".to_owned();
     line(

@@ -192,7 +192,6 @@ fn outcome(report: &Report, absent: &mut Absent) -> JobOutcome {
 
 /// Restores SQLIO's output from a record that was imported from it: identical to the original
 /// except for lost white space. `None` for other records.
-#[must_use]
 pub fn report_of(record: &RunRecord) -> Option<Report> {
     let imported = record.imported.as_ref()?;
     if imported.tool != "sqlio" {

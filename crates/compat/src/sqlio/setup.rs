@@ -175,14 +175,12 @@ impl Setup {
     }
 
     /// Threads over all jobs.
-    #[must_use]
     pub fn threads(&self) -> u32 {
         self.jobs.iter().map(|job| job.workload.threads).sum()
     }
 
     /// The report with what SQLIO prints before files and results are ready; `counts_per_second`:
     /// clock resolution.
-    #[must_use]
     pub fn report(&self, command: &Command, counts_per_second: u64) -> Report {
         let timer = command.latency.map(|latency| Timer {
             name: if latency.processor_timer {
@@ -247,7 +245,6 @@ fn is_raw(name: &str) -> bool {
 }
 
 /// The cache mode of `-B`.
-#[must_use]
 pub(super) fn cache(command: &Command) -> CacheMode {
     match command.buffering {
         None | Some(Buffering::None) => CacheMode::DirectSync,

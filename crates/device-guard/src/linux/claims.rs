@@ -14,7 +14,6 @@ use stripewise_units::NameText;
 /// Whether `--destroy NAME` names this device: exactly the kernel's name, or that under `/dev/`.
 /// Links (`/dev/disk/by-id/...`) and device-mapper aliases do not count, as their target may have
 /// changed.
-#[must_use]
 pub fn is_named(destroy: &str, kernel_name: &str) -> bool {
     destroy.strip_prefix("/dev/").unwrap_or(destroy) == kernel_name
 }
@@ -33,7 +32,6 @@ pub enum Availability {
 
 impl Availability {
     /// The obstacle; `None` if there is none, or it cannot be determined.
-    #[must_use]
     pub fn in_the_way(self) -> Option<String> {
         match self {
             Availability::Blocked(reason) => Some(reason),
@@ -46,7 +44,6 @@ impl Availability {
 /// device on it or on its relatives, a process that has it open, read-only protection of it or of
 /// one of its partitions, or data that this machine needs: `/`, swap, and `store`. Takes up to half
 /// a second where a process has it open, as the process may only probe it briefly.
-#[must_use]
 pub fn availability(number: DeviceNumber, store: Option<&Path>) -> Availability {
     match claimed(number, store) {
         Some(reason) => Availability::Blocked(reason),
@@ -55,7 +52,6 @@ pub fn availability(number: DeviceNumber, store: Option<&Path>) -> Availability 
 }
 
 /// Like [`availability`], but returns only the obstacle.
-#[must_use]
 pub fn in_the_way(number: DeviceNumber, store: Option<&Path>) -> Option<String> {
     availability(number, store).in_the_way()
 }
@@ -89,7 +85,6 @@ fn claimed(number: DeviceNumber, store: Option<&Path>) -> Option<String> {
 /// Uses that the kernel's claim (`O_EXCL`) does not exclude, and that may begin between a check and
 /// a claim, or after both: loop devices above it, exports to other machines, processes that use it
 /// without a claim, and read-only protection.
-#[must_use]
 pub fn unclaimed(number: DeviceNumber) -> Availability {
     let system = System::live();
     if let Some(reason) = protected(&system, number) {

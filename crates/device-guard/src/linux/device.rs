@@ -56,13 +56,11 @@ pub struct Claim(File);
 
 impl Claim {
     /// The descriptor that holds the claim, opened for the requested access.
-    #[must_use]
     pub fn file(&self) -> &File {
         &self.0
     }
 
     /// The same as a plain file, which continues to hold the claim.
-    #[must_use]
     pub fn into_file(self) -> File {
         self.0
     }
@@ -172,7 +170,6 @@ impl Device {
 
     /// Checks all rules, for a plan: nothing is opened for writing, and the device is claimed only
     /// briefly.
-    #[must_use]
     pub fn availability(&self, store: Option<&Path>) -> Availability {
         let availability = claims::availability(self.number, store);
         if matches!(availability, Availability::Blocked(_)) {
@@ -292,7 +289,6 @@ impl Device {
     }
 
     /// The error for an obstacle.
-    #[must_use]
     pub fn refusal(&self, reason: &str) -> Error {
         refusal(&self.target, reason)
     }
@@ -337,7 +333,6 @@ fn refusal(target: &str, reason: &str) -> Error {
 }
 
 /// An operating system error for a device, with the class and hint for its number.
-#[must_use]
 pub fn failed(target: &str, what: &str, os: io::Error) -> Error {
     let (kind, hint) = match (os.raw_os_error(), os.kind()) {
         (Some(libc::ENXIO | libc::ENODEV | libc::ENOMEDIUM), _) => (

@@ -10,7 +10,6 @@ use stripewise_disk_inspect::{Inspect, System};
 use stripewise_units::DeviceNumber;
 
 /// The kernel's name of a device, as under `/dev`: `sda1`, `loop3`, `cciss/c0d0`.
-#[must_use]
 pub fn kernel_name(number: DeviceNumber) -> Option<String> {
     let link = std::fs::canonicalize(format!("/sys/dev/block/{number}")).ok()?;
     let name = link.file_name()?.to_str()?;
@@ -39,7 +38,6 @@ pub enum FileOrDevices {
 
 impl FileOrDevices {
     /// A device with its relatives.
-    #[must_use]
     pub fn device(system: &System, number: DeviceNumber) -> FileOrDevices {
         let mut family = vec![number];
         family.extend(system.partitions(number).iter().map(|found| found.number));

@@ -40,14 +40,12 @@ pub struct Node {
 }
 
 /// Whether a character device is an NVMe generic device.
-#[must_use]
 pub fn is_generic(sysfs: &Path, character: DeviceNumber) -> bool {
     folder(sysfs, "char", character).is_some_and(|folder| is_of(&folder, "nvme-generic"))
 }
 
 /// The block device of a character device's namespace, given the `id` from the driver. `None` if
 /// there is none, or more than one.
-#[must_use]
 pub fn block_device_of(sysfs: &Path, character: DeviceNumber, id: u32) -> Option<Namespace> {
     let folder = folder(sysfs, "char", character)?;
     if !is_of(&folder, "nvme-generic") {
@@ -70,7 +68,6 @@ pub fn block_device_of(sysfs: &Path, character: DeviceNumber, id: u32) -> Option
 
 /// Why an open character device does not belong to the namespace that was `judged`, whose block
 /// device is open as well; `None` if it does.
-#[must_use]
 pub fn is_renumbered(
     sysfs: &Path,
     character: Node,
@@ -103,7 +100,6 @@ pub fn is_renumbered(
 
 /// The character devices that may belong to the namespace of a block device or of its disk. Errs on
 /// the side of too many: all whose names end alike.
-#[must_use]
 pub fn characters_of(sysfs: &Path, block: DeviceNumber) -> Vec<DeviceNumber> {
     let Some(mut disk) = folder(sysfs, "block", block) else {
         return Vec::new();

@@ -28,7 +28,6 @@ pub struct Traffic {
 
 impl Traffic {
     /// Current counters of all accessible processes.
-    #[must_use]
     pub fn now() -> Traffic {
         within_a_second(|| Traffic::of(Path::new("/proc")))
     }
@@ -53,7 +52,6 @@ impl Traffic {
     /// Processes that did I/O since `before` and have one of these devices, or a file on it, open:
     /// `fio (pid 4711, 180 MiB)`, largest amounts first. Empty if `before` could not be read: the
     /// current counters may be from long ago.
-    #[must_use]
     pub fn since(self, before: &Traffic, devices: &[DeviceNumber]) -> Vec<String> {
         if before.bytes.is_empty() {
             return Vec::new();

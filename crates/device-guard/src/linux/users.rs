@@ -20,7 +20,6 @@ use stripewise_machine::linux::{loop_status, swaps};
 use stripewise_units::{DeviceNumber, NameText};
 
 /// Swap areas on this file or device.
-#[must_use]
 pub fn swap_areas(wanted: &FileOrDevices) -> Vec<String> {
     let mut names = swaps::names(&swaps::table());
     names.retain(|name| wanted.is_at(name));
@@ -29,7 +28,6 @@ pub fn swap_areas(wanted: &FileOrDevices) -> Vec<String> {
 
 /// Loop devices backed by this file or device, by name. Queries the devices themselves where
 /// permitted (which finds deleted files and other paths), and the paths in sysfs.
-#[must_use]
 pub fn loop_devices(wanted: &FileOrDevices) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/sys/block")
@@ -80,7 +78,6 @@ pub fn retry_briefly<T>(mut in_the_way: impl FnMut() -> Option<T>) -> Option<T> 
 
 /// Whether this process has it open through another descriptor than `file`. Path-only handles
 /// (`O_PATH`) do not count: they can neither read nor write.
-#[must_use]
 pub fn open_twice_here(file: &File, wanted: &FileOrDevices) -> bool {
     let own = Path::new("/proc/self");
     let this = file.as_raw_fd().to_string();
@@ -99,7 +96,6 @@ pub fn open_twice_here(file: &File, wanted: &FileOrDevices) -> bool {
 
 /// Mount points of a device in other mount namespaces, which our own mount table does not show
 /// (containers); best effort.
-#[must_use]
 pub fn other_mounts_of(number: DeviceNumber) -> Vec<PathBuf> {
     let mut namespaces = HashSet::new();
     if let Ok(own) = std::fs::read_link("/proc/self/ns/mnt") {

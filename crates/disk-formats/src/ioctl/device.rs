@@ -127,7 +127,6 @@ impl BusType {
     pub const SPACES: BusType = BusType(16);
 
     /// The same names as on Linux, where there is one.
-    #[must_use]
     pub fn name(self) -> Option<&'static str> {
         const NAMES: [Option<&str>; 21] = [
             None,
@@ -175,7 +174,6 @@ pub struct DeviceDescriptor {
 
 impl DeviceDescriptor {
     /// Vendor and model combined.
-    #[must_use]
     pub fn model(&self) -> Option<String> {
         match (&self.vendor, &self.product) {
             (Some(vendor), Some(product)) if !product.starts_with(vendor.as_str()) => {

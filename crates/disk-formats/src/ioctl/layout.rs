@@ -94,7 +94,6 @@ pub fn occupied_entries(bytes: &[u8]) -> Decoded<usize> {
 }
 
 /// Whether the disk has no partition table.
-#[must_use]
 pub fn is_raw(bytes: &[u8]) -> bool {
     bytes.get(0..4) == Some(&[2, 0, 0, 0])
 }

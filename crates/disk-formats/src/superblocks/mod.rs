@@ -61,7 +61,6 @@ pub enum Found {
 
 impl Found {
     /// Its short name: `ext4`, `md member`, `LVM physical volume`, `LUKS`.
-    #[must_use]
     pub fn kind(&self) -> &str {
         match self {
             Found::FileSystem(header) => &header.kind,
@@ -72,7 +71,6 @@ impl Found {
     }
 
     /// The file system, if it is one.
-    #[must_use]
     pub fn file_system(&self) -> Option<&FileSystemHeader> {
         match self {
             Found::FileSystem(header) => Some(header),

@@ -87,7 +87,6 @@ pub struct TablePartition {
 
 impl TablePartition {
     /// First byte after it.
-    #[must_use]
     pub fn end_bytes(&self) -> u64 {
         self.start_bytes.saturating_add(self.size_bytes)
     }
@@ -126,7 +125,6 @@ pub struct PartitionTable {
 
 impl PartitionTable {
     /// Whether the disk is a Windows dynamic disk.
-    #[must_use]
     pub fn is_dynamic(&self) -> bool {
         self.partitions
             .iter()

@@ -47,7 +47,6 @@ const GPT: [(&str, &str); 24] = [
 ];
 
 /// The name of a GPT type by its GUID in upper case.
-#[must_use]
 pub fn gpt_type_name(guid: &str) -> Option<&'static str> {
     GPT.iter()
         .find(|(known, _)| *known == guid)
@@ -55,7 +54,6 @@ pub fn gpt_type_name(guid: &str) -> Option<&'static str> {
 }
 
 /// The use of partitions of a GPT type.
-#[must_use]
 pub fn gpt_role(guid: &str) -> Role {
     match gpt_type_name(guid) {
         Some("BIOS boot") => Role::BiosBoot,
@@ -67,7 +65,6 @@ pub fn gpt_role(guid: &str) -> Role {
 }
 
 /// The name of an MBR type.
-#[must_use]
 pub fn mbr_type_name(kind: u8) -> Option<&'static str> {
     Some(match kind {
         0x01 => "FAT12",
@@ -94,7 +91,6 @@ pub fn mbr_type_name(kind: u8) -> Option<&'static str> {
 }
 
 /// The use of partitions of an MBR type.
-#[must_use]
 pub fn mbr_role(kind: u8) -> Role {
     match kind {
         0x05 | 0x0f | 0x85 => Role::Extended,

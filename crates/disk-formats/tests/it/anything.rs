@@ -23,7 +23,6 @@ pub struct Sparse<'a> {
 
 impl<'a> Sparse<'a> {
     /// A disk that is these bytes from end to end.
-    #[must_use]
     pub fn dense(bytes: &'a [u8]) -> Self {
         Sparse {
             size_bytes: bytes.len() as u64,
@@ -34,7 +33,6 @@ impl<'a> Sparse<'a> {
 
     /// A description: its size, then for each piece the place, the length (16
     /// bits) and the bytes; numbers little-endian, what is cut off is zeros.
-    #[must_use]
     pub fn described(description: &'a [u8]) -> Self {
         let mut rest = description;
         let mut sparse = Sparse::default();
@@ -55,7 +53,6 @@ impl<'a> Sparse<'a> {
     }
 
     /// To read it.
-    #[must_use]
     pub fn medium(&self) -> Medium<Sparse<'a>> {
         Medium::new(self.clone(), self.size_bytes)
     }

@@ -183,13 +183,11 @@ impl Machine {
     }
 
     /// A disk as a device.
-    #[must_use]
     pub fn disk(&self, number: u32) -> Option<BlockDevice> {
         self.answers(number).map(|one| describe::disk(one).device)
     }
 
     /// A partition as a device over its disk.
-    #[must_use]
     pub fn partition(&self, disk: u32, number: u32) -> Option<BlockDevice> {
         let known = describe::disk(self.answers(disk)?);
         let entry = known.entries().iter().find(|one| one.number == number)?;
@@ -197,7 +195,6 @@ impl Machine {
     }
 
     /// The partitions of a disk, excluding extended ones.
-    #[must_use]
     pub fn partitions(&self, disk: u32) -> Vec<BlockDevice> {
         let Some(known) = self.answers(disk).map(describe::disk) else {
             return Vec::new();
@@ -211,7 +208,6 @@ impl Machine {
     }
 
     /// Any device by its name.
-    #[must_use]
     pub fn device_named(&self, name: &str) -> Option<BlockDevice> {
         match Name::parse(name)? {
             Name::Disk(number) => self.disk(number),
@@ -223,7 +219,6 @@ impl Machine {
     }
 
     /// The storage below a device, by name. A volume of unknown location has nothing below it.
-    #[must_use]
     pub fn storage_named(&self, name: &str) -> Option<Storage> {
         let of_device = |device: BlockDevice| Storage {
             file_system: None,
@@ -240,7 +235,6 @@ impl Machine {
     }
 
     /// The storage of a volume, for targets on it.
-    #[must_use]
     pub fn storage_of(&self, volume: &VolumeAnswers) -> Storage {
         let devices = volumes::devices(self, volume);
         Storage {

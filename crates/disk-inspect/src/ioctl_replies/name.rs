@@ -20,7 +20,6 @@ pub enum Name {
 
 impl Name {
     /// Parses a name, ignoring case; `None` if it is not one.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let name = ["\\\\.\\", "\\\\?\\", "//./"]
             .iter()
@@ -83,7 +82,6 @@ pub fn partition_number(disk: u32, number: u32) -> DeviceNumber {
 }
 
 /// The disk and partition of a number made by [`disk_number`] or [`partition_number`].
-#[must_use]
 pub fn from_number(number: DeviceNumber) -> Option<Name> {
     match number.major {
         7 => Some(Name::Disk(number.minor)),

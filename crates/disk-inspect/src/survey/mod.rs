@@ -30,7 +30,6 @@ pub struct Request {
 
 impl Request {
     /// The user-supplied facts about a disk.
-    #[must_use]
     pub fn given_for(&self, key: &str) -> Option<SuppliedFacts> {
         self.given
             .iter()
@@ -108,13 +107,11 @@ pub struct Volume {
 
 impl Volume {
     /// The verdict for operations of these sizes.
-    #[must_use]
     pub fn judge(&self, block_sizes_bytes: &[u64]) -> Judgement {
         judge(&self.subject, block_sizes_bytes)
     }
 
     /// Where it starts: in the device whose stripe units it may cross, otherwise on its disk.
-    #[must_use]
     pub fn offset_bytes(&self) -> Option<u64> {
         let boundary = self.subject.boundaries.first();
         boundary
@@ -123,13 +120,11 @@ impl Volume {
     }
 
     /// The location of its first byte on a disk.
-    #[must_use]
     pub fn place(&self) -> Option<&Place> {
         self.subject.places.first()
     }
 
     /// The stripe unit used for the verdict.
-    #[must_use]
     pub fn stripe_unit_bytes(&self) -> Option<u64> {
         let boundaries = self.subject.boundaries.iter();
         boundaries
@@ -139,7 +134,6 @@ impl Volume {
 }
 
 /// Whether partitions of a role hold volumes.
-#[must_use]
 pub fn holds_volumes(role: Role) -> bool {
     !matches!(role, Role::Extended | Role::Protective)
 }

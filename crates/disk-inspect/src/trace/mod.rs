@@ -36,7 +36,6 @@ pub struct SuppliedFacts {
 
 impl SuppliedFacts {
     /// Bytes on all data disks, if level, disks and unit are known.
-    #[must_use]
     pub fn full_stripe_bytes(&self) -> Option<u64> {
         let disks = self.disks?;
         let data = match self.level.as_deref()? {
@@ -72,7 +71,6 @@ pub struct Trace {
 pub type SuppliedFactsFor<'a> = &'a dyn Fn(&str) -> Option<SuppliedFacts>;
 
 /// Traces a device from its start.
-#[must_use]
 pub fn trace(device: &BlockDevice, given: SuppliedFactsFor) -> Trace {
     let mut trace = Trace {
         left: PIECES_MAX,
@@ -380,7 +378,6 @@ impl Trace {
 /// Where a device starts, if that is a single known offset: follows partitions, linear
 /// device-mapper segments, loops over devices and mirrors down to the disk, or to the array that
 /// stripes the bytes.
-#[must_use]
 pub fn offset(device: &BlockDevice) -> DiskOffset {
     let mut bytes: u64 = 0;
     let mut at = device;

@@ -40,7 +40,6 @@ const DISKS_MAX: u64 = 256;
 /// drives to anything. Credible if the optimal size is an integer multiple, at least 2, of a
 /// minimum size that is a power of two and larger than a sector. 4 KiB is always a sector or page,
 /// never a stripe unit.
-#[must_use]
 pub fn hint(minimum_bytes: Option<u64>, optimal_bytes: Option<u64>, sector_bytes: u64) -> Hint {
     let (minimum, optimal) = (minimum_bytes.unwrap_or(0), optimal_bytes.unwrap_or(0));
     if optimal == 0 {
@@ -96,7 +95,6 @@ const NOT_ONE_DRIVE: [&str; 13] = [
 ];
 
 /// Whether a device at the bottom is a single drive.
-#[must_use]
 pub fn nature(device: &BlockDevice) -> Nature {
     let model = device.model.as_deref().unwrap_or_default();
     let model = model.to_ascii_lowercase();
@@ -115,7 +113,6 @@ pub fn nature(device: &BlockDevice) -> Nature {
 /// Whether a single drive may write in units of 4 KiB although it reports sectors of 512 bytes:
 /// flash maps pages of that size, a USB bridge often hides the physical sector, and some drives do
 /// not report one.
-#[must_use]
 pub fn may_hide_pages(device: &BlockDevice) -> bool {
     nature(device) == Nature::Single
         && device.kind != BlockDeviceKind::Memory

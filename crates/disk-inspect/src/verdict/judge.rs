@@ -13,7 +13,6 @@ const SECTOR_BYTES_MAX: u32 = 4096;
 /// Judges a volume for operations of these sizes. It is a finding if the volume starts inside a
 /// physical sector, if the size up to which nothing crosses is below the largest of these, or if
 /// the layers below are unknown and may be crossed; never if its location does not matter.
-#[must_use]
 pub fn judge(subject: &Subject, block_sizes_bytes: &[u64]) -> Judgement {
     let mut checks = Vec::new();
     let split = sectors(subject, &mut checks);
@@ -534,7 +533,6 @@ fn costs(subject: &Subject, block_sizes_bytes: &[u64]) -> Vec<Cost> {
 
 impl Cost {
     /// `8K: 1 in 8 operations touches two disks (none if aligned)`.
-    #[must_use]
     pub fn words(&self) -> String {
         let (here, aligned) = (&self.here, &self.aligned);
         let bytes = size(here.block_size_bytes);
@@ -571,14 +569,12 @@ fn mean(crossing: &Crossing) -> String {
 }
 
 /// For callers that print an offset: `31.5 KiB (32256 bytes)`.
-#[must_use]
 pub(crate) fn both(bytes: u64) -> String {
     format!("{} ({bytes} bytes)", format_bytes(bytes))
 }
 
 impl Place {
     /// Its location as text.
-    #[must_use]
     pub fn words(&self) -> String {
         format!("{} on {}", both(self.offset_bytes), self.disk)
     }

@@ -31,7 +31,6 @@ pub enum UnitSource {
 
 impl UnitSource {
     /// As text.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             UnitSource::Array => "read from the array",
@@ -73,7 +72,6 @@ impl Boundary {
     /// The period for a volume's offset: the stripe unit, or the part of it preserved by the pieces
     /// from above. Units of 256K that get pieces of 64K are crossed by none if the first piece
     /// starts at a multiple of 64K.
-    #[must_use]
     pub fn period_bytes(&self) -> u64 {
         match self.piece_bytes {
             Some(piece) => gcd(self.unit_bytes, piece),
@@ -83,14 +81,12 @@ impl Boundary {
 
     /// Whether the pieces from above and the stripe units are multiples of each other, so that
     /// either no piece crosses or all do equally.
-    #[must_use]
     pub(crate) fn pieces_fit(&self) -> bool {
         let piece = self.piece_bytes.unwrap_or(self.unit_bytes);
         self.period_bytes() == piece.min(self.unit_bytes)
     }
 
     /// Where byte 0 of the volume would be in a period.
-    #[must_use]
     pub fn phase_bytes(&self) -> u64 {
         let period = self.period_bytes();
         // Counted from where units begin.
@@ -103,14 +99,12 @@ impl Boundary {
     }
 
     /// How much of an operation arrives here in one piece.
-    #[must_use]
     pub fn arriving_bytes(&self, block_size_bytes: u64) -> u64 {
         block_size_bytes.min(self.piece_bytes.unwrap_or(u64::MAX))
     }
 
     /// The largest size up to which aligned operations never cross, if the volume does not start on
     /// a boundary; `None` if it does.
-    #[must_use]
     pub fn splits_above(&self) -> Option<u64> {
         let phase = self.phase_bytes();
         (phase != 0)
@@ -121,7 +115,6 @@ impl Boundary {
 
 impl Boundary {
     /// Whether the largest of these sizes exceeds what never crosses here.
-    #[must_use]
     pub fn is_misaligned_for(&self, block_sizes_bytes: &[u64]) -> bool {
         let largest = block_sizes_bytes.iter().max();
         let above = self.splits_above();
@@ -133,7 +126,6 @@ impl Boundary {
     /// Whether operations of any of these sizes touch more stripe units here than they would from a
     /// boundary. If the unit is not a power of two, some cross equally often from any start, which
     /// is reported.
-    #[must_use]
     pub fn costs_more(&self, block_sizes_bytes: &[u64]) -> bool {
         block_sizes_bytes.iter().any(|bytes| {
             let bytes = self.arriving_bytes(*bytes);
@@ -233,7 +225,6 @@ pub enum Suspect {
 
 impl Suspect {
     /// What follows from a partition's role alone.
-    #[must_use]
     pub fn by_role(role: Role) -> Option<Self> {
         match role {
             Role::Dynamic => Some(Suspect::DynamicDisk),
@@ -293,7 +284,6 @@ pub enum LayoutVerdict {
 
 impl LayoutVerdict {
     /// The code in JSON.
-    #[must_use]
     pub fn code(self) -> &'static str {
         match self {
             LayoutVerdict::SectorSplit => "sector-split",
@@ -306,7 +296,6 @@ impl LayoutVerdict {
     }
 
     /// The size it contains.
-    #[must_use]
     pub fn bytes(self) -> Option<u64> {
         match self {
             LayoutVerdict::SplitsAbove(bytes) | LayoutVerdict::Suspect(bytes) => Some(bytes),

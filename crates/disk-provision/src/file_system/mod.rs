@@ -36,14 +36,12 @@ stripewise_units::named! {
 
 impl FileSystemKind {
     /// Whether it stores the array's stripe geometry in its superblock.
-    #[must_use]
     pub fn keeps_stripes(self) -> bool {
         matches!(self, FileSystemKind::Ext4 | FileSystemKind::Xfs)
     }
 
     /// Programs that make it, the first one installed is used; and the Debian packages that contain
     /// them.
-    #[must_use]
     pub fn tools(self) -> (&'static [&'static str], &'static str) {
         match self {
             FileSystemKind::Ext4 => (&["mkfs.ext4"], "e2fsprogs"),

@@ -195,7 +195,6 @@ fn read_back(plan: &ArrayPlan, path: &Path, pinned: &[(File, Device)]) -> Result
 }
 
 /// The kernel's name of the running array with this UUID, by the superblocks of its members.
-#[must_use]
 pub fn array_with(uuid: [u8; 16]) -> Option<String> {
     let system = System::live();
     let is_it = |name: &String| uuid_of(name) == Some(uuid);
@@ -224,7 +223,6 @@ fn uuid_of(array: &str) -> Option<[u8; 16]> {
 }
 
 /// Resync progress of an array: sectors done, and total. `None` if it is in sync.
-#[must_use]
 pub fn resync_of(array: &str) -> Option<(u64, u64)> {
     let read = |name: &str| {
         let text = std::fs::read_to_string(format!("/sys/block/{array}/md/{name}"));

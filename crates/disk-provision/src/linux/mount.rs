@@ -28,7 +28,6 @@ pub struct PrivateMount {
 
 impl PrivateMount {
     /// Its location.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.at
     }

@@ -45,7 +45,6 @@ pub struct Identifiers {
 
 impl Identifiers {
     /// Identifiers for one of up to 256 devices partitioned together; the first has these.
-    #[must_use]
     pub fn numbered(&self, device: u8) -> Identifiers {
         let mut entropy = self.entropy;
         entropy[15] ^= device;

@@ -33,7 +33,6 @@ pub fn saved_table(bytes: &[u8]) {
 }
 
 /// The same file with the checksum that it should have.
-#[must_use]
 pub fn sealed(bytes: &[u8]) -> Option<Vec<u8>> {
     let with = |file: SavedTable, sum: &str| -> Option<SavedTable> {
         let mut value = serde_json::to_value(file).ok()?;

@@ -6,13 +6,11 @@ pub enum Waits {}
 
 impl Waits {
     /// For the calling thread: `None`.
-    #[must_use]
     pub fn of_this_thread() -> Option<Waits> {
         None
     }
 
     /// So far, in nanoseconds.
-    #[must_use]
     pub fn waited_ns(&self) -> Option<u64> {
         match *self {}
     }

@@ -10,7 +10,6 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 /// CPU time of the calling thread so far, (user, system) in nanoseconds. The sum is exact to the
 /// microsecond; the kernel splits it by sampling at its timer ticks, so the parts are accurate to a
 /// few milliseconds.
-#[must_use]
 pub fn cpu_times_ns() -> Option<(u64, u64)> {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to a `rusage` that the kernel fills in.
@@ -34,13 +33,11 @@ pub struct Waits(File);
 
 impl Waits {
     /// For the calling thread; `None` if the kernel does not count it.
-    #[must_use]
     pub fn of_this_thread() -> Option<Waits> {
         File::open("/proc/thread-self/schedstat").ok().map(Waits)
     }
 
     /// So far, in nanoseconds.
-    #[must_use]
     pub fn waited_ns(&self) -> Option<u64> {
         // Time on a processor, time waiting for one, timeslices:
         // Documentation/scheduler/sched-stats.rst.

@@ -15,7 +15,6 @@ use windows_sys::Win32::System::Threading::{
 
 /// CPU time of the calling thread so far, (user, system) in nanoseconds, as the system samples it
 /// at its timer ticks: accurate to about 16 ms.
-#[must_use]
 pub fn cpu_times_ns() -> Option<(u64, u64)> {
     let mut times = [FILETIME::default(); 4];
     let [created, ended, system, user] = &mut times;

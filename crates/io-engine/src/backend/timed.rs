@@ -57,7 +57,6 @@ pub struct HandOverLog(Arc<Mutex<HandOvers>>);
 
 impl HandOverLog {
     /// Sum so far.
-    #[must_use]
     pub fn total(&self) -> HandOvers {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -40,7 +40,6 @@ pub trait Fixture {
 }
 
 /// The byte that test files hold at an offset.
-#[must_use]
 pub fn pattern(offset_bytes: u64) -> u8 {
     // Any odd multiplier works; adjacent words and pages must differ.
     word(offset_bytes / 8)[(offset_bytes % 8) as usize]
@@ -53,7 +52,6 @@ fn word(number: u64) -> [u8; 8] {
 }
 
 /// [`pattern`] for a range of offsets.
-#[must_use]
 pub fn patterns(offsets: std::ops::Range<u64>) -> Vec<u8> {
     let words = offsets.start / 8..offsets.end.div_ceil(8);
     let mut bytes = Vec::new();
@@ -67,7 +65,6 @@ pub fn patterns(offsets: std::ops::Range<u64>) -> Vec<u8> {
 ///
 /// # Panics
 /// If it cannot be read.
-#[must_use]
 pub fn contents(file: &File) -> Vec<u8> {
     let mut bytes = vec![0; file.metadata().expect("its length").len() as usize];
     let mut got = 0;

@@ -291,7 +291,6 @@ fn partner(cell: &Cell<'_>, a: &[Cell<'_>], b: &[Cell<'_>], used: &[bool]) -> Op
 
 /// The levels that runs fall into, in order of appearance: those of an experiment, else
 /// the columns of a published table. Empty if runs have none.
-#[must_use]
 pub fn levels_of(runs: &[RunRecord]) -> Vec<(String, Vec<RunRecord>)> {
     let mut levels: Vec<(String, Vec<RunRecord>)> = Vec::new();
     for run in runs {

@@ -32,7 +32,6 @@ const MAKES_THE_LOAD: [&str; 4] = ["pattern", "rate", "think time", "syncs"];
 
 /// Conditions that are known on both sides and differ, the essential ones first. A property
 /// of the load that only one side states is `unknown` on the other.
-#[must_use]
 pub fn differing_conditions(a: &[RunRecord], b: &[RunRecord]) -> Vec<Condition> {
     let (mut on_a, mut on_b) = (collect(a), collect(b));
     for ((name, _, of_a), (_, _, of_b)) in on_a.iter_mut().zip(&mut on_b) {

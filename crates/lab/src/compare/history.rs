@@ -96,7 +96,6 @@ fn day_of(run: &RunRecord) -> String {
 impl OwnHistory {
     /// The history of every load of these runs; `None` if one of them has fewer than thirty stored
     /// runs on a target as large as the newest one's.
-    #[must_use]
     pub fn of(
         reference: &[RunRecord],
         stored: &StoredRuns<'_>,
@@ -117,7 +116,6 @@ impl OwnHistory {
     }
 
     /// Returns whether these runs are of the same loads on a target of the same size.
-    #[must_use]
     pub fn speaks_of(&self, now: &[RunRecord]) -> bool {
         let cells = cells_for(now, self.by.metric);
         cells.len() == self.loads.len()
@@ -130,7 +128,6 @@ impl OwnHistory {
     }
 
     /// A loss up to this percentage is the target's own noise, or too small to act on.
-    #[must_use]
     pub fn tolerance_percent(&self) -> f64 {
         let noise = self.loads.iter().map(|load| load.history.noise());
         default_tolerance_percent(noise.fold(0.0, f64::max))
@@ -138,7 +135,6 @@ impl OwnHistory {
 
     /// Compares runs made now with the stored ones, as changes; `None` if
     /// they are not of the same loads.
-    #[must_use]
     pub fn compare(&self, now: &[RunRecord], stored: &StoredRuns<'_>) -> Option<ComparisonRecord> {
         if !self.speaks_of(now) {
             return None;

@@ -24,7 +24,6 @@ struct Pair<'a> {
 }
 
 /// Tables of the results of two benches besides their answers; empty if a side is not a bench.
-#[must_use]
 pub fn compare_landmarks(a: &Side, b: &Side, options: CompareOptions) -> Vec<ComparisonRecord> {
     let series = [a, b].map(|side| series_of(&side.runs));
     let pairs = pairs(&series, &a.runs);

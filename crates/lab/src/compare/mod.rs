@@ -181,7 +181,6 @@ impl MissingReason {
 
 impl NothingToCompare {
     /// What the user can do.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
             NothingToCompare::NoSharedCell { .. } => {
@@ -227,7 +226,6 @@ pub fn compare(
 /// One table per question, in order. Their rows are judged together:
 /// Holm's correction covers all rows of all tables, so that more
 /// tables do not find more by chance.
-#[must_use]
 pub fn compare_all(questions: &[Question<'_>]) -> Vec<Result<ComparisonRecord, NothingToCompare>> {
     let cells: Vec<[Vec<Cell<'_>>; 2]> = questions
         .iter()
@@ -344,7 +342,6 @@ fn record(
 }
 
 /// Whether a comparison has a finding, which makes a command end with code 1.
-#[must_use]
 pub fn found(record: &ComparisonRecord) -> bool {
     matches!(
         record.verdict,

@@ -35,7 +35,6 @@ const OF_THE_MOMENT: [&str; 15] = [
 ];
 
 /// The fewest repetitions of any workload in these runs; 0 if there is none.
-#[must_use]
 pub fn minimum_repetitions(runs: &[RunRecord]) -> usize {
     let cells = cells_of(runs);
     cells.iter().map(|cell| cell.rows.len()).min().unwrap_or(0)
@@ -53,7 +52,6 @@ pub struct Sensitivity {
 
 /// For `later` runs of each load; that of the load with the largest scatter. `None` if a load
 /// has a single run, which shows no scatter.
-#[must_use]
 pub fn sensitivity(runs: &[RunRecord], metric: Metric, later: u32) -> Option<Sensitivity> {
     let cells = cells_for(runs, metric);
     let each: Option<Vec<Sensitivity>> = cells
@@ -78,7 +76,6 @@ pub fn sensitivity(runs: &[RunRecord], metric: Metric, later: u32) -> Option<Sen
 }
 
 /// Codes of the warnings that void values of these runs, sorted.
-#[must_use]
 pub fn void_codes(runs: &[RunRecord]) -> BTreeSet<String> {
     let all = runs.iter().flat_map(RunRecord::void_codes);
     all.map(str::to_owned).collect()
@@ -86,7 +83,6 @@ pub fn void_codes(runs: &[RunRecord]) -> BTreeSet<String> {
 
 /// Reservations about runs that are, or are to be, a reference, as sentences; empty if there
 /// are none. Void values are not among them: see [`void_codes`].
-#[must_use]
 pub fn doubts(runs: &[RunRecord]) -> Vec<String> {
     let mut doubts = Vec::new();
     let fewest = minimum_repetitions(runs);

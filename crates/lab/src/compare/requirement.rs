@@ -184,7 +184,6 @@ fn value_of(quantity: Quantity, text: &str) -> Result<f64, String> {
 
 impl Requirement {
     /// The job or part of a series that it names, if any.
-    #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -211,20 +210,17 @@ impl Requirement {
     }
 
     /// It limits a latency, not a rate.
-    #[must_use]
     pub fn is_of_latency(&self) -> bool {
         matches!(self.quantity, Quantity::Latency(_))
     }
 
     /// It applies to writes only.
-    #[must_use]
     pub fn is_of_writes(&self) -> bool {
         self.kind == Kind::Write
     }
 
     /// Judges runs by it. Values of runs that are void, or of
     /// which none completed, count as unknown.
-    #[must_use]
     pub fn judge<'a>(
         &self,
         runs: impl IntoIterator<Item = &'a RunRecord> + Clone,
@@ -279,7 +275,6 @@ impl Requirement {
     /// its latency limit meets no rate: its rate at the knee is not what was required.
     /// `None` for a latency, or if no series that it applies to has an answer. `longer`: what
     /// makes longer runs than these, which an undecided one names.
-    #[must_use]
     pub fn judge_answers(&self, all: &[SeriesRecord], longer: &str) -> Option<RequirementRecord> {
         let in_bytes = match self.quantity {
             Quantity::Latency(_) => return None,
@@ -348,7 +343,6 @@ impl Requirement {
     /// Judges the answer of a series by a required latency: that of all operations of its runs, as
     /// the answer shows it. `None` for a rate, and where the answer has no such latency: at a
     /// crossing between two loads, or where no load is within the limit.
-    #[must_use]
     pub fn judge_answer_latency(&self, series: &SeriesRecord) -> Option<RequirementRecord> {
         let answer = series.answered()?;
         let record = answer.record;
@@ -391,7 +385,6 @@ impl Requirement {
     }
 
     /// Whether it is about this series.
-    #[must_use]
     pub fn means_series(&self, series: &SeriesRecord) -> bool {
         let named = self.name.as_ref().is_none_or(|name| *name == series.name);
         let writes = !series.name.ends_with("read");

@@ -12,7 +12,6 @@ use stripewise_stats::{Comparison, Pair, difference_percent, holm, median};
 
 /// The tables of an experiment, one per level except the baseline, in plan
 /// order. The same experiment always gives the same tables.
-#[must_use]
 pub fn analyse(experiment: &Experiment, facts: &LayoutFacts) -> Vec<ComparisonRecord> {
     let mut records = analyse_blocks(&experiment.plan, &experiment.blocks, facts);
     if let Some(ended) = experiment.ended {
@@ -29,7 +28,6 @@ pub fn analyse(experiment: &Experiment, facts: &LayoutFacts) -> Vec<ComparisonRe
 }
 
 /// As [`analyse`], from blocks alone.
-#[must_use]
 pub fn analyse_blocks(
     plan: &ExperimentPlan,
     blocks: &[Block],

@@ -29,7 +29,6 @@ pub struct BlockRun {
 
 impl Block {
     /// The value of a level and cell.
-    #[must_use]
     pub fn value(&self, level: usize, cell: usize) -> Option<f64> {
         self.runs
             .iter()
@@ -65,7 +64,6 @@ pub(super) fn block_run(
 /// If a block was interrupted and made again later, the last complete attempt
 /// counts: an attempt begins at position 0 and its positions are
 /// consecutive.
-#[must_use]
 pub fn blocks_of(plan: &ExperimentPlan, runs: &[RunRecord]) -> (Vec<Block>, Vec<String>) {
     let mut blocks: Vec<Block> = Vec::new();
     let mut unused: Vec<String> = Vec::new();

@@ -128,7 +128,6 @@ pub struct CauseQuestion {
 
 /// Names the cause of a difference. Pure: depends only on the facts and the
 /// findings passed in.
-#[must_use]
 pub fn judge_cause(facts: &LayoutFacts, question: &CauseQuestion) -> Cause {
     if !question.random {
         return unknown(Unexplained::NotModelled);
@@ -222,7 +221,6 @@ fn unknown(because: Unexplained) -> Cause {
 impl Cause {
     /// The clause that ends a sentence on the cost: ` because 1 in 8 operations
     /// touches two disks`. Empty if no cause can be claimed.
-    #[must_use]
     pub fn clause(&self) -> String {
         match self {
             Cause::StripeCrossing { share: Some(share) } => {
@@ -249,7 +247,6 @@ impl Cause {
     }
 
     /// The sentence about an unknown cause.
-    #[must_use]
     pub fn reservation(&self, block_size_bytes: u64) -> Option<String> {
         let Cause::Unknown { because } = self else {
             return None;
@@ -283,7 +280,6 @@ impl Cause {
 
 /// An offset that separates causes: past 32K, a multiple of 4 KiB but not of
 /// the block. `None` for blocks up to 4 KiB, which have no such offset.
-#[must_use]
 pub fn third_offset(block_size_bytes: u64) -> Option<u64> {
     let third = (32 << 10) + PARITY_PAGE_BYTES;
     (!third.is_multiple_of(block_size_bytes.max(1))).then_some(third)

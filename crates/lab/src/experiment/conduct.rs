@@ -73,7 +73,6 @@ pub enum Ended {
 
 impl Ended {
     /// As text for records and sentences.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Ended::Precise => "every interval is as narrow as requested",
@@ -86,7 +85,6 @@ impl Ended {
     }
 
     /// Nothing remains to be done.
-    #[must_use]
     pub fn finished(self) -> bool {
         matches!(self, Ended::Precise | Ended::TimeSpent | Ended::BlocksMax)
     }
@@ -218,7 +216,6 @@ pub fn enough(experiment: &Experiment, elapsed_ns: u64) -> Option<Ended> {
 }
 
 /// Estimated time of the next block of an experiment: as long as those before it.
-#[must_use]
 pub fn next_block_ns(experiment: &Experiment) -> u64 {
     let blocks = u32::try_from(experiment.blocks.len()).unwrap_or(u32::MAX);
     block_ns(&experiment.plan, blocks, experiment.elapsed_ns)
@@ -234,7 +231,6 @@ fn block_ns(plan: &ExperimentPlan, blocks: u32, elapsed_ns: u64) -> u64 {
 /// Every row has an interval that is narrower than the precision. Ignores
 /// where the intervals lie, so stopping on it does not favour a
 /// finding.
-#[must_use]
 pub fn precise(plan: &ExperimentPlan, blocks: &[Block]) -> bool {
     width_percent_max(plan, blocks).is_some_and(|width| width < plan.precision_percent)
 }

@@ -12,7 +12,6 @@ use stripewise_stats::linear_trend;
 /// `None` with fewer than three blocks. Drift does not spoil the comparison, whose
 /// sides share it block by block; it shows that values from different times
 /// are not comparable.
-#[must_use]
 pub fn drift_of(plan: &ExperimentPlan, blocks: &[Block]) -> Option<DriftRecord> {
     let values: Vec<f64> = blocks
         .iter()

@@ -42,7 +42,6 @@ pub struct UnknownMetric(pub String);
 
 impl Metric {
     /// As in a sentence: `IOPS`, `p99 latency`.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Metric::Iops => "IOPS",
@@ -58,19 +57,16 @@ impl Metric {
     }
 
     /// Name of a latency metric among the latencies of a record: `p99`.
-    #[must_use]
     pub fn latency_name(self) -> Option<&'static str> {
         self.name().strip_prefix("latency_ns_")
     }
 
     /// Whether higher is better: true for throughput, false for latency.
-    #[must_use]
     pub fn more_is_better(self) -> bool {
         matches!(self, Metric::Iops | Metric::MibPerS)
     }
 
     /// The value of a job; `None` if unknown or not measured.
-    #[must_use]
     pub fn of(self, row: &JobRow<'_>) -> Option<f64> {
         match self {
             Metric::Iops => row.iops(),

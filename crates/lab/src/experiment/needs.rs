@@ -36,7 +36,6 @@ pub struct Needs {
 
 /// The fewest blocks with which the exact test, corrected for this many rows, can
 /// find anything: 6 for one row, 11 for 36 and 13 for 108 at a level of 0.95.
-#[must_use]
 pub fn blocks_for_verdict(rows: usize, level: f64) -> u32 {
     let error = (1.0 - stopping_level(level)) / rows.max(1) as f64;
     let blocks = signed_rank_count_min(error).unwrap_or(usize::MAX);
@@ -45,7 +44,6 @@ pub fn blocks_for_verdict(rows: usize, level: f64) -> u32 {
 
 /// Expected number of blocks when the intervals are narrow
 /// enough: widths shrink with the square root of the number of blocks.
-#[must_use]
 pub fn blocks_likely(plan: &ExperimentPlan, done: u32, width_percent_max: Option<f64>) -> u32 {
     let wanted = match width_percent_max {
         Some(width) => {
@@ -60,7 +58,6 @@ pub fn blocks_likely(plan: &ExperimentPlan, done: u32, width_percent_max: Option
 
 /// The needs of the plan. `overhead_ns` is the time a run takes in addition to its ramp and
 /// duration.
-#[must_use]
 pub fn needs(plan: &ExperimentPlan, overhead_ns: u64) -> Needs {
     let runs_per_block = plan.runs_per_block();
     let block_ns = plan.block_ns() + overhead_ns.saturating_mul(runs_per_block as u64);

@@ -86,7 +86,6 @@ pub struct Cell {
 
 impl Level {
     /// A level that moves the first byte used.
-    #[must_use]
     pub fn offset(name: impl Into<String>, base_offset_bytes: u64) -> Level {
         Level {
             name: name.into(),
@@ -96,7 +95,6 @@ impl Level {
     }
 
     /// A level that sets an option of the workload by its name, as typed.
-    #[must_use]
     pub fn option(name: impl Into<String>, option: &str, text: &str) -> Level {
         Level {
             name: name.into(),
@@ -106,7 +104,6 @@ impl Level {
     }
 
     /// A level that uses another target.
-    #[must_use]
     pub fn target(name: impl Into<String>, target: impl Into<String>) -> Level {
         Level {
             name: name.into(),
@@ -116,7 +113,6 @@ impl Level {
     }
 
     /// The cell's workload with this level's options, and the seed of one run.
-    #[must_use]
     pub fn apply(&self, workload: &Workload, seed: u64) -> Workload {
         let given = &self.with_options(workload);
         Workload {
@@ -164,7 +160,6 @@ impl ExperimentPlan {
 
     /// A plan over these levels and cells with defaults for the rest: the
     /// first level is the baseline, the first cell the primary hypothesis.
-    #[must_use]
     pub fn new(factor: impl Into<String>, levels: Vec<Level>, cells: Vec<Cell>) -> Self {
         let factor = factor.into();
         ExperimentPlan {
@@ -185,19 +180,16 @@ impl ExperimentPlan {
     }
 
     /// Number of rows of all its tables: levels other than the baseline, times cells.
-    #[must_use]
     pub fn rows(&self) -> usize {
         self.levels.len().saturating_sub(1) * self.cells.len()
     }
 
     /// Runs of one block.
-    #[must_use]
     pub fn runs_per_block(&self) -> usize {
         self.levels.len() * self.cells.len()
     }
 
     /// Ramps and durations of one block, without the overhead of its runs.
-    #[must_use]
     pub fn block_ns(&self) -> u64 {
         let cells = self
             .cells

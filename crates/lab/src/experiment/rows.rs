@@ -53,7 +53,6 @@ pub(super) fn rows_of(plan: &ExperimentPlan, blocks: &[Block]) -> Vec<Row> {
 /// up to 4.8 % (normal differences, 4,000 trials, 11 to 58 blocks). The level is a little
 /// below the round number, so that 11 blocks still suffice for a
 /// verdict on 36 rows. `cargo xtask truth` shows the remaining error on arrays.
-#[must_use]
 pub fn stopping_level(level: f64) -> f64 {
     1.0 - 0.705 * (1.0 - level)
 }

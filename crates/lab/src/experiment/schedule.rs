@@ -27,7 +27,6 @@ pub struct PlannedRun {
 /// and B shared their positions, a chance property of these positions
 /// would be taken for an effect of the levels, and on a simulated array, A against A
 /// would differ by exactly zero.
-#[must_use]
 pub fn schedule(plan: &ExperimentPlan, experiment: &str, block: u32) -> Vec<PlannedRun> {
     let mut random = Random::new(plan.seed);
     let mut of_block = Random::new(random.bits() ^ u64::from(block).wrapping_mul(GOLDEN));

@@ -44,7 +44,6 @@ pub struct Slot {
 
 impl Lane {
     /// Places intervals on the clock on which measuring began at `measured_from_ns`.
-    #[must_use]
     pub fn new<'a>(
         measured_from_ns: u64,
         intervals: impl IntoIterator<Item = &'a Interval>,
@@ -96,7 +95,6 @@ impl Lane {
 
     /// First and last moment of measuring on the common clock, in nanoseconds since 1970;
     /// `None` without intervals.
-    #[must_use]
     pub fn bounds_ns(&self) -> Option<(i128, i128)> {
         let (first, last) = (self.spans.first()?, self.spans.last()?);
         Some((first.from_ns, last.to_ns))
@@ -111,7 +109,6 @@ pub(super) fn measured_ns(slots: &[Slot]) -> u64 {
 
 /// The slots in which all lanes measured, in order. Empty if a lane has no
 /// intervals, or they have no time in common.
-#[must_use]
 pub fn common_slots(lanes: &[Lane]) -> Vec<Slot> {
     let length_ns = lanes.iter().map(Lane::length_ns).max().unwrap_or(0);
     let mut common = match lanes.first() {

@@ -21,7 +21,6 @@ const MAY_DIFFER: [&str; 8] = [
 ];
 
 /// How two hosts' runs differ; `None` if they are the same.
-#[must_use]
 pub fn different_plans(a: &RunRecord, b: &RunRecord) -> Option<String> {
     let (host_a, host_b) = (&a.host.name, &b.host.name);
     let differ = |what: &str, in_a: &str, in_b: &str| {
@@ -98,7 +97,6 @@ const CONDITIONS: [&str; 6] = [
 ];
 
 /// Sentences on conditions in which hosts differ but can still be merged.
-#[must_use]
 pub fn different_conditions(parts: &[&HostPart], names: &[String]) -> Vec<String> {
     let job = |part: &HostPart, of: fn(&JobRecord) -> String| {
         let mut values: Vec<String> = part.run.jobs.iter().map(of).collect();

@@ -85,7 +85,6 @@ pub enum MergeError {
 
 impl MergeError {
     /// What the user can do.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
             MergeError::Nothing | MergeError::Alone { .. } => {

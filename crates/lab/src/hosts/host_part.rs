@@ -44,7 +44,6 @@ pub struct Latencies {
 
 impl Latencies {
     /// Packs them; absent and empty ones are the same.
-    #[must_use]
     pub fn pack(
         read: Option<&Histogram>,
         write: Option<&Histogram>,
@@ -110,7 +109,6 @@ pub(super) fn add(into: &mut Histogram, packed: &[u8]) -> Result<(), V2Error> {
 
 impl HostPart {
     /// A part from a record and the intervals of its jobs.
-    #[must_use]
     pub fn new(run: RunRecord, jobs: Vec<PartJob>) -> HostPart {
         HostPart {
             run: run.without_intervals().without_histograms(),

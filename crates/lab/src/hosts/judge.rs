@@ -14,7 +14,6 @@ const BLOCKS_FROM: usize = 8;
 
 /// Jain's index of fairness (Jain, Chiu and Hawe 1984): (sum x)^2 / (n sum x^2), from
 /// 1/n (one host does everything) to 1 (all are equal). `None` if all rates are 0.
-#[must_use]
 pub fn jain(rates: &[f64]) -> Option<f64> {
     let sum: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
@@ -25,7 +24,6 @@ pub fn jain(rates: &[f64]) -> Option<f64> {
 /// Each rate's distance from the median of all, in standard deviations as the median
 /// absolute deviation estimates them; positive for slow ones. `None` if more than half
 /// are equal: then there is no spread.
-#[must_use]
 pub fn robust_z(rates: &[f64]) -> Vec<Option<f64>> {
     let Some(middle) = median(rates) else {
         return Vec::new();

@@ -43,7 +43,6 @@ pub struct Unmeasured<'a> {
 }
 
 /// The answer: a choice without a gain, effects as bounds, no layout with a score.
-#[must_use]
 pub fn by_arithmetic(question: &Unmeasured<'_>) -> AdviceRecord {
     let set = question.set;
     let costs: Vec<f64> = (0..set.len()).map(|layout| question.cost(layout)).collect();

@@ -60,13 +60,11 @@ impl LayoutPlan {
     pub const PASSES_MAX: u32 = 30;
 
     /// The cells as input for the statistics.
-    #[must_use]
     pub fn mix(&self) -> Vec<MixCell> {
         self.cells.iter().map(|cell| cell.mix.clone()).collect()
     }
 
     /// The question to these measurements of a target, for which `cells` are [`Self::mix`].
-    #[must_use]
     pub fn question<'a>(
         &'a self,
         target: &'a str,
@@ -87,14 +85,12 @@ impl LayoutPlan {
     }
 
     /// Ramps and durations of one layout's cells.
-    #[must_use]
     pub fn layout_ns(&self) -> u64 {
         let lengths = self.cells.iter().map(|cell| cell.workload.length_ns());
         lengths.fold(0, u64::saturating_add)
     }
 
     /// The same over all layouts: the measuring time of a pass.
-    #[must_use]
     pub fn pass_ns(&self) -> u64 {
         self.layout_ns().saturating_mul(self.set.len() as u64)
     }
@@ -127,7 +123,6 @@ impl LayoutPlan {
 
     /// The measurements by which layouts are judged: without the effects of slots. `None`
     /// if these cannot yet be separated from those of the layouts.
-    #[must_use]
     pub fn levelled<'a>(&self, measured: &'a Measured) -> Option<Cow<'a, Measured>> {
         match &self.slots {
             None => Some(Cow::Borrowed(measured)),
@@ -136,7 +131,6 @@ impl LayoutPlan {
     }
 
     /// The order in which a pass makes its layouts, deterministic for a plan and pass.
-    #[must_use]
     pub fn order(&self, pass: u32, layouts: &[usize]) -> Vec<usize> {
         let mut order = layouts.to_vec();
         self.random(pass).shuffle(&mut order);
@@ -145,7 +139,6 @@ impl LayoutPlan {
 
     /// The workload of a cell in a pass on a layout, with a seed of its own: layouts that
     /// shared their positions would share chance effects.
-    #[must_use]
     pub fn workload(&self, pass: u32, layout: usize, cell: usize) -> Workload {
         let mut random = self.random(pass);
         let number = (layout * self.cells.len() + cell) as u64;

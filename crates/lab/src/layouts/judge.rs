@@ -105,7 +105,6 @@ impl Question<'_> {
 /// The smallest log-scale difference between two layouts that the measurements so far can
 /// distinguish; `None` below two passes. An experiment stops when this is within
 /// the margin, never on the set of the best itself.
-#[must_use]
 pub fn resolution(question: &Question<'_>) -> Option<f64> {
     let limits = limits(question.measured, question.cells, question.set.len());
     let level = question.level(&limits);
@@ -114,7 +113,6 @@ pub fn resolution(question: &Question<'_>) -> Option<f64> {
 }
 
 /// The answer; `None` if fewer than two passes or layouts were measured.
-#[must_use]
 pub fn judge(question: &Question<'_>) -> Option<AdviceRecord> {
     let limits = limits(question.measured, question.cells, question.set.len());
     let level = question.level(&limits);

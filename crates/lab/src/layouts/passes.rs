@@ -16,7 +16,6 @@ pub const SCREENING_FINISH: f64 = 0.96;
 /// Passes needed to distinguish two layouts that are `width` apart on the log scale,
 /// if a layout scatters by `spread` within a pass: 2 (d s / w)^2,
 /// d = 2.1, 2.35, 2.5, 2.7 for 4, 8, 12 and 24 layouts; at least 6.
-#[must_use]
 pub fn passes_likely(spread: f64, width: f64, layouts: usize) -> u32 {
     let quantile = match layouts {
         0..=4 => 2.1,
@@ -32,7 +31,6 @@ pub fn passes_likely(spread: f64, width: f64, layouts: usize) -> u32 {
 /// Worthwhile number of runs per making: K = max(1, round(sqrt(making time /
 /// measuring time * s_run^2 / s_making^2))), at most 10. They are averaged: runs of one
 /// making are no replicates.
-#[must_use]
 pub fn runs_per_making(
     making_ns: u64,
     measuring_ns: u64,
@@ -50,7 +48,6 @@ pub fn runs_per_making(
 
 /// Layouts that need not be made again: if there are more than [`LAYOUTS_MAX`], those
 /// outside the set of the best after [`PASSES_MIN`] passes. Empty otherwise.
-#[must_use]
 pub fn to_drop(set: &LayoutSet, cells: &[MixCell], measured: &Measured, seed: u64) -> Vec<usize> {
     let layouts = set.len();
     if layouts <= LAYOUTS_MAX || measured.passes.len() != PASSES_MIN as usize {

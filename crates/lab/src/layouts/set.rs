@@ -99,31 +99,26 @@ impl LayoutSet {
     }
 
     /// Number of layouts.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.layouts.len()
     }
 
     /// There are none; a checked plan always has some.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.layouts.is_empty()
     }
 
     /// The level names of a layout.
-    #[must_use]
     pub fn levels(&self, layout: usize) -> LayoutLevels {
         self.named(&self.layouts[layout])
     }
 
     /// A layout as text: `offset 1M, stripe unit 64K`.
-    #[must_use]
     pub fn words(&self, layout: usize) -> String {
         words_of(&self.factors, &self.levels(layout))
     }
 
     /// The layout with these levels.
-    #[must_use]
     pub fn position(&self, levels: &LayoutLevels) -> Option<usize> {
         (0..self.len()).find(|&layout| self.levels(layout) == *levels)
     }
@@ -147,7 +142,6 @@ impl LayoutSet {
     }
 
     /// The factors as records.
-    #[must_use]
     pub fn records(&self) -> Vec<FactorRecord> {
         let record = |factor: &Factor| FactorRecord {
             name: factor.name.clone(),

@@ -76,7 +76,6 @@ fn degrees(layouts: usize, passes: usize) -> usize {
 
 impl SlotPlan {
     /// The slot of each layout in this pass. Passes beyond the plan start over.
-    #[must_use]
     pub fn of_pass(&self, pass: usize) -> &[usize] {
         match self.slots.len() {
             0 => &[],
@@ -86,7 +85,6 @@ impl SlotPlan {
 
     /// After this many passes, layouts and slots can be separated, and the noise judged,
     /// as well as [`slot_plan`] requires.
-    #[must_use]
     pub fn is_distinguishable(&self, passes: usize) -> bool {
         let layouts = self.of_pass(0).len();
         if layouts < 2 || degrees(layouts, passes) < DEGREES_MIN {
@@ -105,7 +103,6 @@ impl SlotPlan {
 /// degrees of freedom that judging assumes, so residuals are scaled by
 /// sqrt((n - 1) / (n - 2)): means stay, and intervals get their proper width. `None`
 /// if slots and layouts cannot be separated yet.
-#[must_use]
 pub fn without_slots(plan: &SlotPlan, measured: &Measured) -> Option<Measured> {
     if !plan.is_distinguishable(measured.passes.len()) {
         return None;
@@ -128,7 +125,6 @@ pub fn without_slots(plan: &SlotPlan, measured: &Measured) -> Option<Measured> {
 
 /// How far the best slot is ahead of the worst, in per cent, for each cell of the mix.
 /// Empty if slots and layouts cannot be separated.
-#[must_use]
 pub fn slot_differences(
     plan: &SlotPlan,
     measured: &Measured,
@@ -268,7 +264,6 @@ fn efficiency(layouts: usize, shifts: &[usize]) -> Option<f64> {
 /// Effects of the slots on the scale of the values, summing to 0, by joint least squares with
 /// an effect for each layout and each pass: to be subtracted before layouts are compared.
 /// `values` are by pass, then by layout. `None` if they cannot be separated.
-#[must_use]
 pub fn slot_effects(plan: &SlotPlan, values: &[Vec<f64>]) -> Option<Vec<f64>> {
     let layouts = plan.slots.first()?.len();
     if values.is_empty() || values.iter().any(|row| row.len() != layouts) {

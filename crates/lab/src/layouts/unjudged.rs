@@ -7,7 +7,6 @@ use super::question::Question;
 use stripewise_results::{AdviceCell, AdviceRecord, MeasuredLayout};
 
 /// The record of an experiment without an answer yet; `because` gives the reasons, in sentences.
-#[must_use]
 pub fn unjudged(question: &Question<'_>, because: Vec<String>) -> AdviceRecord {
     let cells = question.cells.iter().map(|cell| AdviceCell {
         name: cell.name.clone(),

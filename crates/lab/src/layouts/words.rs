@@ -348,7 +348,6 @@ fn of_shares(record: &AdviceRecord) -> Vec<String> {
 
 /// Which factors matter: a sentence for each factor and each pair of factors
 /// with an effect, then one for the pairs without.
-#[must_use]
 pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
     let mut sentences = Vec::new();
     let mut quiet: Vec<&EffectRecord> = Vec::new();
@@ -409,7 +408,6 @@ pub fn effect_sentences(record: &AdviceRecord) -> Vec<String> {
 }
 
 /// How much slots differ; `None` if that is not known.
-#[must_use]
 pub fn slot_note(differences: &[(String, f64)]) -> Option<String> {
     let each: Vec<String> = (differences.iter())
         .map(|(cell, percent)| format!("{percent:.1} % in {cell}"))

@@ -146,7 +146,6 @@ pub(super) fn read(
 }
 
 /// The cells of a profile.
-#[must_use]
 pub fn cells_of(profile: &Profile) -> Vec<LayoutCell> {
     let rows = profile.rows.iter();
     let cells = profile.cells().into_iter().zip(rows);

@@ -53,7 +53,6 @@ pub struct ProfileRow {
 }
 
 /// Names and titles of all profiles.
-#[must_use]
 pub fn profiles() -> Vec<(&'static str, &'static str)> {
     PROFILES
         .iter()
@@ -112,7 +111,6 @@ fn workload(options: &str, cores: u32) -> Result<Workload, WorkloadError> {
 
 impl Profile {
     /// The cells as input for the statistics of layouts.
-    #[must_use]
     pub fn cells(&self) -> Vec<MixCell> {
         let cell = |row: &ProfileRow| MixCell {
             name: row.name.clone(),
@@ -157,7 +155,6 @@ impl Profile {
     }
 
     /// The profile as a plan on one target: all cells concurrently, each a job.
-    #[must_use]
     pub fn request(&self, target: &str) -> Request {
         let job = |row: &ProfileRow| RequestJob {
             name: row.name.clone(),
@@ -177,7 +174,6 @@ impl Profile {
 
 impl ProfileRow {
     /// `random read 8K, 4x8`.
-    #[must_use]
     pub fn what(&self) -> String {
         let workload = &self.workload;
         let sizes = match workload.block_sizes.is_empty() {

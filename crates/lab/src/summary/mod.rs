@@ -20,7 +20,6 @@ const LEVEL: f64 = 0.90;
 
 /// Summaries of all series that runs belong to, in the order of their first
 /// runs. Runs whose part or latency limit is unknown to this version are left out.
-#[must_use]
 pub fn series_of(runs: &[RunRecord]) -> Vec<SeriesRecord> {
     let key = |run: &RunRecord| Some((run.series.clone()?, run.series_part.clone()?));
     let mut keys: Vec<(String, String)> = Vec::new();
@@ -43,7 +42,6 @@ pub fn series_of(runs: &[RunRecord]) -> Vec<SeriesRecord> {
 
 /// The summary of a series. `records` are its runs in chronological
 /// order; runs without a job are skipped. `None` if there is no run.
-#[must_use]
 pub fn summarise(
     id: &str,
     kind: SeriesKind,

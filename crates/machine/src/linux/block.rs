@@ -9,7 +9,6 @@ pub const CLASS: &str = "/sys/class/block";
 const NUMBERS: &str = "/sys/dev/block";
 
 /// The sysfs directory of a device, links resolved.
-#[must_use]
 pub fn directory(tree: Tree, number: DeviceNumber) -> Option<PathBuf> {
     let linked = tree.resolve(format!("{NUMBERS}/{number}"));
     linked.or_else(|| {
@@ -21,7 +20,6 @@ pub fn directory(tree: Tree, number: DeviceNumber) -> Option<PathBuf> {
 /// Directories of devices in a captured tree that lacks one kind of links: those made by
 /// util-linux's `mk-input.sh`, which `lsblk --sysroot` reads, have no `/sys/class/block`; synthetic
 /// ones may have only `/sys/block`. Empty on the running machine.
-#[must_use]
 pub fn captured(tree: Tree) -> Vec<PathBuf> {
     if tree.is_live() {
         return Vec::new();
@@ -44,7 +42,6 @@ pub fn captured(tree: Tree) -> Vec<PathBuf> {
 }
 
 /// The directory of a device by its kernel name.
-#[must_use]
 pub fn directory_named(tree: Tree, name: &str) -> Option<PathBuf> {
     let linked = Path::new(CLASS).join(name);
     if tree.exists(&linked) {

@@ -6,7 +6,6 @@ const KCMP_FILES: libc::c_int = 2;
 /// Whether two threads (of any process) share one descriptor table, as the threads of a process do
 /// unless one called `unshare(CLONE_FILES)`. `None` where the kernel does not tell: no permission,
 /// no such thread, or built without kcmp(2).
-#[must_use]
 pub fn share_descriptors(one: u32, other: u32) -> Option<bool> {
     let number = |thread: u32| libc::c_long::from(thread.cast_signed());
     // SAFETY: kcmp only compares; all arguments are numbers, none is a pointer.

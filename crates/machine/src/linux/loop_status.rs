@@ -39,7 +39,6 @@ pub struct Backing {
 }
 
 /// Queries a loop device; `None` where it is not in use or permission is denied.
-#[must_use]
 pub fn backing(path: &Path) -> Option<Backing> {
     let file = OpenOptions::new()
         .read(true)

@@ -27,7 +27,6 @@ pub struct Mount {
 
 impl Mount {
     /// Options of the mount and of the file system, without duplicates.
-    #[must_use]
     pub fn all_options(&self) -> String {
         let mut options: Vec<&str> = Vec::new();
         for option in self.options.split(',').chain(self.super_options.split(',')) {
@@ -39,7 +38,6 @@ impl Mount {
     }
 
     /// The value of an option: `Some("")` for one without a value.
-    #[must_use]
     pub fn option(&self, name: &str) -> Option<&str> {
         let each = self.super_options.split(',').chain(self.options.split(','));
         each.into_iter()

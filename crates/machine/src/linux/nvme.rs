@@ -44,7 +44,6 @@ const _: () = assert!(size_of::<AdminCommand>() == 72);
 
 /// The namespace's id within its controller. Only for devices of the NVMe driver: with other
 /// drivers the ioctl number may mean something else.
-#[must_use]
 pub fn namespace_id(device: &File) -> Option<u32> {
     // SAFETY: an ioctl without an argument, which changes nothing.
     let id = unsafe { libc::ioctl(device.as_raw_fd(), NVME_IOCTL_ID as libc::Ioctl) };

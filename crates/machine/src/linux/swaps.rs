@@ -4,13 +4,11 @@ use super::tree::{table_text, unescape_path};
 use std::path::PathBuf;
 
 /// The table of this machine, in the format of [`names`].
-#[must_use]
 pub fn table() -> String {
     table_text(&std::fs::read("/proc/swaps").unwrap_or_default())
 }
 
 /// All swap areas of the table, devices and files.
-#[must_use]
 pub fn names(table: &str) -> Vec<PathBuf> {
     let lines = table.lines().skip(1);
     lines

@@ -49,13 +49,11 @@ pub struct TreeCache {
 
 impl<'a> Tree<'a> {
     /// The files of a machine.
-    #[must_use]
     pub fn of(system: &'a System) -> Self {
         Tree::new(system.root())
     }
 
     /// The files below a root.
-    #[must_use]
     pub fn new(root: &'a Path) -> Self {
         Tree { root, cache: None }
     }
@@ -90,14 +88,12 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether this is the running machine, not a captured tree.
-    #[must_use]
     pub fn is_live(self) -> bool {
         self.root == Path::new("/")
     }
 
     /// Maps an absolute path of the machine to a path that can be opened here. On the running
     /// machine relative paths keep their meaning.
-    #[must_use]
     pub fn path(self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         if self.is_live() {
@@ -107,7 +103,6 @@ impl<'a> Tree<'a> {
     }
 
     /// The whole text of a file, without trailing white space.
-    #[must_use]
     pub fn text(self, path: impl AsRef<Path>) -> Option<String> {
         self.once(
             |cache| &cache.texts,
@@ -122,21 +117,18 @@ impl<'a> Tree<'a> {
     /// The text of a table in which the kernel escapes white space in paths (`mountinfo`, `swaps`).
     /// Bytes that are not UTF-8 are escaped as well, so that [`unescape_path`] restores the exact
     /// path.
-    #[must_use]
     pub fn table(self, path: impl AsRef<Path>) -> Option<String> {
         let ask = |path: &Path| read(path).map(|bytes| table_text(&bytes));
         self.once(|cache| &cache.tables, path.as_ref(), ask)
     }
 
     /// The path in a one-line file, unescaped (`loop/backing_file`).
-    #[must_use]
     pub fn path_in(self, path: impl AsRef<Path>) -> Option<PathBuf> {
         let ask = |path: &Path| read(path).and_then(|bytes| path_of_line(&bytes));
         self.once(|cache| &cache.paths, path.as_ref(), ask)
     }
 
     /// The text of a file with a single word or line; absent when empty.
-    #[must_use]
     pub fn word(self, path: impl AsRef<Path>) -> Option<String> {
         let text = self.text(path)?;
         let text = text.trim();
@@ -144,38 +136,32 @@ impl<'a> Tree<'a> {
     }
 
     /// A parsed file with a single number or the like.
-    #[must_use]
     pub fn value<T: FromStr>(self, path: impl AsRef<Path>) -> Option<T> {
         self.word(path)?.parse().ok()
     }
 
     /// A file with `0` or `1`.
-    #[must_use]
     pub fn flag(self, path: impl AsRef<Path>) -> Option<bool> {
         self.value::<u8>(path).map(|value| value != 0)
     }
 
     /// A file with a device number.
-    #[must_use]
     pub fn number(self, path: impl AsRef<Path>) -> Option<DeviceNumber> {
         self.value(path)
     }
 
     /// Whether the path exists.
-    #[must_use]
     pub fn exists(self, path: impl AsRef<Path>) -> bool {
         self.once(|cache| &cache.existing, path.as_ref(), Path::exists)
     }
 
     /// Names in a directory, sorted; empty when it cannot be listed.
-    #[must_use]
     pub fn names(self, path: impl AsRef<Path>) -> Vec<String> {
         self.once(|cache| &cache.names, path.as_ref(), list)
     }
 
     /// A path below the root with its links resolved, as a path of the machine. Absent when it
     /// leads outside the root.
-    #[must_use]
     pub fn resolve(self, path: impl AsRef<Path>) -> Option<PathBuf> {
         self.once(
             |cache| &cache.resolved,
@@ -186,7 +172,6 @@ impl<'a> Tree<'a> {
 
     /// A real path with its links resolved as a path of the machine; absent when it is not below
     /// the root.
-    #[must_use]
     pub fn inside(self, real: &Path) -> Option<PathBuf> {
         let resolved = || fs::canonicalize(self.root).ok();
         let root = match self.cache {
@@ -222,7 +207,6 @@ fn read(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// See [`Tree::table`].
-#[must_use]
 pub fn table_text(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -235,14 +219,12 @@ pub fn table_text(bytes: &[u8]) -> String {
 }
 
 /// See [`Tree::path_in`].
-#[must_use]
 pub fn path_of_line(bytes: &[u8]) -> Option<PathBuf> {
     let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     (!line.is_empty()).then(|| PathBuf::from(OsString::from_vec(line.to_vec())))
 }
 
 /// The value of `key` in text with one `key value` or `key: value` per line.
-#[must_use]
 pub fn field<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     text.lines().find_map(|line| {
         let rest = line.strip_prefix(key)?;
@@ -257,19 +239,16 @@ pub fn field<'t>(text: &'t str, key: &str) -> Option<&'t str> {
 }
 
 /// The same as a number; a unit after it is ignored.
-#[must_use]
 pub fn field_number(text: &str, key: &str) -> Option<u64> {
     field(text, key)?.split_whitespace().next()?.parse().ok()
 }
 
 /// Decodes the kernel's `\040` escapes of white space; non-UTF-8 results are converted lossily.
-#[must_use]
 pub fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&unescaped(text)).into_owned()
 }
 
 /// The exact path in a table ([`Tree::table`], [`table_text`]), whatever its bytes.
-#[must_use]
 pub fn unescape_path(text: &str) -> PathBuf {
     OsString::from_vec(unescaped(text)).into()
 }
@@ -296,7 +275,6 @@ fn unescaped(text: &str) -> Vec<u8> {
 }
 
 /// Number of items in a list such as `0-3,8`; `None` if malformed.
-#[must_use]
 pub fn list_count(text: &str) -> Option<u32> {
     let mut count: u32 = 0;
     for part in text.trim().split(',') {
@@ -310,7 +288,6 @@ pub fn list_count(text: &str) -> Option<u32> {
 
 /// Items of a list such as `0-3,8`; `None` if malformed or longer than Linux's maximum number of
 /// CPUs.
-#[must_use]
 pub fn list_numbers(text: &str) -> Option<Vec<u32>> {
     const PROCESSORS_MAX: u32 = 8192;
     let mut numbers = Vec::new();

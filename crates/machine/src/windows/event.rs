@@ -12,7 +12,6 @@ pub struct Event(HANDLE);
 impl Event {
     /// For an OVERLAPPED. The lowest bit suppresses the handle's completion port, if it has one
     /// (documented with `GetQueuedCompletionStatus`).
-    #[must_use]
     pub fn without_packets(&self) -> HANDLE {
         self.0.map_addr(|address| address | 1)
     }

@@ -53,7 +53,6 @@ pub(crate) fn host(system: &System) -> Host {
 }
 
 /// Wine's ntdll has a function of this name; that of Windows does not.
-#[must_use]
 pub fn is_wine() -> bool {
     let library = wide("ntdll.dll");
     // SAFETY: both names end with a zero; ntdll is part of every process.

@@ -7,20 +7,17 @@ use std::os::windows::ffi::OsStrExt;
 pub const PATH_UNITS_MAX: usize = 32_768;
 
 /// Zero-terminated.
-#[must_use]
 pub fn wide(text: impl AsRef<OsStr>) -> Vec<u16> {
     text.as_ref().encode_wide().chain([0]).collect()
 }
 
 /// Up to the first zero.
-#[must_use]
 pub fn narrow(units: &[u16]) -> String {
     let end = units.iter().position(|unit| *unit == 0);
     String::from_utf16_lossy(&units[..end.unwrap_or(units.len())])
 }
 
 /// Consecutive strings, terminated by an empty one.
-#[must_use]
 pub fn list(units: &[u16]) -> Vec<String> {
     units
         .split(|unit| *unit == 0)

@@ -99,13 +99,11 @@ pub struct Heartbeat {
 
 impl Heartbeat {
     /// Whether the others expect heartbeats.
-    #[must_use]
     pub fn is_needed(&self) -> bool {
         self.is_needed.load(Ordering::Relaxed)
     }
 
     /// The heartbeat message and its recipients.
-    #[must_use]
     pub fn beats(rank: u32, size: u32) -> (Vec<u8>, Range<u32>) {
         let to = match rank {
             0 => 1..size,
@@ -168,7 +166,6 @@ impl<C> fmt::Debug for Member<C> {
 
 impl<C: Carrier> Member<C> {
     /// A rank with this carrier. `clock` is the one that the use case reads as well.
-    #[must_use]
     pub fn new(carrier: C, clock: Box<dyn Clock>, settings: Settings) -> Member<C> {
         let heartbeat = Heartbeat::default();
         heartbeat.set(true);
@@ -186,13 +183,11 @@ impl<C: Carrier> Member<C> {
     }
 
     /// Whether it leads.
-    #[must_use]
     pub fn is_leader(&self) -> bool {
         self.rank() == 0
     }
 
     /// Its rank.
-    #[must_use]
     pub fn rank(&self) -> u32 {
         self.carrier.rank()
     }
@@ -225,13 +220,11 @@ impl<C: Carrier> Member<C> {
 
     /// The results, run by run: a part for each rank, including those that were lost,
     /// as far as they got.
-    #[must_use]
     pub fn collected(&self) -> Vec<Vec<HostPart>> {
         self.state.borrow().runs.parts()
     }
 
     /// Why ranks are missing, one line each.
-    #[must_use]
     pub fn losses(&self) -> Vec<String> {
         let state = self.state.borrow();
         let gone = state.gone.iter().enumerate();

@@ -11,7 +11,6 @@ use stripewise_results::{AdviceRecord, FactorRecord, LayoutRecord};
 const LAYOUTS_MAX: usize = 24;
 
 /// All charts, the ranking first; empty before there is an answer.
-#[must_use]
 pub fn advice_charts(record: &AdviceRecord) -> Vec<Chart> {
     if record.layouts.is_empty() {
         // If nothing was measured, the effects come from arithmetic alone; before there is an

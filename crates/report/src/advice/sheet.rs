@@ -17,7 +17,6 @@ const LAYOUTS_SHOWN: usize = 5;
 
 /// The answer. `effects` are sentences on which factors matter; `explain` adds everything behind
 /// it, which is also shown if there is no ranking.
-#[must_use]
 pub fn advice_sheet(record: &AdviceRecord, effects: &[String], explain: bool) -> Sheet {
     let mut sentences = record.sentences.iter();
     let answer = sentences.next().map_or("", String::as_str);

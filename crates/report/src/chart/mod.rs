@@ -126,7 +126,6 @@ pub struct Series {
 
 impl Series {
     /// Points without additional values.
-    #[must_use]
     pub fn new(name: &str, form: Form, tone: usize, points: Vec<Point>) -> Series {
         Series {
             name: name.to_owned(),
@@ -139,7 +138,6 @@ impl Series {
     }
 
     /// The value of the darkest shade of cells.
-    #[must_use]
     pub fn darkest(&self) -> f64 {
         let values = self.points.iter().filter_map(|cell| cell.value);
         self.darkest.unwrap_or_else(|| values.fold(0.0, f64::max))
@@ -200,7 +198,6 @@ fn briefs<S: Serializer>(span: &Option<[f64; 2]>, serializer: S) -> Result<S::Ok
 
 impl Point {
     /// A value without an interval.
-    #[must_use]
     pub fn new(x: f64, y: f64) -> Point {
         Point {
             x,
@@ -267,7 +264,6 @@ pub enum Annotation {
 
 impl Scale {
     /// Position of a value on a linear scale.
-    #[must_use]
     pub fn place(&self, value: f64) -> f64 {
         match self {
             Scale::Log10 => value.max(f64::MIN_POSITIVE).log10(),
@@ -278,7 +274,6 @@ impl Scale {
 }
 
 /// The x of a percentile on an axis of nines, for 0 <= `percent` < 100.
-#[must_use]
 pub fn nines(percent: f64) -> f64 {
     -((100.0 - percent) / 100.0).log10()
 }

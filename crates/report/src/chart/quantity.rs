@@ -35,7 +35,6 @@ pub enum Quantity {
 
 impl Quantity {
     /// The unit, unless numbers carry one themselves.
-    #[must_use]
     pub fn unit(self) -> &'static str {
         match self {
             Quantity::Iops => "IOPS",
@@ -46,7 +45,6 @@ impl Quantity {
     }
 
     /// A value as in tables and tooltips, without [`Quantity::unit`].
-    #[must_use]
     pub fn format(self, value: f64) -> String {
         match self {
             Quantity::Iops | Quantity::MibPerSecond => rate(value),
@@ -62,7 +60,6 @@ impl Quantity {
     }
 
     /// A value as an axis label: rounded, as short as possible.
-    #[must_use]
     pub fn tick(self, value: f64) -> String {
         match self {
             Quantity::Iops | Quantity::MibPerSecond if value >= 1.0 && value.fract() == 0.0 => {

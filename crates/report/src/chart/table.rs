@@ -20,7 +20,6 @@ impl Chart {
 
     /// All values of the chart: a row for each x, a column for each series of
     /// each panel. A heat map has a row for each x and a column for each y.
-    #[must_use]
     pub fn table(&self) -> ChartTable {
         match self
             .panels

@@ -21,7 +21,6 @@ const NINES_MAX: f64 = 18.0;
 
 /// The range of an axis for these values, and about `wanted` ticks.
 /// Without values, the range is 0 to 1.
-#[must_use]
 pub fn ticks(
     axis: &Axis,
     values: impl Iterator<Item = f64>,

@@ -39,7 +39,6 @@ const SINGLES_MAX: usize = 4;
 const LADDERS_MAX: usize = 20;
 
 /// The charts of a report, the most informative first. Names are unique.
-#[must_use]
 pub fn charts(material: &Material) -> Vec<Chart> {
     // Their table and picture use the units their users know.
     if are_like_runs(&material.document.runs) && material.document.comparisons.is_empty() {
@@ -156,7 +155,6 @@ fn comparisons_of<'a>(
 
 /// Ids of the runs whose latencies over time a report may show, to be loaded into
 /// [`Material::latencies`].
-#[must_use]
 pub fn runs_worth_a_closer_look(material: &Material) -> Vec<String> {
     let ladders = named_series(&material.document);
     let mut outside = material.rows_outside_ladders();

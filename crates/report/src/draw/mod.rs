@@ -64,7 +64,6 @@ impl Default for Look {
 }
 
 /// A chart as an SVG picture for a page, 960 pixels wide, on white, as high as it needs.
-#[must_use]
 pub fn svg(chart: &Chart) -> String {
     svg_on(chart, Theme::Light)
 }
@@ -84,7 +83,6 @@ pub(crate) fn svg_on(chart: &Chart, theme: Theme) -> String {
 
 /// A standalone picture of a given size: with what was measured around it and in its metadata,
 /// and with the font for viewers that lack it.
-#[must_use]
 pub fn svg_picture(picture: &crate::Picture, about: &Attribution, look: &Look) -> String {
     let (canvas, title, description) = match picture {
         crate::Picture::Card(card) => {
@@ -262,7 +260,6 @@ fn draw(canvas: &mut Canvas, chart: &Chart, head: &Head, heights: &[f64]) {
 }
 
 /// Charts as one SVG picture, one below the other.
-#[must_use]
 pub fn svg_of_all(charts: &[Chart]) -> String {
     let pictures: Vec<String> = charts.iter().map(svg).collect();
     let height_of = |picture: &str| -> f64 {

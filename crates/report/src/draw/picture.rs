@@ -43,7 +43,6 @@ pub fn png(svg: &str, scale: f32, about: &Attribution) -> Result<Vec<u8>, Pictur
 
 /// Letters of a picture that are boxes in a PNG: neither the embedded font nor a system
 /// font has them, or their script needs shaping.
-#[must_use]
 pub fn letters_without_font(svg: &str) -> String {
     Fonts::for_letters(svg).boxes(svg)
 }

@@ -69,7 +69,6 @@ pub struct SurfacePicture {
 }
 
 /// The picture as SVG.
-#[must_use]
 pub fn surface_svg(picture: &SurfacePicture, theme: Theme) -> String {
     let texts = [&picture.title, &picture.subtitle, &picture.foot];
     let (texts, findings) = (texts.map(String::as_str), &picture.findings);

@@ -76,7 +76,6 @@ pub struct VerificationPicture {
 }
 
 /// The picture as SVG.
-#[must_use]
 pub fn verification_svg(picture: &VerificationPicture, theme: Theme) -> String {
     let texts = [&picture.title, &picture.subtitle, &picture.foot];
     let (texts, findings) = (texts.map(String::as_str), &picture.findings);

@@ -45,7 +45,6 @@ const BYTES_MAX: usize = 1_500_000;
 
 /// The report as one HTML file of at most 1.5 MB: to stay below that, it
 /// leaves out the records first, then the last charts.
-#[must_use]
 pub fn html(material: &Material) -> String {
     let mut charts = crate::charts(material);
     charts.truncate(CHARTS_MAX);

@@ -13,7 +13,6 @@ const STYLE_HASH: &str = "8tSYQDeNDjlOr8ACQhtjkK68ayZ+R6Uo4Q3MtkYfRCE=";
 
 /// The `Content-Security-Policy` that a page of [`crate::html`] contains,
 /// for servers that also send it as a header.
-#[must_use]
 pub fn page_policy() -> String {
     format!(
         "default-src 'none'; script-src 'sha256-{ECHARTS_HASH}' 'sha256-{SCRIPT_HASH}'; \

@@ -15,7 +15,6 @@ const ROWS_MAX: usize = 2_000;
 const OPEN_ROWS_MAX: usize = 12;
 
 /// The page as one HTML file that loads nothing; `picture` draws its picture.
-#[must_use]
 pub fn sheet_page(sheet: &Sheet, picture: &dyn Fn(Theme) -> String) -> String {
     let title = escaped(&sheet.title);
     let mut page = format!(

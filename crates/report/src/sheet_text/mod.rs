@@ -32,13 +32,11 @@ pub enum Emphasis {
 pub type Paint<'a> = &'a dyn Fn(Emphasis, &str) -> String;
 
 /// The sheet in lines of at most `width` columns, without colour.
-#[must_use]
 pub fn sheet_text(sheet: &Sheet, width: usize) -> String {
     sheet_text_painted(sheet, width, &|_, text| text.to_owned())
 }
 
 /// The sheet in lines of at most `width` columns.
-#[must_use]
 pub fn sheet_text_painted(sheet: &Sheet, width: usize, paint: Paint<'_>) -> String {
     let mut parts = vec![title(sheet, width, paint), answer(sheet, width, paint)];
     parts.push(pairs(&sheet.findings, "  ", width, wrapped_lines));
@@ -54,14 +52,12 @@ pub fn sheet_text_painted(sheet: &Sheet, width: usize, paint: Paint<'_>) -> Stri
 }
 
 /// A line followed by the id under which its answer is stored.
-#[must_use]
 pub fn marked(line: &str, id: &str) -> String {
     format!("{line} [{id}]")
 }
 
 /// The same, with the command that goes on, where one of these pointers names it: whoever sees
 /// only the line knows how.
-#[must_use]
 pub fn marked_to_go_on(line: &str, id: &str, pointers: &[(String, String)]) -> String {
     match pointers.iter().find(|(name, _)| name == GO_ON) {
         Some((_, command)) => {
@@ -74,7 +70,6 @@ pub fn marked_to_go_on(line: &str, id: &str, pointers: &[(String, String)]) -> S
 
 /// The answer in one line, for cron and logs: `TITLE: VERDICT: answer`, or what was found; then
 /// the names of warnings.
-#[must_use]
 pub fn sheet_line(sheet: &Sheet) -> String {
     with_warnings(sheet_words(sheet), &sheet.cautions)
 }
@@ -97,7 +92,6 @@ pub(crate) fn sheet_words(sheet: &Sheet) -> String {
 
 /// A line with the names of what makes its numbers not what they seem: `...; warnings:
 /// cpu-bound, other-load`.
-#[must_use]
 pub fn with_warnings(line: String, cautions: &[Caution]) -> String {
     let grave = cautions
         .iter()
@@ -449,7 +443,6 @@ fn longest_word(table: &SheetTable, index: usize, counts: fn(&str) -> bool) -> u
 }
 
 /// Wraps a text with optional leading blanks; further lines start with `indent`.
-#[must_use]
 pub fn wrapped_at(text: &str, indent: &str, width: usize) -> String {
     let leading = text.len() - text.trim_start().len();
     let (first, rest) = (&text[..leading], text.trim());

@@ -15,7 +15,6 @@ use stripewise_units::{capitalised, counted, distinct};
 
 /// The sheet of comparisons, with the warnings of `runs` that were made for them. Sentences and
 /// notes that several share appear once.
-#[must_use]
 pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explain: bool) -> Sheet {
     let mut sheet = Sheet {
         title: title::title(runs),
@@ -79,7 +78,6 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
 }
 
 /// The same, preceded by the requirements on the runs.
-#[must_use]
 pub fn checked_sheet(
     records: &[ComparisonRecord],
     required: &[RequirementRecord],

@@ -18,7 +18,6 @@ use stripewise_results::{Document, JobRecord, KindOutcome, RunRecord, Severity, 
 use stripewise_units::ByteSize;
 
 /// The sheet of a document of runs: a bench, the lines of another tool's bench, or runs.
-#[must_use]
 pub fn runs_sheet(document: &Document, look: &RunsLook<'_>) -> Sheet {
     let runs = &document.runs;
     let is_bench = !document.series.is_empty();

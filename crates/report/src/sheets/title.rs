@@ -88,7 +88,6 @@ fn measured(runs: &[RunRecord]) -> Option<String> {
 
 /// The origin of stored runs: their id, where, by which command; for another tool's result,
 /// its source.
-#[must_use]
 pub fn runs_origin(document: &Document) -> Vec<(String, String)> {
     let runs = &document.runs;
     let mut all: Vec<(String, String)> = Vec::new();

@@ -14,7 +14,6 @@ pub const INTERVALS_MAX: usize = 4_096;
 impl Interval {
     /// This interval merged with the following one. `merged` holds the latencies of reads and
     /// writes of both, if available.
-    #[must_use]
     pub fn joined_with(&self, next: &Interval, merged: Option<&Histogram>) -> Interval {
         let end_ns = next.start_ns.saturating_add(next.duration_ns);
         let (mine, theirs) = (self.operations() as f64, next.operations() as f64);
@@ -58,7 +57,6 @@ impl Interval {
     }
 
     /// Reads, writes and discards completed.
-    #[must_use]
     pub fn operations(&self) -> u64 {
         // Records come from files, which may contain anything.
         let transfers = self.read_operations.saturating_add(self.write_operations);
@@ -68,13 +66,11 @@ impl Interval {
 
 /// How many neighbours must be merged into one so that at most `limit` of `count` intervals remain:
 /// 1, 2, 4... `limit` counts as at least 1.
-#[must_use]
 pub fn joined_group_size(count: usize, limit: usize) -> usize {
     count.div_ceil(limit.max(1)).next_power_of_two()
 }
 
 /// At most [`INTERVALS_MAX`] intervals out of any number, in order.
-#[must_use]
 pub fn coarsen(intervals: Vec<Interval>) -> Vec<Interval> {
     let group_size = joined_group_size(intervals.len(), INTERVALS_MAX);
     if group_size == 1 {
@@ -109,7 +105,6 @@ struct Open {
 
 impl IntervalSeries {
     /// None yet.
-    #[must_use]
     pub fn new() -> IntervalSeries {
         IntervalSeries::default()
     }
@@ -171,7 +166,6 @@ impl IntervalSeries {
     }
 
     /// All of them in order, at most [`INTERVALS_MAX`].
-    #[must_use]
     pub fn finish(mut self) -> Vec<Interval> {
         if let Some(open) = self.open.take() {
             if self.closed.len() == INTERVALS_MAX {

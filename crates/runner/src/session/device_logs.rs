@@ -28,7 +28,6 @@ pub struct DeviceWatch {
 
 impl DeviceWatch {
     /// Reads the statistics of the NVMe devices at the bottom of a storage stack.
-    #[must_use]
     pub fn start(storage: &Storage) -> DeviceWatch {
         let system = System::live();
         DeviceWatch {
@@ -40,7 +39,6 @@ impl DeviceWatch {
     }
 
     /// Reads them again.
-    #[must_use]
     pub fn finish(&self) -> DeviceReports {
         if self.logs.is_empty() {
             return DeviceReports::default();

@@ -104,7 +104,6 @@ fn choose(requested: EngineName, jobs: &[RealJob]) -> Choice {
 
 /// The program's own cost of an operation without a disk: nanoseconds per operation and thread,
 /// measured with the null engine for `duration_ns`. `None` if it could not be measured.
-#[must_use]
 pub fn own_cost_ns(duration_ns: u64) -> Option<f64> {
     let workload = Workload {
         outstanding: 32,

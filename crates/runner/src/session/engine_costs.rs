@@ -38,7 +38,6 @@ pub struct MachineCosts {
 }
 
 /// Measures the costs; takes about 50 ms.
-#[must_use]
 pub fn machine_costs() -> MachineCosts {
     let clock = Clock::start();
     let mean = |mut call: Box<dyn FnMut()>| {

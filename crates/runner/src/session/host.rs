@@ -4,7 +4,6 @@ use stripewise_disk_inspect::System;
 use stripewise_results::{CpuFacts, HostFacts};
 
 /// Current facts about this machine.
-#[must_use]
 pub fn host_facts(system: &System) -> HostFacts {
     let host = system.host();
     HostFacts {

@@ -72,7 +72,6 @@ pub enum JobTarget<'a> {
 
 impl JobTarget<'_> {
     /// Facts about the target.
-    #[must_use]
     pub fn facts(&self) -> TargetFacts {
         match self {
             JobTarget::Real(target) => target.facts().clone(),

@@ -33,7 +33,6 @@ pub struct Trial {
 /// Reads the target's first block once through the engine that a run would choose, and once through
 /// the threads engine if that differs. The descriptors are opened as for a run. Takes at most half
 /// a minute each.
-#[must_use]
 pub fn trial_reads(target: &Target) -> Vec<Trial> {
     let chosen = EngineName::Auto.choose().engine;
     let mut engines = vec![chosen];

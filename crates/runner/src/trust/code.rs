@@ -15,7 +15,6 @@ macro_rules! codes {
             pub const ALL: &[Code] = &[$(Code::$name,)*];
 
             /// The name used in records.
-            #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Code::$name => $text,)* }
             }

@@ -80,7 +80,6 @@ pub struct BytesMoved {
 
 impl Evidence {
     /// The minimum that every job has; the rest unknown.
-    #[must_use]
     pub fn new(
         target: TargetFacts,
         workload: Workload,

@@ -112,7 +112,6 @@ const JUDGES: &[Judge] = &[
 
 /// The warnings for a job's record, the most serious first; among equals in the order of the
 /// documentation.
-#[must_use]
 pub fn judge(evidence: &Evidence) -> Vec<Warning> {
     // Without a disk no other warning matters.
     if let Some(warning) = null_engine(evidence) {
@@ -123,7 +122,6 @@ pub fn judge(evidence: &Evidence) -> Vec<Warning> {
 
 /// Conditions that void a result and are known before the first operation: the target is memory, or
 /// mostly holes or zeros. Needs no outcome.
-#[must_use]
 pub fn foreseen(evidence: &Evidence) -> Vec<Warning> {
     const FORESEEN: [Judge; 4] = [in_memory, sparse_file, never_written, zero_data];
     let found = FORESEEN.iter().filter_map(|judge| judge(evidence));
@@ -133,7 +131,6 @@ pub fn foreseen(evidence: &Evidence) -> Vec<Warning> {
 }
 
 /// Conditions that keep timed reads from the medium, known before the first one.
-#[must_use]
 pub fn before_reads(evidence: &Evidence) -> Vec<Warning> {
     const ALL: [Judge; 5] = [
         in_memory,
@@ -146,7 +143,6 @@ pub fn before_reads(evidence: &Evidence) -> Vec<Warning> {
 }
 
 /// The same for writes, which allocate missing blocks.
-#[must_use]
 pub fn before_writes(evidence: &Evidence) -> Vec<Warning> {
     const ALL: [Judge; 2] = [in_memory, loop_cached];
     ALL.iter().filter_map(|judge| judge(evidence)).collect()
@@ -154,7 +150,6 @@ pub fn before_writes(evidence: &Evidence) -> Vec<Warning> {
 
 /// Warnings over the jobs of one ladder or grid: limits that show as the same number at every block
 /// size. `throttles` are those of the devices below, as in [`Evidence::throttles`].
-#[must_use]
 pub fn judge_series(jobs: &[&JobRecord], throttles: &[Throttle]) -> Vec<Warning> {
     let found = [flat_iops(jobs, throttles), flat_bandwidth(jobs, throttles)];
     sorted(found.into_iter().flatten().collect())

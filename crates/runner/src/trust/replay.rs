@@ -5,7 +5,6 @@ use stripewise_results::{PunctualityRecord, ReplayRecord, Severity, Warning};
 use stripewise_units::format_duration;
 
 /// Operations of a recording were issued later than due.
-#[must_use]
 pub fn late_replay(replay: &ReplayRecord) -> Option<Warning> {
     let lateness = replay.lateness.as_ref()?;
     let severity = match lateness.verdict {

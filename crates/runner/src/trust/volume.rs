@@ -281,7 +281,6 @@ pub fn skipped(evidence: &Evidence) -> Option<Warning> {
 
 /// Intervals that were merged on their way to the store: no counts are missing, and the record has
 /// its own.
-#[must_use]
 pub fn store_behind(intervals_joined: u64) -> Option<Warning> {
     if intervals_joined == 0 {
         return None;
@@ -297,7 +296,6 @@ pub fn store_behind(intervals_joined: u64) -> Option<Warning> {
 
 /// Result of verifying a run's data: `classes` is the number of faults by class; `None` if there
 /// are none.
-#[must_use]
 pub fn wrong_data(classes: &std::collections::BTreeMap<String, u64>) -> Option<Warning> {
     if classes.is_empty() {
         return None;

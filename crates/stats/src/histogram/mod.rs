@@ -70,7 +70,6 @@ impl Histogram {
     pub const BUCKETS: usize = Self::index(VALUE_MAX) + 1;
 
     /// An empty one; allocates nothing.
-    #[must_use]
     pub const fn new() -> Self {
         Histogram {
             first_index: 0,
@@ -84,7 +83,6 @@ impl Histogram {
 
     /// The bucket of a value, below [`Histogram::BUCKETS`].
     #[inline]
-    #[must_use]
     pub const fn index(value: u64) -> usize {
         let value = if value > VALUE_MAX { VALUE_MAX } else { value };
         let shift = 54u32.saturating_sub((value | 1).leading_zeros());
@@ -95,7 +93,6 @@ impl Histogram {
     ///
     /// # Panics
     /// When `index` is not below [`Histogram::BUCKETS`].
-    #[must_use]
     pub const fn range_of(index: usize) -> (u64, u64) {
         assert!(index < Self::BUCKETS, "no such bucket");
         // The first 1,024 buckets are one wide; each further 512 are an octave.
@@ -109,7 +106,6 @@ impl Histogram {
     ///
     /// # Panics
     /// When `index` is not below [`Histogram::BUCKETS`].
-    #[must_use]
     pub const fn value_of(index: usize) -> u64 {
         let (low, high) = Self::range_of(index);
         low + (high - low) / 2
@@ -188,37 +184,31 @@ impl Histogram {
     }
 
     /// Number of values.
-    #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
     }
 
     /// Whether no value was recorded.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// Exact sum of all values, including those above [`VALUE_MAX`]; 0 when empty.
-    #[must_use]
     pub const fn sum(&self) -> u128 {
         self.sum
     }
 
     /// Exact sum over count, rounded once to f64; none when empty.
-    #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
     /// The smallest value, exact; none when empty.
-    #[must_use]
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }
 
     /// The largest value, exact; none when empty.
-    #[must_use]
     pub fn max(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max)
     }
@@ -237,7 +227,6 @@ impl Histogram {
     ///
     /// n = 0: none (also for a `percent` that is not a number). n = 1: that
     /// value, exact. n = 2: the smaller up to 50 %, the larger above, exact.
-    #[must_use]
     pub fn percentile(&self, percent: f64) -> Option<u64> {
         if self.count == 0 || percent.is_nan() {
             return None;
@@ -261,7 +250,6 @@ impl Histogram {
 
     /// How many values are at most `limit`; the bucket of the limit counts as a
     /// whole, so the answer may belong to a limit 1/512 larger. 0 when empty.
-    #[must_use]
     pub fn count_at_most(&self, limit: u64) -> u64 {
         if self.count == 0 || limit < self.min {
             return 0;

@@ -42,7 +42,6 @@ pub struct LadderStep {
 
 impl LadderStep {
     /// The step's mean rate; none without rates.
-    #[must_use]
     pub fn point(&self) -> Option<CurvePoint> {
         mean(&self.rates).map(|rate| CurvePoint {
             load: self.load,
@@ -101,7 +100,6 @@ pub struct KneeBrackets {
 /// let knee = knee(&curve).unwrap();
 /// assert_eq!((knee.kneedle, knee.plateau), (Some(4), 8));
 /// ```
-#[must_use]
 pub fn knee(curve: &[CurvePoint]) -> Option<Knee> {
     let mut points: Vec<CurvePoint> = curve
         .iter()
@@ -162,7 +160,6 @@ fn is_alone(points: &[CurvePoint], index: usize) -> bool {
 ///
 /// None without rates or resamples. Steps with one rate, or with fewer than two blocks, count as
 /// exact; for n = 1 and 2 steps see [`knee`].
-#[must_use]
 pub fn knee_brackets(
     steps: &[LadderStep],
     level: f64,

@@ -47,7 +47,6 @@ struct Level {
 /// steps.push(step(16, 303.0));
 /// assert!(bracketed(&steps));
 /// ```
-#[must_use]
 pub fn bracketed(steps: &[LadderStep]) -> bool {
     if steps.len() < STEPS_MIN {
         return false;
@@ -74,7 +73,6 @@ pub fn bracketed(steps: &[LadderStep]) -> bool {
 /// assert!(!may_rise(&[100.0, 190.0, 300.0, 308.0]));
 /// assert!(may_rise(&[100.0, 100.0, 100.0]));
 /// ```
-#[must_use]
 pub fn may_rise(rates: &[f64]) -> bool {
     let Some((last, before)) = rates.split_last().filter(|_| rates.len() >= STEPS_MIN) else {
         return true;

@@ -55,7 +55,6 @@ pub struct Binding {
 }
 
 /// The limit that binds a load. `None` below three runs of each cell.
-#[must_use]
 pub fn binding(rates: &BindingRates) -> Option<Binding> {
     let cells = [&rates.load, &rates.larger, &rates.deeper];
     if cells.iter().any(|cell| cell.len() < 3) {

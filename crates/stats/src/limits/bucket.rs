@@ -81,7 +81,6 @@ pub struct Refill {
 }
 
 /// The first step down marked at or after `from`, in per-second rates.
-#[must_use]
 pub fn find_step(rates: &[f64], from: usize) -> Option<RateStep> {
     let first = (STEP_SECONDS + BEFORE_SECONDS.start()).max(from + 1);
     let mut before: Vec<f64> = Vec::new();
@@ -119,7 +118,6 @@ fn remove(sorted: &mut Vec<f64>, value: f64) {
 }
 
 /// Whether a step is lasting; `None` while fewer than 300 s after its mark are known.
-#[must_use]
 pub fn is_lasting(rates: &[f64], step: &RateStep) -> Option<bool> {
     let behind = rates.get(step.marked_at + 1..step.marked_at + 1 + LASTING_SECONDS)?;
     let low = |rate: &&f64| **rate < LASTING_LOW_SHARE * step.before_per_s;
@@ -128,7 +126,6 @@ pub fn is_lasting(rates: &[f64], step: &RateStep) -> Option<bool> {
 }
 
 /// Seconds from the start needed to measure a burst that ended at `step_s`.
-#[must_use]
 pub fn seconds_after_step(step_s: usize) -> usize {
     step_s + (LASTING_SECONDS + STEP_SECONDS).max(step_s / 5)
 }
@@ -192,7 +189,6 @@ fn half_width(estimate: &Estimate) -> f64 {
 /// What a bucket held, from per-second rates with a marked step, and the preceding use, in order of
 /// time, which includes the first `in_earlier` of these seconds. `None` if too little is known on
 /// either side.
-#[must_use]
 pub fn fit_bucket(
     rates: &[f64],
     step: &RateStep,
@@ -237,7 +233,6 @@ pub fn fit_bucket(
 }
 
 /// Seconds to rest before the refill is measured.
-#[must_use]
 pub fn rest_after_s(bucket: &TokenBucket) -> f64 {
     let sustained = bucket.sustained_per_s.value.max(f64::MIN_POSITIVE);
     REST_BURST_S * (bucket.burst_per_s.value - sustained) / sustained
@@ -245,7 +240,6 @@ pub fn rest_after_s(bucket: &TokenBucket) -> f64 {
 
 /// How fast a bucket refills, from the per-second rates after a rest. `None` if the burst did not
 /// return, or did not end again, or the bucket was full before the rest ended.
-#[must_use]
 pub fn fit_refill(bucket: &TokenBucket, rates: &[f64], rest_s: f64) -> Option<Refill> {
     let step = find_step(rates, 0)?;
     if step.before_per_s < LASTING_LOW_SHARE * bucket.burst_per_s.value || rest_s <= 0.0 {

@@ -86,7 +86,6 @@ pub struct Drift {
 
 impl LimitRates {
     /// The caps. `None` below three runs of each cell.
-    #[must_use]
     pub fn caps(&self) -> Option<Caps> {
         let scatter = self.scatter()?;
         let of_iops = self.iops_cells();
@@ -207,7 +206,6 @@ impl LimitRates {
 
     /// Whether a measurement that stops here would show what a cap is refused for: each load has
     /// the fewest runs of a whole one, and reads were measured behind writes that are slower.
-    #[must_use]
     pub fn shows_refusals(&self) -> bool {
         let is_back_measured = || self.of(LimitCell::SmallAgain).len() >= AGAIN_RUNS;
         self.repetitions() >= REPETITIONS_MIN && (!self.writes_are_slower() || is_back_measured())
@@ -230,7 +228,6 @@ impl LimitRates {
 
     /// How much faster the first run of a load that shows a cap was than later ones, if not by
     /// chance: a burst ended during it, too early to count as a fall of the cap.
-    #[must_use]
     pub fn first_run_ratio(&self) -> Option<f64> {
         let least = EARLY_FALL_MIN.max(DRIFT_ERRORS * self.scatter()?.run);
         let cells = self.iops_cells().iter().chain(&BYTES_CELLS);

@@ -95,13 +95,11 @@ impl LimitCell {
     ];
 
     /// Whether it writes.
-    #[must_use]
     pub fn writes(self) -> bool {
         matches!(self, LimitCell::Writes | LimitCell::Mix)
     }
 
     /// Percentage of reads.
-    #[must_use]
     pub fn read_percent(self) -> u8 {
         match self {
             LimitCell::Writes => 0,
@@ -125,7 +123,6 @@ pub struct Corners {
 
 impl Corners {
     /// How many there are.
-    #[must_use]
     pub fn count(&self) -> usize {
         let [size, depth] = [self.block_size_bytes.is_some(), self.outstanding.is_some()];
         usize::from(size) + usize::from(depth) + usize::from(self.unit_bytes.is_some())
@@ -165,13 +162,11 @@ impl LimitRates {
     }
 
     /// Rates of a cell.
-    #[must_use]
     pub fn of(&self, cell: LimitCell) -> &[f64] {
         self.rates.get(&cell).map_or(&[], Vec::as_slice)
     }
 
     /// Block size of a cell; `None` for a corner that was not chosen.
-    #[must_use]
     pub fn block_size_bytes(&self, cell: LimitCell) -> Option<u64> {
         match cell {
             LimitCell::Medium => Some(16 * KIB),
@@ -184,7 +179,6 @@ impl LimitRates {
     }
 
     /// Depth of a cell; `None` for a corner that was not chosen.
-    #[must_use]
     pub fn outstanding(&self, cell: LimitCell) -> Option<u32> {
         match cell {
             LimitCell::HalfDepth => Some(DEPTH / 2),
@@ -232,7 +226,6 @@ impl LimitRates {
     }
 
     /// Whether what comes next, if anything does, writes or follows runs that do.
-    #[must_use]
     pub fn reads_are_over(&self) -> bool {
         self.reads_are_over
     }
@@ -279,7 +272,6 @@ impl LimitRates {
     }
 
     /// Runs that every cell has which counts.
-    #[must_use]
     pub fn repetitions(&self) -> usize {
         let runs = self.grid().map(|cell| self.of(cell).len());
         runs.min().unwrap_or(0)
@@ -334,7 +326,6 @@ impl LimitRates {
     }
 
     /// A cell's rate, operations per second.
-    #[must_use]
     pub fn rate(&self, cell: LimitCell) -> Option<f64> {
         self.log_mean(cell).map(libm::exp)
     }
@@ -420,7 +411,6 @@ impl LimitRates {
     }
 
     /// Runs of each cell that it takes at the scatter so far.
-    #[must_use]
     pub fn repetitions_needed(&self, writes: bool) -> usize {
         let ratio = (self.scatter()).map_or(0.0, |scatter| scatter.run / scatter_max(writes));
         (libm::ceil(ratio * ratio) as usize).clamp(REPETITIONS_MIN, REPETITIONS_MAX)

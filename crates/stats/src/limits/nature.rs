@@ -58,7 +58,6 @@ pub struct NatureFound {
 impl LimitRates {
     /// The origin of the cap on operations, or on bytes where that holds 4 KiB reads as well.
     /// `None` if there is none, or below three runs of each cell.
-    #[must_use]
     pub fn nature(&self) -> Option<NatureFound> {
         let scatter = self.scatter()?;
         let caps = self.caps()?;

@@ -64,7 +64,6 @@ pub enum LatencyFinding {
 }
 
 /// Judges seconds in the order measured. `seed` is for the random orders used to compare minutes.
-#[must_use]
 pub fn judge_latency(
     limit: LatencyLimit,
     design: Design,
@@ -80,7 +79,6 @@ pub fn judge_latency(
 
 /// Seconds after which a target on which nothing waits meets the limit at the earliest; `None` if
 /// the whole design is too short for it.
-#[must_use]
 pub fn earliest_met(limit: LatencyLimit, design: Design) -> Option<usize> {
     let quiet = LatencySecond {
         due: DueSecond {
@@ -185,7 +183,6 @@ fn of_max(design: Design, seconds: &[LatencySecond]) -> LatencyJudgement {
 
 impl LatencyJudgement {
     /// Seconds of measuring that a verdict takes, where the reason says so.
-    #[must_use]
     pub fn takes_seconds(&self) -> Option<f64> {
         let Some(LatencyFinding::Share { outcome, .. }) = &self.found else {
             return None;
@@ -197,7 +194,6 @@ impl LatencyJudgement {
     }
 
     /// The reason. `beyond` describes an operation beyond the limit: `took 10 ms or longer`.
-    #[must_use]
     pub fn reason(&self, beyond: &str) -> String {
         let words = match &self.found {
             None => {

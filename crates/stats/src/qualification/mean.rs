@@ -41,7 +41,6 @@ const LIMITS_MAX: f64 = 1e3;
 /// False "met": 0 to 8 % in most processes of stalls; freezes of 3 s break it (their
 /// 4.5 s^2 each need 75 minutes at a limit of 5 ms), states of 10 minutes reach 19 %.
 /// None below 20 seconds, or where no operation was due.
-#[must_use]
 pub fn judge_mean(seconds: &[(u64, f64)], limit_s: f64, stall_s: f64) -> Option<MeanJudgement> {
     let sums: Vec<Second> = seconds
         .iter()
@@ -120,7 +119,6 @@ pub enum MaxJudgement {
 
 /// Judges a maximum: missed at the first excess (in a valid run). None if nothing was due or
 /// measured.
-#[must_use]
 pub fn judge_max(operations: u64, beyond: u64, measured_s: f64) -> Option<MaxJudgement> {
     if operations == 0 || measured_s.is_nan() || measured_s <= 0.0 {
         return None;

@@ -20,14 +20,12 @@ pub struct OpenLoop {
 
 impl OpenLoop {
     /// The last due time that is judged, given the stop of issuing; saturates at 0.
-    #[must_use]
     pub fn judged_until_ns(&self, stop_ns: u64) -> u64 {
         stop_ns.saturating_sub(self.limit_ns)
     }
 
     /// Fewest operations in flight that must be allowed: ten times what the required rate has in
     /// flight at the limit, and at least 256.
-    #[must_use]
     pub fn in_flight_cap_min(&self, rate: f64) -> u64 {
         let wanted = libm::ceil(10.0 * rate * self.limit_ns as f64 / 1e9);
         // Float to integer saturates.
@@ -35,7 +33,6 @@ impl OpenLoop {
     }
 
     /// Whether the run is void: the program itself delayed more than L/10 of the arrivals.
-    #[must_use]
     pub fn is_void(&self, arrivals: u64, own_lags: u64) -> bool {
         own_lags as f64 > self.share_max / 10.0 * arrivals as f64
     }
@@ -57,7 +54,6 @@ pub enum ClosedLadder {
 
 /// `plateau` is the rate that no load exceeds, with its interval; `latency_below` the isotonic
 /// latency at the step just below the required rate, in the unit of the limit.
-#[must_use]
 pub fn closed_ladder(
     rate_min: f64,
     limit: f64,
@@ -94,13 +90,11 @@ pub struct RateJudgement {
 
 impl RateJudgement {
     /// Whether the rate is at least this, by more than 2 %.
-    #[must_use]
     pub fn is_met(&self, rate_min: f64) -> bool {
         self.low_one_sided > rate_min && self.rate > rate_min * (1.0 + RATE_MARGIN)
     }
 
     /// Whether the rate is below this, by more than 2 %.
-    #[must_use]
     pub fn is_missed(&self, rate_min: f64) -> bool {
         self.high_one_sided < rate_min && self.rate < rate_min * (1.0 - RATE_MARGIN)
     }
@@ -113,7 +107,6 @@ impl RateJudgement {
 ///
 /// Falsely met at the border in up to 10 % of runs of ten minutes (16 % where states last as
 /// long): hence the margin of 2 %. None below 20 seconds.
-#[must_use]
 pub fn judge_rate(seconds: &[f64]) -> Option<RateJudgement> {
     let measured = seconds.len();
     if measured < 20 {

@@ -50,7 +50,6 @@ const SPREAD: [Look; 4] = [
 
 impl Design {
     /// The looks, in order.
-    #[must_use]
     pub fn looks(self) -> &'static [Look] {
         match self {
             Design::Continuous => &CONTINUOUS,
@@ -60,7 +59,6 @@ impl Design {
 
     /// Seconds of a run, and of the window in which it starts at a random position; none if
     /// measuring is continuous.
-    #[must_use]
     pub fn run_in_window_s(self) -> Option<(u64, u64)> {
         match self {
             Design::Continuous => None,
@@ -69,7 +67,6 @@ impl Design {
     }
 
     /// Seconds measured, without an extension.
-    #[must_use]
     pub fn seconds(self) -> usize {
         self.looks().last().map_or(0, |look| look.seconds)
     }
@@ -135,7 +132,6 @@ pub struct QualifyOutcome {
 
 impl Qualification {
     /// Before any measurement. `seed` is for the random orders used to compare minutes.
-    #[must_use]
     pub fn new(rule: ShareRule, design: Design, seed: u64) -> Qualification {
         Qualification {
             rule,
@@ -165,7 +161,6 @@ impl Qualification {
     }
 
     /// Current result.
-    #[must_use]
     pub fn outcome(&self) -> QualifyOutcome {
         let change = self.change();
         QualifyOutcome {

@@ -60,7 +60,6 @@ pub struct ShareRule {
 
 impl ShareRule {
     /// The rule for a share, with the default assumption.
-    #[must_use]
     pub fn new(share_max: f64) -> ShareRule {
         ShareRule {
             share_max,
@@ -102,7 +101,6 @@ pub struct ShareJudgement {
 /// let found = judge_share(&quiet[..180], ShareRule::new(0.01)).unwrap();
 /// assert!(found.p_met > 0.3);
 /// ```
-#[must_use]
 pub fn judge_share(seconds: &[DueSecond], rule: ShareRule) -> Option<ShareJudgement> {
     let limit = rule.share_max;
     let sums: Vec<Second> = seconds.iter().map(Second::from).collect();

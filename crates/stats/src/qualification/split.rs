@@ -24,7 +24,6 @@ impl MinutesDiffer {
     pub const P_VALUE_MAX: f64 = 0.01;
 
     /// Whether the parts differ.
-    #[must_use]
     pub fn is_change(&self) -> bool {
         self.p_value <= Self::P_VALUE_MAX
     }
@@ -34,7 +33,6 @@ impl MinutesDiffer {
 /// and N_i the amounts beyond and due in the first i of B batches, K and N the totals,
 /// |c_i - K N_i/N| / sqrt(i (B - i)/B), compared with 99 random orders of the batches. A change in
 /// the first or last tenth is not found. None below ten batches (300 s), or if nothing was due.
-#[must_use]
 pub fn minutes_differ(seconds: &[DueSecond], seed: u64) -> Option<MinutesDiffer> {
     let mut batches: Vec<Second> = seconds
         .chunks_exact(BATCH_S)

@@ -77,13 +77,11 @@ impl PilotPlan {
     pub const QUICK_SPAN_S: f64 = 5.0;
 
     /// Most bytes that a pilot writes: what a fast drive takes in that time, to limit wear.
-    #[must_use]
     pub const fn bytes_max(quick: bool) -> u64 {
         if quick { 256 << 30 } else { 4 << 40 }
     }
 
     /// Thorough or quick, with nothing known.
-    #[must_use]
     pub const fn new(quick: bool) -> PilotPlan {
         PilotPlan {
             span_s_min: if quick {
@@ -99,7 +97,6 @@ impl PilotPlan {
     }
 
     /// Whether its spans are too short for a sustained rate.
-    #[must_use]
     pub fn is_quick(&self) -> bool {
         self.span_s_min < PilotPlan::SPAN_S
     }
@@ -128,7 +125,6 @@ impl PilotPlan {
 
     /// Seconds from a step to the end of two agreeing spans, if nothing else is found: spans of 1,
     /// 1, 2, 4, ... s until two have the required length.
-    #[must_use]
     pub fn spans_s(&self) -> f64 {
         if self.is_quick() {
             return 2.0 * self.span_s_min;
@@ -198,7 +194,6 @@ pub struct Pilot {
 
 impl Pilot {
     /// Before anything was written.
-    #[must_use]
     pub fn new(plan: PilotPlan) -> Pilot {
         Pilot {
             plan,
@@ -236,19 +231,16 @@ impl Pilot {
     }
 
     /// The second at which the next span to be decided ends.
-    #[must_use]
     pub fn until_s(&self) -> f64 {
         self.next_end_s()
     }
 
     /// Seconds fed so far.
-    #[must_use]
     pub fn fed_s(&self) -> f64 {
         self.line.end_s()
     }
 
     /// Whether nothing more can be learnt within the plan.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         self.is_done
     }

@@ -73,13 +73,11 @@ pub struct Sustained {
 
 impl Sustained {
     /// Whether the rate is usable as an answer.
-    #[must_use]
     pub fn is_reached(&self) -> bool {
         !matches!(self.claim, Claim::NotReached(_))
     }
 
     /// Bytes over which the rate held.
-    #[must_use]
     pub fn bytes_covered(&self) -> f64 {
         self.to.bytes - self.from.bytes
     }
@@ -88,7 +86,6 @@ impl Sustained {
 impl Pilot {
     /// Current result: final after [`super::PilotStep::Done`], otherwise that of a pilot stopped
     /// now.
-    #[must_use]
     pub fn outcome(&self) -> Sustained {
         let claim = self.claim();
         let rate = self.last.map(|span| self.line.rate(span));

@@ -70,7 +70,6 @@ impl Histogram {
     /// let bytes = latency_ns.to_v2();
     /// assert_eq!(Histogram::from_v2(&bytes), Ok(latency_ns));
     /// ```
-    #[must_use]
     pub fn to_v2(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES + TRAILER_BYTES + 256);
         bytes.extend_from_slice(&COOKIE.to_be_bytes());

@@ -49,7 +49,6 @@ pub struct SignedRank {
 /// let test = signed_rank(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]).unwrap();
 /// assert_eq!(test.p_two_sided, 2.0 / 64.0);
 /// ```
-#[must_use]
 pub fn signed_rank(differences: &[f64]) -> Option<SignedRank> {
     if differences.iter().any(|d| !d.is_finite()) {
         return None;
@@ -97,7 +96,6 @@ pub fn signed_rank(differences: &[f64]) -> Option<SignedRank> {
 /// assert_eq!((interval.value, interval.low, interval.high), (10.0, 8.0, 12.0));
 /// assert!(signed_rank_interval(&d[..5], 0.95).is_none());
 /// ```
-#[must_use]
 pub fn signed_rank_interval(differences: &[f64], level: f64) -> Option<Estimate> {
     let sorted = finite_sorted(differences)?;
     let (c, achieved) = critical_count(sorted.len(), level)?;
@@ -114,7 +112,6 @@ pub fn signed_rank_interval(differences: &[f64], level: f64) -> Option<Estimate>
 /// reach `p_value` at all: the least n with 2 / 2^n <= `p_value`. 6 for 0.05; 11
 /// for 0.05 / 36 and 13 for 0.05 / 108, the first of Holm's thresholds over
 /// tables of so many rows. None where `p_value` is not above 0; 1 from 1 on.
-#[must_use]
 pub fn signed_rank_count_min(p_value: f64) -> Option<usize> {
     (p_value > 0.0)
         .then(|| (1..=1_100).find(|&n| libm::ldexp(2.0, -n) <= p_value))

@@ -159,7 +159,6 @@ impl<'store> RunWriter<'store> {
     /// Waits until everything appended is stored, or has failed, but at most `limit`: the disk may
     /// hang. `false` if it is still waiting; the thread continues. Call it when measuring ends,
     /// before waiting for operations in flight.
-    #[must_use]
     pub fn flush(&self, limit: Duration) -> bool {
         self.writer().flush(limit)
     }

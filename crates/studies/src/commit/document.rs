@@ -46,7 +46,6 @@ pub struct AtomicWrites {
 
 impl AtomicWrites {
     /// Of a real target; none of a simulated one.
-    #[must_use]
     pub fn of(target: &TargetFacts) -> Option<AtomicWrites> {
         let (device, file_system) = (target.device.as_ref(), target.file_system.as_ref());
         (device.is_some() || file_system.is_some()).then(|| AtomicWrites {
@@ -59,7 +58,6 @@ impl AtomicWrites {
 
     /// The largest write that is never torn on the whole way; 0 where there is none, none
     /// where that is unknown.
-    #[must_use]
     pub fn unit_max_bytes(&self) -> Option<u64> {
         let device = self.device?.unit_max_bytes;
         match &self.file_system_name {

@@ -94,7 +94,6 @@ pub struct CommitStudy {
 impl CommitStudy {
     /// A study before its first run. `has_files`: the target is a directory. `is_linux`: the
     /// Linux-only methods are available.
-    #[must_use]
     pub fn new(has_files: bool, is_linux: bool, seed: u64) -> CommitStudy {
         let methods = CommitMethod::ALL.into_iter();
         let methods = methods
@@ -114,7 +113,6 @@ impl CommitStudy {
     }
 
     /// The same of a product; none where no method of it is to be had.
-    #[must_use]
     pub fn of_product(section: CommitSection, is_linux: bool, seed: u64) -> Option<CommitStudy> {
         let mut study = CommitStudy::new(true, is_linux, seed);
         study
@@ -158,13 +156,11 @@ impl CommitStudy {
     }
 
     /// Whether its state is worth storing: after each block, and at the end.
-    #[must_use]
     pub fn is_at_pause(&self) -> bool {
         self.interrupted || (self.done as usize).is_multiple_of(self.cells.len())
     }
 
     /// Atomic writes of the device and the file system; `None` before the first run.
-    #[must_use]
     pub fn atomic_writes(&self) -> Option<&AtomicWrites> {
         self.atomic_writes.as_ref()
     }
@@ -251,7 +247,6 @@ impl CommitStudy {
     }
 
     /// The results of each cell.
-    #[must_use]
     pub fn records(&self) -> Vec<CommitRecord> {
         let all = self.all_cells().into_iter().zip(&self.cells);
         let measured = all.filter(|(_, runs)| !runs.rates.is_empty());
@@ -290,7 +285,6 @@ impl CommitStudy {
     }
 
     /// Nothing remains to be measured.
-    #[must_use]
     pub fn is_whole(&self) -> bool {
         self.next_cell().is_none()
     }

@@ -117,7 +117,6 @@ pub struct HeadroomDocument {
 
 impl HeadroomDocument {
     /// The document of a study.
-    #[must_use]
     pub fn of(study: &Headroom, origin: &Origin<'_>) -> HeadroomDocument {
         let options = study.options();
         let facts = &options.facts;

@@ -67,7 +67,6 @@ impl Growth {
 
 impl Growth {
     /// As used in documents and tables.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Growth::MoreUsers => "more-users",
@@ -115,7 +114,6 @@ pub struct LoadFacts {
 
 impl LoadFacts {
     /// It waits for the disk. Loads stored before models recorded this have waiting users.
-    #[must_use]
     pub const fn waits(&self) -> bool {
         self.waits || self.waiting_users.is_some()
     }
@@ -225,7 +223,6 @@ pub struct Headroom {
 
 impl Headroom {
     /// The study before its first run. `None` if the limit is not a percentile.
-    #[must_use]
     pub fn new(options: HeadroomOptions) -> Option<Headroom> {
         let share = allowed_share(&options.slo)?;
         let facts = &options.facts;
@@ -266,25 +263,21 @@ impl Headroom {
     }
 
     /// The parameters of the study.
-    #[must_use]
     pub const fn options(&self) -> &HeadroomOptions {
         &self.options
     }
 
     /// The questions, answered or not.
-    #[must_use]
     pub fn questions(&self) -> &[Question] {
         &self.questions
     }
 
     /// How like the load the confirming run was.
-    #[must_use]
     pub const fn fidelity(&self) -> Option<&FidelityRecord> {
         self.fidelity.as_ref()
     }
 
     /// Why there is no answer, if the runs themselves show it.
-    #[must_use]
     pub fn refused(&self) -> Option<String> {
         if self.own_lags as f64 > OWN_LAG_SHARE_MAX * self.due as f64 {
             return Some(format!(
@@ -318,7 +311,6 @@ impl Headroom {
     }
 
     /// Whether anything remains to be measured.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         self.current().is_some()
     }
@@ -326,7 +318,6 @@ impl Headroom {
     /// The answer to one of the questions, or what is certain so far; capped at what a known
     /// limiter lets through: runs shorter than a burst credit carry more than
     /// that.
-    #[must_use]
     pub fn answer(&self, question: &Question) -> Option<HeadroomAnswer> {
         let found = match question.search.next() {
             Some(_) => question.search.so_far()?,
@@ -345,7 +336,6 @@ impl Headroom {
 
     /// How long the answer was seen to hold: a credit that lasts longer is not excluded.
     /// `None` if no run held, or a known cap decides.
-    #[must_use]
     pub fn held_ns(&self, question: &Question) -> Option<u64> {
         let found = self.answer(question)?;
         let is_confirmed = question.search.found().is_some() && found.low.is_some();
@@ -353,7 +343,6 @@ impl Headroom {
     }
 
     /// The present load is more than the target carries.
-    #[must_use]
     pub fn is_not_carried(&self) -> bool {
         // For waiting users, the rate is a lower bound.
         let is_bound =
@@ -405,7 +394,6 @@ impl Headroom {
 }
 
 /// The share of operations that may exceed the limit.
-#[must_use]
 pub fn allowed_share(slo: &Slo) -> Option<f64> {
     use stripewise_stats::LatencyStatistic as Statistic;
     match slo.percentile {
@@ -524,7 +512,6 @@ impl Study for Headroom {
 
 impl Question {
     /// The kind of operation with the largest share beyond the limit.
-    #[must_use]
     pub fn limited_by(&self) -> Option<&'static str> {
         let [reads, writes] = self.kinds.map(|kind| match kind.operations {
             0 => 0.0,

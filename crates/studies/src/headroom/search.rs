@@ -93,19 +93,16 @@ impl Search {
     }
 
     /// The next run.
-    #[must_use]
     pub fn next(&self) -> Option<&PlannedRun> {
         self.queue.front()
     }
 
     /// All runs so far.
-    #[must_use]
     pub fn runs(&self) -> &[LoadRun] {
         &self.runs
     }
 
     /// The answer, once the search has ended. `None`: none was found.
-    #[must_use]
     pub const fn found(&self) -> Option<&HeadroomAnswer> {
         self.found.as_ref()
     }
@@ -137,7 +134,6 @@ impl Search {
     }
 
     /// Approximate nanoseconds of remaining runs; `ramp_ns` comes before each.
-    #[must_use]
     pub fn left_ns(&self, ramp_ns: u64) -> u64 {
         let queued = self
             .queue

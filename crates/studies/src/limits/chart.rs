@@ -10,7 +10,6 @@ const ROOF_POINTS: u32 = 33;
 const JUST_BEYOND: f64 = 1.0001;
 
 /// The roofline with the measured points: IOPS over the block size.
-#[must_use]
 pub fn roofline(document: &LimitsDocument) -> Chart {
     let mut series = Vec::new();
     series.extend(roof(document));

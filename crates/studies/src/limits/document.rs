@@ -70,7 +70,6 @@ pub struct LimitsDocument {
 impl LimitsDocument {
     /// Whether the rate only levels off: without a known limiter or device as its cause, a cap may
     /// not be one.
-    #[must_use]
     pub fn shows_levels_only(&self) -> bool {
         let group = self.control_group.as_ref();
         let is_group = group.is_some_and(|group| group.reached);

@@ -30,7 +30,6 @@ const HELD_SHARE: f64 = 0.5;
 
 impl LimitsStudy {
     /// The document from what is known so far.
-    #[must_use]
     pub fn document(&self, facts: &LimitsFacts) -> LimitsDocument {
         let is_whole = !self.is_partial() || self.rates.shows_refusals();
         let caps = self.rates.caps().filter(|_| is_whole);

@@ -147,7 +147,6 @@ pub struct LimitsStudy {
 
 impl LimitsStudy {
     /// The study at its beginning.
-    #[must_use]
     pub fn new(options: LimitsOptions) -> LimitsStudy {
         let mut study = LimitsStudy {
             state_version: STATE_VERSION,
@@ -171,7 +170,6 @@ impl LimitsStudy {
     }
 
     /// Whether writes are included.
-    #[must_use]
     pub fn writes(&self) -> bool {
         self.options.writes
     }
@@ -302,7 +300,6 @@ impl LimitsStudy {
 
     /// It can go on after a pause. What was driven of a burst cannot: its bucket fills
     /// meanwhile.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         self.burst.is_none() && self.next() != NextStep::Done
     }
@@ -420,7 +417,6 @@ impl LimitsStudy {
     }
 
     /// How long the rest of the grid takes on a real target: at the scatter so far, and at most.
-    #[must_use]
     pub fn grid_time_ns(&self) -> [u64; 2] {
         let expected = self.rates.repetitions_needed(self.options.writes);
         let behind_writes = match self.options.writes {
@@ -433,7 +429,6 @@ impl LimitsStudy {
     }
 
     /// How long a burst takes, with its rest and the second drive, if one is to be driven.
-    #[must_use]
     pub fn burst_time_ns(&self) -> Option<u64> {
         self.options.burst_ns_max.map(Burst::longest_ns)
     }

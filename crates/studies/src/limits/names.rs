@@ -108,7 +108,6 @@ impl VolumeTable {
     ///
     /// # Panics
     /// Never: a test parses it.
-    #[must_use]
     pub fn bundled() -> VolumeTable {
         VolumeTable::parse(BUNDLED).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -122,7 +121,6 @@ impl VolumeTable {
     }
 
     /// Types of a cloud with the caps of a document. Caps without a limiter match none.
-    #[must_use]
     pub fn names(&self, cloud: &str, document: &LimitsDocument) -> Vec<String> {
         let named = self.of_cloud(cloud);
         let named = named.filter_map(|one| one.name_for(document));
@@ -132,14 +130,12 @@ impl VolumeTable {
     }
 
     /// Whether a type of a cloud has the caps of a document while it bursts.
-    #[must_use]
     pub fn has_burst(&self, cloud: &str, document: &LimitsDocument) -> bool {
         let mut types = self.of_cloud(cloud);
         types.any(|one| one.fit(document).is_some_and(|fit| fit.bursts))
     }
 
     /// Why no type of a cloud has a name here, although caps are named.
-    #[must_use]
     pub fn why_none(&self, cloud: &str, document: &LimitsDocument) -> Option<String> {
         if document.caps.is_empty() || !self.names(cloud, document).is_empty() {
             return None;

@@ -15,7 +15,6 @@ use stripewise_units::{format_bytes, format_count, format_iops, format_share};
 const REST_S: f64 = 600.0;
 
 /// The sheet of a document.
-#[must_use]
 pub fn sheet(document: &LimitsDocument) -> Sheet {
     Sheet {
         title: document.target.clone(),

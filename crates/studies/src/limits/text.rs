@@ -33,7 +33,6 @@ pub(super) fn kind(kind: LoadKind) -> &'static str {
 }
 
 /// `3,000 IOPS (2,990-3,010)`, `125 MiB/s (124-126)`.
-#[must_use]
 pub fn cap(cap: &CapFound) -> String {
     let ends = [cap.per_s_low, cap.per_s_high];
     match cap.kind {

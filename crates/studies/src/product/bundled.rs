@@ -33,7 +33,6 @@ pub const BUNDLED: [(&str, &str); 16] = [
 ];
 
 /// The bundled product of this name.
-#[must_use]
 pub fn bundled(name: &str) -> Option<Product> {
     let (_, text) = BUNDLED.iter().find(|(known, _)| *known == name)?;
     // A test parses every one of them.

@@ -41,7 +41,6 @@ stripewise_units::named! {
 
 impl Metric {
     /// As shown to people.
-    #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
             Metric::P999 => "p99.9",
@@ -51,7 +50,6 @@ impl Metric {
     }
 
     /// The share of operations that may exceed a percentile's limit.
-    #[must_use]
     pub const fn share_max(self) -> Option<f64> {
         match self {
             Metric::P50 => Some(0.5),
@@ -65,13 +63,11 @@ impl Metric {
     }
 
     /// Whether it is a latency.
-    #[must_use]
     pub const fn is_latency(self) -> bool {
         !matches!(self, Metric::Iops | Metric::CommitsPerS | Metric::MibPerS)
     }
 
     /// The unit of its values.
-    #[must_use]
     pub const fn unit(self) -> &'static str {
         match self {
             Metric::Iops => "IOPS",
@@ -82,7 +78,6 @@ impl Metric {
     }
 
     /// A value with its unit, as text. Latencies are in milliseconds.
-    #[must_use]
     pub fn value_text(self, value: f64) -> String {
         match self {
             Metric::Iops | Metric::CommitsPerS => {
@@ -94,7 +89,6 @@ impl Metric {
     }
 
     /// The same beside a limit: never looks to be on the other side of it.
-    #[must_use]
     pub fn value_text_beside(self, value: f64, limit: f64) -> String {
         match self {
             Metric::Iops | Metric::CommitsPerS => {
@@ -106,7 +100,6 @@ impl Metric {
     }
 
     /// A limit with its unit, as published: not rounded like a measurement.
-    #[must_use]
     pub fn limit_text(self, limit: f64) -> String {
         match self.is_latency() && limit >= 1_000.0 {
             true => format!("{} s", plain(limit / 1_000.0)),
@@ -161,7 +154,6 @@ impl Limit {
     }
 
     /// The latency threshold of an operation, in nanoseconds.
-    #[must_use]
     pub fn threshold_ns(&self) -> u64 {
         let limit_ns = nanoseconds(self.value);
         match self.relation {
@@ -171,7 +163,6 @@ impl Limit {
     }
 
     /// Describes an operation that exceeds a latency limit: `took 10 ms or longer`.
-    #[must_use]
     pub fn beyond_words(&self) -> String {
         let limit = format_duration_exact(nanoseconds(self.value));
         match self.relation {
@@ -181,7 +172,6 @@ impl Limit {
     }
 
     /// `p99 < 10 ms`, `>= 500 IOPS`: as published, not rounded like a measurement.
-    #[must_use]
     pub fn text(&self, metric: Metric) -> String {
         let (relation, limit) = (self.relation, metric.limit_text(self.value));
         match metric.is_latency() {

@@ -90,7 +90,6 @@ pub enum Confidence {
 
 impl Confidence {
     /// In words.
-    #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
             Confidence::VendorDocumentation => "vendor's documentation",
@@ -116,7 +115,6 @@ pub struct ProductFile {
 
 impl ProductFile {
     /// How large it is.
-    #[must_use]
     pub fn size_bytes(&self) -> u64 {
         self.size
     }
@@ -362,7 +360,6 @@ impl Product {
     }
 
     /// The phases, in order.
-    #[must_use]
     pub fn phases(&self) -> Vec<&str> {
         let mut phases: Vec<&str> = Vec::new();
         for job in &self.jobs {
@@ -374,7 +371,6 @@ impl Product {
     }
 
     /// Whether some requirement has a limit.
-    #[must_use]
     pub fn is_judged(&self) -> bool {
         self.requirements.iter().any(|one| one.limit.is_some())
     }

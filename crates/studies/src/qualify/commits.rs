@@ -25,13 +25,11 @@ impl Qualify {
     }
 
     /// What is compared, as far as it is.
-    #[must_use]
     pub fn commits(&self) -> Option<&CommitStudy> {
         self.state.commits.as_ref()
     }
 
     /// Its state is worth storing: after each piece, and where the study of commit methods says so.
-    #[must_use]
     pub fn is_at_pause(&self) -> bool {
         self.is_judging() || self.commits().is_none_or(CommitStudy::is_at_pause)
     }

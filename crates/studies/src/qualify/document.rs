@@ -81,7 +81,6 @@ pub struct RequirementRecord {
 
 impl QualifyDocument {
     /// The document of a study so far.
-    #[must_use]
     pub fn of(study: &Qualify, origin: &Origin<'_>) -> QualifyDocument {
         let all = study.product().requirements.iter().zip(study.judgements());
         let requirements = all.map(|(one, judged)| RequirementRecord {
@@ -121,7 +120,6 @@ impl QualifyDocument {
     }
 
     /// Of a comparison of commit methods by itself.
-    #[must_use]
     pub fn of_commits(study: &CommitStudy, origin: &Origin<'_>) -> QualifyDocument {
         let cautions = study.sheet().cautions.into_iter();
         QualifyDocument {

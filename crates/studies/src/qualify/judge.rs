@@ -57,7 +57,6 @@ pub enum Verdict {
 
 impl Verdict {
     /// As one word.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Verdict::NotJudged => "not judged",
@@ -672,7 +671,6 @@ fn rate_reason(
 
 impl Qualify {
     /// The limit of a requirement, multiplied by the processors if it is per processor.
-    #[must_use]
     pub fn limit_value(&self, required: &ProductRequirement) -> f64 {
         let factor = match required.per_processor {
             true => f64::from(self.options.processors.max(1)),

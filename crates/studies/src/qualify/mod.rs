@@ -54,7 +54,6 @@ pub enum QualifyDesign {
 
 impl QualifyDesign {
     /// The schedule of checks.
-    #[must_use]
     pub const fn design(self) -> Design {
         match self {
             QualifyDesign::Usual | QualifyDesign::Quick => Design::Continuous,
@@ -63,7 +62,6 @@ impl QualifyDesign {
     }
 
     /// Maximum measured seconds, unless minutes differ.
-    #[must_use]
     pub fn seconds_max(self) -> u64 {
         match self {
             QualifyDesign::Quick => 300,
@@ -264,43 +262,36 @@ impl Qualify {
 
     /// Whether an earlier version counted syncs where commits are required: what was measured
     /// then cannot be continued.
-    #[must_use]
     pub fn counted_syncs(&self) -> bool {
         !self.state.counts_commits && self.product.of_commits().next().is_some()
     }
 
     /// The product.
-    #[must_use]
     pub fn product(&self) -> &Product {
         &self.product
     }
 
     /// The parameters of the study.
-    #[must_use]
     pub fn options(&self) -> &QualifyOptions {
         &self.options
     }
 
     /// The target may only be read: jobs that write are left out.
-    #[must_use]
     pub fn reads_only(&self) -> bool {
         self.options.placement.reads_only
     }
 
     /// Verdicts so far, in the order of the requirements.
-    #[must_use]
     pub fn judgements(&self) -> &[Judgement] {
         &self.judgements
     }
 
     /// The worst of the verdicts.
-    #[must_use]
     pub fn verdict(&self) -> Verdict {
         judge::worst(self.judgements.iter().map(|one| one.verdict))
     }
 
     /// Measured seconds of the phase that was measured longest.
-    #[must_use]
     pub fn seconds(&self) -> u64 {
         let phases = 0..self.state.phases.len();
         phases
@@ -310,7 +301,6 @@ impl Qualify {
     }
 
     /// It was interrupted, and can be resumed.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         self.is_judging() || self.open_commits().is_some()
     }

@@ -22,7 +22,6 @@ const FILE_ALIGNMENT_BYTES: u64 = 1 << 20;
 
 impl Placement {
     /// The load of a job, and the index of its target.
-    #[must_use]
     pub fn place(&self, product: &Product, job: usize) -> (Workload, usize) {
         let own = &product.jobs[job];
         self.place_in(product, own.file, own.workload.clone())
@@ -73,7 +72,6 @@ impl Placement {
     }
 
     /// Required size of a single target in bytes.
-    #[must_use]
     pub fn size_bytes(product: &Product) -> u64 {
         let sizes = product.files.iter();
         sizes

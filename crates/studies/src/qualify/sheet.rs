@@ -350,7 +350,6 @@ fn others(study: &Qualify) -> SheetTable {
 impl Qualify {
     /// What will be done, before it starts: one line each. Bytes are those of the
     /// test files.
-    #[must_use]
     pub fn plan(&self) -> Vec<String> {
         let phases = self.product().phases().len() as u64;
         let looks = self.looks_plan();
@@ -453,7 +452,6 @@ impl Qualify {
     }
 
     /// The answer in one line, for cron.
-    #[must_use]
     pub fn line(&self) -> String {
         let all = self.product().requirements.iter().zip(self.judgements());
         let words = all.map(|(one, judged)| {
@@ -477,7 +475,6 @@ impl Qualify {
     }
 
     /// Operations counted so far, over all requirements.
-    #[must_use]
     pub fn operations(&self) -> String {
         let jobs = self.state.phases.iter().flat_map(|phase| &phase.jobs);
         let due: u64 = jobs

@@ -81,14 +81,12 @@ pub struct FastPart {
 
 impl FastPart {
     /// The interval (95 %) for both what the host could write fast and the drive's fast flash.
-    #[must_use]
     pub fn interval_bytes(&self) -> [u64; 2] {
         let [low, high] = self.end.interval_bytes;
         [low.saturating_sub(self.held_bytes), high]
     }
 
     /// A rate midway between the two.
-    #[must_use]
     pub fn between_bytes_per_s(&self) -> f64 {
         libm::sqrt(self.fast_bytes_per_s * self.slow_bytes_per_s)
     }
@@ -98,7 +96,6 @@ impl Curve {
     /// The first drop of the rate by at least a fifth below everything written before it: the end
     /// of the fast part. What a buffer absorbed is excluded ([`Curve::buffer`]), and so is a rate
     /// that falls by and by, as from the outer to the inner zones of a disk.
-    #[must_use]
     pub fn fast_part(&self) -> Option<FastPart> {
         let from = usize::from(self.buffer().is_some());
         let (mut bytes, mut time_s) = (0.0, 0.0);
@@ -128,7 +125,6 @@ impl Curve {
 
     /// The end of a buffer that absorbed the first writes: a first stretch of less than 1 GiB, and
     /// of less than a third of the next one, before that one drops in turn.
-    #[must_use]
     pub fn buffer(&self) -> Option<Change> {
         let end = self.changes.first()?;
         let [first, next, further @ ..] = &self.stretches[..] else {
@@ -153,7 +149,6 @@ pub struct Back {
 }
 
 /// The stretches of a fill, and where they change.
-#[must_use]
 pub fn analyse(steps: &[Step], seed: u64) -> Curve {
     let cuts = cuts_of(steps);
     let mut edges = vec![0];
@@ -202,7 +197,6 @@ pub fn analyse(steps: &[Step], seed: u64) -> Curve {
 
 /// What was fast again after a rest: the steps above the mean of both rates, up to where the rate
 /// drops. `None` if the curve has no fast part.
-#[must_use]
 pub fn came_back(steps: &[Step], curve: &Curve, rest_ns: u64, seed: u64) -> Option<Back> {
     let fast_part = curve.fast_part()?;
     let between = fast_part.between_bytes_per_s();

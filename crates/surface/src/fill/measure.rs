@@ -24,7 +24,6 @@ pub struct FillPlan {
 }
 
 /// Bytes of one step of a fill of `bytes`.
-#[must_use]
 pub fn step_bytes(bytes: u64) -> u64 {
     (bytes / STEPS / PIECE_BYTES).clamp(4, PIECES_MAX) * PIECE_BYTES
 }

@@ -31,7 +31,6 @@ pub struct Step {
 
 impl Step {
     /// Bytes per second.
-    #[must_use]
     pub fn bytes_per_s(&self) -> f64 {
         self.length_bytes as f64 * 1e9 / self.duration_ns.max(1) as f64
     }
@@ -50,7 +49,6 @@ pub struct Written {
 
 impl Written {
     /// Bytes that were written.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.steps.iter().map(|step| step.length_bytes).sum()
     }

@@ -45,19 +45,16 @@ impl<T: Copy> Answered<T> {
     }
 
     /// The answer.
-    #[must_use]
     pub fn value(&self) -> Option<T> {
         self.answer.as_ref().ok().map(|answer| answer.0)
     }
 
     /// Its interval.
-    #[must_use]
     pub fn interval(&self) -> Option<[T; 2]> {
         self.answer.as_ref().ok().map(|answer| answer.1)
     }
 
     /// Why there is none.
-    #[must_use]
     pub fn refusal(&self) -> Option<&str> {
         self.answer.as_ref().err().map(String::as_str)
     }

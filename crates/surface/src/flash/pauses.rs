@@ -43,7 +43,6 @@ impl WriteLatencies {
     pub const BATCH_BYTES: u64 = PIECE_BYTES * PIECES;
 
     /// Bytes that were written.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.batches_ns.len() as u64 * Self::BATCH_BYTES
     }
@@ -104,7 +103,6 @@ pub fn write_for_pauses<D: Device>(device: &mut D, plan: &PausePlan) -> WriteLat
 }
 
 /// The pauses after the first tenth, in which buffers fill.
-#[must_use]
 pub fn pauses(writing: &WriteLatencies, seed: u64) -> Pauses {
     let times: Vec<f64> = writing.batches_ns[writing.batches_ns.len() / 10..]
         .iter()

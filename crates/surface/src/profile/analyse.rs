@@ -62,7 +62,6 @@ pub struct Findings {
 }
 
 /// Derives the conclusions.
-#[must_use]
 pub fn analyse(measured: &Measured) -> Findings {
     let latencies: Vec<u64> = measured.accesses.iter().map(|one| one.latency_ns).collect();
     let access = spread(latencies);

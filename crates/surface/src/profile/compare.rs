@@ -41,7 +41,6 @@ pub struct ChangePercent {
 
 impl ChangePercent {
     /// Whether the interval excludes 0.
-    #[must_use]
     pub fn is_found(&self) -> bool {
         self.interval[0] > 0.0 || self.interval[1] < 0.0
     }
@@ -72,7 +71,6 @@ pub struct Compared {
 }
 
 /// Compares B with A.
-#[must_use]
 pub fn compare(a: &Side<'_>, b: &Side<'_>) -> Compared {
     let pairs = pairs(a, b);
     let ratios: Vec<f64> = pairs
@@ -162,7 +160,6 @@ pub enum SpotChange {
 }
 
 /// How a spot changed, by its read times; `None`: not a spot; 0: unreadable.
-#[must_use]
 pub fn spot_change(before_ns: Option<u64>, after_ns: Option<u64>) -> SpotChange {
     match (before_ns, after_ns) {
         (None, _) => SpotChange::New,

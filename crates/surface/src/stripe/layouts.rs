@@ -206,7 +206,6 @@ pub(super) fn level(layouts: &[Consistent]) -> Option<&str> {
 
 impl super::Pattern {
     /// The level, if reads determine it.
-    #[must_use]
     pub fn level(&self) -> Option<&str> {
         level(&self.layouts)
     }

@@ -71,13 +71,11 @@ impl Default for Limits {
 
 impl Limits {
     /// The longest period searched for.
-    #[must_use]
     pub fn period_bytes_max(&self) -> u64 {
         self.unit_bytes_max * u64::from(self.disks_max)
     }
 
     /// A target of this size shows all patterns in the search range.
-    #[must_use]
     pub fn size_bytes_full(&self) -> u64 {
         32 * self.period_bytes_max()
     }

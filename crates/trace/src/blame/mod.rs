@@ -116,7 +116,6 @@ pub struct Blame {
 ///
 /// Operations are in the order of arrival. The caller holds them in memory, so a capture is a
 /// window of a trace, such as the minutes around a slow moment.
-#[must_use]
 pub fn blame(operations: &[Operation], scene: &Scene<'_>) -> Blame {
     let features = Features::new(operations, scene);
     let cause = rules::cause(&features, scene);

@@ -39,7 +39,6 @@ pub struct Scene<'a> {
 ///
 /// Returns the start of each calm period; `period_ns` is their length. Periods with fewer than ten
 /// operations are not judged.
-#[must_use]
 pub fn calm_periods(operations: &[Operation], period_ns: u64) -> Vec<u64> {
     let mut periods: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for operation in operations {

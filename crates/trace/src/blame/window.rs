@@ -124,7 +124,6 @@ impl BlameWindow {
     }
 
     /// The share of operations still retained, 0 to 1.
-    #[must_use]
     pub fn kept_share(&self) -> f64 {
         self.count as f64 / self.total.max(1) as f64
     }
@@ -177,7 +176,6 @@ impl BlameWindow {
     }
 
     /// Judges each device, the busiest first.
-    #[must_use]
     pub fn judge(&self, facts: &WindowFacts<'_>) -> Vec<DeviceBlame> {
         let mut by_device: BTreeMap<DeviceNumber, Vec<Operation>> = BTreeMap::new();
         for operation in self.stretches.values().flatten() {

@@ -49,7 +49,6 @@ pub struct LoadClosedness {
 
 impl LoadClosedness {
     /// Whether it certainly waits for its disk: tasks with most of its operations do.
-    #[must_use]
     pub fn is_closed(&self) -> bool {
         let operations = |tasks: &mut dyn Iterator<Item = &TaskClosedness>| {
             tasks.map(|task| task.operations).sum::<u64>() as f64
@@ -61,7 +60,6 @@ impl LoadClosedness {
     }
 
     /// Whether it is closed, and its rate depends on latency.
-    #[must_use]
     pub fn waits(&self) -> bool {
         self.is_closed() && self.elasticity_interval[1] >= INSENSITIVE
     }
@@ -118,7 +116,6 @@ impl TaskSpans {
     }
 
     /// Judges each task and the load. `lost_share` is the share of lost events.
-    #[must_use]
     pub fn judge(&self, lost_share: f64) -> LoadClosedness {
         let all = self.tasks.iter().map(|(task, (operations, spans))| {
             let spans: Vec<Span> = spans.iter().copied().collect();

@@ -41,7 +41,6 @@ pub const LOST_SHARE_MAX: f64 = 0.001;
 
 /// The share of events that were lost beside those that were seen: the one rule for what
 /// [`LOST_SHARE_MAX`] is held against, in verdicts, counts and recordings.
-#[must_use]
 pub fn share_of_lost(lost: u64, seen: u64) -> f64 {
     lost as f64 / seen.saturating_add(lost).max(1) as f64
 }
@@ -78,13 +77,11 @@ pub enum Structure {
 
 impl Structure {
     /// Whether the load waits for its own completions.
-    #[must_use]
     pub const fn is_closed(self) -> bool {
         matches!(self, Structure::OneAtATime | Structure::Closed)
     }
 
     /// Whether the load is independent of the disk.
-    #[must_use]
     pub const fn is_open(self) -> bool {
         matches!(
             self,
@@ -128,7 +125,6 @@ impl Closedness {
 
     /// Whether E is certainly below 0.15: latency hardly affects the rate, whatever the structure.
     /// Report this first.
-    #[must_use]
     pub fn is_insensitive(&self) -> bool {
         self.structure != Structure::TooFew && self.elasticity_interval[1] < INSENSITIVE
     }
@@ -159,7 +155,6 @@ struct Blocks {
 }
 
 /// Classifies a task by its operations, in any order.
-#[must_use]
 pub fn closedness(spans: &[Span]) -> Closedness {
     let mut spans = spans.to_vec();
     spans.sort_unstable();

@@ -55,7 +55,6 @@ pub(super) const FEATURES: [Feature; 10] = [
 
 impl Feature {
     /// Smaller distances are meaningless.
-    #[must_use]
     pub const fn floor(self) -> f64 {
         match self {
             Feature::Mix | Feature::Hot | Feature::Reuse => 0.01,
@@ -66,7 +65,6 @@ impl Feature {
     }
 
     /// Its name.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Feature::Mix => "kinds and sizes",

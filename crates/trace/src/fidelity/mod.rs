@@ -67,7 +67,6 @@ pub struct Fidelity {
 
 impl Fidelity {
     /// The worst feature, whose ratio is the score.
-    #[must_use]
     pub fn worst(&self) -> Option<&FeatureFit> {
         self.features.first()
     }
@@ -141,7 +140,6 @@ impl Original {
     }
 
     /// The similarity of another load over the same time.
-    #[must_use]
     pub fn compare(&self, requests: &[Request]) -> Fidelity {
         let other = Features::new(until(requests, self.duration_ns), self.duration_ns);
         let fit = |(k, feature): (usize, Feature)| {

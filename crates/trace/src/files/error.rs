@@ -39,7 +39,6 @@ pub enum FileError {
 
 impl FileError {
     /// How to resolve it.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
             FileError::Read(_) => "check that the file is whole and can be read",

@@ -107,7 +107,6 @@ pub struct FileReport {
 impl FileReport {
     /// Operations missing or without an end plus lost events, and their share of everything, up to
     /// 1.
-    #[must_use]
     pub fn lost(&self) -> (u64, f64) {
         let lost = self.pairing.dropped.saturating_add(self.lost_events);
         (lost, share_of_lost(lost, self.rows))
@@ -252,19 +251,16 @@ fn recognise_rows(lines: &[&str]) -> Result<(Format, Parser), FileError> {
 
 impl TraceFile<'_> {
     /// Its format.
-    #[must_use]
     pub const fn format(&self) -> Format {
         self.format
     }
 
     /// Its compression.
-    #[must_use]
     pub const fn compression(&self) -> Compression {
         self.compression
     }
 
     /// Statistics so far; complete when the last operation has been taken.
-    #[must_use]
     pub fn report(&self) -> FileReport {
         FileReport {
             rows: self.input.taken,
@@ -274,13 +270,11 @@ impl TraceFile<'_> {
     }
 
     /// The tasks of its operations.
-    #[must_use]
     pub const fn tasks(&self) -> &Tasks {
         &self.pairer.tasks
     }
 
     /// The file's name for a device; None if it gives a number.
-    #[must_use]
     pub fn device_name(&self, device: DeviceNumber) -> Option<&str> {
         self.devices.name(device)
     }

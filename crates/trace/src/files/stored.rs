@@ -82,7 +82,6 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// The underlying writer.
-    #[must_use]
     pub fn writer(&self) -> &W {
         self.out.get_ref()
     }

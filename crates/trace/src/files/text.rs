@@ -38,7 +38,6 @@ pub(crate) fn encoding(head: &[u8]) -> (usize, Option<Unit>) {
 }
 
 /// The text of a file.
-#[must_use]
 pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     let (mark, unit) = encoding(bytes);
     let bytes = &bytes[mark..];

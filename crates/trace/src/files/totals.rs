@@ -84,7 +84,6 @@ pub enum TotalsError {
 
 impl TotalsError {
     /// How to resolve it.
-    #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
             TotalsError::Unknown | TotalsError::Number { .. } | TotalsError::Different(..) => {
@@ -101,7 +100,6 @@ impl TotalsError {
 }
 
 /// Whether a text begins like a snapshot.
-#[must_use]
 pub fn is_snapshot(head: &str) -> bool {
     let head = head.lines().next().unwrap_or_default();
     totals(head).is_ok()
@@ -320,7 +318,6 @@ impl FileTotals {
     }
 
     /// Whether it has operations without measured time.
-    #[must_use]
     pub fn lacks_times(&self) -> bool {
         (self.reads > 0 && self.read_ms.is_none()) || (self.writes > 0 && self.write_ms.is_none())
     }

@@ -20,14 +20,12 @@ pub struct Field {
 
 impl Field {
     /// The bytes of the field; None if the record is too short.
-    #[must_use]
     pub fn bytes<'a>(&self, record: &'a [u8]) -> Option<&'a [u8]> {
         record.get(self.offset..self.offset + self.size)
     }
 
     /// The field as a number in the machine's byte order, which is little-endian on all supported
     /// machines; None for text and for records that are too short.
-    #[must_use]
     pub fn number(&self, record: &[u8]) -> Option<u64> {
         let bytes = self.bytes(record).filter(|bytes| bytes.len() <= 8)?;
         let mut all = [0; 8];
@@ -49,7 +47,6 @@ pub struct EventFormat {
 
 impl EventFormat {
     /// Parses a `format` file. None if it has no name, number or field.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.get(..text.len().min(TEXT_BYTES_MAX))?;
         let after = |start: &str| {
@@ -64,7 +61,6 @@ impl EventFormat {
     }
 
     /// The field with this name.
-    #[must_use]
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
     }
@@ -91,7 +87,6 @@ impl Default for PageFormat {
 
 impl PageFormat {
     /// Parses `events/header_page`. None if a field is missing or misplaced.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.get(..text.len().min(TEXT_BYTES_MAX))?;
         let fields: Vec<Field> = text.lines().filter_map(field).collect();

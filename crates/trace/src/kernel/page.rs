@@ -85,7 +85,6 @@ impl<'a> Page<'a> {
     }
 
     /// The records, in the order written. The first damage ends them.
-    #[must_use]
     pub fn records(&self) -> Records<'a> {
         Records {
             page_ns: self.at_ns,

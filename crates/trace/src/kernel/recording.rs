@@ -124,7 +124,6 @@ impl Recording {
     /// A recording of events in these formats. `window_ns` is how much later than another an event
     /// may be passed in and still be ordered before it: at least the time between two rounds over
     /// all CPU buffers.
-    #[must_use]
     pub fn new(page_format: PageFormat, formats: &[EventFormat], window_ns: u64) -> Self {
         // Kernels from 6.5 on have both; each operation starts once.
         let has_start = formats.iter().any(|format| format.name == "block_io_start");
@@ -145,7 +144,6 @@ impl Recording {
     }
 
     /// Statistics so far.
-    #[must_use]
     pub const fn report(&self) -> RecordingReport {
         self.report
     }

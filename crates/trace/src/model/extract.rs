@@ -29,7 +29,6 @@ pub enum ModelError {
 
 impl ModelError {
     /// How to resolve it.
-    #[must_use]
     pub const fn hint(self) -> &'static str {
         match self {
             ModelError::Empty => "record while the load runs",

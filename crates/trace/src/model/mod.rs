@@ -47,7 +47,6 @@ pub struct Request {
 
 impl Request {
     /// The offset after its last byte.
-    #[must_use]
     pub const fn end_bytes(&self) -> u64 {
         self.offset_bytes.saturating_add(self.size_bytes)
     }
@@ -89,19 +88,16 @@ pub struct WorkloadModel {
 
 impl WorkloadModel {
     /// Length of the recording, nanoseconds.
-    #[must_use]
     pub fn duration_ns(&self) -> u64 {
         self.counts.len() as u64 * BIN_NS
     }
 
     /// Operations of the recording.
-    #[must_use]
     pub fn operations(&self) -> u64 {
         self.counts.iter().map(|&count| u64::from(count)).sum()
     }
 
     /// The offset after the last byte touched: the size that a target needs if nothing is folded.
-    #[must_use]
     pub fn span_bytes(&self) -> u64 {
         let end = |run: &Run| {
             let bytes: u64 = run.sizes.iter().map(|(size, n)| size * u64::from(*n)).sum();
@@ -111,7 +107,6 @@ impl WorkloadModel {
     }
 
     /// Bytes written in one pass over the recording.
-    #[must_use]
     pub fn written_bytes(&self) -> u64 {
         let writes = self.runs.iter().filter(|run| run.kind == Kind::Write);
         let sizes = writes.flat_map(|run| &run.sizes);
@@ -119,7 +114,6 @@ impl WorkloadModel {
     }
 
     /// Similar requests, repeated until the recording's time is over.
-    #[must_use]
     pub fn requests(&self, seed: u64) -> Regenerated<'_> {
         Regenerated::new(self, seed)
     }

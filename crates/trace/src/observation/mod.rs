@@ -82,19 +82,16 @@ pub struct DeviceObservation {
 
 impl DeviceObservation {
     /// One kind.
-    #[must_use]
     pub const fn kind(&self, kind: Kind) -> &KindObservation {
         &self.kinds[kind.index()]
     }
 
     /// Whether it stands for all devices beyond the first 128.
-    #[must_use]
     pub fn is_combined(&self) -> bool {
         self.device == statistics::OTHERS
     }
 
     /// Operations of all kinds.
-    #[must_use]
     pub fn operations(&self) -> u64 {
         self.kinds.iter().map(|kind| kind.operations).sum()
     }
@@ -102,13 +99,11 @@ impl DeviceObservation {
 
 impl KindObservation {
     /// Operations per second over the observed time; None if it is zero.
-    #[must_use]
     pub fn iops(&self, observed_ns: u64) -> Option<f64> {
         per_second(self.operations, observed_ns)
     }
 
     /// Bytes per second over the observed time; None if it is zero.
-    #[must_use]
     pub fn bytes_per_s(&self, observed_ns: u64) -> Option<f64> {
         per_second(self.bytes, observed_ns)
     }

@@ -71,7 +71,6 @@ impl Statistics {
 
     /// The result. `observed_ns` is the length of the observation if known; otherwise it is the
     /// time from the first arrival to the last event.
-    #[must_use]
     pub fn finish(self, observed_ns: Option<u64>) -> Observation {
         let first_ns = self.first_ns.unwrap_or(0);
         let seen_ns = self.last_ns.saturating_sub(first_ns);

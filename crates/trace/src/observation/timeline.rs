@@ -24,13 +24,11 @@ pub struct Moment {
 
 impl Moment {
     /// The mean latency, nanoseconds; None if no completion is known.
-    #[must_use]
     pub fn latency_ns_mean(&self) -> Option<f64> {
         (self.completed > 0).then(|| self.latency_ns_sum as f64 / self.completed as f64)
     }
 
     /// One operation.
-    #[must_use]
     pub fn of(bytes: u64, latency_ns: Option<u64>) -> Self {
         Moment {
             operations: 1,
@@ -69,13 +67,11 @@ impl Default for Timeline {
 
 impl Timeline {
     /// The width of a bin.
-    #[must_use]
     pub const fn width_ns(&self) -> u64 {
         self.width_ns
     }
 
     /// The bins, from the first arrival of the trace on.
-    #[must_use]
     pub fn bins(&self) -> &[Moment] {
         &self.bins
     }
@@ -101,7 +97,6 @@ impl Timeline {
     /// The moments whose mean latency exceeds three times the median over all bins: at most
     /// `count`, those with the largest mean first. Each with its start, nanoseconds after that of
     /// the trace.
-    #[must_use]
     pub fn slow_moments(&self, count: usize) -> Vec<(u64, Moment)> {
         let means = self.bins.iter().filter_map(Moment::latency_ns_mean);
         let means: Vec<f64> = means.collect();

@@ -182,7 +182,6 @@ impl Default for Pairer {
 
 impl Pairer {
     /// Statistics so far.
-    #[must_use]
     pub const fn report(&self) -> PairingReport {
         self.report
     }

@@ -21,7 +21,6 @@ pub struct RunLength {
 }
 
 /// The run length that this recording needs.
-#[must_use]
 pub fn run_length(recording: &Recording) -> RunLength {
     let mut longest_ns = 0;
     let mut before: Option<f64> = None;

@@ -45,7 +45,6 @@ pub struct Lateness {
 
 /// Judges a replay by each operation's due and issue time, both ordered by due time. None for no
 /// operations.
-#[must_use]
 pub fn lateness(due_ns: &[u64], left_ns: &[u64], latency_ns_p50: u64) -> Option<Lateness> {
     let mut late = Histogram::new();
     let mut count = 0u64;

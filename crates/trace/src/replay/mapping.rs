@@ -109,13 +109,11 @@ impl ExtentUse {
     }
 
     /// The offset after the last byte touched.
-    #[must_use]
     pub const fn end_bytes(&self) -> u64 {
         self.end_bytes
     }
 
     /// Bytes of all touched extents.
-    #[must_use]
     pub fn touched_bytes(&self) -> u64 {
         self.extents.len() as u64 * EXTENT_BYTES
     }
@@ -272,7 +270,6 @@ impl Mapping {
     }
 
     /// The new offset.
-    #[must_use]
     pub fn offset(&self, offset_bytes: u64) -> u64 {
         if self.is_identity {
             return offset_bytes;

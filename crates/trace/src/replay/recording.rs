@@ -58,7 +58,6 @@ pub enum RecordingError {
 
 impl RecordingError {
     /// How to resolve it.
-    #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
             RecordingError::Empty => "record while the load runs",
@@ -210,13 +209,11 @@ impl Recording {
     }
 
     /// Its length.
-    #[must_use]
     pub const fn duration_ns(&self) -> u64 {
         self.facts.duration_ns
     }
 
     /// Operations of this kind, and their bytes.
-    #[must_use]
     pub fn of_kind(&self, kind: Kind) -> (u64, u64) {
         let of_kind = self.requests.iter().filter(|one| one.request.kind == kind);
         of_kind.fold((0, 0), |(count, bytes), one| {
@@ -225,7 +222,6 @@ impl Recording {
     }
 
     /// A digest of all operations: FNV-1a of their numbers.
-    #[must_use]
     pub fn digest(&self) -> String {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for one in &self.requests {

@@ -74,14 +74,12 @@ impl Scale {
     }
 
     /// Approximate number of operations of an open load.
-    #[must_use]
     pub fn operations(&self, recording: &Recording) -> f64 {
         let rate = recording.requests.len() as f64 / recording.duration_ns() as f64;
         rate * self.copies.max(0.0) * self.speed() * self.length_ns as f64
     }
 
     /// The load as an open one, in the order of arrival.
-    #[must_use]
     pub fn open(&self, recording: &Recording) -> Vec<ScaledRequest> {
         let mut random = Random::new(self.seed);
         let speed = self.speed();
@@ -110,7 +108,6 @@ impl Scale {
 
     /// The load as a closed one: each operation waits for the one of its own task that completed
     /// last before it was issued, plus the recorded delay. Each comes after the one it waits for.
-    #[must_use]
     pub fn closed(&self, recording: &Recording) -> Vec<ScaledRequest> {
         let mut random = Random::new(self.seed);
         // A whole recording twice: on an even faster disk it ends early.

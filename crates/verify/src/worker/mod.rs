@@ -70,7 +70,6 @@ pub struct Worker {
 
 impl Worker {
     /// A worker that has done nothing yet.
-    #[must_use]
     pub fn new(verify_targets: Arc<VerifyTargets>, identity: WorkerIdentity) -> Self {
         let region = &verify_targets.layouts[usize::from(identity.target)].regions[identity.region];
         let blocks_left = WorkerBlocks::new(identity.role, region.part_of(identity.id));
@@ -95,7 +94,6 @@ impl Worker {
     }
 
     /// Its identity.
-    #[must_use]
     pub fn identity(&self) -> &WorkerIdentity {
         &self.identity
     }
@@ -123,7 +121,6 @@ impl Worker {
     }
 
     /// Current block of a pass; exact once nothing is in flight.
-    #[must_use]
     pub fn reached(&self) -> u64 {
         self.blocks_left.reached()
     }
@@ -134,19 +131,16 @@ impl Worker {
     }
 
     /// Its counters.
-    #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
     /// The first failed operations, one per location.
-    #[must_use]
     pub fn failed(&self) -> &[Failed] {
         &self.failed
     }
 
     /// The number of its newest write.
-    #[must_use]
     pub fn newest(&self) -> u64 {
         self.sequence
     }

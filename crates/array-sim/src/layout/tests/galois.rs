@@ -6,7 +6,6 @@
 //! it to prove its layouts, not to move data.
 
 /// The product of two elements.
-#[must_use]
 pub const fn multiply(a: u8, b: u8) -> u8 {
     let (mut a, mut b, mut product) = (a as u16, b, 0u16);
     while b != 0 {
@@ -24,7 +23,6 @@ pub const fn multiply(a: u8, b: u8) -> u8 {
 }
 
 /// 2 to the power `exponent`: the weight of data disk `exponent` in Q.
-#[must_use]
 pub const fn weight(exponent: u32) -> u8 {
     let (mut power, mut left) = (1, exponent % 255);
     while left > 0 {
@@ -35,7 +33,6 @@ pub const fn weight(exponent: u32) -> u8 {
 }
 
 /// The inverse of an element; 0 for 0, which has none.
-#[must_use]
 pub const fn inverse(a: u8) -> u8 {
     // a^254 = a^-1, since a^255 = 1.
     let (mut result, mut left) = (1, 254);
@@ -47,7 +44,6 @@ pub const fn inverse(a: u8) -> u8 {
 }
 
 /// P and Q of one byte from each data disk.
-#[must_use]
 pub fn parities(data: impl IntoIterator<Item = u8>) -> (u8, u8) {
     let (mut p, mut q) = (0, 0);
     for (place, byte) in data.into_iter().enumerate() {
@@ -61,7 +57,6 @@ pub fn parities(data: impl IntoIterator<Item = u8>) -> (u8, u8) {
 ///
 /// `data` has a byte for each data disk, `None` where lost; `p` and `q` are
 /// `None` where lost, or where the level has no Q.
-#[must_use]
 pub fn restore(data: &[Option<u8>], p: Option<u8>, q: Option<u8>) -> Option<Vec<u8>> {
     let lost: Vec<usize> = (0..data.len()).filter(|&i| data[i].is_none()).collect();
     let known = data.iter().map(|byte| byte.unwrap_or(0));

@@ -24,7 +24,6 @@ fn workloads(plan: &ExperimentPlan) -> impl Iterator<Item = Workload> + '_ {
 }
 
 /// The largest block of an operation.
-#[must_use]
 pub fn block_bytes_max(plan: &ExperimentPlan) -> u64 {
     let blocks = workloads(plan).map(|workload| workload.block_size_bytes);
     blocks.max().unwrap_or(BLOCK_UNASKED)
@@ -32,7 +31,6 @@ pub fn block_bytes_max(plan: &ExperimentPlan) -> u64 {
 
 /// The requirements on the target; `load_given`: the operations in flight were given
 /// explicitly.
-#[must_use]
 pub fn requirements(plan: &ExperimentPlan, load_given: bool, engine: EngineName) -> Needs {
     let loads: Vec<Workload> = workloads(plan).collect();
     let of_loads = Needs::of_loads(&loads);

@@ -50,7 +50,6 @@ pub struct ExperimentOptions {
 
 impl ExperimentOptions {
     /// Ramp and measured time of a run on a real target.
-    #[must_use]
     pub fn ramp_and_step_ns(&self) -> (u64, u64) {
         let step_ns = self.step_ns.unwrap_or(SECOND_NS);
         ((step_ns / 10).min(SECOND_NS), step_ns)

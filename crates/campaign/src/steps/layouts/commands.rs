@@ -35,7 +35,6 @@ pub struct LayoutSite {
 
 impl LayoutSite {
     /// For a simulated array.
-    #[must_use]
     pub fn of_array(spec: &ArraySpec) -> LayoutSite {
         let (level, data_disks) = level(spec.level, spec.disks);
         let striped = !matches!(spec.level, Level::Single | Level::Linear | Level::Raid1);
@@ -122,7 +121,6 @@ struct LayoutInput {
 }
 
 /// The commands that make the layout, in order.
-#[must_use]
 pub fn commands(site: &LayoutSite, levels: &LayoutLevels) -> Vec<CommandRecord> {
     let site = with_raid(site, levels);
     let size = |factor: &str| {

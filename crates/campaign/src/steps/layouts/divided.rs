@@ -33,7 +33,6 @@ impl Slots {
     }
 
     /// Required size of devices for slots of this size.
-    #[must_use]
     pub fn device_bytes_for(self, slot_bytes: u64) -> u64 {
         slot_bytes
             .next_multiple_of(GRAIN_BYTES)
@@ -42,7 +41,6 @@ impl Slots {
     }
 
     /// A description in one sentence.
-    #[must_use]
     pub fn words(self) -> String {
         format!(
             "Each device is divided into {} of {}; a pass lays every layout into another of them.",

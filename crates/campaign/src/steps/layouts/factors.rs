@@ -132,7 +132,6 @@ pub fn place(target: &str, levels: &LayoutLevels) -> Outcome<LayoutPlace> {
 }
 
 /// A target with these overrides, replacing its own values of the same keys.
-#[must_use]
 pub fn overridden(target: &str, overrides: &[String]) -> String {
     let new: Vec<&str> = (overrides.iter())
         .flat_map(|text| text.split('&'))

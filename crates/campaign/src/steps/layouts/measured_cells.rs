@@ -14,7 +14,6 @@ const INTERVALS: u64 = 10;
 
 /// Options of a run: its place in the experiment (pass, and position in it), and what it
 /// measures (layout and cell).
-#[must_use]
 pub fn run_options(
     stored: &StoredLayouts,
     base: RunOptions,
@@ -44,7 +43,6 @@ pub fn run_options(
 }
 
 /// The values of a run; `None` if it was interrupted or has no rate.
-#[must_use]
 pub fn value_of(record: &RunRecord) -> Option<CellValue> {
     let job = record.jobs.first()?;
     let row = JobRow { run: record, job };
@@ -56,7 +54,6 @@ pub fn value_of(record: &RunRecord) -> Option<CellValue> {
 }
 
 /// The mean of runs of one making, which are not replicates. `None` if there are none.
-#[must_use]
 pub fn mean_of(values: &[CellValue]) -> Option<CellValue> {
     if values.is_empty() {
         return None;
@@ -79,7 +76,6 @@ pub fn with_options(options: &[(String, String)], given: &Workload) -> Outcome<W
 }
 
 /// The combined requirements of all cells on a target of the default size.
-#[must_use]
 pub fn requirements_of(cells: &[LayoutCell], seed: u64) -> Needs {
     let workloads = || cells.iter().map(|cell| &cell.workload);
     Needs {

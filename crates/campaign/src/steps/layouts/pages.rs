@@ -52,7 +52,6 @@ impl StoredLayouts {
     }
 
     /// This answer as a sheet; `explain` adds everything behind it.
-    #[must_use]
     pub fn sheet(&self, record: &AdviceRecord, explain: bool) -> Sheet {
         let mut sheet = advice_sheet(record, &effect_sentences(record), explain);
         let passes = counted(self.measured.passes.len(), "pass", "passes");
@@ -70,7 +69,6 @@ impl StoredLayouts {
     }
 
     /// The choice and its gain in a line: the first sentences are the most important.
-    #[must_use]
     pub fn line(&self, record: &AdviceRecord) -> String {
         let first = record.sentences.iter().take(2).map(String::as_str);
         let first: Vec<&str> = first.collect();
@@ -83,7 +81,6 @@ impl StoredLayouts {
     }
 
     /// Stands before what was found if not all of it was measured.
-    #[must_use]
     pub fn partial_words(&self) -> &'static str {
         match self.status() {
             Status::Partial => "partial: ",

@@ -58,7 +58,6 @@ pub struct LayoutsRequest {
 
 impl LayoutsRequest {
     /// A plan for these layouts that no slots are given to yet.
-    #[must_use]
     pub fn plan(&self, set: LayoutSet) -> LayoutPlan {
         LayoutPlan {
             title: self.title.clone(),

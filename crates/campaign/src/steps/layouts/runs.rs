@@ -97,13 +97,11 @@ impl<'a> Bench<'a> {
     }
 
     /// Time of this session.
-    #[must_use]
     pub fn passed_ns(&self) -> u64 {
         self.context.now_ns() - self.started_ns
     }
 
     /// Time of all sessions.
-    #[must_use]
     pub fn elapsed_ns(&self) -> u64 {
         self.elapsed_before_ns + self.passed_ns()
     }

@@ -97,14 +97,12 @@ impl Arrays {
     }
 
     /// All keys of each array.
-    #[must_use]
     pub fn descriptions(&self) -> Vec<String> {
         let arrays = self.arrays.iter();
         arrays.map(|array| array.spec().describe()).collect()
     }
 
     /// The largest sector of any array.
-    #[must_use]
     pub fn sector_bytes(&self) -> u64 {
         let sectors = self
             .arrays

@@ -145,7 +145,6 @@ pub struct AdviceDocument<'a> {
 
 impl StoredLayouts {
     /// The answer as a document.
-    #[must_use]
     pub fn document<'a>(&'a self, advice: &'a AdviceRecord) -> AdviceDocument<'a> {
         AdviceDocument {
             schema_version: SCHEMA_VERSION,
@@ -159,13 +158,11 @@ impl StoredLayouts {
 
     /// Whether it can be continued: its layouts can be recreated as they were. An existing
     /// target may have moved by then.
-    #[must_use]
     pub fn can_go_on(&self) -> bool {
         self.on_devices.is_some() || is_sim_target(&self.target)
     }
 
     /// Whether it is complete; never without an answer.
-    #[must_use]
     pub fn status(&self) -> Status {
         match self.is_over() && self.has_answer() {
             true => Status::Complete,
@@ -174,7 +171,6 @@ impl StoredLayouts {
     }
 
     /// It reached its own end, and continues only if more is requested.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         self.ended
             .is_some_and(|ended| ended != PassesEnded::Interrupted)
@@ -272,7 +268,6 @@ impl StoredLayouts {
     /// The answer so far. If nothing can be measured, it comes from arithmetic; with fewer
     /// than two passes, or if slots cannot be separated from layouts yet, it states what is
     /// known so far.
-    #[must_use]
     pub fn found(&self) -> FoundLayouts {
         let answer = match &self.unmeasured {
             Some(record) => Some(record.as_ref().clone()),

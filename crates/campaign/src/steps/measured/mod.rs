@@ -106,7 +106,6 @@ pub fn json_of(context: &Context, kind: &str, name: &str) -> Outcome<Option<Stri
 
 /// The text of a file that may be a document; `None` if it is not a file, not text, or larger than
 /// any document.
-#[must_use]
 pub fn json_of_file(name: &str) -> Option<String> {
     let path = stripewise_units::path_of(name);
     let file = path.is_file().then(|| File::open(&path).ok()).flatten()?;

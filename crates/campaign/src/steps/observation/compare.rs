@@ -255,7 +255,6 @@ fn relative_error(seconds: f64, device: &ObservedDevice) -> Option<f64> {
 
 impl ObservationComparison {
     /// Text for a terminal.
-    #[must_use]
     pub fn text(&self) -> String {
         let side = |letter: &str, side: &ObservedSide| {
             format!(
@@ -297,7 +296,6 @@ impl ObservationComparison {
 
 impl ObservationComparison {
     /// The sides, the change of the whole rate, and the largest one, in a line.
-    #[must_use]
     pub fn line(&self) -> String {
         let side = |side: &ObservedSide| format!("{} on {}", side.id, side.device);
         let changes = self

@@ -152,7 +152,6 @@ pub struct GroupShare {
 
 impl GroupShare {
     /// Reads and writes.
-    #[must_use]
     pub const fn operations(&self) -> u64 {
         self.reads + self.writes
     }
@@ -199,13 +198,11 @@ pub struct KindCounts {
 
 impl KindCounts {
     /// Operations of all kinds.
-    #[must_use]
     pub const fn operations(&self) -> u64 {
         self.reads + self.writes + self.discards + self.flushes
     }
 
     /// Bytes read and written.
-    #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.read_bytes + self.write_bytes
     }

@@ -137,7 +137,6 @@ impl FileCounts {
     }
 
     /// Roles and files of a device, the busiest first.
-    #[must_use]
     pub fn shares(&self, device: DeviceNumber) -> (Vec<RoleShare>, Vec<FileShare>) {
         let mut roles = CountsByRole::new();
         let mut files = Vec::new();

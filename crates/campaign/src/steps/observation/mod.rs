@@ -35,13 +35,11 @@ impl ObservationDocument {
     }
 
     /// As a sheet: the cause, the load, and the supporting tables.
-    #[must_use]
     pub fn sheet(&self) -> Sheet {
         sheet::sheet(self)
     }
 
     /// The target and the result, in one line.
-    #[must_use]
     pub fn line(&self) -> String {
         let sheet = self.sheet();
         // Without a verdict, the load is the result.
@@ -56,7 +54,6 @@ impl ObservationDocument {
 
     /// The exit code: an identified cause is a finding, and so are values
     /// voided by lost events.
-    #[must_use]
     pub fn exit(&self) -> Exit {
         let is_finding = |cause: &str| !matches!(cause, "not-slow" | "one-at-a-time" | "unknown");
         match self.verdicts.iter().any(|one| is_finding(&one.cause)) {

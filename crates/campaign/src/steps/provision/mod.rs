@@ -48,7 +48,6 @@ pub fn save_file(path: &Path) -> SaveFile<'_> {
 }
 
 /// The exit of a command that only planned: that of its plan.
-#[must_use]
 pub fn planned(in_the_way: Option<&str>) -> Exit {
     match in_the_way {
         None => Exit::Done,

@@ -26,7 +26,6 @@ fn exact(bytes: u64) -> String {
 }
 
 /// What would be done. With `at_once`, the verdict follows only after reading back.
-#[must_use]
 pub fn table_plan(plan: &TablePlan, save: &Path, at_once: bool, heading: Heading<'_>) -> String {
     let mut text = head(
         &plan.device,
@@ -93,7 +92,6 @@ pub fn table_plan(plan: &TablePlan, save: &Path, at_once: bool, heading: Heading
 }
 
 /// The result, as read back.
-#[must_use]
 pub fn table_report(plan: &TablePlan, report: &TableReport) -> String {
     let mut text = String::new();
     match plan.layout {
@@ -129,7 +127,6 @@ pub fn table_report(plan: &TablePlan, report: &TableReport) -> String {
 }
 
 /// The command that restores the old table, for copying.
-#[must_use]
 pub fn undo_hint(report: &TableReport) -> Option<String> {
     let saved = report.saved.as_ref()?.as_text();
     let (path, name) = (report.device.path.as_text(), &report.device.name);
@@ -139,7 +136,6 @@ pub fn undo_hint(report: &TableReport) -> Option<String> {
 }
 
 /// The same for a file system.
-#[must_use]
 pub fn format_plan(plan: &FormatPlan, at_once: bool, heading: Heading<'_>) -> String {
     let mut text = head(
         &plan.device,
@@ -165,7 +161,6 @@ pub fn format_plan(plan: &FormatPlan, at_once: bool, heading: Heading<'_>) -> St
 }
 
 /// The same for a file system.
-#[must_use]
 pub fn format_report(report: &FormatReport) -> String {
     let unit = report
         .allocation_unit_bytes

@@ -101,14 +101,12 @@ impl FileRecording {
     }
 
     /// The load certainly waits for its disk.
-    #[must_use]
     pub fn is_closed(&self) -> bool {
         let load = self.recording.closedness.as_ref();
         load.is_some_and(LoadClosedness::is_closed)
     }
 
     /// The unmodified recording.
-    #[must_use]
     pub fn unchanged(&self, closed: bool) -> Recorded {
         Recorded {
             name: self.name.clone(),
@@ -123,7 +121,6 @@ impl FileRecording {
 
     /// A workload of it, for targets with this sector size: `base` gives the duration, cache
     /// mode, and data.
-    #[must_use]
     pub fn workload(&self, recorded: Recorded, base: &Workload, sector_bytes: u64) -> Workload {
         let counts =
             [Kind::Read, Kind::Write, Kind::Discard].map(|kind| self.recording.of_kind(kind).0);
@@ -159,7 +156,6 @@ impl FileRecording {
 
     /// The size of a test file for it: its positions unchanged if they are close
     /// together, else placed next to each other.
-    #[must_use]
     pub fn file_bytes(&self) -> u64 {
         let extents = &self.recording.extents;
         let (end, touched) = (extents.end_bytes(), extents.touched_bytes());

@@ -115,7 +115,6 @@ impl StudyTable {
 
 impl StudyDocument {
     /// Whether anything was measured.
-    #[must_use]
     pub fn has_figures(&self) -> bool {
         let rows = self.tables.iter().flat_map(|table| &table.rows);
         rows.flat_map(|row| &row.rates)

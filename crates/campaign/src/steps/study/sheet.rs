@@ -15,7 +15,6 @@ const CLOSE_PERCENT: f64 = 5.0;
 const ROWS_MAX: usize = 45;
 
 /// How far the new figures are from the printed ones, the tables, then what is not explained.
-#[must_use]
 pub fn study_sheet(document: &StudyDocument) -> Sheet {
     let partial = match document.status {
         "partial" => Some((Judgement::Open, "Partial".to_owned())),

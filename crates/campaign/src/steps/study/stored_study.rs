@@ -17,7 +17,6 @@ fn name_of(run: &RunRecord) -> Option<&str> {
 }
 
 /// Whether a run was made for a study.
-#[must_use]
 pub fn is_study(run: &RunRecord) -> bool {
     name_of(run).is_some()
 }

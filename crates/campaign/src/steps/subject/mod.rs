@@ -95,7 +95,6 @@ impl Subject {
     }
 
     /// The label common to all of its runs, if any.
-    #[must_use]
     pub fn label(&self) -> Option<&str> {
         let first = self.runs.first()?.label.as_deref()?;
         let same = |run: &RunRecord| run.label.as_deref() == Some(first);

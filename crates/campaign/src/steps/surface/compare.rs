@@ -69,7 +69,6 @@ pub struct SpotCompared {
 
 impl ProfileComparison {
     /// A difference ends as a finding.
-    #[must_use]
     pub fn exit(&self) -> Exit {
         let found = |change: &Option<ChangePercent>| change.is_some_and(|one| one.is_found());
         let spots = self

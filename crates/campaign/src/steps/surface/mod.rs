@@ -52,7 +52,6 @@ impl MeasuredSurface {
     }
 
     /// Answer, findings and tables.
-    #[must_use]
     pub fn sheet(&self) -> Sheet {
         self.sheet_of(&self.picture())
     }
@@ -87,7 +86,6 @@ impl MeasuredSurface {
     }
 
     /// The target and the result, in one line.
-    #[must_use]
     pub fn line(&self) -> String {
         let target = self.target();
         let size = format_bytes(target.size_bytes);

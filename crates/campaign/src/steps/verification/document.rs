@@ -30,7 +30,6 @@ pub enum VerifyVerdict {
 
 impl VerifyVerdict {
     /// From whether the data was faultless, failures, and whether everything was read.
-    #[must_use]
     pub fn of(faultless: bool, failed: u64, whole: bool) -> VerifyVerdict {
         match (faultless, failed, whole) {
             (false, ..) => VerifyVerdict::Faults,
@@ -223,7 +222,6 @@ pub enum JudgedBy {
 
 impl JudgedBy {
     /// As text for people.
-    #[must_use]
     pub fn in_words(self) -> &'static str {
         match self {
             JudgedBy::Stamps => "judged by its stamps alone",
@@ -324,7 +322,6 @@ pub struct TargetOutcome {
 
 impl TargetOutcome {
     /// From these reads and writes.
-    #[must_use]
     pub fn of(target: u16, duration_ns: u64, read: KindOutcome, write: KindOutcome) -> Self {
         let [iops, mib_per_s] = rates(duration_ns, &read, &write);
         TargetOutcome {
@@ -349,7 +346,6 @@ fn rates(duration_ns: u64, read: &KindOutcome, write: &KindOutcome) -> [f64; 2] 
 
 impl PhaseOutcome {
     /// From these reads and writes.
-    #[must_use]
     pub fn of(
         name: &str,
         cache: &str,

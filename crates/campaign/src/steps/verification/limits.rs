@@ -16,7 +16,6 @@ pub struct DeviceLimits {
 }
 
 /// Starts watching; targets on one device share a watch.
-#[must_use]
 pub fn start(targets: &[Target]) -> Vec<DeviceLimits> {
     let mut all: Vec<DeviceLimits> = Vec::new();
     for (number, target) in (0..).zip(targets) {

@@ -37,7 +37,6 @@ pub const OUTSTANDING_USUAL: u32 = 8;
 pub const DOCUMENT_KIND: &str = "verify";
 
 /// The exit of the command.
-#[must_use]
 pub fn exit_of(context: &Context, document: &VerifyDocument) -> Exit {
     match document.verdict {
         VerifyVerdict::Faults | VerifyVerdict::NotProven => Exit::Finding,
@@ -52,7 +51,6 @@ pub fn exit_of(context: &Context, document: &VerifyDocument) -> Exit {
 
 /// The number in the stamps of the run with this id: FNV-1a, so that an image can be
 /// traced to the stored run.
-#[must_use]
 pub fn run_number(id: &str) -> u64 {
     (id.bytes()).fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -227,7 +225,6 @@ pub fn open_all(
 }
 
 /// Operations in flight over all targets.
-#[must_use]
 pub fn outstanding_total(threads: u32, outstanding: u32, targets: usize) -> u32 {
     let each = threads.saturating_mul(outstanding);
     each.saturating_mul(u32::try_from(targets).unwrap_or(u32::MAX))
@@ -237,7 +234,6 @@ pub fn outstanding_total(threads: u32, outstanding: u32, targets: usize) -> u32 
 const MEMORY_SHARE_MAX: f64 = 0.8;
 
 /// The available memory, if it is too little for this.
-#[must_use]
 pub fn too_little_memory(needed_bytes: u64) -> Option<u64> {
     let available = System::live().host().memory.usable_bytes()?;
     is_too_little(available, needed_bytes).then_some(available)
@@ -262,7 +258,6 @@ pub fn check_memory(needed_bytes: u64, hint: &'static str) -> Outcome<()> {
 }
 
 /// A target for documents.
-#[must_use]
 pub fn verified(
     target: &Target,
     kept_at: Option<String>,

@@ -50,7 +50,6 @@ impl Passed {
     }
 
     /// It as the only phase of a verification, in this cache mode.
-    #[must_use]
     pub fn phase(&self, cache: &str) -> PhaseOutcome {
         let reads = KindOutcome {
             operations: self.operations,

@@ -43,7 +43,6 @@ impl Measured {
 
 /// The result of a phase, from the measurements on each target. A target that finished
 /// before the others is not as slow as they are: its rates are over its own time.
-#[must_use]
 pub fn outcome(
     name: &str,
     cache: &str,
@@ -81,7 +80,6 @@ fn both(measured: Measured) -> [KindOutcome; 2] {
 }
 
 /// Operations of one kind.
-#[must_use]
 pub fn kind_of(histogram: Histogram, bytes: u64) -> KindOutcome {
     KindOutcome::from(KindParts {
         operations: histogram.count(),

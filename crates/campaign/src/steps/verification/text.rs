@@ -73,7 +73,6 @@ pub(crate) fn phase_name(phase: &PhaseOutcome) -> &'static str {
 }
 
 /// The verdict, in one line.
-#[must_use]
 pub fn verdict(document: &VerifyDocument) -> String {
     let id = &document.id;
     let names = document.targets.iter().map(|target| target.name.as_str());

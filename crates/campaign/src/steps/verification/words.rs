@@ -7,7 +7,6 @@ use stripewise_verify::{Class, Fault};
 
 /// Nanoseconds since 1970 of an RFC 3339 time as from `Clock::timestamp`; 0 for
 /// anything else.
-#[must_use]
 pub fn unix_ns(timestamp: &str) -> u64 {
     let time: Result<jiff::Timestamp, _> = timestamp.parse();
     time.map_or(0, |time| u64::try_from(time.as_nanosecond()).unwrap_or(0))

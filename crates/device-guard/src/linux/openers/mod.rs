@@ -89,19 +89,16 @@ impl std::fmt::Display for Unverified {
 
 impl Openers {
     /// Every process of this machine could be examined.
-    #[must_use]
     pub fn complete(&self) -> bool {
         self.unseen.is_none()
     }
 
     /// No use was found, and no temporary condition could hide one: a retry is pointless.
-    #[must_use]
     pub fn is_settled(&self) -> bool {
         self.others.is_empty() && !self.unseen.as_ref().is_some_and(Unverified::passes)
     }
 
     /// `is open in cp (pid 123) and 2 more`; `None` if no process was found.
-    #[must_use]
     pub fn refusal(&self) -> Option<String> {
         let first = self.others.first()?;
         let and = match self.others.len() - 1 {
@@ -119,7 +116,6 @@ impl Openers {
 }
 
 /// Scans all processes; best effort, with a time limit.
-#[must_use]
 pub fn openers(wanted: &FileOrDevices) -> Openers {
     let found = Arc::new(Mutex::new(Openers::default()));
     let take = || {

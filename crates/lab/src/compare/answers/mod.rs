@@ -37,7 +37,6 @@ struct AnswerPair<'a> {
 
 /// Compares B's answers with A's; `None` if no series has an answer on both sides, or the
 /// metric is one that answers do not have.
-#[must_use]
 pub fn compare_answers(a: &Side, b: &Side, options: CompareOptions) -> Option<ComparisonRecord> {
     if options.metric.latency_name().is_some() {
         return None;

@@ -23,7 +23,6 @@ use stripewise_stats::{Design, OpenLoop};
 use stripewise_units::format_duration_exact;
 
 /// The part name of runs at the required rate of a series.
-#[must_use]
 pub fn part_at_rate(kind: SeriesKind) -> String {
     format!("{}{AT_RATE}", kind.name())
 }
@@ -133,14 +132,12 @@ impl Requirement {
 
 impl RequiredTogether<'_> {
     /// The rate at which it is judged: the highest required, in IOPS.
-    #[must_use]
     pub fn rate(&self, block_bytes: u64) -> f64 {
         let rates = self.rates.iter().map(|one| one.iops(block_bytes));
         rates.fold(0.0, f64::max)
     }
 
     /// Latency thresholds by which a run at that rate counts its arrivals, in rising order.
-    #[must_use]
     pub fn thresholds_ns(&self) -> Vec<u64> {
         let all = self.latencies.iter().map(|one| one.threshold_ns());
         let mut all: Vec<u64> = all.collect();
@@ -151,7 +148,6 @@ impl RequiredTogether<'_> {
 
     /// Maximum operations in flight of such a run, high enough that the program does not
     /// hold arrivals back; the log writes one at a time.
-    #[must_use]
     pub fn in_flight_max(&self, block_bytes: u64) -> u32 {
         if !self.kind.climbs() {
             return 1;
@@ -166,28 +162,24 @@ impl RequiredTogether<'_> {
     }
 
     /// Whether `required` is among them.
-    #[must_use]
     pub fn has(&self, required: &Requirement) -> bool {
         let mut all = self.rates.iter().chain(&self.latencies);
         all.any(|one| std::ptr::eq(*one, required))
     }
 
     /// The ladder has already decided: a run at the rate is not worth its time.
-    #[must_use]
     pub fn is_missed_by_ladder(&self, series: &SeriesRecord, block_bytes: u64) -> bool {
         let mut latencies = self.latencies.iter();
         latencies.any(|one| judge::by_ladder(self.rate(block_bytes), one, series).is_some())
     }
 
     /// These runs at the rate decide every latency: further runs add nothing.
-    #[must_use]
     pub fn is_decided_by(&self, runs: &[&RunRecord]) -> bool {
         let mut latencies = self.latencies.iter();
         latencies.all(|one| judge::is_decided(one, runs))
     }
 
     /// The requirements, with the verdict on both: rates first.
-    #[must_use]
     pub fn judge(
         &self,
         series: &SeriesRecord,
@@ -202,7 +194,6 @@ const IN_FLIGHT_MOST: u32 = 4_096;
 
 /// Lengths in seconds of consecutive measurements, with a check after each:
 /// see [`Design::Continuous`].
-#[must_use]
 pub fn pieces_s() -> Vec<u64> {
     let mut before = 0;
     let looks = Design::Continuous.looks().iter();

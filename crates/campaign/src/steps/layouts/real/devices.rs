@@ -23,7 +23,6 @@ pub struct MayDestroy {
 
 impl MayDestroy {
     /// From the command line; names are separated by commas.
-    #[must_use]
     pub fn of(permissions: &Permissions) -> MayDestroy {
         let names = permissions.destroy.iter().flat_map(|text| text.split(','));
         MayDestroy {
@@ -37,20 +36,17 @@ impl MayDestroy {
     }
 
     /// Whether it includes the device of this kernel name.
-    #[must_use]
     pub fn names(&self, device: &str) -> bool {
         self.names.iter().any(|name| bare(name) == device)
     }
 }
 
 /// A kernel name without its folder.
-#[must_use]
 pub fn bare(name: &str) -> &str {
     name.strip_prefix("/dev/").unwrap_or(name)
 }
 
 /// The device node.
-#[must_use]
 pub fn node(name: &str) -> PathBuf {
     Path::new("/dev").join(bare(name))
 }
@@ -149,7 +145,6 @@ pub fn judge(context: &Context, device: &Identity, may_be_unseen: bool) -> Outco
 }
 
 /// A device and its content, in one line.
-#[must_use]
 pub fn words(device: &Identity, present: &Present) -> String {
     let mut holds: Vec<String> = present.holds.clone();
     if let Some(table) = &present.table {

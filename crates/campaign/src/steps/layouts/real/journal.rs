@@ -77,13 +77,11 @@ impl Process {
     }
 
     /// Whether it is certainly still running.
-    #[must_use]
     pub fn is_at_work(&self, context: &Context) -> bool {
         Owner::of_this_process(&context.host().name).sees_alive(&self.owner())
     }
 
     /// Its number.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.pid
     }
@@ -91,7 +89,6 @@ impl Process {
 
 impl Journal {
     /// For a layout about to be made, with unique identifiers.
-    #[must_use]
     pub fn new(
         context: &Context,
         experiment: &str,
@@ -117,13 +114,11 @@ impl Journal {
     }
 
     /// UUID of the array.
-    #[must_use]
     pub fn array_uuid(&self) -> [u8; 16] {
         bytes(&self.array_uuid)
     }
 
     /// Identifiers of the partition table, or of the first of several.
-    #[must_use]
     pub fn table_ids(&self) -> Identifiers {
         Identifiers {
             entropy: bytes(&self.table_ids),
@@ -131,7 +126,6 @@ impl Journal {
     }
 
     /// The identifiers of the tables of all devices, if each has one.
-    #[must_use]
     pub fn all_table_ids(&self) -> Vec<Identifiers> {
         let devices = (0u8..).take(self.devices.len().max(1));
         devices

@@ -46,7 +46,6 @@ pub struct MadeLayout {
 
 impl MadeLayout {
     /// The root of its file system.
-    #[must_use]
     pub fn path(&self) -> PathBuf {
         let mount = self.mount.as_ref().map(PrivateMount::path);
         mount.map(Path::to_path_buf).unwrap_or_default()

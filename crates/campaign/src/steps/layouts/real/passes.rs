@@ -294,7 +294,6 @@ fn need(plan: &LayoutPlan, size_bytes: u64) -> Needs {
 }
 
 /// The devices of an experiment by name.
-#[must_use]
 pub fn names_of(devices: &[Identity]) -> String {
     let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
     names.join(",")

@@ -43,7 +43,6 @@ pub struct SlotSet {
 
 impl<'a> LayoutBuilder<'a> {
     /// The same within a slot with these partitions.
-    #[must_use]
     pub fn in_slot<'b>(&self, slot: usize, parts: &'b [Identity]) -> LayoutBuilder<'b>
     where
         'a: 'b,

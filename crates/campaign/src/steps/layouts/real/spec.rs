@@ -58,7 +58,6 @@ pub struct LayoutSpec {
 }
 
 /// Whether an option of workloads can be a factor.
-#[must_use]
 pub fn is_option(name: &str) -> bool {
     WorkloadOptions::NAMES.contains(&name) && !NO_FACTORS.contains(&name)
 }
@@ -143,7 +142,6 @@ impl LayoutSpec {
     }
 
     /// Why it cannot exist on these devices, if it cannot.
-    #[must_use]
     pub fn cannot(&self, devices: &[Identity]) -> Option<String> {
         let used = devices.get(..self.devices);
         let Some(used) = used.filter(|used| !used.is_empty()) else {
@@ -181,7 +179,6 @@ impl LayoutSpec {
     }
 
     /// Options of its file system.
-    #[must_use]
     pub fn format(&self) -> FormatOptions {
         let keeps = self.file_system.keeps_stripes();
         let stripe = |(level, unit): (RaidLevel, u64)| Stripe {
@@ -200,7 +197,6 @@ impl LayoutSpec {
     }
 
     /// Maximum bytes of a test file, on devices of these sizes.
-    #[must_use]
     pub fn room_bytes(&self, sizes: &[u64]) -> u64 {
         let used = &sizes[..self.devices.min(sizes.len())];
         let whole = match self.raid {
@@ -217,7 +213,6 @@ impl LayoutSpec {
     }
 
     /// Required bytes per device for a test file of this size.
-    #[must_use]
     pub fn device_bytes_for(&self, size_bytes: u64) -> u64 {
         let (mut below, mut above) = (0, size_bytes.saturating_mul(4).max(GIB));
         while above - below > MIB {
@@ -232,7 +227,6 @@ impl LayoutSpec {
 }
 
 /// The largest logical sector of these devices.
-#[must_use]
 pub fn sector_of(devices: &[Identity]) -> u32 {
     let sectors = devices.iter().map(|device| device.logical_sector_bytes);
     sectors.max().unwrap_or(512)

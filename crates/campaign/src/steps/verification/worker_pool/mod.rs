@@ -64,7 +64,6 @@ impl InFlightGauge {
     }
 
     /// The operation in flight, if any.
-    #[must_use]
     pub fn in_flight(&self) -> Option<InFlight> {
         let issued_ns = self.issued_ns.load(Ordering::Acquire).checked_sub(1)?;
         let length = self.length_bytes.load(Ordering::Relaxed);
@@ -95,7 +94,6 @@ pub struct WorkerSlot {
 
 impl WorkerSlot {
     /// Without measurements.
-    #[must_use]
     pub fn new(worker: Worker, target: usize) -> WorkerSlot {
         let slots = worker.identity().slots;
         WorkerSlot {
