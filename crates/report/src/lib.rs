@@ -39,7 +39,6 @@ mod required;
 mod rows;
 mod run;
 mod sheet;
-mod sheet_csv;
 mod sheet_markdown;
 mod sheet_text;
 mod sheets;
@@ -76,7 +75,6 @@ pub use picture::{Multiples, Picture, pictures};
 pub use plain::plain_json;
 pub use replay::{fidelity_text, format_factor};
 pub use sheet::{Caution, Cell, Column, Judgement, Sheet, SheetTable, again, again_by, go_on_by};
-pub use sheet_csv::sheet_csv;
 pub use sheet_markdown::sheet_markdown;
 pub use sheet_text::{
     Emphasis, Paint, marked, marked_to_go_on, sheet_line, sheet_text, sheet_text_painted,

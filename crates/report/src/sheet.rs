@@ -1,7 +1,7 @@
 //! A document as data: what was measured, the answer with its verdict, cautions,
 //! findings and tables. Renderers print every sheet: [`crate::sheet_text`] for terminals,
-//! [`crate::sheet_page`] as HTML, [`crate::sheet_markdown`], and [`crate::sheet_csv`] one of
-//! its tables. Numbers are formatted when the sheet is made, so all of them show the same.
+//! [`crate::sheet_page`] as HTML, and [`crate::sheet_markdown`]. Numbers are formatted when the
+//! sheet is made, so all of them show the same.
 
 use crate::chart::Chart;
 use crate::number::signed;

@@ -73,18 +73,6 @@ pub struct History {
     solution: Solution,
 }
 
-/// A new run compared with a history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum AgainstHistory {
-    /// Within the interval.
-    Within,
-    /// Below it.
-    Below,
-    /// Above it.
-    Above,
-}
-
 impl History {
     /// The model of stored runs. None below 30 of them, or where a value is not finite and
     /// above 0.
@@ -207,20 +195,6 @@ impl History {
             .map(|(part, degrees)| part * part / degrees)
             .sum();
         (value, variance, variance * variance / spread)
-    }
-
-    /// Judges the geometric mean of new runs. One run outside is a reason to run again, not a
-    /// verdict: of hourly runs of an unchanged target one per day is outside. The verdict is that
-    /// of fresh runs, whose own mean is judged the same way.
-    pub fn judge(&self, value: f64, new: NewRun, level: f64) -> AgainstHistory {
-        let expected = self.predict(new, level);
-        if value < expected.low {
-            AgainstHistory::Below
-        } else if value > expected.high {
-            AgainstHistory::Above
-        } else {
-            AgainstHistory::Within
-        }
     }
 
     /// Values without the effect of their hour, which would look like steps.
@@ -666,8 +640,6 @@ mod tests {
         };
         let expected = history.predict(new, 0.95);
         assert!((expected.low - 700.0).abs() < 1e-9 && expected.low == expected.high);
-        assert_eq!(history.judge(699.0, new, 0.95), AgainstHistory::Below);
-        assert_eq!(history.judge(701.0, new, 0.95), AgainstHistory::Above);
     }
 
     #[test]
@@ -681,8 +653,8 @@ mod tests {
                 hour: runs[60].hour,
                 runs: 1,
             };
-            let judged = history.judge(runs[60].value, new, 0.95);
-            within += usize::from(judged == AgainstHistory::Within);
+            let expected = history.predict(new, 0.95);
+            within += usize::from((expected.low..=expected.high).contains(&runs[60].value));
         }
         // 95 % of 60 and 2.75 standard deviations.
         assert!(within >= 52, "{within} of 60");
@@ -795,7 +767,7 @@ mod tests {
             };
             let mean = 1_000.0 * (1.0 - loss);
             if loss > 0.06 {
-                assert_eq!(history.judge(mean, new, 0.95), AgainstHistory::Below);
+                assert!(mean < history.predict(new, 0.95).low);
             }
         }
     }

@@ -22,7 +22,6 @@ mod isotonic;
 mod knee;
 mod ladder;
 mod limits;
-mod little;
 mod needed;
 mod qualification;
 mod random;
@@ -56,7 +55,7 @@ pub use headroom::{
     exceedance_crossing, exceedance_line, exceedance_verdict,
 };
 pub use histogram::{Bucket, Histogram, VALUE_MAX};
-pub use history::{AgainstHistory, HISTORY_RUNS_MIN, History, HistoryRun, NewRun, level_changes};
+pub use history::{HISTORY_RUNS_MIN, History, HistoryRun, NewRun, level_changes};
 pub use hodges_lehmann::hodges_lehmann;
 pub use holm::holm;
 pub use in_full::{InFull, in_full};
@@ -71,7 +70,6 @@ pub use limits::{
     SCATTER_MAX, STEP_SECONDS, Sharing, TokenBucket, binding, find_step, fit_bucket, fit_refill,
     is_lasting, rest_after_s, seconds_after_step,
 };
-pub use little::{LittleCheck, LittleInput, little};
 pub use needed::{
     DETECTION_CHANCE, default_tolerance_percent, repetitions_needed, scatter, smallest_loss_percent,
 };

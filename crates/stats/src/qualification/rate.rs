@@ -19,11 +19,6 @@ pub struct OpenLoop {
 }
 
 impl OpenLoop {
-    /// The last due time that is judged, given the stop of issuing; saturates at 0.
-    pub fn judged_until_ns(&self, stop_ns: u64) -> u64 {
-        stop_ns.saturating_sub(self.limit_ns)
-    }
-
     /// Fewest operations in flight that must be allowed: ten times what the required rate has in
     /// flight at the limit, and at least 256.
     pub fn in_flight_cap_min(&self, rate: f64) -> u64 {

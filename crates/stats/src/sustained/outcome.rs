@@ -76,11 +76,6 @@ impl Sustained {
     pub fn is_reached(&self) -> bool {
         !matches!(self.claim, Claim::NotReached(_))
     }
-
-    /// Bytes over which the rate held.
-    pub fn bytes_covered(&self) -> f64 {
-        self.to.bytes - self.from.bytes
-    }
 }
 
 impl Pilot {
