@@ -22,8 +22,6 @@ const BLOCK_NS: u64 = 10_000_000_000;
 const DURATION_NS_MIN: u64 = 60_000_000_000;
 const OPERATIONS_MIN: usize = 5_000;
 const SEED: u64 = 11;
-/// Up to this ratio a feature counts as modelled.
-pub const MODELLED_MAX: f64 = 1.5;
 
 /// Why there is no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

@@ -106,13 +106,6 @@ impl WorkloadModel {
         self.runs.iter().map(end).max().unwrap_or(0)
     }
 
-    /// Bytes written in one pass over the recording.
-    pub fn written_bytes(&self) -> u64 {
-        let writes = self.runs.iter().filter(|run| run.kind == Kind::Write);
-        let sizes = writes.flat_map(|run| &run.sizes);
-        sizes.map(|(size, count)| size * u64::from(*count)).sum()
-    }
-
     /// Similar requests, repeated until the recording's time is over.
     pub fn requests(&self, seed: u64) -> Regenerated<'_> {
         Regenerated::new(self, seed)

@@ -71,11 +71,6 @@ fn a_model_says_what_its_load_is() {
     let model = extract(load.iter().copied()).unwrap();
     assert_eq!(model.operations(), load.len() as u64);
     assert_eq!(model.duration_ns(), 20 * S);
-    let written = load.iter().filter(|one| one.kind == Kind::Write);
-    assert_eq!(
-        model.written_bytes(),
-        written.map(|one| one.size_bytes).sum::<u64>()
-    );
     let end = load.iter().map(Request::end_bytes).max().unwrap();
     assert_eq!(model.span_bytes(), end);
 }
