@@ -203,7 +203,7 @@ impl Absent {
 const SETS_MAX: usize = 64;
 
 thread_local! {
-    /// The sets of records made before: results of one format mostly lack the same, so thousands
+    /// The sets of earlier records: results of one format mostly lack the same fields, so thousands
     /// of records share a few sets.
     static SETS: RefCell<BTreeMap<u128, Arc<BTreeSet<String>>>> =
         const { RefCell::new(BTreeMap::new()) };

@@ -156,7 +156,7 @@ impl<'a, 'store> Keeper<'a, 'store> {
             Err(_) if self.companion.is_some() => show_unstored(context, record),
             Err(_) => {}
         }
-        // The others wait for it, and it is in their total.
+        // The other hosts wait for it and include it in their total.
         if let Some(companion) = self.companion {
             companion.finished(context, record);
         }

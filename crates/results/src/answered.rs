@@ -127,7 +127,7 @@ impl SeriesRecord {
         may_rise(&rates).then_some(AnswerBound::AtLeast)
     }
 
-    /// There is one load only, so no highest rate of several.
+    /// There is only one load, so there is no highest rate among several.
     pub fn has_one_load(&self) -> bool {
         self.steps.iter().filter(|step| step.counts()).count() < 2
     }

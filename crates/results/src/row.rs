@@ -31,7 +31,7 @@ impl<'a> JobRow<'a> {
         gives.then_some(value)
     }
 
-    /// Which of the run's jobs it is, found by its place in memory: a run may have thousands.
+    /// Its index in the run, from its address in memory: a run may have thousands of jobs.
     fn index(&self) -> Option<usize> {
         let jobs = &self.run.jobs;
         let first = jobs.as_ptr().addr();

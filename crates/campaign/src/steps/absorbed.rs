@@ -57,7 +57,7 @@ pub fn apply(all: &[CellSustained], cells: &[&str], comparison: &mut ComparisonR
     for (row, cell) in comparison.rows.iter_mut().zip(cells) {
         if missing.iter().any(|(name, _)| name == cell) {
             row.verdict = Verdict::Undecided;
-            // Its numbers are of a cache, whatever their interval: not "may be chance".
+            // Its numbers are those of a cache: "may be chance" would be wrong.
             let code = Code::NotSustained.as_str();
             if !row.void.iter().any(|known| known == code) {
                 row.void.push(code.to_owned());

@@ -63,8 +63,8 @@ struct JudgedPart<'a> {
     runs: Vec<&'a RunRecord>,
 }
 
-/// What is judged by itself: each of several benches, since what one keeps says nothing of
-/// another, and the runs of none of them.
+/// The parts that are judged separately: each of several benches, since one says nothing about
+/// another, and the runs that belong to none of them.
 fn judged_apart(document: &Document) -> Vec<JudgedPart<'_>> {
     let benches = distinct(document.series.iter().map(|series| series.id.as_str()));
     if benches.len() < 2 {

@@ -68,7 +68,7 @@ pub(super) fn refused(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// `zipf:THETA`, of both directions and without a centre.
+/// `zipf:THETA`, for both directions and without a centre.
 fn is_zipf(text: &str) -> bool {
     let theta = text.strip_prefix("zipf:");
     theta.is_some_and(|theta| theta.parse::<f64>().is_ok())

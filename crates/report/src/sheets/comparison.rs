@@ -48,7 +48,7 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
     for record in records {
         let sentences = record.sentences.iter().enumerate();
         let shown = sentences.filter(|(index, one)| match is_of_benches {
-            // But what was left out of an answer is in no cell of the row.
+            // Runs left out of an answer do not appear in any cell of the row.
             true => leaves_runs_out(record, *index),
             false => !is_of_the_row(record, one),
         });

@@ -17,7 +17,7 @@ pub const SCATTER_MAX: f64 = 0.02;
 /// Where writes are still to come, reads are repeated until a mean scatters by this: a little
 /// less, as the runs that write are counted in afterwards.
 const SCATTER_OF_READS_MAX: f64 = 0.9 * SCATTER_MAX;
-/// Rounds of reads at most, whatever the runs come to: those that catch up are no repetitions.
+/// Maximum number of rounds of reads: runs that catch up are not repetitions.
 const ROUNDS_MAX: usize = REPETITIONS_MAX + REPETITIONS_MIN;
 /// Runs of [`LimitCell::SmallAgain`] by whose median reads are judged.
 pub(super) const AGAIN_RUNS: usize = 3;

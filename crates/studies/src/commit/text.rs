@@ -191,8 +191,8 @@ fn atomic_table(atomic: &AtomicWrites) -> SheetTable {
     SheetTable::new("Atomic writes", ["of", "sizes"], rows)
 }
 
-/// Which is the fastest for the fewest committers, as far as intervals tell them apart; of what was
-/// stopped first how far it came.
+/// The fastest method for the fewest committers, as far as intervals separate them; if the study
+/// was stopped, first how far it got.
 pub(super) fn answer(study: &CommitStudy) -> String {
     let answer = fastest(study, &study.records());
     match study.is_whole() {

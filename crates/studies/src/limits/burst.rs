@@ -15,7 +15,7 @@ const PIECE_NS: u64 = 60 * SECOND_NS;
 const AGAIN_SECONDS_MAX: usize = 240;
 /// A burst is back if half of the seconds of the second drive reach this share of its rate.
 const BACK_SHARE: f64 = 0.9;
-/// Or if half of its first seconds do: a small bucket is empty soon.
+/// Also back if half of this many first seconds do: a small bucket is soon empty.
 const FIRST_SECONDS: usize = 3;
 /// Seconds that are measured after the second step.
 const AGAIN_BEHIND_SECONDS: usize = 30;
@@ -142,8 +142,8 @@ impl Burst {
     }
 
     /// The burst came back after the rest: a credit, not something that wore out. A burst
-    /// that did not end again came back all the same, and so did one that was over before its end
-    /// could be marked.
+    /// that did not end again also counts as back, and so does one that ended before its end could
+    /// be marked.
     pub(super) fn recovered(&self) -> bool {
         let before_end = find_step(&self.again, 0).map(|step| step.before_per_s);
         let first = &self.again[..self.again.len().min(FIRST_SECONDS)];

@@ -387,7 +387,7 @@ impl LimitsStudy {
         Some(limits)
     }
 
-    /// Whether more in flight make reads of 4 KiB clearly faster than this.
+    /// Whether more operations in flight make 4 KiB reads clearly faster than this rate.
     fn gains_by_depth(&self, rate: f64) -> bool {
         let deep = self.rates.rate(LimitCell::Small);
         deep.is_some_and(|deep| deep > CORNER_RATIO * rate)
@@ -533,7 +533,7 @@ fn cell_found(
     }
 }
 
-/// A cap in operations that each take so much of it.
+/// A cap expressed in operations, each of which counts as `each`.
 fn in_operations(cap: &CapFound, each: f64) -> CapFound {
     CapFound {
         per_s: cap.per_s / each,

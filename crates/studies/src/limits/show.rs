@@ -379,7 +379,7 @@ fn loads(document: &LimitsDocument) -> SheetTable {
     }
 }
 
-/// What runs longer than these may show.
+/// Hint about what longer runs may show.
 fn longer_runs(step_ns: Option<u64>) -> &'static str {
     const SECOND_NS: u64 = 1_000_000_000;
     match step_ns.unwrap_or(0) / SECOND_NS {

@@ -329,7 +329,7 @@ fn in_design(study: &Qualify, judged: Judgement, seconds: u64) -> Judgement {
 fn void(study: &Qualify, job: &JobSeconds) -> Option<Judgement> {
     let all = job.pieces + job.void_pieces;
     let is_final = are_too_many(job.void_pieces, all);
-    // What was stopped goes on, and the minutes that follow may count.
+    // A study that was stopped may be resumed, and its next minutes may count.
     let is_so_far = job.pieces == 0 && job.void_pieces > 0 && study.state.interrupted;
     if !is_final && !is_so_far {
         return None;
