@@ -230,7 +230,8 @@ fn a_level_that_survives_fewer_failures_is_not_chosen_without_a_word() {
     let of_present =
         format!("RAID 0 of 4 does not survive a disk failure, RAID 10 of 4 survives one{end}");
     assert!(words(Some(0)).contains(&of_present), "{}", words(Some(0)));
-    let of_safest = format!("RAID 0 of 4 does not survive a disk failure, RAID 6 of 4 survives 2{end}");
+    let of_safest =
+        format!("RAID 0 of 4 does not survive a disk failure, RAID 6 of 4 survives 2{end}");
     assert!(words(None).contains(&of_safest), "{}", words(None));
     assert!(!words(Some(1)).contains(end), "{}", words(Some(1)));
 }
