@@ -198,16 +198,6 @@ fn longer_than(runs: &[&RunRecord]) -> &'static str {
     }
 }
 
-/// What makes longer runs than these of a bench, which may have been thorough.
-fn longer_than(runs: &[RunRecord]) -> &'static str {
-    let mut words = runs.iter().flat_map(|run| &run.command);
-    // The second is the older name of the switch.
-    match words.any(|word| word == "--thorough" || word == "--qualify") {
-        true => "a longer --step",
-        false => "bench --thorough",
-    }
-}
-
 /// The verdict of a requirement on each series: a latency is required of every one that it is
 /// about, a rate of the best of them.
 fn of_each(
