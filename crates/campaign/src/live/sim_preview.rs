@@ -1,6 +1,6 @@
 //! Simulated arrays to try: the performance of a layout, computed at once and without a record.
 
-use crate::sim::level_name;
+use crate::steps::array_facts::level_name;
 use serde::Serialize;
 use std::sync::atomic::AtomicU8;
 use stripewise_array_sim::{ArraySpec, Simulate, bundled};

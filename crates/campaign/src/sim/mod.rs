@@ -4,8 +4,8 @@ mod text;
 
 pub use text::arrays_sheet;
 
+use crate::steps::array_facts::level_name;
 use serde::Serialize;
-use stripewise_array_sim::layout::Level;
 use stripewise_array_sim::{ArraySpec, Simulate, bundled};
 use stripewise_conductor::context::Context;
 use stripewise_conductor::failure::Outcome;
@@ -94,15 +94,5 @@ fn of(name: &str, spec: &ArraySpec) -> SimulatedArray {
         size_bytes: array.size_bytes(),
         rotational: facts.rotational,
         description: None,
-    }
-}
-
-/// `RAID 10`, `single`.
-pub(crate) fn level_name(level: Level) -> String {
-    let known = Level::ALL.iter().find(|(known, _)| *known == level);
-    let name = known.map_or("?", |(_, name)| name);
-    match name.bytes().all(|byte| byte.is_ascii_digit()) {
-        true => format!("RAID {name}"),
-        false => name.to_owned(),
     }
 }

@@ -3,6 +3,7 @@
 //! key.
 
 use serde::{Deserialize, Serialize};
+use stripewise_array_sim::layout::Level;
 use stripewise_conductor::context::{Context, store_document};
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_disk_inspect::survey::{Disk, Request, Survey};
@@ -12,6 +13,16 @@ use stripewise_units::ByteSize;
 
 const KIND: &str = "layout";
 const MIB: u64 = 1 << 20;
+
+/// `RAID 10`, `single`.
+pub(crate) fn level_name(level: Level) -> String {
+    let known = Level::ALL.iter().find(|(known, _)| *known == level);
+    let name = known.map_or("?", |(_, name)| name);
+    match name.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => format!("RAID {name}"),
+        false => name.to_owned(),
+    }
+}
 
 /// How something was measured, and how well it is known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
