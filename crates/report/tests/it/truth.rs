@@ -639,18 +639,18 @@ fn an_answer_stands_with_its_interval_wherever_it_is_shown() {
     assert!(page.contains(">\u{2265} 712 IOPS</td>"));
 }
 
+/// A document on the terminal and in one line, without its breaks.
+fn words_of(document: &Document) -> [String; 2] {
+    let shown = [
+        sheet_text(&runs_sheet(document, &RunsLook::default()), 100),
+        document_line(document),
+    ];
+    shown.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
 /// A robust mean and a median hide stalls that only some runs met.
 #[test]
 fn runs_far_from_the_others_are_counted_in_full_wherever_a_rate_is_shown() {
-    let words = |document: &Document| -> Vec<String> {
-        let look = RunsLook::default();
-        let shown = [
-            sheet_text(&runs_sheet(document, &look), 100),
-            document_line(document),
-        ];
-        let words = shown.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
-        words.to_vec()
-    };
     let mut series = disks("p99<20ms");
     series.within_limit = Some(1);
     series.answer = Some(AnswerRecord {
@@ -678,10 +678,14 @@ fn runs_far_from_the_others_are_counted_in_full_wherever_a_rate_is_shown() {
     });
     let bench = of_series(series);
     let expected = "3 of 20 runs were slower by 15 %; counted in full the rate is 738 IOPS";
-    for text in words(&bench.document) {
+    for text in words_of(&bench.document) {
         assert!(text.contains(expected), "{text}");
     }
     assert!(html(&bench).contains(expected) && markdown(&bench).contains(expected));
+}
+
+#[test]
+fn only_whole_and_valid_repetitions_are_counted_in_full() {
     let repeated = |slow: usize| {
         let runs = (0..20_usize).map(|index| {
             let mut run = run(&index.to_string());
@@ -690,7 +694,7 @@ fn runs_far_from_the_others_are_counted_in_full_wherever_a_rate_is_shown() {
         });
         Document::new(runs.collect())
     };
-    for text in words(&repeated(3)) {
+    for text in words_of(&repeated(3)) {
         let expected = "3 of 20 runs were slower by 16 %; counted in full the rate is 976 IOPS";
         assert!(text.contains(expected), "{text}");
     }
@@ -713,7 +717,7 @@ fn runs_far_from_the_others_are_counted_in_full_wherever_a_rate_is_shown() {
         ..Imported::default()
     });
     for document in [&repeated(0), &partial, &void, &imported] {
-        for text in words(document) {
+        for text in words_of(document) {
             assert!(!text.contains("in full"), "{text}");
         }
     }
