@@ -70,6 +70,38 @@ fn a_simulated_disk_is_met_missed_and_undecided() {
 }
 
 #[test]
+fn a_rate_is_the_same_whatever_the_latency_limit_beside_it() {
+    let desk = Desk::new();
+    let at = |metric: &str, limit: &str| {
+        let text = product(limit)
+            .replace("poisson", "fixed")
+            .replace("p99\"\nbelow", &format!("{metric}\"\nat-most"));
+        let rate = r#"
+[[requirement]]
+name = "read-rate"
+job = "reads"
+metric = "iops"
+at-least = 48
+miss = "readers wait"
+"#;
+        let file = desk.write(&format!("{metric}-{limit}.toml"), &(text + rate));
+        let found = desk.json(&["qualify", "sim:nvme", "--for", &file]);
+        let rate = found.at("requirements.1");
+        assert_eq!(rate.at("verdict").text(), "met", "{metric} {limit}");
+        rate.at("measured").number()
+    };
+    for (metric, limit) in [
+        ("p50", "20ms"),
+        ("mean", "20ms"),
+        ("p99", "5s"),
+        ("max", "15s"),
+    ] {
+        let rate = at(metric, limit);
+        assert!((rate - 50.0).abs() < 0.1, "{metric} {limit}: {rate}");
+    }
+}
+
+#[test]
 fn a_spinning_disk_is_too_slow_for_etcd_and_its_page_has_the_sources() {
     let desk = Desk::new();
     let page = desk.file("etcd.html");

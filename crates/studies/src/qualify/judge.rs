@@ -574,12 +574,18 @@ fn too_few(study: &Qualify, seconds: u64, wanted: u64) -> Judgement {
     }
 }
 
-/// IOPS or MiB/s of each second. What failed was due, but is no rate: every second has its share.
+/// IOPS or MiB/s of each second. Arrivals that are due whether or not they are served, up to the
+/// longest latency limit before the end of a minute, are no rate: what completed is. Nor is what
+/// failed, although it was due: every second has its share.
 fn rates(required: &ProductRequirement, job: &JobSeconds) -> Vec<f64> {
     let of_each = match required.metric {
         Metric::MibPerS => job.block_bytes as f64 / 1_048_576.0,
         _ => 1.0,
     };
+    let is_of_transfers = required.operations == CountedOperations::Transfers;
+    if is_of_transfers && !job.completed.is_empty() {
+        return job.completed.iter().map(|count| count * of_each).collect();
+    }
     let failed = match required.operations {
         CountedOperations::Commits => job.failed_syncs,
         CountedOperations::Transfers => job.failed_transfers,

@@ -22,6 +22,10 @@ pub struct JobSeconds {
     pub(super) void: BTreeMap<String, u64>,
     pub(super) void_pieces: u64,
     pub(super) seconds: Vec<DueSecondRecord>,
+    /// Operations completed in each second, where they arrive whether or not earlier ones have
+    /// completed: what was due was not yet served.
+    #[serde(default)]
+    pub(super) completed: Vec<f64>,
     pub(super) own_lags: u64,
     /// Of them, for each threshold, those later than a tenth of it.
     #[serde(default)]
@@ -74,6 +78,26 @@ pub(super) fn whole_seconds(outcome: &JobOutcome) -> u64 {
     (outcome.duration_ns + SECOND_NS / 100) / SECOND_NS
 }
 
+/// Operations completed in each of so many seconds; those of an interval are spread over it.
+fn completed(outcome: &JobOutcome, seconds: usize) -> Vec<f64> {
+    let mut completed = vec![0.0; seconds];
+    for interval in &outcome.intervals {
+        let from_ns = interval.start_ns;
+        let until_ns = from_ns.saturating_add(interval.duration_ns);
+        let first = (from_ns / SECOND_NS) as usize;
+        for (second, count) in completed.iter_mut().enumerate().skip(first) {
+            let at_ns = second as u64 * SECOND_NS;
+            if at_ns >= until_ns {
+                break;
+            }
+            let shared_ns = until_ns.min(at_ns + SECOND_NS) - from_ns.max(at_ns);
+            let of_interval = interval.operations() as f64 * shared_ns as f64;
+            *count += of_interval / interval.duration_ns as f64;
+        }
+    }
+    completed
+}
+
 impl JobSeconds {
     /// Adds a piece.
     pub(super) fn add(&mut self, run: &RunRecord, job: &JobRecord, state: FileState) {
@@ -114,19 +138,7 @@ impl JobSeconds {
         self.block_bytes = job.workload.block_bytes_mean();
         let outcome = &job.outcome;
         if let Some(due) = &outcome.due {
-            self.thresholds_ns.clone_from(&due.thresholds_ns);
-            self.add_own_lags(due);
-            let seconds = whole_seconds(outcome) as usize;
-            let nothing = DueSecondRecord {
-                beyond: vec![0; due.thresholds_ns.len()],
-                ..DueSecondRecord::default()
-            };
-            let counted = due
-                .seconds
-                .iter()
-                .cloned()
-                .chain(std::iter::repeat(nothing));
-            self.seconds.extend(counted.take(seconds));
+            self.add_seconds(outcome, due);
         }
         if job.warnings.iter().any(|one| one.code == "cpu-bound") {
             let waited = outcome.threads.iter().map(|thread| thread.cpu_wait_ns);
@@ -146,6 +158,30 @@ impl JobSeconds {
         ] {
             self.transfers.add(kind);
         }
+    }
+
+    /// Adds the whole seconds of a piece.
+    fn add_seconds(&mut self, outcome: &JobOutcome, due: &DueRecord) {
+        self.thresholds_ns.clone_from(&due.thresholds_ns);
+        self.add_own_lags(due);
+        let seconds = whole_seconds(outcome) as usize;
+        if outcome.open_loop.is_some() {
+            // Of the pieces of an earlier version it is only known what was due.
+            let earlier = self.seconds.iter().skip(self.completed.len());
+            let earlier: Vec<f64> = earlier.map(|second| second.due as f64).collect();
+            self.completed.extend(earlier);
+            self.completed.extend(completed(outcome, seconds));
+        }
+        let nothing = DueSecondRecord {
+            beyond: vec![0; due.thresholds_ns.len()],
+            ..DueSecondRecord::default()
+        };
+        let counted = due
+            .seconds
+            .iter()
+            .cloned()
+            .chain(std::iter::repeat(nothing));
+        self.seconds.extend(counted.take(seconds));
     }
 
     /// Earlier versions did not count them by threshold: all of theirs are beyond each.

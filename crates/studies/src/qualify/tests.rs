@@ -4,8 +4,8 @@ use super::*;
 use crate::Origin;
 use crate::product::bundled;
 use stripewise_results::{
-    DueRecord, DueSecondRecord, JobOutcome, JobRecord, KindOutcome, Severity, ThreadOutcome,
-    Warning,
+    DueRecord, DueSecondRecord, Interval, JobOutcome, JobRecord, KindOutcome, OpenLoop, Severity,
+    ThreadOutcome, Warning,
 };
 use stripewise_stats::Histogram;
 use stripewise_units::Hint;
@@ -237,6 +237,34 @@ fn what_failed_is_no_rate() {
         assert_eq!(study.verdict(), verdict, "{:?}", study.judgements());
         // Neither write nor sync alone is an operation that is counted.
         assert!(study.line().contains(" commits/s "), "{}", study.line());
+    }
+}
+
+/// Arrivals are due whether or not the disk serves them, and those at the end of a minute are
+/// left out where a latency is judged.
+#[test]
+fn the_rate_of_arrivals_is_what_completed_of_them() {
+    let rate = ONE
+        .replace("operations = \"commits\"\n", "")
+        .replace("sync = \"fdatasync\"", "rate = 100")
+        .replace("p99\"\nbelow = \"10ms\"", "iops\"\nat-least = \"95\"");
+    for (completed, due_s, verdict) in [(100, 55, Verdict::Met), (60, 60, Verdict::Missed)] {
+        let study = after(&rate, |outcome| {
+            let interval = |number: u64| Interval {
+                start_ns: number * SECOND_NS / 2,
+                duration_ns: SECOND_NS / 2,
+                write_operations: completed / 2,
+                ..Interval::default()
+            };
+            outcome.intervals = (0..120).map(interval).collect();
+            outcome.open_loop = Some(OpenLoop::default());
+            if let Some(due) = &mut outcome.due {
+                due.seconds.truncate(due_s);
+            }
+        });
+        let judged = &study.judgements()[0];
+        assert_eq!(judged.verdict, verdict, "{judged:?}");
+        assert_eq!(judged.measured, Some(completed as f64), "{judged:?}");
     }
 }
 
