@@ -74,7 +74,8 @@ fn answer(study: &Qualify) -> String {
 fn details(study: &Qualify) -> Vec<String> {
     let all = study.product().requirements.iter().zip(study.judgements());
     let commits = study.shown_commits();
-    let commits = commits.map(|commits| format!("Commit methods: {}.", commits.answer()));
+    let commits =
+        commits.map(|commits| format!("Commit methods, each alone: {}.", commits.answer()));
     all.filter_map(|(one, judged)| detail(one, judged))
         .chain(next_steps(study))
         .chain(commits)

@@ -739,10 +739,13 @@ fn commit_methods_follow_the_verdict_and_leave_it_alone() {
     let sheet = study.sheet();
     let titles = sheet.tables.iter().map(|table| table.title.as_str());
     let titles: Vec<&str> = titles.take(2).collect();
-    assert_eq!(titles, ["Requirements", "Commits a second"]);
+    assert_eq!(
+        titles,
+        ["Requirements", "Commits a second, each method alone"]
+    );
     let expected_text = sheet.details.last().expect("what is the fastest");
     assert!(
-        expected_text.starts_with("Commit methods: for one"),
+        expected_text.starts_with("Commit methods, each alone: for one"),
         "{expected_text}"
     );
 }
@@ -756,7 +759,7 @@ fn ways_of_committing_are_compared_for_the_fewest_committers_there_are() {
     let details = study.sheet().details;
     let fastest = details.last().expect("what is the fastest");
     assert!(
-        fastest.starts_with("Commit methods: for 4 committers 2 ways are alike"),
+        fastest.starts_with("Commit methods, each alone: for 4 committers 2 ways are alike"),
         "{fastest}"
     );
 }
@@ -779,7 +782,8 @@ fn what_was_stopped_among_commit_methods_is_judged_and_goes_on() {
     assert!(study.is_open() && study.is_at_pause());
     assert!(study.line().starts_with("one: met ("), "{}", study.line());
     let details = study.sheet().details;
-    let expected_text = "Commit methods: stopped after 0 of 20 runs; nothing was measured.";
+    let expected_text =
+        "Commit methods, each alone: stopped after 0 of 20 runs; nothing was measured.";
     assert_eq!(details.last().expect("how far it came"), expected_text);
     let stored = study.to_json().expect("plain fields");
     let mut resumed = Qualify::from_json(&stored).expect("it was stored");
