@@ -37,14 +37,19 @@ pub(crate) fn repetitions_table(runs: &[RunRecord]) -> Option<SheetTable> {
     ];
     let few = repeated().any(|group| group.len() < RUNS_MIN);
     let rows = repeated().flat_map(|group| rows(group)).collect();
-    Some(SheetTable::new("", columns, rows).with_note(legend(few)))
+    // A qualification decides itself how many minutes it measures.
+    let is_given = (runs.iter()).all(|run| run.series_part.as_deref() != Some("qualify"));
+    Some(SheetTable::new("", columns, rows).with_note(legend(few, is_given)))
 }
 
-/// Explains the interval, and when a row has none.
-fn legend(few: bool) -> String {
+/// Explains the interval, and when a row has none. `is_given`: a switch says how many runs.
+fn legend(few: bool, is_given: bool) -> String {
     let mut text = "95 %: confidence interval of the median, by order statistics".to_owned();
     if few {
-        text.push_str(&format!("; it needs {RUNS_MIN} runs (--repeat {RUNS_MIN})"));
+        text.push_str(&format!("; it needs {RUNS_MIN} runs"));
+    }
+    if few && is_given {
+        text.push_str(&format!(" (--repeat {RUNS_MIN})"));
     }
     text
 }
@@ -177,7 +182,8 @@ mod tests {
         let runs: Vec<f64> = (1..=RUNS_MIN).map(|run| run as f64).collect();
         assert_eq!(interval(&runs), "1.0-6.0");
         assert_eq!(interval(&runs[1..]), "n<6");
-        assert!(legend(true).contains("needs 6 runs"));
-        assert!(!legend(false).contains("needs"));
+        assert!(legend(true, true).ends_with("needs 6 runs (--repeat 6)"));
+        assert!(legend(true, false).ends_with("needs 6 runs"));
+        assert!(!legend(false, true).contains("needs"));
     }
 }

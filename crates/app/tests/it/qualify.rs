@@ -365,8 +365,14 @@ fn a_database_has_its_own_commit_methods_beside_its_verdict() {
     assert!(first.starts_with("wal_sync_method=fdatasync"), "{first}");
     // Its runs are the minutes of the requirements.
     let id = stored.at("id").text();
-    let shown = desk.run(&["history", "show", &id]).done().stdout;
+    let shown = desk.run(&["history", "show", &id, "--explain"]);
+    let shown = shown.done().stdout;
     assert!(!shown.contains("8 in a group, "), "{shown}");
+    // Hints on their load would name switches that `qualify` does not have.
+    assert!(shown.contains("note[few-operations]"), "{shown}");
+    for switch in ["--duration", "--repeat"] {
+        assert!(!shown.contains(switch), "{switch}: {shown}");
+    }
     let runs = shown
         .lines()
         .filter(|line| line.starts_with("Run "))

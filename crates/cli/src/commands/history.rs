@@ -6,6 +6,7 @@ use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
 use crate::show::line::{marked, print_answer};
 use crate::show::runs;
+use crate::switches::hints::{Words, replace_hints};
 use crate::switches::small::{History, HistoryAction, HistoryFilter};
 use std::path::{Component, Path};
 use stripewise_campaign::history::{
@@ -166,6 +167,8 @@ fn show_together(context: &Context, names: &[String], look: &RunsLook<'_>) -> Ou
         document
             .runs
             .retain(|run| !QualifyResult::is_of_commits(run));
+        let words = Words::of(&["qualify"]);
+        replace_hints(&mut document.runs, |hint| words.own_hint(hint));
     }
     document.fill_percentiles(look.percentiles);
     if context.global.json {

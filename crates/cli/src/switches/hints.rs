@@ -48,7 +48,7 @@ pub fn words_of(matches: &ArgMatches) -> Words {
 
 impl Words {
     /// The words of the command at this path.
-    fn of(path: &[&str]) -> Words {
+    pub fn of(path: &[&str]) -> Words {
         let root = Cli::command();
         let find = |command: &Command, name: &&str| command.find_subcommand(name).cloned();
         let mut command = Some(root.clone());
@@ -121,6 +121,21 @@ impl Words {
             names.join(", "),
             self.command
         )
+    }
+
+    /// A hint on a stored run whose load is not the user's to change: nothing if it names a switch
+    /// of `run` that this command lacks. What is stored is text.
+    pub fn own_hint(&self, hint: &Hint) -> String {
+        let mut after_dashes = hint.split("--").skip(1);
+        let lacks = after_dashes.any(|text| {
+            let end = text.find(|sign: char| sign != '-' && !sign.is_ascii_lowercase());
+            let name = &text[..end.unwrap_or(text.len())];
+            self.of_run.contains(name) && !self.own.contains(name)
+        });
+        match lacks {
+            true => String::new(),
+            false => hint.to_string(),
+        }
     }
 }
 
@@ -390,6 +405,17 @@ mod tests {
         for (line, hint, expected) in cases {
             let path: Vec<&str> = line.split_whitespace().collect();
             assert_eq!(Words::of(&path).hint(&hint.into()), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_the_load_of_a_product_decides_has_no_hint() {
+        let words = Words::of(&["qualify"]);
+        let of = |hint: &str| words.own_hint(&Hint::plain(hint));
+        assert_eq!(of("measure longer: --duration 3s"), "");
+        assert_eq!(of("lower --rate"), "");
+        for kept in ["`losetup --direct-io=on`", "use --engine threads"] {
+            assert_eq!(of(kept), kept);
         }
     }
 
