@@ -146,6 +146,15 @@ fn hint_of(error: &clap::Error, words: &[String]) -> String {
                 .map(|value| format!("did you mean {value}?")),
             _ => None,
         },
+        ErrorKind::MissingRequiredArgument => match error.get(ContextKind::InvalidArg) {
+            Some(ContextValue::Strings(missing))
+                if missing.iter().any(|one| one.contains("--for"))
+                    && hints::command_of(words) == "qualify" =>
+            {
+                Some("`stripewise qualify --list` prints the products; --for FILE.toml takes requirements of your own".to_owned())
+            }
+            _ => None,
+        },
         _ => None,
     };
     if let Some(meant) = meant {

@@ -31,25 +31,44 @@ pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     near.min().map(|(_, word)| word).or_else(extended)
 }
 
-/// The field that an unknown one was probably meant to be, by what serde says of it.
+/// The field or value that an unknown one was probably meant to be, by what serde says of it; of
+/// those that differ in a number alone, the one with the nearest.
 ///
 /// ```
 /// use stripewise_units::nearest_field;
 ///
 /// let message = "unknown field `naem`, expected one of `about`, `name`";
 /// assert_eq!(nearest_field(message), Some("name"));
+/// let message = "unknown variant `p98`, expected one of `p90`, `p99`";
+/// assert_eq!(nearest_field(message), Some("p99"));
 /// assert_eq!(nearest_field("missing field `name`"), None);
 /// ```
 pub fn nearest_field(message: &str) -> Option<&str> {
-    let (_, quoted) = message.split_once("unknown field `")?;
+    let of_field = message.split_once("unknown field `");
+    let (_, quoted) = of_field.or_else(|| message.split_once("unknown variant `"))?;
     let mut words = quoted.split('`').step_by(2);
     let typed = words.next()?;
     // Of two spellings of a word boundary, `nearest` knows one.
     let known: Vec<(String, &str)> = words.map(|word| (word.replace('_', "-"), word)).collect();
+    if let Some((letters, number)) = with_number(typed) {
+        let alike = known.iter().filter_map(|(_, word)| {
+            let (its, other) = with_number(word)?;
+            (its == letters).then_some((number.abs_diff(other), *word))
+        });
+        if let Some((_, word)) = alike.min() {
+            return Some(word);
+        }
+    }
     let near = nearest(typed, known.iter().map(|(dashed, _)| dashed.as_str()))?;
     let mut known = known.iter();
     let found = known.find(|(dashed, _)| dashed.as_str() == near);
     found.map(|(_, word)| *word)
+}
+
+/// `p99` as `p` and 99.
+fn with_number(word: &str) -> Option<(&str, u64)> {
+    let at = word.find(|sign: char| sign.is_ascii_digit())?;
+    Some((&word[..at], word[at..].parse().ok()?))
 }
 
 #[cfg(test)]
@@ -69,6 +88,17 @@ mod tests {
         }
         let two = "unknown field `host`, expected `hosts` or `ranks`";
         assert_eq!(nearest_field(two), Some("hosts"));
+        let known = "expected one of `p50`, `p90`, `p95`, `p99`, `p999`, `mean`, `iops`";
+        for (typed, expected) in [
+            ("p98", Some("p99")),
+            ("p51", Some("p50")),
+            ("p99.9", Some("p999")),
+            ("meen", Some("mean")),
+            ("bandwidth", None),
+        ] {
+            let message = format!("unknown variant `{typed}`, {known}");
+            assert_eq!(nearest_field(&message), expected, "{typed}");
+        }
     }
 
     #[test]

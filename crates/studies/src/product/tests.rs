@@ -187,6 +187,9 @@ fn what_has_no_effect_is_refused_and_a_wrong_key_has_its_nearest() {
     let misspelt = SMALL.replacen("metric =", "metrc =", 1);
     let error = misspelt.parse::<Product>().expect_err("a wrong key");
     assert_eq!(error.hint().to_string(), "did you mean `metric`?");
+    let misspelt = SMALL.replacen("\"p99\"", "\"p98\"", 1);
+    let error = misspelt.parse::<Product>().expect_err("a wrong value");
+    assert_eq!(error.hint().to_string(), "did you mean `p99`?");
 }
 
 #[test]

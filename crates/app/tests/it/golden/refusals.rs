@@ -151,6 +151,16 @@ hint: `stripewise compare --help` explains every switch
 ",
     ),
     (
+        &["qualify", "sim:nvme"],
+        r"
+exit 2
+--- stderr
+error: the following required arguments were not provided:
+  --for <PRODUCT>
+hint: `stripewise qualify --list` prints the products; --for FILE.toml takes requirements of your own
+",
+    ),
+    (
         &["history", "--since", "yesterday"],
         r"
 exit 2
