@@ -11,7 +11,7 @@
 //! A rate required of a bench is judged by the answers of its series, with
 //! their intervals ([`Requirement::judge_answers`]), a latency by that of an answer
 //! ([`Requirement::judge_answer_latency`]); everything else by runs.
-//! Repetitions of a job count as their median. A rate applies to the best of
+//! Repetitions of a job count as their median, for a maximum as their largest. A rate applies to the best of
 //! several loads (a device that reaches 20,000 at 32 threads has reached them), a
 //! latency to each of them. An unknown value does not meet a requirement.
 
@@ -235,7 +235,11 @@ impl Requirement {
                 .iter()
                 .all(|row| row.run.status != Status::Complete);
             let values: Vec<f64> = cell.rows.iter().filter_map(|row| self.of(row)).collect();
-            seen.extend(median(&values).map(|value| (value, cell)));
+            let value = match self.quantity {
+                Quantity::Latency("max") => values.iter().copied().reduce(f64::max),
+                _ => median(&values),
+            };
+            seen.extend(value.map(|value| (value, cell)));
         }
         let best_first = |a: &(f64, &Cell<'_>), b: &(f64, &Cell<'_>)| match self.quantity {
             Quantity::Latency(_) => a.0.total_cmp(&b.0),
@@ -256,12 +260,18 @@ impl Requirement {
         if stopped {
             return self.unknown("stopped before its end");
         }
+        let (of, repetitions) = match (self.quantity, cell.rows.len()) {
+            (Quantity::Latency("max"), runs @ 2..) => {
+                (format!("{}; largest of {runs} runs", cell_words(cell)), 0)
+            }
+            (_, runs) => (cell_words(cell), runs),
+        };
         RequirementRecord {
             requirement: self.text.clone(),
             measured: Some(value),
             measured_words: self.words(value),
-            of: cell_words(cell),
-            repetitions: cell.rows.len(),
+            of,
+            repetitions,
             met: self.is_met_by(value),
             interval: None,
             undecided: false,
@@ -634,6 +644,26 @@ mod tests {
             let outcome = parsed(text).judge(&runs);
             assert_eq!((outcome.met, outcome.measured), (met, measured), "{text}");
         }
+    }
+
+    /// A single excess misses it, however few of the runs have one.
+    #[test]
+    fn a_maximum_over_repetitions_is_the_largest() {
+        let mut runs = vec![run(1, 8, 5_000.0), run(2, 8, 5_000.0), run(3, 8, 5_000.0)];
+        for (run, max) in runs.iter_mut().zip([490_000, 900_000_000, 480_000]) {
+            run.jobs[0].outcome.read.latency_ns = Some(LatencySummary {
+                max,
+                ..LatencySummary::default()
+            });
+        }
+        for (text, met) in [("max<100ms", false), ("max<1s", true)] {
+            let found = parsed(text).judge(&runs);
+            assert_eq!((found.met, found.measured), (met, Some(9e8)), "{text}");
+            assert!(found.of.ends_with("; largest of 3 runs"), "{}", found.of);
+            assert_eq!(found.repetitions, 0);
+        }
+        let one = parsed("max<100ms").judge(&runs[..1]);
+        assert_eq!((one.met, one.repetitions), (true, 1));
     }
 
     #[test]
