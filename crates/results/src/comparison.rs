@@ -278,7 +278,7 @@ pub struct RequirementRecord {
     pub repetitions: usize,
     /// Whether it is met. Unknown or uncertain counts as not met.
     pub met: bool,
-    /// The interval of `measured`, if it has one: for answers of a bench.
+    /// The interval of `measured`, if it has one: of a bench's answer, or of six or more runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
     /// Neither met nor missed for certain: the requirement is within the interval.

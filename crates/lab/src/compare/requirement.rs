@@ -11,7 +11,8 @@
 //! A rate required of a bench is judged by the answers of its series, with
 //! their intervals ([`Requirement::judge_answers`]), a latency by that of an answer
 //! ([`Requirement::judge_answer_latency`]); everything else by runs.
-//! Repetitions of a job count as their median, for a maximum as their largest. A rate applies to the best of
+//! Repetitions of a job count as their median, a rate of six or more with its interval, for a
+//! maximum as their largest. A rate applies to the best of
 //! several loads (a device that reaches 20,000 at 32 threads has reached them), a
 //! latency to each of them. An unknown value does not meet a requirement.
 
@@ -20,13 +21,17 @@ use super::words::cell_words;
 use std::fmt;
 use std::str::FromStr;
 use stripewise_results::{
-    AnswerBound, AnswerReason, AnswerRecord, JobRow, RequirementRecord, RunRecord, SeriesAnswer,
-    SeriesRecord, Status,
+    AnswerBound, AnswerReason, AnswerRecord, JobRow, RequirementRecord, RequirementVerdict,
+    RunRecord, SeriesAnswer, SeriesRecord, Status, rate_unit,
 };
-use stripewise_stats::{LatencyStatistic, median};
+use stripewise_stats::{LatencyStatistic, median, median_interval};
 use stripewise_units::{
     Nanoseconds, ParseError, format_duration_beside, format_iops_beside, format_mib_per_s_beside,
+    format_rate_interval_beside,
 };
+
+/// Confidence of the interval of a rate.
+const LEVEL: f64 = 0.95;
 
 const HINT: &str = "a requirement is [name] metric op value: 'read_iops>=20000', 'log p99<1ms', 'mib_per_s>500'; metrics are iops, mib_per_s, mean, p50, p90, p95, p99, p99.9, max, each also with read_ or write_ before it (in quotes, as the shell takes < and > for itself)";
 
@@ -243,7 +248,11 @@ impl Requirement {
         }
         let best_first = |a: &(f64, &Cell<'_>), b: &(f64, &Cell<'_>)| match self.quantity {
             Quantity::Latency(_) => a.0.total_cmp(&b.0),
-            _ => b.0.total_cmp(&a.0),
+            _ => {
+                let verdict =
+                    |one: &(f64, &Cell<'_>)| self.verdict_on(one.0, self.interval_of(one.1)) as u8;
+                verdict(b).cmp(&verdict(a)).then(b.0.total_cmp(&a.0))
+            }
         };
         seen.sort_by(best_first);
         // The best load decides about a rate, the worst about a latency.
@@ -261,15 +270,17 @@ impl Requirement {
             return self.unknown("stopped before its end");
         }
         let (of, repetitions) = self.basis(cell, value);
+        let interval = self.interval_of(cell);
+        let verdict = self.verdict_on(value, interval);
         RequirementRecord {
             requirement: self.text.clone(),
             measured: Some(value),
-            measured_words: self.words(value),
+            measured_words: self.words_with(value, interval),
             of,
             repetitions,
-            met: self.is_met_by(value),
-            interval: None,
-            undecided: false,
+            met: verdict == RequirementVerdict::Met,
+            interval,
+            undecided: verdict == RequirementVerdict::Undecided,
             series: Vec::new(),
         }
     }
@@ -419,6 +430,26 @@ impl Requirement {
         }
     }
 
+    /// By its whole interval, if it has one.
+    fn verdict_on(&self, value: f64, interval: Option<[f64; 2]>) -> RequirementVerdict {
+        let ends = interval.unwrap_or([value, value]);
+        match ends.map(|end| self.is_met_by(end)) {
+            [true, true] => RequirementVerdict::Met,
+            [false, false] => RequirementVerdict::Missed,
+            _ => RequirementVerdict::Undecided,
+        }
+    }
+
+    fn words_with(&self, value: f64, interval: Option<[f64; 2]>) -> String {
+        match interval {
+            Some(ends) => {
+                let unit = rate_unit(self.quantity == Quantity::MibPerS);
+                format_rate_interval_beside(value, ends, unit, self.value)
+            }
+            None => self.words(value),
+        }
+    }
+
     fn words(&self, value: f64) -> String {
         match self.quantity {
             Quantity::Iops => format!("{} IOPS", format_iops_beside(value, self.value)),
@@ -427,6 +458,15 @@ impl Requirement {
                 format_duration_beside(value.round() as u64, self.value.round() as u64)
             }
         }
+    }
+
+    /// The interval of the rate of a load, if there are enough repetitions.
+    fn interval_of(&self, cell: &Cell<'_>) -> Option<[f64; 2]> {
+        if self.is_of_latency() {
+            return None;
+        }
+        let rates: Vec<f64> = cell.rows.iter().filter_map(|row| self.of(row)).collect();
+        median_interval(&rates, LEVEL)
     }
 
     /// The value of all repetitions of a load.
@@ -677,6 +717,31 @@ mod tests {
             let outcome = parsed(text).judge(&runs);
             assert_eq!((outcome.met, outcome.measured), (met, measured), "{text}");
         }
+    }
+
+    #[test]
+    fn a_rate_of_six_runs_is_met_missed_or_undecided_by_its_interval() {
+        let rates = [200.0, 199.5, 141.0, 200.0, 200.0, 199.8];
+        let runs = rates.into_iter().zip(1..);
+        let runs: Vec<RunRecord> = runs.map(|(iops, number)| run(number, 8, iops)).collect();
+        for (text, met, undecided) in [
+            ("iops>=141", true, false),
+            ("iops>=199", false, true),
+            ("iops>200", false, false),
+        ] {
+            let found = parsed(text).judge(&runs);
+            assert_eq!((found.met, found.undecided), (met, undecided), "{text}");
+            assert_eq!(found.interval, Some([141.0, 200.0]), "{text}");
+            assert!(found.measured_words.contains("141-200)"), "{found:?}");
+        }
+        // Five have none.
+        let five = parsed("iops>=199").judge(&runs[..5]);
+        assert_eq!((five.met, five.interval), (true, None));
+        // A load that is certain decides, not one that may be faster.
+        let mut two = runs;
+        two.extend((11..17).map(|number| run(number, 4, 150.0)));
+        let found = parsed("iops>=145").judge(&two);
+        assert_eq!((found.met, found.measured), (true, Some(150.0)));
     }
 
     /// A single excess misses it, however few of the runs have one.
