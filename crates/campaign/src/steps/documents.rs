@@ -390,7 +390,7 @@ fn at_answers<'a>(series: &[SeriesRecord], runs: &[&'a RunRecord]) -> Vec<&'a Ru
 
 /// The runs of a ladder's answer: those made for it if there is a single load; for a
 /// ladder, the step within its limit; its first step if no step is valid, so that a
-/// requirement on void values stays unmet.
+/// requirement on void values stays undecided.
 fn answers(series: &SeriesRecord) -> Vec<&str> {
     if series.steps.len() == 1 {
         let runs = series.steps.iter().chain(&series.answer_runs);

@@ -14,7 +14,8 @@
 //! Repetitions of a job count as their median, a rate of six or more with its interval, for a
 //! maximum as their largest. A rate applies to the best of
 //! several loads (a device that reaches 20,000 at 32 threads has reached them), a
-//! latency to each of them. An unknown value does not meet a requirement.
+//! latency to each of them. An unknown value does not meet a requirement; void runs leave it
+//! undecided.
 
 use super::cells::{Cell, cells_of};
 use super::words::cell_words;
@@ -229,8 +230,8 @@ impl Requirement {
         self.kind == Kind::Write
     }
 
-    /// Judges runs by it. Values of runs that are void, or of
-    /// which none completed, count as unknown.
+    /// Judges runs by it: undecided if some are void, missed if none has such a value, or none
+    /// completed.
     pub fn judge<'a>(
         &self,
         runs: impl IntoIterator<Item = &'a RunRecord> + Clone,
@@ -260,12 +261,15 @@ impl Requirement {
             Quantity::Latency(_) => seen.last(),
             _ => seen.first(),
         };
+        if void {
+            return RequirementRecord {
+                undecided: true,
+                ..self.unknown("its runs are void: see the warnings")
+            };
+        }
         let Some(&(value, cell)) = decides else {
             return self.unknown("no run here has this value");
         };
-        if void {
-            return self.unknown("its runs are void: see the warnings");
-        }
         if stopped {
             return self.unknown("stopped before its end");
         }
@@ -565,7 +569,7 @@ impl Requirement {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::run;
+    use super::super::tests::{run, void};
     use super::*;
     use stripewise_results::{AnswerPlace, InFullRecord, KindOutcome, LatencySummary, StepRecord};
 
@@ -717,6 +721,20 @@ mod tests {
             let outcome = parsed(text).judge(&runs);
             assert_eq!((outcome.met, outcome.measured), (met, measured), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_required_of_void_runs_is_undecided() {
+        let mut runs = vec![run(1, 8, 5_000.0), void(run(2, 8, 5_000.0))];
+        runs[0].jobs[0].outcome.read.latency_ns = Some(LatencySummary::default());
+        for text in ["iops>=1", "iops>=9000", "p99<1ms", "write_iops>=1"] {
+            let found = parsed(text).judge(&runs);
+            assert_eq!((found.met, found.undecided), (false, true), "{text}");
+            assert_eq!(found.measured, None, "{text}");
+            assert!(found.measured_words.contains("its runs are void"));
+        }
+        let valid = parsed("iops>=9000").judge(&runs[..1]);
+        assert_eq!((valid.met, valid.undecided), (false, false));
     }
 
     #[test]
