@@ -278,10 +278,10 @@ pub struct RequirementRecord {
     pub repetitions: usize,
     /// Whether it is met. Unknown or uncertain counts as not met.
     pub met: bool,
-    /// The interval of `measured`, if it has one: for answers of a bench.
+    /// The interval of `measured`, if it has one: of a bench's answer, or of six or more runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// Neither met nor missed for certain: the requirement is within the interval.
+    /// Neither met nor missed for certain: it is within the interval, or the runs are void.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undecided: bool,
     /// Its outcome for each series of a bench that it applies to, as far as it decides about it.
@@ -306,7 +306,7 @@ pub struct SeriesVerdict {
 pub enum RequirementVerdict {
     /// Certainly not met, or nothing measured that could meet it.
     Missed,
-    /// It is within the interval of the measured value.
+    /// It is within the interval of the measured value, or the runs are void.
     Undecided,
     /// Met.
     Met,

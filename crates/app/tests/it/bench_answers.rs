@@ -176,6 +176,28 @@ fn a_rate_and_a_latency_are_required_at_once() {
         .printed(&["MISSED: random-read iops>=300", "no load is within"]);
 }
 
+/// A median hides the one run that stalled, and short runs for an answer meet no stall.
+#[test]
+fn a_stall_misses_a_required_maximum() {
+    let desk = Desk::new();
+    let stalling = "sim:sata-ssd?faults.stall=300ms&faults.stall_interval=8s";
+    let bench = ["bench", stalling, "--series", "random-read", "--no-report"];
+    let require = ["--require", "random-read max<100ms"];
+    desk.run(&[&bench[..], &require].concat())
+        .ended(1)
+        .printed(&["MISSED: random-read max<100ms: 300 ms"]);
+    let stalling = "sim:sata-ssd?faults.stall=900ms&faults.stall_interval=40s";
+    let run = ["run", stalling, "--outstanding", "8", "--duration", "10s"];
+    let require = ["--require", "max<100ms", "--require", "iops>=55000"];
+    desk.run(&[&run[..], &["--repeat", "6"], &require].concat())
+        .ended(1)
+        .printed(&[
+            "MISSED: max<100ms: 900 ms",
+            "; largest of 6 runs)",
+            "UNDECIDED: iops>=55000: ",
+        ]);
+}
+
 /// The rate at the latency limit does not tell whether arrivals at a required rate meet stalls.
 #[test]
 fn the_verdict_on_a_load_is_that_on_its_requirements() {

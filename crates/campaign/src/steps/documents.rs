@@ -10,7 +10,8 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_lab::compare::{Requirement, required_together};
 use stripewise_lab::{SeriesKind, series_of};
 use stripewise_results::{
-    Document, JobRow, RequirementRecord, RequirementVerdict, RunRecord, SeriesRecord, SeriesVerdict,
+    AnswerReason, Document, JobRow, RequirementRecord, RequirementVerdict, RunRecord, SeriesRecord,
+    SeriesVerdict, StepRecord,
 };
 use stripewise_runner::trust::Code;
 use stripewise_store::{Filter, RunSummary, Store};
@@ -181,7 +182,15 @@ fn by_itself(one: &Requirement, series: &[SeriesRecord], runs: &[&RunRecord]) ->
             one.judge_answer_latency(only)
                 .filter(|_| runs.iter().all(is_its))
         });
-        return of_answer.unwrap_or_else(|| one.judge(at_answers(series, runs)));
+        let found = of_answer.unwrap_or_else(|| one.judge(at_answers(series, runs)));
+        if !one.is_of_maximum() || !found.met {
+            return found;
+        }
+        let longest = one.judge(up_to_answers(series, runs));
+        return match longest.measured.is_some() && !longest.met {
+            true => longest,
+            false => found,
+        };
     }
     let by_answer = one.judge_answers(series, longer_than(runs));
     by_answer.unwrap_or_else(by_runs)
@@ -381,7 +390,7 @@ fn at_answers<'a>(series: &[SeriesRecord], runs: &[&'a RunRecord]) -> Vec<&'a Ru
 
 /// The runs of a ladder's answer: those made for it if there is a single load; for a
 /// ladder, the step within its limit; its first step if no step is valid, so that a
-/// requirement on void values stays unmet.
+/// requirement on void values stays undecided.
 fn answers(series: &SeriesRecord) -> Vec<&str> {
     if series.steps.len() == 1 {
         let runs = series.steps.iter().chain(&series.answer_runs);
@@ -393,6 +402,36 @@ fn answers(series: &SeriesRecord) -> Vec<&str> {
     let least = || series.steps.iter().find(|step| step.counts());
     let step = within.or_else(least).or(series.steps.first());
     step.map(|step| step.run.as_str()).into_iter().collect()
+}
+
+/// Runs whose longest latency counts against a maximum: those of an answer, and of the climb to
+/// it.
+fn up_to_answers<'a>(series: &[SeriesRecord], runs: &[&'a RunRecord]) -> Vec<&'a RunRecord> {
+    let counting: Vec<&str> = series.iter().flat_map(up_to_answer).collect();
+    let runs = runs.iter().copied();
+    runs.filter(|run| counting.contains(&run.id.as_str()))
+        .collect()
+}
+
+/// The runs of a ladder that count, at loads up to that of its answer.
+fn up_to_answer(series: &SeriesRecord) -> Vec<&str> {
+    let own = answers(series);
+    let steps = series.steps.iter().chain(&series.answer_runs);
+    let counting: Vec<&StepRecord> = steps.filter(|step| step.counts()).collect();
+    let in_flight = |step: &StepRecord| f64::from(step.in_flight());
+    let is_met = |reason: AnswerReason| matches!(reason, AnswerReason::Within | AnswerReason::Only);
+    let answer = series.answered().filter(|answer| is_met(answer.reason));
+    let most = match answer {
+        Some(answer) => answer.record.in_flight,
+        None => {
+            let is_own = |step: &&StepRecord| own.contains(&step.run.as_str());
+            let loads = counting.iter().copied().filter(is_own).map(in_flight);
+            loads.fold(0.0, f64::max)
+        }
+    };
+    let counting = counting.into_iter();
+    let up_to = counting.filter(|step| in_flight(step) <= most);
+    up_to.map(|step| step.run.as_str()).collect()
 }
 
 /// Void, and not by request: `--engine null` measures the program.
@@ -517,6 +556,38 @@ mod tests {
         let required = &document.requirements[0];
         assert_eq!(required.measured, Some(latency as f64));
         assert!(required.of.ends_with("5 runs"), "{required:?}");
+    }
+
+    /// A stall says the same at a smaller load; beyond the answer it may be the load's.
+    #[test]
+    fn a_maximum_is_missed_by_an_excess_on_the_climb_to_the_answer() {
+        let is_met = |stalled: u32| {
+            let steps = [1, 2, 4].map(|outstanding: u32| {
+                let p99_ns = if outstanding > 2 {
+                    9_000_000
+                } else {
+                    1_000_000
+                };
+                let mut step = run("random-write", f64::from(outstanding) * 1_000.0, p99_ns);
+                step.id = format!("run-{outstanding}");
+                let job = &mut step.jobs[0];
+                job.workload.outstanding = outstanding;
+                let latencies = job.outcome.write.latency_ns.as_mut().expect("latencies");
+                latencies.max = if outstanding == stalled {
+                    300_000_000
+                } else {
+                    20_000_000
+                };
+                step
+            });
+            let mut document = document(Vec::from(steps));
+            judge(
+                &["random-write max<100ms".parse().expect("a maximum")],
+                &mut document,
+            );
+            document.requirements[0].met
+        };
+        assert_eq!([1, 2, 4].map(is_met), [false, false, true]);
     }
 
     /// A latency is required of each series, a rate of the best of them; of several benches each

@@ -599,7 +599,7 @@ fn why_nothing_can_be_compared_is_the_true_reason() {
     );
 }
 
-fn void(mut run: RunRecord) -> RunRecord {
+pub(super) fn void(mut run: RunRecord) -> RunRecord {
     run.jobs[0].warnings.push(Warning {
         code: "zero-data".to_owned(),
         severity: Severity::Void,

@@ -273,7 +273,7 @@ sim:raid10-10k?offset=63s  IOPS now against baseline
 
 Requirement missed
   Worse: 8.35 % fewer IOPS (95 % interval 7.22 to 9.82 %)
-  MISSED: iops>=700: 680 IOPS (random read, 8K, 1 thread of 16; median of 6 runs)
+  MISSED: iops>=700: 680 IOPS (667-691) (random read, 8K, 1 thread of 16; median of 6 runs)
 
 I/O   Pattern  Block  Threads  QD  baseline     now  diff %  estimate % (95 %, n 6)  Verdict
 read  random      8K        1  16    742.20  680.00   -8.38  -8.35 (-9.82..-7.22)    worse

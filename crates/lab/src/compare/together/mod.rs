@@ -55,8 +55,8 @@ pub fn required_together<'a>(
         let all = kinds.iter().copied();
         all.filter(|kind| one.means_kind(*kind)).collect()
     };
-    let rates: Vec<&Requirement> = required.iter().filter(|one| one.is_rate_min()).collect();
-    let latencies: Vec<&Requirement> = required.iter().filter(|one| one.is_latency_max()).collect();
+    let rates: Vec<&Requirement> = required.iter().filter(|one| !one.is_of_latency()).collect();
+    let latencies: Vec<&Requirement> = required.iter().filter(|one| one.is_of_latency()).collect();
     for rate in &rates {
         for latency in &latencies {
             let [of_rate, of_latency] = [fitting(rate), fitting(latency)];
@@ -83,16 +83,6 @@ pub fn required_together<'a>(
 }
 
 impl Requirement {
-    /// It sets a minimum rate.
-    fn is_rate_min(&self) -> bool {
-        !self.is_of_latency() && matches!(self.relation, Relation::AtLeast | Relation::Above)
-    }
-
-    /// It sets a maximum latency.
-    fn is_latency_max(&self) -> bool {
-        self.is_of_latency() && matches!(self.relation, Relation::AtMost | Relation::Below)
-    }
-
     fn means_kind(&self, kind: SeriesKind) -> bool {
         let named = self.name().is_none_or(|name| name == kind.name());
         named

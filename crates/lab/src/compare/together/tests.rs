@@ -114,15 +114,6 @@ fn a_rate_and_a_latency_belong_together_where_they_mean_one_series() {
         (&["random-read iops>=800", "log p99<15ms"], Ok(vec![])),
         (&["write_iops>=800", "log p99<15ms"], Ok(vec![Log])),
         (&["random-read iops>=800"], Ok(vec![])),
-        // A maximum rate or a minimum latency is another question.
-        (
-            &["random-read iops<=800", "random-read p99<15ms"],
-            Ok(vec![]),
-        ),
-        (
-            &["random-read iops>=800", "random-read p99>15ms"],
-            Ok(vec![]),
-        ),
         (&["read_iops>=800", "random-read p99<15ms"], Err(())),
         (&["random-read iops>=800", "p99<15ms"], Err(())),
     ] {
