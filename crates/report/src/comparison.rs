@@ -872,6 +872,36 @@ mod tests {
         assert_eq!(comparison_line(&records[..1], is_worse), "");
     }
 
+    /// `c` begins "ceilings", and `S` ends "IOPS".
+    #[test]
+    fn a_title_names_its_sides_at_its_end_only() {
+        let of = |what: &str, name: &str| ComparisonRecord {
+            title: format!("{what}{name} against a"),
+            ..record(vec![row(1, 1000.0, 900.0, None)], ["a", name])
+        };
+        let titles = |records: &[ComparisonRecord]| -> Vec<String> {
+            let sheet = crate::comparison_sheet(records, &[], true);
+            let tables = sheet.tables.into_iter().map(|table| table.title);
+            tables.filter(|title| title.contains(" against ")).collect()
+        };
+        for (what, expected) in [
+            ("ceilings of ", "Ceilings of each against a: IOPS"),
+            ("IOPS of ", "IOPS of each against a"),
+        ] {
+            let three = ["b", "c", "S"].map(|name| of(what, name));
+            assert_eq!(titles(&three), [expected]);
+        }
+        // Ids are shortened, and a title that does not name them is left alone.
+        let ids = ["20261121-201530-k3f9", "20261121-201530-a001"];
+        let mut pair = ["answers of b against a", "a"].map(|title| ComparisonRecord {
+            title: title.to_owned(),
+            ..record(vec![row(1, 1000.0, 900.0, None)], ["a", "b"])
+        });
+        pair[0].title = format!("answers of {} against {}", ids[1], ids[0]);
+        (pair[0].a.name, pair[0].b.name) = (ids[0].to_owned(), ids[1].to_owned());
+        assert_eq!(titles(&pair), ["Answers of a001 against k3f9"]);
+    }
+
     fn is_worse(row: &ComparisonRow) -> bool {
         row.verdict == Verdict::Worse
     }

@@ -154,9 +154,10 @@ pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable>
         let twin = records.get(at + 1).filter(|next| are_twins(record, next));
         let is_alike = |other: &ComparisonRecord| other.title == record.title;
         let is_alone = records.iter().filter(|other| is_alike(other)).count() == 1;
+        let short = title_with(record, short_sides(record));
         let title = match (is_alone || twin.is_some(), record.rows.first()) {
-            (false, Some(row)) => format!("{}: {}", record.title, metric_name(&row.metric)),
-            _ => record.title.clone(),
+            (false, Some(row)) => format!("{short}: {}", metric_name(&row.metric)),
+            _ => short,
         };
         let mut notes = Vec::new();
         let means = means(record);
@@ -172,8 +173,6 @@ pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable>
         if !heads_columns(record) && !records[..at].iter().any(is_same) {
             notes.push(format!("A is {}, B is {}.", record.a.name, record.b.name));
         }
-        let [a, b] = short_sides(record);
-        let title = title.replace(&record.a.name, a).replace(&record.b.name, b);
         let mut table = SheetTable::new(
             &capitalised(&title),
             columns_of(record, twin),
@@ -192,13 +191,26 @@ pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable>
     tables
 }
 
+/// The title with other names for A and B. Only its end, `B against A`, names them: a label such as
+/// `c` is also a letter of the other words.
+fn title_with(record: &ComparisonRecord, [a, b]: [&str; 2]) -> String {
+    let before = record.title.strip_suffix(record.a.name.as_str());
+    let Some(before) = before.and_then(|rest| rest.strip_suffix(" against ")) else {
+        return record.title.clone();
+    };
+    match before.strip_suffix(record.b.name.as_str()) {
+        Some(what) => format!("{what}{b} against {a}"),
+        None => format!("{before} against {a}"),
+    }
+}
+
 /// A table for each question that applies to every subject.
 fn of_subjects(records: &[ComparisonRecord]) -> Vec<SheetTable> {
     let mut groups: Vec<(String, Vec<&ComparisonRecord>)> = Vec::new();
     for record in records {
         let metric = record.rows.first().map_or("", |row| row.metric.as_str());
         // The title names the subject, which is what differs.
-        let requested = record.title.replacen(&record.b.name, "each", 1);
+        let requested = title_with(record, [&record.a.name, "each"]);
         let requested = match metric_name(metric) {
             name if requested.contains(name) => requested,
             name => format!("{requested}: {name}"),
