@@ -662,9 +662,18 @@ mod tests {
             sentences: vec!["In full it is 90.".to_owned(), "It is equal.".to_owned()],
             ..record(rows, ["then", "now"])
         };
-        let ceilings = record(vec![row(1, 100.0, 110.0, None)], ["then", "now"]);
-        let sheet = crate::comparison_sheet(&[answers, ceilings], &[], false);
+        let ceilings = ComparisonRecord {
+            notes: vec!["Ceilings are single values.".to_owned()],
+            ..record(vec![row(1, 100.0, 110.0, None)], ["then", "now"])
+        };
+        let records = [answers, ceilings];
+        let sheet = crate::comparison_sheet(&records, &[], false);
         assert_eq!(sheet.details, ["In full it is 90."]);
+        // What is said of a table that is not shown is not shown either.
+        let own = "note: Ceilings are single values.".to_owned();
+        assert!(!sheet.notes.contains(&own), "{:?}", sheet.notes);
+        let whole = crate::comparison_sheet(&records, &[], true);
+        assert!(whole.notes.contains(&own), "{:?}", whole.notes);
     }
 
     #[test]

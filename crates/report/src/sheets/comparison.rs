@@ -56,7 +56,9 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
             add_new(&mut sheet.details, sentence.clone());
         }
     }
-    for note in records.iter().flat_map(|record| &record.notes) {
+    // What a note says of a table is not said without it.
+    let is_shown = |record: &&ComparisonRecord| explain || !is_detail(record, records);
+    for note in records.iter().filter(is_shown).flat_map(|one| &one.notes) {
         add_new(&mut sheet.notes, format!("note: {note}"));
     }
     if explain {
@@ -138,16 +140,10 @@ pub(crate) fn subjects(records: &[ComparisonRecord]) -> String {
 /// Several subjects compared with the same one are in one table; otherwise each pair has a table,
 /// and two metrics of the same two sides are one.
 pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable> {
-    let Some(first) = records.first() else {
-        return Vec::new();
-    };
-    let has_one_reference = records.iter().all(|one| one.a.name == first.a.name);
-    let has_several = records.iter().any(|one| one.b.name != first.b.name);
-    if has_one_reference && has_several {
+    if has_subjects(records) {
         return of_subjects(records);
     }
     let all: Vec<&ComparisonRecord> = records.iter().collect();
-    let has_verdicts = first.rows.iter().any(has_ends);
     let mut tables: Vec<SheetTable> = Vec::new();
     let mut at = 0;
     while let Some(record) = records.get(at) {
@@ -179,16 +175,30 @@ pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable>
             cells_of(record, twin),
         );
         table.note = notes.join(" ");
-        // Single values only show that they differ.
-        let has_interval = record
-            .rows
-            .iter()
-            .any(|row| has_ends(row) || !row.void.is_empty());
-        table.is_detail = has_verdicts && !has_interval;
+        table.is_detail = is_detail(record, records);
         tables.push(table);
         at += 1 + usize::from(twin.is_some());
     }
     tables
+}
+
+/// Several subjects are compared with the same one.
+fn has_subjects(records: &[ComparisonRecord]) -> bool {
+    let Some(first) = records.first() else {
+        return false;
+    };
+    let has_one_reference = records.iter().all(|one| one.a.name == first.a.name);
+    has_one_reference && records.iter().any(|one| one.b.name != first.b.name)
+}
+
+/// The table is left out without `--explain`: single values, beside rows that can be judged, only
+/// show that they differ.
+fn is_detail(record: &ComparisonRecord, records: &[ComparisonRecord]) -> bool {
+    let mut first = records.iter().take(1).flat_map(|one| &one.rows);
+    let mut rows = record.rows.iter();
+    !has_subjects(records)
+        && first.any(has_ends)
+        && !rows.any(|row| has_ends(row) || !row.void.is_empty())
 }
 
 /// The title with other names for A and B. Only its end, `B against A`, names them: a label such as
