@@ -416,15 +416,7 @@ fn value(metric: &str, value: f64) -> String {
     if value >= DECIMALS_BELOW || metric == "in_flight" {
         return format_count(value.round() as u64);
     }
-    let text = two_decimals(value);
-    // Thousands separators go into the integer part after rounding.
-    match text
-        .split_once('.')
-        .map(|(whole, rest)| (whole.parse::<u64>(), rest))
-    {
-        Some((Ok(whole), decimals)) => format!("{}.{decimals}", format_count(whole)),
-        _ => text,
-    }
+    two_decimals(value)
 }
 
 /// The value of A or B: `knee 741.41` for an answer beyond its limit, with a sign before a bound.
@@ -506,13 +498,19 @@ fn undecided<'a>(rows: impl Iterator<Item = &'a ComparisonRow> + Clone) -> Optio
     (!words.is_empty()).then(|| format!("Undecided: {}.", words.join("; ")))
 }
 
-/// Two decimals, and never a minus before zero.
-fn two_decimals(value: f64) -> String {
+/// Two decimals, thousands separated, and never a minus before zero.
+pub(crate) fn two_decimals(value: f64) -> String {
     let text = format!("{value:.2}");
     if text == "-0.00" {
-        "0.00".to_owned()
-    } else {
-        text
+        return "0.00".to_owned();
+    }
+    // Separators go into the integer part after rounding.
+    match text
+        .split_once('.')
+        .map(|(whole, rest)| (whole.parse::<u64>(), rest))
+    {
+        Some((Ok(whole), decimals)) => format!("{}.{decimals}", format_count(whole)),
+        _ => text,
     }
 }
 
@@ -1001,5 +999,9 @@ mod tests {
         ] {
             assert_eq!(value(metric, given), shown);
         }
+        let far = row(1, 8.0, 682.0, Some([8_424.82, 237.64, 629_127.54]));
+        assert_eq!(interval(&far).text, "8,424.82 (237.64..629,127.54)");
+        let far = row(1, 8.0, 682.0, None);
+        assert_eq!(difference(&far).text, "8,425.00");
     }
 }

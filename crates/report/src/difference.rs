@@ -1,6 +1,6 @@
 //! The differences of a comparison in one line, for the top of a report.
 
-use crate::comparison::{load_words, threads_words};
+use crate::comparison::{load_words, threads_words, two_decimals};
 use crate::words::metric_words;
 use stripewise_results::{ComparisonRecord, ComparisonRow, Verdict};
 use stripewise_units::{counted, distinct};
@@ -164,7 +164,10 @@ pub(crate) fn in_counts(records: &[ComparisonRecord]) -> Option<String> {
 
 /// `10.15 % fewer IOPS`; where an answer is a bound, what is certain: `at least 10.15 % fewer IOPS`.
 fn amount(row: &ComparisonRow) -> String {
-    let of = |percent: f64| format!("{:.2} % {}", percent.abs(), direction(&row.metric, percent));
+    let of = |percent: f64| {
+        let number = two_decimals(percent.abs());
+        format!("{number} % {}", direction(&row.metric, percent))
+    };
     match row.bounds_percent {
         None => of(row.percent()),
         Some(_) if !row.is_open() => format!("at least {}", of(row.percent())),
