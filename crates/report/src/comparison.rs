@@ -34,9 +34,6 @@ pub(crate) fn columns_of(
         }
         return columns;
     }
-    // Estimate and verdict say what both values come to.
-    let is_estimated = |row: &ComparisonRow| row.interval_percent.is_some();
-    let of_value = u8::from(record.rows.iter().any(is_estimated));
     let level = level_words(record.common_level());
     let estimate = match record.rows.first() {
         Some(row) if !ColumnChoice::of(record).blocks => {
@@ -47,11 +44,12 @@ pub(crate) fn columns_of(
     columns.extend([
         Column::text("Metric"),
         Column::number("n").dropped(2),
-        Column::number(a).dropped_late(of_value),
-        Column::number(b).dropped_late(of_value),
+        Column::number(a),
+        Column::number(b),
         Column::number("diff %").dropped(1),
         Column::number("printed %"),
-        Column::text(&estimate),
+        // The values are what is compared, and the verdict says what the interval comes to.
+        Column::text(&estimate).dropped_late(1),
         Column::text("Verdict"),
     ]);
     columns
@@ -714,20 +712,27 @@ mod tests {
             "Block",
             "sequential",
             "8K",
-            "(-0.09..0.54)",
+            "33,846.03",
+            "33,915.33",
+            // There is room for it once the interval is gone.
+            "diff %",
             "none",
         ] {
             assert!(text.contains(words), "{words}: {text}");
         }
         assert!(
-            !text.contains("Threads  ") && !text.contains("33,915.33"),
+            text.contains("No room for: Threads, QD, estimate % ("),
             "{text}"
         );
         // A load that differs tells rows apart.
         let mut loads = rows();
         loads[1].threads = Some(8);
         let text = of(loads, 60);
-        assert!(text.contains("No room for: QD, old, new, diff %"), "{text}");
+        assert!(
+            text.contains("No room for: QD, diff %, estimate % ("),
+            "{text}"
+        );
+        assert!(text.contains("33,915.33"), "{text}");
         // Of single values nothing else is left.
         let single = rows().into_iter().map(|row| ComparisonRow {
             estimate_percent: None,
