@@ -34,9 +34,6 @@ pub(crate) fn columns_of(
         }
         return columns;
     }
-    // Estimate and verdict say what both values come to.
-    let is_estimated = |row: &ComparisonRow| row.interval_percent.is_some();
-    let of_value = u8::from(record.rows.iter().any(is_estimated));
     let level = level_words(record.common_level());
     let estimate = match record.rows.first() {
         Some(row) if !ColumnChoice::of(record).blocks => {
@@ -47,11 +44,12 @@ pub(crate) fn columns_of(
     columns.extend([
         Column::text("Metric"),
         Column::number("n").dropped(2),
-        Column::number(a).dropped_late(of_value),
-        Column::number(b).dropped_late(of_value),
+        Column::number(a),
+        Column::number(b),
         Column::number("diff %").dropped(1),
         Column::number("printed %"),
-        Column::text(&estimate),
+        // The values are what is compared, and the verdict says what the interval comes to.
+        Column::text(&estimate).dropped_late(1),
         Column::text("Verdict"),
     ]);
     columns
@@ -416,15 +414,7 @@ fn value(metric: &str, value: f64) -> String {
     if value >= DECIMALS_BELOW || metric == "in_flight" {
         return format_count(value.round() as u64);
     }
-    let text = two_decimals(value);
-    // Thousands separators go into the integer part after rounding.
-    match text
-        .split_once('.')
-        .map(|(whole, rest)| (whole.parse::<u64>(), rest))
-    {
-        Some((Ok(whole), decimals)) => format!("{}.{decimals}", format_count(whole)),
-        _ => text,
-    }
+    two_decimals(value)
 }
 
 /// The value of A or B: `knee 741.41` for an answer beyond its limit, with a sign before a bound.
@@ -506,13 +496,19 @@ fn undecided<'a>(rows: impl Iterator<Item = &'a ComparisonRow> + Clone) -> Optio
     (!words.is_empty()).then(|| format!("Undecided: {}.", words.join("; ")))
 }
 
-/// Two decimals, and never a minus before zero.
-fn two_decimals(value: f64) -> String {
+/// Two decimals, thousands separated, and never a minus before zero.
+pub(crate) fn two_decimals(value: f64) -> String {
     let text = format!("{value:.2}");
     if text == "-0.00" {
-        "0.00".to_owned()
-    } else {
-        text
+        return "0.00".to_owned();
+    }
+    // Separators go into the integer part after rounding.
+    match text
+        .split_once('.')
+        .map(|(whole, rest)| (whole.parse::<u64>(), rest))
+    {
+        Some((Ok(whole), decimals)) => format!("{}.{decimals}", format_count(whole)),
+        _ => text,
     }
 }
 
@@ -662,9 +658,18 @@ mod tests {
             sentences: vec!["In full it is 90.".to_owned(), "It is equal.".to_owned()],
             ..record(rows, ["then", "now"])
         };
-        let ceilings = record(vec![row(1, 100.0, 110.0, None)], ["then", "now"]);
-        let sheet = crate::comparison_sheet(&[answers, ceilings], &[], false);
+        let ceilings = ComparisonRecord {
+            notes: vec!["Ceilings are single values.".to_owned()],
+            ..record(vec![row(1, 100.0, 110.0, None)], ["then", "now"])
+        };
+        let records = [answers, ceilings];
+        let sheet = crate::comparison_sheet(&records, &[], false);
         assert_eq!(sheet.details, ["In full it is 90."]);
+        // What is said of a table that is not shown is not shown either.
+        let own = "note: Ceilings are single values.".to_owned();
+        assert!(!sheet.notes.contains(&own), "{:?}", sheet.notes);
+        let whole = crate::comparison_sheet(&records, &[], true);
+        assert!(whole.notes.contains(&own), "{:?}", whole.notes);
     }
 
     #[test]
@@ -707,20 +712,27 @@ mod tests {
             "Block",
             "sequential",
             "8K",
-            "(-0.09..0.54)",
+            "33,846.03",
+            "33,915.33",
+            // There is room for it once the interval is gone.
+            "diff %",
             "none",
         ] {
             assert!(text.contains(words), "{words}: {text}");
         }
         assert!(
-            !text.contains("Threads  ") && !text.contains("33,915.33"),
+            text.contains("No room for: Threads, QD, estimate % ("),
             "{text}"
         );
         // A load that differs tells rows apart.
         let mut loads = rows();
         loads[1].threads = Some(8);
         let text = of(loads, 60);
-        assert!(text.contains("No room for: QD, old, new, diff %"), "{text}");
+        assert!(
+            text.contains("No room for: QD, diff %, estimate % ("),
+            "{text}"
+        );
+        assert!(text.contains("33,915.33"), "{text}");
         // Of single values nothing else is left.
         let single = rows().into_iter().map(|row| ComparisonRow {
             estimate_percent: None,
@@ -872,6 +884,36 @@ mod tests {
         assert_eq!(comparison_line(&records[..1], is_worse), "");
     }
 
+    /// `c` begins "ceilings", and `S` ends "IOPS".
+    #[test]
+    fn a_title_names_its_sides_at_its_end_only() {
+        let of = |what: &str, name: &str| ComparisonRecord {
+            title: format!("{what}{name} against a"),
+            ..record(vec![row(1, 1000.0, 900.0, None)], ["a", name])
+        };
+        let titles = |records: &[ComparisonRecord]| -> Vec<String> {
+            let sheet = crate::comparison_sheet(records, &[], true);
+            let tables = sheet.tables.into_iter().map(|table| table.title);
+            tables.filter(|title| title.contains(" against ")).collect()
+        };
+        for (what, expected) in [
+            ("ceilings of ", "Ceilings of each against a: IOPS"),
+            ("IOPS of ", "IOPS of each against a"),
+        ] {
+            let three = ["b", "c", "S"].map(|name| of(what, name));
+            assert_eq!(titles(&three), [expected]);
+        }
+        // Ids are shortened, and a title that does not name them is left alone.
+        let ids = ["20261121-201530-k3f9", "20261121-201530-a001"];
+        let mut pair = ["answers of b against a", "a"].map(|title| ComparisonRecord {
+            title: title.to_owned(),
+            ..record(vec![row(1, 1000.0, 900.0, None)], ["a", "b"])
+        });
+        pair[0].title = format!("answers of {} against {}", ids[1], ids[0]);
+        (pair[0].a.name, pair[0].b.name) = (ids[0].to_owned(), ids[1].to_owned());
+        assert_eq!(titles(&pair), ["Answers of a001 against k3f9"]);
+    }
+
     fn is_worse(row: &ComparisonRow) -> bool {
         row.verdict == Verdict::Worse
     }
@@ -962,5 +1004,9 @@ mod tests {
         ] {
             assert_eq!(value(metric, given), shown);
         }
+        let far = row(1, 8.0, 682.0, Some([8_424.82, 237.64, 629_127.54]));
+        assert_eq!(interval(&far).text, "8,424.82 (237.64..629,127.54)");
+        let far = row(1, 8.0, 682.0, None);
+        assert_eq!(difference(&far).text, "8,425.00");
     }
 }

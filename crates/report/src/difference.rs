@@ -1,6 +1,6 @@
 //! The differences of a comparison in one line, for the top of a report.
 
-use crate::comparison::{load_words, threads_words};
+use crate::comparison::{load_words, threads_words, two_decimals};
 use crate::words::metric_words;
 use stripewise_results::{ComparisonRecord, ComparisonRow, Verdict};
 use stripewise_units::{counted, distinct};
@@ -9,9 +9,12 @@ use stripewise_units::{counted, distinct};
 const ROWS_MAX: usize = 4;
 
 /// How much B differs from A: for a single row with its interval, else the rows that differ,
-/// or the range over several. `None` without a usable result: all rows are void, there are
-/// none, or they have several metrics.
+/// or the range over several; of several subjects, which differ. `None` without a usable result:
+/// all rows are void, there are none, or they have several metrics.
 pub(crate) fn in_words(records: &[ComparisonRecord]) -> Option<String> {
+    if records.iter().any(|one| one.b.name != records[0].b.name) {
+        return of_subjects(records);
+    }
     let rows = records.iter().flat_map(|record| &record.rows);
     let rows: Vec<&ComparisonRow> = rows.filter(|row| row.void.is_empty()).collect();
     let first = rows.first()?;
@@ -21,15 +24,12 @@ pub(crate) fn in_words(records: &[ComparisonRecord]) -> Option<String> {
     let is_found = |row: &&&ComparisonRow| matches!(row.verdict, Verdict::Better | Verdict::Worse);
     let found: Vec<&ComparisonRow> = rows.iter().filter(is_found).copied().collect();
     let is_one_metric = rows.iter().all(|row| row.metric == first.metric);
-    let has_one_subject = records.iter().all(|one| one.b.name == records[0].b.name);
     let is_bound = |row: &&&ComparisonRow| row.bounds_percent.is_some();
     let bounds = rows.iter().filter(is_bound).count();
     match (found.len(), is_one_metric) {
-        (1.., _) if (found.len() < rows.len() || bounds > 0) && has_one_subject => {
-            Some(of_found(&found))
-        }
+        (1.., _) if found.len() < rows.len() || bounds > 0 => Some(of_found(&found)),
         // A bound is in no range.
-        (0, true) if has_one_subject && bounds > 0 => {
+        (0, true) if bounds > 0 => {
             let rest: Vec<&ComparisonRow> = rows
                 .iter()
                 .filter(|row| row.bounds_percent.is_none())
@@ -42,9 +42,59 @@ pub(crate) fn in_words(records: &[ComparisonRecord]) -> Option<String> {
                 rest => format!("{}; {left_out}", of_several(rest, &first.metric)),
             })
         }
-        (_, true) if has_one_subject => Some(of_several(&rows, &first.metric)),
+        (_, true) => Some(of_several(&rows, &first.metric)),
         _ => None,
     }
+}
+
+/// `xfs: 6.24 % fewer IOPS; no difference found: btrfs`: each subject that differs with its largest
+/// changes, then the others. `None` if none differs.
+fn of_subjects(records: &[ComparisonRecord]) -> Option<String> {
+    let (mut parts, mut same, mut open) = (Vec::new(), Vec::new(), Vec::new());
+    for name in distinct(records.iter().map(|one| one.b.name.as_str())) {
+        let own = || records.iter().filter(move |one| one.b.name == name);
+        let rows = own().flat_map(|one| &one.rows);
+        let rows: Vec<&ComparisonRow> = rows.filter(|row| row.void.is_empty()).collect();
+        let changes = [Verdict::Worse, Verdict::Better].into_iter();
+        let changes: Vec<String> = changes
+            .filter_map(|verdict| largest(&rows, verdict))
+            .collect();
+        if !changes.is_empty() {
+            parts.push(format!("{name}: {}", changes.join(", ")));
+        } else if own().any(|one| one.verdict == Verdict::NoDifference) {
+            same.push(name);
+        } else {
+            open.push(name);
+        }
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    if let Some(more @ 1..) = parts.len().checked_sub(ROWS_MAX) {
+        parts.truncate(ROWS_MAX);
+        parts.push(counted(more, "more differs", "more differ"));
+    }
+    for (what, names) in [("no difference found", same), ("undecided", open)] {
+        if !names.is_empty() {
+            parts.push(format!("{what}: {}", names.join(", ")));
+        }
+    }
+    Some(parts.join("; "))
+}
+
+/// The largest change of this verdict: `up to 10.15 % fewer IOPS`.
+fn largest(rows: &[&ComparisonRow], verdict: Verdict) -> Option<String> {
+    let found = rows.iter().filter(|row| row.verdict == verdict).copied();
+    let found: Vec<&ComparisonRow> = found.collect();
+    let most = found
+        .iter()
+        .max_by(|a, b| a.percent().abs().total_cmp(&b.percent().abs()))?;
+    let alike = found.iter().filter(|row| row.metric == most.metric).count();
+    let words = amount(most);
+    Some(match alike > 1 && most.bounds_percent.is_none() {
+        true => format!("up to {words}"),
+        false => words,
+    })
 }
 
 /// The difference has an end at least.
@@ -114,7 +164,10 @@ pub(crate) fn in_counts(records: &[ComparisonRecord]) -> Option<String> {
 
 /// `10.15 % fewer IOPS`; where an answer is a bound, what is certain: `at least 10.15 % fewer IOPS`.
 fn amount(row: &ComparisonRow) -> String {
-    let of = |percent: f64| format!("{:.2} % {}", percent.abs(), direction(&row.metric, percent));
+    let of = |percent: f64| {
+        let number = two_decimals(percent.abs());
+        format!("{number} % {}", direction(&row.metric, percent))
+    };
     match row.bounds_percent {
         None => of(row.percent()),
         Some(_) if !row.is_open() => format!("at least {}", of(row.percent())),
@@ -289,6 +342,35 @@ mod tests {
         assert_eq!(line.as_deref(), Some(words));
         // A single row is the answer.
         assert_eq!(in_counts(&[record(vec![row("iops", 1.0, None)])]), None);
+    }
+
+    #[test]
+    fn of_several_subjects_those_that_differ_are_named_first() {
+        let of = |name: &str, changes: &[(f64, Verdict)]| {
+            let rows = changes.iter().map(|&(percent, verdict)| ComparisonRow {
+                verdict,
+                ..row("iops", percent, Some([percent - 1.0, percent + 1.0]))
+            });
+            let mut one = record(rows.collect());
+            one.b.name = name.to_owned();
+            one.verdict = Verdict::over_all(one.rows.iter().map(|row| row.verdict));
+            one
+        };
+        let (worse, better) = (Verdict::Worse, Verdict::Better);
+        let same = of("against", &[(0.1, Verdict::NoDifference)]);
+        let words = in_words(&[of("S", &[(-6.24, worse)]), same.clone()]);
+        let expected = "S: 6.24 % fewer IOPS; no difference found: against";
+        assert_eq!(words.as_deref(), Some(expected));
+        let words = in_words(&[
+            of("b", &[(-9.27, worse), (-10.15, worse)]),
+            of("d", &[(3.0, Verdict::Undecided)]),
+            of("c", &[(58.89, better), (-2.5, worse), (34.86, better)]),
+        ]);
+        let expected = "b: up to 10.15 % fewer IOPS; c: 2.50 % fewer IOPS, up to 58.89 % more IOPS; \
+                        undecided: d";
+        assert_eq!(words.as_deref(), Some(expected));
+        let open = of("d", &[(3.0, Verdict::Undecided)]);
+        assert_eq!(in_words(&[same, open]), None);
     }
 
     #[test]

@@ -261,6 +261,9 @@ fn several_are_compared_by_label_and_by_several_metrics() {
     // An unused label is a usage error.
     let nothing = refused(&context, &question(&["nothing"], &[]));
     assert!(nothing.to_string().contains("nothing"), "{nothing}");
+    let typed = refused(&context, &question(&["halv"], &[]));
+    let hint = typed.hint.as_deref().expect("a hint");
+    assert!(hint.contains("did you mean the label `half`?"), "{hint}");
     let speed = refused(&context, &question(&["half"], &["iops", "speed"]));
     assert!(
         speed.to_string().contains("`speed` is not a metric"),

@@ -140,8 +140,8 @@ fn table(title: String, sides: [&Side; 2], rows: Vec<ComparisonRow>) -> Option<C
         sentences: Vec::new(),
         rows,
         notes: vec![
-            "Ceilings and knees come from one climb each, so it is not known how much of a difference \
-             is chance."
+            "Ceilings, and the queue depths at the knees, come from one climb each, so it is not known \
+             how much of a difference is chance."
                 .to_owned(),
         ],
         drift: None,

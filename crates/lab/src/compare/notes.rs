@@ -103,7 +103,8 @@ fn void_warnings(side: &Side, used: &[RunRecord]) -> Vec<String> {
         .collect()
 }
 
-fn conditions(a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Vec<String> {
+/// Conditions that differ.
+pub(super) fn conditions(a: &[RunRecord], b: &[RunRecord], sides: Sides) -> Vec<String> {
     let [behind_a, behind_b] = sides.behind();
     let differing = differing_conditions(a, b);
     differing

@@ -279,6 +279,7 @@ impl Shape {
     fn of(table: &SheetTable, width: usize) -> Shape {
         let used = table.used_columns();
         let mut shown = used.clone();
+        let mut gone_late = Vec::new();
         let column = |at: usize| table.columns.get(at);
         let early = |at: usize| column(at).map_or(0, |column| column.drop_order);
         let late = |at: usize| column(at).map_or(0, |column| column.late_order);
@@ -302,7 +303,12 @@ impl Shape {
             shape.wrap_widest(table, width);
             // A row that the terminal wraps is illegible: leave out what does not fit.
             match highest(&late).filter(|_| shape.width() > width && shown.len() > 1) {
-                Some(position) => drop(shown.remove(position)),
+                Some(position) => {
+                    gone_late.push(shown[position]);
+                    // Without it there may be room for what went before.
+                    shown.clone_from(&used);
+                    shown.retain(|at| !gone_late.contains(at));
+                }
                 None => break shape,
             }
         };

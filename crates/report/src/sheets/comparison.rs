@@ -56,7 +56,9 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
             add_new(&mut sheet.details, sentence.clone());
         }
     }
-    for note in records.iter().flat_map(|record| &record.notes) {
+    // What a note says of a table is not said without it.
+    let is_shown = |record: &&ComparisonRecord| explain || !is_detail(record, records);
+    for note in records.iter().filter(is_shown).flat_map(|one| &one.notes) {
         add_new(&mut sheet.notes, format!("note: {note}"));
     }
     if explain {
@@ -138,25 +140,20 @@ pub(crate) fn subjects(records: &[ComparisonRecord]) -> String {
 /// Several subjects compared with the same one are in one table; otherwise each pair has a table,
 /// and two metrics of the same two sides are one.
 pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable> {
-    let Some(first) = records.first() else {
-        return Vec::new();
-    };
-    let has_one_reference = records.iter().all(|one| one.a.name == first.a.name);
-    let has_several = records.iter().any(|one| one.b.name != first.b.name);
-    if has_one_reference && has_several {
+    if has_subjects(records) {
         return of_subjects(records);
     }
     let all: Vec<&ComparisonRecord> = records.iter().collect();
-    let has_verdicts = first.rows.iter().any(has_ends);
     let mut tables: Vec<SheetTable> = Vec::new();
     let mut at = 0;
     while let Some(record) = records.get(at) {
         let twin = records.get(at + 1).filter(|next| are_twins(record, next));
         let is_alike = |other: &ComparisonRecord| other.title == record.title;
         let is_alone = records.iter().filter(|other| is_alike(other)).count() == 1;
+        let short = title_with(record, short_sides(record));
         let title = match (is_alone || twin.is_some(), record.rows.first()) {
-            (false, Some(row)) => format!("{}: {}", record.title, metric_name(&row.metric)),
-            _ => record.title.clone(),
+            (false, Some(row)) => format!("{short}: {}", metric_name(&row.metric)),
+            _ => short,
         };
         let mut notes = Vec::new();
         let means = means(record);
@@ -172,24 +169,49 @@ pub(crate) fn comparison_tables(records: &[ComparisonRecord]) -> Vec<SheetTable>
         if !heads_columns(record) && !records[..at].iter().any(is_same) {
             notes.push(format!("A is {}, B is {}.", record.a.name, record.b.name));
         }
-        let [a, b] = short_sides(record);
-        let title = title.replace(&record.a.name, a).replace(&record.b.name, b);
         let mut table = SheetTable::new(
             &capitalised(&title),
             columns_of(record, twin),
             cells_of(record, twin),
         );
         table.note = notes.join(" ");
-        // Single values only show that they differ.
-        let has_interval = record
-            .rows
-            .iter()
-            .any(|row| has_ends(row) || !row.void.is_empty());
-        table.is_detail = has_verdicts && !has_interval;
+        table.is_detail = is_detail(record, records);
         tables.push(table);
         at += 1 + usize::from(twin.is_some());
     }
     tables
+}
+
+/// Several subjects are compared with the same one.
+fn has_subjects(records: &[ComparisonRecord]) -> bool {
+    let Some(first) = records.first() else {
+        return false;
+    };
+    let has_one_reference = records.iter().all(|one| one.a.name == first.a.name);
+    has_one_reference && records.iter().any(|one| one.b.name != first.b.name)
+}
+
+/// The table is left out without `--explain`: single values, beside rows that can be judged, only
+/// show that they differ.
+fn is_detail(record: &ComparisonRecord, records: &[ComparisonRecord]) -> bool {
+    let mut first = records.iter().take(1).flat_map(|one| &one.rows);
+    let mut rows = record.rows.iter();
+    !has_subjects(records)
+        && first.any(has_ends)
+        && !rows.any(|row| has_ends(row) || !row.void.is_empty())
+}
+
+/// The title with other names for A and B. Only its end, `B against A`, names them: a label such as
+/// `c` is also a letter of the other words.
+fn title_with(record: &ComparisonRecord, [a, b]: [&str; 2]) -> String {
+    let before = record.title.strip_suffix(record.a.name.as_str());
+    let Some(before) = before.and_then(|rest| rest.strip_suffix(" against ")) else {
+        return record.title.clone();
+    };
+    match before.strip_suffix(record.b.name.as_str()) {
+        Some(what) => format!("{what}{b} against {a}"),
+        None => format!("{before} against {a}"),
+    }
 }
 
 /// A table for each question that applies to every subject.
@@ -198,7 +220,7 @@ fn of_subjects(records: &[ComparisonRecord]) -> Vec<SheetTable> {
     for record in records {
         let metric = record.rows.first().map_or("", |row| row.metric.as_str());
         // The title names the subject, which is what differs.
-        let requested = record.title.replacen(&record.b.name, "each", 1);
+        let requested = title_with(record, [&record.a.name, "each"]);
         let requested = match metric_name(metric) {
             name if requested.contains(name) => requested,
             name => format!("{requested}: {name}"),

@@ -155,8 +155,16 @@ pub fn stored(context: &Context, store: &Store, name: &str) -> Outcome<Subject> 
                 if let Some(labelled) = labelled(context, store, name)? {
                     return Ok(labelled);
                 }
-                let refused = measured::no_run(store, name)?;
-                Err(refused.unwrap_or_else(|| Failure::from(error)))
+                if let Some(refused) = measured::no_run(store, name)? {
+                    return Err(refused);
+                }
+                let failure = Failure::from(error);
+                Err(match near_label(context, store, name)? {
+                    Some(near) => failure.hinted(format!(
+                        "did you mean the label `{near}`? `stripewise history` lists what is stored"
+                    )),
+                    None => failure,
+                })
             }
             Err(error) => Err(Failure::from(error)),
         };
@@ -210,6 +218,13 @@ fn labelled(context: &Context, store: &Store, label: &str) -> Outcome<Option<Sub
     }
     let found = !runs.is_empty();
     Ok(found.then(|| Subject::new(label, SubjectKind::Series, runs)))
+}
+
+/// The stored label that was probably meant.
+fn near_label(context: &Context, store: &Store, typed: &str) -> Outcome<Option<String>> {
+    let listed = context.stored_runs(store, &Filter::default())?;
+    let labels = listed.iter().filter_map(|run| run.label.as_deref());
+    Ok(nearest(typed, labels).map(str::to_owned))
 }
 
 fn published(name: &str) -> Outcome<Subject> {

@@ -7,6 +7,7 @@
 //! all answers of the table (Holm).
 
 use super::judge::is_useful;
+use super::notes::conditions;
 use super::{CompareOptions, Side};
 use crate::experiment::Metric;
 use crate::series::SeriesKind;
@@ -17,7 +18,7 @@ use stripewise_results::{
 };
 use stripewise_stats::Slo;
 use stripewise_stats::{Estimate, difference_percent, holm, ratio};
-use stripewise_units::ByteSize;
+use stripewise_units::{ByteSize, distinct};
 
 /// An answer and its block size.
 struct AnswerEntry<'a> {
@@ -67,17 +68,15 @@ pub fn compare_answers(a: &Side, b: &Side, options: CompareOptions) -> Option<Co
     }
     correct(&mut rows, options.level);
     notes.extend(rows.iter().flat_map(bounds));
+    notes.extend(only_in([a, b], [&of_a, &of_b]));
+    notes.extend(only_in([b, a], [&of_b, &of_a]));
     Some(record(a, b, &rows, notes, options))
 }
 
 /// The series of a side that have an answer.
 fn answered<'a>(series: &'a [SeriesRecord], runs: &[RunRecord]) -> Vec<AnswerEntry<'a>> {
     let found = series.iter().filter_map(|series| {
-        let of_series = |run: &&RunRecord| {
-            run.series.as_deref() == Some(series.id.as_str())
-                && run.series_part.as_deref() == Some(series.name.as_str())
-        };
-        let run = runs.iter().find(of_series)?;
+        let run = runs.iter().find(|run| is_of(run, series))?;
         // Two or three runs of a log do not predict the next ones.
         let answer = series
             .answer
@@ -100,6 +99,32 @@ fn answered<'a>(series: &'a [SeriesRecord], runs: &[RunRecord]) -> Vec<AnswerEnt
         })
     });
     found.collect()
+}
+
+fn is_of(run: &RunRecord, series: &SeriesRecord) -> bool {
+    run.series.as_deref() == Some(series.id.as_str())
+        && run.series_part.as_deref() == Some(series.name.as_str())
+}
+
+/// `Answered in a, not in b: log.`
+fn only_in([own, other]: [&Side; 2], answers: [&[AnswerEntry<'_>]; 2]) -> Option<String> {
+    let [of_own, of_other] = answers;
+    let has_none = |one: &&AnswerEntry<'_>| of_other.iter().all(|other| other.kind != one.kind);
+    let titles = of_own.iter().filter(has_none).map(|one| one.kind.title());
+    let titles = distinct(titles).join(", ").to_lowercase();
+    (!titles.is_empty())
+        .then(|| format!("Answered in {}, not in {}: {titles}.", own.name, other.name))
+}
+
+/// Conditions that differ between the runs of the compared series.
+fn differing(a: &Side, b: &Side, rows: &[AnswerPair<'_>], options: CompareOptions) -> Vec<String> {
+    let runs_of = |side: &Side, all: &[&SeriesRecord]| -> Vec<RunRecord> {
+        let is_used = |run: &&RunRecord| all.iter().any(|series| is_of(run, series));
+        side.runs.iter().filter(is_used).cloned().collect()
+    };
+    let of_a: Vec<&SeriesRecord> = rows.iter().map(|both| both.a.series).collect();
+    let of_b: Vec<&SeriesRecord> = rows.iter().map(|both| both.b.series).collect();
+    conditions(&runs_of(a, &of_a), &runs_of(b, &of_b), options.sides)
 }
 
 /// Why two answers of a series answer different questions.
@@ -280,6 +305,7 @@ fn record(
     options: CompareOptions,
 ) -> ComparisonRecord {
     let judged: Vec<ComparisonRow> = rows.iter().map(|both| both.row.clone()).collect();
+    notes.extend(differing(a, b, rows, options));
     // What follows from a bound has no p-value to correct.
     let tested = judged.iter().filter(|row| row.p_value.is_some()).count();
     if tested > 1 {

@@ -108,6 +108,50 @@ fn answers_to_different_questions_are_not_compared() {
     assert!(against(one(), log("b", 9_000.0, "p99<5ms")[..3].to_vec()).is_none());
 }
 
+#[test]
+fn conditions_that_differ_and_answers_of_one_side_are_named() {
+    let sized = |bench: &str, gib: u64| {
+        let mut runs = log(bench, 10_000.0, "p99<5ms");
+        for run in &mut runs {
+            run.jobs[0].target.size_bytes = gib << 30;
+        }
+        runs
+    };
+    let notes = |gib: u64| {
+        against(sized("a", 4), sized("b", gib))
+            .expect("answers")
+            .notes
+    };
+    let of_size =
+        |note: &String| note.contains("caused by the size in use: 4 GiB on A, 6 GiB on B.");
+    assert!(notes(6).iter().any(of_size), "{:?}", notes(6));
+    assert!(!notes(4).iter().any(|note| note.contains(" on B")));
+
+    let runs = log("a", 1_000.0, "p99<5ms");
+    let series = series_of(&runs);
+    let of = |kind: SeriesKind| AnswerEntry {
+        kind,
+        series: &series[0],
+        answer: answer(None, [900.0, 1_100.0]),
+        compared: ComparedAnswer {
+            leaves_slow_runs_out: false,
+            bound: None,
+            beyond_limit: None,
+        },
+        block_size_bytes: 8192,
+    };
+    let side = |name: &str| Side {
+        name: name.to_owned(),
+        runs: Vec::new(),
+    };
+    let (a, b) = (side("a"), side("b"));
+    let of_a = [of(SeriesKind::RandomRead), of(SeriesKind::Log)];
+    let of_b = [of(SeriesKind::RandomRead)];
+    let only = only_in([&a, &b], [&of_a, &of_b]);
+    assert_eq!(only.as_deref(), Some("Answered in a, not in b: log."));
+    assert_eq!(only_in([&b, &a], [&of_b, &of_a]), None);
+}
+
 /// An answer of one bench, as stored.
 fn answer(bound: Option<AnswerBound>, [low, high]: [f64; 2]) -> AnswerRecord {
     let iops = match bound {
