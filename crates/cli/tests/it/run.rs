@@ -239,6 +239,16 @@ const NEARLY_RIGHT: &[(&str, &str)] = &[
     ("lab list", "did you mean `stripewise lab plans`?"),
     ("history list", "did you mean `stripewise history`?"),
     // Values.
+    ("run sim:raid10-10k?offset=63", "63 sectors are 63s"),
+    ("align sim:raid10-10k --offsets 63,1M", "63 sectors are 63s"),
+    (
+        "advise sim:raid10-10k --for postgresql --vary offset=63",
+        "63 sectors are 63s",
+    ),
+    (
+        "advise sim:raid10-10k --for postgresql --vary raid=raid7",
+        "`raid7` is not a RAID level",
+    ),
     ("qualify sim:nvme --for etdc", "did you mean etcd?"),
     (
         "run sim:nvme --profile oltp",
