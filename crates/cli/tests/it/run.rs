@@ -239,6 +239,11 @@ const NEARLY_RIGHT: &[(&str, &str)] = &[
     ("lab list", "did you mean `stripewise lab plans`?"),
     ("history list", "did you mean `stripewise history`?"),
     // Values.
+    ("export last --format fio-jsn", "did you mean fio-json?"),
+    (
+        "lab run study:oja-2007",
+        "did you mean study:oja-nisula-2007?",
+    ),
     ("run sim:raid10-10k?offset=63", "63 sectors are 63s"),
     ("align sim:raid10-10k --offsets 63,1M", "63 sectors are 63s"),
     (
