@@ -266,6 +266,7 @@ const NEARLY_RIGHT: &[(&str, &str)] = &[
     ("bench sim:raid10k", "did you mean `raid10-10k`?"),
     ("run sim:raid10-10k?ofsett=1M", "did you mean `offset`?"),
     ("run sim:nvme --time 10s", "here that is --duration"),
+    ("run sim:nvme --sync=dsync", "--cache direct-sync here"),
     ("run sim:nvme --fsync=1", "has --sync fsync:N for that"),
     (
         "run sim:nvme -o rare.md",
