@@ -222,6 +222,10 @@ pub(crate) fn name_of(key: &str) -> String {
 /// The option that was probably meant by one that is not known here. Many of fio's options are
 /// not known, so only a typing error counts, not a name that begins like another.
 pub(crate) fn meant(key: &str) -> Option<&'static str> {
+    // No option is so long, and what takes its place may be thousands of characters.
+    if key.len() > 64 {
+        return None;
+    }
     let fated = CARRIED.iter().chain(&WITHOUT_EFFECT).chain(&OFF_AT_ZERO);
     let with_values = NEUTRAL.iter().map(|(name, _)| *name);
     let renamed = REPLACEMENTS.iter().chain(&ALIASES).map(|(name, _)| *name);
