@@ -165,6 +165,10 @@ fn off_sector(usable: &UsableRange, offset: u64) -> InputError {
         0 => String::new(),
         start => format!(" on a target that starts at {}", ByteSize(start)),
     };
+    let sectors = match offset {
+        1..=511 if sector == 512 => format!("{offset} sectors are {offset}s; "),
+        _ => String::new(),
+    };
     // A partition of such a disk starts at a multiple of its sector as well.
     InputError::new(
         format!(
@@ -172,7 +176,7 @@ fn off_sector(usable: &UsableRange, offset: u64) -> InputError {
             ByteSize(offset)
         ),
         format!(
-            "give --offsets that are multiples of {}, such as 36K,1M; no partition of this disk can start elsewhere",
+            "{sectors}give --offsets that are multiples of {}, such as 36K,1M; no partition of this disk can start elsewhere",
             ByteSize(sector)
         ),
     )
@@ -252,6 +256,15 @@ mod tests {
             "31.5K cannot be reached: the logical sector is 4096 bytes"
         );
         assert!(shift(&large_sector, &[OFFSET_36K, MIB]).is_ok());
+    }
+
+    #[test]
+    fn a_number_of_sectors_is_told_how_it_is_written() {
+        let problem = shift(&usable(0), &[63, MIB]).unwrap_err();
+        assert!(
+            problem.hint().to_string().contains("63 sectors are 63s"),
+            "{problem}"
+        );
     }
 
     #[test]

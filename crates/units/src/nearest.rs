@@ -2,9 +2,10 @@
 
 use strsim::osa_distance;
 
-/// The nearest of `known` with at most one typing error per four letters (a letter too many,
-/// missing or wrong, or two swapped); otherwise the first with additional or missing words at one
-/// end: `postgresql` for `postgresql-oltp`, `sqlserver-oltp` for `oltp`.
+/// The shortest of `known` with all words of `typed`, if there are several: `oja-nisula-2007` for
+/// `oja-2007`. Otherwise the nearest with at most one typing error per four letters (a letter too
+/// many, missing or wrong, or two swapped); otherwise the first with additional or missing words at
+/// one end: `postgresql` for `postgresql-oltp`, `sqlserver-oltp` for `oltp`.
 ///
 /// ```
 /// use stripewise_units::nearest;
@@ -28,7 +29,15 @@ pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         let mut words = known.iter().copied();
         words.find(|word| has_more(&typed, word) || has_more(word, &typed))
     };
-    near.min().map(|(_, word)| word).or_else(extended)
+    let has_all_words = |word: &&str| {
+        let mut words = typed.split('-');
+        typed.contains('-') && words.all(|part| word.split('-').any(|own| own == part))
+    };
+    let fuller = known.iter().copied().filter(has_all_words);
+    let fuller = fuller.min_by_key(|word| word.len());
+    fuller
+        .or_else(|| near.min().map(|(_, word)| word))
+        .or_else(extended)
 }
 
 /// The field or value that an unknown one was probably meant to be, by what serde says of it; of
@@ -99,6 +108,13 @@ mod tests {
             let message = format!("unknown variant `{typed}`, {known}");
             assert_eq!(nearest_field(&message), expected, "{typed}");
         }
+    }
+
+    #[test]
+    fn a_name_with_all_typed_words_comes_before_one_with_a_few_other_letters() {
+        let known = ["shea-2007", "oja-nisula-2007", "oja-nisula-2007-offset"];
+        assert_eq!(nearest("oja-2007", known), Some("oja-nisula-2007"));
+        assert_eq!(nearest("shae-2007", known), Some("shea-2007"));
     }
 
     #[test]

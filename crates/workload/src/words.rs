@@ -14,8 +14,7 @@ const DISTRIBUTION_HINT: &str = "a distribution is uniform, covering (every bloc
 /// Allowed spare flash for a pass.
 pub(crate) const SPARE_PERCENT: std::ops::RangeInclusive<u8> = 1..=100;
 
-const SYNC_HINT: &str =
-    "syncs are fdatasync or fsync; fdatasync:N is one after every N writes of a thread";
+const SYNC_HINT: &str = "syncs are fdatasync or fsync; fdatasync:N is one after every N writes of a thread; fio's sync=dsync is --cache direct-sync here";
 
 const THINK_HINT: &str = "a think time is how long a thread pauses after each operation: 10ms; 10ms:32 pauses after every 32";
 

@@ -93,7 +93,8 @@ fn nothing_is_made_to_be_probed() {
         let mut words = command.to_vec();
         let volume = desk.volume();
         words.extend([volume.as_str(), "--busy-ok"]);
-        desk.run(&words).failed(2, &["hint:"]);
+        desk.run(&words)
+            .failed(2, &["is a directory", "hint:", "--fill"]);
         assert_eq!(std::fs::read_dir(&volume).expect("there").count(), 0);
     }
     desk.run(&["probe", "stripe", "dataset:oja-nisula-2007-offset"])

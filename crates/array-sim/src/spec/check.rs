@@ -53,7 +53,10 @@ impl ArraySpec {
             if value.is_multiple_of(of) {
                 return Ok(());
             }
-            let problem = format!("{} is not a multiple of {}", ByteSize(value), ByteSize(of));
+            let mut problem = format!("{} is not a multiple of {}", ByteSize(value), ByteSize(of));
+            if of == 512 && value < of && key.ends_with("offset") {
+                problem.push_str(&format!("; {value} sectors are {value}s"));
+            }
             let hint = format!("choose a multiple of {}", ByteSize(of));
             Err(SpecError::new(key, problem, hint))
         };

@@ -16,7 +16,7 @@ use stripewise_lab::series_of;
 use stripewise_report::{csv_answer, csv_heading, csv_rows, plain_json};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
 use stripewise_store::Filter;
-use stripewise_units::WallTime;
+use stripewise_units::{ParseError, WallTime, nearest};
 
 /// Formats of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,15 +35,22 @@ pub enum ExportFormat {
 }
 
 impl FromStr for ExportFormat {
-    type Err = &'static str;
+    type Err = ParseError;
 
     /// `jsonl`, `csv` or `fio-json`; `--json` selects a document.
-    fn from_str(text: &str) -> Result<ExportFormat, &'static str> {
+    fn from_str(text: &str) -> Result<ExportFormat, ParseError> {
         match text {
             "jsonl" => Ok(ExportFormat::Jsonl),
             "csv" => Ok(ExportFormat::Csv),
             "fio-json" => Ok(ExportFormat::FioJson),
-            _ => Err("is neither jsonl, csv nor fio-json"),
+            _ => {
+                let hint = match nearest(text, ["jsonl", "csv", "fio-json"]) {
+                    Some(near) => format!("did you mean {near}?"),
+                    None => String::new(),
+                };
+                let problem = "is neither jsonl, csv nor fio-json";
+                Err(ParseError::new(text, problem, hint))
+            }
         }
     }
 }

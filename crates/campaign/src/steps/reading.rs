@@ -88,6 +88,14 @@ fn open_path(
     name: &TargetName,
     permissions: &Permissions,
 ) -> Outcome<Readable> {
+    if let TargetName::Path(path) = name
+        && path.is_dir()
+    {
+        return Err(Failure::usage(
+            format!("{name} is a directory, not a file or device"),
+            "name a block device, an existing file or sim:NAME; `stripewise profile DIRECTORY --fill` writes a file of its own",
+        ));
+    }
     let need = Needs {
         outstanding_total: 16,
         ..Needs::of_loads([&Workload::default()]).reading()

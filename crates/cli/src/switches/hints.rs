@@ -167,33 +167,38 @@ pub fn command_of(words: &[String]) -> String {
     named(&Cli::command(), words).0
 }
 
-/// Switches of fio, DiskSpd and others, without their dashes, and their equivalents here.
-const OTHER_TOOLS: [(&str, &str); 21] = [
+/// Switches of fio, DiskSpd and others, without their leading dashes and with `-` for `_`, and
+/// their equivalents here.
+const OTHER_TOOLS: [(&str, &str); 25] = [
     ("bs", "block"),
     ("blocksize", "block"),
     ("b", "block"),
     ("iodepth", "outstanding"),
     ("qd", "outstanding"),
+    ("depth", "outstanding"),
     ("queue-depth", "outstanding"),
     ("queuedepth", "outstanding"),
     ("o", "outstanding"),
     ("output", "report"),
+    ("output-format", "json"),
     ("numjobs", "threads"),
     ("t", "threads"),
     ("runtime", "duration"),
     ("time", "duration"),
     ("d", "duration"),
     ("rwmixread", "read-percent"),
+    ("read-pct", "read-percent"),
     ("ioengine", "engine"),
-    ("rate_iops", "rate"),
     ("rate-iops", "rate"),
+    ("rate-process", "arrivals"),
     ("c", "size"),
     ("W", "ramp"),
-    ("ramp_time", "ramp"),
+    ("ramp-time", "ramp"),
+    ("buffer-compress-percentage", "compressible"),
 ];
 
 /// Those with several equivalents here, or none.
-const HINT_OVERRIDES: [(&[&str], &str); 5] = [
+const HINT_OVERRIDES: [(&[&str], &str); 18] = [
     (
         &["rw", "readwrite"],
         "`stripewise run` has --read, --write and --read-percent N for that, with --random or --sequential",
@@ -207,8 +212,54 @@ const HINT_OVERRIDES: [(&[&str], &str); 5] = [
         "the target has no switch: `stripewise run FILE`",
     ),
     (
-        &["w"],
+        &["w", "rwmixwrite"],
         "`stripewise run` has --read-percent for that: 70 where DiskSpd has -w30",
+    ),
+    (&["k"], "`stripewise run` has --read and --write for that"),
+    (
+        &["f"],
+        "`stripewise run` has --random and --sequential for that",
+    ),
+    (
+        &["s", "si"],
+        "`stripewise run` has --duration where SQLIO has -s, --sequential where DiskSpd has it",
+    ),
+    (
+        &["B"],
+        "`stripewise run` has --cache for that: direct where SQLIO has -BH, direct-sync for -BN, buffered for -BY",
+    ),
+    (&["L"], "`stripewise run` measures latency as it is"),
+    (
+        &["g"],
+        "`stripewise run` has --rate for that, in operations per second",
+    ),
+    (
+        &["Z", "refill-buffers"],
+        "`stripewise run` writes data that do not compress as it is (--compressible 0)",
+    ),
+    (
+        &["fsync"],
+        "`stripewise run` has --sync fsync:N for that: one after every N writes of a thread",
+    ),
+    (
+        &["fdatasync"],
+        "`stripewise run` has --sync fdatasync:N for that: one after every N writes of a thread",
+    ),
+    (
+        &["time-based"],
+        "`stripewise run` lasts its --duration as it is",
+    ),
+    (
+        &["norandommap"],
+        "`stripewise run` keeps no map of blocks as it is; --distribution covering does",
+    ),
+    (
+        &["bssplit"],
+        "`stripewise run` has --block 4K:60,64K:40 for that",
+    ),
+    (
+        &["group-reporting"],
+        "`stripewise run` reports all threads of a job together as it is",
     ),
     (
         &["r"],
@@ -234,25 +285,8 @@ pub fn meant(unknown: &str, words: &[String]) -> Option<String> {
                 .to_owned(),
         );
     }
-    let mut otherwise = HINT_OVERRIDES.iter();
-    if let Some((_, text)) = otherwise.find(|(theirs, _)| theirs.contains(&typed)) {
-        return Some((*text).to_owned());
-    }
-    let has = |name: &str| {
-        let mut longs = command
-            .get_arguments()
-            .filter_map(|argument| argument.get_long());
-        longs.any(|long| long == name)
-    };
-    let others = OTHER_TOOLS.iter().filter(|(theirs, _)| *theirs == typed);
-    let mut ours = others.map(|(_, ours)| *ours);
-    if let Some(ours) = ours.clone().find(|ours| has(ours)).or_else(|| ours.next()) {
-        return Some(match has(ours) {
-            true => format!("here that is --{ours}"),
-            false => format!(
-                "`stripewise run` has --{ours} for that, `stripewise {path}` has no such switch"
-            ),
-        });
+    if let Some(hint) = of_another_tool(unknown, &path, command, words) {
+        return Some(hint);
     }
     let near = |command: &Command| {
         let names = command
@@ -271,6 +305,59 @@ pub fn meant(unknown: &str, words: &[String]) -> Option<String> {
     Some(format!(
         "{question}use `stripewise run`: it has --{name}, `stripewise {path}` does not"
     ))
+}
+
+/// What is used here in place of another tool's switch.
+fn of_another_tool(
+    unknown: &str,
+    path: &str,
+    command: &Command,
+    words: &[String],
+) -> Option<String> {
+    let typed = unknown.trim_start_matches('-').replace('_', "-");
+    let has = |name: &str| {
+        let mut longs = command.get_arguments().filter_map(clap::Arg::get_long);
+        longs.any(|long| long == name)
+    };
+    let mut otherwise = HINT_OVERRIDES.iter();
+    if let Some((_, text)) = otherwise.find(|(theirs, _)| theirs.contains(&typed.as_str())) {
+        return Some((*text).to_owned());
+    }
+    // What these name is a file, except DiskSpd's queue depth.
+    let is_output = ["o", "output"].contains(&typed.as_str()) && !has("report");
+    if let Some(file) = value_of(unknown, words).filter(|_| is_output)
+        && file.contains(|sign: char| !sign.is_ascii_digit())
+    {
+        let file = quoted(file);
+        return Some(format!(
+            "`stripewise report last -o {file}` writes a report"
+        ));
+    }
+    let others = OTHER_TOOLS.iter().filter(|(theirs, _)| *theirs == typed);
+    let mut ours = others.map(|(_, ours)| *ours);
+    let ours = ours
+        .clone()
+        .find(|ours| has(ours))
+        .or_else(|| ours.next())?;
+    Some(match has(ours) {
+        true => format!("here that is --{ours}"),
+        false => {
+            format!(
+                "`stripewise run` has --{ours} for that, `stripewise {path}` has no such switch"
+            )
+        }
+    })
+}
+
+/// The value that was typed for a switch: `-o8`, `-o 8`, `--output=8`.
+fn value_of<'w>(switch: &str, words: &'w [String]) -> Option<&'w str> {
+    let at = words.iter().position(|word| word.starts_with(switch))?;
+    let attached = words[at][switch.len()..].trim_start_matches('=');
+    let value = match attached {
+        "" => words.get(at + 1)?.as_str(),
+        attached => attached,
+    };
+    (!value.starts_with('-')).then_some(value)
 }
 
 /// Words of other programs and of habit in place of a command, and their equivalents here.
@@ -319,11 +406,32 @@ const USUAL: [(&str, &str); 5] = [
     ("sim", "show"),
 ];
 
+/// Words of habit in place of a subcommand: the command, the words and what it calls them.
+const SUBCOMMAND_HINTS: [(&str, &[&str], &str); 7] = [
+    ("history", &["list", "ls"], "history"),
+    ("history", &["remove", "rm"], "history delete"),
+    ("baseline", &["ls", "show"], "baseline list"),
+    ("baseline", &["delete", "rm"], "baseline remove"),
+    ("lab", &["list", "ls", "show"], "lab plans"),
+    ("lab", &["delete", "remove", "rm"], "lab clean"),
+    ("sim", &["ls"], "sim list"),
+];
+
 /// What was probably meant by a word that is not a command: a command, an equivalent of another
 /// word, a product, or a target.
 pub fn intended_command(unknown: &str, words: &[String]) -> Option<String> {
     let root = Cli::command();
     let (path, command) = named(&root, words);
+    let typed = unknown.to_ascii_lowercase();
+    if path.is_empty()
+        && let Some(hint) = of_habit(unknown, words)
+    {
+        return Some(hint);
+    }
+    let mut habits = SUBCOMMAND_HINTS.iter().filter(|(of, ..)| *of == path);
+    if let Some((_, _, ours)) = habits.find(|(_, theirs, _)| theirs.contains(&typed.as_str())) {
+        return Some(format!("did you mean `stripewise {ours}`?"));
+    }
     let names = command.get_subcommands().filter(|one| !one.is_hide_set());
     if let Some(name) = nearest(unknown, names.map(Command::get_name)) {
         return Some(format!("did you mean {name}?"));
@@ -331,11 +439,6 @@ pub fn intended_command(unknown: &str, words: &[String]) -> Option<String> {
     if let Some((_, usual)) = USUAL.iter().find(|(parent, _)| *parent == path) {
         let name = quoted(unknown);
         return Some(format!("did you mean `stripewise {path} {usual} {name}`?"));
-    }
-    let typed = unknown.to_ascii_lowercase();
-    let mut otherwise = COMMAND_HINTS.iter();
-    if let Some((_, text)) = otherwise.find(|(theirs, _)| theirs.contains(&typed.as_str())) {
-        return Some((*text).to_owned());
     }
     if unknown.contains(['/', '\\', ':']) {
         let target = quoted(unknown);
@@ -345,6 +448,20 @@ pub fn intended_command(unknown: &str, words: &[String]) -> Option<String> {
     Some(format!(
         "`stripewise qualify TARGET --for {product}` judges whether a disk is good enough for it"
     ))
+}
+
+/// What another program's word or one of habit is called here.
+fn of_habit(unknown: &str, words: &[String]) -> Option<String> {
+    let typed = unknown.to_ascii_lowercase();
+    if typed == "show"
+        && let Some(id) = value_of(unknown, words)
+    {
+        let id = quoted(id);
+        return Some(format!("did you mean `stripewise history show {id}`?"));
+    }
+    let mut all = COMMAND_HINTS.iter();
+    let (_, text) = all.find(|(theirs, _)| theirs.contains(&typed.as_str()))?;
+    Some((*text).to_owned())
 }
 
 /// The command that the words name, with its full name: `lab run`.
@@ -474,6 +591,28 @@ mod tests {
             ),
             ("run . -o8", "-o", Some("here that is --outstanding")),
             (
+                "run . -o rare.md",
+                "-o",
+                Some("`stripewise report last -o rare.md` writes a report"),
+            ),
+            (
+                "run . --read-pct 70",
+                "--read-pct",
+                Some("here that is --read-percent"),
+            ),
+            (
+                "run . --rate_iops=70",
+                "--rate_iops",
+                Some("here that is --rate"),
+            ),
+            (
+                "run . --fsync=1",
+                "--fsync",
+                Some(
+                    "`stripewise run` has --sync fsync:N for that: one after every N writes of a thread",
+                ),
+            ),
+            (
                 "bench . --numjobs 4",
                 "--numjobs",
                 Some(
@@ -499,5 +638,32 @@ mod tests {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
             assert_eq!(meant(unknown, &words).as_deref(), expected, "{line}");
         }
+    }
+
+    /// The page promises it.
+    #[test]
+    fn every_switch_of_another_tool_in_the_table_of_words_has_a_hint() {
+        let page = include_str!("../../../../docs/WORDS.md");
+        let own = Words::of(&["run"]).own;
+        let words = ["run".to_owned()];
+        let mut seen = BTreeSet::new();
+        for row in page.lines().filter(|line| line.starts_with('|')) {
+            // Behind our own word: fio, DiskSpd and SQLIO.
+            for cell in row.split('|').skip(2).take(3) {
+                let code = cell.split('`').skip(1).step_by(2);
+                let switches = code.flat_map(str::split_whitespace);
+                for switch in switches.filter(|word| word.starts_with('-')) {
+                    let name = match switch.strip_prefix("--") {
+                        Some(long) => long.split('=').next().unwrap_or_default(),
+                        None => &switch[1..2],
+                    };
+                    seen.insert(name);
+                    let dashes = if name.len() == 1 { "-" } else { "--" };
+                    let hint = meant(&format!("{dashes}{name}"), &words);
+                    assert!(hint.is_some() || own.contains(name), "{switch}");
+                }
+            }
+        }
+        assert!(seen.len() > 25, "{seen:?}");
     }
 }

@@ -201,6 +201,9 @@ const NEARLY_RIGHT: &[(&str, &str)] = &[
     ("lsblk", "`stripewise disks` shows"),
     ("cdm", "--like crystaldiskmark` measures"),
     ("fio", "`stripewise convert --from TOOL"),
+    ("diskspd -b8K", "`stripewise convert --from TOOL"),
+    ("show last", "did you mean `stripewise history show last`?"),
+    ("show", "`stripewise history` lists"),
     ("test", "`stripewise bench TARGET` measures"),
     // Products and targets in place of a command.
     ("etcd", "`stripewise qualify TARGET --for etcd`"),
@@ -225,7 +228,32 @@ const NEARLY_RIGHT: &[(&str, &str)] = &[
         "lab raid.toml",
         "did you mean `stripewise lab run raid.toml`?",
     ),
+    (
+        "baseline rm rare",
+        "did you mean `stripewise baseline remove`?",
+    ),
+    (
+        "baseline delete rare",
+        "did you mean `stripewise baseline remove`?",
+    ),
+    ("lab list", "did you mean `stripewise lab plans`?"),
+    ("history list", "did you mean `stripewise history`?"),
     // Values.
+    ("export last --format fio-jsn", "did you mean fio-json?"),
+    (
+        "lab run study:oja-2007",
+        "did you mean study:oja-nisula-2007?",
+    ),
+    ("run sim:raid10-10k?offset=63", "63 sectors are 63s"),
+    ("align sim:raid10-10k --offsets 63,1M", "63 sectors are 63s"),
+    (
+        "advise sim:raid10-10k --for postgresql --vary offset=63",
+        "63 sectors are 63s",
+    ),
+    (
+        "advise sim:raid10-10k --for postgresql --vary raid=raid7",
+        "`raid7` is not a RAID level",
+    ),
     ("qualify sim:nvme --for etdc", "did you mean etcd?"),
     (
         "run sim:nvme --profile oltp",
@@ -238,6 +266,12 @@ const NEARLY_RIGHT: &[(&str, &str)] = &[
     ("bench sim:raid10k", "did you mean `raid10-10k`?"),
     ("run sim:raid10-10k?ofsett=1M", "did you mean `offset`?"),
     ("run sim:nvme --time 10s", "here that is --duration"),
+    ("run sim:nvme --sync=dsync", "--cache direct-sync here"),
+    ("run sim:nvme --fsync=1", "has --sync fsync:N for that"),
+    (
+        "run sim:nvme -o rare.md",
+        "`stripewise report last -o rare.md` writes",
+    ),
     ("convert --name=a --rw=randread", "reads a file"),
     ("convert --form fio a.fio", "did you mean --from?"),
     ("run sim:nvme --cache drect", "did you mean direct?"),

@@ -3,7 +3,8 @@
 use super::fio_options::{keeps_random_map, known_rw, refused, split};
 use super::plan::{JobText, PlanText};
 use crate::fio::{
-    Conversion, Options, cache, fate, gap, is_neutral, name_of, names, put, rate, size, think,
+    Conversion, Options, cache, fate, gap, is_neutral, meant, name_of, names, put, rate, size,
+    think,
 };
 use crate::text::lines;
 use crate::{Error, LineProblem};
@@ -102,6 +103,7 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
     let mut sections: Vec<Section> = Vec::new();
     let mut in_global = true;
     let mut problems = Vec::new();
+    let mut hint = "correct these options, or remove them if the load may be another one";
     for line in lines(text) {
         let words = line.text.trim();
         if words.is_empty() || words.starts_with([';', '#']) || problems.len() > 100 {
@@ -133,6 +135,7 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
         }
         let (key, value) = option_in(words);
         if let Some(reason) = unreadable(words, &key, value) {
+            hint = "options are key=value below [global] or [job]; write variables out";
             problems.push(LineProblem {
                 line: line.number,
                 reason,
@@ -156,7 +159,6 @@ fn sections(text: &str, source_name: &str, plan: &mut PlanText) -> Result<Vec<Se
     if problems.is_empty() {
         Ok(sections)
     } else {
-        let hint = "options are key=value below [global] or [job]; write variables out";
         Err(Error::of_lines(source_name, problems, hint))
     }
 }
@@ -204,9 +206,14 @@ fn is_carried(key: &str, value: &str, line: u64, plan: &mut PlanText) -> Result<
         }
         Conversion::Refused => Err(LineProblem {
             line,
-            reason: format!(
-                "has {key}, which a plan cannot express: without it the load would be different"
-            ),
+            reason: match meant(key) {
+                Some(name) => {
+                    format!("has {key}, which is no option known here: did you mean {name}?")
+                }
+                None => format!(
+                    "has {key}, which a plan cannot express: without it the load would be different"
+                ),
+            },
         }),
     }
 }
@@ -540,16 +547,24 @@ fn targets(section: &Section, plan: &mut PlanText) -> Result<Vec<String>, String
     let directory = directories.first().map_or("", String::as_str);
     let directory = directory.trim_end_matches('/');
     match options.get("filename") {
-        Some(text) if !names(text).is_empty() => Ok(names(text)
-            .into_iter()
-            .map(|name| {
+        Some(text) if !names(text).is_empty() => {
+            let placed = |name: String| {
                 if directory.is_empty() || name.starts_with('/') {
                     name
                 } else {
                     format!("{directory}/{name}")
                 }
-            })
-            .collect()),
+            };
+            let files: Vec<String> = names(text).into_iter().map(placed).collect();
+            let is_device = |name: &String| name.starts_with("/dev/") || name.starts_with(r"\\.\");
+            if !files.iter().all(is_device) {
+                plan.note(
+                    section.line,
+                    "a plan does not create files: `stripewise prepare PATH --size SIZE` does",
+                );
+            }
+            Ok(files)
+        }
         _ if options.get("directory").is_some() => {
             plan.note(section.line, "each process of fio has a file of its own in the directory; here the threads of a job share one");
             Ok(vec![directory.to_owned()])

@@ -22,5 +22,5 @@ pub(crate) mod terse;
 
 pub(crate) use documents::read_json;
 pub use export::FioExport;
-pub(crate) use option_names::{Conversion, fate, is_neutral, name_of};
+pub(crate) use option_names::{Conversion, fate, is_neutral, meant, name_of};
 pub(crate) use options::{Options, Rw, cache, gap, names, put, rate, size, think};

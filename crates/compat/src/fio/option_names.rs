@@ -1,6 +1,8 @@
 //! Names of fio's options: which ones a plan carries, which have no effect on the load, and which
 //! would change it if omitted.
 
+use stripewise_units::nearest;
+
 /// Options that are converted, or checked together with those.
 const CARRIED: [&str; 48] = [
     "rw",
@@ -217,6 +219,24 @@ pub(crate) fn name_of(key: &str) -> String {
     known.map_or(key, |(_, name)| (*name).to_owned())
 }
 
+/// The option that was probably meant by one that is not known here. Many of fio's options are
+/// not known, so only a typing error counts, not a name that begins like another.
+pub(crate) fn meant(key: &str) -> Option<&'static str> {
+    // No option is so long, and what takes its place may be thousands of characters.
+    if key.len() > 64 {
+        return None;
+    }
+    let fated = CARRIED.iter().chain(&WITHOUT_EFFECT).chain(&OFF_AT_ZERO);
+    let with_values = NEUTRAL.iter().map(|(name, _)| *name);
+    let renamed = REPLACEMENTS.iter().chain(&ALIASES).map(|(name, _)| *name);
+    let known = fated.copied().chain(with_values).chain(renamed);
+    // Of two spellings of a word boundary, `nearest` knows one.
+    let known: Vec<(String, &str)> = known.map(|name| (name.replace('_', "-"), name)).collect();
+    let near = nearest(key, known.iter().map(|(dashed, _)| dashed.as_str()))?;
+    let (_, name) = known.iter().find(|(dashed, _)| dashed.as_str() == near)?;
+    (*name != key && name.len().abs_diff(key.len()) <= 2).then_some(*name)
+}
+
 /// How an option is converted.
 pub(crate) enum Conversion {
     /// Handled when the job is built.
@@ -242,7 +262,7 @@ pub(crate) fn fate(key: &str) -> Conversion {
 }
 
 /// Values with which an option has no effect.
-const NEUTRAL: [(&str, &[&str]); 21] = [
+const NEUTRAL: [(&str, &[&str]); 22] = [
     ("verify", &["0"]),
     ("percentage_random", &["100"]),
     ("percentage_sequential", &["0"]),
@@ -254,6 +274,7 @@ const NEUTRAL: [(&str, &[&str]); 21] = [
     ("iodepth_batch_submit", &["1"]),
     ("iodepth_batch_complete", &["1"]),
     ("iodepth_batch_complete_min", &["1"]),
+    ("iodepth_batch_complete_max", &[]),
     ("lockfile", &["none"]),
     ("kb_base", &["1024"]),
     ("trim_percentage", &["0"]),
@@ -318,4 +339,25 @@ fn is_zero(value: &str) -> bool {
         rest.len() < part.trim().len() && !rest.starts_with(|sign: char| sign.is_ascii_digit())
     };
     value.split(',').all(is_zero)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typing_error_has_its_option_and_an_option_of_fio_has_none() {
+        for (typed, expected) in [
+            ("iodpth", Some("iodepth")),
+            ("blcksize", Some("blocksize")),
+            ("file_service_tyep", Some("file_service_type")),
+            ("iodepth_batch_complete_max", None),
+            ("verify_header", None),
+            ("rate_cycle", None),
+            ("rate", None),
+            ("hostname", None),
+        ] {
+            assert_eq!(meant(typed), expected, "{typed}");
+        }
+    }
 }

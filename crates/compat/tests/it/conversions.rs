@@ -577,3 +577,21 @@ fn processes_of_fio_without_a_filename_are_noted_to_have_files_of_their_own() {
         assert_eq!(notes.contains(note), is_noted, "{options}: {notes}");
     }
 }
+
+#[test]
+fn files_of_fio_are_noted_to_be_made_first_and_devices_are_not() {
+    for (name, is_noted) in [("/data/t.dat", true), ("/dev/nvme0n1", false)] {
+        let text = format!("[a]\nrw=randread\nsize=1g\nruntime=5\nfilename={name}\n");
+        let (_, notes) = plan(Tool::Fio, &text);
+        let is_there = notes.contains("a plan does not create files");
+        assert_eq!(is_there, is_noted, "{name}: {notes}");
+    }
+}
+
+#[test]
+fn a_typing_error_in_an_option_of_fio_has_its_option() {
+    let error = run(Tool::Fio, "[a]\nrw=randread\niodpth=16\n").unwrap_err();
+    assert!(error.contains("did you mean iodepth?"), "{error}");
+    let error = run(Tool::Fio, "[a]\nrw=randread\nrate=10m\n").unwrap_err();
+    assert!(error.contains("a plan cannot express"), "{error}");
+}

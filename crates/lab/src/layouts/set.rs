@@ -108,6 +108,23 @@ impl LayoutSet {
         self.layouts.is_empty()
     }
 
+    /// Levels that no layout has, each with the reason: `offset 63: ...`.
+    pub fn levels_left_out(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        for (number, factor) in self.factors.iter().enumerate() {
+            for (index, level) in factor.levels.iter().enumerate() {
+                let has_layout = self.layouts.iter().any(|layout| layout[number] == index);
+                let mut left_out = self.left_out.iter();
+                let of_level = left_out.find(|left| left.layout.get(&factor.name) == Some(level));
+                if let Some(left) = of_level.filter(|_| !has_layout) {
+                    let name = factor.name.replace('-', " ");
+                    all.push(format!("{name} {level}: {}", left.why));
+                }
+            }
+        }
+        all
+    }
+
     /// The level names of a layout.
     pub fn levels(&self, layout: usize) -> LayoutLevels {
         self.named(&self.layouts[layout])

@@ -76,6 +76,7 @@ fn all_combinations_but_those_that_cannot_exist() {
     assert_eq!(set.layouts, [[0, 0], [1, 0], [1, 1]]);
     assert_eq!(set.left_out.len(), 1);
     assert_eq!(set.words(1), "raid raid10, stripe unit 64K");
+    assert!(set.levels_left_out().is_empty());
     for (factors, words) in [
         (vec![], "no factor"),
         (vec![factor("offset", &["1M"])], "one level only"),
@@ -91,6 +92,19 @@ fn all_combinations_but_those_that_cannot_exist() {
         let problem = LayoutSet::full(factors, |_| None).unwrap_err();
         assert!(problem.to_string().contains(words), "{problem}");
     }
+}
+
+#[test]
+fn a_level_that_no_layout_has_is_named() {
+    let factors = vec![
+        factor("offset", &["63", "1M"]),
+        factor("stripe-unit", &["64K", "256K"]),
+    ];
+    let set = LayoutSet::full(factors, |levels| {
+        (levels["offset"] == "63").then(|| "no multiple of 512".to_owned())
+    });
+    let named = set.unwrap().levels_left_out();
+    assert_eq!(named, ["offset 63: no multiple of 512"]);
 }
 
 #[test]

@@ -364,7 +364,7 @@ hint: leave it out, or name uring or threads
 exit 2
 --- stderr
 error: 100 cannot be reached on a target that starts at 1M: the logical sector is 512 bytes
-hint: give --offsets that are multiples of 512, such as 36K,1M; no partition of this disk can start elsewhere
+hint: 100 sectors are 100s; give --offsets that are multiples of 512, such as 36K,1M; no partition of this disk can start elsewhere
 ",
     ),
     (

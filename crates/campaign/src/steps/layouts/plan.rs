@@ -161,9 +161,7 @@ pub fn sector_of(context: &Context, target: &str) -> Outcome<u64> {
 
 /// All layouts of these factors that can exist on a simulated array.
 fn set_of(context: &Context, target: &str, factors: Vec<Factor>) -> Outcome<LayoutSet> {
-    // A single level, or a duplicate, gets a better error from the set.
-    let whole = factors.iter().filter(|factor| factor.levels.len() > 1);
-    for factor in whole {
+    for factor in &factors {
         factors::check_levels(context, target, factor)?;
     }
     full_set(factors, |levels| factors::cannot(context, target, levels))

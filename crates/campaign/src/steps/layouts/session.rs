@@ -34,6 +34,9 @@ pub fn announce(context: &Context, stored: &StoredLayouts, simulated: bool) {
         format_duration(plan.pass_ns()),
         plan.passes_max,
     ));
+    for level in plan.set.levels_left_out() {
+        context.plan(format!("Left out: {level}."));
+    }
     if simulated {
         context.plan(crate::steps::TIMES_ARE_SIMULATED);
     }
