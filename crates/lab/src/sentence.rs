@@ -233,9 +233,9 @@ fn log(series: &SeriesRecord) -> String {
 }
 
 fn throughput(kind: SeriesKind, step: &StepRecord) -> String {
-    if kind.reported_in_bytes() {
-        format!("{} MiB/s", format_iops(step.mib_per_s))
-    } else {
-        format!("{} IOPS", format_iops(step.iops))
+    match kind {
+        _ if kind.reported_in_bytes() => format!("{} MiB/s", format_iops(step.mib_per_s)),
+        SeriesKind::Log => format!("{} writes/s", format_iops(step.iops)),
+        _ => format!("{} IOPS", format_iops(step.iops)),
     }
 }

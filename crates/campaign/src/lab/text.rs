@@ -7,7 +7,7 @@ use std::fmt::Write;
 use stripewise_lab::experiment::Ended;
 use stripewise_lab::layouts::PassesEnded;
 use stripewise_report::{HistoryRow, Sheet, history_table};
-use stripewise_units::{format_bytes, format_duration};
+use stripewise_units::{counted, format_bytes, format_duration};
 
 /// The prediction of a plan.
 pub fn forecast_text(forecast: &Forecast) -> String {
@@ -118,10 +118,10 @@ fn row(stored: &StoredExperiment) -> HistoryRow {
         series: stored.kind.word().to_owned(),
         target: stored.target.clone(),
         what: format!(
-            "{} {}, {} blocks",
+            "{} {}, {}",
             stored.plan.factor,
             levels.join("/"),
-            stored.blocks
+            counted(stored.blocks as usize, "block", "blocks")
         ),
         iops: None,
         status: status.to_owned(),

@@ -11,7 +11,7 @@ use stripewise_campaign::steps::experiment::session::ExperimentSession;
 use stripewise_lab::experiment::Ended;
 use stripewise_report::{again, again_by, comparison_sheet, experiment_line, go_on_by};
 use stripewise_results::RunRecord;
-use stripewise_units::format_duration;
+use stripewise_units::{counted, format_duration};
 
 /// Notes on the precision of percentiles of one run; they stay in the records
 /// and in JSON.
@@ -76,9 +76,9 @@ fn worth_showing(context: &Context, answer: &Answer) -> Vec<RunRecord> {
 fn pointers(context: &Context, answer: &Answer) -> Vec<(String, String)> {
     let id = context.short_name(&answer.stored.id);
     let how = format!(
-        "{} blocks, {} runs in {}",
-        answer.blocks.len(),
-        answer.records.len(),
+        "{}, {} in {}",
+        counted(answer.blocks.len(), "block", "blocks"),
+        counted(answer.records.len(), "run", "runs"),
         format_duration(answer.stored.elapsed_ns)
     );
     let finished = answer.stored.ended.is_some_and(Ended::finished);

@@ -9,6 +9,7 @@ use super::rows::{Row, rows_of, stopping_level};
 use super::sentence;
 use stripewise_results::{ComparisonGroup, ComparisonRecord, ComparisonRow, SideRecord, Verdict};
 use stripewise_stats::{Comparison, Pair, difference_percent, holm, median};
+use stripewise_units::counted;
 
 /// The tables of an experiment, one per level except the baseline, in plan
 /// order. The same experiment always gives the same tables.
@@ -16,8 +17,8 @@ pub fn analyse(experiment: &Experiment, facts: &LayoutFacts) -> Vec<ComparisonRe
     let mut records = analyse_blocks(&experiment.plan, &experiment.blocks, facts);
     if let Some(ended) = experiment.ended {
         let note = format!(
-            "{} blocks; it ended because {}.",
-            experiment.blocks.len(),
+            "{}; it ended because {}.",
+            counted(experiment.blocks.len(), "block", "blocks"),
             ended.words()
         );
         for record in &mut records {

@@ -326,6 +326,23 @@ mod tests {
     }
 
     #[test]
+    fn the_higher_confidence_in_the_best_is_explained() {
+        let mut record = record();
+        let subtitle = |record: &AdviceRecord| crate::advice_sheet(record, &[], false).subtitle;
+        assert_eq!(subtitle(&record), "6 passes, 95 % confidence");
+        record.level = 0.97;
+        record.limits.push(stripewise_results::LimitRecord {
+            cell: "log".to_owned(),
+            p99_ns: 5_000_000,
+            met: 1,
+            broken: 1,
+            is_void: false,
+        });
+        let limited = "6 passes, 97 % confidence (95 % together with the limits)";
+        assert_eq!(subtitle(&record), limited);
+    }
+
+    #[test]
     fn what_is_ahead_and_never_chosen_is_compared_with_the_best_that_may_be() {
         let mut record = record();
         let first = &mut record.layouts[0];

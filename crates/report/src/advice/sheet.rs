@@ -52,10 +52,21 @@ fn subtitle(record: &AdviceRecord) -> String {
         (true, Some(_)) => "by arithmetic, not measured".to_owned(),
         (true, None) => "no answer yet".to_owned(),
         (false, _) => format!(
-            "{}, {:.0} % confidence",
+            "{}, {:.0} % confidence{}",
             counted(record.passes as usize, "pass", "passes"),
-            100.0 * record.level
+            100.0 * record.level,
+            spent_on(record)
         ),
+    }
+}
+
+/// Why the confidence in the best is above that of the whole answer.
+fn spent_on(record: &AdviceRecord) -> &'static str {
+    let is_limited = record.limits.iter().any(|limit| !limit.is_void);
+    match (record.level > 0.951, is_limited) {
+        (false, _) => "",
+        (true, true) => " (95 % together with the limits)",
+        (true, false) => " (95 % together with the layouts dropped)",
     }
 }
 

@@ -5,8 +5,10 @@ use crate::sheet::{Caution, SheetTable};
 use crate::validity::{self, Reservation, listed};
 use crate::warning_summary::{Marks, chosen};
 use crate::warnings::{collected, of_runs, severity_word, some_runs};
-use stripewise_results::{Document, RunRecord, SeriesRecord, Severity, SustainedRecord, Warning};
-use stripewise_units::counted;
+use stripewise_results::{
+    Document, LatencySummary, RunRecord, SeriesRecord, Severity, SustainedRecord, Warning,
+};
+use stripewise_units::{counted, format_duration};
 
 /// Void numbers, stopped runs, answers of one run, then the most severe warnings and the number
 /// of the rest.
@@ -31,8 +33,10 @@ pub(crate) fn cautions(document: &Document, marks: &Marks<'_>) -> Vec<Caution> {
     // The reason why a load has no answer is a line above.
     let is_listed = |code: &str| all.iter().any(|caution| caution.code == code);
     shown.retain(|(warning, _)| !is_listed(&warning.code));
+    let stalls = stalled_steps(document);
+    let others = all.len() + usize::from(stalls.is_some());
     // A warning whose mark is in a row needs its line.
-    let room = LINES_MAX.saturating_sub(all.len() + 1).max(1);
+    let room = LINES_MAX.saturating_sub(others + 1).max(1);
     if is_bench && marks.is_none() && shown.len() + usize::from(left_out > 0) > room + 1 {
         left_out += shown.len() - room;
         shown.truncate(room);
@@ -44,6 +48,7 @@ pub(crate) fn cautions(document: &Document, marks: &Marks<'_>) -> Vec<Caution> {
         Caution::new(warning, format!("{of}{mark}").trim_start())
     };
     all.extend(shown.iter().map(caution));
+    all.extend(stalls);
     if left_out > 0 {
         let more = counted(left_out, "more warning or note", "more warnings and notes");
         all.push(Caution::own(
@@ -134,6 +139,46 @@ pub(crate) fn single_runs(all: &[SeriesRecord]) -> Option<Caution> {
     Some(Caution::own(Severity::Warning, text, of))
 }
 
+/// `stalls of up to 300 ms in 9 of 9 steps`, of the loads where at least half of the valid steps of
+/// the ladder have one.
+fn stalled_steps(document: &Document) -> Option<Caution> {
+    let all = named_series(document);
+    let (mut titles, mut steps, mut longest) = (Vec::new(), 0, Vec::new());
+    for named in &all {
+        let valid = named.series.steps.iter().filter(|step| step.counts());
+        let latencies: Vec<LatencySummary> = valid.filter_map(|step| step.latency_ns).collect();
+        let stalled = latencies.iter().filter(|latency| is_stall(latency));
+        let stalls: Vec<u64> = stalled.map(|latency| latency.max).collect();
+        // A single step is no ladder.
+        if latencies.len() > 1 && 2 * stalls.len() >= latencies.len() {
+            titles.push(named.title());
+            steps += latencies.len();
+            longest.extend(stalls);
+        }
+    }
+    let text = format!(
+        "stalls of up to {} in {} of {steps} steps",
+        format_duration(*longest.iter().max()?),
+        longest.len()
+    );
+    let loads = counted(all.len(), "load", "loads");
+    let of = match listed(&titles).filter(|_| titles.len() < all.len()) {
+        Some(names) => format!("{} of {loads}: {names}", titles.len()),
+        None => String::new(),
+    };
+    Some(Caution::own(Severity::Note, text, of))
+}
+
+/// Whether the longest operation took far longer than nearly all others.
+fn is_stall(latency: &LatencySummary) -> bool {
+    latency.max > STALL_NS_MIN && latency.max > STALL_P99S.saturating_mul(latency.p99)
+}
+
+/// A longest operation below this is no stall.
+const STALL_NS_MIN: u64 = 50_000_000;
+/// Nor is one below this multiple of the p99.
+const STALL_P99S: u64 = 20;
+
 /// `20 of 23 runs`, with their targets if there are several.
 fn concerned(warning: &Warning, count: usize, runs: &[RunRecord]) -> String {
     match (some_runs(warning, count, runs), runs.len()) {
@@ -160,4 +205,44 @@ pub(super) fn explanations(runs: &[RunRecord], marks: &Marks<'_>) -> SheetTable 
         }
     }
     SheetTable::without_headings("Warnings in full", rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stripewise_results::StepRecord;
+
+    #[test]
+    fn stalls_in_half_of_the_steps_of_a_ladder_are_noted() {
+        let step = |max: u64| StepRecord {
+            latency_ns: Some(LatencySummary {
+                p99: 1_000_000,
+                max,
+                ..LatencySummary::default()
+            }),
+            ..StepRecord::default()
+        };
+        let series = |name: &str, maxima: &[u64]| SeriesRecord {
+            name: name.to_owned(),
+            steps: maxima.iter().map(|max| step(*max)).collect(),
+            ..SeriesRecord::default()
+        };
+        let (stall, none) = (300_000_000, 45_000_000);
+        let noted = |series: Vec<SeriesRecord>| {
+            let document = Document {
+                series,
+                ..Document::new(Vec::new())
+            };
+            stalled_steps(&document).map(|one| (one.text, one.of))
+        };
+        let found = noted(vec![
+            series("random-read", &[stall, none, stall]),
+            series("random-write", &[stall, none, none]),
+            series("log", &[stall]),
+        ]);
+        let (text, of) = found.expect("a note");
+        assert_eq!(text, "stalls of up to 300 ms in 2 of 3 steps");
+        assert_eq!(of, "1 of 3 loads: Random read");
+        assert_eq!(noted(vec![series("random-read", &[none, none])]), None);
+    }
 }

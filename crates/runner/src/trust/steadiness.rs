@@ -4,7 +4,7 @@ use super::code::Code;
 use super::evidence::Evidence;
 use stripewise_results::{Interval, Severity, TargetKind, Warning};
 use stripewise_stats::{ROUND_NS_MIN, Steadiness, SteadyRule, StepDown, mean, step_down};
-use stripewise_units::{Nanoseconds, format_duration, format_iops, format_share};
+use stripewise_units::{Nanoseconds, format_bytes, format_duration, format_iops, format_share};
 
 /// A smaller fall has no particular meaning.
 const DROP_SHARE_MIN: f64 = 0.2;
@@ -64,23 +64,32 @@ pub fn not_steady(evidence: &Evidence) -> Option<Warning> {
     if found.mean * seconds < ROUND_OPERATIONS_MIN {
         return None;
     }
+    let absorbed = if !found.steady && may_be_absorbed(evidence) && fell_after_first(&rounds) {
+        "; a write cache may have absorbed the first writes"
+    } else {
+        ""
+    };
     let (what, found) = match found.steady {
         false => ("the rate", found),
         true => ("the mean latency", unsteady_latency(evidence)?),
     };
     let short = format!(
-        "not steady: {what} ranged over {} of its mean",
+        "not steady: {what} ranged over {} of its mean{absorbed}",
         format_share(found.range_share)
     );
     let message = format!(
         "not in steady state: over five rounds of {} {what} ranged over {} of its mean (20 % allowed) and \
-         drifted by {} (10 % allowed)",
+         drifted by {} (10 % allowed){absorbed}",
         format_duration(round_ns),
         format_share(found.range_share),
         format_share(found.slope_share)
     );
     let hint = match (evidence.workload.ramp_ns, evidence.quick) {
         (_, true) => "bench --thorough measures long enough to settle".to_owned(),
+        _ if !absorbed.is_empty() => {
+            "`run --steady` first writes until no cache absorbs the load, and measures what lasts"
+                .to_owned()
+        }
         (0, _) => {
             "give it time to settle with <--ramp>, and measure longer with <--duration>".to_owned()
         }
@@ -92,6 +101,22 @@ pub fn not_steady(evidence: &Evidence) -> Option<Warning> {
     };
     let warning = Code::NotSteady.warning(Severity::Warning, message, hint);
     Some(warning.shortened(short))
+}
+
+/// Whether a cache may have taken writes at first: only writes, and no pilot filled it before.
+fn may_be_absorbed(evidence: &Evidence) -> bool {
+    let only_writes = evidence.writes() && !evidence.reads();
+    only_writes && evidence.sustained.is_none() && !evidence.quick
+}
+
+/// Whether every later round is slower than the first one by a fall that means something.
+fn fell_after_first(rounds: &[f64]) -> bool {
+    let Some((first, later)) = rounds.split_first() else {
+        return false;
+    };
+    later
+        .iter()
+        .all(|rate| *rate < (1.0 - DROP_SHARE_MIN) * first)
 }
 
 /// SNIA's rule on the mean latencies of five rounds, violated by more than the scatter within the
@@ -142,14 +167,27 @@ pub fn fell_once(evidence: &Evidence) -> Option<Warning> {
         .intervals
         .get(drop.index)
         .map_or(0, |interval| interval.start_ns);
+    let (absorbed, steady) = if may_be_absorbed(evidence) {
+        let before = whole_intervals(evidence).into_iter().take(drop.index);
+        let bytes: u64 = before.map(|interval| interval.bytes).sum();
+        (
+            format!(
+                "; a write cache may have absorbed the first {}",
+                format_bytes(bytes)
+            ),
+            "; or `run --steady`, which first writes until no cache absorbs the load",
+        )
+    } else {
+        (String::new(), "")
+    };
     let short = format!(
-        "the rate fell from {} to {} IOPS after {}",
+        "the rate fell from {} to {} IOPS after {}{absorbed}",
         format_iops(drop.mean_before),
         format_iops(drop.mean_after),
         format_duration(at_ns)
     );
     let message = format!(
-        "after {} the rate fell from {} to {} IOPS ({} less) and stayed there, so the average describes neither phase",
+        "after {} the rate fell from {} to {} IOPS ({} less) and stayed there, so the average describes neither phase{absorbed}",
         format_duration(at_ns),
         format_iops(drop.mean_before),
         format_iops(drop.mean_after),
@@ -167,7 +205,7 @@ pub fn fell_once(evidence: &Evidence) -> Option<Warning> {
     };
     let hint = format!(
         "unless other load came in between, {reason}, and the lower rate is the lasting one; measure it alone \
-         with {switch} {} or more",
+         with {switch} {} or more{steady}",
         Nanoseconds(round_to_seconds(at_ns.saturating_mul(2)))
     );
     let warning = Code::StepDown.warning(Severity::Warning, message, hint);

@@ -60,6 +60,7 @@ fn answer(study: &Qualify) -> String {
     let words = match verdict {
         Verdict::NotJudged => format!("{} has no limit to meet or miss", study.product().name),
         Verdict::Met if all == 1 => "the only requirement".to_owned(),
+        Verdict::Met if all == 2 => "both requirements".to_owned(),
         Verdict::Met => format!("all {all} requirements"),
         _ => format!(
             "{} of {}",

@@ -44,6 +44,17 @@ pub(super) struct Part {
     pub flushes: f64,
 }
 
+/// Bins of the other part with at least eight in flight at both ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FullBins {
+    /// Variance over mean of the completions in a bin.
+    pub completions: f64,
+    /// The same of the operations that began in it.
+    pub arrivals: f64,
+    /// Completions per second.
+    pub rate: f64,
+}
+
 /// See the fields.
 pub(crate) struct Features {
     pub slow_ns: f64,
@@ -66,9 +77,8 @@ pub(crate) struct Features {
     pub(super) beside_flush: [f64; 2],
     /// Share of the time with a flush in flight.
     pub(super) flushing: f64,
-    /// Variance over mean of completions in bins with at least eight in flight, and their rate;
     /// None for fewer than ten such bins.
-    pub(super) full_bins: Option<(f64, f64)>,
+    pub(super) full_bins: Option<FullBins>,
     /// Share of own operations that took at most 1.2 calm medians at the device.
     pub(super) quick: f64,
     /// Median at the device relative to the calm one.
@@ -327,8 +337,8 @@ fn flushing(operations: &[Operation], scene: &Scene<'_>) -> f64 {
     covered as f64 / scene.other_ns.max(1) as f64
 }
 
-/// Regularity of completions while the device is full.
-fn full_bins(flight: &InFlight, scene: &Scene<'_>) -> Option<(f64, f64)> {
+/// Regularity of completions, and of arrivals, while the device is full.
+fn full_bins(flight: &InFlight, scene: &Scene<'_>) -> Option<FullBins> {
     let ends = flight.ends.iter().copied();
     let ends: Vec<u64> = ends.filter(|&end| !(scene.is_calm)(end)).collect();
     let (first, last) = (*ends.first()?, *ends.last()?);
@@ -340,25 +350,36 @@ fn full_bins(flight: &InFlight, scene: &Scene<'_>) -> Option<(f64, f64)> {
     let bins = ((last - first) as f64 / width) as usize;
     let is_full =
         |bin: usize| flight.at(edge(bin)) >= FULL_DEPTH && flight.at(edge(bin + 1)) >= FULL_DEPTH;
-    let mut counts = Vec::new();
-    let mut from = 0;
-    for bin in 0..bins {
-        let to = ends.partition_point(|&end| end < edge(bin + 1));
-        if is_full(bin) && !(scene.is_calm)(edge(bin)) {
-            counts.push((to - from) as f64);
-        }
-        from = to;
-    }
-    if counts.len() < FULL_BINS_MIN {
+    let within = |sorted: &[u64], bin: usize| {
+        let before = |end: u64| sorted.partition_point(|&at| at < end);
+        (before(edge(bin + 1)) - before(edge(bin))) as f64
+    };
+    let full: Vec<usize> = (0..bins)
+        .filter(|&bin| is_full(bin) && !(scene.is_calm)(edge(bin)))
+        .collect();
+    if full.len() < FULL_BINS_MIN {
         return None;
     }
+    let completed: Vec<f64> = full.iter().map(|&bin| within(&ends, bin)).collect();
+    let begun: Vec<f64> = full
+        .iter()
+        .map(|&bin| within(&flight.starts, bin))
+        .collect();
+    let average = mean(completed.iter().copied());
+    (average > 0.0).then(|| FullBins {
+        completions: dispersion(&completed),
+        arrivals: dispersion(&begun),
+        rate: average * 1e9 / width,
+    })
+}
+
+/// Variance over mean: 1 if they come by chance.
+fn dispersion(counts: &[f64]) -> f64 {
     let average = mean(counts.iter().copied());
-    let variance = mean(
-        counts
-            .iter()
-            .map(|count| (count - average) * (count - average)),
-    );
-    (average > 0.0).then(|| (variance / average, average * 1e9 / width))
+    let squares = counts
+        .iter()
+        .map(|count| (count - average) * (count - average));
+    mean(squares) / average
 }
 
 fn at_calm_depth(own: &[Own], all: &InFlight, flushes: &InFlight) -> Option<(f64, f64)> {

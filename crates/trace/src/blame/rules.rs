@@ -1,6 +1,6 @@
 //! The rules in order; the first that applies names the cause.
 
-use super::features::{DEVICE, Features, HELD, QUEUE, WAKEUP};
+use super::features::{DEVICE, Features, FullBins, HELD, Part, QUEUE, WAKEUP};
 use super::scene::Scene;
 use super::{Cause, SECOND_SHARE_MIN, SLOW_MIN, SLOW_SHARE_MIN};
 use crate::closedness::LOST_SHARE_MAX;
@@ -13,6 +13,10 @@ const SHORT: f64 = 0.25;
 const SHORTER: f64 = 0.1;
 /// From here on the share hardly rises, however many tasks wait.
 const ALWAYS_SHORT: f64 = 0.9;
+/// Variance over mean of counts far more regular than chance.
+const REGULAR: f64 = 0.15;
+/// Calm and slow parts have the same rate within this range of their ratio.
+const SAME_RATE: std::ops::RangeInclusive<f64> = 0.9..=1.1;
 
 pub(super) fn cause(features: &Features, scene: &Scene<'_>) -> Cause {
     if scene.lost_share > LOST_SHARE_MAX {
@@ -88,10 +92,11 @@ fn of_the_device(features: &Features, is_processor_shorter: bool) -> Cause {
             by_flushes: false,
         };
     }
-    if let Some((dispersion, rate)) = features.full_bins
-        && dispersion < 0.15
+    if let Some(full) = features.full_bins
+        && full.completions < REGULAR
+        && !is_own_pace(full, calm)
     {
-        return Cause::VolumeCap { rate };
+        return Cause::VolumeCap { rate: full.rate };
     }
     if now.rate > 1.3 * calm.rate && now.depth > 3.0 * calm.depth {
         return Cause::OwnSaturation;
@@ -102,6 +107,15 @@ fn of_the_device(features: &Features, is_processor_shorter: bool) -> Cause {
     Cause::Device {
         is_intermittent: features.quick > 0.25 && features.median_ratio < 1.6,
     }
+}
+
+/// Whether the constant rate is that of the load: it arrives as regularly, and calm parts pass the
+/// same rate.
+///
+/// Regular arrivals alone do not disprove a cap: in a closed loop each follows a completion. Nor
+/// does a higher rate in calm parts: a burst credit may have run out since.
+fn is_own_pace(full: FullBins, calm: Part) -> bool {
+    full.arrivals < REGULAR && SAME_RATE.contains(&((calm.rate + calm.others) / full.rate))
 }
 
 /// Further causes supported by a quarter of the excess.

@@ -249,6 +249,49 @@ fn own_saturation_and_a_cap() {
 }
 
 #[test]
+fn a_constant_rate_that_is_the_load_s_own_is_no_cap() {
+    // One every 2 to 4 ms, calm and slow alike.
+    let mut random = Random::new(5);
+    let (mut operations, mut at) = (Vec::new(), 0.0);
+    while at < 2.0 * HALF {
+        let took = if at < HALF {
+            1.0
+        } else {
+            25.0 + 5.0 * random.uniform()
+        };
+        operations.push(read(at, at + took * MS));
+        at += (2.0 + 2.0 * random.uniform()) * MS;
+    }
+    let is_intermittent = false;
+    let device = Cause::Device { is_intermittent };
+    assert_eq!(judge(&operations).cause, device);
+    // A closed loop is as regular, but its rate fell: a credit ran out.
+    let (mut operations, mut done) = (Vec::new(), vec![0.0; 16]);
+    let mut last = 0.0;
+    while last < 2.0 * HALF {
+        let gap = if last < HALF { 0.25 } else { 2.0 };
+        last += gap * MS;
+        operations.push(read(done[done.len() - 16], last));
+        done.push(last);
+    }
+    let judgement = judge(&operations);
+    let Cause::VolumeCap { rate } = judgement.cause else {
+        panic!("{:?}", judgement.cause);
+    };
+    assert!((rate - 500.0).abs() < 15.0, "{rate}");
+}
+
+/// One of the own load that is at the device between these times.
+fn read(from: f64, to: f64) -> Operation {
+    Operation {
+        task: OWN,
+        issued_ns: Some(from as u64),
+        completed_ns: Some(to as u64),
+        ..Operation::at(from as u64, Kind::Read, 0, 8_192)
+    }
+}
+
+#[test]
 fn a_storm_of_flushes_and_one_without_end() {
     let mut maker = calm();
     maker.load(DAEMON, 25.0, HALF, 2.0 * HALF, 3.5);

@@ -12,7 +12,7 @@ use stripewise_conductor::targets::OpenTarget;
 use stripewise_lab::experiment::{Block, Ended, ExperimentPlan, conduct, needs};
 use stripewise_results::{RunRecord, SCHEMA_VERSION};
 use stripewise_store::Store;
-use stripewise_units::format_duration;
+use stripewise_units::{counted, format_duration};
 use stripewise_workload::Request;
 
 /// Overhead of a run on a real target in addition to ramp and duration: opening,
@@ -56,8 +56,8 @@ pub fn announce(context: &Context, stored: &StoredExperiment, simulated: bool) {
     }
     if stored.blocks > 0 {
         context.plan(format!(
-            "{} blocks are finished ({}); they are not repeated.",
-            stored.blocks,
+            "{} finished ({}) and not repeated.",
+            counted(stored.blocks as usize, "block is", "blocks are"),
             format_duration(stored.elapsed_ns)
         ));
     }

@@ -72,6 +72,20 @@ fn advice_changes_where_it_was_followed_or_cannot_help() {
     evidence.quick = true;
     assert!(hint(&evidence, Code::NotSteady).contains("--thorough"));
 
+    // Writes that were quicker at first, in a part of the first round and in all of it.
+    let mut evidence = clean();
+    rates(&mut evidence, |index| if index == 0 { 20_000 } else { 300 });
+    assert!(!hint(&evidence, Code::NotSteady).contains("--steady"));
+    evidence.workload.read_percent = 0;
+    assert!(hint(&evidence, Code::NotSteady).contains("--steady"));
+    rates(&mut evidence, |index| if index < 8 { 20_000 } else { 300 });
+    assert!(hint(&evidence, Code::StepDown).contains("--steady"));
+    let found = judge(&evidence);
+    let absorbed = "may have absorbed the first 1.2 GiB";
+    assert!(found.iter().any(|one| one.message.contains(absorbed)));
+    evidence.sustained = Some(super::cases::pilot(SustainedClaim::AtLeast));
+    assert!(!hint(&evidence, Code::StepDown).contains("--steady"));
+
     let mut evidence = clean();
     evidence.sustained = Some(super::cases::pilot(SustainedClaim::CacheAbsorbs));
     assert!(hint(&evidence, Code::NotSustained).contains("--cache-size"));
