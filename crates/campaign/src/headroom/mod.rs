@@ -114,7 +114,9 @@ pub fn headroom(
         &mut changed,
     );
     let exit = match exit_of(context, &conducted.records) {
-        Exit::Done if study.refused().is_some() || study.is_not_carried() => Exit::Finding,
+        Exit::Done if study.refused().is_some() || study.is_carried() != Some(true) => {
+            Exit::Finding
+        }
         exit => exit,
     };
     Ok(HeadroomResult {

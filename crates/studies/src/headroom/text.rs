@@ -120,9 +120,9 @@ pub(super) fn sheet(study: &Headroom) -> Sheet {
         .collect();
     let answer = match &refused {
         Some(why) => capital(why),
-        None => sentences
-            .iter()
-            .map(|one| capital(one))
+        None => (sentences.iter().map(String::as_str))
+            .chain(load_as_it_is(study))
+            .map(capital)
             .collect::<Vec<_>>()
             .join(" "),
     };
@@ -137,10 +137,10 @@ pub(super) fn sheet(study: &Headroom) -> Sheet {
     }
     Sheet {
         title: format!("Headroom of {}", facts.name),
-        verdict: match (refused, study.is_not_carried()) {
+        verdict: match (refused, study.is_carried()) {
             (Some(_), _) => Some((Judgement::Open, "No answer".to_owned())),
-            (None, true) => Some((Judgement::Bad, "The load is not carried".to_owned())),
-            (None, false) => None,
+            (None, Some(false)) => Some((Judgement::Bad, "The load is not carried".to_owned())),
+            (None, Some(true) | None) => None,
         },
         answer,
         details: details(study),
@@ -148,6 +148,20 @@ pub(super) fn sheet(study: &Headroom) -> Sheet {
         tables: tables(study),
         charts: super::chart::charts(study),
         ..Sheet::default()
+    }
+}
+
+/// What the answers do not say of the load as it is, once there is no more to measure.
+fn load_as_it_is(study: &Headroom) -> Option<&'static str> {
+    if study.is_open() || study.is_below_load() {
+        return None;
+    }
+    match study.is_carried() {
+        Some(true) => None,
+        Some(false) => {
+            Some("the runs at the load as it is (1) and below, taken together, exceed the limit")
+        }
+        None => Some("whether it carries the load as it is (1) is not known"),
     }
 }
 
