@@ -201,7 +201,9 @@ fn an_answer_says_for_how_long_it_was_seen_to_hold() {
     let mut study = study(searched(2.0, 1, 0.0, 1.0), None);
     let sheet = study.sheet();
     assert!(
-        sheet.answer.contains("the load, held for 2 m"),
+        sheet
+            .answer
+            .contains("the load, the lower end held for 2 m"),
         "{}",
         sheet.answer
     );

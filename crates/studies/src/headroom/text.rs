@@ -62,7 +62,13 @@ fn sentence(study: &Headroom, question: &Question) -> String {
         return format!("{text}; that is certain so far, and not finished");
     }
     if let Some(ns) = study.held_ns(question) {
-        text += &format!(", held for {}", format_duration(ns));
+        // The rate of a load that waits, and an answer without an upper end, are the lower end.
+        let is_rate = facts.waits() && question.growth == Growth::MoreUsers;
+        let what = match found.bound == Bound::At && !is_rate {
+            true => "the lower end held",
+            false => "held",
+        };
+        text += &format!(", {what} for {}", format_duration(ns));
     }
     match study.limited_by(question) {
         Some("cap") => {
