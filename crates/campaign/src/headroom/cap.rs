@@ -57,6 +57,7 @@ fn first_met(limits: &LimitsDocument, recording: &Recording) -> Option<KnownCap>
                 CapKind::Iops => "IOPS".to_owned(),
                 CapKind::BytesPerS => "bytes/s".to_owned(),
             },
+            applies_to: cap.applies_to,
             per_s: cap.per_s,
             factor: cap.per_s / once,
             low: cap.per_s_low / once,
@@ -168,6 +169,7 @@ mod tests {
         );
         let met = first(vec![bytes.clone()]).unwrap();
         assert_eq!(met.nature, CapNature::Undecided);
+        assert_eq!(met.applies_to, AppliesTo::Reads);
         let bytes = CapFound {
             limiter: Some(true),
             ..bytes

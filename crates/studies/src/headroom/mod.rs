@@ -21,6 +21,7 @@ pub use found::{Bound, HeadroomAnswer};
 pub use runs::{FACTORS, LoadRun, PlannedRun, Purpose, SearchOptions};
 pub use search::Search;
 
+use crate::limits::AppliesTo;
 use crate::{NextStep, PlacedJob, Run, RunId, Study, StudyTime};
 use grow::{beyond, counts, grown, recorded};
 use schemars::JsonSchema;
@@ -137,6 +138,9 @@ pub enum CapNature {
 pub struct KnownCap {
     /// What it counts: `IOPS` or `bytes/s`.
     pub unit: String,
+    /// Which operations it holds.
+    #[serde(default)]
+    pub applies_to: AppliesTo,
     /// So many a second.
     pub per_s: f64,
     /// So many times the load reach it.

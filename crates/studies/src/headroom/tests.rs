@@ -123,6 +123,7 @@ fn the_state_survives_being_stored() {
 fn only_a_cap_that_is_known_to_be_a_limiters_bounds_what_was_measured() {
     let cap = |nature| KnownCap {
         unit: "IOPS".to_owned(),
+        applies_to: AppliesTo::Both,
         per_s: 300.0,
         factor: 3.0,
         low: 2.9,
@@ -267,6 +268,7 @@ fn stalls_that_are_rare_at_any_load_show_over_all_runs_together() {
 fn a_cap_is_the_answer_where_short_runs_spent_the_credit() {
     let cap = KnownCap {
         unit: "IOPS".to_owned(),
+        applies_to: AppliesTo::Reads,
         per_s: 300.0,
         factor: 1.2,
         low: 1.19,
@@ -284,6 +286,14 @@ fn a_cap_is_the_answer_where_short_runs_spent_the_credit() {
             .sheet()
             .answer
             .contains("at most 1.21 times the load, which is the known cap")
+    );
+    let findings = study.sheet().findings;
+    let known = findings.iter().find(|(name, _)| name == "known cap");
+    assert!(
+        known
+            .unwrap()
+            .1
+            .starts_with("300 IOPS of reads: 1.20 times")
     );
     // No row is where that comes from.
     assert_eq!(study.sheet().tables[0].note, "");

@@ -4,6 +4,7 @@ use super::{
     Bound, CapNature, FACTORS, Growth, Headroom, HeadroomAnswer, KnownCap, LoadRun, Purpose,
     Question, allowed_share,
 };
+use crate::limits::AppliesTo;
 use std::collections::BTreeMap;
 use stripewise_report::{Judgement, Sheet, SheetTable, fidelity_text, format_factor};
 use stripewise_units::{
@@ -207,12 +208,17 @@ fn cap_text(cap: &KnownCap) -> String {
         "IOPS" => format!("{} IOPS", format_iops(cap.per_s)),
         _ => format!("{}/s", format_bytes(cap.per_s as u64)),
     };
+    let of = match cap.applies_to {
+        AppliesTo::Reads | AppliesTo::ReadsUntestedWrites => " of reads",
+        AppliesTo::Writes => " of writes",
+        AppliesTo::Both => "",
+    };
     let nature = match cap.nature {
         CapNature::Undecided => ", limiter or device undecided, so no bound of the answer",
         CapNature::BehindBurst | CapNature::Limiter => "",
     };
     format!(
-        "{amount}{nature}: {} times ({}-{}) the load (limits, series {})",
+        "{amount}{of}{nature}: {} times ({}-{}) the load (limits, series {})",
         format_factor(cap.factor),
         format_factor(cap.low),
         format_factor(cap.high),
