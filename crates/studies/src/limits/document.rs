@@ -100,7 +100,7 @@ pub enum AppliesTo {
     /// Reads and writes together.
     #[default]
     Both,
-    /// Reads; nothing was written.
+    /// Reads; whether it holds writes was not measured.
     ReadsUntestedWrites,
 }
 

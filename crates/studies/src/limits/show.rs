@@ -106,6 +106,7 @@ fn caps(document: &LimitsDocument) -> String {
     let is_of_units = are_bytes_of_units(&document.caps, document.counted_unit_bytes);
     let are_both = of(CapKind::Iops).is_some() && of(CapKind::BytesPerS).is_some();
     let has_own_bytes = are_both && !is_of_units;
+    let is_shared = of(CapKind::Iops).is_some_and(|cap| cap.applies_to == AppliesTo::Both);
     let listed: Vec<String> = document
         .caps
         .iter()
@@ -116,6 +117,7 @@ fn caps(document: &LimitsDocument) -> String {
                 }
                 AppliesTo::Writes => " of writes",
                 AppliesTo::Reads => " of reads",
+                AppliesTo::ReadsUntestedWrites if is_shared => " of reads",
                 AppliesTo::Both if has_own_bytes => match cap.kind {
                     CapKind::Iops => ", shared by reads and writes,",
                     CapKind::BytesPerS => " of reads",

@@ -147,12 +147,13 @@ fn caps_are_named_with_where_each_applies() {
         .iter()
         .map(|cap| (cap.kind, cap.applies_to, cap.limiter))
         .collect();
-    let both = AppliesTo::Both;
+    // Large blocks were only read.
+    let untested = AppliesTo::ReadsUntestedWrites;
     assert_eq!(
         kinds,
         [
-            (CapKind::Iops, both, Some(true)),
-            (CapKind::BytesPerS, both, Some(true))
+            (CapKind::Iops, AppliesTo::Both, Some(true)),
+            (CapKind::BytesPerS, untested, Some(true))
         ]
     );
     let limits = |bytes, outstanding| -> Vec<Limit> {
