@@ -50,13 +50,19 @@ fn first_met(limits: &LimitsDocument, recording: &Recording) -> Option<KnownCap>
         Some(_) => (cap.clone(), CapNature::Limiter),
         None => (cap.clone(), CapNature::Undecided),
     });
-    let met = caps.chain(behind_burst).filter_map(|(cap, nature)| {
+    // Where writes share the cap on operations, they are taken to share that on bytes.
+    let is_shared = (limits.caps.iter()).any(|cap| cap.applies_to == AppliesTo::Both);
+    let met = caps.chain(behind_burst).filter_map(|(mut cap, nature)| {
+        if is_shared && cap.applies_to == AppliesTo::ReadsUntestedWrites {
+            cap.applies_to = AppliesTo::Both;
+        }
         let once = rate(&cap, recording);
         (once > 0.0).then(|| KnownCap {
             unit: match cap.kind {
                 CapKind::Iops => "IOPS".to_owned(),
                 CapKind::BytesPerS => "bytes/s".to_owned(),
             },
+            applies_to: cap.applies_to,
             per_s: cap.per_s,
             factor: cap.per_s / once,
             low: cap.per_s_low / once,
@@ -168,6 +174,7 @@ mod tests {
         );
         let met = first(vec![bytes.clone()]).unwrap();
         assert_eq!(met.nature, CapNature::Undecided);
+        assert_eq!(met.applies_to, AppliesTo::Reads);
         let bytes = CapFound {
             limiter: Some(true),
             ..bytes
@@ -176,6 +183,19 @@ mod tests {
         assert_eq!(met.unit, "bytes/s");
         assert!((met.factor - 2.0).abs() < 0.01, "{met:?}");
         assert_eq!(first(vec![device]), None);
+        // All of its 100 a second count, not the 75 reads alone.
+        let bytes = cap(
+            CapKind::BytesPerS,
+            AppliesTo::ReadsUntestedWrites,
+            200.0 * 8_192.0,
+            Some(true),
+        );
+        let met = first(vec![iops, bytes]).unwrap();
+        assert_eq!(
+            (met.unit.as_str(), met.applies_to),
+            ("bytes/s", AppliesTo::Both)
+        );
+        assert!((met.factor - 2.0).abs() < 0.01, "{met:?}");
     }
 
     #[test]

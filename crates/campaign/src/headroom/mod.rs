@@ -114,7 +114,7 @@ pub fn headroom(
         &mut changed,
     );
     let exit = match exit_of(context, &conducted.records) {
-        Exit::Done if study.refused().is_some() || study.is_not_carried() => Exit::Finding,
+        Exit::Done if has_finding(&study) => Exit::Finding,
         exit => exit,
     };
     Ok(HeadroomResult {
@@ -122,6 +122,11 @@ pub fn headroom(
         exit,
         ended: conducted.ended.err(),
     })
+}
+
+/// There is no answer, or it does not say that the target carries the load as it is.
+fn has_finding(study: &Headroom) -> bool {
+    study.refused().is_some() || study.is_carried() != Some(true)
 }
 
 fn refuse_other_limits(slo: &Slo) -> Outcome<()> {

@@ -20,7 +20,8 @@ use stripewise_io_engine::EngineName;
 use stripewise_store::Store;
 use stripewise_studies::Study;
 use stripewise_studies::limits::{
-    CapKind, LimitsDocument, LimitsFacts, LimitsOptions, LimitsStudy, VolumeTable,
+    BucketUnit, BurstResult, CapKind, LimitsDocument, LimitsFacts, LimitsOptions, LimitsStudy,
+    VolumeTable,
 };
 use stripewise_targets::Size;
 use stripewise_units::{
@@ -48,6 +49,7 @@ const TABLE_BYTES_MAX: u64 = 1 << 20;
 /// three per second per GiB.
 const GP2_CREDITS: f64 = 5.4e6;
 const GP2_BURST: f64 = 3_000.0;
+const GP2_RATE_TOLERANCE: f64 = 0.03;
 const GP2_PER_GIB: f64 = 3.0;
 const GP2_MIN: f64 = 100.0;
 
@@ -301,27 +303,50 @@ fn announce(context: &Context, request: &LimitsRequest, study: &LimitsStudy) {
             format_duration(burst_ns),
             format_duration(whole_ns)
         );
-        let examples =
-            volume_gib(&request.target).map_or_else(|| vec![100.0, 500.0], |gib| vec![gib]);
-        let minutes = examples.iter().filter_map(|gib| gp2_minutes(*gib));
-        let longest_minutes = minutes.fold(0.0, f64::max);
-        let lasts = examples.into_iter().filter_map(|gib| {
-            Some(format!(
-                "of {gib:.0} GiB bursts for {:.0} min",
-                gp2_minutes(gib)?
-            ))
-        });
-        let lasts: Vec<String> = lasts.collect();
-        if !lasts.is_empty() {
-            text = format!("{text}. A full gp2 volume {}", lasts.join(", one "));
-            // Rounded to tens of minutes, and somewhat longer than the burst.
-            if longest_minutes * 60e9 > burst_ns as f64 {
-                let enough = (longest_minutes * 1.1 / 10.0).ceil() * 10.0;
-                text = format!("{text}: `--burst {enough:.0}m` would see its end");
-            }
+        if let Some((lasts, longer)) = gp2_bursts(&request.target, burst_ns as f64 / 1e9) {
+            text = format!("{text}. {lasts}{}", longer.unwrap_or_default());
         }
     }
     context.plan(text);
+}
+
+/// How long full gp2 volumes burst, and which `--burst` sees the end where this many seconds do
+/// not. `None` if a volume of the target's size does not burst.
+fn gp2_bursts(target: &str, burst_s: f64) -> Option<(String, Option<String>)> {
+    let examples = volume_gib(target).map_or_else(|| vec![100.0, 500.0], |gib| vec![gib]);
+    let minutes = examples.iter().filter_map(|gib| gp2_minutes(*gib));
+    let longest_minutes = minutes.fold(0.0, f64::max);
+    let lasts = examples.into_iter().filter_map(|gib| {
+        Some(format!(
+            "of {gib:.0} GiB bursts for {:.0} min",
+            gp2_minutes(gib)?
+        ))
+    });
+    let lasts: Vec<String> = lasts.collect();
+    // Rounded to tens of minutes, and somewhat longer than the burst.
+    let enough = (longest_minutes * 1.1 / 10.0).ceil() * 10.0;
+    let longer = format!(": `--burst {enough:.0}m` would see its end");
+    let is_short = longest_minutes * 60.0 > burst_s;
+    (!lasts.is_empty()).then(|| {
+        (
+            format!("A full gp2 volume {}", lasts.join(", one ")),
+            is_short.then_some(longer),
+        )
+    })
+}
+
+/// What would see the end of a burst that was driven at the rate of gp2 volumes, in vain.
+fn longer_burst(target: &str, document: &LimitsDocument) -> Option<String> {
+    let search = document.burst_search.as_ref()?;
+    let is_gp2_rate = search.unit == Some(BucketUnit::Operations)
+        && (search.per_s? / GP2_BURST - 1.0).abs() < GP2_RATE_TOLERANCE;
+    let names = &document.names;
+    let may_be_gp2 = names.is_empty() || names.iter().any(|name| name.contains("gp2"));
+    if search.result != BurstResult::NotEnded || !is_gp2_rate || !may_be_gp2 {
+        return None;
+    }
+    let (lasts, longer) = gp2_bursts(target, search.driven_s)?;
+    Some(format!("{lasts}{}.", longer?))
 }
 
 /// Size of the one disk that is under a target.
@@ -433,13 +458,15 @@ fn named(
         let may_be_burst = document.names.is_empty() || table.has_burst(cloud, &document);
         document.may_be_burst &= may_be_burst;
     }
+    let longer = longer_burst(&request.target, &document);
+    document.notes.extend(longer);
     document
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stripewise_studies::limits::{AppliesTo, CapFound};
+    use stripewise_studies::limits::{AppliesTo, BurstSearch, CapFound};
 
     #[test]
     fn clouds_are_known_by_their_machines() {
@@ -478,6 +505,32 @@ mod tests {
         assert!(may_be(Some("aws"), 3_000.0));
         assert!(!may_be(Some("aws"), 6_000.0));
         assert!(may_be(Some("aws"), 90_000.0));
+    }
+
+    #[test]
+    fn a_burst_that_did_not_end_names_the_drive_that_sees_its_end() {
+        let notes = |per_s, driven_s| {
+            let document = LimitsDocument {
+                burst_search: Some(BurstSearch {
+                    result: BurstResult::NotEnded,
+                    per_s: Some(per_s),
+                    unit: Some(BucketUnit::Operations),
+                    driven_s,
+                }),
+                ..LimitsDocument::default()
+            };
+            let request = LimitsRequest {
+                target: "sim:ebs-gp2-100".to_owned(),
+                ..LimitsRequest::default()
+            };
+            named(&request, None, document).notes
+        };
+        let note = "A full gp2 volume of 100 GiB bursts for 33 min, one of 500 GiB bursts for 60 \
+            min: `--burst 70m` would see its end.";
+        assert_eq!(notes(3_000.0, 1_800.0), [note]);
+        // Long enough, or no gp2.
+        assert!(notes(3_000.0, 4_200.0).is_empty());
+        assert!(notes(6_000.0, 1_800.0).is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::line::print_result;
-use crate::show::page::{check_outputs, format_of, write_rendered};
+use crate::show::page::{check_outputs, format_of, say_written, write_rendered};
 use crate::switches::headroom::Headroom;
 use stripewise_campaign::headroom::{HeadroomRequest, StoredHeadroom, headroom as find};
 use stripewise_campaign::steps::pages::PictureLook;
@@ -23,6 +23,7 @@ pub fn headroom(context: &Context, arguments: &Headroom) -> Outcome {
     for path in &arguments.output {
         let rendered = found.rendered(format_of(path)?, &PictureLook::default())?;
         write_rendered(context, &rendered, path)?;
+        say_written(context, path);
     }
     match answered.ended {
         Some(failure) => Err(failure),

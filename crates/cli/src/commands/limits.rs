@@ -3,7 +3,7 @@
 use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::line::print_result;
-use crate::show::page::{check_outputs, format_of_answer, write_rendered};
+use crate::show::page::{check_outputs, format_of_answer, say_written, write_rendered};
 use crate::switches::limits::Limits;
 use stripewise_campaign::limits::{LimitsRequest, StoredLimits, limits as measure};
 use stripewise_campaign::steps::pages::PictureLook;
@@ -25,6 +25,7 @@ pub fn limits(context: &Context, arguments: &Limits) -> Outcome {
     for path in &arguments.output {
         let rendered = found.rendered(format_of_answer(path)?, &PictureLook::default())?;
         write_rendered(context, &rendered, path)?;
+        say_written(context, path);
     }
     Ok(answered.exit)
 }

@@ -4,7 +4,7 @@ use crate::exit_codes::Exit;
 use crate::failure::Outcome;
 use crate::show::context::Context;
 use crate::show::line::{marked_to_go_on, print_result};
-use crate::show::page::{check_outputs, format_of_answer, write_rendered};
+use crate::show::page::{check_outputs, format_of_answer, say_written, write_rendered};
 use crate::switches::qualify::Qualify;
 use stripewise_campaign::qualify::{
     CommitRequest, ProductLine, QualifyDesign, QualifyRequest, QualifyResult, commit,
@@ -28,6 +28,7 @@ pub fn qualify(context: &Context, arguments: &Qualify) -> Outcome {
     for path in &arguments.output {
         let rendered = qualified.rendered(format_of_answer(path)?, &PictureLook::default())?;
         write_rendered(context, &rendered, path)?;
+        say_written(context, path);
     }
     match qualified.ended {
         Some(failure) => Err(failure),

@@ -2,6 +2,7 @@
 
 use super::runs::FACTORS;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use stripewise_stats::{Crossing, ExceedanceRun};
 
 /// Which ends of the answer are known.
@@ -38,6 +39,19 @@ pub(super) fn by_level(mut runs: Vec<ExceedanceRun>) -> Vec<Vec<ExceedanceRun>> 
     let same =
         |one: &ExceedanceRun, other: &ExceedanceRun| (one.factor / other.factor).ln().abs() < 1e-9;
     runs.chunk_by(same).map(<[ExceedanceRun]>::to_vec).collect()
+}
+
+/// The sums of each block, whose runs are not independent.
+pub(super) fn by_block(runs: impl Iterator<Item = ExceedanceRun>) -> Vec<ExceedanceRun> {
+    let mut blocks: BTreeMap<u32, ExceedanceRun> = BTreeMap::new();
+    for run in runs {
+        let add = |sum: &mut ExceedanceRun| {
+            sum.operations += run.operations;
+            sum.beyond += run.beyond;
+        };
+        blocks.entry(run.block).and_modify(add).or_insert(run);
+    }
+    blocks.into_values().collect()
 }
 
 /// The share over all runs.

@@ -21,6 +21,7 @@ pub use found::{Bound, HeadroomAnswer};
 pub use runs::{FACTORS, LoadRun, PlannedRun, Purpose, SearchOptions};
 pub use search::Search;
 
+use crate::limits::AppliesTo;
 use crate::{NextStep, PlacedJob, Run, RunId, Study, StudyTime};
 use grow::{beyond, counts, grown, recorded};
 use schemars::JsonSchema;
@@ -137,6 +138,9 @@ pub enum CapNature {
 pub struct KnownCap {
     /// What it counts: `IOPS` or `bytes/s`.
     pub unit: String,
+    /// Which operations it holds.
+    #[serde(default)]
+    pub applies_to: AppliesTo,
     /// So many a second.
     pub per_s: f64,
     /// So many times the load reach it.
@@ -342,14 +346,41 @@ impl Headroom {
         is_confirmed.then_some(self.options.confirm_ns)
     }
 
-    /// The present load is more than the target carries.
-    pub fn is_not_carried(&self) -> bool {
-        // For waiting users, the rate is a lower bound.
-        let is_bound =
-            |one: &&Question| !(self.options.facts.waits() && one.growth == Growth::MoreUsers);
-        let answers = self.questions.iter().filter(is_bound);
-        let answers = answers.filter_map(|one| self.answer(one));
-        self.refused().is_none() && answers.filter_map(|one| one.high).any(|high| high < 1.0)
+    /// Whether the target carries the load as it is, factor 1; `None` where that is not known.
+    pub fn is_carried(&self) -> Option<bool> {
+        if self.is_below_load() {
+            return Some(false);
+        }
+        let mut carried = self.questions.iter().filter_map(|one| self.carried(one));
+        // Whole users add up to 1 but for rounding.
+        if carried.any(|factor| factor >= 1.0 - 1e-9) {
+            return Some(true);
+        }
+        let exceeds = |one: &Question| one.search.exceeds_up_to(1.0 + 1e-9);
+        self.bounding().any(exceeds).then_some(false)
+    }
+
+    /// The answer to one of the questions is less than the load as it is.
+    fn is_below_load(&self) -> bool {
+        let mut ends = self.bounding().filter_map(|one| self.answer(one)?.high);
+        ends.any(|high| high < 1.0)
+    }
+
+    /// The questions whose answers bound what is carried: for waiting users, the rate is a lower
+    /// bound.
+    fn bounding(&self) -> impl Iterator<Item = &Question> {
+        let waits = self.options.facts.waits();
+        let all = self.questions.iter();
+        all.filter(move |one| !(waits && one.growth == Growth::MoreUsers))
+    }
+
+    /// The largest factor that is known to be carried. Where a cap is the answer, runs above it
+    /// were within the limit, and what is below it spends no credit.
+    fn carried(&self, question: &Question) -> Option<f64> {
+        match (self.limited_by(question), &self.options.facts.cap) {
+            (Some("cap"), Some(cap)) => Some(cap.low),
+            _ => self.answer(question)?.low,
+        }
     }
 
     /// What reaches the limit first: reads, writes, or a known cap.

@@ -6,7 +6,7 @@
 //! the crossing is bracketed by loads that are certainly below and certainly above. A long run at
 //! the lower end confirms it, or shows that a credit was spent.
 
-use super::found::{Bound, HeadroomAnswer, by_level, of_crossing, of_ends, pooled};
+use super::found::{Bound, HeadroomAnswer, by_block, by_level, of_crossing, of_ends, pooled};
 use super::runs::{FACTORS, LoadRun, PlannedRun, Purpose, SearchOptions};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -399,6 +399,13 @@ impl Search {
         let low = sure(-1).next_back();
         let high = sure(1).find(|factor| low.is_none_or(|low| *factor > low));
         (low, high)
+    }
+
+    /// Whether the runs at factors up to this surely exceed the limit together: the load at the
+    /// factor itself has no smaller share beyond it.
+    pub(super) fn exceeds_up_to(&self, factor: f64) -> bool {
+        let runs = self.fitted().filter(|run| run.factor <= factor);
+        exceedance_verdict(&by_block(runs), self.options.share) == 1
     }
 
     fn bracket(&mut self, loads: u32) {

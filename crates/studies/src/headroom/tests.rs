@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Origin;
-use stripewise_stats::Random;
+use stripewise_stats::{ExceedanceRun, Random, exceedance_verdict};
 
 fn options(seed: u64, unit: f64) -> SearchOptions {
     SearchOptions {
@@ -123,6 +123,7 @@ fn the_state_survives_being_stored() {
 fn only_a_cap_that_is_known_to_be_a_limiters_bounds_what_was_measured() {
     let cap = |nature| KnownCap {
         unit: "IOPS".to_owned(),
+        applies_to: AppliesTo::Both,
         per_s: 300.0,
         factor: 3.0,
         low: 2.9,
@@ -201,7 +202,9 @@ fn an_answer_says_for_how_long_it_was_seen_to_hold() {
     let mut study = study(searched(2.0, 1, 0.0, 1.0), None);
     let sheet = study.sheet();
     assert!(
-        sheet.answer.contains("the load, held for 2 m"),
+        sheet
+            .answer
+            .contains("the load, the lower end held for 2 m"),
         "{}",
         sheet.answer
     );
@@ -211,7 +214,7 @@ fn an_answer_says_for_how_long_it_was_seen_to_hold() {
     assert_eq!(sheet.tables[0].note, note);
     let document = HeadroomDocument::of(&study, &Origin::default());
     assert_eq!(document.more_users.unwrap().held_for_s, Some(120.0));
-    assert!(!document.resumable && !study.is_not_carried());
+    assert!(!document.resumable && study.is_carried() == Some(true));
     // What was given is not proposed.
     let has = |sheet: &Sheet, text: &str| sheet.details.iter().any(|one| one.contains(text));
     assert!(has(&sheet, "(--confirm 10m looks further)"));
@@ -227,15 +230,45 @@ fn a_load_that_is_not_carried_at_any_factor_has_no_headroom() {
     assert!(sheet.answer.starts_with(says), "{}", sheet.answer);
     assert_eq!(sheet.verdict.unwrap().1, "The load is not carried");
     assert!(sheet.tables[0].note.starts_with("Each known end is a row:"));
-    assert!(none.is_not_carried());
-    assert!(study(searched(0.6, 1, 0.0, 1.0), None).is_not_carried());
-    assert!(!study(searched(1.0, 1, 0.0, 1.0), None).is_not_carried());
+    assert_eq!(none.is_carried(), Some(false));
+    let is_carried = |truth| study(searched(truth, 1, 0.0, 1.0), None).is_carried();
+    assert_eq!(is_carried(0.6), Some(false));
+    assert_ne!(is_carried(1.0), Some(false));
+}
+
+#[test]
+fn at_most_more_than_the_load_says_nothing_of_the_load_itself() {
+    // A credit was spent at the lower end, far above the load.
+    let study = study(searched(2.0, 1, 0.0, 0.8), None);
+    assert_eq!(study.is_carried(), None);
+    let sheet = study.sheet();
+    let says = "Whether it carries the load as it is (1) is not known.";
+    assert!(sheet.answer.ends_with(says), "{}", sheet.answer);
+    assert!(sheet.verdict.is_none());
+}
+
+#[test]
+fn stalls_that_are_rare_at_any_load_show_over_all_runs_together() {
+    // One run of three has a tenth beyond the limit, whatever the load is.
+    let run = |number: u32, block: u32| ExceedanceRun {
+        factor: 1.0 - 0.01 * f64::from(number / 4),
+        operations: 1_000,
+        beyond: if number % 3 == 0 { 100 } else { 0 },
+        block,
+    };
+    let verdict =
+        |runs: Vec<ExceedanceRun>| exceedance_verdict(&found::by_block(runs.into_iter()), 0.01);
+    assert_eq!(verdict((0..4).map(|one| run(one, one)).collect()), 0);
+    assert_eq!(verdict((0..36).map(|one| run(one, one)).collect()), 1);
+    // All of one part of the recording are one.
+    assert_eq!(verdict((0..36).map(|one| run(one, one / 12)).collect()), 0);
 }
 
 #[test]
 fn a_cap_is_the_answer_where_short_runs_spent_the_credit() {
     let cap = KnownCap {
         unit: "IOPS".to_owned(),
+        applies_to: AppliesTo::Reads,
         per_s: 300.0,
         factor: 1.2,
         low: 1.19,
@@ -253,6 +286,14 @@ fn a_cap_is_the_answer_where_short_runs_spent_the_credit() {
             .sheet()
             .answer
             .contains("at most 1.21 times the load, which is the known cap")
+    );
+    let findings = study.sheet().findings;
+    let known = findings.iter().find(|(name, _)| name == "known cap");
+    assert!(
+        known
+            .unwrap()
+            .1
+            .starts_with("300 IOPS of reads: 1.20 times")
     );
     // No row is where that comes from.
     assert_eq!(study.sheet().tables[0].note, "");

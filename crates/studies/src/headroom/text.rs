@@ -4,6 +4,7 @@ use super::{
     Bound, CapNature, FACTORS, Growth, Headroom, HeadroomAnswer, KnownCap, LoadRun, Purpose,
     Question, allowed_share,
 };
+use crate::limits::AppliesTo;
 use std::collections::BTreeMap;
 use stripewise_report::{Judgement, Sheet, SheetTable, fidelity_text, format_factor};
 use stripewise_units::{
@@ -62,7 +63,13 @@ fn sentence(study: &Headroom, question: &Question) -> String {
         return format!("{text}; that is certain so far, and not finished");
     }
     if let Some(ns) = study.held_ns(question) {
-        text += &format!(", held for {}", format_duration(ns));
+        // The rate of a load that waits, and an answer without an upper end, are the lower end.
+        let is_rate = facts.waits() && question.growth == Growth::MoreUsers;
+        let what = match found.bound == Bound::At && !is_rate {
+            true => "the lower end held",
+            false => "held",
+        };
+        text += &format!(", {what} for {}", format_duration(ns));
     }
     match study.limited_by(question) {
         Some("cap") => {
@@ -120,9 +127,9 @@ pub(super) fn sheet(study: &Headroom) -> Sheet {
         .collect();
     let answer = match &refused {
         Some(why) => capital(why),
-        None => sentences
-            .iter()
-            .map(|one| capital(one))
+        None => (sentences.iter().map(String::as_str))
+            .chain(load_as_it_is(study))
+            .map(capital)
             .collect::<Vec<_>>()
             .join(" "),
     };
@@ -137,10 +144,10 @@ pub(super) fn sheet(study: &Headroom) -> Sheet {
     }
     Sheet {
         title: format!("Headroom of {}", facts.name),
-        verdict: match (refused, study.is_not_carried()) {
+        verdict: match (refused, study.is_carried()) {
             (Some(_), _) => Some((Judgement::Open, "No answer".to_owned())),
-            (None, true) => Some((Judgement::Bad, "The load is not carried".to_owned())),
-            (None, false) => None,
+            (None, Some(false)) => Some((Judgement::Bad, "The load is not carried".to_owned())),
+            (None, Some(true) | None) => None,
         },
         answer,
         details: details(study),
@@ -148,6 +155,20 @@ pub(super) fn sheet(study: &Headroom) -> Sheet {
         tables: tables(study),
         charts: super::chart::charts(study),
         ..Sheet::default()
+    }
+}
+
+/// What the answers do not say of the load as it is, once there is no more to measure.
+fn load_as_it_is(study: &Headroom) -> Option<&'static str> {
+    if study.is_open() || study.is_below_load() {
+        return None;
+    }
+    match study.is_carried() {
+        Some(true) => None,
+        Some(false) => {
+            Some("the runs at the load as it is (1) and below, taken together, exceed the limit")
+        }
+        None => Some("whether it carries the load as it is (1) is not known"),
     }
 }
 
@@ -187,12 +208,17 @@ fn cap_text(cap: &KnownCap) -> String {
         "IOPS" => format!("{} IOPS", format_iops(cap.per_s)),
         _ => format!("{}/s", format_bytes(cap.per_s as u64)),
     };
+    let of = match cap.applies_to {
+        AppliesTo::Reads | AppliesTo::ReadsUntestedWrites => " of reads",
+        AppliesTo::Writes => " of writes",
+        AppliesTo::Both => "",
+    };
     let nature = match cap.nature {
         CapNature::Undecided => ", limiter or device undecided, so no bound of the answer",
         CapNature::BehindBurst | CapNature::Limiter => "",
     };
     format!(
-        "{amount}{nature}: {} times ({}-{}) the load (limits, series {})",
+        "{amount}{of}{nature}: {} times ({}-{}) the load (limits, series {})",
         format_factor(cap.factor),
         format_factor(cap.low),
         format_factor(cap.high),

@@ -88,7 +88,9 @@ pub enum CapKind {
 }
 
 /// Which operations a cap holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum AppliesTo {
     /// Reads.
@@ -96,8 +98,9 @@ pub enum AppliesTo {
     /// Writes.
     Writes,
     /// Reads and writes together.
+    #[default]
     Both,
-    /// Reads; nothing was written.
+    /// Reads; whether it holds writes was not measured.
     ReadsUntestedWrites,
 }
 

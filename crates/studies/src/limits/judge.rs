@@ -63,7 +63,7 @@ impl LimitsStudy {
             ),
             may_be_burst: self.may_be_burst(&named),
             notes: self.notes(caps.as_ref(), &named, counting),
-            caps: named,
+            caps: of_bytes_untested(named, counted_unit_bytes),
             control_group,
             burst: self.burst_found(),
             burst_search: self.burst_search(),
@@ -566,6 +566,20 @@ fn kind_of(cell: LimitCell) -> LoadKind {
         LimitCell::Mix => LoadKind::Mix,
         _ => LoadKind::Reads,
     }
+}
+
+/// Large operations were only read: of a cap on bytes beside one on operations, nothing says
+/// whether writes share it.
+fn of_bytes_untested(mut named: Vec<CapFound>, unit_bytes: Option<u64>) -> Vec<CapFound> {
+    let has_iops = named.iter().any(|cap| cap.kind == CapKind::Iops);
+    if has_iops && !are_bytes_of_units(&named, unit_bytes) {
+        for cap in &mut named {
+            if cap.kind == CapKind::BytesPerS && cap.applies_to == AppliesTo::Both {
+                cap.applies_to = AppliesTo::ReadsUntestedWrites;
+            }
+        }
+    }
+    named
 }
 
 /// Whether the cap on bytes is what units move, and not one of its own below that.

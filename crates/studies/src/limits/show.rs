@@ -14,6 +14,9 @@ use stripewise_units::{format_bytes, format_count, format_iops, format_share};
 /// Example length of a rest, in seconds.
 const REST_S: f64 = 600.0;
 
+/// Scatter of single runs up to which their number and length decide nothing.
+const SCATTER_PERCENT_MAX: f64 = 2.0;
+
 /// The sheet of a document.
 pub fn sheet(document: &LimitsDocument) -> Sheet {
     Sheet {
@@ -103,6 +106,7 @@ fn caps(document: &LimitsDocument) -> String {
     let is_of_units = are_bytes_of_units(&document.caps, document.counted_unit_bytes);
     let are_both = of(CapKind::Iops).is_some() && of(CapKind::BytesPerS).is_some();
     let has_own_bytes = are_both && !is_of_units;
+    let is_shared = of(CapKind::Iops).is_some_and(|cap| cap.applies_to == AppliesTo::Both);
     let listed: Vec<String> = document
         .caps
         .iter()
@@ -113,6 +117,7 @@ fn caps(document: &LimitsDocument) -> String {
                 }
                 AppliesTo::Writes => " of writes",
                 AppliesTo::Reads => " of reads",
+                AppliesTo::ReadsUntestedWrites if is_shared => " of reads",
                 AppliesTo::Both if has_own_bytes => match cap.kind {
                     CapKind::Iops => ", shared by reads and writes,",
                     CapKind::BytesPerS => " of reads",
@@ -373,9 +378,26 @@ fn loads(document: &LimitsDocument) -> SheetTable {
         true => table.with_note(format!(
             "undecided: the load reaches no cap that is known to be one, and how its rate depends on \
              size and depth does not tell{}.",
-            longer_runs(document.step_ns)
+            more_evidence(document)
         )),
         false => table,
+    }
+}
+
+/// What may decide a load that is undecided.
+fn more_evidence(document: &LimitsDocument) -> String {
+    if document.partial {
+        return "; what was not measured may (--resume last)".to_owned();
+    }
+    match document.scatter_percent {
+        // Longer runs scatter less, and nothing else changes.
+        Some(scatter) if scatter <= SCATTER_PERCENT_MAX => match document.refused {
+            Some(_) => String::new(),
+            None => {
+                format!(", nor would longer runs: those of one load hardly differ ({scatter:.1} %)")
+            }
+        },
+        _ => longer_runs(document.step_ns).to_owned(),
     }
 }
 

@@ -147,12 +147,13 @@ fn caps_are_named_with_where_each_applies() {
         .iter()
         .map(|cap| (cap.kind, cap.applies_to, cap.limiter))
         .collect();
-    let both = AppliesTo::Both;
+    // Large blocks were only read.
+    let untested = AppliesTo::ReadsUntestedWrites;
     assert_eq!(
         kinds,
         [
-            (CapKind::Iops, both, Some(true)),
-            (CapKind::BytesPerS, both, Some(true))
+            (CapKind::Iops, AppliesTo::Both, Some(true)),
+            (CapKind::BytesPerS, untested, Some(true))
         ]
     );
     let limits = |bytes, outstanding| -> Vec<Limit> {
@@ -752,7 +753,7 @@ fn a_corner_at_a_load_of_the_grid_is_one_row() {
 
 #[test]
 fn runs_that_are_no_longer_than_these_are_not_proposed() {
-    let note = |step_ns| {
+    let note_of = |rest: LimitsDocument| {
         let document = LimitsDocument {
             applies: vec![LoadApplies {
                 block_size_bytes: 4096,
@@ -760,15 +761,33 @@ fn runs_that_are_no_longer_than_these_are_not_proposed() {
                 outstanding: 64,
                 limits: vec![Limit::Undecided],
             }],
-            step_ns,
-            ..LimitsDocument::default()
+            ..rest
         };
         sheet(&document).tables[0].note.clone()
+    };
+    let note = |step_ns| {
+        note_of(LimitsDocument {
+            step_ns,
+            scatter_percent: Some(4.0),
+            ..LimitsDocument::default()
+        })
     };
     assert!(note(None).ends_with("; longer runs may (--step 10s)."));
     assert!(note(Some(2_000_000_000)).ends_with("; longer runs may (--step 10s)."));
     assert!(note(Some(10_000_000_000)).ends_with("; longer runs may (--step 1m)."));
     assert!(note(Some(60_000_000_000)).ends_with(" does not tell."));
+    // Nor are they where nothing scatters, or where the study is to go on.
+    let steady = note_of(LimitsDocument {
+        scatter_percent: Some(0.3),
+        ..LimitsDocument::default()
+    });
+    let says = "does not tell, nor would longer runs: those of one load hardly differ (0.3 %).";
+    assert!(steady.ends_with(says), "{steady}");
+    let stopped = note_of(LimitsDocument {
+        partial: true,
+        ..LimitsDocument::default()
+    });
+    assert!(stopped.ends_with("(--resume last)."), "{stopped}");
 }
 
 #[test]
