@@ -545,9 +545,17 @@ mod tests {
         assert_eq!(of("look at `dmesg`"), "look at `dmesg`");
     }
 
+    #[track_caller]
+    fn is_meant(cases: &[(&str, &str, Option<&str>)]) {
+        for (line, unknown, expected) in cases {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(meant(unknown, &words).as_deref(), *expected, "{line}");
+        }
+    }
+
     #[test]
     fn a_switch_that_only_run_has_is_said_to_be_there() {
-        let cases = [
+        is_meant(&[
             (
                 "bench --thread 4",
                 "--thread",
@@ -560,6 +568,33 @@ mod tests {
                 "--threads",
                 Some("use `stripewise run`: it has --threads, `stripewise bench` does not"),
             ),
+            (
+                "bench . --numjobs 4",
+                "--numjobs",
+                Some(
+                    "`stripewise run` has --threads for that, `stripewise bench` has no such switch",
+                ),
+            ),
+            (
+                "advise /dev/sdb /dev/sdc",
+                "/dev/sdc",
+                Some("several devices are one target, with commas between them: /dev/sdb,/dev/sdc"),
+            ),
+            ("bench /data /dev/sdc", "/dev/sdc", None),
+            ("bench --sizes 1G", "--sizes", Some("did you mean --size?")),
+            (
+                "run --thread 4",
+                "--thread",
+                Some("did you mean --threads?"),
+            ),
+            ("history --jsn", "--jsn", Some("did you mean --json?")),
+            ("bench --wherever 1", "--wherever", None),
+        ]);
+    }
+
+    #[test]
+    fn switches_of_other_tools_are_named_in_our_words() {
+        is_meant(&[
             ("run . --bs 8k", "--bs", Some("here that is --block")),
             (
                 "run . --iodepth 8",
@@ -612,32 +647,7 @@ mod tests {
                     "`stripewise run` has --sync fsync:N for that: one after every N writes of a thread",
                 ),
             ),
-            (
-                "bench . --numjobs 4",
-                "--numjobs",
-                Some(
-                    "`stripewise run` has --threads for that, `stripewise bench` has no such switch",
-                ),
-            ),
-            (
-                "advise /dev/sdb /dev/sdc",
-                "/dev/sdc",
-                Some("several devices are one target, with commas between them: /dev/sdb,/dev/sdc"),
-            ),
-            ("bench /data /dev/sdc", "/dev/sdc", None),
-            ("bench --sizes 1G", "--sizes", Some("did you mean --size?")),
-            (
-                "run --thread 4",
-                "--thread",
-                Some("did you mean --threads?"),
-            ),
-            ("history --jsn", "--jsn", Some("did you mean --json?")),
-            ("bench --wherever 1", "--wherever", None),
-        ];
-        for (line, unknown, expected) in cases {
-            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-            assert_eq!(meant(unknown, &words).as_deref(), expected, "{line}");
-        }
+        ]);
     }
 
     /// The page promises it.

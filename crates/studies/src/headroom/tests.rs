@@ -253,7 +253,7 @@ fn stalls_that_are_rare_at_any_load_show_over_all_runs_together() {
     let run = |number: u32, block: u32| ExceedanceRun {
         factor: 1.0 - 0.01 * f64::from(number / 4),
         operations: 1_000,
-        beyond: if number % 3 == 0 { 100 } else { 0 },
+        beyond: if number.is_multiple_of(3) { 100 } else { 0 },
         block,
     };
     let verdict =
