@@ -73,10 +73,12 @@ pub fn not_steady(evidence: &Evidence) -> Option<Warning> {
         false => ("the rate", found),
         true => ("the mean latency", unsteady_latency(evidence)?),
     };
-    let short = format!(
-        "not steady: {what} ranged over {} of its mean{absorbed}",
-        format_share(found.range_share)
-    );
+    // Short enough for its code beside it on 80 columns.
+    let share = format_share(found.range_share);
+    let short = match absorbed {
+        "" => format!("not steady: {what} ranged over {share} of its mean"),
+        _ => format!("not steady ({share}): the first writes may be cached"),
+    };
     let message = format!(
         "not in steady state: over five rounds of {} {what} ranged over {} of its mean (20 % allowed) and \
          drifted by {} (10 % allowed){absorbed}",

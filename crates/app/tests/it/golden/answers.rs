@@ -228,7 +228,7 @@ RND4K Q32T1     1305.2  318,645   100 µs  ###########        186.5  45,526   70
 RND4K Q1T1        49.9   12,175  82.1 µs  ######             185.4  45,271  22.1 µs  ########
 
 Read with care
-  ! not steady: the rate ranged over 35 % of its mean  4 of 8 runs  [not-steady]
+  ! not steady (35 %): the first writes may be cached  4 of 8 runs  [not-steady]
   - only 916 operations completed                      2 of 8 runs  [few-operations]
   - 1 more warning or note: --explain
 
