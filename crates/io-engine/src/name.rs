@@ -93,12 +93,9 @@ impl FromStr for EngineName {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
-        EngineName::ALL
-            .into_iter()
-            .find(|engine| engine.name() == text)
-            .ok_or_else(|| {
-                format!("`{text}` is not an engine: it is auto, uring, nvme, iocp, threads or null")
-            })
+        EngineName::from_name(text).ok_or_else(|| {
+            format!("`{text}` is not an engine: it is auto, uring, nvme, iocp, threads or null")
+        })
     }
 }
 

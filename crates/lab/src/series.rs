@@ -23,11 +23,6 @@ stripewise_units::named! {
 }
 
 impl SeriesKind {
-    /// The series with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
     /// Its name in a sentence.
     pub fn title(self) -> &'static str {
         match self {

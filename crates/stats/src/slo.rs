@@ -99,14 +99,10 @@ impl FromStr for Slo {
             return Err(ParseError::new(typed, "has no `<`", HINT));
         };
         let name = typed[..at].trim().to_ascii_lowercase();
-        let percentile = LatencyStatistic::ALL
-            .into_iter()
-            .find(|statistic| {
-                statistic.name() == name || name == "p999" && statistic.name() == "p99.9"
-            })
-            .ok_or_else(|| {
-                ParseError::new(typed, format!("limits `{name}`, which is not known"), HINT)
-            })?;
+        let name = if name == "p999" { "p99.9" } else { &name };
+        let percentile = LatencyStatistic::from_name(name).ok_or_else(|| {
+            ParseError::new(typed, format!("limits `{name}`, which is not known"), HINT)
+        })?;
         let (relation, inclusive) = if typed[at..].starts_with("<=") {
             ("<=", true)
         } else {

@@ -108,9 +108,7 @@ pub(crate) fn damaged(column: usize, text: String) -> rusqlite::Error {
 
 pub(crate) fn status_at(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
     let name = row.get_ref(column)?.as_str()?;
-    let mut known = Status::ALL.into_iter();
-    let found = known.find(|status| status.name() == name);
-    Ok(found.ok_or(FromSqlError::InvalidType)?)
+    Ok(Status::from_name(name).ok_or(FromSqlError::InvalidType)?)
 }
 
 pub(crate) fn run_at(row: &Row<'_>) -> rusqlite::Result<RunSummary> {

@@ -1,7 +1,7 @@
 //! Enumerations whose values have names, declared in one place.
 
 /// Declares an enumeration with a name for each value: makes the list of values, `ALL`, in this
-/// order, and `name`. For one that is declared elsewhere, `named!(Type, Value = "name", ...)`.
+/// order, `name`, and `from_name`, its inverse. For one that is declared elsewhere, `named!(Type, Value = "name", ...)`.
 ///
 /// ```
 /// stripewise_units::named! {
@@ -13,6 +13,8 @@
 /// }
 ///
 /// assert_eq!(Colour::ALL.map(Colour::name), ["red", "blue"]);
+/// assert!(matches!(Colour::from_name("blue"), Some(Colour::Blue)));
+/// assert!(Colour::from_name("Blue").is_none());
 /// ```
 #[macro_export]
 macro_rules! named {
@@ -25,6 +27,14 @@ macro_rules! named {
             pub const fn name(self) -> &'static str {
                 match self {
                     $($name::$value => $word,)+
+                }
+            }
+
+            /// The value of this name.
+            pub fn from_name(name: &str) -> Option<$name> {
+                match name {
+                    $($word => Some($name::$value),)+
+                    _ => None,
                 }
             }
         }

@@ -151,11 +151,9 @@ fn judged(
             }
             false => record,
         };
-        let worst = each.iter().map(|(_, found)| found).min_by(gravest).cloned();
-        let worse = worst.filter(|worst| (worst.verdict() as u8) < record.verdict() as u8);
         RequirementRecord {
             series: each.into_iter().map(|(verdict, _)| verdict).collect(),
-            ..worse.unwrap_or(record)
+            ..record
         }
     });
     each.collect()

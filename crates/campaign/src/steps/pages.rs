@@ -67,9 +67,7 @@ impl FromStr for ReportFormat {
             "markdown" => "md",
             name => name,
         };
-        let mut known = ReportFormat::ALL.into_iter();
-        known
-            .find(|format| format.name() == name)
+        ReportFormat::from_name(name)
             .ok_or_else(|| "is not one of html, png, svg, csv, md, json".to_owned())
     }
 }

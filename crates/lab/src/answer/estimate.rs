@@ -201,16 +201,26 @@ fn load_runs(runs: &[AnswerRun<'_>]) -> Vec<LoadRun> {
 /// also the one that is shown beside it. (Where a curve is fitted, the scatter of the runs counts.)
 fn whole_load_runs(runs: &[AnswerRun<'_>], slo: Slo) -> Vec<LoadRun> {
     let mut all = load_runs(runs);
-    for one in &mut all {
-        let there = runs.iter().copied();
-        let there: Vec<AnswerRun<'_>> = there
-            .filter(|run| f64::from(run.in_flight()) == one.load)
-            .collect();
-        if let Some(merged) = merged(&there) {
-            one.latency_s = merged.limited(slo.percentile) as f64 / 1e9;
+    for load in loads_of(runs) {
+        if let Some(merged) = merged(&at_load(runs, load)) {
+            let there = all.iter_mut().filter(|one| one.load == f64::from(load));
+            there.for_each(|one| one.latency_s = merged.limited(slo.percentile) as f64 / 1e9);
         }
     }
     all
+}
+
+/// The loads that were run, in flight, in ascending order.
+fn loads_of(runs: &[AnswerRun<'_>]) -> Vec<u32> {
+    let mut loads: Vec<u32> = runs.iter().map(AnswerRun::in_flight).collect();
+    loads.sort_unstable();
+    loads.dedup();
+    loads
+}
+
+fn at_load<'a>(runs: &[AnswerRun<'a>], in_flight: u32) -> Vec<AnswerRun<'a>> {
+    let there = runs.iter().filter(|run| run.in_flight() == in_flight);
+    there.copied().collect()
 }
 
 fn crossing(in_flight: f64, retained: &[AnswerRun<'_>], slo: Slo) -> Option<AnswerDraft> {
@@ -260,10 +270,7 @@ fn at_whole_load(retained: &[AnswerRun<'_>], place: AnswerPlace, slo: Slo) -> Op
         AnswerPlace::Plateau => load_above.is_none(),
         _ => load_above == Some(load_max + 1.0),
     };
-    let there = retained.iter().copied();
-    let there: Vec<AnswerRun<'_>> = there
-        .filter(|run| f64::from(run.in_flight()) == load)
-        .collect();
+    let there = at_load(retained, load as u32);
     let merged = merged(&there);
     is_whole.then(|| AnswerDraft {
         place,
@@ -286,19 +293,14 @@ fn plateau(retained: &[AnswerRun<'_>], slo: Slo) -> Option<AnswerDraft> {
 /// Without a definite crossing: a load that certainly meets the limit gives at
 /// least its own rate; else one that certainly misses it gives at most its own.
 fn bounded(runs: &[AnswerRun<'_>], slo: Slo) -> Option<AnswerDraft> {
-    let loads = runs.iter().map(AnswerRun::in_flight);
-    let mut loads: Vec<u32> = loads.collect();
-    loads.sort_unstable();
-    loads.dedup();
     let limit = slo.limit_ns as f64;
     let at = |in_flight: u32| -> Option<(AnswerDraft, Estimate)> {
-        let here = runs.iter().filter(|run| run.in_flight() == in_flight);
-        let here: Vec<AnswerRun<'_>> = here.copied().collect();
+        let here = at_load(runs, in_flight);
         let latency = logarithmic(&latencies(&here))?;
         let found = level(&here, AnswerPlace::Limit, false, slo)?;
         Some((found, latency))
     };
-    let known: Vec<(AnswerDraft, Estimate)> = loads.into_iter().filter_map(at).collect();
+    let known: Vec<(AnswerDraft, Estimate)> = loads_of(runs).into_iter().filter_map(at).collect();
     let bound = |found: &AnswerDraft, bound: AnswerBound| AnswerDraft {
         bound: Some(bound),
         runs: runs.len(),

@@ -79,8 +79,7 @@ impl Metric {
 impl TryFrom<String> for Metric {
     type Error = UnknownMetric;
     fn try_from(name: String) -> Result<Self, UnknownMetric> {
-        let known = Metric::ALL.into_iter().find(|metric| metric.name() == name);
-        known.ok_or(UnknownMetric(name))
+        Metric::from_name(&name).ok_or(UnknownMetric(name))
     }
 }
 

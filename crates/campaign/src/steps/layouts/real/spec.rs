@@ -264,8 +264,7 @@ fn raid_of(text: &str, all: usize) -> Outcome<(Option<RaidLevel>, usize)> {
 
 fn file_system_of(text: Option<&str>) -> Outcome<FileSystemKind> {
     let text = text.unwrap_or("ext4");
-    let named = |kind: &FileSystemKind| kind.name() == text;
-    FileSystemKind::ALL.into_iter().find(named).ok_or_else(|| {
+    FileSystemKind::from_name(text).ok_or_else(|| {
         Failure::usage(
             format!("`{text}` is not a file system that can be made"),
             "give one of ext4, xfs, btrfs, ntfs",
