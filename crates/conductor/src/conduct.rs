@@ -7,9 +7,7 @@ use crate::measure::{Recordings, RunOptions, measure_on};
 use crate::needs::Needs;
 use crate::observer::Progress;
 use crate::permissions::Permissions;
-use crate::targets::{
-    OpenTarget, intent, judge, judge_requirements, living_arrays, open_or_nothing,
-};
+use crate::targets::{OpenTarget, intent, judge, judged_size, living_arrays, open_or_nothing};
 use std::rc::Rc;
 use std::time::Duration;
 use stripewise_io_engine::EngineName;
@@ -80,6 +78,7 @@ pub fn open(
 
 /// Refuses a target that does not exist or cannot be used for the loads of a study, before the
 /// plan is printed. Whether other work is on it takes seconds, and is judged by [`open`] alone.
+/// Returns the bytes of the smallest of its files; `None` if none is opened.
 ///
 /// # Errors
 /// If the target is refused.
@@ -88,7 +87,7 @@ pub fn refuse_unusable(
     store: &Store,
     study: &dyn Study,
     setup: &Setup<'_>,
-) -> Outcome<()> {
+) -> Outcome<Option<u64>> {
     setup.permissions.refuse_idle(&[setup.target])?;
     let permissions = Permissions {
         busy_ok: true,
@@ -97,10 +96,9 @@ pub fn refuse_unusable(
     let is_opened =
         |needs: &&Needs| needs.engine != EngineName::Null || is_sim_target(setup.target);
     let needs = needs_of_files(study, setup);
-    needs
-        .iter()
-        .filter(is_opened)
-        .try_for_each(|needs| judge_requirements(context, store, setup.target, needs, &permissions))
+    let sizes = needs.iter().filter(is_opened);
+    let sizes = sizes.map(|needs| judged_size(context, store, setup.target, needs, &permissions));
+    Ok(sizes.collect::<Outcome<Vec<u64>>>()?.into_iter().min())
 }
 
 /// What the loads of a study need of each of its files.

@@ -178,12 +178,13 @@ pub fn measure(
             measured.if_stored(context)
         })
     });
-    let how = RunOptions {
-        sustained: found.transpose()?.or(how.sustained),
+    let piloted = found.transpose()?.map(|found| RunOptions {
+        sustained: Some(found),
         ..how.clone()
-    };
+    });
+    let how = piloted.as_ref().unwrap_or(how);
     let (jobs, shown) = (placed_jobs, (progress, place));
-    measure_on(context, store, opened, &mut arrays, jobs, &how, shown)
+    measure_on(context, store, opened, &mut arrays, jobs, how, shown)
 }
 
 /// [`measure`] for the only run of a command; `title` is the prefix of its progress line.

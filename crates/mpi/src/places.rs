@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use stripewise_units::{InputError, nearest_field};
+use stripewise_units::{InputError, field_hint};
 use stripewise_workload::Request;
 
 /// Targets by host.
@@ -33,10 +33,8 @@ impl HostTargets {
     pub fn from_toml(text: &str) -> Result<HostTargets, InputError> {
         let hint = "write [hosts] and a line for each host: alpha = \"/dev/sdb\"";
         let places: HostTargets = toml::from_str(text).map_err(|error| {
-            let near =
-                nearest_field(error.message()).map(|field| format!("did you mean `{field}`?"));
             let problem = format!("the map is not readable: {error}");
-            InputError::new(problem, near.unwrap_or_else(|| hint.to_owned()))
+            InputError::new(problem, field_hint(error.message(), hint))
         })?;
         match places.hosts.is_empty() {
             false => Ok(places),

@@ -5,7 +5,7 @@
 use crate::number::rate;
 use stripewise_results::{AnswerReason, AnswerRecord, SeriesAnswer, SeriesRecord, StepRecord};
 use stripewise_stats::Slo;
-use stripewise_units::{counted, format_duration};
+use stripewise_units::format_duration;
 
 /// Limits in milliseconds at which a ladder is evaluated if it misses its own.
 const LIMITS_MS: [u64; 4] = [1, 5, 20, 100];
@@ -38,14 +38,6 @@ pub(crate) fn unit(series: &SeriesRecord) -> &'static str {
 /// Operations in flight of an answer, rounded.
 pub(crate) fn load_of(answer: &AnswerRecord) -> u64 {
     answer.in_flight.round().max(1.0) as u64
-}
-
-/// `8 runs`, `one run`.
-pub(crate) fn runs_of(answer: &AnswerRecord) -> String {
-    match answer.runs {
-        0 | 1 => "one run".to_owned(),
-        runs => counted(runs as usize, "run", "runs"),
-    }
 }
 
 /// Where a ladder that misses its limit is evaluated; `None` if it has no such place.

@@ -1,6 +1,6 @@
 //! Steps of a ladder, and its answer in a line.
 
-use crate::answers::{answer_amount, judged_of_answer, limit_words, load_of, place_of, runs_of};
+use crate::answers::{answer_amount, judged_of_answer, limit_words, load_of, place_of};
 use crate::number::{latency_cells, rate};
 use stripewise_results::{SeriesRecord, StepRecord};
 use stripewise_units::capitalised;
@@ -34,7 +34,7 @@ pub(crate) fn answer_line(series: &SeriesRecord) -> Option<String> {
         answer_amount(series, record),
         load_of(record),
         judged.unwrap_or_default(),
-        runs_of(record),
+        record.runs_words(),
     ))
 }
 

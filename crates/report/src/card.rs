@@ -1,9 +1,7 @@
 //! The summary card of a bench: a row for each series with its answer, and never a dash
 //! instead of one. Plain data; `draw/card.rs` draws it.
 
-use crate::answers::{
-    at_all_limits, judged_of_answer, limit_words, load_of, place_of, runs_of, unit,
-};
+use crate::answers::{at_all_limits, judged_of_answer, limit_words, load_of, place_of, unit};
 use crate::chart::nines;
 use crate::identity::{NamedSeries, named_series};
 use crate::material::Material;
@@ -217,7 +215,7 @@ fn found(
     let record = &answer.record;
     let in_bytes = series.is_in_bytes();
     let (amount, ends) = record.rate(in_bytes);
-    let runs = runs_of(record);
+    let runs = record.runs_words();
     let load = format!("{} in flight", load_of(record));
     let (judgement, _) = verdict_on_load(answer, required);
     CardFigures {

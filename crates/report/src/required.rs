@@ -2,7 +2,7 @@
 
 use crate::identity::bench_of;
 use crate::sheet::Judgement;
-use crate::words::{found_words, gravest_first, requirement_words, verdict_word};
+use crate::words::{found_words, gravest_first, line_for};
 use stripewise_results::{
     Document, RequirementRecord, RequirementVerdict, SeriesAnswer, SeriesRecord,
 };
@@ -50,12 +50,9 @@ pub(crate) fn required_words(document: &Document) -> Option<String> {
 /// benches `MISSED for sim:nvme: p99<1ms: 3.2 ms (...)`.
 pub(crate) fn requirement_lines(document: &Document) -> Vec<String> {
     let sorted = gravest_first(&document.requirements).into_iter();
-    let lines = sorted.map(|one| {
-        let word = verdict_word(one.verdict());
-        let bench = for_bench(one, document);
-        format!("{word}{bench}: {}", requirement_words(one))
-    });
-    lines.collect()
+    sorted
+        .map(|one| line_for(one, &for_bench(one, document)))
+        .collect()
 }
 
 /// The verdict on a load with an answer: on what was required of it if anything was, else on its

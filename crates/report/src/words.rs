@@ -25,8 +25,13 @@ pub(crate) fn found_words(requirement: &RequirementRecord) -> String {
 
 /// A line of text about a requirement: `MISSED: p99<1ms: 3.2 ms (...)`.
 pub fn requirement_line(requirement: &RequirementRecord) -> String {
+    line_for(requirement, "")
+}
+
+/// The same of one of several benches: `MISSED for sim:nvme: p99<1ms: 3.2 ms (...)`.
+pub(crate) fn line_for(requirement: &RequirementRecord, bench: &str) -> String {
     let word = verdict_word(requirement.verdict());
-    format!("{word}: {}", requirement_words(requirement))
+    format!("{word}{bench}: {}", requirement_words(requirement))
 }
 
 /// `met` in lower case, other verdicts in capitals.
@@ -61,7 +66,7 @@ pub(crate) fn verdict_on(all: &[RequirementRecord]) -> Option<(Judgement, String
 /// Those not met first.
 pub(crate) fn gravest_first(all: &[RequirementRecord]) -> Vec<&RequirementRecord> {
     let mut sorted: Vec<&RequirementRecord> = all.iter().collect();
-    sorted.sort_by_key(|one| one.verdict() as u8);
+    sorted.sort_by_key(|one| one.verdict());
     sorted
 }
 

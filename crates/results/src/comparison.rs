@@ -300,8 +300,10 @@ pub struct SeriesVerdict {
     pub verdict: RequirementVerdict,
 }
 
-/// Outcome of a requirement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+/// Outcome of a requirement, the worst first.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum RequirementVerdict {
     /// Certainly not met, or nothing measured that could meet it.
@@ -340,6 +342,6 @@ impl RequirementVerdict {
 
     /// The worst of several outcomes; `None` if there are none.
     pub fn worst(all: impl IntoIterator<Item = RequirementVerdict>) -> Option<RequirementVerdict> {
-        all.into_iter().min_by_key(|verdict| *verdict as u8)
+        all.into_iter().min()
     }
 }

@@ -255,6 +255,17 @@ pub struct DueRecord {
     pub own_lags_beyond: Vec<u64>,
 }
 
+impl DueRecord {
+    /// Arrivals that the program itself issued later than a tenth of this threshold; all of them in
+    /// records of earlier versions, which did not count by threshold.
+    pub fn own_lags_of(&self, threshold_ns: u64) -> u64 {
+        let mut all = self.thresholds_ns.iter();
+        let index = all.position(|one| *one == threshold_ns);
+        let counted = index.and_then(|index| self.own_lags_beyond.get(index));
+        counted.copied().unwrap_or(self.own_lags)
+    }
+}
+
 /// One second of due time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DueSecondRecord {

@@ -210,6 +210,14 @@ impl InFullRecord {
 }
 
 impl AnswerRecord {
+    /// `8 runs`, `one run`.
+    pub fn runs_words(&self) -> String {
+        match self.runs {
+            0 | 1 => "one run".to_owned(),
+            runs => counted(runs as usize, "run", "runs"),
+        }
+    }
+
     /// Half the interval's width over the rate; `None` without an interval.
     pub fn half_width(&self) -> Option<f64> {
         let (low, high) = (self.iops_low?, self.iops_high?);

@@ -53,7 +53,7 @@ pub use list::{CpuList, List, ListItem, parse_count};
 pub use names::{
     NameText, has_text, is_sim_target, name_of, path_of, quoted, shell_word, sim_array,
 };
-pub use nearest::{nearest, nearest_field};
+pub use nearest::{field_hint, nearest, nearest_field, nearest_key};
 pub use numbers::{
     beside, capitalised, counted, format_count, format_iops, format_iops_beside, format_mib_per_s,
     format_mib_per_s_beside, format_rate_interval, format_rate_interval_beside, format_share,

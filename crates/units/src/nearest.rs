@@ -57,10 +57,9 @@ pub fn nearest_field(message: &str) -> Option<&str> {
     let (_, quoted) = of_field.or_else(|| message.split_once("unknown variant `"))?;
     let mut words = quoted.split('`').step_by(2);
     let typed = words.next()?;
-    // Of two spellings of a word boundary, `nearest` knows one.
-    let known: Vec<(String, &str)> = words.map(|word| (word.replace('_', "-"), word)).collect();
+    let known: Vec<&str> = words.collect();
     if let Some((letters, number)) = with_number(typed) {
-        let alike = known.iter().filter_map(|(_, word)| {
+        let alike = known.iter().filter_map(|word| {
             let (its, other) = with_number(word)?;
             (its == letters).then_some((number.abs_diff(other), *word))
         });
@@ -68,10 +67,25 @@ pub fn nearest_field(message: &str) -> Option<&str> {
             return Some(word);
         }
     }
+    nearest_key(typed, known)
+}
+
+/// As [`nearest`], of words with `_` between their parts.
+pub fn nearest_key<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Of two spellings of a word boundary, `nearest` knows one.
+    let known = known.into_iter();
+    let known: Vec<(String, &str)> = known.map(|word| (word.replace('_', "-"), word)).collect();
     let near = nearest(typed, known.iter().map(|(dashed, _)| dashed.as_str()))?;
-    let mut known = known.iter();
-    let found = known.find(|(dashed, _)| dashed.as_str() == near);
+    let found = known.iter().find(|(dashed, _)| dashed.as_str() == near);
     found.map(|(_, word)| *word)
+}
+
+/// The hint for what serde says of an unknown field or value: the nearest one, or `otherwise`.
+pub fn field_hint(message: &str, otherwise: &str) -> String {
+    match nearest_field(message) {
+        Some(field) => format!("did you mean `{field}`?"),
+        None => otherwise.to_owned(),
+    }
 }
 
 /// `p99` as `p` and 99.

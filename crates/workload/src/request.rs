@@ -242,7 +242,8 @@ impl Request {
     /// # Errors
     /// The first rule that is broken.
     pub fn check(&self) -> Result<(), InputError> {
-        check_interval(self.interval_ns).map_err(|error| of_workload(&error))?;
+        check_interval(self.interval_ns)
+            .map_err(|error| InputError::new(error.to_string(), error.hint()))?;
         if !REPETITIONS.contains(&self.repetitions) {
             return Err(InputError::new(
                 format!("repetitions {} is out of range", self.repetitions),
@@ -372,10 +373,8 @@ impl RequestJob {
                 format!("give at most {TARGETS_MAX}, or several jobs"),
             ));
         }
-        check(&self.workload).map_err(|error| {
-            let error = of_workload(&error);
-            InputError::new(format!("job `{name}`: {error}"), error.hint())
-        })
+        check(&self.workload)
+            .map_err(|error| InputError::new(format!("job `{name}`: {error}"), error.hint()))
     }
 }
 
@@ -393,10 +392,6 @@ pub fn check_interval(interval_ns: u64) -> Result<(), WorkloadError> {
         "is out of range",
         "give 1ms to 10s; 1s is the default",
     ))
-}
-
-fn of_workload(error: &WorkloadError) -> InputError {
-    InputError::new(error.to_string(), error.hint())
 }
 
 /// Rejects unknown keys: a typing error would silently measure something else.

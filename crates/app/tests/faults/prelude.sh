@@ -7,6 +7,7 @@ for file in 3 4 5 6 7 8 9; do eval "exec $file>&-"; done
 # how it was built.
 short_of_memory() {
     kib=40000
+    "$S" --version >/dev/null || return 126
     until sh -c 'ulimit -v $0; "$1" --version; exit $?' $kib "$S" >/dev/null 2>&1; do
         kib=$((kib + 2000))
     done

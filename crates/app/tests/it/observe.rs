@@ -23,7 +23,6 @@ fn rows() -> String {
 
 const COLUMNS: &str = "time=us,op=R/W,offset=bytes,size=sectors,latency=us";
 
-/// `trace-cmd` marks where its ring was too small.
 #[test]
 fn what_a_trace_makes_inexact_is_said() {
     let desk = Desk::new();
@@ -71,6 +70,7 @@ fn a_trace_without_times_has_no_rates_and_is_not_replayed() {
         .failed(2, &["which no disk has", "hint:"]);
 }
 
+/// `trace-cmd` marks where its ring was too small.
 #[test]
 fn lost_events_of_a_trace_are_named_with_what_helps() {
     let desk = Desk::new();

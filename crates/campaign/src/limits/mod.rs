@@ -14,9 +14,8 @@ use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::input::read_text;
 use stripewise_conductor::measure::exit_of;
 use stripewise_conductor::permissions::Permissions;
-use stripewise_conductor::targets::{OpenTarget, judge_requirements, judged_size, reads_instead};
+use stripewise_conductor::targets::{OpenTarget, judge_requirements, reads_instead};
 use stripewise_disk_inspect::{Inspect, System};
-use stripewise_io_engine::EngineName;
 use stripewise_store::Store;
 use stripewise_studies::Study;
 use stripewise_studies::limits::{
@@ -25,7 +24,7 @@ use stripewise_studies::limits::{
 };
 use stripewise_targets::Size;
 use stripewise_units::{
-    NameText, WallTime, format_bytes, format_duration, is_sim_target, nearest_field, path_of,
+    NameText, WallTime, field_hint, format_bytes, format_duration, is_sim_target, path_of,
 };
 use stripewise_workload::Request;
 
@@ -94,8 +93,8 @@ pub fn limits(
         Some((_, study)) => study,
         None => possible(context, &store, request, &setup)?,
     };
-    refuse_unusable(context, &store, &study, &setup)?;
-    large_enough(context, &store, &study, &setup)?;
+    let size_bytes = refuse_unusable(context, &store, &study, &setup)?;
+    large_enough(&request.target, size_bytes)?;
     announce(context, request, &study);
     let targets = open(context, &mut store, &study, &setup)?;
     let target = &targets[0];
@@ -365,30 +364,14 @@ fn gp2_minutes(gib: f64) -> Option<f64> {
 }
 
 /// Refuses a target that is too small, before anything is made.
-fn large_enough(
-    context: &Context,
-    store: &Store,
-    study: &LimitsStudy,
-    setup: &Setup<'_>,
-) -> Outcome<()> {
-    let need = needs(&study.loads(), setup);
-    if need.engine == EngineName::Null && !is_sim_target(setup.target) {
+fn large_enough(target: &str, size_bytes: Option<u64>) -> Outcome<()> {
+    let Some(bytes) = size_bytes.filter(|bytes| *bytes < SIZE_BYTES_MIN) else {
         return Ok(());
-    }
-    // Other load on it is judged when it is opened.
-    let permissions = Permissions {
-        busy_ok: true,
-        ..setup.permissions.clone()
     };
-    let bytes = judged_size(context, store, setup.target, &need, &permissions)?;
-    if bytes >= SIZE_BYTES_MIN {
-        return Ok(());
-    }
     Err(Failure::new(
         Exit::Target,
         format!(
-            "{} has {}; limits need {} at least, to be random over",
-            setup.target,
+            "{target} has {}; limits need {} at least, to be random over",
             format_bytes(bytes),
             format_bytes(SIZE_BYTES_MIN)
         ),
@@ -430,14 +413,13 @@ fn read_table(context: &Context, path: &Path) -> Outcome<VolumeTable> {
     const HINT: &str = "see docs/LIMITS.md for the form of a table";
     let text = read_text(context, path, TABLE_BYTES_MAX, HINT)?;
     VolumeTable::parse(&text).map_err(|error| {
-        let near = nearest_field(&error).map(|field| format!("did you mean `{field}`?"));
         Failure::usage(
             format!(
                 "{} is not a table of volume types: {}",
                 path.as_text(),
                 error.trim_end()
             ),
-            near.unwrap_or_else(|| HINT.to_owned()),
+            field_hint(&error, HINT),
         )
     })
 }

@@ -304,7 +304,6 @@ impl<'a> PowerCutRun<'a> {
             return;
         }
         self.drive.stop.store(true, Ordering::Relaxed);
-        self.report.witness_gone = true;
         self.gone = Some(Failure::target(
             format!("the witness is gone: {error}; what it recorded until then is valid"),
             "see why it went away, and start again with a new witness",
@@ -520,7 +519,8 @@ impl<'a> PowerCutRun<'a> {
             .map(|writer| writer.writer.issued())
             .sum();
         // One that is gone may never end.
-        if self.gone.is_none() {
+        self.report.witness_gone = self.gone.is_some();
+        if !self.report.witness_gone {
             self.witness.close();
         }
         (self.report, self.gone)

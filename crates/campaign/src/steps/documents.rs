@@ -4,6 +4,7 @@
 
 use super::expectations::expectations;
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
@@ -162,7 +163,7 @@ fn judged(
 /// The worse verdict first; of equal ones the larger value, as latencies have upper limits.
 fn gravest(a: &&RequirementRecord, b: &&RequirementRecord) -> std::cmp::Ordering {
     let value = |one: &RequirementRecord| one.measured.unwrap_or(f64::INFINITY);
-    let verdicts = (a.verdict() as u8).cmp(&(b.verdict() as u8));
+    let verdicts = a.verdict().cmp(&b.verdict());
     verdicts.then_with(|| value(b).total_cmp(&value(a)))
 }
 
@@ -254,7 +255,6 @@ fn judged_together(
             return required.iter().map(of_unclear).collect();
         }
     };
-    let badness = |one: &RequirementRecord| (!one.met, !one.undecided);
     let of_one = |one: &Requirement| {
         let both = together.iter().filter(|both| both.has(one));
         let judged = both.flat_map(|both| {
@@ -263,7 +263,9 @@ fn judged_together(
             of_kind.flat_map(|series| both.judge(series, runs))
         });
         let of_this = judged.filter(|(other, _)| std::ptr::eq(*other, one));
-        of_this.map(|(_, record)| record).max_by_key(badness)
+        of_this
+            .map(|(_, record)| record)
+            .max_by_key(|one| Reverse(one.verdict()))
     };
     required.iter().map(of_one).collect()
 }
@@ -283,18 +285,15 @@ fn unclear_record(requirement: String) -> RequirementRecord {
 /// against the benches in the store that they are held to. Does nothing if these differ, as for
 /// separate runs.
 pub fn judge_as_requested(store: Option<&Store>, document: &mut Document) {
-    let parts = judged_apart(document).into_iter().map(|part| {
-        let required = requested_of(&part.runs).unwrap_or_default();
-        let mut all = judged(&required, &part.series, &part.runs);
-        all.extend(
-            store
-                .into_iter()
-                .flat_map(|store| as_expected(store, &part)),
-        );
+    let parts = judged_apart(document).into_iter();
+    let all = parts.flat_map(|part| {
+        let mut all = judged(&requested_of(&part.runs), &part.series, &part.runs);
+        if let Some(store) = store {
+            all.extend(as_expected(store, &part));
+        }
         all
     });
-    let parts: Vec<Vec<RequirementRecord>> = parts.collect();
-    let all = parts.concat();
+    let all: Vec<RequirementRecord> = all.collect();
     if !all.is_empty() {
         document.requirements = all;
     }
@@ -328,17 +327,17 @@ fn stored_series(store: &Store, series: &str) -> Option<Document> {
 }
 
 /// The requirements in the requests of runs, if all have the same.
-fn requested_of(runs: &[&RunRecord]) -> Option<Vec<Requirement>> {
+fn requested_of(runs: &[&RunRecord]) -> Vec<Requirement> {
     let texts = runs.iter().map(|run| match &run.request {
         Some(request) => request.requirements.as_slice(),
         None => &[],
     });
     let texts = distinct(texts);
     let [texts] = texts.as_slice() else {
-        return None;
+        return Vec::new();
     };
     let required: Option<Vec<Requirement>> = texts.iter().map(|one| one.parse().ok()).collect();
-    required.filter(|required| !required.is_empty())
+    required.unwrap_or_default()
 }
 
 /// What became of what was required of a run, or of the runs of a series, when they were

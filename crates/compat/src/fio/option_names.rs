@@ -1,7 +1,7 @@
 //! Names of fio's options: which ones a plan carries, which have no effect on the load, and which
 //! would change it if omitted.
 
-use stripewise_units::nearest;
+use stripewise_units::nearest_key;
 
 /// Options that are converted, or checked together with those.
 const CARRIED: [&str; 48] = [
@@ -230,11 +230,8 @@ pub(crate) fn meant(key: &str) -> Option<&'static str> {
     let with_values = NEUTRAL.iter().map(|(name, _)| *name);
     let renamed = REPLACEMENTS.iter().chain(&ALIASES).map(|(name, _)| *name);
     let known = fated.copied().chain(with_values).chain(renamed);
-    // Of two spellings of a word boundary, `nearest` knows one.
-    let known: Vec<(String, &str)> = known.map(|name| (name.replace('_', "-"), name)).collect();
-    let near = nearest(key, known.iter().map(|(dashed, _)| dashed.as_str()))?;
-    let (_, name) = known.iter().find(|(dashed, _)| dashed.as_str() == near)?;
-    (*name != key && name.len().abs_diff(key.len()) <= 2).then_some(*name)
+    let name = nearest_key(key, known)?;
+    (name != key && name.len().abs_diff(key.len()) <= 2).then_some(name)
 }
 
 /// How an option is converted.

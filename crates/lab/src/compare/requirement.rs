@@ -129,13 +129,6 @@ impl FromStr for Requirement {
     }
 }
 
-fn runs_words(runs: u32) -> String {
-    match runs {
-        1 => "one run".to_owned(),
-        runs => format!("{runs} runs"),
-    }
-}
-
 fn relation(right: &str) -> (Relation, &str) {
     for (sign, relation) in [
         (">=", Relation::AtLeast),
@@ -274,7 +267,7 @@ impl Requirement {
             Quantity::Latency(_) => a.0.total_cmp(&b.0),
             _ => {
                 let verdict =
-                    |one: &(f64, &Cell<'_>)| self.verdict_on(one.0, self.interval_of(one.1)) as u8;
+                    |one: &(f64, &Cell<'_>)| self.verdict_on(one.0, self.interval_of(one.1));
                 verdict(b).cmp(&verdict(a)).then(b.0.total_cmp(&a.0))
             }
         };
@@ -359,7 +352,7 @@ impl Requirement {
             }
             AnswerReason::Only => String::new(),
         };
-        let runs = runs_words(record.runs);
+        let runs = record.runs_words();
         let next = match met || missed {
             true => String::new(),
             false => format!("; longer runs would tell: {longer}"),
@@ -396,7 +389,7 @@ impl Requirement {
             requirement: self.text.clone(),
             measured: Some(value),
             measured_words: self.words(value),
-            of: format!("{name}{place}; {}", runs_words(record.runs)),
+            of: format!("{name}{place}; {}", record.runs_words()),
             repetitions: 0,
             met: self.is_met_by(value),
             interval: None,
@@ -407,18 +400,12 @@ impl Requirement {
 
     /// The statistic that a required latency is about.
     pub(super) fn statistic(&self) -> Option<LatencyStatistic> {
-        let Quantity::Latency(name) = self.quantity else {
-            return None;
-        };
-        Some(match name {
-            "mean" => LatencyStatistic::Mean,
-            "p50" => LatencyStatistic::P50,
-            "p90" => LatencyStatistic::P90,
-            "p95" => LatencyStatistic::P95,
-            "p99" => LatencyStatistic::P99,
-            "p999" => LatencyStatistic::P999,
-            _ => LatencyStatistic::Max,
-        })
+        match self.quantity {
+            // Records write it without the point.
+            Quantity::Latency("p999") => Some(LatencyStatistic::P999),
+            Quantity::Latency(name) => LatencyStatistic::from_name(name),
+            Quantity::Iops | Quantity::MibPerS => None,
+        }
     }
 
     /// Whether it is about this series.

@@ -80,10 +80,9 @@ pub fn not_steady(evidence: &Evidence) -> Option<Warning> {
         _ => format!("not steady ({share}): the first writes may be cached"),
     };
     let message = format!(
-        "not in steady state: over five rounds of {} {what} ranged over {} of its mean (20 % allowed) and \
+        "not in steady state: over five rounds of {} {what} ranged over {share} of its mean (20 % allowed) and \
          drifted by {} (10 % allowed){absorbed}",
         format_duration(round_ns),
-        format_share(found.range_share),
         format_share(found.slope_share)
     );
     let hint = match (evidence.workload.ramp_ns, evidence.quick) {

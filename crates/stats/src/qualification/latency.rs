@@ -184,13 +184,10 @@ fn of_max(design: Design, seconds: &[LatencySecond]) -> LatencyJudgement {
 impl LatencyJudgement {
     /// Seconds of measuring that a verdict takes, where the reason says so.
     pub fn takes_seconds(&self) -> Option<f64> {
-        let Some(LatencyFinding::Share { outcome, .. }) = &self.found else {
-            return None;
-        };
-        let found = outcome.judgement.as_ref()?;
-        let is_longer = found.is_clustered || found.cluster_s > STALL_S * 1.000_001;
-        let is_open = outcome.verdict == QualifyVerdict::Undecided;
-        (is_open && is_longer).then_some(found.seconds_wanted)
+        match &self.found {
+            Some(LatencyFinding::Share { outcome, .. }) => longer_seconds(outcome),
+            _ => None,
+        }
     }
 
     /// The reason. `beyond` describes an operation beyond the limit: `took 10 ms or longer`.
@@ -266,6 +263,14 @@ fn nanoseconds(seconds: f64) -> u64 {
     (seconds * 1e9).round() as u64
 }
 
+/// Seconds that an open verdict takes, where stalls may last longer than assumed.
+fn longer_seconds(outcome: &QualifyOutcome) -> Option<f64> {
+    let found = outcome.judgement.as_ref()?;
+    let is_longer = found.is_clustered || found.cluster_s > STALL_S * 1.000_001;
+    let is_open = outcome.verdict == QualifyVerdict::Undecided;
+    (is_open && is_longer).then_some(found.seconds_wanted)
+}
+
 fn share_words(share_max: f64, outcome: &QualifyOutcome, beyond: &str) -> String {
     let Some(found) = &outcome.judgement else {
         return "too few seconds were measured".to_owned();
@@ -283,23 +288,19 @@ fn share_words(share_max: f64, outcome: &QualifyOutcome, beyond: &str) -> String
         "; stalls come together for {:.1} s, more than the {STALL_S} s assumed",
         found.cluster_s
     );
-    match outcome.verdict {
-        QualifyVerdict::Met if found.is_clustered => {
+    match (outcome.verdict, longer_seconds(outcome)) {
+        (QualifyVerdict::Met, _) if found.is_clustered => {
             words += &format!("{together}, and that is allowed for");
         }
-        QualifyVerdict::Undecided if found.is_clustered => {
-            words += &format!(
-                "{together}: that takes {} of measuring",
-                format_duration(nanoseconds(found.seconds_wanted))
-            );
+        (QualifyVerdict::Undecided, Some(seconds)) => {
+            let why = match found.is_clustered {
+                true => format!("{together}:"),
+                false => "; with so few operations".to_owned(),
+            };
+            let time = format_duration(nanoseconds(seconds));
+            words += &format!("{why} that takes {time} of measuring");
         }
-        QualifyVerdict::Undecided if found.cluster_s > STALL_S * 1.000_001 => {
-            words += &format!(
-                "; with so few operations that takes {} of measuring",
-                format_duration(nanoseconds(found.seconds_wanted))
-            );
-        }
-        QualifyVerdict::Undecided => {
+        (QualifyVerdict::Undecided, None) => {
             words += undecided_reason(found.p_met, found.p_missed).unwrap_or_default();
         }
         _ => {}

@@ -568,11 +568,16 @@ fn kind_of(cell: LimitCell) -> LoadKind {
     }
 }
 
-/// Large operations were only read: of a cap on bytes beside one on operations, nothing says
-/// whether writes share it.
+/// Whether a cap on bytes beside one on operations is one of its own. Large operations were only
+/// read, so nothing says whether writes share it.
+pub(super) fn has_own_bytes(caps: &[CapFound], unit_bytes: Option<u64>) -> bool {
+    let has = |kind| caps.iter().any(|cap| cap.kind == kind);
+    has(CapKind::Iops) && has(CapKind::BytesPerS) && !are_bytes_of_units(caps, unit_bytes)
+}
+
+/// Such a cap is one of reads.
 fn of_bytes_untested(mut named: Vec<CapFound>, unit_bytes: Option<u64>) -> Vec<CapFound> {
-    let has_iops = named.iter().any(|cap| cap.kind == CapKind::Iops);
-    if has_iops && !are_bytes_of_units(&named, unit_bytes) {
+    if has_own_bytes(&named, unit_bytes) {
         for cap in &mut named {
             if cap.kind == CapKind::BytesPerS && cap.applies_to == AppliesTo::Both {
                 cap.applies_to = AppliesTo::ReadsUntestedWrites;

@@ -195,9 +195,8 @@ impl VolumeType {
         let bursts = burst.is_some();
         let iops = self.iops.and_then(|iops| iops.within(measured));
         let iops = iops.filter(|_| !bursts);
-        let ended = document.burst.as_ref();
-        let excluded = ended.is_some_and(|burst| !bursts || !self.sustains(burst));
-        if iops.is_none() && !bursts || excluded {
+        let is_excluded = self.is_excluded_by(document.burst.as_ref(), bursts);
+        if iops.is_none() && !bursts || is_excluded {
             return None;
         }
         let mb = match bursts {
@@ -242,7 +241,7 @@ impl VolumeType {
         let burst = within(self.burst_mib_per_s);
         let bursts = burst.is_some();
         let ended = document.burst.as_ref();
-        if ended.is_some_and(|burst| !bursts || !self.sustains(burst)) {
+        if self.is_excluded_by(ended, bursts) {
             return None;
         }
         // A volume that sustains this bursts at that.
@@ -273,6 +272,11 @@ impl VolumeType {
         let parts = |bytes: u64| (bytes as f64 / (io_kib * 1024.0)).ceil();
         let mut cells = document.cells.iter();
         cells.any(|cell| cell.iops * parts(cell.block_size_bytes) > most)
+    }
+
+    /// A burst ended, and this type does not have it so.
+    fn is_excluded_by(&self, ended: Option<&BurstFound>, bursts: bool) -> bool {
+        ended.is_some_and(|burst| !bursts || !self.sustains(burst))
     }
 
     /// Whether its rate behind a burst may be the one that was measured.

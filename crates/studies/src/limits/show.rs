@@ -4,7 +4,7 @@ use super::document::{
     AppliesTo, BurstFound, BurstResult, BurstSearch, CapFound, CapKind, ControlGroupLimit,
     LimitsDocument, LoadKind, VolumeFound,
 };
-use super::judge::are_bytes_of_units;
+use super::judge::{are_bytes_of_units, has_own_bytes};
 use super::text::{self, MIB};
 use stripewise_report::{Cell, Column, Sheet, SheetTable};
 use stripewise_results::where_latency_arises;
@@ -103,9 +103,7 @@ fn no_cap(document: &LimitsDocument) -> String {
 /// writes share it.
 fn caps(document: &LimitsDocument) -> String {
     let of = |kind| document.caps.iter().find(|cap| cap.kind == kind);
-    let is_of_units = are_bytes_of_units(&document.caps, document.counted_unit_bytes);
-    let are_both = of(CapKind::Iops).is_some() && of(CapKind::BytesPerS).is_some();
-    let has_own_bytes = are_both && !is_of_units;
+    let has_own_bytes = has_own_bytes(&document.caps, document.counted_unit_bytes);
     let is_shared = of(CapKind::Iops).is_some_and(|cap| cap.applies_to == AppliesTo::Both);
     let listed: Vec<String> = document
         .caps

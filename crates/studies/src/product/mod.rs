@@ -55,7 +55,7 @@ pub use limit::{Limit, Metric, Relation};
 use crate::FileState;
 use serde::{Deserialize, Serialize};
 use stripewise_results::CountedOperations;
-use stripewise_units::{ByteSize, InputError, nearest_field};
+use stripewise_units::{ByteSize, InputError, field_hint};
 use stripewise_workload::{Workload, WorkloadOptions, check};
 
 /// Maximum number of jobs, and of requirements.
@@ -381,12 +381,9 @@ impl std::str::FromStr for Product {
 
     fn from_str(text: &str) -> Result<Product, InputError> {
         let text: ProductText = toml::from_str(text).map_err(|error| {
-            let hint = nearest_field(error.message()).map_or_else(
-                || {
-                    "a product has name, about, [[file]], [[job]] and [[requirement]]: see QUALIFY.md"
-                        .to_owned()
-                },
-                |field| format!("did you mean `{field}`?"),
+            let hint = field_hint(
+                error.message(),
+                "a product has name, about, [[file]], [[job]] and [[requirement]]: see QUALIFY.md",
             );
             InputError::new(error.to_string().trim_end().to_owned(), hint)
         })?;

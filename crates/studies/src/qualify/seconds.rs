@@ -184,12 +184,12 @@ impl JobSeconds {
         self.seconds.extend(counted.take(seconds));
     }
 
-    /// Earlier versions did not count them by threshold: all of theirs are beyond each.
     fn add_own_lags(&mut self, due: &DueRecord) {
-        let count = due.thresholds_ns.len();
-        self.own_lags_beyond.resize(count, self.own_lags);
-        for (index, lags) in self.own_lags_beyond.iter_mut().enumerate() {
-            *lags += due.own_lags_beyond.get(index).unwrap_or(&due.own_lags);
+        let thresholds_ns = &due.thresholds_ns;
+        self.own_lags_beyond
+            .resize(thresholds_ns.len(), self.own_lags);
+        for (lags, threshold_ns) in self.own_lags_beyond.iter_mut().zip(thresholds_ns) {
+            *lags += due.own_lags_of(*threshold_ns);
         }
         self.own_lags += due.own_lags;
     }

@@ -24,9 +24,15 @@ pub enum Compression {
 /// The byte source: boxed, because files are compressed in several ways.
 pub(crate) type Bytes<'a> = Box<dyn Read + 'a>;
 
-/// Whether bytes begin as packed ones do.
-pub(crate) fn is_packed(head: &[u8]) -> bool {
-    matches!(head, [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..])
+impl Compression {
+    /// By the first bytes of a file.
+    pub(crate) fn of(head: &[u8]) -> Compression {
+        match head {
+            [0x1f, 0x8b, ..] => Compression::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Compression::Zstd,
+            _ => Compression::None,
+        }
+    }
 }
 
 /// The decompressed bytes of a file.
@@ -36,24 +42,22 @@ pub(crate) fn is_packed(head: &[u8]) -> bool {
 pub(crate) fn unpacked<'a>(mut bytes: Bytes<'a>) -> io::Result<(Bytes<'a>, Compression)> {
     let mut start = Vec::new();
     bytes.by_ref().take(4).read_to_end(&mut start)?;
-    let whole = io::Cursor::new(start.clone()).chain(bytes);
-    Ok(match start.as_slice() {
-        [0x1f, 0x8b, ..] => (
-            Box::new(MultiGzDecoder::new(whole)) as Bytes,
-            Compression::Gzip,
-        ),
-        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => {
+    let compression = Compression::of(&start);
+    let whole = io::Cursor::new(start).chain(bytes);
+    let unpacked: Bytes<'a> = match compression {
+        Compression::Gzip => Box::new(MultiGzDecoder::new(whole)),
+        Compression::Zstd => {
             let mut decoder = FrameDecoder::new();
             decoder.set_max_window_size(WINDOW_BYTES_MAX);
-            let frames = ZstdFrames {
+            Box::new(ZstdFrames {
                 source: BufReader::new(Box::new(whole) as Bytes),
                 decoder,
                 is_inside: false,
-            };
-            (Box::new(frames) as Bytes, Compression::Zstd)
+            })
         }
-        _ => (Box::new(whole), Compression::None),
-    })
+        Compression::None => Box::new(whole),
+    };
+    Ok((unpacked, compression))
 }
 
 /// Concatenated zstd frames; skippable frames are skipped.

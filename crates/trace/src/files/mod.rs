@@ -36,7 +36,7 @@ use crate::pairing::{Pairer, PairingReport};
 use crate::tasks::Tasks;
 use blktrace::Blktrace;
 use columns::Rows;
-use compression::{is_packed, unpacked};
+use compression::unpacked;
 use input::{Input, Line};
 use iolog::Iolog;
 use names::DeviceNames;
@@ -159,7 +159,7 @@ pub fn open<'a>(
     if head.is_empty() {
         return Err(FileError::Empty);
     }
-    if compression != Compression::None && is_packed(&head) {
+    if compression != Compression::None && Compression::of(&head) != Compression::None {
         return Err(FileError::PackedTwice);
     }
     let (format, parser) = match columns {

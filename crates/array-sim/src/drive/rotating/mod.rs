@@ -452,10 +452,16 @@ impl RotatingDrive {
             self.waiting[item].streams = true;
             self.streaming += 1;
         }
-        let lower = |&(other, _): &(u32, u32)| other < cylinder;
-        let rank = self.by_cylinder.partition_point(lower);
+        let rank = self.rank_of(cylinder);
         self.by_cylinder.insert(rank, (cylinder, item));
         self.below += usize::from(cylinder < self.arm.cylinder);
+    }
+
+    /// Accesses of the window on lower cylinders.
+    #[inline]
+    fn rank_of(&self, cylinder: u32) -> usize {
+        let lower = |&(other, _): &(u32, u32)| other < cylinder;
+        self.by_cylinder.partition_point(lower)
     }
 
     /// Removes an access from the window, by its rank among the cylinders.
@@ -640,8 +646,7 @@ impl RotatingDrive {
         if switches > 0 {
             self.arm.track += switches;
             self.arm.cylinder = self.model.geometry.cylinder(self.arm.track);
-            let lower = |&(other, _): &(u32, u32)| other < self.arm.cylinder;
-            self.below = self.by_cylinder.partition_point(lower);
+            self.below = self.rank_of(self.arm.cylinder);
         }
         transfer_ns
     }

@@ -19,7 +19,6 @@ use stripewise_conductor::context::Context;
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_conductor::input::{RESULTS_BYTES_MAX, read};
-use stripewise_lab::series_of;
 use stripewise_results::{ComparisonRecord, Document, RunRecord, SeriesRecord};
 use stripewise_store::{Filter, Store};
 use stripewise_units::{NameText, counted, is_sim_target, nearest, path_of, plural};
@@ -350,24 +349,10 @@ fn of_document(context: &Context, name: String, text: &str) -> Outcome<Subject> 
     Ok(subject)
 }
 
-/// Its ladders: those that it has, as their answers came from histograms that it lacks.
-fn ladders_of(document: &Document) -> Vec<SeriesRecord> {
-    if document.series.is_empty() {
-        return Vec::new();
-    }
-    let mut all = series_of(&document.runs);
-    for series in &mut all {
-        let is_same = |one: &&SeriesRecord| one.id == series.id && one.name == series.name;
-        if let Some(printed) = document.series.iter().find(is_same) {
-            series.clone_from(printed);
-        }
-    }
-    all
-}
-
 fn of_runs(name: String, document: Document) -> Subject {
     Subject {
-        series: ladders_of(&document),
+        // Their answers came from histograms that the document lacks.
+        series: document.series,
         comparisons: document.comparisons,
         ..Subject::new(name, SubjectKind::Document, document.runs)
     }

@@ -357,7 +357,7 @@ fn void(
     let own_lags: u64 = runs
         .iter()
         .filter_map(|run| due_of(run))
-        .map(|due| due.own_lags)
+        .map(|due| due.own_lags_of(required.threshold_ns()))
         .sum();
     let run = OpenLoop {
         limit_ns: required.threshold_ns(),

@@ -211,6 +211,18 @@ fn void_runs_and_those_that_the_program_held_back_decide_nothing() {
     if let Some(due) = &mut lagging.jobs[0].outcome.due {
         due.own_lags = 1_800 * 800 / 900;
     }
+    // Late by a tenth of a smaller threshold than the one that is judged.
+    let mut of_other = lagging.clone();
+    if let Some(due) = &mut of_other.jobs[0].outcome.due {
+        let smallest = due.thresholds_ns[0] / 100;
+        due.own_lags_beyond = vec![due.own_lags, 0];
+        due.thresholds_ns.insert(0, smallest);
+        for second in &mut due.seconds {
+            second.beyond.insert(0, 0);
+        }
+    }
+    let effect = verdicts(&fast, std::slice::from_ref(&of_other));
+    assert!(effect.iter().all(|one| one.0), "{effect:?}");
     let mut void = at_rate(1_800, 0);
     void.jobs[0].warnings.push(Warning {
         code: "io-throttled".to_owned(),
