@@ -20,7 +20,7 @@ use show::context::Context;
 use std::ffi::OsString;
 use std::rc::Rc;
 use stripewise_units::Hint;
-use switches::{Cli, Command};
+use switches::Cli;
 
 pub use exit_codes::Exit;
 pub use multi_host::{HostDocument, MultiHost};
@@ -110,41 +110,7 @@ fn dispatch(
             return Err(Failure::of(Exit::Interrupted(signal), "interrupted"));
         }
     }
-    let done = match &cli.command {
-        Command::Bench(arguments) => commands::bench::bench(&context, arguments),
-        Command::Run(arguments) => commands::run::run(&context, arguments),
-        Command::Qualify(arguments) => commands::qualify::qualify(&context, arguments),
-        Command::Limits(arguments) => commands::limits::limits(&context, arguments),
-        Command::Prepare(arguments) => commands::prepare::prepare(&context, arguments),
-        Command::Observe(arguments) => commands::observe::observe(&context, arguments),
-        Command::Compare(arguments) => commands::compare::compare(&context, arguments),
-        Command::Verify(arguments) => commands::verify::verify(&context, arguments),
-        Command::Witness(arguments) => commands::witness::witness(&context, arguments, stdin),
-        Command::Advise(arguments) => commands::advise::advise(&context, arguments),
-        Command::Align(arguments) => commands::align::align(&context, arguments),
-        Command::Lab(arguments) => commands::lab::lab(&context, arguments),
-        Command::Profile(arguments) => commands::profile::profile(&context, arguments),
-        Command::Headroom(arguments) => commands::headroom::headroom(&context, arguments),
-        Command::Probe(arguments) => commands::probe::probe(&context, arguments),
-        Command::Baseline(arguments) => commands::baseline::baseline(&context, arguments),
-        Command::Check(arguments) => commands::check::check(&context, arguments),
-        Command::Disks(arguments) => commands::disks::disks(&context, arguments),
-        Command::Partition(arguments) => commands::partition::partition(&context, arguments),
-        Command::Format(arguments) => commands::format::format(&context, arguments),
-        Command::Report(arguments) => commands::report::report(&context, arguments),
-        Command::Import(arguments) => commands::import::import(&context, arguments),
-        Command::Export(arguments) => commands::export::export(&context, arguments),
-        Command::Convert(arguments) => commands::convert::convert(&context, arguments),
-        Command::Merge(arguments) => commands::merge::merge(&context, arguments),
-        Command::Sqlio(arguments) => commands::sqlio::sqlio(&context, arguments),
-        Command::History(arguments) => commands::history::history(&context, arguments),
-        Command::Watch(arguments) => commands::watch::watch(&context, arguments),
-        Command::Serve(arguments) => commands::serve::serve(&context, arguments, serve),
-        Command::Sim(arguments) => commands::sim::sim(&context, arguments),
-        Command::Doctor(arguments) => commands::doctor::doctor(&context, arguments),
-        Command::Completions(arguments) => commands::manual::completions(&context, arguments),
-        Command::Man(arguments) => commands::manual::man(&context, arguments),
-    };
+    let done = commands::execute(&context, &cli.command, serve, stdin);
     if context.has_measured() {
         output.expect_no_loss();
     }

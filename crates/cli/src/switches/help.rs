@@ -1,33 +1,10 @@
 //! The output of `-h` and `--help`. `-h` fits a screen: the command's own switches, without
 //! the rare ones. `--help` has everything, in the same groups.
 
-use super::Cli;
+use super::{Cli, GROUPS};
 use clap::{Arg, Command, CommandFactory};
 use std::fmt::Write as _;
 use stripewise_lab::profiles::profiles;
-
-/// The commands by purpose, in the order of `stripewise -h`.
-const GROUPS: [(&str, &[&str]); 7] = [
-    (
-        "Measure",
-        &[
-            "bench", "run", "qualify", "limits", "headroom", "observe", "profile", "probe",
-            "prepare",
-        ],
-    ),
-    (
-        "Lay out",
-        &["advise", "align", "lab", "disks", "partition", "format"],
-    ),
-    ("Verify", &["verify", "witness"]),
-    ("Compare", &["compare", "baseline", "check", "merge"]),
-    (
-        "Results",
-        &["history", "report", "export", "watch", "serve"],
-    ),
-    ("Import", &["import", "convert", "sqlio"]),
-    ("Other", &["sim", "doctor", "completions", "man"]),
-];
 
 /// Switches that only `--help` lists, for every command.
 const RARE: [&str; 6] = ["seed", "engine", "label", "columns", "percentiles", "cores"];

@@ -141,6 +141,29 @@ pub enum Command {
     Man(small::Man),
 }
 
+/// The commands by purpose, in the order of `stripewise -h`.
+const GROUPS: [(&str, &[&str]); 7] = [
+    (
+        "Measure",
+        &[
+            "bench", "run", "qualify", "limits", "headroom", "observe", "profile", "probe",
+            "prepare",
+        ],
+    ),
+    (
+        "Lay out",
+        &["advise", "align", "lab", "disks", "partition", "format"],
+    ),
+    ("Verify", &["verify", "witness"]),
+    ("Compare", &["compare", "baseline", "check", "merge"]),
+    (
+        "Results",
+        &["history", "report", "export", "watch", "serve"],
+    ),
+    ("Import", &["import", "convert", "sqlio"]),
+    ("Other", &["sim", "doctor", "completions", "man"]),
+];
+
 /// The command line, and the words of hints for its command. Help is wrapped
 /// to this many columns, or to the width of this process's terminal.
 pub fn parsed(
