@@ -36,7 +36,6 @@ pub mod witness;
 
 use crate::failure::Outcome;
 use crate::show::context::Context;
-
 use crate::switches::Command;
 use std::io::Read;
 use stripewise_campaign::live::Serve;
