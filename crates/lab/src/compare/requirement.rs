@@ -336,11 +336,12 @@ impl Requirement {
         };
         let is_certain = |end: Option<f64>| end.is_some_and(|end| self.is_met_by(end));
         // Which of them is the storage's in the long run is not known.
-        let full = record
-            .in_full
-            .map(|full| if in_bytes { full.mib_per_s } else { full.iops });
-        let least = low.map(|low| low.min(full.unwrap_or(low)));
-        let most = high.map(|high| high.max(full.unwrap_or(high)));
+        let full = record.in_full.map(|full| {
+            let (rate, ends) = full.rate(in_bytes);
+            ends.unwrap_or([rate, rate])
+        });
+        let least = low.map(|low| full.map_or(low, |[end, _]| low.min(end)));
+        let most = high.map(|high| full.map_or(high, |[_, end]| high.max(end)));
         let is_over = is_missed(&answer);
         let met = is_certain(least) && !is_over;
         let missed = is_over || most.is_some() && !is_certain(most);
@@ -909,7 +910,11 @@ mod tests {
         let stalled = AnswerRecord {
             in_full: Some(InFullRecord {
                 iops: 18_000.0,
+                iops_low: Some(17_000.0),
+                iops_high: Some(18_500.0),
                 mib_per_s: 140.6,
+                mib_per_s_low: Some(132.8),
+                mib_per_s_high: Some(144.5),
                 runs_apart: 3,
                 difference_percent: -60.0,
                 runs: 20,
@@ -917,7 +922,8 @@ mod tests {
             ..answer
         };
         for (text, met, undecided) in [
-            ("iops>=18000", true, false),
+            ("iops>=17000", true, false),
+            ("iops>=18000", false, true),
             ("iops>=19000", false, true),
             ("iops>21000", false, false),
         ] {
