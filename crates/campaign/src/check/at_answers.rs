@@ -4,10 +4,7 @@
 use std::collections::BTreeMap;
 use stripewise_lab::compare::Requirement;
 use stripewise_results::RunRecord;
-use stripewise_stats::{Slo, median};
-
-/// A smaller load whose rate is this share of the highest gives as much.
-const PLATEAU_SHARE: f64 = 0.97;
+use stripewise_stats::{PLATEAU_SHARE, Slo, median};
 
 /// The runs of `now` that a requirement applies to, where they repeat those of `then`: for a
 /// latency, of the loads of a ladder only that of its answer; for a maximum smaller ones as well.
