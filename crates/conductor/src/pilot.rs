@@ -1,10 +1,10 @@
 //! Decides which loads get a pilot before their runs: those whose writes a cache may absorb.
 
 use crate::failure::{Failure, Outcome};
-use crate::simulated::Simulated;
+use crate::simulated::{AbsorbingStorage, Simulated};
 use crate::targets::OpenTarget;
 use stripewise_results::SustainedRecord;
-use stripewise_stats::PilotPlan;
+use stripewise_stats::{CACHE_TIMES, PilotPlan};
 use stripewise_studies::{LoadPilot, PlacedJob};
 use stripewise_units::{ByteSize, format_duration};
 use stripewise_workload::{Request, Steady};
@@ -27,30 +27,49 @@ const THOROUGH_NS_MAX: u64 = 1_200_000_000_000;
 /// The pilot of a job, if the array has anything that absorbs its writes.
 pub fn pilot_of(array: &Simulated, job: &PlacedJob) -> Option<LoadPilot> {
     let absorbs = array.absorbs(&job.workload)?;
+    Some(simulated(array, job, absorbs, PILOT_OPERATIONS_MAX))
+}
+
+/// The same before runs that go on with the array as it is left, and need not spend as much again:
+/// as long as a burst credit takes, and of reads, too, which spend one like writes.
+fn pilot_alone(array: &Simulated, job: &PlacedJob) -> Option<LoadPilot> {
+    let credits = array.credits(&job.workload).into_iter().flatten();
+    let most = credits.map(|credit| credit.operations).reduce(f64::max);
+    let absorbs = array.absorbs(&job.workload);
+    let absorbs = absorbs.or_else(|| most.map(|_| AbsorbingStorage::default()))?;
+    // A float-to-integer cast saturates.
+    let to_spend = (CACHE_TIMES * most.unwrap_or(0.0)) as u64;
+    let operations = PILOT_OPERATIONS_MAX.max(to_spend);
+    Some(simulated(array, job, absorbs, operations))
+}
+
+fn simulated(
+    array: &Simulated,
+    job: &PlacedJob,
+    absorbs: AbsorbingStorage,
+    operations_max: u64,
+) -> LoadPilot {
     let block_bytes = job.workload.block_bytes_mean().max(1);
-    let most_bytes = PILOT_OPERATIONS_MAX.saturating_mul(block_bytes);
+    let most_bytes = operations_max.saturating_mul(block_bytes);
     let is_in_vain = absorbs.flash_bytes.is_some_and(|bytes| bytes > most_bytes);
     let operations = match is_in_vain {
         true => PILOT_OPERATIONS_IN_VAIN,
-        false => PILOT_OPERATIONS_MAX,
+        false => operations_max,
     };
     let plan = PilotPlan {
         span_operations: Some(SPAN_OPERATIONS),
         cache_bytes: absorbs.cache_bytes,
         flash_bytes: absorbs.flash_bytes,
+        credits: array.credits(&job.workload),
         bytes_max: Some(operations.saturating_mul(block_bytes)),
         ..PilotPlan::new(false)
     };
-    Some(LoadPilot::new(
-        job.clone(),
-        plan,
-        array.limits().size_bytes,
-        None,
-    ))
+    LoadPilot::new(job.clone(), plan, array.limits().size_bytes, None)
 }
 
 /// The pilot that a request asks for before a run of one job, if the job writes and
-/// something may absorb that. Concurrent jobs have none: see [`check_steady`].
+/// something may absorb that, or spends a credit of a simulated volume. Concurrent jobs have
+/// none: see [`check_steady`].
 pub fn pilot_before(
     targets: &[OpenTarget],
     jobs: &[PlacedJob],
@@ -63,7 +82,7 @@ pub fn pilot_before(
         Steady::Thorough => false,
     };
     let target = &targets[*job.targets.first()?];
-    if job.workload.read_percent == 100 {
+    if job.workload.read_percent == 100 && target.simulated().is_none() {
         return None;
     }
     let plan = PilotPlan {
@@ -82,7 +101,7 @@ pub fn pilot_on(
 ) -> Option<LoadPilot> {
     match target {
         OpenTarget::Nothing { .. } => None,
-        OpenTarget::Simulated(array) => pilot_of(array, job),
+        OpenTarget::Simulated(array) => pilot_alone(array, job),
         OpenTarget::Real { .. } => {
             let size_bytes = target.limits().size_bytes;
             Some(LoadPilot::new(job.clone(), plan, size_bytes, time_ns))

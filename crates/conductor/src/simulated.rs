@@ -8,6 +8,7 @@ use stripewise_array_sim::layout::Level;
 use stripewise_array_sim::spec::DriveKind;
 use stripewise_array_sim::{Array, ArraySpec, Simulate};
 use stripewise_results::{TargetFacts, TargetKind};
+use stripewise_stats::BurstCredit;
 use stripewise_targets::TargetName;
 use stripewise_units::sim_array;
 use stripewise_workload::{TargetLimits, Workload};
@@ -79,6 +80,28 @@ impl Simulated {
         &self.spec
     }
 
+    /// The credits that this workload may spend above the caps of the volume: of operations, and
+    /// of bytes.
+    pub fn credits(&self, workload: &Workload) -> [Option<BurstCredit>; 2] {
+        let limit = &self.spec.limit;
+        let block_bytes = workload.block_bytes_mean().max(1);
+        let counts = match limit.unit_bytes {
+            0 => 1,
+            unit => block_bytes.div_ceil(unit),
+        };
+        let credit = |burst: u64, cap: u64, cost: u64| {
+            (burst > 0 && cap > 0).then(|| BurstCredit {
+                operations: burst as f64 / cost as f64,
+                per_s: cap as f64 / cost as f64,
+            })
+        };
+        let cost_bytes = block_bytes.max(limit.bytes_min);
+        [
+            credit(limit.burst_operations, limit.iops, counts),
+            credit(limit.burst_bytes, limit.bytes_per_s, cost_bytes),
+        ]
+    }
+
     /// What absorbs the writes of this workload for a while; `None` if nothing does.
     pub fn absorbs(&self, workload: &Workload) -> Option<AbsorbingStorage> {
         if workload.read_percent == 100 {
@@ -88,9 +111,6 @@ impl Simulated {
         // A volatile cache does not acknowledge durable writes.
         let is_cached = spec.cache.nonvolatile || !is_durable(workload);
         let cache_bytes = spec.cache.size_bytes * u64::from(is_cached);
-        let burst_bytes = (spec.limit.burst_operations)
-            .saturating_mul(u64::from(spec.limit.iops > 0))
-            .saturating_mul(workload.block_bytes_mean());
         let is_flash = spec.drive == DriveKind::Ssd;
         let copies = match spec.level {
             Level::Single | Level::Linear | Level::Raid0 => 1,
@@ -103,8 +123,9 @@ impl Simulated {
         // A float-to-integer cast saturates.
         let spare_bytes = (spec.ssd.size_bytes as f64 * spec.ssd.spare_percent / 100.0) as u64;
         let flash_bytes = all_disks(spec.ssd.size_bytes.saturating_add(spare_bytes));
-        let most_bytes = cache_bytes.max(burst_bytes).max(fast_bytes);
-        (most_bytes > 0 || is_fresh).then_some(AbsorbingStorage {
+        let most_bytes = cache_bytes.max(fast_bytes);
+        let has_credit = self.credits(workload).iter().any(Option::is_some);
+        (most_bytes > 0 || is_fresh || has_credit).then_some(AbsorbingStorage {
             cache_bytes: (most_bytes > 0).then_some(most_bytes),
             flash_bytes: is_fresh.then_some(flash_bytes),
         })
@@ -124,10 +145,10 @@ impl Simulated {
     }
 }
 
-/// Storage that absorbs writes for a while.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Storage that absorbs writes for a while; [`Simulated::credits`] may do so as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AbsorbingStorage {
-    /// The largest of cache, fast flash and burst credit, in bytes.
+    /// The larger of cache and fast flash, in bytes.
     pub cache_bytes: Option<u64>,
     /// Bytes of flash that were never written, spare included.
     pub flash_bytes: Option<u64>,

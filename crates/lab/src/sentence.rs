@@ -41,13 +41,18 @@ pub(crate) fn answer(kind: SeriesKind, slo: Slo, ended: Ended, series: &SeriesRe
     words
 }
 
-/// " A cache absorbs writes before that: 45,000 IOPS until 256 MiB are written.", or the number
-/// of bytes over which the rate was sustained.
+/// " Before that a cache absorbs writes: 45,000 IOPS until 256 MiB are written.", or the number
+/// of bytes over which the rate was sustained. What absorbs reads is a burst credit.
 fn absorbed(kind: SeriesKind, series: &SeriesRecord) -> String {
     let Some(found) = series.sustained else {
         return String::new();
     };
-    match (found.absorbed_words(kind.reported_in_bytes()), found.claim) {
+    let reads = !kind.writes();
+    match (
+        found.absorbed_words(kind.reported_in_bytes(), reads),
+        found.claim,
+    ) {
+        (Some(words), _) if reads => format!(" Before that a burst credit lasts: {words}."),
         (Some(words), _) => format!(" Before that a cache absorbs writes: {words}."),
         (None, SustainedClaim::AtLeast) => format!(
             " It held for {} of writing; a larger cache is not excluded.",

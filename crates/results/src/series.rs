@@ -108,13 +108,26 @@ pub struct AnswerRecord {
 }
 
 /// An answer with each of its runs counted in full, whether the storage stalled in some of them or
-/// something outside of it disturbed them.
+/// something outside of it disturbed them. More or fewer runs may be like that in the long run,
+/// which is what its 95 % interval speaks of.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct InFullRecord {
     /// Operations per second.
     pub iops: f64,
+    /// Lower end of its interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops_low: Option<f64>,
+    /// Upper end of its interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops_high: Option<f64>,
     /// MiB per second.
     pub mib_per_s: f64,
+    /// Lower end of its interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mib_per_s_low: Option<f64>,
+    /// Upper end of its interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mib_per_s_high: Option<f64>,
     /// Runs far from the others.
     pub runs_apart: u32,
     /// By how much these differ from the others on average, percent; negative if they were slower.
@@ -180,31 +193,49 @@ impl InFullRecord {
     /// From the same relative to a rate, with a block in MiB.
     pub fn of(found: &InFull, iops: f64, mib: f64) -> InFullRecord {
         let count = |runs: usize| u32::try_from(runs).unwrap_or(u32::MAX);
+        let ends = found.ends.map(|ends| ends.map(|end| iops * end));
+        let (low, high) = (ends.map(|[low, _]| low), ends.map(|[_, high]| high));
         let iops = iops * found.ratio;
         InFullRecord {
             iops,
+            iops_low: low,
+            iops_high: high,
             mib_per_s: iops * mib,
+            mib_per_s_low: low.map(|low| low * mib),
+            mib_per_s_high: high.map(|high| high * mib),
             runs_apart: count(found.apart),
             difference_percent: found.apart_share * 100.0,
             runs: count(found.runs),
         }
     }
 
-    /// `3 of 20 runs were slower by 15 %; counted in full the rate is 95,700 IOPS`; in MiB/s if
-    /// `in_bytes`, and `unit` says so.
+    /// Its rate and the ends of its interval; in MiB/s if `in_bytes`, else in operations per second.
+    pub fn rate(&self, in_bytes: bool) -> (f64, Option<[f64; 2]>) {
+        let (rate, low, high) = match in_bytes {
+            true => (self.mib_per_s, self.mib_per_s_low, self.mib_per_s_high),
+            false => (self.iops, self.iops_low, self.iops_high),
+        };
+        (rate, low.zip(high).map(|(low, high)| [low, high]))
+    }
+
+    /// `3 of 20 runs were slower by 15 %; counted in full the rate is 95,700 IOPS (92,300-97,500)`;
+    /// in MiB/s if `in_bytes`, and `unit` says so.
     pub fn words(&self, in_bytes: bool, unit: &str) -> String {
-        let rate = if in_bytes { self.mib_per_s } else { self.iops };
+        let (rate, ends) = self.rate(in_bytes);
+        let rate = match ends {
+            Some(ends) => format_rate_interval(rate, ends, unit),
+            None => format!("{} {unit}", format_iops(rate)),
+        };
         let runs = counted(self.runs as usize, "run", "runs");
         let slower = match self.difference_percent < 0.0 {
             true => "slower",
             false => "faster",
         };
         format!(
-            "{} of {runs} {} {slower} by {}; counted in full the rate is {} {unit}",
+            "{} of {runs} {} {slower} by {}; counted in full the rate is {rate}",
             self.runs_apart,
             plural(self.runs_apart as usize, "was", "were"),
-            format_share(self.difference_percent.abs() / 100.0),
-            format_iops(rate)
+            format_share(self.difference_percent.abs() / 100.0)
         )
     }
 }

@@ -95,15 +95,16 @@ impl SustainedRecord {
         )
     }
 
-    /// `45,000 IOPS until 256 MiB are written`, or in MiB/s if `in_bytes`; `None` if nothing was
-    /// absorbed.
-    pub fn absorbed_words(&self, in_bytes: bool) -> Option<String> {
+    /// `45,000 IOPS until 256 MiB are written`, or read if it `reads`, or in MiB/s if `in_bytes`;
+    /// `None` if nothing was absorbed.
+    pub fn absorbed_words(&self, in_bytes: bool, reads: bool) -> Option<String> {
+        let done = if reads { "read" } else { "written" };
         let (rate, unit) = match in_bytes {
             true => (self.absorbed_mib_per_s?, "MiB/s"),
             false => (self.absorbed_iops?, "IOPS"),
         };
         Some(format!(
-            "{} {unit} until {} are written",
+            "{} {unit} until {} are {done}",
             format_iops(rate),
             format_bytes(self.absorbed_bytes?)
         ))
@@ -176,8 +177,12 @@ mod tests {
             needed_bytes: None,
         };
         assert_eq!(
-            sustained.absorbed_words(false).as_deref(),
+            sustained.absorbed_words(false, false).as_deref(),
             Some("45,000 IOPS until 256 MiB are written")
+        );
+        assert_eq!(
+            sustained.absorbed_words(true, true).as_deref(),
+            Some("352 MiB/s until 256 MiB are read")
         );
         assert_eq!(sustained.not_reached_words(), None);
         let absorbed = SustainedRecord {
@@ -190,7 +195,7 @@ mod tests {
             ..sustained
         };
         assert!(!absorbed.is_reached());
-        assert_eq!(absorbed.absorbed_words(true), None);
+        assert_eq!(absorbed.absorbed_words(true, false), None);
         assert_eq!(
             absorbed.not_reached_words().as_deref(),
             Some(

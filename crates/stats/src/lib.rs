@@ -94,10 +94,10 @@ pub use steady::{ROUND_NS_MIN, Settling, Steadiness, SteadyRule};
 pub use step_down::{StepDown, step_down};
 pub use steps::{ChangePoint, ChangePointRule, change_points};
 pub use sustained::{
-    Absorbed, CACHE_TIMES, Claim, LoadInterval, Mark, Need, NotReached, Pilot, PilotPlan,
-    PilotStep, Sustained,
+    Absorbed, BurstCredit, CACHE_TIMES, Claim, LoadInterval, Mark, Need, NotReached, Pilot,
+    PilotPlan, PilotStep, Sustained,
 };
-pub use trend::linear_trend;
+pub use trend::{drift_percent, linear_trend};
 pub use v2::V2Error;
 pub use whole_loads::{AtWholeLoad, loads_in_full, rate_at_whole_load};
 pub use wilcoxon::{

@@ -8,6 +8,21 @@
 use crate::distribution::student_quantile;
 use crate::sample::Estimate;
 
+/// How much values change from the first to the last, in per cent, with its interval at `level`: by
+/// the slope of their natural logarithms, which are given. None as for [`linear_trend`].
+///
+/// ```
+/// use stripewise_stats::drift_percent;
+/// let logarithms = [1.0_f64, 1.1, 1.21, 1.331].map(f64::ln);
+/// let drift = drift_percent(&logarithms, 0.95).unwrap();
+/// assert!((drift.value - 33.1).abs() < 1e-9);
+/// ```
+pub fn drift_percent(logarithms: &[f64], level: f64) -> Option<Estimate> {
+    let slope = linear_trend(logarithms, level)?;
+    let steps = (logarithms.len() - 1) as f64;
+    Some(slope.map(|per_step| 100.0 * libm::expm1(steps * per_step)))
+}
+
 /// The slope per step, with its interval at `level`.
 ///
 /// n = 0, 1 and 2: none, since a line through two points has no error to

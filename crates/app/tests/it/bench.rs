@@ -85,6 +85,26 @@ fn an_answer_says_what_stalls_cost() {
     assert!(!shown.contains("step-down"), "{shown}");
 }
 
+/// Reads spend it as writes do, and what lasts is the answer.
+#[test]
+fn a_burst_credit_is_spent_before_the_answer() {
+    let desk = Desk::new();
+    let target = "sim:ebs-gp2-100?limit.burst_operations=50000";
+    let document = desk.json(&["bench", target, "--series", "random-read"]);
+    let series = document.at("series.0");
+    let rate = series.at("answer.iops").number();
+    assert!((rate / 300.0 - 1.0).abs() < 0.02, "{rate}");
+    let sustained = series.at("sustained");
+    assert_eq!(sustained.at("claim").text(), "sustained");
+    assert!((sustained.at("absorbed_iops").number() / 3_000.0 - 1.0).abs() < 0.05);
+    let sentence = series.at("sentence").text();
+    assert!(
+        sentence.contains("Before that a burst credit lasts: "),
+        "{sentence}"
+    );
+    assert!(sentence.contains(" are read."), "{sentence}");
+}
+
 #[test]
 fn bench_measures_a_real_directory_and_leaves_nothing() {
     let desk = Desk::new();

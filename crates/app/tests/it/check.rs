@@ -92,6 +92,33 @@ fn what_cannot_be_told_is_a_line_with_its_interval() {
     );
 }
 
+/// What is required is required of the rate that lasts.
+#[test]
+fn a_burst_credit_is_spent_before_a_rate_is_judged() {
+    let desk = Desk::new();
+    let target = "sim:ebs-gp2-100?limit.burst_operations=20000";
+    let check = |rate: &str| desk.run(&["check", target, "--require", rate]);
+    let missed = check("read_iops>=1000").ended(1).stdout;
+    assert!(
+        missed.contains("MISSED: read_iops>=1000: 300 IOPS"),
+        "{missed}"
+    );
+    check("read_iops>=290").done();
+}
+
+/// The runs around its answer are repeated, and those at larger loads take longer.
+#[test]
+fn a_latency_is_required_of_a_repeated_bench_at_the_load_of_its_answer() {
+    let desk = Desk::new();
+    let bench = ["bench", "sim:disk-15k", "--series", "random-read"];
+    desk.run(&[&bench[..], &["--slo", "p99<60ms"]].concat())
+        .done();
+    desk.run(&["baseline", "set", "last"]).done();
+    let check = |limit: &str| desk.run(&["check", "--require", limit]);
+    check("p99<62ms").done();
+    check("random-read p99<50ms").ended(1);
+}
+
 #[test]
 fn what_a_check_found_is_told_in_text_and_as_a_document() {
     let desk = desk_with_baseline();

@@ -1,4 +1,5 @@
-//! Before a series that writes: how much does a cache absorb, and which rate is sustained?
+//! Before a series that writes, or spends a burst credit of a simulated volume: how much is
+//! absorbed, and which rate is sustained?
 
 use super::{BenchOptions, Steps};
 use stripewise_conductor::failure::Outcome;
@@ -35,8 +36,8 @@ pub(super) fn expected_ns(options: &BenchOptions) -> u64 {
 }
 
 impl Steps<'_> {
-    /// Writes until it is known how much a cache absorbs; the runs of the following series
-    /// record the result, and begin past it.
+    /// Goes on until it is known how much a cache or a credit absorbs; the runs of the following
+    /// series record the result, and begin past it.
     pub(super) fn pilot(&mut self, options: &BenchOptions, series: &SeriesPlan) -> Outcome<()> {
         (self.arrays, self.how.sustained) = (None, None);
         let Some(mut pilot) = self.pilot_before(options, series) else {
@@ -59,12 +60,14 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// `None` if nothing absorbs writes, or there is no medium behind it.
+    /// `None` if nothing absorbs the load, or there is no medium behind it.
     fn pilot_before(&self, options: &BenchOptions, series: &SeriesPlan) -> Option<LoadPilot> {
         let target = &self.opened[0];
         // With several hosts, each has its own array, new for every run.
-        let is_shared = target.simulated().is_some() && self.leading.is_some();
-        if !series.kind.writes() || is_shared {
+        let is_simulated = target.simulated().is_some();
+        let is_shared = is_simulated && self.leading.is_some();
+        // What absorbs reads is known of simulated volumes only.
+        if is_shared || !series.kind.writes() && !is_simulated {
             return None;
         }
         let in_flight = if series.kind.climbs() { IN_FLIGHT } else { 1 };

@@ -2,8 +2,9 @@
 //! exit code.
 
 use super::CheckOptions;
+use super::at_answers::meant_by;
 use crate::steps::baselines::StoredBaseline;
-use crate::steps::documents::own_runs_of;
+use crate::steps::documents::{document, judge, own_runs_of};
 use crate::steps::stored_check::{StoredCheck, is_loss_above};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,11 +106,20 @@ impl Answer {
             .map(|stored| void_codes(&stored.runs))
             .unwrap_or_default();
         let new_void = void_codes(&records).difference(&before).cloned().collect();
-        let requirements = {
-            let own_runs = own_runs_of(&records);
-            let required = options.require.iter();
-            let judged = required.map(|one| one.judge(own_runs.iter().copied()));
-            judged.collect()
+        let requirements = match baseline.filter(|_| options.run.is_none()) {
+            Some(baseline) => {
+                let own_runs = own_runs_of(&records);
+                let required = options.require.iter();
+                let judged =
+                    required.map(|one| one.judge(meant_by(one, &baseline.runs, &own_runs)));
+                judged.collect()
+            }
+            // A stored bench is judged by its answers.
+            None => {
+                let mut judged = document(records.clone());
+                judge(&options.require, &mut judged);
+                judged.requirements
+            }
         };
         Answer {
             made: options.run.is_none(),

@@ -9,6 +9,7 @@
 //! is worse.
 
 mod answer;
+mod at_answers;
 mod history;
 mod work;
 

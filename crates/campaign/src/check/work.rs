@@ -9,7 +9,7 @@ use stripewise_conductor::measure::PlacedJob;
 use stripewise_lab::compare::Requirement;
 use stripewise_lab::{SeriesKind, StepTime};
 use stripewise_targets::Size;
-use stripewise_units::{distinct, path_of};
+use stripewise_units::{distinct, is_sim_target, path_of};
 use stripewise_workload::{
     Arrivals, Distribution, Pattern, Rate, Request, SIMULATED_OPERATIONS_MIN, Steady, Workload,
 };
@@ -95,8 +95,9 @@ fn of_requirements(options: &CheckOptions, target: &str) -> Outcome<Work> {
                     Some(_) => 0,
                     None => SIMULATED_OPERATIONS_MIN,
                 },
-                // Requirements on writes apply to the sustained rate.
-                steady: match kind.writes() {
+                // Requirements on writes apply to the sustained rate; on simulated volumes, reads
+                // spend a burst credit, too.
+                steady: match kind.writes() || is_sim_target(target) {
                     true => Steady::Quick,
                     false => Steady::No,
                 },

@@ -24,7 +24,7 @@ pub fn absorbed_notes(all: &[CellSustained]) -> Vec<String> {
         !earlier.any(|other| other.cell == one.cell)
     });
     let notes = firsts.filter_map(|(_, one)| {
-        let absorbed = one.found.absorbed_words(false)?;
+        let absorbed = one.found.absorbed_words(false, false)?;
         Some(format!(
             "{} at {}: {absorbed}; runs measure what lasts behind that.",
             one.cell, one.level

@@ -13,8 +13,8 @@ use stripewise_results::{
     ComparisonGroup, ComparisonRecord, ComparisonRow, JobRow, RunRecord, Verdict,
 };
 use stripewise_stats::{
-    Estimate, History, HistoryRun, NewRun, default_tolerance_percent, holm, level_changes,
-    linear_trend,
+    Estimate, History, HistoryRun, NewRun, default_tolerance_percent, drift_percent, holm,
+    level_changes, mean,
 };
 use stripewise_units::{format_duration_beside, format_iops_beside};
 
@@ -365,9 +365,8 @@ impl LoadHistory {
         let runs: Vec<HistoryRun> = self.all.iter().map(|one| one.run).collect();
         let usual = self.history.mean;
         let at = level_changes(&runs).pop().filter(|&index| {
-            let after = &runs[index..];
-            let mean = after.iter().map(|run| run.value).sum::<f64>() / after.len() as f64;
-            (mean > usual) == (value > usual)
+            let after: Vec<f64> = runs[index..].iter().map(|run| run.value).collect();
+            mean(&after).is_some_and(|after| (after > usual) == (value > usual))
         });
         let Some(index) = at else {
             return "no stored run before it shows that".to_owned();
@@ -391,17 +390,16 @@ fn drifted(runs: &[HistoryRun]) -> Option<Estimate> {
     const LEAST_PERCENT: f64 = 1.0;
     const BOOTS_MIN: usize = 4;
     let boots: Vec<&[HistoryRun]> = runs.chunk_by(|a, b| a.boot == b.boot).collect();
-    let log = |run: &HistoryRun| libm::log(run.value);
+    let logs = |runs: &[HistoryRun]| -> Vec<f64> {
+        let each = runs.iter().map(|run| libm::log(run.value));
+        each.collect()
+    };
     let values: Vec<f64> = match boots.len() {
-        1 => runs.iter().map(log).collect(),
-        BOOTS_MIN.. => (boots.iter())
-            .map(|boot| boot.iter().map(log).sum::<f64>() / boot.len() as f64)
-            .collect(),
+        1 => logs(runs),
+        BOOTS_MIN.. => boots.iter().filter_map(|boot| mean(&logs(boot))).collect(),
         _ => return None,
     };
-    let steps = values.len() as f64 - 1.0;
-    let slope = linear_trend(&values, LEVEL)?;
-    let change = slope.map(|slope| 100.0 * libm::expm1(slope * steps));
+    let change = drift_percent(&values, LEVEL)?;
     (!change.contains(0.0) && change.value.abs() >= LEAST_PERCENT).then_some(change)
 }
 
@@ -414,13 +412,13 @@ fn observed(cell: &Cell<'_>, by: CompareOptions, stored: &StoredRuns<'_>) -> Opt
     if values.is_empty() || values.iter().any(|value| *value <= 0.0) {
         return None;
     }
-    let logarithms = values.iter().map(|value| libm::log(*value)).sum::<f64>();
+    let logarithms: Vec<f64> = values.iter().map(|value| libm::log(*value)).collect();
     let new = NewRun {
         boot: (stored.boot)(&first.id),
         hour: hour_of(first),
         runs: values.len(),
     };
-    Some((libm::exp(logarithms / values.len() as f64), new))
+    Some((libm::exp(mean(&logarithms)?), new))
 }
 
 /// What equal runs leave open, as a share: both sides have the resolution of a run.

@@ -15,7 +15,7 @@
 //! maximum as their largest. A rate applies to the best of
 //! several loads (a device that reaches 20,000 at 32 threads has reached them), a
 //! latency to each of them. An unknown value does not meet a requirement; void runs leave it
-//! undecided.
+//! undecided, and so do stopped ones, unless it is certainly missed.
 
 use super::cells::{Cell, cells_of};
 use super::words::cell_words;
@@ -58,6 +58,17 @@ pub(super) enum Relation {
     Above,
     AtMost,
     Below,
+}
+
+/// Why a load that was stopped decides nothing.
+const STOPPED: &str = "stopped before its end";
+
+/// The value of one load, and what it says.
+struct CellVerdict<'a, 'r> {
+    cell: &'a Cell<'r>,
+    value: f64,
+    interval: Option<[f64; 2]>,
+    verdict: RequirementVerdict,
 }
 
 /// One requirement.
@@ -247,51 +258,52 @@ impl Requirement {
     }
 
     /// Judges runs by it: undecided if some are void, missed if none has such a value, or none
-    /// completed.
-    pub fn judge<'a>(
-        &self,
-        runs: impl IntoIterator<Item = &'a RunRecord> + Clone,
-    ) -> RequirementRecord {
-        let cells = cells_of(runs);
-        let mut seen: Vec<(f64, &Cell<'_>)> = Vec::new();
-        let (mut void, mut stopped) = (false, false);
-        for cell in cells.iter().filter(|cell| self.means(cell)) {
-            void |= !cell.rows.iter().all(JobRow::is_valid);
-            stopped |= cell
-                .rows
-                .iter()
-                .all(|row| row.run.status != Status::Complete);
-            seen.extend(self.of_cell(cell).map(|value| (value, cell)));
+    /// completed. A load that was stopped leaves it undecided, unless what was measured is certain:
+    /// a rate that another load reached, or a latency that was too long.
+    pub fn judge<'a>(&self, runs: impl IntoIterator<Item = &'a RunRecord>) -> RequirementRecord {
+        let (whole, partial): (Vec<&RunRecord>, Vec<&RunRecord>) = runs
+            .into_iter()
+            .partition(|run| run.status == Status::Complete);
+        let of_whole = cells_of(whole.iter().copied());
+        let of_partial = cells_of(partial.iter().copied());
+        let is_stopped = of_partial
+            .iter()
+            .any(|cell| self.means(cell) && !of_whole.iter().any(|one| one.is_same(cell)));
+        let cells = match whole.is_empty() {
+            true => &of_partial,
+            false => &of_whole,
+        };
+        let meant: Vec<&Cell<'_>> = cells.iter().filter(|cell| self.means(cell)).collect();
+        if !meant
+            .iter()
+            .all(|cell| cell.rows.iter().all(JobRow::is_valid))
+        {
+            return self.undecided("its runs are void: see the warnings");
         }
-        let best_first = |a: &(f64, &Cell<'_>), b: &(f64, &Cell<'_>)| match self.quantity {
-            Quantity::Latency(_) => a.0.total_cmp(&b.0),
-            _ => {
-                let verdict =
-                    |one: &(f64, &Cell<'_>)| self.verdict_on(one.0, self.interval_of(one.1));
-                verdict(b).cmp(&verdict(a)).then(b.0.total_cmp(&a.0))
-            }
-        };
-        seen.sort_by(best_first);
-        // The best load decides about a rate, the worst about a latency.
-        let decides = match self.quantity {
-            Quantity::Latency(_) => seen.last(),
-            _ => seen.first(),
-        };
-        if void {
-            return RequirementRecord {
-                undecided: true,
-                ..self.unknown("its runs are void: see the warnings")
+        let verdicts = meant.into_iter().filter_map(|cell| self.judge_cell(cell));
+        let Some(decides) = self.deciding(verdicts) else {
+            return match is_stopped {
+                true => self.undecided(STOPPED),
+                false => self.unknown("no run here has this value"),
             };
-        }
-        let Some(&(value, cell)) = decides else {
-            return self.unknown("no run here has this value");
         };
-        if stopped {
-            return self.unknown("stopped before its end");
+        let CellVerdict {
+            cell,
+            value,
+            interval,
+            verdict,
+        } = decides;
+        let is_certain = match verdict {
+            RequirementVerdict::Met => !self.is_of_latency() && !whole.is_empty(),
+            RequirementVerdict::Missed => {
+                self.is_of_maximum() || self.is_of_latency() && !whole.is_empty()
+            }
+            RequirementVerdict::Undecided => false,
+        };
+        if is_stopped && !is_certain {
+            return self.undecided(STOPPED);
         }
         let (of, repetitions) = self.basis(cell, value);
-        let interval = self.interval_of(cell);
-        let verdict = self.verdict_on(value, interval);
         RequirementRecord {
             requirement: self.text.clone(),
             measured: Some(value),
@@ -302,6 +314,31 @@ impl Requirement {
             interval,
             undecided: verdict == RequirementVerdict::Undecided,
             series: Vec::new(),
+        }
+    }
+
+    /// The value and verdict of one load; `None` if it has no such value.
+    fn judge_cell<'a, 'r>(&self, cell: &'a Cell<'r>) -> Option<CellVerdict<'a, 'r>> {
+        let (value, interval) = (self.of_cell(cell)?, self.interval_of(cell));
+        Some(CellVerdict {
+            cell,
+            value,
+            interval,
+            verdict: self.verdict_on(value, interval),
+        })
+    }
+
+    /// The best load decides about a rate, the worst about a latency.
+    fn deciding<'a, 'r>(
+        &self,
+        all: impl Iterator<Item = CellVerdict<'a, 'r>>,
+    ) -> Option<CellVerdict<'a, 'r>> {
+        match self.is_of_latency() {
+            true => all.max_by(|a, b| a.value.total_cmp(&b.value)),
+            false => all.min_by(|a, b| {
+                let verdicts = b.verdict.cmp(&a.verdict);
+                verdicts.then(b.value.total_cmp(&a.value))
+            }),
         }
     }
 
@@ -336,11 +373,12 @@ impl Requirement {
         };
         let is_certain = |end: Option<f64>| end.is_some_and(|end| self.is_met_by(end));
         // Which of them is the storage's in the long run is not known.
-        let full = record
-            .in_full
-            .map(|full| if in_bytes { full.mib_per_s } else { full.iops });
-        let least = low.map(|low| low.min(full.unwrap_or(low)));
-        let most = high.map(|high| high.max(full.unwrap_or(high)));
+        let full = record.in_full.map(|full| {
+            let (rate, ends) = full.rate(in_bytes);
+            ends.unwrap_or([rate, rate])
+        });
+        let least = low.map(|low| full.map_or(low, |[end, _]| low.min(end)));
+        let most = high.map(|high| full.map_or(high, |[_, end]| high.max(end)));
         let is_over = is_missed(&answer);
         let met = is_certain(least) && !is_over;
         let missed = is_over || most.is_some() && !is_certain(most);
@@ -418,6 +456,13 @@ impl Requirement {
                 Kind::Read => !writes,
                 Kind::Write => writes,
             }
+    }
+
+    fn undecided(&self, why: &str) -> RequirementRecord {
+        RequirementRecord {
+            undecided: true,
+            ..self.unknown(why)
+        }
     }
 
     fn unknown(&self, why: &str) -> RequirementRecord {
@@ -757,6 +802,47 @@ mod tests {
         assert_eq!((valid.met, valid.undecided), (false, false));
     }
 
+    /// It may have gone either way in the rest of its time. Only an excess stays one.
+    #[test]
+    fn what_is_required_of_stopped_runs_is_undecided_unless_it_is_certain() {
+        use RequirementVerdict::{Met, Missed, Undecided};
+        let with_latency = |mut run: RunRecord, ns: u64| {
+            run.jobs[0].outcome.read.latency_ns = Some(LatencySummary {
+                p99: ns,
+                max: ns,
+                ..LatencySummary::default()
+            });
+            run
+        };
+        let stopped = |run: RunRecord| RunRecord {
+            status: Status::Partial,
+            ..run
+        };
+        let alone = [stopped(with_latency(run(1, 8, 5_000.0), 9_000_000))];
+        // The same load ran to its end before.
+        let again = [
+            with_latency(run(1, 8, 5_000.0), 9_000_000),
+            stopped(run(2, 8, 100.0)),
+        ];
+        let other = [
+            with_latency(run(1, 1, 5_000.0), 9_000_000),
+            stopped(run(2, 8, 100.0)),
+        ];
+        let judged = |text: &str, runs: &[RunRecord]| parsed(text).judge(runs).verdict();
+        for (text, verdicts) in [
+            ("iops>=5000", [Undecided, Met, Met]),
+            ("iops>=6000", [Undecided, Missed, Undecided]),
+            ("p99<10ms", [Undecided, Met, Undecided]),
+            ("p99<5ms", [Undecided, Missed, Missed]),
+            ("max<10ms", [Undecided, Met, Undecided]),
+            ("max<5ms", [Missed, Missed, Missed]),
+            ("write_iops>=1", [Undecided, Missed, Undecided]),
+        ] {
+            let found = [&alone[..], &again, &other].map(|runs| judged(text, runs));
+            assert_eq!(found, verdicts, "{text}");
+        }
+    }
+
     #[test]
     fn a_rate_of_six_runs_is_met_missed_or_undecided_by_its_interval() {
         let rates = [200.0, 199.5, 141.0, 200.0, 200.0, 199.8];
@@ -909,7 +995,11 @@ mod tests {
         let stalled = AnswerRecord {
             in_full: Some(InFullRecord {
                 iops: 18_000.0,
+                iops_low: Some(17_000.0),
+                iops_high: Some(18_500.0),
                 mib_per_s: 140.6,
+                mib_per_s_low: Some(132.8),
+                mib_per_s_high: Some(144.5),
                 runs_apart: 3,
                 difference_percent: -60.0,
                 runs: 20,
@@ -917,7 +1007,8 @@ mod tests {
             ..answer
         };
         for (text, met, undecided) in [
-            ("iops>=18000", true, false),
+            ("iops>=17000", true, false),
+            ("iops>=18000", false, true),
             ("iops>=19000", false, true),
             ("iops>21000", false, false),
         ] {

@@ -3,7 +3,7 @@
 use super::blocks::Block;
 use super::plan::ExperimentPlan;
 use stripewise_results::DriftRecord;
-use stripewise_stats::linear_trend;
+use stripewise_stats::{drift_percent, mean};
 
 /// The drift of the baseline from the first block to the last: the slope of the
 /// mean over cells of ln(value), by least squares with Student's interval. Blocks
@@ -17,14 +17,12 @@ pub fn drift_of(plan: &ExperimentPlan, blocks: &[Block]) -> Option<DriftRecord> 
         .iter()
         .filter_map(|block| {
             let logarithms: Option<Vec<f64>> = (0..plan.cells.len())
-                .map(|cell| block.value(plan.baseline, cell).map(f64::ln))
+                .map(|cell| block.value(plan.baseline, cell).map(libm::log))
                 .collect();
-            stripewise_stats::mean(&logarithms?)
+            mean(&logarithms?)
         })
         .collect();
-    let slope = linear_trend(&values, plan.level)?;
-    let steps = (values.len() - 1) as f64;
-    let over_all = slope.map(|per_block| 100.0 * f64::exp_m1(steps * per_block));
+    let over_all = drift_percent(&values, plan.level)?;
     Some(DriftRecord {
         blocks: u32::try_from(values.len()).unwrap_or(u32::MAX),
         percent: over_all.value,

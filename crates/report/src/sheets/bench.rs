@@ -184,13 +184,14 @@ fn load_rows(named: &NamedSeries<'_>, document: &Document, ceiling: Cell) -> Vec
     vec![first, beyond]
 }
 
-/// For each load that writes, how much a cache absorbed before the rate of the answer.
+/// For each load, how much a cache or a burst credit absorbed before the rate of the answer.
 pub(crate) fn lasting_lines(document: &Document) -> Vec<String> {
     let all = named_series(document);
     let line = |named: &NamedSeries<'_>| {
         let series = named.series;
         let found = series.sustained.as_ref()?;
-        let absorbed = found.absorbed_words(series.is_in_bytes())?;
+        let reads = series.name.ends_with("read");
+        let absorbed = found.absorbed_words(series.is_in_bytes(), reads)?;
         series.no_answer.is_none().then(|| {
             let title = named.title();
             format!("{title}: {absorbed}; the answer is what lasts")

@@ -670,14 +670,19 @@ fn runs_far_from_the_others_are_counted_in_full_wherever_a_rate_is_shown() {
         runs_left_out: 0,
         in_full: Some(InFullRecord {
             iops: 738.2,
+            iops_low: Some(712.1),
+            iops_high: Some(751.4),
             mib_per_s: 5.8,
+            mib_per_s_low: Some(5.6),
+            mib_per_s_high: Some(5.9),
             runs_apart: 3,
             difference_percent: -15.0,
             runs: 20,
         }),
     });
     let bench = of_series(series);
-    let expected = "3 of 20 runs were slower by 15 %; counted in full the rate is 738 IOPS";
+    let expected =
+        "3 of 20 runs were slower by 15 %; counted in full the rate is 738 IOPS (712-751)";
     for text in words_of(&bench.document) {
         assert!(text.contains(expected), "{text}");
     }

@@ -55,6 +55,15 @@ const FIRST_SPAN_S: f64 = 1.0;
 /// writes.
 pub const CACHE_TIMES: f64 = 4.0;
 
+/// The known credit of a token bucket: so many operations above a cap, after a rest.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BurstCredit {
+    /// Operations of this load that a full bucket allows above the cap.
+    pub operations: f64,
+    /// The cap, operations per second.
+    pub per_s: f64,
+}
+
 /// Facts about the target, and how thorough the pilot is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PilotPlan {
@@ -66,6 +75,9 @@ pub struct PilotPlan {
     pub cache_bytes: Option<u64>,
     /// Bytes of flash to write once, capacity and spare, if the target is flash.
     pub flash_bytes: Option<u64>,
+    /// Known burst credits, one of operations and one of bytes: spent before a rate is sustained.
+    #[serde(default)]
+    pub credits: [Option<BurstCredit>; 2],
     /// Most bytes that the pilot may write; `None`: as many as it needs.
     pub bytes_max: Option<u64>,
 }
@@ -92,6 +104,7 @@ impl PilotPlan {
             span_operations: None,
             cache_bytes: None,
             flash_bytes: None,
+            credits: [None; 2],
             bytes_max: Some(PilotPlan::bytes_max(quick)),
         }
     }
@@ -362,7 +375,27 @@ impl Pilot {
     /// Nothing known about the target requires more bytes, or the plan allows no more.
     fn has_measured_enough(&self) -> bool {
         let written = self.line.end().bytes;
-        self.bytes_wanted().is_none_or(|wanted| written >= wanted)
+        let is_enough = self.bytes_wanted().is_none_or(|wanted| written >= wanted);
+        is_enough && self.credit_left_s().is_none()
+    }
+
+    /// Seconds until the known credits are spent, at the rate of the last span. `None` if they were
+    /// when it began, or if its rate is that of a cap, or less, and spends nothing.
+    pub(crate) fn credit_left_s(&self) -> Option<f64> {
+        let last = self.last?;
+        let rate = self.line.rate(last);
+        let left = |credit: &BurstCredit, at: Mark| {
+            credit.operations - (at.operations - credit.per_s * at.seconds)
+        };
+        let credits = self.plan.credits.iter().flatten();
+        let seconds = credits.filter_map(|credit| {
+            let net = rate - credit.per_s;
+            let at_start = left(credit, self.line.at(last.from_s));
+            let is_spending =
+                net > AGREE_SHARE * credit.per_s && at_start > AGREE_SHARE * credit.operations;
+            is_spending.then(|| left(credit, self.line.end()).max(0.0) / net)
+        });
+        seconds.reduce(f64::max)
     }
 
     /// Bytes that must be written before the rate may be called sustained, if known: four times a

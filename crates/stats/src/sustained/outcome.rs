@@ -122,15 +122,19 @@ impl Pilot {
         if self.holds_in_cache() {
             return Claim::NotReached(NotReached::CacheAbsorbs);
         }
-        let is_known = stepped || self.plan.cache_bytes.is_some() || flash.is_some();
+        let has_credit = self.plan.credits.iter().any(Option::is_some);
+        let is_known = stepped || self.plan.cache_bytes.is_some() || flash.is_some() || has_credit;
         match is_known && !self.plan.is_quick() {
             true => Claim::Sustained,
             false => Claim::AtLeast,
         }
     }
 
-    /// Whether a known cache may hold everything written.
+    /// Whether a known cache may hold everything written, or a known credit is not spent.
     fn holds_in_cache(&self) -> bool {
+        if self.credit_left_s().is_some() {
+            return true;
+        }
         let flash = self.plan.flash_bytes.map_or(0.0, |bytes| bytes as f64);
         let cache = self.plan.cache_bytes.map_or(0.0, |bytes| bytes as f64);
         let wanted = self.bytes_wanted().unwrap_or(0.0);
@@ -170,7 +174,8 @@ impl Pilot {
         } else {
             0.0
         };
-        let more_s = (to_overflow_s + behind_s).max(spans_s);
+        let to_spend_s = self.credit_left_s().unwrap_or(0.0);
+        let more_s = (to_overflow_s.max(to_spend_s) + behind_s).max(spans_s);
         Need {
             seconds: end.seconds + more_s,
             bytes: end.bytes + more_s * bytes_per_s,

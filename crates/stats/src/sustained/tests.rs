@@ -191,6 +191,49 @@ fn a_cache_that_may_hold_everything_is_named_with_what_would_overflow_it() {
 }
 
 #[test]
+fn a_known_credit_is_spent_before_a_rate_is_called_sustained() {
+    let credit = BurstCredit {
+        operations: 5_400_000.0,
+        per_s: 300.0,
+    };
+    let found = |rate: fn(u64) -> u64, seconds_max: u64| {
+        let mut pilot = Pilot::new(PilotPlan {
+            span_operations: Some(20_000),
+            credits: [Some(credit), None],
+            ..thorough()
+        });
+        for second in 0..seconds_max {
+            let operations = rate(second);
+            let interval = LoadInterval {
+                seconds: 1.0,
+                operations,
+                bytes: operations * BLOCK,
+                latency_s: None,
+            };
+            if pilot.feed(interval) == PilotStep::Done {
+                break;
+            }
+        }
+        pilot.outcome()
+    };
+    // 3,000 a second spend it in 2,000 s.
+    let burst = |second: u64| if second < 2_000 { 3_000 } else { 300 };
+    let spent = found(burst, 10_000);
+    assert_eq!(spent.claim, Claim::Sustained);
+    let absorbed = spent.absorbed.expect("a step");
+    assert!((absorbed.at.seconds - 2_000.0).abs() < 2.0, "{spent:?}");
+    assert!((spent.rate.unwrap() - 300.0).abs() < 1.0, "{spent:?}");
+    let early = found(burst, 1_000);
+    assert_eq!(early.claim, Claim::NotReached(NotReached::CacheAbsorbs));
+    let need = early.need.unwrap();
+    assert!(need.seconds > 1_990.0, "{need:?}");
+    // A load at the cap or below it spends nothing.
+    let slow = found(|_| 290, 10_000);
+    assert_eq!(slow.claim, Claim::Sustained);
+    assert!(slow.absorbed.is_none() && slow.to.seconds < 200.0);
+}
+
+#[test]
 fn flash_is_not_called_sustained_before_all_of_it_is_written() {
     let flash = PilotPlan {
         flash_bytes: Some(4 << 30),

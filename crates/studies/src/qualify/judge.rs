@@ -8,7 +8,7 @@ use stripewise_results::{CountedOperations, Counting};
 use stripewise_stats::{
     DueSecond, LatencyFinding, LatencyJudgement, LatencyLimit, LatencySecond, MaxJudgement,
     OpenLoop, QualifyVerdict, RATE_MARGIN, RateJudgement, STALL_S, ShareRule, earliest_met,
-    judge_latency, judge_mean, judge_rate, judge_share,
+    judge_latency, judge_mean, judge_rate, judge_share, mean,
 };
 use stripewise_units::{counted, format_count, format_duration};
 
@@ -636,10 +636,15 @@ pub(super) fn is_close(rate: f64, limit: f64) -> bool {
     (rate / limit - 1.0).abs() <= RATE_MARGIN
 }
 
+/// `within 2 %`: what that means.
+pub(super) fn close_words() -> String {
+    format!("within {:.0} %", 100.0 * RATE_MARGIN)
+}
+
 /// The mean of the last fifth.
 fn latest_rate(rates: &[f64]) -> f64 {
     let latest = &rates[rates.len() - rates.len().div_ceil(5)..];
-    latest.iter().sum::<f64>() / latest.len().max(1) as f64
+    mean(latest).unwrap_or(0.0)
 }
 
 fn rate_reason(
@@ -668,7 +673,10 @@ fn rate_reason(
             format!("{words}; but of the last fifth it is {}", text(latest))
         }
         Verdict::Undecided if is_close(found.rate, limit) => {
-            format!("{words}: within 2 % of it, which is too close to tell")
+            format!(
+                "{words}: {} of it, which is too close to tell",
+                close_words()
+            )
         }
         Verdict::Undecided => format!("{words}: too close to tell"),
         _ => words,

@@ -135,7 +135,10 @@ fn decides(study: &Qualify, open: &[(&ProductRequirement, &Judgement)]) -> Strin
         _ if study.is_judging() => "To decide it, go on with --resume.".to_owned(),
         _ if study.is_cut_short() => "To decide the others, leave out --fail-fast.".to_owned(),
         QualifyDesign::Usual | QualifyDesign::Signed if is_close() => {
-            "A rate within 2 % of its limit cannot be decided: a plan should take that as missed.".to_owned()
+            format!(
+                "A rate {} of its limit cannot be decided: a plan should take that as missed.",
+                judge::close_words()
+            )
         }
         _ if is_too_short() => {
             format!("{usual} can only show a miss; showing that it is met takes longer.")
