@@ -16,6 +16,9 @@ const COUNT_MAX: u64 = 65_535;
 pub(crate) struct ForeignKind {
     pub(crate) operations: Option<u64>,
     pub(crate) bytes: Option<u64>,
+    /// As stated, where the counts or the time are not.
+    pub(crate) iops: Option<f64>,
+    pub(crate) mib_per_s: Option<f64>,
     /// Nanoseconds.
     pub(crate) latency_min: Option<f64>,
     pub(crate) latency_mean: Option<f64>,
@@ -177,7 +180,11 @@ impl ForeignKind {
             ("mean", self.latency_mean),
             ("max", self.latency_max),
         ];
-        kind(name, (self.operations, self.bytes), latencies_ns, absent)
+        KindOutcome {
+            iops: self.iops,
+            mib_per_s: self.mib_per_s,
+            ..kind(name, (self.operations, self.bytes), latencies_ns, absent)
+        }
     }
 }
 

@@ -357,6 +357,9 @@ fn foreign_result(name: &str, row: &Row<'_>) -> Result<ForeignResult, String> {
         foreign_result.write.latency_mean = ms("write_resp");
         foreign_result.read.latency_max = ms("read_max");
         foreign_result.write.latency_max = ms("write_max");
+        // Columns of file system workloads.
+        foreign_result.read.iops = of("Read_rate");
+        foreign_result.write.iops = of("Write_rate");
     }
     for kind in [&foreign_result.read, &foreign_result.write] {
         if kind

@@ -31,6 +31,14 @@ pub(super) fn outcome(job: &Job, in_turn: bool, absent: &mut Absent) -> Option<J
     outcome.mib_per_s = (bandwidth(read)? + bandwidth(write)?) / 1_048_576.0;
     if !(only_trims || in_turn) {
         absent.give_all("jobs.outcome", &["iops", "mib_per_s"]);
+        // They need not follow from counts and the job's time: terse lines have no counts, and of
+        // jobs reported together (`group_reporting`) some may have read for longer than others wrote.
+        for (of, kind) in [(read, &mut outcome.read), (write, &mut outcome.write)] {
+            if of.io_bytes != Some(0) {
+                kind.iops = rate(of);
+                kind.mib_per_s = bandwidth(of).map(|bytes| bytes / 1_048_576.0);
+            }
+        }
     }
     if !(read.is_rounded || write.is_rounded || only_trims) {
         absent.give("jobs.outcome.bytes");
