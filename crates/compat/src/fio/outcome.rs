@@ -4,6 +4,7 @@
 
 use super::job::{Job, Latencies, Side};
 use crate::absent::{Absent, fill};
+use crate::foreign_result::put_latency;
 use stripewise_results::{Errors, JobOutcome, KindOutcome, LatencySummary};
 
 /// Reads and writes of a job; `None` if a field that every version has is missing. `in_turn`: they
@@ -135,23 +136,10 @@ fn summary(measured: &Latencies, unit_ns: f64, path: &str, absent: &mut Absent) 
         ("max", measured.max),
     ];
     for (name, value) in others.into_iter().chain(percentiles) {
-        let Some(ns) = value
-            .filter(|value| *value >= 0.0)
-            .map(|value| value * unit_ns)
-        else {
-            continue;
-        };
-        match name {
-            "min" => summary.min = ns as u64,
-            "mean" => summary.mean = ns,
-            "max" => summary.max = ns as u64,
-            "p50" => summary.p50 = ns as u64,
-            "p90" => summary.p90 = ns as u64,
-            "p95" => summary.p95 = Some(ns as u64),
-            "p99" => summary.p99 = ns as u64,
-            _ => summary.p999 = Some(ns as u64),
+        if let Some(value) = value.filter(|value| *value >= 0.0) {
+            put_latency(&mut summary, name, value * unit_ns);
+            absent.give_in(path, name);
         }
-        absent.give_in(path, name);
     }
     summary
 }
