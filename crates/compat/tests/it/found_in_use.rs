@@ -459,6 +459,43 @@ fn averages_of_file_system_workloads_are_those_of_their_reads_and_writes() {
 }
 
 #[test]
+fn flatfiles_of_file_system_workloads_capitalise_their_columns() {
+    let text = " tod timestamp Run Interval Xfersize Threads Reqrate Rate Resp Resp_max MB/sec \
+        Read_rate Read_resp Read_resp_max Write_rate Write_resp Write_resp_max Open_rate\n\
+        10:20:30.100 03/02/2026-10:20:30-CET rd1 avg_2-12 4096 n/a 9999988 2050.0 0.90 40.0 7.8125 \
+        2000.0 0.5 30.0 0 0 0 50.0\n";
+    let file = read(text);
+    let job = row(&file.runs[0]);
+    assert_eq!((job.iops(), job.mib_per_s()), (Some(2_000.0), Some(7.8125)));
+    let reads = job.job.outcome.read.latency_ns.unwrap();
+    assert!((reads.mean - 5e5).abs() < 1.0, "{reads:?}");
+    assert_eq!(reads.max, 30_000_000);
+    assert_eq!(job.block_size_bytes(), Some(4_096));
+    // A mean of several sizes is no block size.
+    let mean = read(&text.replace(" 4096 ", " 4093 "));
+    assert_eq!(row(&mean.runs[0]).block_size_bytes(), None);
+    let only_opens = text.replace(" 2000.0 0.5 30.0 ", " 0 0 0 ");
+    assert!(refused(&only_opens).contains("neither read nor wrote"));
+}
+
+/// The rates of a host would pass for those of the run.
+#[test]
+fn vdbenchs_reports_of_a_part_of_a_run_are_no_results() {
+    let summary = include_str!("../data/vdbench-summary.html");
+    for heading in [
+        "Host summary report(s) for host=hd1",
+        "SD report for sd=sd1",
+        "wd=wd1 response time histogram.",
+        "Anchor status report",
+    ] {
+        let text = format!("<title>Vdbench out/x.html</title><pre>\n{heading}\n\n{summary}");
+        let error = import(text.as_bytes(), "x").unwrap_err();
+        assert!(error.is_of_no_tool(), "{error}");
+        assert!(error.to_string().contains("one host, disk"), "{error}");
+    }
+}
+
+#[test]
 fn results_of_any_tool_are_read_where_they_are_quoted() {
     for (text, name) in [
         (include_str!("../data/sqlio-plain.txt"), "SQLIO"),
