@@ -285,7 +285,7 @@ fn foreign_result(
             (foreign_result.read, foreign_result.write) = (ForeignKind::none(), main.kind)
         }
         (false, Some(reads)) => {
-            (foreign_result.read, foreign_result.write) = (reads.kind, main.kind)
+            (foreign_result.read, foreign_result.write) = (reads.with_rates(), main.with_rates())
         }
     }
     Ok(foreign_result)
@@ -299,6 +299,15 @@ struct Side {
 }
 
 impl Side {
+    /// One of two directions, whose rates are apart.
+    fn with_rates(self) -> ForeignKind {
+        ForeignKind {
+            iops: Some(self.iops),
+            mib_per_s: Some(self.mib_per_s),
+            ..self.kind
+        }
+    }
+
     /// One direction of a phase; `None` if it did nothing.
     fn of(
         cells: &Cells<'_>,
@@ -346,7 +355,6 @@ impl Side {
         }
         let us = |name: &str| value(name).map(|us| us * 1e3);
         let kind = ForeignKind {
-            operations: None,
             bytes: exact.and(
                 cells
                     .get(format!("{before}bytes").as_str())
@@ -355,6 +363,7 @@ impl Side {
             latency_min: us("IO lat us [min]"),
             latency_mean: us("IO lat us [avg]"),
             latency_max: us("IO lat us [max]"),
+            ..ForeignKind::default()
         };
         let order = [kind.latency_min, kind.latency_mean, kind.latency_max];
         if order

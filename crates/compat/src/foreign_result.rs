@@ -4,7 +4,7 @@ use crate::absent::{Absent, fill};
 use crate::imported_id::imported_id;
 use serde_json::{Map, Value};
 use stripewise_results::{
-    Errors, Imported, JobOutcome, JobRecord, KindOutcome, RunRecord, TargetFacts,
+    Errors, Imported, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord, TargetFacts,
 };
 use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
 
@@ -16,6 +16,9 @@ const COUNT_MAX: u64 = 65_535;
 pub(crate) struct ForeignKind {
     pub(crate) operations: Option<u64>,
     pub(crate) bytes: Option<u64>,
+    /// As stated, where the counts or the time are not.
+    pub(crate) iops: Option<f64>,
+    pub(crate) mib_per_s: Option<f64>,
     /// Nanoseconds.
     pub(crate) latency_min: Option<f64>,
     pub(crate) latency_mean: Option<f64>,
@@ -177,7 +180,11 @@ impl ForeignKind {
             ("mean", self.latency_mean),
             ("max", self.latency_max),
         ];
-        kind(name, (self.operations, self.bytes), latencies_ns, absent)
+        KindOutcome {
+            iops: self.iops,
+            mib_per_s: self.mib_per_s,
+            ..kind(name, (self.operations, self.bytes), latencies_ns, absent)
+        }
     }
 }
 
@@ -206,21 +213,25 @@ pub(crate) fn kind<'a>(
     }
     for (name, value) in latencies_ns {
         let Some(ns) = value else { continue };
-        let summary = kind.latency_ns.get_or_insert_default();
-        let whole = ns.round() as u64;
-        match name {
-            "min" => summary.min = whole,
-            "mean" => summary.mean = ns,
-            "p50" => summary.p50 = whole,
-            "p90" => summary.p90 = whole,
-            "p95" => summary.p95 = Some(whole),
-            "p99" => summary.p99 = whole,
-            "p999" => summary.p999 = Some(whole),
-            _ => summary.max = whole,
-        }
+        put_latency(kind.latency_ns.get_or_insert_default(), name, ns);
         absent.give_in(&latencies, name);
     }
     kind
+}
+
+/// Sets the latency with this name in records, in nanoseconds.
+pub(crate) fn put_latency(summary: &mut LatencySummary, name: &str, ns: f64) {
+    let whole = ns.round() as u64;
+    match name {
+        "min" => summary.min = whole,
+        "mean" => summary.mean = ns,
+        "p50" => summary.p50 = whole,
+        "p90" => summary.p90 = whole,
+        "p95" => summary.p95 = Some(whole),
+        "p99" => summary.p99 = whole,
+        "p999" => summary.p999 = Some(whole),
+        _ => summary.max = whole,
+    }
 }
 
 /// Whether two numbers agree although one may be rounded: to `share` of the larger, plus `step`.

@@ -301,46 +301,15 @@ impl Reader {
     fn foreign_result(&mut self, all: &Row, out: &mut Out<'_>) -> Result<ForeignResult, String> {
         let name = all.cells.get("Access Specification Name");
         let name = name.cloned().unwrap_or_default();
-        let need = |column: &str| {
-            all.number(column)
-                .ok_or_else(|| format!("has no number in the column {column}"))
-        };
-        let iops = need("IOps")?;
-        let (read_iops, write_iops) = (need("Read IOps")?, need("Write IOps")?);
+        let iops = need(all, "IOps")?;
+        let read = kind(all, "Read", "Bytes Read")?;
+        let write = kind(all, "Write", "Bytes Written")?;
+        let (read_iops, write_iops) = (need(all, "Read IOps")?, need(all, "Write IOps")?);
         if !agrees(iops, read_iops + write_iops, OFF, 0.01) {
             return Err(format!(
                 "reports {iops} IOps, which do not match its {read_iops} of reads and {write_iops} of writes"
             ));
         }
-        let count = |column: &str| {
-            all.count(column)
-                .ok_or_else(|| format!("has no count in the column {column}"))
-        };
-        let kind =
-            |operations: &str, bytes: &str, mean: &str, max: &str| -> Result<ForeignKind, String> {
-                let operations = count(operations)?;
-                let ms =
-                    |column: &str| Ok::<_, String>((operations > 0).then_some(need(column)? * 1e6));
-                Ok(ForeignKind {
-                    operations: Some(operations),
-                    bytes: Some(count(bytes)?),
-                    latency_min: None,
-                    latency_mean: ms(mean)?,
-                    latency_max: ms(max)?,
-                })
-            };
-        let read = kind(
-            "Read I/Os",
-            "Bytes Read",
-            "Average Read Response Time",
-            "Maximum Read Response Time",
-        )?;
-        let write = kind(
-            "Write I/Os",
-            "Bytes Written",
-            "Average Write Response Time",
-            "Maximum Write Response Time",
-        )?;
         for (side, kind) in [("read", &read), ("write", &write)] {
             if kind.latency_mean > kind.latency_max {
                 return Err(format!(
@@ -391,6 +360,34 @@ impl Reader {
             _ => out.note(line, format!("is a result of `{name}`, whose access specification is not in the file: what it did is unknown")),
         }
     }
+}
+
+fn need(all: &Row, column: &str) -> Result<f64, String> {
+    all.number(column)
+        .ok_or_else(|| format!("has no number in the column {column}"))
+}
+
+/// Its reads or writes, with the column of their bytes.
+fn kind(all: &Row, side: &str, bytes: &str) -> Result<ForeignKind, String> {
+    let count = |column: &str| {
+        all.count(column)
+            .ok_or_else(|| format!("has no count in the column {column}"))
+    };
+    let iops = need(all, &format!("{side} IOps"))?;
+    let operations = count(&format!("{side} I/Os"))?;
+    let bytes = count(bytes)?;
+    let mean = need(all, &format!("Average {side} Response Time"))?;
+    let max = need(all, &format!("Maximum {side} Response Time"))?;
+    let done = |value: f64| (operations > 0).then_some(value);
+    Ok(ForeignKind {
+        operations: Some(operations),
+        bytes: Some(bytes),
+        iops: done(iops),
+        mib_per_s: done(iops * bytes as f64 / operations as f64 / 1_048_576.0),
+        latency_min: None,
+        latency_mean: done(mean * 1e6),
+        latency_max: done(max * 1e6),
+    })
 }
 
 /// Units of 1,048,576 bytes per second; older versions label them `MBps`.

@@ -29,6 +29,32 @@ pub(crate) fn begins_run(line: &str) -> bool {
     line.contains("Starting RD=") && run_name(&plain(line)).is_some()
 }
 
+/// Second lines of vdbench's reports of one host, disk or workload, and of those without rates.
+const OTHER_REPORTS: [&str; 12] = [
+    "Host summary report",
+    "Slave summary report",
+    "SD report for",
+    "Workload Report for",
+    "Report for fsd",
+    "Report for fwd",
+    "Performance histogram for",
+    "Total response time histogram",
+    "SD response time histogram",
+    "stdout/stderr for slave",
+    "Anchor status report",
+    "Workload skew report",
+];
+
+/// Whether a text is another report of vdbench than those of whole runs: rates of a host are not
+/// those of the run whose name it has.
+pub(crate) fn is_other_report(text: &str) -> bool {
+    let mut first = text.lines().take(4).map(str::trim_start);
+    first.any(|line| {
+        let of_workload = line.starts_with("wd=") && line.contains(" response time histogram");
+        of_workload || OTHER_REPORTS.iter().any(|words| line.starts_with(words))
+    })
+}
+
 /// Cells by column name.
 type Row<'a> = BTreeMap<&'a str, &'a str>;
 
@@ -248,31 +274,32 @@ fn average(
     mut details: Map<String, Value>,
     out: &mut Out<'_>,
 ) {
-    let share;
+    let of_files;
     let mut as_raw;
     let row = match row.get("read%") {
         Some(_) => row,
         None => {
-            let Some(read_percent) = read_percent_of_files(row) else {
+            let Some(found) = reads_and_writes(row) else {
                 return out.note(
                     line,
                     format!("is the average of run {name}, whose columns are not those of reads and writes; left out"),
                 );
             };
             out.note_once("file system workloads: what is done with names and attributes (create, open, getattr ...) is left out");
-            share = read_percent;
+            of_files = found;
             as_raw = row.clone();
-            as_raw.insert("read%", &share);
             for (theirs, raw) in OF_FILES {
                 as_raw.extend(row.get(theirs).map(|cell| (raw, *cell)));
             }
+            let own = of_files.iter();
+            as_raw.extend(own.map(|(column, cell)| (*column, cell.as_str())));
             &as_raw
         }
     };
     if row.get("rate").and_then(|cell| number(cell)) == Some(0.0) {
         return out.note(
             line,
-            format!("is the average of run {name}, which did nothing; left out"),
+            format!("is the average of run {name}, which neither read nor wrote; left out"),
         );
     }
     for column in [
@@ -327,7 +354,10 @@ fn foreign_result(name: &str, row: &Row<'_>) -> Result<ForeignResult, String> {
         job: name.to_owned(),
         iops: Some(rate),
         mib_per_s: Some(mb * unit / 1_048_576.0),
-        block_bytes: of("xfersize").map(|bytes| bytes as u64),
+        // That of a file system workload may be a mean: files end within a block.
+        block_bytes: of("xfersize")
+            .filter(|bytes| bytes % 512.0 == 0.0)
+            .map(|bytes| bytes as u64),
         read_percent: of("rdpct")
             .filter(|share| *share <= 100.0)
             .map(|share| share as u8),
@@ -357,6 +387,9 @@ fn foreign_result(name: &str, row: &Row<'_>) -> Result<ForeignResult, String> {
         foreign_result.write.latency_mean = ms("write_resp");
         foreign_result.read.latency_max = ms("read_max");
         foreign_result.write.latency_max = ms("write_max");
+        // Columns of file system workloads.
+        foreign_result.read.iops = of("Read_rate");
+        foreign_result.write.iops = of("Write_rate");
     }
     for kind in [&foreign_result.read, &foreign_result.write] {
         if kind
@@ -370,12 +403,17 @@ fn foreign_result(name: &str, row: &Row<'_>) -> Result<ForeignResult, String> {
     Ok(foreign_result)
 }
 
-/// Flatfile columns of file system workloads and their raw equivalents.
-const OF_FILES: [(&str, &str); 4] = [
+/// Columns of file system workloads, which flatfiles capitalise, and their raw equivalents.
+const OF_FILES: [(&str, &str); 9] = [
     ("Xfersize", "bytes/io"),
     ("Xfersize", "xfersize"),
+    ("Threads", "threads"),
+    ("Reqrate", "reqrate"),
+    ("Resp", "resp"),
     ("Read_resp", "read_resp"),
+    ("Read_resp_max", "read_max"),
     ("Write_resp", "write_resp"),
+    ("Write_resp_max", "write_max"),
 ];
 
 /// The second line of a file system workload's heading in a summary, and the flatfile's names of
@@ -411,12 +449,21 @@ fn columns_of_files(words: &[&str]) -> Option<Vec<String>> {
     fits.then(|| known.iter().map(|(_, name)| (*name).to_owned()).collect())
 }
 
-/// The read percentage in a row of a file system workload; `None` for other rows.
-fn read_percent_of_files(row: &Row<'_>) -> Option<String> {
+/// Columns of the raw table for what a row of a file system workload read and wrote: its own rate
+/// and response time are also of names and attributes. `None` for other rows.
+fn reads_and_writes(row: &Row<'_>) -> Option<Vec<(&'static str, String)>> {
     let rate = |column: &str| number(row.get(column)?);
     let (reads, writes) = (rate("Read_rate")?, rate("Write_rate")?);
     let all = reads + writes;
-    Some(if all > 0.0 { 100.0 * reads / all } else { 0.0 }.to_string())
+    let share = if all > 0.0 { 100.0 * reads / all } else { 0.0 };
+    let mut found = vec![("rate", all.to_string()), ("read%", share.to_string())];
+    let alone = match (reads > 0.0, writes > 0.0) {
+        (true, false) => row.get("Read_resp"),
+        (false, true) => row.get("Write_resp"),
+        _ => None,
+    };
+    found.extend(alone.map(|cell| ("resp", (*cell).to_owned())));
+    Some(found)
 }
 
 /// The columns of a summary under the flatfile's names; `None` if they differ.

@@ -5,7 +5,6 @@
 
 use crate::intervals::coarsen;
 use crate::{Document, Drain, Errors, Interval, JobOutcome, KindOutcome, LatencySummary, OpenLoop};
-use std::collections::BTreeMap;
 use stripewise_stats::Histogram;
 use stripewise_units::Percentile;
 
@@ -143,8 +142,8 @@ impl From<KindParts> for KindOutcome {
             operations: parts.operations,
             bytes: parts.bytes,
             latency_ns: LatencySummary::of(&parts.histogram),
-            latency_ns_percentiles: BTreeMap::new(),
             histogram: (parts.histogram.count() > 0).then_some(parts.histogram),
+            ..KindOutcome::default()
         }
     }
 }

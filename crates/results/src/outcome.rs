@@ -155,6 +155,12 @@ pub struct KindOutcome {
     pub operations: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Operations per second as another tool states them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops: Option<f64>,
+    /// Units of 1,048,576 bytes per second, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mib_per_s: Option<f64>,
     /// Their latency; absent if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns: Option<LatencySummary>,

@@ -206,17 +206,19 @@ impl<'a> JobRow<'a> {
         self.outcome_of(kind)?.latency_ns.as_ref()
     }
 
-    /// Operations of one kind per second; absent if the source does not give their number, or the
-    /// time.
+    /// Operations of one kind per second; absent if the source gives neither that nor their number
+    /// and the time.
     pub fn iops_of(&self, kind: OperationKind) -> Option<f64> {
-        let operations = self.outcome_of(kind)?.operations as f64;
-        self.per_second_of(kind, "operations", operations)
+        let outcome = self.outcome_of(kind)?;
+        let counted = || self.per_second_of(kind, "operations", outcome.operations as f64);
+        outcome.iops.or_else(counted)
     }
 
     /// Units of 1,048,576 bytes of one kind per second, as [`JobRow::iops_of`].
     pub fn mib_per_s_of(&self, kind: OperationKind) -> Option<f64> {
-        let mib = self.outcome_of(kind)?.bytes as f64 / 1_048_576.0;
-        self.per_second_of(kind, "bytes", mib)
+        let outcome = self.outcome_of(kind)?;
+        let counted = || self.per_second_of(kind, "bytes", outcome.bytes as f64 / 1_048_576.0);
+        outcome.mib_per_s.or_else(counted)
     }
 
     fn per_second_of(&self, kind: OperationKind, field: &str, amount: f64) -> Option<f64> {

@@ -45,6 +45,11 @@ impl ParseError {
         &self.typed
     }
 
+    /// What is wrong with it: `is not a valid duration`.
+    pub fn problem(&self) -> &str {
+        &self.problem
+    }
+
     /// The accepted form, as the next thing to try.
     pub fn hint(&self) -> &str {
         &self.hint

@@ -193,6 +193,31 @@ fn results_of_every_tool_that_is_read_are_kept_shown_and_compared() {
     desk.run(&["compare", "iometer.csv", "iometer.csv"]).done();
 }
 
+/// Flatfile, summary and totals have the same results, with more or fewer digits.
+#[test]
+fn a_folder_of_vdbenchs_output_has_each_run_once() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path().join("output")).unwrap();
+    let summary = include_str!("../../../compat/tests/data/vdbench-summary.html");
+    desk.write(
+        "output/flatfile.html",
+        include_str!("../../../compat/tests/data/vdbench-flatfile.html"),
+    );
+    desk.write("output/summary.html", summary);
+    desk.write("output/logfile.html", summary);
+    let host = format!("<pre>\nHost summary report(s) for host=hd1\n\n{summary}");
+    desk.write("output/hd1.html", &host);
+    let taken = import(&desk, &["output"]).done();
+    assert!(taken.stdout.contains("2 results saved"), "{}", taken.stdout);
+    for words in ["only flatfile.html is read", "one host, disk or workload"] {
+        let text = taken.stderr.split_whitespace().collect::<Vec<_>>();
+        assert!(text.join(" ").contains(words), "{}", taken.stderr);
+    }
+    // Commands that take files directly read it so, too.
+    let exported = desk.run(&["export", "output"]).done();
+    assert_eq!(exported.stdout.lines().count(), 2);
+}
+
 #[test]
 fn copies_of_a_result_are_one_when_they_are_imported_and_compared() {
     let desk = Desk::new();

@@ -1,6 +1,6 @@
 //! `import`: stores other tools' results, all or none unless only complete ones are requested.
 
-use crate::steps::foreign::{Reading, interrupted};
+use crate::steps::foreign::{REPEATS_LEFT_OUT, Reading, interrupted, leave_out_repeats};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -155,6 +155,9 @@ impl<'a, 's> Intake<'a, 's> {
         }
         let mut files = Vec::new();
         files_below(path, 0, &mut files)?;
+        if leave_out_repeats(&mut files) {
+            self.context.note(REPEATS_LEFT_OUT);
+        }
         let before = self.document.outcomes.len();
         files.iter().try_for_each(|file| self.file(file, true))?;
         if self.document.outcomes.len() == before {

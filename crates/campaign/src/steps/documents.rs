@@ -287,7 +287,8 @@ fn unclear_record(requirement: String) -> RequirementRecord {
 pub fn judge_as_requested(store: Option<&Store>, document: &mut Document) {
     let parts = judged_apart(document).into_iter();
     let all = parts.flat_map(|part| {
-        let mut all = judged(&requested_of(&part.runs), &part.series, &part.runs);
+        let (required, mut all) = requested_of(&part.runs);
+        all.extend(judged(&required, &part.series, &part.runs));
         if let Some(store) = store {
             all.extend(as_expected(store, &part));
         }
@@ -326,18 +327,30 @@ fn stored_series(store: &Store, series: &str) -> Option<Document> {
     Some(document(records.collect()))
 }
 
-/// The requirements in the requests of runs, if all have the same.
-fn requested_of(runs: &[&RunRecord]) -> Vec<Requirement> {
+/// The requirements in the requests of runs, if all have the same, and those that earlier versions
+/// took and that cannot be judged, with the reason.
+fn requested_of(runs: &[&RunRecord]) -> (Vec<Requirement>, Vec<RequirementRecord>) {
     let texts = runs.iter().map(|run| match &run.request {
         Some(request) => request.requirements.as_slice(),
         None => &[],
     });
     let texts = distinct(texts);
+    let (mut required, mut not_judged) = (Vec::new(), Vec::new());
     let [texts] = texts.as_slice() else {
-        return Vec::new();
+        return (required, not_judged);
     };
-    let required: Option<Vec<Requirement>> = texts.iter().map(|one| one.parse().ok()).collect();
-    required.unwrap_or_default()
+    for text in texts.iter() {
+        match text.parse::<Requirement>() {
+            Ok(one) => required.push(one),
+            Err(error) => not_judged.push(RequirementRecord {
+                requirement: text.clone(),
+                measured_words: format!("it {}; {}", error.problem(), error.hint()),
+                undecided: true,
+                ..RequirementRecord::default()
+            }),
+        }
+    }
+    (required, not_judged)
 }
 
 /// What became of what was required of a run, or of the runs of a series, when they were
@@ -632,5 +645,27 @@ mod tests {
         assert_eq!(both, [missed.clone(), met.clone()]);
         assert_eq!(of_two(&["log p99<5ms"], &[]), [missed]);
         assert_eq!(of_two(&[], &["log p99<8ms"]), [met]);
+    }
+
+    /// Earlier versions took limits on the side that no one requires.
+    #[test]
+    fn a_stored_requirement_that_is_no_longer_taken_is_named_with_the_reason() {
+        let required = ["p99>15ms", "iops<800", "p99<15ms"];
+        let mut one = document(vec![RunRecord {
+            request: Some(Box::new(stripewise_workload::Request {
+                requirements: required.map(str::to_owned).to_vec(),
+                ..Default::default()
+            })),
+            ..run("log", 3_800.0, 1_000_000)
+        }]);
+        judge_as_requested(None, &mut one);
+        let [latency, rate, read] = one.requirements.as_slice() else {
+            panic!("{:?}", one.requirements);
+        };
+        assert_eq!(latency.verdict(), RequirementVerdict::Undecided);
+        assert_eq!(rate.verdict(), RequirementVerdict::Undecided);
+        assert_eq!(read.requirement, "p99<15ms");
+        let why = &latency.measured_words;
+        assert!(why.contains("did you mean `p99<15ms`?"), "{why}");
     }
 }

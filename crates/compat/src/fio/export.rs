@@ -171,7 +171,9 @@ impl FioExport {
         };
         add("io_bytes", bytes.map(Value::from));
         add("io_kbytes", bytes.map(|bytes| Value::from(bytes / 1024)));
-        let bandwidth = rate(bytes);
+        let stated = kind.mib_per_s.map(|mib| mib * 1_048_576.0);
+        let bandwidth = stated.or_else(|| rate(bytes));
+        let iops = kind.iops.or_else(|| rate(operations));
         add(
             "bw_bytes",
             bandwidth.map(|rate| Value::from(rate.round() as u64)),
@@ -180,11 +182,17 @@ impl FioExport {
             "bw",
             bandwidth.map(|rate| Value::from((rate / 1024.0) as u64)),
         );
-        add("iops", rate(operations).map(Value::from));
-        // A direction without operations has no runtime of its own.
+        add("iops", iops.map(Value::from));
+        // A direction without operations has no runtime of its own, and one whose rate is of
+        // another time than the job's has that.
+        let own_ms = kind.iops.zip(operations).filter(|(iops, _)| *iops > 0.0);
+        let own_ms = own_ms.map(|(iops, count)| (count as f64 * 1e3 / iops).round() as u64);
+        let is_done = kind.operations > 0 || kind.iops.is_some();
         add(
             "runtime",
-            ms.map(|ms| Value::from(if kind.operations > 0 { ms } else { 0 })),
+            own_ms
+                .or(ms)
+                .map(|ms| Value::from(if is_done { ms } else { 0 })),
         );
         add("total_ios", operations.map(Value::from));
         add("short_ios", Some(Value::from(0)));

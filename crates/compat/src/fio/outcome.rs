@@ -4,6 +4,7 @@
 
 use super::job::{Job, Latencies, Side};
 use crate::absent::{Absent, fill};
+use crate::foreign_result::put_latency;
 use stripewise_results::{Errors, JobOutcome, KindOutcome, LatencySummary};
 
 /// Reads and writes of a job; `None` if a field that every version has is missing. `in_turn`: they
@@ -31,6 +32,14 @@ pub(super) fn outcome(job: &Job, in_turn: bool, absent: &mut Absent) -> Option<J
     outcome.mib_per_s = (bandwidth(read)? + bandwidth(write)?) / 1_048_576.0;
     if !(only_trims || in_turn) {
         absent.give_all("jobs.outcome", &["iops", "mib_per_s"]);
+        // They need not follow from counts and the job's time: terse lines have no counts, and of
+        // jobs reported together (`group_reporting`) some may have read for longer than others wrote.
+        for (of, kind) in [(read, &mut outcome.read), (write, &mut outcome.write)] {
+            if of.io_bytes != Some(0) {
+                kind.iops = rate(of);
+                kind.mib_per_s = bandwidth(of).map(|bytes| bytes / 1_048_576.0);
+            }
+        }
     }
     if !(read.is_rounded || write.is_rounded || only_trims) {
         absent.give("jobs.outcome.bytes");
@@ -127,23 +136,10 @@ fn summary(measured: &Latencies, unit_ns: f64, path: &str, absent: &mut Absent) 
         ("max", measured.max),
     ];
     for (name, value) in others.into_iter().chain(percentiles) {
-        let Some(ns) = value
-            .filter(|value| *value >= 0.0)
-            .map(|value| value * unit_ns)
-        else {
-            continue;
-        };
-        match name {
-            "min" => summary.min = ns as u64,
-            "mean" => summary.mean = ns,
-            "max" => summary.max = ns as u64,
-            "p50" => summary.p50 = ns as u64,
-            "p90" => summary.p90 = ns as u64,
-            "p95" => summary.p95 = Some(ns as u64),
-            "p99" => summary.p99 = ns as u64,
-            _ => summary.p999 = Some(ns as u64),
+        if let Some(value) = value.filter(|value| *value >= 0.0) {
+            put_latency(&mut summary, name, value * unit_ns);
+            absent.give_in(path, name);
         }
-        absent.give_in(path, name);
     }
     summary
 }

@@ -199,6 +199,11 @@ impl<'a> Import<'a> {
         let decoded = text::decode_parts(self.bytes, self.source_name);
         let decoded = decoded.map_err(Error::of_no_tool)?;
         let mut text = &*decoded.text;
+        if vdbench::is_other_report(text) {
+            let problem = "is vdbench's report of one host, disk or workload, or one without rates";
+            let hint = "give flatfile.html or summary.html in its output folder";
+            return Err(Error::new(self.source_name, problem, hint).of_no_tool());
+        }
         let mut all = starts(text, work);
         // Results may be quoted in mail and on pages; those of disk benchmarks are read as they
         // are.

@@ -6,11 +6,10 @@
 
 use super::report::{AccessPattern, Operation, Report};
 use crate::absent::{Absent, fill};
+use crate::foreign_result::kind;
 use crate::imported_id::imported_id;
 use crate::text::fingerprint;
-use stripewise_results::{
-    Imported, JobOutcome, JobRecord, KindOutcome, LatencySummary, RunRecord, Status, TargetFacts,
-};
+use stripewise_results::{Imported, JobOutcome, JobRecord, RunRecord, Status, TargetFacts};
 use stripewise_workload::{CacheMode, CursorKind, Distribution, Pattern, Workload};
 
 const NS_PER_MS: u64 = 1_000_000;
@@ -166,27 +165,17 @@ fn outcome(report: &Report, absent: &mut Absent) -> JobOutcome {
     let Some(latency) = report.latency_ms else {
         return outcome;
     };
-    let kind = KindOutcome {
-        latency_ns: Some(LatencySummary {
-            min: latency.min.saturating_mul(NS_PER_MS),
-            mean: latency.avg as f64 * NS_PER_MS as f64,
-            max: latency.max.saturating_mul(NS_PER_MS),
-            ..LatencySummary::default()
-        }),
-        ..KindOutcome::default()
+    let (name, side) = match report.operation {
+        Operation::Read => ("read", &mut outcome.read),
+        Operation::Write => ("write", &mut outcome.write),
     };
-    let name = match report.operation {
-        Operation::Read => "read",
-        Operation::Write => "write",
-    };
-    absent.give_all(
-        &format!("jobs.outcome.{name}.latency_ns"),
-        &["min", "mean", "max"],
-    );
-    match report.operation {
-        Operation::Read => outcome.read = kind,
-        Operation::Write => outcome.write = kind,
-    }
+    let ms = [
+        ("min", latency.min),
+        ("mean", latency.avg),
+        ("max", latency.max),
+    ];
+    let ns = ms.map(|(name, ms)| (name, Some(ms as f64 * NS_PER_MS as f64)));
+    *side = kind(name, (None, None), ns, absent);
     outcome
 }
 

@@ -5,8 +5,8 @@ use crate::tools::FIO;
 use serde_json::Value;
 use stripewise_compat::{FioExport, import};
 use stripewise_results::{
-    EngineFacts, Interval, JobOutcome, JobRecord, JobRow, KindOutcome, LatencySummary, RunRecord,
-    TargetFacts,
+    EngineFacts, Interval, JobOutcome, JobRecord, JobRow, KindOutcome, LatencySummary,
+    OperationKind, RunRecord, TargetFacts,
 };
 use stripewise_workload::{Arrivals, CursorKind, Pattern, Rate, SyncPolicy, ThinkTime, Workload};
 
@@ -213,4 +213,31 @@ fn what_an_imported_result_does_not_say_is_not_said() {
             .get("stddev")
             .is_none()
     );
+}
+
+/// With `group_reporting`, readers and writers are one job.
+#[test]
+fn reads_that_took_longer_than_writes_have_their_own_rates() {
+    let text = include_str!("../data/fio-same-run.json");
+    let mut document: Value = serde_json::from_str(text).unwrap();
+    let write = &mut document["jobs"][0]["write"];
+    write["runtime"] = 100.into();
+    write["iops"] = 4590.0.into();
+    write["bw_bytes"] = 18_800_640.into();
+    write["bw"] = 18_360.into();
+    let file = import(format!("{document:#}\n").as_bytes(), "x").unwrap();
+    let (again, _) = exported(&file.runs[..1], &[1_795_000_000_000]);
+    let again = import(again.as_bytes(), "x").unwrap();
+    for file in [file, again] {
+        let run = &file.runs[0];
+        let row = JobRow {
+            run,
+            job: &run.jobs[0],
+        };
+        assert_eq!(row.iops_of(OperationKind::Write), Some(4590.0));
+        let mib = row.mib_per_s_of(OperationKind::Write).unwrap();
+        assert!((mib - 4590.0 / 256.0).abs() < 1e-5, "{mib}");
+        let reads = row.iops_of(OperationKind::Read).unwrap();
+        assert!((reads - 1077.0 / 0.161).abs() < 1e-3, "{reads}");
+    }
 }

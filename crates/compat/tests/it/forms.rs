@@ -2,7 +2,7 @@
 //! each value compared with the result of a second parser of a few lines.
 
 use stripewise_compat::{Format, ImportedFile, import};
-use stripewise_results::{JobRow, KindOutcome, RunRecord};
+use stripewise_results::{JobRow, KindOutcome, OperationKind, RunRecord};
 
 fn read(text: &str) -> ImportedFile {
     import(text.as_bytes(), "x").unwrap_or_else(|error| panic!("{error}"))
@@ -127,6 +127,13 @@ fn fios_terse_output_says_what_the_json_of_the_same_run_says() {
             near(out.bytes as f64, json.bytes as f64, 2048.0);
             same_latencies(&out.read, &json.read, 1000.0);
             same_latencies(&out.write, &json.write, 1000.0);
+            for kind in [OperationKind::Read, OperationKind::Write] {
+                let [iops, of_json] = [found, wanted].map(|run| row(run).iops_of(kind).unwrap());
+                near(iops, of_json, 2.0);
+                let [mib, of_json] =
+                    [found, wanted].map(|run| row(run).mib_per_s_of(kind).unwrap());
+                near(mib, of_json, 2.0 / 1024.0);
+            }
         }
         // A second parser: the rates of reads and writes by their places.
         let head = if terse.starts_with('2') { 4 } else { 5 };
@@ -196,6 +203,10 @@ fn iometers_rows_of_all_managers_are_results() {
         let out = &run.jobs[0].outcome;
         assert_eq!(row(run).iops(), Some(at("IOps")));
         assert_eq!(row(run).mib_per_s(), Some(at("MiBps (Binary)")));
+        let reads = OperationKind::Read;
+        assert_eq!(row(run).iops_of(reads), Some(at("Read IOps")));
+        let mib = row(run).mib_per_s_of(reads).unwrap();
+        near(mib, at("Read MiBps (Binary)"), mib * 1e-4);
         assert_eq!(out.read.operations as f64, at("Read I/Os"));
         assert_eq!(out.write.bytes as f64, at("Bytes Written"));
         let reads = out.read.latency_ns.unwrap();
@@ -372,6 +383,13 @@ fn phases_of_elbencho_are_results_in_both_of_its_forms() {
     assert_eq!(row(&csv.runs[0]).operations(), None);
     assert_eq!(csv.runs[0].started_at, "2026-03-02T09:20:30.123Z");
     assert_eq!(row(&csv.runs[2]).operation().as_deref(), Some("70 % read"));
+    for (kind, iops) in [
+        (OperationKind::Read, 13_994.0),
+        (OperationKind::Write, 5_998.0),
+    ] {
+        assert_eq!(row(&csv.runs[2]).iops_of(kind), Some(iops));
+        assert_eq!(row(&json.runs[2]).iops_of(kind), Some(iops));
+    }
     assert!(
         csv.notes
             .iter()

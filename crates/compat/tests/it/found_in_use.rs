@@ -275,6 +275,41 @@ fn states_of_one_run_in_terse_output_are_one_result() {
     assert_eq!(read(&format!("{line}\n{other}\n")).runs.len(), 2);
 }
 
+/// fio prints an empty job behind a group of which only some jobs have `group_reporting`.
+#[test]
+fn the_empty_job_behind_a_group_is_no_result() {
+    let jobs = |text: &str| -> Vec<_> {
+        let runs = read(text).runs.into_iter();
+        runs.map(|run| run.jobs).collect()
+    };
+    let json = include_str!("../data/fio-same-run.json");
+    let mut document: serde_json::Value = serde_json::from_str(json).unwrap();
+    let expected = jobs(&format!("{document:#}\n"));
+    let nothing = document["jobs"][1]["write"].clone();
+    let filler = serde_json::json!({
+        "groupid": u32::MAX, "error": 0, "elapsed": 3, "read": nothing, "write": nothing
+    });
+    document["jobs"].as_array_mut().unwrap().push(filler);
+    assert_eq!(jobs(&format!("{document:#}\n")), expected);
+    let line = TERSE.lines().next().unwrap();
+    let mut cells: Vec<&str> = line.split(';').collect();
+    (cells[2], cells[3]) = ("", "-1");
+    let filler = cells.join(";");
+    assert_eq!(
+        jobs(&format!("{}\n{filler}\n", TERSE.trim_end())),
+        jobs(TERSE)
+    );
+}
+
+#[test]
+fn terse_lines_that_add_up_reads_and_writes_are_refused_for_that() {
+    let line = TERSE.lines().next().unwrap();
+    let mut cells: Vec<&str> = line.split(';').collect();
+    // Behind the 41 values of its reads.
+    cells.drain(46..87);
+    assert!(refused(&cells.join(";")).contains("unified_rw_reporting"));
+}
+
 #[test]
 fn a_flatfile_without_time_stamps_is_one() {
     let old: Vec<String> = FLATFILE
@@ -456,6 +491,43 @@ fn averages_of_file_system_workloads_are_those_of_their_reads_and_writes() {
         why.contains("line 3 is the average of run rd1, whose columns"),
         "{why}"
     );
+}
+
+#[test]
+fn flatfiles_of_file_system_workloads_capitalise_their_columns() {
+    let text = " tod timestamp Run Interval Xfersize Threads Reqrate Rate Resp Resp_max MB/sec \
+        Read_rate Read_resp Read_resp_max Write_rate Write_resp Write_resp_max Open_rate\n\
+        10:20:30.100 03/02/2026-10:20:30-CET rd1 avg_2-12 4096 n/a 9999988 2050.0 0.90 40.0 7.8125 \
+        2000.0 0.5 30.0 0 0 0 50.0\n";
+    let file = read(text);
+    let job = row(&file.runs[0]);
+    assert_eq!((job.iops(), job.mib_per_s()), (Some(2_000.0), Some(7.8125)));
+    let reads = job.job.outcome.read.latency_ns.unwrap();
+    assert!((reads.mean - 5e5).abs() < 1.0, "{reads:?}");
+    assert_eq!(reads.max, 30_000_000);
+    assert_eq!(job.block_size_bytes(), Some(4_096));
+    // A mean of several sizes is no block size.
+    let mean = read(&text.replace(" 4096 ", " 4093 "));
+    assert_eq!(row(&mean.runs[0]).block_size_bytes(), None);
+    let only_opens = text.replace(" 2000.0 0.5 30.0 ", " 0 0 0 ");
+    assert!(refused(&only_opens).contains("neither read nor wrote"));
+}
+
+/// The rates of a host would pass for those of the run.
+#[test]
+fn vdbenchs_reports_of_a_part_of_a_run_are_no_results() {
+    let summary = include_str!("../data/vdbench-summary.html");
+    for heading in [
+        "Host summary report(s) for host=hd1",
+        "SD report for sd=sd1",
+        "wd=wd1 response time histogram.",
+        "Anchor status report",
+    ] {
+        let text = format!("<title>Vdbench out/x.html</title><pre>\n{heading}\n\n{summary}");
+        let error = import(text.as_bytes(), "x").unwrap_err();
+        assert!(error.is_of_no_tool(), "{error}");
+        assert!(error.to_string().contains("one host, disk"), "{error}");
+    }
 }
 
 #[test]
