@@ -147,13 +147,13 @@ fn caps_are_named_with_where_each_applies() {
         .iter()
         .map(|cap| (cap.kind, cap.applies_to, cap.limiter))
         .collect();
-    // Large blocks were only read.
+    // Large blocks were only read, and a device may be as level there as a limiter.
     let untested = AppliesTo::ReadsUntestedWrites;
     assert_eq!(
         kinds,
         [
             (CapKind::Iops, AppliesTo::Both, Some(true)),
-            (CapKind::BytesPerS, untested, Some(true))
+            (CapKind::BytesPerS, untested, None)
         ]
     );
     let limits = |bytes, outstanding| -> Vec<Limit> {
@@ -180,7 +180,8 @@ fn caps_are_named_with_where_each_applies() {
     assert!(
         answer.starts_with(
             "3,000 IOPS (2,970-3,030), shared by reads and writes, and 125 MiB/s (124-126) of \
-             reads: a limiter, not the disk (judged by the IOPS)."
+             reads: a limiter sets the IOPS, not the disk; limiter or device is undecided for the \
+             bandwidth."
         ),
         "{answer}"
     );
@@ -295,7 +296,7 @@ fn caps_that_meet_below_16_kib_are_both_named() {
         };
         let document = measured(options(), volume, &[]);
         let caps: Vec<_> = document.caps.iter().map(|cap| cap.limiter).collect();
-        assert_eq!(caps, [Some(true), Some(true)], "{iops}");
+        assert_eq!(caps, [Some(true), None], "{iops}");
         let found = &document.caps[0];
         assert!(
             found.per_s_low <= iops && iops <= found.per_s_high,
@@ -403,14 +404,22 @@ fn a_burst_that_ends_while_writes_are_measured_is_no_cap_of_writes() {
         let caps: Vec<_> = document.caps.iter().map(|cap| cap.applies_to).collect();
         assert_eq!(
             caps,
-            [AppliesTo::Reads, AppliesTo::Writes, AppliesTo::Reads]
+            [
+                AppliesTo::Reads,
+                AppliesTo::Writes,
+                AppliesTo::ReadsUntestedWrites
+            ]
         );
         // A device with slower writes looks the same.
         let limiters: Vec<_> = document.caps.iter().map(|cap| cap.limiter).collect();
-        assert_eq!(limiters, [Some(true), None, Some(true)]);
+        assert_eq!(limiters, [Some(true), None, None]);
         let answer = sheet(&document).answer;
-        let of_writes = " of writes (a limiter's or the device's) and ";
-        assert!(answer.contains(of_writes), "{answer}");
+        for words in [
+            " of writes (a limiter's or the device's) and ",
+            " MiB/s (124-126) of reads: a limiter sets the IOPS, not the disk; ",
+        ] {
+            assert!(answer.contains(words), "{answer}");
+        }
     }
 }
 
@@ -558,11 +567,11 @@ fn what_the_volume_reports_of_itself_is_told_and_counts() {
     // The volume's report covers only one kind of cap.
     let mut mixed = document.clone();
     assert_eq!(mixed.caps[1].kind, CapKind::BytesPerS);
-    mixed.caps[1].limiter = None;
+    assert_eq!(mixed.caps[1].limiter, None);
+    mixed.caps[1].limiter = Some(true);
     let answer = sheet(&mixed).answer;
-    let natures = ": of the IOPS a limiter, not the disk; of the bandwidth limiter or device is \
-        undecided.";
-    assert!(answer.contains(natures), "{answer}");
+    let nature = " (124-126) of reads: a limiter, not the disk.";
+    assert!(answer.contains(nature), "{answer}");
     mixed.volume.as_mut().expect("a volume").throttled[0].share = 0.004;
     let rare = sheet(&mixed).findings;
     let is_reported = rare
