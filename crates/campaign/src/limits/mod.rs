@@ -425,7 +425,8 @@ fn read_table(context: &Context, path: &Path) -> Outcome<VolumeTable> {
 }
 
 /// The document with matching volume types, or why there are none, and the price. If no matching
-/// type bursts like this, its caps are not those of a burst.
+/// type bursts like this, its caps are not those of a burst; nor are they if none matches and none
+/// of the cloud bursts at all.
 fn named(
     request: &LimitsRequest,
     named_by: Option<(&str, &VolumeTable)>,
@@ -437,8 +438,10 @@ fn named(
     if let Some((cloud, table)) = named_by {
         document.names = table.names(cloud, &document);
         document.notes.extend(table.why_none(cloud, &document));
-        let may_be_burst = document.names.is_empty() || table.has_burst(cloud, &document);
-        document.may_be_burst &= may_be_burst;
+        document.may_be_burst &= match document.names.is_empty() {
+            true => table.may_burst(cloud),
+            false => table.has_burst(cloud, &document),
+        };
     }
     let longer = longer_burst(&request.target, &document);
     document.notes.extend(longer);
@@ -487,6 +490,8 @@ mod tests {
         assert!(may_be(Some("aws"), 3_000.0));
         assert!(!may_be(Some("aws"), 6_000.0));
         assert!(may_be(Some("aws"), 90_000.0));
+        // Neither does any type of a cloud without bursts.
+        assert!(!may_be(Some("gcp"), 500.0));
     }
 
     #[test]

@@ -135,6 +135,13 @@ impl VolumeTable {
         types.any(|one| one.fit(document).is_some_and(|fit| fit.bursts))
     }
 
+    /// Whether caps that no type of a cloud has may be those of a burst: any of its types bursts, as
+    /// its machines may then, or none is known.
+    pub fn may_burst(&self, cloud: &str) -> bool {
+        let mut types = self.of_cloud(cloud).peekable();
+        types.peek().is_none() || types.any(VolumeType::has_bursts)
+    }
+
     /// Why no type of a cloud has a name here, although caps are named.
     pub fn why_none(&self, cloud: &str, document: &LimitsDocument) -> Option<String> {
         if document.caps.is_empty() || !self.names(cloud, document).is_empty() {
@@ -188,6 +195,11 @@ struct Fit {
 }
 
 impl VolumeType {
+    fn has_bursts(&self) -> bool {
+        let rates = [self.burst_iops, self.burst_mib_per_s, self.burst_mb_per_s];
+        rates.iter().any(Option::is_some)
+    }
+
     fn fit(&self, document: &LimitsDocument) -> Option<Fit> {
         let measured = shared_cap(document, CapKind::Iops)?;
         if let Some(io_kib) = self.io_kib_min {
@@ -435,6 +447,9 @@ mod tests {
         assert!(has("aws", 3_000.0, Some(true)));
         assert!(!has("aws", 3_000.0, None) && !has("aws", 6_000.0, Some(true)));
         assert!(!has("gcp", 3_000.0, Some(true)));
+        // Where no type has the caps.
+        assert!(table.may_burst("aws") && table.may_burst("azure"));
+        assert!(!table.may_burst("gcp") && table.may_burst("unknown"));
     }
 
     #[test]
