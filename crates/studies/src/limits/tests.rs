@@ -1020,6 +1020,50 @@ fn a_burst_that_ended_within_the_grid_is_the_one_that_is_measured() {
     assert!(answer.ends_with(none), "{answer}");
 }
 
+/// The drive then begins below the cap, or falls before a step could be marked.
+#[test]
+fn a_burst_that_ends_as_the_drive_begins_was_driven_in_the_grid() {
+    for left in [0.0, 8_000.0, 32_000.0] {
+        let mut study = LimitsStudy::new(LimitsOptions {
+            burst_ns_max: Some(600_000_000_000),
+            ..options()
+        });
+        let mut volume = Volume {
+            sustained: 300.0,
+            ..GP3
+        };
+        loop {
+            match study.next() {
+                NextStep::Done => break,
+                NextStep::Rest { length_ns, .. } => {
+                    volume.bucket += volume.sustained * length_ns as f64 / 1e9;
+                    study.rested();
+                }
+                NextStep::Run(run) => {
+                    if study.burst.is_some() && volume.bucket.is_infinite() {
+                        volume.bucket = left;
+                    }
+                    study.completed(run.id, &volume.record(&run, Vec::new()));
+                }
+            }
+        }
+        let document = study.document(&LimitsFacts::default());
+        assert_eq!(search(&document).result, BurstResult::Ended, "{left}");
+        let burst = document.burst.clone().expect("a burst");
+        assert!(
+            (burst.burst_per_s / 3_000.0 - 1.0).abs() < 0.01,
+            "{burst:?}"
+        );
+        assert!(
+            (burst.sustained_per_s / 300.0 - 1.0).abs() < 0.01,
+            "{burst:?}"
+        );
+        let answer = sheet(&document).answer;
+        let lasts = " the bandwidth. At 3,000 IOPS a full burst lasts ";
+        assert!(answer.contains(lasts), "{answer}");
+    }
+}
+
 #[test]
 fn a_pause_fills_the_bucket_and_ends_what_was_driven_of_a_burst() {
     let mut volume = Volume {
@@ -1188,7 +1232,8 @@ fn without_a_cap_no_burst_is_looked_for() {
 
 #[test]
 fn a_rate_that_fell_without_a_burst_is_not_said_to_have_had_a_rest() {
-    let mut burst = burst::Burst::new(BucketUnit::Operations, 1_800_000_000_000, vec![], vec![]);
+    let unit = BucketUnit::Operations;
+    let mut burst = burst::Burst::new(unit, 1_800_000_000_000, vec![], vec![], false);
     let mut seconds = 0;
     while let burst::BurstNext::Piece(_) = burst.next() {
         let interval = |second: u64| Interval {
