@@ -219,7 +219,7 @@ fn check(request: &LimitsRequest) -> Outcome<()> {
     if !BLOCK_BYTES.contains(&bytes) || !bytes.is_multiple_of(8 << 10) && bytes != 4 << 10 {
         return Err(Failure::usage(
             format!(
-                "--block {}: a load of limits has 4K to 4M",
+                "--block {}: a load of limits has 4K to 4M, above 4K in multiples of 8K",
                 format_bytes(bytes)
             ),
             "use 4K or a multiple of 8K: half and twice as much are measured too",
@@ -442,6 +442,12 @@ fn named(
             true => table.may_burst(cloud),
             false => table.has_burst(cloud, &document),
         };
+    } else if request.table.is_some() && !document.caps.is_empty() {
+        document.notes.push(
+            "The table was not used, as neither the machine nor the volume names a cloud: give \
+             --cloud NAME."
+                .to_owned(),
+        );
     }
     let longer = longer_burst(&request.target, &document);
     document.notes.extend(longer);
@@ -490,6 +496,12 @@ mod tests {
         assert!(may_be(Some("aws"), 3_000.0));
         assert!(!may_be(Some("aws"), 6_000.0));
         assert!(may_be(Some("aws"), 90_000.0));
+        let with_table = LimitsRequest {
+            table: Some("types.toml".to_owned()),
+            ..LimitsRequest::default()
+        };
+        let notes = named(&with_table, None, document(3_000.0)).notes;
+        assert!(notes[0].starts_with("The table was not used"), "{notes:?}");
         // Neither does any type of a cloud without bursts.
         assert!(!may_be(Some("gcp"), 500.0));
     }

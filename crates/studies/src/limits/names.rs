@@ -67,6 +67,14 @@ enum Span {
 }
 
 impl Span {
+    fn is_possible(self) -> bool {
+        let [least, most] = match self {
+            Span::One(value) => [value; 2],
+            Span::Between(ends) => ends,
+        };
+        least > 0.0 && least <= most && most.is_finite()
+    }
+
     fn most(self) -> f64 {
         match self {
             Span::One(value) | Span::Between([_, value]) => value,
@@ -117,7 +125,16 @@ impl VolumeTable {
     /// # Errors
     /// The first problem, with its line.
     pub fn parse(text: &str) -> Result<VolumeTable, String> {
-        toml::from_str(text).map_err(|error: toml::de::Error| error.to_string())
+        let table: Result<VolumeTable, toml::de::Error> = toml::from_str(text);
+        let table = table.map_err(|error| error.to_string())?;
+        let mut types = table.volume.iter();
+        match types.find(|one| !one.spans().all(Span::is_possible)) {
+            Some(one) => Err(format!(
+                "{}: a rate is above 0, and of two numbers the first is the least",
+                one.name
+            )),
+            None => Ok(table),
+        }
     }
 
     /// Types of a cloud with the caps of a document. Without a limiter of operations none match.
@@ -195,6 +212,13 @@ struct Fit {
 }
 
 impl VolumeType {
+    /// All its rates.
+    fn spans(&self) -> impl Iterator<Item = Span> {
+        let sustained = [self.iops, self.mib_per_s, self.mb_per_s];
+        let bursts = [self.burst_iops, self.burst_mib_per_s, self.burst_mb_per_s];
+        sustained.into_iter().chain(bursts).flatten()
+    }
+
     fn has_bursts(&self) -> bool {
         let rates = [self.burst_iops, self.burst_mib_per_s, self.burst_mb_per_s];
         rates.iter().any(Option::is_some)
@@ -557,5 +581,12 @@ mod tests {
         assert!(VolumeTable::parse("as_of = 1").is_err());
         let unknown = "as_of = \"x\"\n[[volume]]\ncloud = \"aws\"\nname = \"a\"\niops = 1\nsource = \"\"\nprice = 3";
         assert!(VolumeTable::parse(unknown).is_err_and(|error| error.contains("price")));
+        for iops in ["0", "-1", "nan", "inf", "[5000, 100]", "[0, 100]"] {
+            let text = format!(
+                "as_of = \"x\"\n[[volume]]\ncloud = \"aws\"\nname = \"a1\"\niops = {iops}\nsource = \"\""
+            );
+            let error = VolumeTable::parse(&text).expect_err(iops);
+            assert!(error.starts_with("a1: a rate is above 0"), "{error}");
+        }
     }
 }
