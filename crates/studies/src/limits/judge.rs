@@ -465,7 +465,9 @@ impl LimitsStudy {
     /// or ended already.
     fn may_be_burst(&self, named: &[CapFound]) -> bool {
         let is_limited = named.iter().any(|cap| cap.limiter == Some(true));
-        is_limited && self.options.burst_ns_max.is_none() && self.rates.first_run_ratio().is_none()
+        let search = self.burst_search();
+        let is_looked_for = search.is_some_and(|search| search.result != BurstResult::Interrupted);
+        is_limited && !is_looked_for && self.rates.first_run_ratio().is_none()
     }
 
     fn first_runs_note(&self, named: &[CapFound]) -> Option<String> {

@@ -313,6 +313,11 @@ impl LimitsStudy {
         self.burst.is_none() && self.next() != NextStep::Done
     }
 
+    /// It was stopped while a burst was being driven.
+    pub fn is_stopped_burst(&self) -> bool {
+        self.burst.is_some() && self.next() != NextStep::Done
+    }
+
     /// Goes on after a pause of so many seconds, in which a bucket fills; `None`: with a target
     /// that begins anew. Runs that write are made again.
     pub fn resumed(&mut self, pause_s: Option<f64>) {

@@ -383,7 +383,8 @@ fn loads(document: &LimitsDocument) -> SheetTable {
 
 /// What may decide a load that is undecided.
 fn more_evidence(document: &LimitsDocument) -> String {
-    if document.partial {
+    // A burst that was being driven cannot go on, and all else is measured by then.
+    if document.partial && document.burst_search.is_none() {
         return "; what was not measured may (--resume last)".to_owned();
     }
     match document.scatter_percent {

@@ -797,6 +797,17 @@ fn runs_that_are_no_longer_than_these_are_not_proposed() {
         ..LimitsDocument::default()
     });
     assert!(stopped.ends_with("(--resume last)."), "{stopped}");
+    let in_burst = note_of(LimitsDocument {
+        partial: true,
+        burst_search: Some(BurstSearch {
+            result: BurstResult::Interrupted,
+            per_s: Some(3_000.0),
+            unit: Some(BucketUnit::Operations),
+            driven_s: 60.0,
+        }),
+        ..LimitsDocument::default()
+    });
+    assert!(!in_burst.contains("--resume"), "{in_burst}");
 }
 
 #[test]
@@ -1132,7 +1143,9 @@ fn a_rate_that_a_rest_does_not_bring_back_is_no_burst() {
         match study.next() {
             NextStep::Done => break,
             NextStep::Rest { .. } => {
-                interrupted = sheet(&study.document(&LimitsFacts::default())).answer;
+                let stopped = study.document(&LimitsFacts::default());
+                assert!(stopped.may_be_burst && study.is_stopped_burst());
+                interrupted = sheet(&stopped).answer;
                 study.rested();
             }
             NextStep::Run(run) => study.completed(run.id, &volume.record(&run, Vec::new())),
@@ -1142,6 +1155,7 @@ fn a_rate_that_a_rest_does_not_bring_back_is_no_burst() {
                 Stopped early: only part of it was measured.";
     assert!(interrupted.ends_with(expected_text), "{interrupted}");
     let document = study.document(&LimitsFacts::default());
+    assert!(!document.may_be_burst && !study.is_stopped_burst());
     assert_eq!(search(&document).result, BurstResult::NotRefilled);
     let answer = sheet(&document).answer;
     // A rest that adds more than the second drive takes brought it back.
