@@ -219,7 +219,7 @@ fn check(request: &LimitsRequest) -> Outcome<()> {
     if !BLOCK_BYTES.contains(&bytes) || !bytes.is_multiple_of(8 << 10) && bytes != 4 << 10 {
         return Err(Failure::usage(
             format!(
-                "--block {}: a load of limits has 4K to 4M",
+                "--block {}: a load of limits has 4K to 4M, above 4K in multiples of 8K",
                 format_bytes(bytes)
             ),
             "use 4K or a multiple of 8K: half and twice as much are measured too",
@@ -425,7 +425,8 @@ fn read_table(context: &Context, path: &Path) -> Outcome<VolumeTable> {
 }
 
 /// The document with matching volume types, or why there are none, and the price. If no matching
-/// type bursts like this, its caps are not those of a burst.
+/// type bursts like this, its caps are not those of a burst; nor are they if none matches and none
+/// of the cloud bursts at all.
 fn named(
     request: &LimitsRequest,
     named_by: Option<(&str, &VolumeTable)>,
@@ -437,8 +438,16 @@ fn named(
     if let Some((cloud, table)) = named_by {
         document.names = table.names(cloud, &document);
         document.notes.extend(table.why_none(cloud, &document));
-        let may_be_burst = document.names.is_empty() || table.has_burst(cloud, &document);
-        document.may_be_burst &= may_be_burst;
+        document.may_be_burst &= match document.names.is_empty() {
+            true => table.may_burst(cloud),
+            false => table.has_burst(cloud, &document),
+        };
+    } else if request.table.is_some() && !document.caps.is_empty() {
+        document.notes.push(
+            "The table was not used, as neither the machine nor the volume names a cloud: give \
+             --cloud NAME."
+                .to_owned(),
+        );
     }
     let longer = longer_burst(&request.target, &document);
     document.notes.extend(longer);
@@ -487,6 +496,14 @@ mod tests {
         assert!(may_be(Some("aws"), 3_000.0));
         assert!(!may_be(Some("aws"), 6_000.0));
         assert!(may_be(Some("aws"), 90_000.0));
+        let with_table = LimitsRequest {
+            table: Some("types.toml".to_owned()),
+            ..LimitsRequest::default()
+        };
+        let notes = named(&with_table, None, document(3_000.0)).notes;
+        assert!(notes[0].starts_with("The table was not used"), "{notes:?}");
+        // Neither does any type of a cloud without bursts.
+        assert!(!may_be(Some("gcp"), 500.0));
     }
 
     #[test]

@@ -139,6 +139,11 @@ impl ResumableDocument for LimitsDocument {
         study.is_open()
     }
 
+    fn why_stopped(study: &LimitsStudy) -> Option<&'static str> {
+        let is_stopped = study.is_stopped_burst();
+        is_stopped.then_some("a burst was being driven, and its bucket fills meanwhile")
+    }
+
     fn sheet(&self, _: Option<&LimitsStudy>) -> Sheet {
         stripewise_studies::limits::sheet(self)
     }

@@ -3,7 +3,7 @@
 
 use super::pages::{PictureLook, Rendered, ReportFormat};
 use super::render_sheet::StoredAnswer;
-use super::resuming::{begun_by_an_earlier_version, finished, nothing_to_resume};
+use super::resuming::{begun_by_an_earlier_version, cannot_go_on, finished, nothing_to_resume};
 use super::typed_target::{refuse_other_directory, whole_target};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,11 @@ pub trait ResumableDocument: Clone + Debug + Serialize + DeserializeOwned {
 
     /// Whether something is left to measure.
     fn is_open(study: &Self::Study) -> bool;
+
+    /// Why one that is not open was stopped for good; `None` if it is finished.
+    fn why_stopped(_study: &Self::Study) -> Option<&'static str> {
+        None
+    }
 
     /// The answer; `None` for the study if an earlier version stored the document alone.
     fn sheet(&self, study: Option<&Self::Study>) -> Sheet;
@@ -113,10 +118,14 @@ impl<A: ResumableDocument> ResumableAnswer<A> {
         let found = ResumableAnswer::<A>::find_to_resume(store, name)?;
         let begun = found.and_then(|found| Some((found.document, found.study?, found.stored_at)));
         let begun = begun.ok_or_else(|| nothing_to_resume(A::KIND, name))?;
-        match A::is_open(&begun.1) {
-            true => Ok(begun),
-            false => Err(finished(begun.0.origin().id)),
+        if A::is_open(&begun.1) {
+            return Ok(begun);
         }
+        let id = begun.0.origin().id;
+        Err(match A::why_stopped(&begun.1) {
+            Some(why) => cannot_go_on(id, why),
+            None => finished(id),
+        })
     }
 
     /// What was asked by the one of this name, which is to be resumed.

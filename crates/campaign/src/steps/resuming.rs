@@ -51,6 +51,11 @@ pub fn finished(id: &str) -> Failure {
     )
 }
 
+/// It was stopped where it cannot go on.
+pub fn cannot_go_on(id: &str, why: &str) -> Failure {
+    Failure::usage(format!("{id} cannot go on: {why}"), "measure again")
+}
+
 /// It was stored without its options, or counts what is no longer judged.
 pub fn begun_by_an_earlier_version(id: &str) -> Failure {
     Failure::usage(

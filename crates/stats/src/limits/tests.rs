@@ -91,6 +91,19 @@ fn a_sharp_shared_cap_is_a_limiter_and_its_interval_holds_it() {
 }
 
 #[test]
+fn two_slow_runs_of_writes_do_not_hide_that_they_share_a_cap() {
+    let mut grid = GP3.grid(0.002, 6, 1);
+    grid.forget_writes();
+    for run in 0..6 {
+        let rate = 2_990.0 + 5.0 * f64::from(run);
+        grid.add(LimitCell::Mix, rate);
+        grid.add(LimitCell::Writes, if run < 2 { 1_500.0 } else { rate });
+    }
+    assert!(grid.rate(LimitCell::Writes).unwrap() < 2_700.0);
+    assert_eq!(grid.nature().unwrap().sharing, Sharing::Shared);
+}
+
+#[test]
 fn units_are_told_from_a_cap_on_bytes_a_quarter_beyond_them() {
     let volume = Volume {
         bytes_per_s: 3_000.0 * 32_768.0,

@@ -13,6 +13,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 const PIECE_NS: u64 = 60 * SECOND_NS;
 /// The second drive ends after this time, with or without a step.
 const AGAIN_SECONDS_MAX: usize = 240;
+/// A drive below this share of the rate that the grid showed does not reach it.
+const REACHED_SHARE: f64 = 0.8;
 /// A burst is back if half of the seconds of the second drive reach this share of its rate.
 const BACK_SHARE: f64 = 0.9;
 /// Also back if half of this many first seconds do: a small bucket is soon empty.
@@ -56,6 +58,9 @@ pub(super) struct Burst {
     /// So many of the first are of the grid.
     #[serde(default)]
     pub(super) grid_s: usize,
+    /// Rates by second of the grid at a cap that had not fallen, until the drive was seen.
+    #[serde(default)]
+    at_cap: Vec<f64>,
     /// Steps before this second did not last.
     from: usize,
     stage: Stage,
@@ -67,18 +72,25 @@ pub(super) struct Burst {
 }
 
 impl Burst {
+    /// At its beginning, with the rates by second of the grid at the cap, which fell there or not.
     pub(super) fn new(
         unit: BucketUnit,
         budget_ns: u64,
         earlier: Vec<BurstUse>,
         of_grid: Vec<f64>,
+        has_fallen: bool,
     ) -> Burst {
+        let (rates, at_cap) = match has_fallen {
+            true => (of_grid, Vec::new()),
+            false => (Vec::new(), of_grid),
+        };
         Burst {
             unit,
             budget_ns,
             earlier,
-            grid_s: of_grid.len(),
-            rates: of_grid,
+            grid_s: rates.len(),
+            rates,
+            at_cap,
             again: Vec::new(),
             from: 0,
             stage: Stage::Drive,
@@ -193,8 +205,22 @@ impl Burst {
         }
     }
 
+    /// A burst that ended behind the grid, or in the first seconds of the drive, was driven in the
+    /// grid.
+    fn join_grid(&mut self) {
+        let mut all = std::mem::take(&mut self.at_cap);
+        let rates = median(&all).zip(median(&self.rates));
+        let is_below = rates.is_some_and(|(cap, driven)| driven < REACHED_SHARE * cap);
+        if is_below && self.step().is_none() {
+            self.grid_s = all.len();
+            all.append(&mut self.rates);
+            self.rates = all;
+        }
+    }
+
     /// Checks whether the first drive is over.
     fn look(&mut self) {
+        self.join_grid();
         while let Some(step) = self.step() {
             match is_lasting(&self.rates, &step) {
                 None => return,

@@ -274,12 +274,21 @@ impl LimitsStudy {
             _ => BucketUnit::Operations,
         };
         let earlier = self.used.iter().map(|used| used.of(unit)).collect();
-        let of_grid = fall.map_or_else(Vec::new, |drift| self.before_fall(&drift, unit));
-        self.burst = Some(Burst::new(unit, budget_ns, earlier, of_grid));
+        let at_cap = Drift {
+            change_share: -FALL_SHARE_MIN,
+            after_rounds: None,
+            cell: match unit {
+                BucketUnit::Operations => LimitCell::Small,
+                BucketUnit::Bytes => LimitCell::Large,
+            },
+        };
+        let of_grid = self.before_fall(&fall.unwrap_or(at_cap), unit);
+        let has_fallen = fall.is_some();
+        self.burst = Some(Burst::new(unit, budget_ns, earlier, of_grid, has_fallen));
     }
 
-    /// Rates by second at a cap that fell within the grid, until then: of the runs that show it,
-    /// for as long as any run reached it.
+    /// Rates by second at a cap that fell within the grid or behind it, until then: of the runs that
+    /// show it, for as long as any run reached it.
     fn before_fall(&self, drift: &Drift, unit: BucketUnit) -> Vec<f64> {
         let weight = match unit {
             BucketUnit::Operations => 1.0,
@@ -302,6 +311,11 @@ impl LimitsStudy {
     /// meanwhile.
     pub fn is_open(&self) -> bool {
         self.burst.is_none() && self.next() != NextStep::Done
+    }
+
+    /// It was stopped while a burst was being driven.
+    pub fn is_stopped_burst(&self) -> bool {
+        self.burst.is_some() && self.next() != NextStep::Done
     }
 
     /// Goes on after a pause of so many seconds, in which a bucket fills; `None`: with a target

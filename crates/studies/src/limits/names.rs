@@ -67,6 +67,14 @@ enum Span {
 }
 
 impl Span {
+    fn is_possible(self) -> bool {
+        let [least, most] = match self {
+            Span::One(value) => [value; 2],
+            Span::Between(ends) => ends,
+        };
+        least > 0.0 && least <= most && most.is_finite()
+    }
+
     fn most(self) -> f64 {
         match self {
             Span::One(value) | Span::Between([_, value]) => value,
@@ -117,10 +125,19 @@ impl VolumeTable {
     /// # Errors
     /// The first problem, with its line.
     pub fn parse(text: &str) -> Result<VolumeTable, String> {
-        toml::from_str(text).map_err(|error: toml::de::Error| error.to_string())
+        let table: Result<VolumeTable, toml::de::Error> = toml::from_str(text);
+        let table = table.map_err(|error| error.to_string())?;
+        let mut types = table.volume.iter();
+        match types.find(|one| !one.spans().all(Span::is_possible)) {
+            Some(one) => Err(format!(
+                "{}: a rate is above 0, and of two numbers the first is the least",
+                one.name
+            )),
+            None => Ok(table),
+        }
     }
 
-    /// Types of a cloud with the caps of a document. Caps without a limiter match none.
+    /// Types of a cloud with the caps of a document. Without a limiter of operations none match.
     pub fn names(&self, cloud: &str, document: &LimitsDocument) -> Vec<String> {
         let named = self.of_cloud(cloud);
         let named = named.filter_map(|one| one.name_for(document));
@@ -135,12 +152,19 @@ impl VolumeTable {
         types.any(|one| one.fit(document).is_some_and(|fit| fit.bursts))
     }
 
+    /// Whether caps that no type of a cloud has may be those of a burst: any of its types bursts, as
+    /// its machines may then, or none is known.
+    pub fn may_burst(&self, cloud: &str) -> bool {
+        let mut types = self.of_cloud(cloud).peekable();
+        types.peek().is_none() || types.any(VolumeType::has_bursts)
+    }
+
     /// Why no type of a cloud has a name here, although caps are named.
     pub fn why_none(&self, cloud: &str, document: &LimitsDocument) -> Option<String> {
         if document.caps.is_empty() || !self.names(cloud, document).is_empty() {
             return None;
         }
-        if limiter_cap(document, CapKind::Iops).is_none() {
+        if shared_cap(document, CapKind::Iops).is_none() {
             return Some(format!(
                 "No volume type of {cloud} was looked for: only a limiter's IOPS that reads and \
                  writes share are compared."
@@ -162,12 +186,18 @@ impl VolumeTable {
     }
 }
 
-/// The interval of a limiter's cap that reads and writes share, as far as that is known.
-fn limiter_cap(document: &LimitsDocument, kind: CapKind) -> Option<[f64; 2]> {
+/// The interval of a cap that reads and writes share, as far as that is known: of operations a
+/// limiter's, of bytes one that may be a limiter's, as its own loads seldom show it.
+fn shared_cap(document: &LimitsDocument, kind: CapKind) -> Option<[f64; 2]> {
     let shared = |to| matches!(to, AppliesTo::Both | AppliesTo::ReadsUntestedWrites);
     let mut caps = document.caps.iter();
-    let found =
-        caps.find(|cap| cap.kind == kind && cap.limiter == Some(true) && shared(cap.applies_to));
+    let found = caps.find(|cap| {
+        let may_be = match kind {
+            CapKind::Iops => cap.limiter == Some(true),
+            CapKind::BytesPerS => cap.limiter != Some(false),
+        };
+        cap.kind == kind && may_be && shared(cap.applies_to)
+    });
     found.map(|cap| [cap.per_s_low, cap.per_s_high])
 }
 
@@ -182,15 +212,27 @@ struct Fit {
 }
 
 impl VolumeType {
+    /// All its rates.
+    fn spans(&self) -> impl Iterator<Item = Span> {
+        let sustained = [self.iops, self.mib_per_s, self.mb_per_s];
+        let bursts = [self.burst_iops, self.burst_mib_per_s, self.burst_mb_per_s];
+        sustained.into_iter().chain(bursts).flatten()
+    }
+
+    fn has_bursts(&self) -> bool {
+        let rates = [self.burst_iops, self.burst_mib_per_s, self.burst_mb_per_s];
+        rates.iter().any(Option::is_some)
+    }
+
     fn fit(&self, document: &LimitsDocument) -> Option<Fit> {
-        let measured = limiter_cap(document, CapKind::Iops)?;
+        let measured = shared_cap(document, CapKind::Iops)?;
         if let Some(io_kib) = self.io_kib_min {
             return self.fit_of_bytes(document, measured, io_kib);
         }
         if self.counts_more(document, measured) {
             return None;
         }
-        let bytes = limiter_cap(document, CapKind::BytesPerS);
+        let bytes = shared_cap(document, CapKind::BytesPerS);
         let burst = self.burst_iops.and_then(|burst| burst.within(measured));
         let bursts = burst.is_some();
         let iops = self.iops.and_then(|iops| iops.within(measured));
@@ -233,7 +275,7 @@ impl VolumeType {
         let is_large = |bytes: u64| bytes as f64 >= io_kib * 1024.0;
         let mut cells = document.cells.iter();
         let is_reached = cells.any(|cell| is_large(cell.block_size_bytes) && cell.iops >= least);
-        if !is_reached || limiter_cap(document, CapKind::BytesPerS).is_some() {
+        if !is_reached || shared_cap(document, CapKind::BytesPerS).is_some() {
             return None;
         }
         let rates = measured.map(|operations| operations * io_kib / 1024.0);
@@ -429,6 +471,9 @@ mod tests {
         assert!(has("aws", 3_000.0, Some(true)));
         assert!(!has("aws", 3_000.0, None) && !has("aws", 6_000.0, Some(true)));
         assert!(!has("gcp", 3_000.0, Some(true)));
+        // Where no type has the caps.
+        assert!(table.may_burst("aws") && table.may_burst("azure"));
+        assert!(!table.may_burst("gcp") && table.may_burst("unknown"));
     }
 
     #[test]
@@ -536,5 +581,12 @@ mod tests {
         assert!(VolumeTable::parse("as_of = 1").is_err());
         let unknown = "as_of = \"x\"\n[[volume]]\ncloud = \"aws\"\nname = \"a\"\niops = 1\nsource = \"\"\nprice = 3";
         assert!(VolumeTable::parse(unknown).is_err_and(|error| error.contains("price")));
+        for iops in ["0", "-1", "nan", "inf", "[5000, 100]", "[0, 100]"] {
+            let text = format!(
+                "as_of = \"x\"\n[[volume]]\ncloud = \"aws\"\nname = \"a1\"\niops = {iops}\nsource = \"\""
+            );
+            let error = VolumeTable::parse(&text).expect_err(iops);
+            assert!(error.starts_with("a1: a rate is above 0"), "{error}");
+        }
     }
 }

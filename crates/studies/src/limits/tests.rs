@@ -147,13 +147,13 @@ fn caps_are_named_with_where_each_applies() {
         .iter()
         .map(|cap| (cap.kind, cap.applies_to, cap.limiter))
         .collect();
-    // Large blocks were only read.
+    // Large blocks were only read, and a device may be as level there as a limiter.
     let untested = AppliesTo::ReadsUntestedWrites;
     assert_eq!(
         kinds,
         [
             (CapKind::Iops, AppliesTo::Both, Some(true)),
-            (CapKind::BytesPerS, untested, Some(true))
+            (CapKind::BytesPerS, untested, None)
         ]
     );
     let limits = |bytes, outstanding| -> Vec<Limit> {
@@ -180,7 +180,8 @@ fn caps_are_named_with_where_each_applies() {
     assert!(
         answer.starts_with(
             "3,000 IOPS (2,970-3,030), shared by reads and writes, and 125 MiB/s (124-126) of \
-             reads: a limiter, not the disk (judged by the IOPS)."
+             reads: a limiter sets the IOPS, not the disk; limiter or device is undecided for the \
+             bandwidth."
         ),
         "{answer}"
     );
@@ -295,7 +296,7 @@ fn caps_that_meet_below_16_kib_are_both_named() {
         };
         let document = measured(options(), volume, &[]);
         let caps: Vec<_> = document.caps.iter().map(|cap| cap.limiter).collect();
-        assert_eq!(caps, [Some(true), Some(true)], "{iops}");
+        assert_eq!(caps, [Some(true), None], "{iops}");
         let found = &document.caps[0];
         assert!(
             found.per_s_low <= iops && iops <= found.per_s_high,
@@ -403,14 +404,22 @@ fn a_burst_that_ends_while_writes_are_measured_is_no_cap_of_writes() {
         let caps: Vec<_> = document.caps.iter().map(|cap| cap.applies_to).collect();
         assert_eq!(
             caps,
-            [AppliesTo::Reads, AppliesTo::Writes, AppliesTo::Reads]
+            [
+                AppliesTo::Reads,
+                AppliesTo::Writes,
+                AppliesTo::ReadsUntestedWrites
+            ]
         );
         // A device with slower writes looks the same.
         let limiters: Vec<_> = document.caps.iter().map(|cap| cap.limiter).collect();
-        assert_eq!(limiters, [Some(true), None, Some(true)]);
+        assert_eq!(limiters, [Some(true), None, None]);
         let answer = sheet(&document).answer;
-        let of_writes = " of writes (a limiter's or the device's) and ";
-        assert!(answer.contains(of_writes), "{answer}");
+        for words in [
+            " of writes (a limiter's or the device's) and ",
+            " MiB/s (124-126) of reads: a limiter sets the IOPS, not the disk; ",
+        ] {
+            assert!(answer.contains(words), "{answer}");
+        }
     }
 }
 
@@ -558,11 +567,11 @@ fn what_the_volume_reports_of_itself_is_told_and_counts() {
     // The volume's report covers only one kind of cap.
     let mut mixed = document.clone();
     assert_eq!(mixed.caps[1].kind, CapKind::BytesPerS);
-    mixed.caps[1].limiter = None;
+    assert_eq!(mixed.caps[1].limiter, None);
+    mixed.caps[1].limiter = Some(true);
     let answer = sheet(&mixed).answer;
-    let natures = ": of the IOPS a limiter, not the disk; of the bandwidth limiter or device is \
-        undecided.";
-    assert!(answer.contains(natures), "{answer}");
+    let nature = " (124-126) of reads: a limiter, not the disk.";
+    assert!(answer.contains(nature), "{answer}");
     mixed.volume.as_mut().expect("a volume").throttled[0].share = 0.004;
     let rare = sheet(&mixed).findings;
     let is_reported = rare
@@ -788,6 +797,17 @@ fn runs_that_are_no_longer_than_these_are_not_proposed() {
         ..LimitsDocument::default()
     });
     assert!(stopped.ends_with("(--resume last)."), "{stopped}");
+    let in_burst = note_of(LimitsDocument {
+        partial: true,
+        burst_search: Some(BurstSearch {
+            result: BurstResult::Interrupted,
+            per_s: Some(3_000.0),
+            unit: Some(BucketUnit::Operations),
+            driven_s: 60.0,
+        }),
+        ..LimitsDocument::default()
+    });
+    assert!(!in_burst.contains("--resume"), "{in_burst}");
 }
 
 #[test]
@@ -1011,6 +1031,50 @@ fn a_burst_that_ended_within_the_grid_is_the_one_that_is_measured() {
     assert!(answer.ends_with(none), "{answer}");
 }
 
+/// The drive then begins below the cap, or falls before a step could be marked.
+#[test]
+fn a_burst_that_ends_as_the_drive_begins_was_driven_in_the_grid() {
+    for left in [0.0, 8_000.0, 32_000.0] {
+        let mut study = LimitsStudy::new(LimitsOptions {
+            burst_ns_max: Some(600_000_000_000),
+            ..options()
+        });
+        let mut volume = Volume {
+            sustained: 300.0,
+            ..GP3
+        };
+        loop {
+            match study.next() {
+                NextStep::Done => break,
+                NextStep::Rest { length_ns, .. } => {
+                    volume.bucket += volume.sustained * length_ns as f64 / 1e9;
+                    study.rested();
+                }
+                NextStep::Run(run) => {
+                    if study.burst.is_some() && volume.bucket.is_infinite() {
+                        volume.bucket = left;
+                    }
+                    study.completed(run.id, &volume.record(&run, Vec::new()));
+                }
+            }
+        }
+        let document = study.document(&LimitsFacts::default());
+        assert_eq!(search(&document).result, BurstResult::Ended, "{left}");
+        let burst = document.burst.clone().expect("a burst");
+        assert!(
+            (burst.burst_per_s / 3_000.0 - 1.0).abs() < 0.01,
+            "{burst:?}"
+        );
+        assert!(
+            (burst.sustained_per_s / 300.0 - 1.0).abs() < 0.01,
+            "{burst:?}"
+        );
+        let answer = sheet(&document).answer;
+        let lasts = " the bandwidth. At 3,000 IOPS a full burst lasts ";
+        assert!(answer.contains(lasts), "{answer}");
+    }
+}
+
 #[test]
 fn a_pause_fills_the_bucket_and_ends_what_was_driven_of_a_burst() {
     let mut volume = Volume {
@@ -1079,7 +1143,9 @@ fn a_rate_that_a_rest_does_not_bring_back_is_no_burst() {
         match study.next() {
             NextStep::Done => break,
             NextStep::Rest { .. } => {
-                interrupted = sheet(&study.document(&LimitsFacts::default())).answer;
+                let stopped = study.document(&LimitsFacts::default());
+                assert!(stopped.may_be_burst && study.is_stopped_burst());
+                interrupted = sheet(&stopped).answer;
                 study.rested();
             }
             NextStep::Run(run) => study.completed(run.id, &volume.record(&run, Vec::new())),
@@ -1089,6 +1155,7 @@ fn a_rate_that_a_rest_does_not_bring_back_is_no_burst() {
                 Stopped early: only part of it was measured.";
     assert!(interrupted.ends_with(expected_text), "{interrupted}");
     let document = study.document(&LimitsFacts::default());
+    assert!(!document.may_be_burst && !study.is_stopped_burst());
     assert_eq!(search(&document).result, BurstResult::NotRefilled);
     let answer = sheet(&document).answer;
     // A rest that adds more than the second drive takes brought it back.
@@ -1179,7 +1246,8 @@ fn without_a_cap_no_burst_is_looked_for() {
 
 #[test]
 fn a_rate_that_fell_without_a_burst_is_not_said_to_have_had_a_rest() {
-    let mut burst = burst::Burst::new(BucketUnit::Operations, 1_800_000_000_000, vec![], vec![]);
+    let unit = BucketUnit::Operations;
+    let mut burst = burst::Burst::new(unit, 1_800_000_000_000, vec![], vec![], false);
     let mut seconds = 0;
     while let burst::BurstNext::Piece(_) = burst.next() {
         let interval = |second: u64| Interval {
