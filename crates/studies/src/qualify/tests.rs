@@ -708,6 +708,17 @@ fn what_has_no_limit_says_so_once() {
     let line = open.line();
     assert!(line.starts_with("one: not judged (p99 2.00 ms"), "{line}");
     assert_eq!(line.matches("not judged").count(), 1, "{line}");
+    let (_, sqlite) = crate::product::BUNDLED
+        .iter()
+        .find(|(name, _)| *name == "sqlite")
+        .expect("it is bundled");
+    let mut sqlite = study(sqlite, QualifyDesign::Usual);
+    drive(&mut sqlite, GOOD);
+    let answer = sqlite.sheet().answer;
+    assert!(
+        answer.starts_with("no limit is published for sqlite; "),
+        "{answer}"
+    );
 }
 
 #[test]
