@@ -1,7 +1,7 @@
 //! `qualify`: products, verdicts and exit codes, what is refused before the first byte, and
 //! what is left of one that was interrupted.
 
-use crate::support::{Desk, Json, names};
+use crate::support::{Desk, Json, Loop, MIB, Mount, can_run, names};
 use rustix::process::Signal;
 
 /// 50 reads a second of 4 KiB at random times, and a limit.
@@ -222,6 +222,22 @@ fn a_file_that_is_too_small_is_not_sent_to_a_switch_that_is_not_there() {
     let words = ["qualify", &file, "--for", &own, "--busy-ok"];
     let says = ["less than the 8 MiB", "mine sets the size"];
     let refused = desk.run(&words).ended(3).warned(&says);
+    assert!(!refused.stderr.contains("--size"), "{}", refused.stderr);
+}
+
+#[test]
+fn commit_methods_without_room_are_not_sent_to_a_switch_that_is_not_there() {
+    own_process!();
+    let test = "commit_methods_without_room_are_not_sent_to_a_switch_that_is_not_there";
+    if !can_run(test, &["root", "losetup", "mount", "mkfs.ext4"]) {
+        return;
+    }
+    let device = Loop::new(64 * MIB);
+    let mount = Mount::made(&["mkfs.ext4", "-q", "-F"], &device, &[]);
+    let desk = Desk::new();
+    let refused = desk.run(&["qualify", mount.text(), "--commit", "--busy-ok"]);
+    let says = ["no room", "name a directory with more room than"];
+    let refused = refused.ended(3).warned(&says);
     assert!(!refused.stderr.contains("--size"), "{}", refused.stderr);
 }
 

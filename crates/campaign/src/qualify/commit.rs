@@ -97,8 +97,9 @@ fn go(
         recordings: None,
     };
     let hinted = |failure: Failure| match room_lacking(&failure) {
+        None => failure,
         Some(ErrorKind::TooSmall) => failure.hinted(too_small("the comparison")),
-        _ => failure,
+        Some(_) => failure.hinted(format!("name a directory with more room than {target}")),
     };
     refuse_unusable(context, store, &study, &setup).map_err(hinted)?;
     context.plan(format!(

@@ -85,7 +85,8 @@ pub struct Bench {
     /// A requirement to be met or missed: 'random-read iops>=20000', 'log p99<1ms'; may be given several times
     ///
     /// A rate and a latency of one series are judged together, by runs at that rate after the
-    /// ladders, in what they leave of --time: up to 30 minutes for each such series.
+    /// ladders, in what they leave of --time: up to 30 minutes for each such series. `stripewise
+    /// qualify` judges the whole load of a product, or one of your own, in the same way.
     #[arg(long, value_name = "WHAT")]
     pub require: Vec<Requirement>,
     /// Label to store with the bench

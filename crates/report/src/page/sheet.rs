@@ -158,7 +158,8 @@ pub(super) fn table_of_cards(page: &mut String, table: &SheetTable) {
     write_table(page, table, "scroll cards");
 }
 
-/// The content of a cell: a bar, a word with its judgement, or plain text.
+/// The content of a cell: a bar, a word with its judgement, the address of a source as a link, or
+/// plain text.
 fn cell_text(cell: &Cell) -> String {
     let text = escaped(&cell.text);
     match cell.judgement {
@@ -173,6 +174,10 @@ fn cell_text(cell: &Cell) -> String {
                 "<span class=\"{}\">{text}</span>",
                 judgement_class(judgement)
             )
+        }
+        // Followed by a click alone: the page still loads nothing.
+        None if text.starts_with("https://") && !text.contains(char::is_whitespace) => {
+            format!("<a href=\"{text}\" rel=\"noreferrer\">{text}</a>")
         }
         None => text,
     }
@@ -264,6 +269,26 @@ mod tests {
             page.contains("<svg") && !page.contains("src=") && !page.contains("href="),
             "nothing is loaded"
         );
+    }
+
+    #[test]
+    fn the_address_of_a_source_is_a_link_and_no_other_text_is() {
+        let row = [
+            "https://a.example/?x=\"1\"",
+            "javascript:alert(1)",
+            "https://b is",
+        ];
+        let sheet = Sheet {
+            tables: vec![SheetTable::without_headings(
+                "Sources",
+                vec![row.map(str::to_owned).to_vec()],
+            )],
+            ..Sheet::default()
+        };
+        let page = sheet_page(&sheet, &|_| String::new());
+        let link = "<a href=\"https://a.example/?x=&quot;1&quot;\" rel=\"noreferrer\">";
+        assert!(page.contains(link), "{page}");
+        assert_eq!(page.matches("href=").count(), 1, "{page}");
     }
 
     #[test]

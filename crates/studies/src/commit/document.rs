@@ -56,14 +56,23 @@ impl AtomicWrites {
         })
     }
 
-    /// The largest write that is never torn on the whole way; 0 where there is none, none
-    /// where that is unknown.
+    /// The largest write that is never torn; 0 where there is none, none where that is unknown. The
+    /// answer of a file counts the device in.
     pub fn unit_max_bytes(&self) -> Option<u64> {
-        let device = self.device?.unit_max_bytes;
-        match &self.file_system_name {
-            None => Some(device),
-            // The kernel answers nothing for a file that has none.
-            Some(_) => Some(device.min(self.file_system.map_or(0, |one| one.unit_max_bytes))),
+        match (&self.file_system_name, self.file_system) {
+            (None, _) => Some(self.device?.unit_max_bytes),
+            (Some(_), Some(file)) => Some(file.unit_max_bytes),
+            // The kernel answers nothing for a file that has none; nor does one that is too old to
+            // say it of devices.
+            (Some(_), None) => self.device.map(|_| 0),
         }
+    }
+
+    /// The file system that makes writes atomic which its device does not, by writing them to a
+    /// new place: XFS, since Linux 6.16.
+    pub(super) fn made_by(&self) -> Option<&str> {
+        let (device, file) = (self.device?, self.file_system?);
+        let is_made = file.unit_max_bytes > device.unit_max_bytes;
+        self.file_system_name.as_deref().filter(|_| is_made)
     }
 }

@@ -191,6 +191,13 @@ fn a_page_is_whole_only_where_device_and_file_system_say_so() {
     assert!(text.contains("full_page_writes"), "{text}");
     assert!(!text.contains("doublewrite"), "{text}");
     let mut atomic = study.atomic_writes.clone().expect("the record says so");
+    assert_eq!(atomic.made_by(), None);
+    // XFS needs no device for it.
+    atomic.device = Some(units(0, 0));
+    study.atomic_writes = Some(atomic.clone());
+    let text = torn(&study);
+    let says = "atomic writes up to 8K, where ext4 writes to a new place what the device does not";
+    assert!(text.contains(says), "{text}");
     atomic.file_system = None;
     study.atomic_writes = Some(atomic);
     let text = torn(&study);

@@ -149,10 +149,14 @@ fn torn_pages(atomic: Option<&AtomicWrites>, guards: &[(u64, &str)]) -> String {
         Some(unit_max) => {
             let size = ByteSize(unit_max);
             let could_go = named(unit_max);
+            let how = atomic.and_then(AtomicWrites::made_by);
+            let how = how.map_or(String::new(), |name| {
+                format!(", where {name} writes to a new place what the device does not make atomic")
+            });
             match could_go.is_empty() {
                 true => format!("atomic writes up to {size} hold no page: {stay}; {to_show}"),
                 false => format!(
-                    "atomic writes up to {size}: {could_go} could go where the database writes \
+                    "atomic writes up to {size}{how}: {could_go} could go where the database writes \
                      its pages with RWF_ATOMIC; {to_show}"
                 ),
             }

@@ -139,11 +139,16 @@ impl Limit {
             return Err(format!("{} has no limit of this kind", metric.name()));
         }
         let value = match metric.is_latency() {
+            // A bare number would be in seconds, which no one means for a latency.
+            true if text.ends_with(|last: char| last.is_ascii_digit()) => {
+                return Err(format!("`{text}` has no unit"));
+            }
             true => {
                 let parsed = text.parse::<Nanoseconds>();
                 parsed.map_err(|error| error.to_string())?.ns() as f64 / 1e6
             }
             false => text
+                .replace([',', '_'], "")
                 .parse()
                 .map_err(|_| format!("`{text}` is not a valid rate"))?,
         };

@@ -121,7 +121,7 @@ impl ProductFile {
 }
 
 fn size<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    let text = String::deserialize(from)?;
+    let text = number_as_text(from)?.unwrap_or_default();
     let size: Result<ByteSize, _> = text.parse();
     size.map(ByteSize::bytes).map_err(serde::de::Error::custom)
 }
@@ -193,7 +193,7 @@ pub struct Source {
     pub confidence: Option<Confidence>,
 }
 
-/// A rate is a number, and may be written as one.
+/// A rate and a number of bytes are numbers, and may be written as such.
 fn number_as_text<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

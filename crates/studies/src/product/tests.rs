@@ -84,7 +84,7 @@ fn a_file_of_ones_own_needs_no_source() {
 
 #[test]
 fn a_rate_is_a_number_or_a_text() {
-    for value in ["1900", "\"1900\"", "1900.0"] {
+    for value in ["1900", "\"1900\"", "1900.0", "\"1,900\""] {
         let text = SMALL
             .replace("metric = \"p99\"", "metric = \"iops\"")
             .replace("below = \"10ms\"", &format!("at-least = {value}"));
@@ -93,6 +93,13 @@ fn a_rate_is_a_number_or_a_text() {
         let limit = required.limit.expect("it has one");
         assert_eq!(limit.text(required.metric), ">= 1,900 IOPS", "{value}");
     }
+}
+
+#[test]
+fn a_size_is_a_text_or_a_number_of_bytes() {
+    let text = SMALL.replace("size = \"64M\"", "size = 67108864");
+    let product: Product = text.parse().expect("it is a number of bytes");
+    assert_eq!(product.files[0].size_bytes(), 64 << 20);
 }
 
 #[test]
@@ -108,7 +115,8 @@ fn mistakes_are_named() {
             "at-least = \"10ms\"",
             "no limit of this kind",
         ),
-        ("below = \"10ms\"", "below = \"0\"", "out of range"),
+        ("below = \"10ms\"", "below = \"0ms\"", "out of range"),
+        ("below = \"10ms\"", "below = \"10\"", "`10` has no unit"),
         (
             "below = \"10ms\"",
             "below = \"10ms\"\nat-most = \"1ms\"",

@@ -1,7 +1,7 @@
 //! The verdict on one requirement, from the counts of its job.
 
 use super::{JobSeconds, PIECE_S, Phase, Qualify, QualifyDesign};
-use crate::product::{Limit, Metric, ProductRequirement};
+use crate::product::{Limit, Metric, Product, ProductRequirement};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stripewise_results::{CountedOperations, Counting};
@@ -191,7 +191,7 @@ pub(super) fn judge(study: &Qualify, index: usize, phase: &Phase) -> Judgement {
     let judged = match required.metric {
         _ if required.limit.is_none() => unjudged(required, job),
         metric if metric.is_latency() => latency(study, required, job),
-        _ => rate(study, required, job),
+        _ => rate(study, required, phase),
     };
     let judged = held_back(judged, required, job);
     let judged = starved(judged, required, job);
@@ -596,7 +596,8 @@ fn rates(required: &ProductRequirement, job: &JobSeconds) -> Vec<f64> {
     rates.collect()
 }
 
-fn rate(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Judgement {
+fn rate(study: &Qualify, required: &ProductRequirement, phase: &Phase) -> Judgement {
+    let job = &phase.jobs[required.job];
     let seconds = job.seconds.len() as u64;
     let least_s = match study.options.design {
         QualifyDesign::Quick => 300,
@@ -610,17 +611,38 @@ fn rate(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Jud
     };
     // A burst credit that ends: what it is by now must not be on the other side of the limit.
     let latest = latest_rate(&all);
-    let verdict = match seconds >= least_s {
+    let of_seconds = match seconds >= least_s {
         true if found.is_met(limit) && latest >= limit => Verdict::Met,
         true if found.is_missed(limit) && latest < limit => Verdict::Missed,
         _ => Verdict::Undecided,
+    };
+    let reason = rate_reason(
+        required,
+        &found,
+        limit,
+        of_seconds,
+        (seconds, least_s),
+        latest,
+    );
+    let is_at_limit = of_seconds == Verdict::Undecided && is_close(found.rate, limit);
+    let shown_by = shows_rate(&study.product, required).filter(|_| is_at_limit);
+    let (verdict, reason) = match shown_by {
+        Some(index) if judge(study, index, phase).verdict == Verdict::Met => (
+            Verdict::Met,
+            format!(
+                "{}; {} shows that it was kept",
+                rate_words(required, &found, limit, seconds),
+                study.product.requirements[index].name
+            ),
+        ),
+        _ => (of_seconds, reason),
     };
     Judgement {
         verdict,
         measured: Some(found.rate),
         low: Some(found.low),
         high: Some(found.high),
-        reason: rate_reason(required, &found, limit, verdict, (seconds, least_s), latest),
+        reason,
         // More is required only while nothing is decided.
         seconds_wanted: match verdict {
             Verdict::Undecided => wanted,
@@ -629,6 +651,18 @@ fn rate(study: &Qualify, required: &ProductRequirement, job: &JobSeconds) -> Jud
         seconds_most: seconds_most(study),
         takes_seconds: None,
     }
+}
+
+/// The requirement that shows whether an open loop keeps its rate, which no length of measuring
+/// does: where it is met, no more arrivals were late or lost than a rate may be off its limit.
+pub(super) fn shows_rate(product: &Product, rate: &ProductRequirement) -> Option<usize> {
+    product.jobs[rate.job].workload.rate?;
+    let is_strict = |metric: Metric| match metric.share_max() {
+        Some(share_max) => share_max <= RATE_MARGIN,
+        None => metric == Metric::Max,
+    };
+    let mut all = product.requirements.iter();
+    all.position(|one| one.job == rate.job && one.limit.is_some() && is_strict(one.metric))
 }
 
 /// No length of measuring decides between a rate and such a limit.
@@ -647,6 +681,24 @@ fn latest_rate(rates: &[f64]) -> f64 {
     mean(latest).unwrap_or(0.0)
 }
 
+/// What was measured of a rate, beside what is required.
+fn rate_words(
+    required: &ProductRequirement,
+    found: &RateJudgement,
+    limit: f64,
+    seconds: u64,
+) -> String {
+    let text = |rate: f64| required.metric.value_text_beside(rate, limit);
+    format!(
+        "over {} the mean is {} ({} to {}), and at least {} are required",
+        format_duration(seconds * 1_000_000_000),
+        text(found.rate),
+        text(found.low),
+        text(found.high),
+        required.metric.limit_text(limit)
+    )
+}
+
 fn rate_reason(
     required: &ProductRequirement,
     found: &RateJudgement,
@@ -655,22 +707,15 @@ fn rate_reason(
     (seconds, least_s): (u64, u64),
     latest: f64,
 ) -> String {
-    let time = |seconds: u64| format_duration(seconds * 1_000_000_000);
-    let text = |rate: f64| required.metric.value_text_beside(rate, limit);
-    let words = format!(
-        "over {} the mean is {} ({} to {}), and at least {} are required",
-        time(seconds),
-        text(found.rate),
-        text(found.low),
-        text(found.high),
-        required.metric.limit_text(limit)
-    );
+    let words = rate_words(required, found, limit, seconds);
     match verdict {
         Verdict::Undecided if seconds < least_s => {
-            format!("{words}; that takes {} to judge", time(least_s))
+            let least = format_duration(least_s * 1_000_000_000);
+            format!("{words}; that takes {least} to judge")
         }
         Verdict::Undecided if found.is_met(limit) || found.is_missed(limit) => {
-            format!("{words}; but of the last fifth it is {}", text(latest))
+            let latest = required.metric.value_text_beside(latest, limit);
+            format!("{words}; but of the last fifth it is {latest}")
         }
         Verdict::Undecided if is_close(found.rate, limit) => {
             format!(

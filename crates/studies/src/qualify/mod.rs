@@ -19,7 +19,7 @@ pub use placement::Placement;
 pub use seconds::JobSeconds;
 
 use crate::commit::CommitStudy;
-use crate::product::{Metric, Product};
+use crate::product::{Metric, Product, ProductJob, ProductRequirement};
 use crate::{FileState, NextStep, PlacedJob, Run, RunId, Study, StudyFile, StudyTime};
 use serde::{Deserialize, Serialize};
 use stripewise_report::Sheet;
@@ -183,26 +183,47 @@ impl Qualify {
                     "lower the limit, or leave out the rate of the job",
                 ));
             }
-            let (Some(rate), false) = (job.workload.rate, required.metric.is_latency()) else {
-                continue;
-            };
-            let most = match required.metric {
-                Metric::MibPerS => rate.iops * job.workload.block_size_bytes as f64 / 1_048_576.0,
-                _ => rate.iops,
-            };
-            let limit = self.limit_value(required);
-            if limit > most {
-                return Err(InputError::new(
-                    format!(
-                        "{} requires at least {} of job {}, which is held to {}",
-                        required.name,
-                        required.metric.limit_text(limit),
-                        job.name,
-                        required.metric.value_text_beside(most, limit)
-                    ),
-                    "raise the rate of the job, or leave it out",
-                ));
-            }
+            self.refuse_held(required, job)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a required rate above the load's own, and one so close to it that only a latency
+    /// at that rate could show whether it is kept.
+    fn refuse_held(
+        &self,
+        required: &ProductRequirement,
+        job: &ProductJob,
+    ) -> Result<(), InputError> {
+        let (Some(rate), false) = (job.workload.rate, required.metric.is_latency()) else {
+            return Ok(());
+        };
+        let most = match required.metric {
+            Metric::MibPerS => rate.iops * job.workload.block_size_bytes as f64 / 1_048_576.0,
+            _ => rate.iops,
+        };
+        let limit = self.limit_value(required);
+        let what = || {
+            format!(
+                "{} requires at least {} of job {}, which is held to {}",
+                required.name,
+                required.metric.limit_text(limit),
+                job.name,
+                required.metric.value_text_beside(most, limit)
+            )
+        };
+        if limit > most {
+            return Err(InputError::new(
+                what(),
+                "raise the rate of the job, or leave it out",
+            ));
+        }
+        if judge::is_close(most, limit) && judge::shows_rate(&self.product, required).is_none() {
+            return Err(InputError::new(
+                format!("{}: within 2 % of it, which is too close to tell", what()),
+                "require a latency at that rate as well (p99, p999 or max of the same job), or \
+                 leave out the rate of the job",
+            ));
         }
         Ok(())
     }

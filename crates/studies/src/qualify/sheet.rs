@@ -5,7 +5,7 @@ use super::judge::{self, operations_word};
 use super::{Judgement, Qualify, QualifyDesign, Verdict};
 use crate::commit::CommitStudy;
 use crate::latencies::{TOO_FAST, free_syncs};
-use crate::product::{Confidence, Metric, ProductRequirement};
+use crate::product::{BUNDLED, Confidence, Metric, ProductRequirement};
 use std::collections::BTreeMap;
 use stripewise_report::{Caution, Cell, Column, Sheet, SheetTable};
 use stripewise_results::Severity;
@@ -58,6 +58,9 @@ fn answer(study: &Qualify) -> String {
         _ => format!(", after {time} of measuring"),
     };
     let words = match verdict {
+        Verdict::NotJudged if study.is_bundled() => {
+            format!("no limit is published for {}", study.product().name)
+        }
         Verdict::NotJudged => format!("{} has no limit to meet or miss", study.product().name),
         Verdict::Met if all == 1 => "the only requirement".to_owned(),
         Verdict::Met if all == 2 => "both requirements".to_owned(),
@@ -353,6 +356,11 @@ fn others(study: &Qualify) -> SheetTable {
 }
 
 impl Qualify {
+    /// Its product is not the user's own.
+    fn is_bundled(&self) -> bool {
+        BUNDLED.iter().any(|(_, text)| *text == self.text)
+    }
+
     /// What will be done, before it starts: one line each. Bytes are those of the
     /// test files.
     pub fn plan(&self) -> Vec<String> {

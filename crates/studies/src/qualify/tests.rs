@@ -286,6 +286,30 @@ fn a_rate_at_its_limit_is_not_sent_into_a_longer_run() {
     );
 }
 
+/// What never arrived is late, so the percentile shows whether the rate is kept.
+#[test]
+fn a_rate_to_which_the_load_is_held_is_met_where_its_percentile_is() {
+    let text = |metric: &str| {
+        let latency = ONE
+            .replace("operations = \"commits\"\n", "")
+            .replace("sync = \"fdatasync\"", "rate = 100")
+            .replace("metric = \"p99\"", &format!("metric = \"{metric}\""));
+        let rate = "name = \"rate\"\njob = \"log\"\nmetric = \"iops\"\nat-least = 100\n";
+        format!("{latency}[[requirement]]\n{rate}")
+    };
+    for (disk, verdict) in [(GOOD, Verdict::Met), (BAD, Verdict::Undecided)] {
+        let mut study = study(&text("p99"), QualifyDesign::Usual);
+        drive(&mut study, disk);
+        let judged = &study.judgements()[1];
+        assert_eq!(judged.verdict, verdict, "{judged:?}");
+        let says = judged.reason.ends_with("; p99 shows that it was kept");
+        assert_eq!(says, verdict == Verdict::Met, "{judged:?}");
+    }
+    // A twentieth may be late.
+    let refused = Qualify::new(&text("p95"), options(QualifyDesign::Usual));
+    assert!(refused.is_err());
+}
+
 /// Ten minutes whose mean is above the limit, and their end far below it.
 #[test]
 fn a_rate_whose_burst_ends_is_not_met_by_its_mean() {
@@ -655,12 +679,15 @@ fn what_the_load_itself_rules_out_is_refused() {
         Qualify::new(&text, options(QualifyDesign::Usual)).map(|_| ())
     };
     let rate = "metric = \"iops\"\nat-least = 5000";
-    assert_eq!(held(rate, 5_000), Ok(()));
+    assert_eq!(held(rate, 5_200), Ok(()));
+    let refused = held(rate, 5_000).unwrap_err().to_string();
+    let says = "which is held to 5,000 commits/s: within 2 % of it, which is too close to tell";
+    assert!(refused.ends_with(says), "{refused}");
     let refused = held(rate, 2_000).unwrap_err().to_string();
     let says = "p99 requires at least 5,000 commits/s of job log, which is held to 2,000 commits/s";
     assert!(refused.contains(says), "{refused}");
     let each = format!("{rate}\nper-processor = true");
-    assert_eq!(held(&each, 20_000), Ok(()));
+    assert_eq!(held(&each, 20_500), Ok(()));
     assert!(held(&each, 19_999).is_err());
     assert!(held("metric = \"mib-per-s\"\nat-least = 5", 2_000).is_err());
     assert_eq!(held(rate, 10_000_000), Ok(()));
@@ -681,6 +708,17 @@ fn what_has_no_limit_says_so_once() {
     let line = open.line();
     assert!(line.starts_with("one: not judged (p99 2.00 ms"), "{line}");
     assert_eq!(line.matches("not judged").count(), 1, "{line}");
+    let (_, sqlite) = crate::product::BUNDLED
+        .iter()
+        .find(|(name, _)| *name == "sqlite")
+        .expect("it is bundled");
+    let mut sqlite = study(sqlite, QualifyDesign::Usual);
+    drive(&mut sqlite, GOOD);
+    let answer = sqlite.sheet().answer;
+    assert!(
+        answer.starts_with("no limit is published for sqlite; "),
+        "{answer}"
+    );
 }
 
 #[test]
