@@ -94,7 +94,7 @@ pub enum Message {
         offset_ns: i64,
         /// Error bound, in nanoseconds.
         error_ns: u64,
-        /// The group, with the receiver's rank.
+        /// The group, with the receiver's rank; the names of all hosts only with the first run.
         group: GroupRecord,
     },
     /// To rank 0: an interval of a run, job by job.

@@ -60,6 +60,13 @@ impl Checks {
         }
     }
 
+    /// The target number, sector size and region of an operation of a job.
+    fn place(&self, job: usize, operation: &Operation) -> (u16, usize, &Region) {
+        let target = self.targets[job][usize::from(operation.file)];
+        let layout = &self.verify_targets.layouts[usize::from(target)];
+        (target, layout.sector_bytes as usize, &layout.regions[0])
+    }
+
     /// Whether a mismatch was found.
     pub fn found(&self) -> bool {
         self.totals.found.load(Ordering::Relaxed)
@@ -150,24 +157,10 @@ impl VerifyingWorker {
         }
     }
 
-    /// The target number and region of an operation.
-    fn place<'a>(
-        &self,
-        verify_targets: &'a VerifyTargets,
-        operation: &Operation,
-    ) -> (u16, &'a Region) {
-        let target = self.checks.targets[self.job][usize::from(operation.file)];
-        (
-            target,
-            &verify_targets.layouts[usize::from(target)].regions[0],
-        )
-    }
-
     fn compare(&mut self, slot: u32, bytes: &[u8]) {
-        let verify_targets = Arc::clone(&self.checks.verify_targets);
+        let verify_targets = &self.checks.verify_targets;
         let in_flight = &self.slots[slot as usize];
-        let (target, region) = self.place(&verify_targets, &in_flight.operation);
-        let sector_bytes = verify_targets.layouts[usize::from(target)].sector_bytes as usize;
+        let (target, sector_bytes, region) = self.checks.place(self.job, &in_flight.operation);
         let first = region.block_at(in_flight.operation.offset_bytes);
         let mut suspects = Vec::new();
         let mut verified = 0;
@@ -239,14 +232,12 @@ impl Source for VerifyingWorker {
     }
 
     fn data(&mut self, operation: &Operation, buffer: &mut [u8]) {
-        let verify_targets = Arc::clone(&self.checks.verify_targets);
         // The length requested: fault injection may pass on only a part of it.
         let operation = self.slots[operation.slot as usize].operation;
-        let (target, region) = self.place(&verify_targets, &operation);
-        let sector_bytes = verify_targets.layouts[usize::from(target)].sector_bytes as usize;
+        let (target, sector_bytes, region) = self.checks.place(self.job, &operation);
         self.sequence += 1;
         let mut stamp = Stamp {
-            run: verify_targets.run,
+            run: self.checks.verify_targets.run,
             target,
             origin: Origin::Load,
             generation: 0,
@@ -278,11 +269,10 @@ impl Source for VerifyingWorker {
     }
 
     fn before_read(&mut self, operation: &Operation, buffer: &mut [u8]) {
-        let verify_targets = Arc::clone(&self.checks.verify_targets);
         let operation = self.slots[operation.slot as usize].operation;
-        let (_, region) = self.place(&verify_targets, &operation);
+        let (_, _, region) = self.checks.place(self.job, &operation);
         self.reads += 1;
-        let word = poison(verify_targets.run, self.number, self.reads);
+        let word = poison(self.checks.verify_targets.run, self.number, self.reads);
         fill_with_poison(word, buffer);
         let slot = &mut self.slots[operation.slot as usize];
         slot.poison = word;
@@ -302,8 +292,7 @@ impl Source for VerifyingWorker {
         let operation = self.slots[done.slot as usize].operation;
         let whole = done.result == operation.length_bytes as i32;
         if operation.kind == Kind::Write {
-            let verify_targets = Arc::clone(&self.checks.verify_targets);
-            let (_, region) = self.place(&verify_targets, &operation);
+            let (_, _, region) = self.checks.place(self.job, &operation);
             let first = region.block_at(operation.offset_bytes);
             let generations = &self.slots[done.slot as usize].generations;
             for (block, generation) in (first..).zip(generations) {

@@ -2,15 +2,18 @@
 //! more.
 //!
 //! A block's generation grows with every write issued to it and is never reused. Two bytes hold the
-//! generation of the last successful write. Everything else is in the side table: blocks whose last
-//! write failed, was short or never came back (they may hold any of a *set* of generations until a
-//! later write succeeds; no read ends that), generations above 32,767, and blocks that are retired
-//! because a fault was found in them.
+//! generation of the last successful write, and whether one write of a shared block is in flight.
+//! Everything else is in the side table: blocks whose last write failed, was short or never came
+//! back (they may hold any of a *set* of generations until a later write succeeds; no read ends
+//! that), generations above 16,383, and blocks that are retired because a fault was found in them.
 //!
 //! Either a block belongs to one worker, which alone changes it while others read
 //! ([`Map::next_generation`], [`Map::succeeded`], [`Map::unclear`]). Or any worker writes it at any
 //! time ([`Map::issue`], [`Map::settle`]): then writes that overlap in time leave any of them, and
-//! a block is in the side table from the issue of a write until all writes to it have ended.
+//! a block is in the side table from the issue of the second one until all have ended.
+//!
+//! A block that is not in the side table changes by compare and exchange, without a lock; one that
+//! is in it changes, and leaves it, with its shard locked.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -18,8 +21,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The block is in the side table.
 const ASIDE: u16 = 0x8000;
+/// One write of the generation after this one is in flight.
+const WRITING: u16 = 0x4000;
 /// The largest generation in two bytes.
-const SMALL_MAX: u32 = 0x7fff;
+const SMALL_MAX: u32 = 0x3fff;
 
 /// Expected contents of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +44,14 @@ pub enum Expected {
 }
 
 impl Expected {
+    fn of((oldest, newest): (u32, u32)) -> Expected {
+        match (oldest, newest) {
+            (0, 0) => Expected::Never,
+            _ if oldest == newest => Expected::Exactly(newest),
+            _ => Expected::Between(oldest, newest),
+        }
+    }
+
     /// Whether this generation may be stored.
     pub fn accepts(&self, generation: u32) -> bool {
         match self {
@@ -95,11 +108,15 @@ struct Open {
 
 impl Open {
     fn expected(self) -> Expected {
-        match self.floor == self.issued {
-            true => Expected::Exactly(self.issued),
-            false => Expected::Between(self.floor, self.issued),
-        }
+        Expected::of((self.floor, self.issued))
     }
+}
+
+/// The oldest and the newest generation that two bytes stand for; `None`: the side table knows.
+#[inline]
+fn range_of(small: u16) -> Option<(u32, u32)> {
+    let oldest = u32::from(small & !WRITING);
+    (small & ASIDE == 0).then_some((oldest, oldest + u32::from(small & WRITING != 0)))
 }
 
 #[derive(Debug, Default)]
@@ -149,24 +166,35 @@ impl Map {
     /// that simple.
     #[inline]
     pub fn sure(&self, block: u64) -> Option<u16> {
-        let small = self.small[block as usize].load(Ordering::SeqCst);
-        (small & ASIDE == 0).then_some(small)
+        let small = self.load(block);
+        (small & (ASIDE | WRITING) == 0).then_some(small)
+    }
+
+    #[inline]
+    fn load(&self, block: u64) -> u16 {
+        self.small[block as usize].load(Ordering::SeqCst)
+    }
+
+    /// Replaces this value, unless it has changed.
+    #[inline]
+    fn replace(&self, block: u64, old: u16, new: u16) -> bool {
+        (self.small[block as usize])
+            .compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst)
+            .is_ok()
     }
 
     /// Expected contents of a block.
     pub fn expected(&self, block: u64) -> Expected {
-        match self.sure(block) {
-            Some(0) => Expected::Never,
-            Some(generation) => Expected::Exactly(u32::from(generation)),
+        match range_of(self.load(block)) {
+            Some(range) => Expected::of(range),
             None => self.aside_of(&self.side(block), block),
         }
     }
 
     /// Expected contents of a block that was in the side table a moment ago.
     fn aside_of(&self, side: &Side, block: u64) -> Expected {
-        match self.sure(block) {
-            Some(0) => Expected::Never,
-            Some(generation) => Expected::Exactly(u32::from(generation)),
+        match range_of(self.load(block)) {
+            Some(range) => Expected::of(range),
             None => match (side.open.get(&block), side.expected.get(&block)) {
                 (Some(open), _) => open.expected(),
                 (None, Some(expected)) => expected.clone(),
@@ -179,8 +207,8 @@ impl Map {
     /// block: a read returns nothing older than the oldest at its issue, and nothing newer than the
     /// newest at its end. An oldest of 0: unknown.
     pub fn range(&self, block: u64) -> (u32, u32) {
-        if let Some(generation) = self.sure(block) {
-            return (u32::from(generation), u32::from(generation));
+        if let Some(range) = range_of(self.load(block)) {
+            return range;
         }
         let expected = self.aside_of(&self.side(block), block);
         (expected.oldest(), expected.newest())
@@ -189,7 +217,12 @@ impl Map {
     /// A worker issues a write to a shared block: returns its generation. 0 if the block is
     /// retired.
     pub fn issue(&self, block: u64) -> u32 {
+        let small = self.load(block);
+        if u32::from(small) < SMALL_MAX && self.replace(block, small, small | WRITING) {
+            return u32::from(small) + 1;
+        }
         let mut side = self.side(block);
+        self.move_aside(&mut side, block);
         if let Some(open) = side.open.get_mut(&block) {
             open.issued += 1;
             if open.in_flight == 0 {
@@ -211,15 +244,42 @@ impl Map {
         };
         side.expected.remove(&block);
         side.open.insert(block, open);
-        self.small[block as usize].store(ASIDE, Ordering::SeqCst);
         issued
+    }
+
+    /// Moves what two bytes say into the side table.
+    fn move_aside(&self, side: &mut Side, block: u64) {
+        loop {
+            let small = self.load(block);
+            let Some((floor, issued)) = range_of(small) else {
+                return;
+            };
+            // Another thread may have issued or ended a write.
+            if self.replace(block, small, ASIDE) {
+                let open = Open {
+                    floor,
+                    low: issued,
+                    issued,
+                    in_flight: issued - floor,
+                };
+                side.open.insert(block, open);
+                return;
+            }
+        }
     }
 
     /// The write with this generation from [`Map::issue`] has ended, in full or not. What began
     /// before all writes that overlapped with it is certainly gone if it was complete; which of
     /// those is stored is unknown.
     pub fn settle(&self, block: u64, generation: u32, whole: bool) {
+        if whole && (1..=SMALL_MAX).contains(&generation) {
+            let alone = (generation - 1) as u16 | WRITING;
+            if self.replace(block, alone, generation as u16) {
+                return;
+            }
+        }
         let mut side = self.side(block);
+        self.move_aside(&mut side, block);
         let Some(open) = side.open.get_mut(&block) else {
             return;
         };
@@ -425,6 +485,56 @@ mod tests {
         assert_eq!(map.issue(0), 0);
         map.settle(0, 0, true);
         assert!(map.is_retired(0));
+    }
+
+    #[test]
+    fn shared_blocks_pass_what_two_bytes_hold() {
+        let map = Map::new(1);
+        for generation in 1..=SMALL_MAX + 3 {
+            assert_eq!(map.issue(0), generation);
+            assert_eq!(map.range(0), (generation - 1, generation));
+            map.settle(0, generation, true);
+            assert_eq!(map.expected(0), Expected::Exactly(generation));
+        }
+        assert_eq!(map.aside(), 1);
+    }
+
+    /// Of what several threads write to few blocks no generation is issued twice, a reader always
+    /// sees its own last write as possible, and what is left is the newest or one that overlapped
+    /// with it.
+    #[test]
+    fn threads_that_write_the_same_blocks_agree() {
+        const BLOCKS: u64 = 3;
+        const THREADS: u64 = 4;
+        const WRITES: u64 = 3_000;
+        let map = Map::new(BLOCKS);
+        std::thread::scope(|scope| {
+            for thread in 0..THREADS {
+                let map = &map;
+                scope.spawn(move || {
+                    for write in 0..WRITES {
+                        let block = (thread + write) % BLOCKS;
+                        let (before, _) = map.range(block);
+                        let generation = map.issue(block);
+                        assert!(generation > before);
+                        let (oldest, newest) = map.range(block);
+                        assert!((before..generation).contains(&oldest) || oldest >= generation);
+                        assert!(newest >= generation);
+                        map.settle(block, generation, true);
+                        assert!(map.range(block).0 > before);
+                    }
+                });
+            }
+        });
+        let newest: Vec<u32> = (0..BLOCKS).map(|block| map.range(block).1).collect();
+        assert_eq!(newest, [(THREADS * WRITES / BLOCKS) as u32; 3]);
+        for block in 0..BLOCKS {
+            // One more, alone, is certain whatever overlapped before.
+            let last = map.issue(block);
+            map.settle(block, last, true);
+            assert_eq!(map.expected(block), Expected::Exactly(last));
+        }
+        assert_eq!(map.aside(), 0);
     }
 
     #[test]

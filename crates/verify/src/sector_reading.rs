@@ -89,9 +89,7 @@ pub fn poison(run: u64, worker: u16, number: u64) -> u64 {
 
 /// Fills a buffer with that value.
 pub fn fill_with_poison(poison: u64, buffer: &mut [u8]) {
-    for bytes in buffer.chunks_exact_mut(8) {
-        bytes.copy_from_slice(&poison.to_le_bytes());
-    }
+    buffer.as_chunks_mut().0.fill(poison.to_le_bytes());
 }
 
 /// Classifies this sector.

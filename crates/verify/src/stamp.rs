@@ -3,7 +3,7 @@
 //! Drives tear at sectors, so each sector identifies itself. The identity of a write is in the
 //! stamp, never inferred from a position in a stream of random numbers.
 
-use crate::stream::{Sum, key, word, word_at};
+use crate::stream::{Sum, four_words, key, word, word_at, words_of};
 
 /// Bytes of a stamp.
 pub const STAMP_BYTES: usize = 64;
@@ -133,31 +133,30 @@ pub const SEQUENCE_MAX: u64 = (1 << 48) - 1;
 /// If `sector` is not a multiple of 32 bytes or is shorter than a stamp.
 #[inline]
 pub fn write_sector(stamp: &Stamp, sector: &mut [u8]) {
-    let words = stamp.words();
+    let mut words = stamp.words();
     let key = key(stamp.run, stamp.offset_bytes, stamp.generation);
     let mut sum = Sum::new();
     sum.add([words[0], words[1], words[2], words[3]]);
     sum.add([words[4], words[5], words[6], 0]);
     let (head, data) = sector.split_at_mut(STAMP_BYTES);
-    assert!(data.len().is_multiple_of(32), "sectors are whole words");
+    let (data, rest) = data.as_chunks_mut::<32>();
+    assert!(rest.is_empty(), "sectors are whole words");
     let mut index = 0;
-    for bytes in data.chunks_exact_mut(32) {
-        let four = [
-            word(key, index),
-            word(key, index + 1),
-            word(key, index + 2),
-            word(key, index + 3),
-        ];
+    for bytes in data {
+        let four = four_words(key, index);
         sum.add(four);
-        for (place, word) in bytes.chunks_exact_mut(8).zip(four) {
-            place.copy_from_slice(&word.to_le_bytes());
-        }
+        put(four, bytes.as_chunks_mut().0);
         index += 4;
     }
-    for (place, word) in head.chunks_exact_mut(8).zip(words) {
-        place.copy_from_slice(&word.to_le_bytes());
+    words[WORDS - 1] = sum.value();
+    put(words, head.as_chunks_mut().0);
+}
+
+#[inline]
+fn put<const N: usize>(words: [u64; N], places: &mut [[u8; 8]]) {
+    for (place, word) in places.iter_mut().zip(words) {
+        *place = word.to_le_bytes();
     }
-    head[STAMP_BYTES - 8..].copy_from_slice(&sum.value().to_le_bytes());
 }
 
 /// The stamp of a sector with a valid checksum whose bytes all match its stream; `None` for any
@@ -173,16 +172,11 @@ pub fn read_sector(sector: &[u8]) -> Option<Stamp> {
     sum.add([at(4), at(5), at(6), 0]);
     let mut different = 0;
     let mut index = 0;
-    for bytes in data.chunks_exact(32) {
-        let four = [
-            word_at(bytes, 0),
-            word_at(bytes, 1),
-            word_at(bytes, 2),
-            word_at(bytes, 3),
-        ];
+    for bytes in data.as_chunks().0 {
+        let four = words_of(bytes);
         sum.add(four);
-        for (number, found) in four.into_iter().enumerate() {
-            different |= found ^ word(key, index + number as u64);
+        for (found, written) in four.into_iter().zip(four_words(key, index)) {
+            different |= found ^ written;
         }
         index += 4;
     }

@@ -35,6 +35,17 @@ pub fn word(key: u64, index: u64) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
+/// Words number `index` to `index + 3`.
+#[inline]
+pub(crate) fn four_words(key: u64, index: u64) -> [u64; 4] {
+    [
+        word(key, index),
+        word(key, index + 1),
+        word(key, index + 2),
+        word(key, index + 3),
+    ]
+}
+
 /// A checksum of words, in four lanes that a processor computes in parallel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sum([u64; 4]);
@@ -62,9 +73,18 @@ impl Sum {
 /// The word at a position of a buffer.
 #[inline]
 pub(crate) fn word_at(bytes: &[u8], index: usize) -> u64 {
-    let mut word = [0; 8];
-    word.copy_from_slice(&bytes[index * 8..index * 8 + 8]);
-    u64::from_le_bytes(word)
+    u64::from_le_bytes(bytes.as_chunks().0[index])
+}
+
+/// Four words, as [`Sum`] takes them.
+#[inline]
+pub(crate) fn words_of(bytes: &[u8; 32]) -> [u64; 4] {
+    [
+        word_at(bytes, 0),
+        word_at(bytes, 1),
+        word_at(bytes, 2),
+        word_at(bytes, 3),
+    ]
 }
 
 #[cfg(test)]

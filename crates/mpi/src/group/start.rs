@@ -1,5 +1,6 @@
 //! The agreed start: compares clocks, and sends each rank an instant on its own clock.
 
+use super::state::Answer;
 use super::{MS, Member, S, interrupted};
 use crate::carrier::Carrier;
 use crate::clock::{Comparison, ROUND_TRIPS};
@@ -16,6 +17,19 @@ const START_IN_NS: u64 = 300 * MS;
 pub(super) const PER_RANK_NS: u64 = 2 * MS;
 /// Time limit for round trips with one rank, once one has completed.
 const COMPARING_NS: u64 = S;
+/// Ranks whose clocks are compared at the same time. More would wait for each other at rank 0, which
+/// makes round trips longer and offsets less certain.
+const AT_ONCE: usize = 16;
+
+/// The comparison with the clock of one rank, and the question that it has not answered.
+struct Query {
+    rank: u32,
+    comparison: Comparison,
+    began_ns: u64,
+    number: u32,
+    sent_at: WallTime,
+    sent_ns: u64,
+}
 
 impl<C: Carrier> Member<C> {
     /// Reports that everything is open here, and returns the agreement from rank 0.
@@ -79,6 +93,8 @@ impl<C: Carrier> Member<C> {
         let in_ns = START_IN_NS + PER_RANK_NS * u64::from(self.carrier.size());
         let at = WallTime(self.clock.wall().ns() + in_ns);
         let hosts = self.state.borrow().names();
+        let is_known = std::mem::replace(&mut self.state.borrow_mut().are_named, true);
+        let names_sent: &[String] = if is_known { &[] } else { &hosts };
         let of_rank = |rank: u32, offset: ClockOffset| StartAgreement {
             at: Some(at.shifted(offset.offset_ns)),
             clock: Some(offset),
@@ -90,7 +106,7 @@ impl<C: Carrier> Member<C> {
                 at: at.shifted(offset.offset_ns),
                 offset_ns: offset.offset_ns,
                 error_ns: offset.error_ns,
-                group: self.group(rank, &hosts),
+                group: self.group(rank, names_sent),
             };
             self.send(rank, &go);
             let mut state = self.state.borrow_mut();
@@ -112,43 +128,79 @@ impl<C: Carrier> Member<C> {
 
     /// The clock of each rank minus that of rank 0; `None` for ranks that do not answer.
     pub(super) fn compare_clocks(&self, context: &Context) -> Vec<Option<ClockOffset>> {
-        let mut offsets = vec![Some(ClockOffset::default())];
-        for rank in 1..self.carrier.size() {
-            let is_gone = self.state.borrow().gone[rank as usize].is_some();
-            offsets.push(match is_gone {
-                true => None,
-                false => self.compare_clock(context, rank),
+        let size = self.carrier.size();
+        let mut offsets = vec![None; size as usize];
+        offsets[0] = Some(ClockOffset::default());
+        let is_here = |rank: &u32| self.state.borrow().gone[*rank as usize].is_none();
+        let mut left = (1..size).filter(is_here);
+        let mut asked: Vec<Query> = Vec::new();
+        loop {
+            let room = AT_ONCE - asked.len();
+            asked.extend(left.by_ref().take(room).map(|rank| self.begin(rank)));
+            let Some(sent_ns) = asked.iter().map(|query| query.sent_ns).max() else {
+                return offsets;
+            };
+            self.look();
+            let answers = self.state.borrow_mut().take_answers();
+            let answered_at = self.clock.wall();
+            let is_over = context.signal().is_some();
+            asked.retain_mut(|query| {
+                let goes_on = self.go_on(query, &answers, answered_at) && !is_over;
+                if !goes_on {
+                    offsets[query.rank as usize] = query.comparison.offset();
+                }
+                goes_on
             });
+            if is_over {
+                return offsets;
+            }
+            if answers.is_empty() {
+                self.keep_polling(sent_ns);
+            }
         }
-        offsets
     }
 
-    fn compare_clock(&self, context: &Context, rank: u32) -> Option<ClockOffset> {
-        let mut comparison = Comparison::default();
-        let began_ns = self.clock.now_ns();
-        for _ in 0..ROUND_TRIPS {
-            let number = self.state.borrow_mut().next_ping();
-            let (sent_at, sent_ns) = (self.clock.wall(), self.clock.now_ns());
-            self.send(rank, &Message::Ping { number });
-            let other = loop {
-                self.look();
-                if let Some(wall) = self.state.borrow_mut().answer(rank, number) {
-                    break wall;
-                }
-                // One answer is enough, and a busy host may be slow.
-                let limit_ns = match comparison.offset() {
-                    Some(_) => COMPARING_NS,
-                    None => self.settings.patience.answer_ns,
-                };
-                let is_late = self.clock.now_ns().saturating_sub(began_ns) > limit_ns;
-                if is_late || context.signal().is_some() {
-                    return comparison.offset();
-                }
-                self.keep_polling(sent_ns);
-            };
-            comparison.add(sent_at, self.clock.wall(), other);
+    fn begin(&self, rank: u32) -> Query {
+        let mut query = Query {
+            rank,
+            comparison: Comparison::default(),
+            began_ns: self.clock.now_ns(),
+            number: 0,
+            sent_at: self.clock.wall(),
+            sent_ns: 0,
+        };
+        self.ask(&mut query);
+        query
+    }
+
+    fn ask(&self, query: &mut Query) {
+        query.number = self.state.borrow_mut().next_ping();
+        (query.sent_at, query.sent_ns) = (self.clock.wall(), self.clock.now_ns());
+        let number = query.number;
+        self.send(query.rank, &Message::Ping { number });
+    }
+
+    /// Takes the answer if it is there, and asks again; `false` once enough is known or the rank is
+    /// late.
+    fn go_on(&self, query: &mut Query, answers: &[Answer], answered_at: WallTime) -> bool {
+        let of_query = (query.rank, query.number);
+        let answer = answers
+            .iter()
+            .find(|answer| (answer.0, answer.1) == of_query);
+        if let Some((_, _, other)) = answer {
+            query.comparison.add(query.sent_at, answered_at, *other);
+            if query.comparison.trips >= ROUND_TRIPS {
+                return false;
+            }
+            self.ask(query);
+            return true;
         }
-        comparison.offset()
+        // One answer is enough, and a busy host may be slow.
+        let limit_ns = match query.comparison.offset() {
+            Some(_) => COMPARING_NS,
+            None => self.settings.patience.answer_ns,
+        };
+        self.clock.now_ns().saturating_sub(query.began_ns) <= limit_ns
     }
 
     /// Sleeps until the agreed instant on the monotonic clock: setting the wall

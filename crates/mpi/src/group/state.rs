@@ -43,6 +43,9 @@ struct RankFailure {
     exit: u8,
 }
 
+/// The rank, the number of the query, and the clock of the rank.
+pub(super) type Answer = (u32, u32, WallTime);
+
 #[derive(Default)]
 pub(super) struct State {
     /// When each rank was last heard from; 0 for never.
@@ -64,10 +67,14 @@ pub(super) struct State {
     pub(super) run: u32,
     pub(super) ready: Vec<Option<u32>>,
     pub(super) go: Option<(u32, StartAgreement)>,
+    /// Of all hosts by rank, as rank 0 sent them with the first run.
+    hosts: Vec<String>,
+    /// Rank 0 has sent them.
+    pub(super) are_named: bool,
     /// Number of clock queries so far, and unprocessed answers. Numbers are not
     /// reused, so a late answer cannot match a later query.
     pings: u32,
-    pongs: Vec<(u32, u32, WallTime)>,
+    pongs: Vec<Answer>,
     /// When rank 0 last queried the clock.
     pub(super) pinged_ns: Option<u64>,
     /// When to stop, on this rank's clock.
@@ -141,8 +148,12 @@ impl State {
                 at,
                 offset_ns,
                 error_ns,
-                group,
+                mut group,
             } => {
+                match group.hosts.is_empty() {
+                    true => group.hosts.clone_from(&self.hosts),
+                    false => self.hosts.clone_from(&group.hosts),
+                }
                 let clock = Some(ClockOffset {
                     offset_ns,
                     error_ns,
@@ -172,12 +183,9 @@ impl State {
         self.pings
     }
 
-    /// The answer to a query; late ones to others are dropped.
-    pub(super) fn answer(&mut self, rank: u32, number: u32) -> Option<WallTime> {
-        let mut pongs = std::mem::take(&mut self.pongs).into_iter();
-        pongs
-            .find(|(from, answered, _)| (*from, *answered) == (rank, number))
-            .map(|(_, _, wall)| wall)
+    /// The answers that have come since; late ones among them belong to no query any more.
+    pub(super) fn take_answers(&mut self) -> Vec<Answer> {
+        std::mem::take(&mut self.pongs)
     }
 
     /// The host's name, with the rank if several are on it.
@@ -278,22 +286,42 @@ fn exit_of(code: u8) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stripewise_results::GroupRecord;
 
     #[test]
-    fn an_answer_belongs_to_its_own_question() {
+    fn answers_are_taken_once_with_their_questions() {
         let mut state = State::new(3);
-        let late = state.next_ping();
-        let now = state.next_ping();
-        let pong = |number, ns| Message::Pong {
-            number,
-            wall: WallTime(ns),
+        let (first, second) = (state.next_ping(), state.next_ping());
+        assert_ne!(first, second);
+        for (from, number, ns) in [(1, first, 5), (2, second, 9)] {
+            let wall = WallTime(ns);
+            state.take(from, Message::Pong { number, wall });
+        }
+        let both = [(1, first, WallTime(5)), (2, second, WallTime(9))];
+        assert_eq!(state.take_answers(), both);
+        assert!(state.take_answers().is_empty());
+    }
+
+    #[test]
+    fn the_names_of_hosts_come_with_the_first_run_only() {
+        let mut state = State::new(3);
+        let go = |run, hosts: &[&str]| Message::Go {
+            run,
+            at: WallTime(7),
+            offset_ns: 0,
+            error_ns: 0,
+            group: GroupRecord {
+                id: "group".to_owned(),
+                rank: 1,
+                hosts: hosts.iter().map(|&host| host.to_owned()).collect(),
+            },
         };
-        state.take(1, pong(late, 5));
-        assert_eq!(state.answer(1, now), None);
-        // Whatever arrives in addition, and from any rank.
-        state.take(1, pong(now, 7));
-        state.take(2, pong(late, 9));
-        assert_eq!(state.answer(1, now), Some(WallTime(7)));
-        assert_eq!(state.answer(2, late), None, "taken once");
+        for (run, sent) in [(0, &["alpha", "beta", "gamma"][..]), (1, &[]), (2, &[])] {
+            state.take(0, go(run, sent));
+            let (number, agreed) = state.go.take().expect("it may start");
+            let group = agreed.group.expect("a group");
+            assert_eq!((number, group.hosts.len()), (run, 3));
+            assert_eq!(group.hosts[1], "beta");
+        }
     }
 }

@@ -266,8 +266,7 @@ impl Worker {
     }
 
     fn draft(&mut self) -> Option<DraftOperation> {
-        let verify_targets = Arc::clone(&self.verify_targets);
-        let layout = &verify_targets.layouts[usize::from(self.identity.target)];
+        let layout = &self.verify_targets.layouts[usize::from(self.identity.target)];
         if self.stopped {
             return self.blocks_left.rewrite(layout, &self.identity);
         }
