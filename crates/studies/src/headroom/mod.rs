@@ -352,7 +352,6 @@ impl Headroom {
             return Some(false);
         }
         let mut carried = self.questions.iter().filter_map(|one| self.carried(one));
-        // Whole users add up to 1 but for rounding.
         if carried.any(|factor| factor >= 1.0 - 1e-9) {
             return Some(true);
         }
@@ -363,7 +362,8 @@ impl Headroom {
     /// The answer to one of the questions is less than the load as it is.
     fn is_below_load(&self) -> bool {
         let mut ends = self.bounding().filter_map(|one| self.answer(one)?.high);
-        ends.any(|high| high < 1.0)
+        // Whole users add up to 1 but for rounding.
+        ends.any(|high| high < 1.0 - 1e-9)
     }
 
     /// The questions whose answers bound what is carried: for waiting users, the rate is a lower

@@ -138,22 +138,33 @@ impl Search {
         all.filter(move |run| run.planned.purpose == purpose)
     }
 
-    /// If a number of users was beyond the limit, the answer is one whole user fewer.
+    /// Users are whole: below a crossing between two numbers of them, and one fewer than a number that
+    /// was beyond the limit.
     pub(super) fn in_units(&self, found: HeadroomAnswer) -> HeadroomAnswer {
         let unit = self.options.unit;
-        if unit <= 0.0 || found.bound != Bound::AtMost {
+        if unit <= 0.0 {
             return found;
         }
-        let beyond = found.factor / unit;
-        let beyond = match found.is_short_lived {
-            // The long run had the whole users below this.
-            true => (beyond + 1e-9).floor(),
-            false => (beyond - 1e-9).ceil(),
+        let whole = |end: f64| (end / unit + 1e-9).floor();
+        // The long run had at least one.
+        let low = found.low.map(|low| whole(low).max(1.0) * unit);
+        let high = found.high.map(|high| {
+            let beyond = match found.is_short_lived {
+                // The long run had the whole users below this.
+                true => whole(high),
+                false => (high / unit - 1e-9).ceil(),
+            };
+            let most = (beyond - 1.0).max(0.0) * unit;
+            low.map_or(most, |low| most.max(low))
+        });
+        let factor = match (low, high) {
+            (Some(low), Some(high)) => (whole(found.factor) * unit).clamp(low, high),
+            _ => low.or(high).unwrap_or(found.factor),
         };
-        let most = (beyond - 1.0).max(0.0) * unit;
         HeadroomAnswer {
-            factor: most,
-            high: Some(most),
+            factor,
+            low,
+            high,
             ..found
         }
     }

@@ -79,9 +79,23 @@ fn users_are_whole() {
     let search = searched(2.1, 3, 0.25, 1.0);
     let whole = |run: &LoadRun| (run.planned.factor * 4.0).fract().abs() < 1e-9;
     assert!(search.runs().iter().all(whole));
+    // The crossing lies between eight users, who hold the limit, and nine.
     let found = search.found().unwrap();
-    assert!(found.low.is_none_or(|low| low <= 2.1), "{found:?}");
-    assert!(found.high.is_none_or(|high| high >= 2.1), "{found:?}");
+    assert!(found.low.is_none_or(|low| low <= 2.0), "{found:?}");
+    assert!(found.high.is_none_or(|high| high >= 2.0), "{found:?}");
+    // Where the line crosses at 8.8 users, eight hold the limit.
+    let crossing = HeadroomAnswer {
+        factor: 2.2,
+        low: Some(2.1),
+        high: Some(2.3),
+        bound: Bound::At,
+        is_short_lived: false,
+    };
+    let found = search.in_units(crossing);
+    assert_eq!(
+        (found.low, found.factor, found.high),
+        (Some(2.0), 2.0, Some(2.25))
+    );
 }
 
 #[test]

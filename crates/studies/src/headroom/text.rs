@@ -127,12 +127,13 @@ fn unproven_text(study: &Headroom, question: &Question) -> Option<String> {
 fn users_text(found: &HeadroomAnswer, users: u32) -> String {
     let count = |factor: f64| format_count((factor * f64::from(users)).round() as u64);
     let most = count(found.factor);
-    match (found.bound, found.low, found.high) {
-        (Bound::At, Some(low), Some(high)) => format!(
-            "{most} users ({}-{}) who wait for the disk, in place of {users}",
-            count(low),
-            count(high)
-        ),
+    match (found.bound, found.low.map(count), found.high.map(count)) {
+        (Bound::At, Some(low), Some(high)) if low == high => {
+            format!("{most} users who wait for the disk, in place of {users}")
+        }
+        (Bound::At, Some(low), Some(high)) => {
+            format!("{most} users ({low}-{high}) who wait for the disk, in place of {users}")
+        }
         (Bound::AtLeast, ..) => format!("at least {most} users who wait, in place of {users}"),
         _ if found.factor * f64::from(users) < 0.5 => {
             format!("not even one user who waits, in place of {users}: the limit is exceeded")
@@ -336,6 +337,8 @@ fn bounds_text(study: &Headroom, question: &Question) -> String {
     let is_row = |end: f64| rows.iter().any(|row| (end / row).ln().abs() < 1e-9);
     if found.is_short_lived {
         format!("The short runs allow more; the long runs at their lower end exceed {share}.")
+    } else if question.growth == Growth::WaitingUsers {
+        format!("Users are whole: the answer is how many of them hold {share}.")
     } else if [found.low, found.high].into_iter().flatten().all(is_row) {
         format!(
             "Each known end is a row: below, the largest load that holds {share}; above, the \
