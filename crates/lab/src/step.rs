@@ -3,16 +3,26 @@
 use crate::answer::{AnswerRun, JudgedRun, is_disturbed};
 use crate::ladder::{Load, Step};
 use stripewise_results::{JobRecord, LatencySummary, RunRecord, Status};
-use stripewise_stats::{LadderStep, Slo};
+use stripewise_stats::{LadderStep, LatencyStatistic, Slo};
 
 /// The latencies that a job's limit applies to: see [`JobRecord::leading`].
 pub fn latency_summary(job: &JobRecord) -> Option<&LatencySummary> {
     job.leading().latency_ns.as_ref()
 }
 
-/// The statistic that a limit applies to: see [`LatencySummary::limited`].
+/// The statistic that a limit applies to: see [`LatencySummary::limited`]. The maximum includes what
+/// was in flight at the stop, as a stall at the end is one, too; of a mixed load the record does not
+/// say of which kind that was.
 pub fn latency_of(job: &JobRecord, slo: Slo) -> Option<u64> {
-    Some(latency_summary(job)?.limited(slo.percentile))
+    let in_window = latency_summary(job)?.limited(slo.percentile);
+    let (workload, at_stop) = (&job.workload, job.outcome.drain.latency_ns_max);
+    let is_mixed = [workload.read_percent, workload.discard_percent]
+        .into_iter()
+        .any(|percent| !matches!(percent, 0 | 100));
+    Some(match slo.percentile {
+        LatencyStatistic::Max if !is_mixed => in_window.max(at_stop),
+        _ => in_window,
+    })
 }
 
 /// The load of a job.
@@ -72,4 +82,30 @@ pub(crate) fn judged_run(run: &RunRecord, slo: Slo) -> Option<JudgedRun> {
         counts: counts(run),
         disturbed: is_disturbed(run),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_maximum_includes_what_was_in_flight_at_the_stop() {
+        let mut job = JobRecord::default();
+        job.workload.read_percent = 100;
+        job.outcome.read.latency_ns = Some(LatencySummary {
+            p99: 3_000_000,
+            max: 4_000_000,
+            ..LatencySummary::default()
+        });
+        job.outcome.drain.latency_ns_max = 900_000_000;
+        let of = |job: &JobRecord, slo: &str| latency_of(job, slo.parse().expect("a limit"));
+        assert_eq!(of(&job, "max<1s"), Some(900_000_000));
+        assert_eq!(of(&job, "p99<1s"), Some(3_000_000));
+        job.outcome.drain.latency_ns_max = 2_000_000;
+        assert_eq!(of(&job, "max<1s"), Some(4_000_000));
+        // It may have been a write.
+        job.workload.read_percent = 70;
+        job.outcome.drain.latency_ns_max = 900_000_000;
+        assert_eq!(of(&job, "max<1s"), Some(4_000_000));
+    }
 }

@@ -52,7 +52,8 @@ pub use distribution::{
 };
 pub use headroom::{
     Crossing, EXCEEDANCE_SATURATED, ExceedanceDesign, ExceedanceLine, ExceedanceRun,
-    exceedance_crossing, exceedance_line, exceedance_verdict,
+    exceedance_crossing, exceedance_is_within, exceedance_line, exceedance_quiet_s,
+    exceedance_verdict,
 };
 pub use histogram::{Bucket, Histogram, VALUE_MAX};
 pub use history::{HISTORY_RUNS_MIN, History, HistoryRun, NewRun, level_changes};

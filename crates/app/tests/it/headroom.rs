@@ -88,7 +88,7 @@ fn what_is_no_load_is_refused_before_anything_is_measured() {
     let desk = Desk::new();
     let load = desk.write("load.csv", &trace(400));
     let text = desk.write("notes.txt", "no trace at all\n");
-    let cases: [(&[&str], &str); 10] = [
+    let cases: [(&[&str], &str); 11] = [
         (
             &["run", "sim:nvme", "--trace", &text],
             "no format that is known",
@@ -110,6 +110,10 @@ fn what_is_no_load_is_refused_before_anything_is_measured() {
         (
             &["headroom", "sim:nvme", "--load", &load, "--slo", "max<5ms"],
             "give a percentile",
+        ),
+        (
+            &["headroom", "sim:nvme", "--load", &load, "--run", "0s"],
+            "--run: 0 ns is shorter than a second",
         ),
         (
             &["headroom", "sim:nvme", "--load", &load, "--rate", "5"],
@@ -330,6 +334,9 @@ fn a_model_knows_that_its_load_waited() {
             .starts_with("yes, when it was recorded")
     );
     assert_eq!(document.at("more_users.bound").text(), "at-least");
+    let [factor, low] =
+        ["factor", "low"].map(|end| document.at(&format!("more_users.{end}")).number());
+    assert!((factor - low).abs() < 1e-12 && document.at("more_users.high").is_null());
     assert!(document.at("closed.rate_at_least").number() > 300.0);
     assert!(document.at("closed.users").is_null() && document.at("faster").is_null());
 }
@@ -352,16 +359,19 @@ fn a_profile_has_headroom_at_a_rate_or_in_users() {
     let document = desk.json(&at_rate);
     assert!(document.at("more_users.factor").number() > 3.0);
     assert!(document.at("closed").is_null());
-    let closed = [&profile[..], &["--slo", "p99<2s"]].concat();
+    let closed = [&profile[..], &["--slo", "p99<10s"]].concat();
     let document = desk.json(&closed);
     assert!(document.at("more_users").is_null());
     assert!(document.at("closedness").text().starts_with("yes"));
+    let users = document.at("closed.users").number();
+    assert!((users - users.round()).abs() < 1e-6, "{users}");
     // A mail says of what it is, and how it is shown again.
     let line = desk.run(&["history", "show", "last", "-q"]).done().stdout;
     let id = desk.json(&["history"]).at("history.0.series").text();
     assert!(
-        line.starts_with("sim:raid10-10k at p99 < 2 s: Headroom of "),
+        line.starts_with("sim:raid10-10k at p99 < 10 s: Headroom of "),
         "{line}"
     );
     assert!(line.ends_with(&format!(" [{id}]\n")), "{line}");
+    desk.run(&["history"]).done().printed(&[" users"]);
 }

@@ -33,6 +33,9 @@ use stripewise_workload::Request;
 /// Minimum length of a recording, in runs.
 const RUNS_OF_RECORDING_MIN: u64 = 20;
 
+/// Shortest run: operations are counted by the second.
+const RUN_NS_MIN: u64 = 1_000_000_000;
+
 /// The result.
 pub struct HeadroomResult {
     /// The stored result.
@@ -189,6 +192,12 @@ fn size(requested: &HeadroomRequest, given: &LoadInput) -> Size {
 /// Lengths of runs, and obstacles to an answer that are known before the measurement.
 fn options(requested: &HeadroomRequest, given: &LoadInput) -> Outcome<HeadroomOptions> {
     let run_ns = requested.run_ns.unwrap_or(given.run_ns);
+    if run_ns < RUN_NS_MIN {
+        return Err(Failure::usage(
+            format!("--run: {} is shorter than a second", format_duration(run_ns)),
+            "leave it out: runs are then as long as the bursts of the load need",
+        ));
+    }
     if let Some(duration_ns) = given.facts.duration_ns
         && duration_ns < RUNS_OF_RECORDING_MIN * run_ns
     {

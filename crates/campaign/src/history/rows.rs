@@ -16,9 +16,11 @@ use stripewise_results::{
 };
 use stripewise_stats::median;
 use stripewise_store::{JobSummary, RunSummary, Store};
-use stripewise_studies::headroom::{Bound, GrowthDocument};
+use stripewise_studies::headroom::{Bound, ClosedDocument, GrowthDocument};
 use stripewise_studies::limits::CapKind;
-use stripewise_units::{ByteSize, counted, format_iops, format_three_digits, in_flight_words};
+use stripewise_units::{
+    ByteSize, counted, format_count, format_iops, format_three_digits, in_flight_words,
+};
 use stripewise_workload::operation_name;
 
 /// Known fields of a run's jobs: complete for runs of Stripewise, perhaps incomplete for
@@ -282,15 +284,29 @@ fn study_answer(store: &Store, series: &str) -> Option<StudyAnswer> {
     }
     let found = StoredHeadroom::find(store, series).ok()??.document;
     let growth = found.more_users.as_ref().or(found.faster.as_ref());
+    let users = || found.closed.as_ref().and_then(users_in_short);
+    let amount = growth.map(growth_in_short).or_else(users);
     Some(StudyAnswer {
         is_whole: !found.resumable,
         what: format!("{} {}", found.load.name, found.slo),
-        amount: growth.map(growth_in_short).unwrap_or_default(),
-        status: match found.refused.is_some() {
-            true => "no answer".to_owned(),
-            false => String::new(),
+        status: match (found.refused.is_some(), found.resumable || amount.is_some()) {
+            (true, _) => "no answer".to_owned(),
+            (false, false) => "undecided".to_owned(),
+            (false, true) => String::new(),
         },
+        amount: amount.unwrap_or_default(),
     })
+}
+
+/// `17 users`.
+fn users_in_short(closed: &ClosedDocument) -> Option<String> {
+    let users = format_count(closed.users?.round() as u64);
+    let sign = match closed.bound? {
+        Bound::At => "",
+        Bound::AtLeast => "\u{2265} ",
+        Bound::AtMost => "\u{2264} ",
+    };
+    Some(format!("{sign}{users} users"))
 }
 
 /// `1.70x (1.62-1.79)`.

@@ -7,8 +7,8 @@ use stripewise_results::{
     AnswerBound, AnswerPlace, AnswerRecord, InFullRecord, LatencySummary, RunRecord, Severity,
 };
 use stripewise_stats::{
-    AtLimit, AtWholeLoad, Estimate, Histogram, LoadRun, Slo, crossing_in_full, loads_in_full,
-    rate_at_limit, rate_at_whole_load, robust_mean_interval,
+    AtLimit, AtWholeLoad, Estimate, Histogram, LatencyStatistic, LoadRun, Slo, crossing_in_full,
+    loads_in_full, rate_at_limit, rate_at_whole_load, robust_mean_interval,
 };
 
 /// Confidence of the intervals.
@@ -202,9 +202,10 @@ fn load_runs(runs: &[AnswerRun<'_>]) -> Vec<LoadRun> {
 fn whole_load_runs(runs: &[AnswerRun<'_>], slo: Slo) -> Vec<LoadRun> {
     let mut all = load_runs(runs);
     for load in loads_of(runs) {
-        if let Some(merged) = merged(&at_load(runs, load)) {
+        let there = at_load(runs, load);
+        if let Some(latency_ns) = limited(merged(&there), &there, slo) {
             let there = all.iter_mut().filter(|one| one.load == f64::from(load));
-            there.for_each(|one| one.latency_s = merged.limited(slo.percentile) as f64 / 1e9);
+            there.for_each(|one| one.latency_s = latency_ns / 1e9);
         }
     }
     all
@@ -277,7 +278,7 @@ fn at_whole_load(retained: &[AnswerRun<'_>], place: AnswerPlace, slo: Slo) -> Op
         in_flight: load,
         rate,
         bound: None,
-        latency_ns: merged.map_or(latency_s * 1e9, |all| all.limited(slo.percentile) as f64),
+        latency_ns: limited(merged, &there, slo).unwrap_or(latency_s * 1e9),
         latency: merged.or_else(|| typical(&there)),
         has_interval: true,
         is_of_curve: false,
@@ -333,10 +334,10 @@ fn level(
     }
     let rates: Vec<f64> = runs.iter().map(|run| run.judged.step.iops).collect();
     let merged = merged(runs);
-    let latency_ns = match merged {
-        Some(all) => all.limited(slo.percentile) as f64,
-        None => logarithmic(&latencies(runs)).map_or(0.0, |latency| latency.value),
-    };
+    let latency_ns = limited(merged, runs, slo).unwrap_or_else(|| {
+        let middle = logarithmic(&latencies(runs));
+        middle.map_or(0.0, |latency| latency.value)
+    });
     Some(AnswerDraft {
         place,
         in_flight: f64::from(runs.first()?.in_flight()),
@@ -357,6 +358,15 @@ fn level(
 fn latencies(runs: &[AnswerRun<'_>]) -> Vec<f64> {
     let known = runs.iter().filter_map(|run| run.judged.step.latency_ns);
     known.map(|ns| ns as f64).collect()
+}
+
+/// The latency of a load that its limit is compared with: that of all operations of its runs. The
+/// largest is that of the runs, as it includes what was in flight at their stops.
+fn limited(merged: Option<LatencySummary>, runs: &[AnswerRun<'_>], slo: Slo) -> Option<f64> {
+    match slo.percentile {
+        LatencyStatistic::Max => latencies(runs).into_iter().reduce(f64::max),
+        _ => Some(merged?.limited(slo.percentile) as f64),
+    }
 }
 
 /// The latencies of all operations of several runs of one load. `None` if the histogram of one is

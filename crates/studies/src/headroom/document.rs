@@ -1,6 +1,6 @@
 //! What `headroom --json` prints.
 
-use super::{Bound, Growth, Headroom, KnownCap, Question};
+use super::{Bound, Growth, Headroom, HeadroomAnswer, KnownCap, Question};
 use crate::Origin;
 use serde::{Deserialize, Serialize};
 use stripewise_results::FidelityRecord;
@@ -168,16 +168,18 @@ fn growth_document(study: &Headroom, question: &Question) -> Option<GrowthDocume
     let found = study.answer(question)?;
     // Waiting users demand less from a slower target: the rate is a lower bound.
     let waits = study.options().facts.waits() && question.growth != Growth::WaitingUsers;
-    let is_lower = waits && found.bound == Bound::At;
+    let lower = found.low.filter(|_| waits && found.bound == Bound::At);
+    let found = lower.map_or(found, |low| HeadroomAnswer {
+        factor: low,
+        high: None,
+        bound: Bound::AtLeast,
+        ..found
+    });
     Some(GrowthDocument {
         factor: found.factor,
         low: found.low,
         high: found.high,
-        bound: if is_lower {
-            Bound::AtLeast
-        } else {
-            found.bound
-        },
+        bound: found.bound,
         limited_by: study.limited_by(question).map(str::to_owned),
         is_short_lived: found.is_short_lived,
         held_for_s: study.held_ns(question).map(|ns| ns as f64 / 1e9),

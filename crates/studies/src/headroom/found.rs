@@ -48,6 +48,7 @@ pub(super) fn by_block(runs: impl Iterator<Item = ExceedanceRun>) -> Vec<Exceeda
         let add = |sum: &mut ExceedanceRun| {
             sum.operations += run.operations;
             sum.beyond += run.beyond;
+            sum.seconds += run.seconds;
         };
         blocks.entry(run.block).and_modify(add).or_insert(run);
     }

@@ -1,7 +1,7 @@
 //! The load of one run, and its counts.
 
 use super::{Growth, KindBeyond, PlannedRun, RAMP_NS};
-use stripewise_results::{JobRecord, KindOutcome};
+use stripewise_results::{Counting, JobRecord, KindOutcome};
 use stripewise_workload::{Rate, Recorded, Workload};
 
 /// A recording at a factor.
@@ -79,4 +79,13 @@ pub(super) fn beyond(kind: &KindOutcome, limit_ns: u64) -> KindBeyond {
         operations,
         beyond: operations - histogram.count_at_most(limit_ns),
     }
+}
+
+/// Whether operations of a replay waited for a slot: the target's doing where the program itself was
+/// never as late, and no fault of the replay.
+pub(super) fn held_up(job: &JobRecord, limit_ns: u64) -> bool {
+    let lag_ns_max = Counting::transfers(vec![limit_ns]).lag_ns_max;
+    let replay = job.outcome.replay.as_ref();
+    let lateness = replay.and_then(|replay| replay.lateness.as_ref());
+    lateness.is_some_and(|lateness| lateness.max_ns > lag_ns_max)
 }

@@ -23,7 +23,7 @@ pub use search::Search;
 
 use crate::limits::AppliesTo;
 use crate::{NextStep, PlacedJob, Run, RunId, Study, StudyTime};
-use grow::{beyond, counts, grown, recorded};
+use grow::{beyond, counts, grown, held_up, recorded};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stripewise_report::Sheet;
@@ -352,7 +352,6 @@ impl Headroom {
             return Some(false);
         }
         let mut carried = self.questions.iter().filter_map(|one| self.carried(one));
-        // Whole users add up to 1 but for rounding.
         if carried.any(|factor| factor >= 1.0 - 1e-9) {
             return Some(true);
         }
@@ -363,7 +362,8 @@ impl Headroom {
     /// The answer to one of the questions is less than the load as it is.
     fn is_below_load(&self) -> bool {
         let mut ends = self.bounding().filter_map(|one| self.answer(one)?.high);
-        ends.any(|high| high < 1.0)
+        // Whole users add up to 1 but for rounding.
+        ends.any(|high| high < 1.0 - 1e-9)
     }
 
     /// The questions whose answers bound what is carried: for waiting users, the rate is a lower
@@ -498,6 +498,7 @@ impl Study for Headroom {
             over += beyond_limit;
             let own_lags = job.outcome.due.as_ref().map_or(0, |due| due.own_lags);
             self.own_lags += own_lags;
+            let is_held_up = own_lags == 0 && held_up(job, limit_ns);
             self.due += all;
             self.own_cost_ns = job.engine.null_ns_per_operation.or(self.own_cost_ns);
             for (sum, kind) in kinds
@@ -510,8 +511,7 @@ impl Study for Headroom {
             }
             let replay = job.outcome.replay.as_ref();
             let fidelity = replay.and_then(|replay| replay.fidelity.clone());
-            // Beyond the limit, operations wait for a slot because of the target, not the replay.
-            let is_within = beyond_limit as f64 <= allowed * all as f64;
+            let is_within = beyond_limit as f64 <= allowed * all as f64 && !is_held_up;
             if purpose == Purpose::Confirm && is_within && self.fidelity.is_none() {
                 self.fidelity = fidelity;
             }

@@ -79,6 +79,7 @@ impl LoadRun {
             factor: self.planned.factor,
             operations: self.operations,
             beyond: self.beyond,
+            seconds: self.planned.length_ns as f64 / 1e9,
             block: self.planned.block,
         }
     }

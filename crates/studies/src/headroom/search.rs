@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use stripewise_stats::{
     EXCEEDANCE_SATURATED, ExceedanceDesign, ExceedanceRun, Random, exceedance_crossing,
-    exceedance_line, exceedance_verdict,
+    exceedance_is_within, exceedance_line, exceedance_quiet_s, exceedance_verdict,
 };
 
 /// Factor between two steps of the climb.
@@ -37,6 +37,8 @@ const BRACKET_LOADS_MAX: u32 = 9;
 const BRACKET_WIDTH: f64 = 0.05;
 /// Number of long runs that must all fail before the answer is marked as short-lived.
 const CONFIRMING_RUNS: u32 = 2;
+/// Most long runs at the lower end of a bracket.
+const PROVING_RUNS_MAX: usize = 5;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Stage {
@@ -61,6 +63,9 @@ enum Stage {
     Confirm {
         found: HeadroomAnswer,
         left: u32,
+        /// The lower end only seems below the limit.
+        #[serde(default)]
+        is_unproven: bool,
     },
     Done,
 }
@@ -110,25 +115,56 @@ impl Search {
     /// What is certain before it ends: loads that are certainly below and certainly above.
     pub(super) fn so_far(&self) -> Option<HeadroomAnswer> {
         let (low, high) = self.ends();
+        let low = low.filter(|low| self.is_within_from(*low));
         of_ends(low, high).map(|found| self.in_units(found))
     }
 
-    /// If a number of users was beyond the limit, the answer is one whole user fewer.
+    /// The load of the long runs and their length together, where they were within the limit but are
+    /// too short to be certain.
+    pub(super) fn unproven(&self) -> Option<(f64, u64)> {
+        let long = self.of_purpose(Purpose::Confirm);
+        let all: Vec<ExceedanceRun> = long.clone().map(LoadRun::counts).collect();
+        let factor = all.first()?.factor;
+        let is_open = self.found.is_none_or(|found| found.low.is_none());
+        let is_held = pooled(&all) <= self.options.share && !self.is_within_from(factor);
+        (is_open && is_held).then(|| (factor, long.map(|run| run.planned.length_ns).sum()))
+    }
+
+    pub(super) fn of_purpose(
+        &self,
+        purpose: Purpose,
+    ) -> impl Iterator<Item = &LoadRun> + Clone + '_ {
+        let all = self.runs.iter();
+        all.filter(move |run| run.planned.purpose == purpose)
+    }
+
+    /// Users are whole: below a crossing between two numbers of them, and one fewer than a number that
+    /// was beyond the limit.
     pub(super) fn in_units(&self, found: HeadroomAnswer) -> HeadroomAnswer {
         let unit = self.options.unit;
-        if unit <= 0.0 || found.bound != Bound::AtMost {
+        if unit <= 0.0 {
             return found;
         }
-        let beyond = found.factor / unit;
-        let beyond = match found.is_short_lived {
-            // The long run had the whole users below this.
-            true => (beyond + 1e-9).floor(),
-            false => (beyond - 1e-9).ceil(),
+        let whole = |end: f64| (end / unit + 1e-9).floor();
+        // The long run had at least one.
+        let low = found.low.map(|low| whole(low).max(1.0) * unit);
+        let high = found.high.map(|high| {
+            let beyond = match found.is_short_lived {
+                // The long run had the whole users below this.
+                true => whole(high),
+                false => (high / unit - 1e-9).ceil(),
+            };
+            let most = (beyond - 1.0).max(0.0) * unit;
+            low.map_or(most, |low| most.max(low))
+        });
+        let factor = match (low, high) {
+            (Some(low), Some(high)) => (whole(found.factor) * unit).clamp(low, high),
+            _ => low.or(high).unwrap_or(found.factor),
         };
-        let most = (beyond - 1.0).max(0.0) * unit;
         HeadroomAnswer {
-            factor: most,
-            high: Some(most),
+            factor,
+            low,
+            high,
             ..found
         }
     }
@@ -187,7 +223,11 @@ impl Search {
                 width,
             } => self.fit(repeats, centre, width),
             Stage::Bracket { loads } => self.bracket(loads),
-            Stage::Confirm { found, left } => self.confirmed(found, left),
+            Stage::Confirm {
+                found,
+                left,
+                is_unproven,
+            } => self.confirmed(found, left, is_unproven),
             Stage::Done => {}
         }
     }
@@ -302,11 +342,7 @@ impl Search {
 
     /// Runs used for the fit.
     fn fitted(&self) -> impl Iterator<Item = ExceedanceRun> + '_ {
-        let fit = self
-            .runs
-            .iter()
-            .filter(|run| run.planned.purpose == Purpose::Fit);
-        fit.map(LoadRun::counts)
+        self.of_purpose(Purpose::Fit).map(LoadRun::counts)
     }
 
     fn pilot(&mut self, moves: u32, centre: f64, width: f64) {
@@ -370,7 +406,7 @@ impl Search {
         let distance = crossing.factor.ln() - centre;
         if distance.abs() <= width || repeats == REPEATS_MAX {
             return match of_crossing(&crossing) {
-                Some(found) => self.begin_confirm(found),
+                Some(found) => self.begin_confirm(found, false),
                 None => self.begin_bracket(),
             };
         }
@@ -388,7 +424,7 @@ impl Search {
         self.bracket(0);
     }
 
-    /// The largest load certainly below, and the smallest certainly above it.
+    /// The largest load that seems below, and the smallest certainly above it.
     fn ends(&self) -> (Option<f64>, Option<f64>) {
         let levels = by_level(self.fitted().collect());
         let verdict = |level: &Vec<ExceedanceRun>| exceedance_verdict(level, self.options.share);
@@ -408,6 +444,21 @@ impl Search {
         exceedance_verdict(&by_block(runs), self.options.share) == 1
     }
 
+    /// Whether the load at the factor is certainly within the limit: so are the runs at it and above,
+    /// up to some load, taken together. No larger load has a smaller share beyond it.
+    fn is_within_from(&self, factor: f64) -> bool {
+        let measured = self.runs.iter();
+        let measured = measured.filter(|run| run.planned.purpose != Purpose::Climb);
+        let levels = by_level(measured.map(LoadRun::counts).collect());
+        let mut above = Vec::new();
+        let from = levels.into_iter();
+        let mut from = from.filter(|level| level[0].factor > factor * (1.0 - 1e-9));
+        from.any(|level| {
+            above.extend(level);
+            exceedance_is_within(&by_block(above.iter().copied()), self.options.share)
+        })
+    }
+
     fn bracket(&mut self, loads: u32) {
         let (low, high) = self.ends();
         let tried: Vec<f64> = by_level(self.fitted().collect())
@@ -425,7 +476,7 @@ impl Search {
         };
         if is_narrow || loads >= BRACKET_LOADS_MAX {
             return match of_ends(low, high) {
-                Some(found) => self.begin_confirm(found),
+                Some(found) => self.begin_confirm(found, true),
                 None => self.end(None),
             };
         }
@@ -449,37 +500,64 @@ impl Search {
         (0..BRACKET_RUNS).for_each(|_| self.plan(next, Purpose::Fit));
     }
 
-    fn begin_confirm(&mut self, found: HeadroomAnswer) {
+    fn begin_confirm(&mut self, found: HeadroomAnswer, is_unproven: bool) {
         let Some(low) = found.low else {
             return self.end(Some(found));
         };
+        self.confirm(low, found, CONFIRMING_RUNS - 1, is_unproven);
+    }
+
+    /// Plans a long run.
+    fn confirm(&mut self, low: f64, found: HeadroomAnswer, left: u32, is_unproven: bool) {
         self.stage = Stage::Confirm {
             found,
-            left: CONFIRMING_RUNS - 1,
+            left,
+            is_unproven,
         };
         self.plan(low, Purpose::Confirm);
     }
 
-    fn confirmed(&mut self, found: HeadroomAnswer, left: u32) {
-        let is_over = (self.runs.last()).is_some_and(|run| run.share() > self.options.share);
-        if !is_over {
-            return self.end(Some(found));
+    fn confirmed(&mut self, found: HeadroomAnswer, left: u32, is_unproven: bool) {
+        let allowed = self.options.share;
+        let low = found.low.unwrap_or(found.factor);
+        let is_over = (self.runs.last()).is_some_and(|run| run.share() > allowed);
+        if is_over && left > 0 {
+            return self.confirm(low, found, left - 1, is_unproven);
         }
-        if left > 0 {
-            self.stage = Stage::Confirm {
-                found,
-                left: left - 1,
+        let long: Vec<ExceedanceRun> = self
+            .of_purpose(Purpose::Confirm)
+            .map(LoadRun::counts)
+            .collect();
+        if !(is_over && pooled(&long) > allowed) {
+            return match is_unproven {
+                true => self.prove(low, found, left),
+                false => self.end(Some(found)),
             };
-            return self.plan(found.low.unwrap_or(found.factor), Purpose::Confirm);
         }
         let lasting = HeadroomAnswer {
-            factor: found.low.unwrap_or(found.factor),
+            factor: low,
             low: None,
             high: found.low,
             bound: Bound::AtMost,
             is_short_lived: true,
         };
         self.end(Some(lasting));
+    }
+
+    /// Long runs at the lower end of a bracket until it is certain, as long as they may suffice: else
+    /// that end stays open.
+    fn prove(&mut self, low: f64, found: HeadroomAnswer, left: u32) {
+        let tried = self.of_purpose(Purpose::Confirm).last();
+        let tried = tried.map_or(low, |run| run.planned.factor);
+        if self.is_within_from(tried) {
+            return self.end(Some(found));
+        }
+        let long = self.of_purpose(Purpose::Confirm).count();
+        let longest_s = PROVING_RUNS_MAX as f64 * self.options.confirm_ns as f64 / 1e9;
+        if long < PROVING_RUNS_MAX && exceedance_quiet_s(self.options.share) <= longest_s {
+            return self.confirm(low, found, left, true);
+        }
+        self.end(of_ends(None, found.high));
     }
 
     fn end(&mut self, found: Option<HeadroomAnswer>) {

@@ -7,6 +7,7 @@ use super::{
 use crate::limits::AppliesTo;
 use std::collections::BTreeMap;
 use stripewise_report::{Judgement, Sheet, SheetTable, fidelity_text, format_factor};
+use stripewise_stats::exceedance_quiet_s;
 use stripewise_units::{
     format_bytes, format_count, format_duration, format_duration_exact, format_iops, format_share,
 };
@@ -44,7 +45,10 @@ fn sentence(study: &Headroom, question: &Question) -> String {
         return match question.search.next() {
             Some(_) if question.search.runs().is_empty() => format!("{words}: not begun"),
             Some(_) => format!("{words}: not finished, and nothing is certain yet"),
-            None => format!("{words}: the runs do not say where the limit is reached"),
+            None => match unproven_text(study, question) {
+                Some(held) => format!("{words}: undecided; {held}"),
+                None => format!("{words}: the runs do not say where the limit is reached"),
+            },
         };
     };
     let mut text = match (question.growth, facts.waiting_users) {
@@ -92,23 +96,44 @@ fn sentence(study: &Headroom, question: &Question) -> String {
     }
     if found.is_short_lived {
         text += &format!(
-            "; more than that holds for {} only",
-            format_duration(study.options().run_ns)
+            "; runs of {} carry more, those of {} do not: a burst credit, or rare stalls",
+            format_duration(study.options().run_ns),
+            format_duration(study.options().confirm_ns)
         );
     }
+    if let Some(held) = unproven_text(study, question) {
+        text += &format!("; {held}");
+    }
     text
+}
+
+/// `4.34 times held for 10 m, too short to exclude rare stalls`.
+fn unproven_text(study: &Headroom, question: &Question) -> Option<String> {
+    let (factor, ns) = question.search.unproven()?;
+    let load = match (question.growth, study.options().facts.waiting_users) {
+        (Growth::WaitingUsers, Some(users)) => {
+            let count = (factor * f64::from(users)).round() as u64;
+            format!("{} users", format_count(count))
+        }
+        _ => format!("{} times", format_factor(factor)),
+    };
+    let held = format_duration(ns);
+    Some(format!(
+        "{load} held for {held}, too short to exclude rare stalls"
+    ))
 }
 
 /// `31 users (29-33) who wait for the disk, in place of 8`.
 fn users_text(found: &HeadroomAnswer, users: u32) -> String {
     let count = |factor: f64| format_count((factor * f64::from(users)).round() as u64);
     let most = count(found.factor);
-    match (found.bound, found.low, found.high) {
-        (Bound::At, Some(low), Some(high)) => format!(
-            "{most} users ({}-{}) who wait for the disk, in place of {users}",
-            count(low),
-            count(high)
-        ),
+    match (found.bound, found.low.map(count), found.high.map(count)) {
+        (Bound::At, Some(low), Some(high)) if low == high => {
+            format!("{most} users who wait for the disk, in place of {users}")
+        }
+        (Bound::At, Some(low), Some(high)) => {
+            format!("{most} users ({low}-{high}) who wait for the disk, in place of {users}")
+        }
         (Bound::AtLeast, ..) => format!("at least {most} users who wait, in place of {users}"),
         _ if found.factor * f64::from(users) < 0.5 => {
             format!("not even one user who waits, in place of {users}: the limit is exceeded")
@@ -191,7 +216,18 @@ fn details(study: &Headroom) -> Vec<String> {
             format_duration(ns)
         )
     });
-    recorded.into_iter().chain(held).collect()
+    let mut questions = study.questions().iter();
+    let is_unproven = questions.any(|one| one.search.unproven().is_some());
+    let quiet = allowed_share(&study.options().slo).map(exceedance_quiet_s);
+    let stalls = quiet.filter(|_| is_unproven && study.refused().is_none());
+    let stalls = stalls.map(|seconds| {
+        format!(
+            "Slow operations come together, and short runs may miss all of them: {} without any \
+             would do, longer with some (a longer --confirm looks further).",
+            format_duration(seconds.ceil() as u64 * 1_000_000_000)
+        )
+    });
+    recorded.into_iter().chain(held).chain(stalls).collect()
 }
 
 fn capital(text: &str) -> String {
@@ -301,9 +337,11 @@ fn bounds_text(study: &Headroom, question: &Question) -> String {
     let is_row = |end: f64| rows.iter().any(|row| (end / row).ln().abs() < 1e-9);
     if found.is_short_lived {
         format!("The short runs allow more; the long runs at their lower end exceed {share}.")
+    } else if question.growth == Growth::WaitingUsers {
+        format!("Users are whole: the answer is how many of them hold {share}.")
     } else if [found.low, found.high].into_iter().flatten().all(is_row) {
         format!(
-            "Each known end is a row: below, the largest load surely under {share}; above, the \
+            "Each known end is a row: below, the largest load that holds {share}; above, the \
              smallest surely over it."
         )
     } else {
