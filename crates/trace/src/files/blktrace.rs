@@ -120,13 +120,14 @@ impl Blktrace {
                 layout.number::<2>(record, 46),
             )
         };
+        let size_bytes = layout.number::<4>(record, 24);
         let event = Event {
             at_ns: layout.number::<8>(record, 8),
             step: Step::Insert,
             device: device_of(device as u32),
             sector: layout.number::<8>(record, 16),
-            sectors: (layout.number::<4>(record, 24) / SECTOR_SIZE_BYTES) as u32,
-            letters: letters(action >> 16),
+            sectors: (size_bytes / SECTOR_SIZE_BYTES) as u32,
+            letters: letters(action >> 16, size_bytes),
             pid: pid as u32 as i32,
             comm: Comm::default(),
         };
@@ -184,8 +185,9 @@ fn device_of(number: u32) -> DeviceNumber {
     }
 }
 
-/// The categories of an action.
-fn letters(categories: u64) -> RequestLetters {
+/// The categories of an action. The kernel marks all that does not write as a read, also a flush,
+/// and what has no data.
+fn letters(categories: u64, bytes: u64) -> RequestLetters {
     let has = |bit: u32| categories & (1 << bit) != 0;
     let table = [
         (2, Flags::PREFLUSH),
@@ -199,10 +201,10 @@ fn letters(categories: u64) -> RequestLetters {
         Direction::Discard
     } else if has(1) {
         Direction::Write
-    } else if has(0) {
-        Direction::Read
     } else if has(2) {
         Direction::Flush
+    } else if has(0) && bytes > 0 {
+        Direction::Read
     } else {
         Direction::Other
     };

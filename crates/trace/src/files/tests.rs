@@ -470,6 +470,24 @@ fn blktrace_records_in_all_layouts() {
     }
 }
 
+/// As Linux 5.4 wrote it: a flush is a read, too, and completes once more as what is neither.
+#[test]
+fn a_flush_of_blktrace_is_no_read() {
+    let record = |at, action| {
+        let mut record = blktrace_record(false, false, at, action, 0, b"");
+        record[24..28].fill(0);
+        record
+    };
+    let bytes = [
+        record(5, 7 | 0x145 << 16),
+        record(90, 8 | 0x185 << 16),
+        record(92, 8 | 0x189 << 16),
+    ];
+    let (all, report) = read(&bytes.concat());
+    assert_eq!(short(&all), [(5, Kind::Sync, 0, 0, Some(85))]);
+    assert_eq!(report.pairing.unmatched_completions, 0);
+}
+
 #[test]
 fn blktrace_follows_a_partition_to_its_disk() {
     let mut from = (8u32 << 20 | 2).to_be_bytes().to_vec();
