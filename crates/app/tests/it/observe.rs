@@ -26,8 +26,8 @@ const COLUMNS: &str = "time=us,op=R/W,offset=bytes,size=sectors,latency=us";
 #[test]
 fn what_a_trace_makes_inexact_is_said() {
     let desk = Desk::new();
-    let columns = "time=us,device,op=R/W,offset=bytes,size=bytes";
-    let row = |at: u64, device: u64| format!("{at},d{device},R,{},4096\n", at * 8_192);
+    let columns = "-,time=us,device,op=R/W,offset=bytes,size=bytes";
+    let row = |at: u64, device: u64| format!("7,{at},d{device},R,{},4096\n", at * 8_192);
     let many: String = (0..300).map(|k| row(k, k)).collect();
     let joined: String = (0..300).map(|k| row(k % 150 * 100_000, 1)).collect();
     for (text, says) in [

@@ -31,7 +31,7 @@ pub struct Observe {
     #[arg(long, value_name = "FILE")]
     pub from: Vec<PathBuf>,
     /// What the columns of a row are, in their order: time=us,op=R/W,offset=bytes,size=sectors
-    #[arg(long, value_name = "COLUMNS", requires = "from", conflicts_with_all = ["duration", "pid", "buffer", "keep_trace", "clean"])]
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, requires = "from", conflicts_with_all = ["duration", "pid", "buffer", "keep_trace", "clean"])]
     pub columns: Option<String>,
     /// Operations that take longer are slow [default: by the calm moments]
     #[arg(long, value_name = "TIME")]
