@@ -247,8 +247,8 @@ fn remedy(format: Format) -> &'static str {
             "record again with larger buffers (`blktrace -b KIB -n NUMBER`)"
         }
         Format::Stripewise => {
-            "observe again with a larger --buffer, or name a device or --pid, so that fewer events \
-             are recorded"
+            "observe again with a larger --buffer, or name a device, so that fewer events are \
+             recorded"
         }
         _ => "record again with more room for events",
     }
