@@ -489,6 +489,33 @@ fn a_flush_of_blktrace_is_no_read() {
 }
 
 #[test]
+fn the_parts_of_blktrace_are_one_trace_in_the_order_of_time() {
+    let record =
+        |at, step, sector: u64| blktrace_record(false, false, at, step | 1 << 16, sector, b"more");
+    let issued = [record(5, 7, 8), record(20, 7, 16)].concat();
+    let completed = [record(15, 8, 8), record(31, 8, 16)].concat();
+    let all_of = |parts: [&[u8]; 3]| {
+        let parts = JoinedParts::new(parts.to_vec()).unwrap();
+        let mut file = open(parts, None).unwrap();
+        let all: Vec<Operation> = file.by_ref().collect();
+        let took = all.iter().map(Operation::latency_ns);
+        (took.collect::<Vec<_>>(), file.report())
+    };
+    let (took, report) = all_of([&completed, b"", &issued]);
+    assert_eq!((took, report.rows), (vec![Some(10), Some(11)], 4));
+    assert_eq!(report.cut, None);
+    // Where one of them is cut, all end, as what completed from then on is not known.
+    let (took, report) = all_of([&issued, &completed[..completed.len() - 9], b""]);
+    assert_eq!(took, [Some(10)]);
+    assert!(report.cut.unwrap().contains("ends within"));
+    assert!(JoinedParts::new(vec![&b"8,0 1 1 0.000"[..]]).is_err());
+    assert_eq!(part_of("sda.blktrace.11"), Some(("sda.blktrace.", 11)));
+    for other in ["sda.blktrace", "sda.blktrace.", "sda.blktrace.+1", "1"] {
+        assert_eq!(part_of(other), None, "{other}");
+    }
+}
+
+#[test]
 fn blktrace_follows_a_partition_to_its_disk() {
     let mut from = (8u32 << 20 | 2).to_be_bytes().to_vec();
     from.extend((8u32 << 20 | 1).to_be_bytes());
