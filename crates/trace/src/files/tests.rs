@@ -686,7 +686,25 @@ fn packed_files_are_read_in_pieces_and_up_to_where_they_are_cut() {
             !read.is_empty() && expected.starts_with(&read),
             "{compression:?}"
         );
-        assert!(file.report().cut.is_some());
+        assert!(file.report().cut.unwrap().contains("ends within"));
+    }
+}
+
+/// A frame holds its last window back until it ends.
+#[test]
+fn of_a_frame_that_is_cut_all_whole_blocks_are_read() {
+    let block = |is_last: u32, bytes: &[u8]| {
+        let header = (bytes.len() as u32) << 3 | is_last;
+        [&header.to_le_bytes()[..3], bytes].concat()
+    };
+    // A window of 1 MiB, and a checksum.
+    let start: [u8; 6] = [0x28, 0xb5, 0x2f, 0xfd, 0x04, 10 << 3];
+    let blocks = [block(0, MSR.as_bytes()), block(1, MSR.as_bytes())].concat();
+    let frame = [&start[..], &blocks[..], &b"sum!"[..]].concat();
+    for (cut, count) in [(0, 6), (2, 6), (9, 3)] {
+        let (all, report) = read(&frame[..frame.len() - cut]);
+        assert_eq!(all.len(), count, "without {cut} bytes");
+        assert_eq!(report.cut.is_some(), cut > 0);
     }
 }
 
