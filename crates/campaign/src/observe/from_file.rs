@@ -300,7 +300,7 @@ fn notes(
     if report.late > 0 {
         notes.push(format!(
             "{} over 10 s out of order: what depends on the order, such as the sequential share, is \
-             not exact",
+             not exact; sort the rows by time",
             counted(report.late as usize, "operation is", "operations are")
         ));
     }

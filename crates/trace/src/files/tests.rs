@@ -489,6 +489,27 @@ fn a_flush_of_blktrace_is_no_read() {
 }
 
 #[test]
+fn what_never_completes_is_not_out_of_order() {
+    let record = |at_s: u64, step, sector| {
+        blktrace_record(
+            false,
+            false,
+            at_s * 1_000_000_000,
+            step | 1 << 16,
+            sector,
+            b"",
+        )
+    };
+    let pair = |at_s| [record(at_s, 7, 8), record(at_s, 8, 8)].concat();
+    let bytes = [record(1, 7, 800), pair(2), pair(40), pair(41)].concat();
+    let (all, report) = read(&bytes);
+    assert_eq!(
+        (all.len(), report.pairing.in_flight, report.late),
+        (4, 1, 0)
+    );
+}
+
+#[test]
 fn the_parts_of_blktrace_are_one_trace_in_the_order_of_time() {
     let record =
         |at, step, sector: u64| blktrace_record(false, false, at, step | 1 << 16, sector, b"more");
