@@ -242,6 +242,17 @@ fn an_anonymous_observation_has_no_names() {
     for secret in ["secret", "4711"] {
         assert!(!anonymous.stdout.contains(secret), "{}", anonymous.stdout);
     }
+    assert_eq!(anonymous.json().at("host").text(), "");
+    // fio names files.
+    let rows =
+        "fio version 3 iolog\n1 /secret/a add\n5 /secret/a read 0 4096\n9 /secret/b read 0 512\n";
+    let trace = desk.write("secret-fio.log", rows);
+    let words = ["observe", "--from", &trace, "--json"];
+    let named = desk.run(&words).done();
+    assert!(named.stdout.contains("/secret/b"), "{}", named.stdout);
+    let anonymous = desk.run(&[&words[..], &["--anonymous"]].concat()).done();
+    assert!(!anonymous.stdout.contains("secret"), "{}", anonymous.stdout);
+    assert!(anonymous.stdout.contains("\"device 2\""));
 }
 
 #[test]

@@ -96,6 +96,14 @@ impl Reader<'_> {
         }
     }
 
+    /// The name in documents: what a trace calls a device may be a file, a host or a customer.
+    fn shown_name(&self, device: DeviceNumber, is_anonymous: bool) -> String {
+        match self.trace.device_name(device) {
+            Some(_) if is_anonymous => format!("device {}", device.minor + 1),
+            _ => self.name(device),
+        }
+    }
+
     fn read(&mut self, capture: &mut Capture, length: u64) -> Outcome<()> {
         let observer = self.context.observer();
         let progress = Progress::begin(observer, false, length, "Reading the trace");
@@ -167,7 +175,7 @@ impl Reader<'_> {
         started_at: String,
     ) -> ObservationDocument {
         let report = self.trace.report();
-        let device = |number| self.name(number);
+        let device = |number| self.shown_name(number, options.is_anonymous);
         let names = Names {
             tasks: self.trace.tasks(),
             device: &device,

@@ -46,7 +46,8 @@ pub struct Observe {
     /// Write every operation to a new file, packed; it can be read again with --from
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     pub keep_trace: Option<PathBuf>,
-    /// Leave names of processes and files, and places on the device, out of all that is written
+    /// Leave names of the host, processes and files out of all that is written, and places on the device out of the
+    /// model
     #[arg(long)]
     pub anonymous: bool,
     /// Remove recordings that killed observers left in the kernel, and do nothing else
