@@ -802,7 +802,7 @@ fn counters_of_sql_server() {
     let named = snapshot(1)
         .replace("database_id,", "database_name,")
         .replace("file_id,", "physical_name,")
-        .replace("\n5,1,", "\nshop,D:\\data\\shop.mdf,")
+        .replace("\n5,1,", "\nshop,\"D:\\data, old\\shop.mdf\",")
         .replace("\n5,2,", "\nshop,L:\\log\\shop_log.ldf,");
     let named = totals(&named).unwrap();
     let roles = named.files.iter().map(|one| one.role.unwrap().role);
