@@ -26,8 +26,8 @@ const COLUMNS: &str = "time=us,op=R/W,offset=bytes,size=sectors,latency=us";
 #[test]
 fn what_a_trace_makes_inexact_is_said() {
     let desk = Desk::new();
-    let columns = "time=us,device,op=R/W,offset=bytes,size=bytes";
-    let row = |at: u64, device: u64| format!("{at},d{device},R,{},4096\n", at * 8_192);
+    let columns = "-,time=us,device,op=R/W,offset=bytes,size=bytes";
+    let row = |at: u64, device: u64| format!("7,{at},d{device},R,{},4096\n", at * 8_192);
     let many: String = (0..300).map(|k| row(k, k)).collect();
     let joined: String = (0..300).map(|k| row(k % 150 * 100_000, 1)).collect();
     for (text, says) in [
@@ -148,6 +148,9 @@ fn a_trace_with_a_slow_device_is_counted_and_blamed() {
     desk.run(&["history", "show", &id])
         .done()
         .printed(&["Slow: "]);
+    let line = desk.run(&["history", "show", &id, "-q"]).done().stdout;
+    assert!(line.starts_with("load.txt: Slow: "), "{line}");
+    assert!(line.ends_with(&format!(" [{id}]\n")), "{line}");
     // Nothing changed since, and what is no observation is refused beside one.
     let compared = desk.json(&["compare", &id, "last"]);
     let first = &compared.at("rows").items()[0];
@@ -239,6 +242,17 @@ fn an_anonymous_observation_has_no_names() {
     for secret in ["secret", "4711"] {
         assert!(!anonymous.stdout.contains(secret), "{}", anonymous.stdout);
     }
+    assert_eq!(anonymous.json().at("host").text(), "");
+    // fio names files.
+    let rows =
+        "fio version 3 iolog\n1 /secret/a add\n5 /secret/a read 0 4096\n9 /secret/b read 0 512\n";
+    let trace = desk.write("secret-fio.log", rows);
+    let words = ["observe", "--from", &trace, "--json"];
+    let named = desk.run(&words).done();
+    assert!(named.stdout.contains("/secret/b"), "{}", named.stdout);
+    let anonymous = desk.run(&[&words[..], &["--anonymous"]].concat()).done();
+    assert!(!anonymous.stdout.contains("secret"), "{}", anonymous.stdout);
+    assert!(anonymous.stdout.contains("\"device 2\""));
 }
 
 #[test]

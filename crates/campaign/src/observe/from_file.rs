@@ -4,11 +4,12 @@ use super::{ObserveOptions, Observed};
 use crate::steps::observation::capture::{Capture, DeviceModelBuilder};
 use crate::steps::observation::result::{Names, blamed, closedness, devices};
 use crate::steps::observation::{ObservationDocument, ObservationSource, ObservedTarget, words};
+use crate::steps::trace_parts::{opened, parts_of};
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::Metadata;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
@@ -38,7 +39,9 @@ pub fn observe_file(context: &Context, path: &Path, options: &ObserveOptions) ->
         .transpose()
         .map_err(|error| file_failure(path, &error))?;
     let started_at = context.timestamp();
-    let (bytes, length) = Bytes::open(context, path)?;
+    let parts = parts_of(path);
+    let files = parts.len();
+    let (bytes, length) = Bytes::open(context, path, parts)?;
     let taken = Rc::clone(&bytes.taken);
     let trace =
         open(bytes, columns.as_ref()).map_err(|error| interrupted_or(context, path, &error))?;
@@ -57,6 +60,7 @@ pub fn observe_file(context: &Context, path: &Path, options: &ObserveOptions) ->
         device: options.target.as_deref(),
         others: BTreeSet::new(),
         taken,
+        files,
     };
     reader.read(&mut capture, length)?;
     if capture.operations == 0 {
@@ -79,6 +83,8 @@ struct Reader<'a> {
     others: BTreeSet<DeviceNumber>,
     /// Bytes of the file consumed so far.
     taken: Rc<Cell<u64>>,
+    /// How many files it consists of.
+    files: usize,
 }
 
 impl Reader<'_> {
@@ -87,6 +93,14 @@ impl Reader<'_> {
             Some(name) => name.to_owned(),
             None if device == DeviceNumber::default() => "disk".to_owned(),
             None => device.to_string(),
+        }
+    }
+
+    /// The name in documents: what a trace calls a device may be a file, a host or a customer.
+    fn shown_name(&self, device: DeviceNumber, is_anonymous: bool) -> String {
+        match self.trace.device_name(device) {
+            Some(_) if is_anonymous => format!("device {}", device.minor + 1),
+            _ => self.name(device),
         }
     }
 
@@ -161,7 +175,7 @@ impl Reader<'_> {
         started_at: String,
     ) -> ObservationDocument {
         let report = self.trace.report();
-        let device = |number| self.name(number);
+        let device = |number| self.shown_name(number, options.is_anonymous);
         let names = Names {
             tasks: self.trace.tasks(),
             device: &device,
@@ -197,7 +211,8 @@ impl Reader<'_> {
             notes: notes(&report, capture, self.trace.format(), (lost, lost_share)),
             ..ObservationDocument::default()
         };
-        document.notes.extend(left_out(&observation));
+        let further = self.joined().into_iter().chain(left_out(&observation));
+        document.notes.extend(further);
         if is_coarse {
             // The order within one unit of time is not known.
             observation
@@ -231,6 +246,12 @@ impl Reader<'_> {
         document
     }
 
+    /// That it consists of several files.
+    fn joined(&self) -> Option<String> {
+        let files = self.files;
+        (files > 1).then(|| format!("{files} files, one of each processor, were read as one"))
+    }
+
     fn cut_short(&self, report: &FileReport) -> Option<String> {
         match self.context.signal() {
             Some(_) => Some("interrupted; this is what was read until then".to_owned()),
@@ -247,8 +268,8 @@ fn remedy(format: Format) -> &'static str {
             "record again with larger buffers (`blktrace -b KIB -n NUMBER`)"
         }
         Format::Stripewise => {
-            "observe again with a larger --buffer, or name a device or --pid, so that fewer events \
-             are recorded"
+            "observe again with a larger --buffer, or name a device, so that fewer events are \
+             recorded"
         }
         _ => "record again with more room for events",
     }
@@ -287,7 +308,7 @@ fn notes(
     if report.late > 0 {
         notes.push(format!(
             "{} over 10 s out of order: what depends on the order, such as the sequential share, is \
-             not exact",
+             not exact; sort the rows by time",
             counted(report.late as usize, "operation is", "operations are")
         ));
     }
@@ -334,8 +355,8 @@ struct Bytes<'a> {
 }
 
 impl<'a> Bytes<'a> {
-    /// Opens a file; returns its bytes and their number, 0 for a pipe.
-    fn open(context: &'a Context, path: &Path) -> Outcome<(Self, u64)> {
+    /// Opens a file, with all parts of its trace; returns the bytes and their number, 0 for a pipe.
+    fn open(context: &'a Context, path: &Path, parts: Vec<PathBuf>) -> Outcome<(Self, u64)> {
         let cannot = |why: &str| {
             Failure::usage(
                 format!("cannot read {}: {why}", path.as_text()),
@@ -346,14 +367,11 @@ impl<'a> Bytes<'a> {
         if metadata.is_dir() {
             return Err(cannot("it is a directory"));
         }
-        let length = match metadata.is_file() {
-            true => metadata.len(),
-            false => 0,
-        };
+        let sizes = parts.iter().filter_map(|part| std::fs::metadata(part).ok());
+        let length: u64 = sizes.filter(Metadata::is_file).map(|one| one.len()).sum();
         let (sender, pieces) = sync_channel(PIECES);
-        let name = path.to_owned();
         let read = move || {
-            let mut file = match File::open(&name) {
+            let mut file = match opened(&parts) {
                 Ok(file) => file,
                 Err(error) => {
                     let _ = sender.send(Err(error));

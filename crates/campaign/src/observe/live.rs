@@ -113,15 +113,16 @@ pub fn observe_live(context: &Context, options: &ObserveOptions) -> Outcome<Obse
     })
 }
 
-/// How fewer events are lost than with this much room in the kernel.
-fn remedy(buffer_bytes: u64) -> String {
-    let fewer = "name a device or --pid, so that fewer events are recorded";
-    match buffer_bytes.saturating_mul(4).min(BUFFER_BYTES_MAX) {
-        more if more > buffer_bytes => format!(
-            "give the kernel more room with --buffer {}, or {fewer}",
-            ByteSize(more)
-        ),
-        _ => fewer.to_owned(),
+/// How fewer events are lost than with this much room in the kernel, for all devices or for some.
+fn remedy(buffer_bytes: u64, is_of_all: bool) -> String {
+    let more = buffer_bytes.saturating_mul(4).min(BUFFER_BYTES_MAX);
+    let room = (more > buffer_bytes)
+        .then(|| format!("give the kernel more room with --buffer {}", ByteSize(more)));
+    let fewer = is_of_all.then(|| "name a device, so that fewer events are recorded".to_owned());
+    let both: Vec<String> = room.into_iter().chain(fewer).collect();
+    match both.is_empty() {
+        true => "observe for a shorter time".to_owned(),
+        false => both.join(", or "),
     }
 }
 
@@ -338,7 +339,7 @@ impl Live<'_> {
     /// Notes on interpreting the numbers.
     fn notes(&self, lost: u64, lost_share: f64) -> Vec<String> {
         let mut notes = Vec::new();
-        let remedy = remedy(self.options.buffer_bytes);
+        let remedy = remedy(self.options.buffer_bytes, self.watched.is_empty());
         notes.extend(words::of_loss(lost, lost_share, &remedy));
         if self.capture.window.kept_share() < 1.0 {
             notes.push(format!(
@@ -460,9 +461,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_larger_buffer_is_advised_than_there_can_be() {
-        assert!(remedy(128 << 20).contains("with --buffer 512M, or name a device"));
-        assert!(remedy(2 << 30).contains("with --buffer 4G, or name a device"));
-        assert!(remedy(BUFFER_BYTES_MAX).starts_with("name a device or --pid"));
+    fn what_helps_against_loss_is_what_was_not_done_yet() {
+        assert_eq!(
+            remedy(128 << 20, true),
+            "give the kernel more room with --buffer 512M, or name a device, so that fewer events \
+             are recorded"
+        );
+        assert!(remedy(2 << 30, false).ends_with("--buffer 4G"));
+        assert!(remedy(BUFFER_BYTES_MAX, true).starts_with("name a device"));
+        assert_eq!(
+            remedy(BUFFER_BYTES_MAX, false),
+            "observe for a shorter time"
+        );
     }
 }

@@ -170,7 +170,10 @@ pub fn observe(context: &Context, options: &ObserveOptions) -> Outcome<ObserveRe
     }
     document.schema_version = SCHEMA_VERSION;
     document.id = context.new_id(&document.started_at);
-    document.host = context.host().name;
+    document.host = match options.is_anonymous {
+        true => String::new(),
+        false => context.host().name,
+    };
     let stored = store_measured(context, &mut store, OBSERVATION, &document.id, document);
     let exit = match context.signal() {
         Some(signal) => Exit::Interrupted(signal),

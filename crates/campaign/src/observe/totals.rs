@@ -54,6 +54,8 @@ pub fn observe_counters(
     let mut devices: Vec<ObservedDevice> = devices.collect();
     devices.sort_by_key(|one| u64::MAX - one.reads - one.writes - one.flushes);
     groups.add_to(&mut devices, options.is_anonymous);
+    let mut notes = vec![format!("{error}. These are totals: {}", error.hint())];
+    notes.extend(note_on_flushes(&devices));
     let document = ObservationDocument {
         target: ObservedTarget {
             name: options.shown_target(),
@@ -65,7 +67,7 @@ pub fn observe_counters(
         started_at,
         observed_s: elapsed_ns as f64 / 1e9,
         cut_short: context.signal().map(|_| "interrupted".to_owned()),
-        notes: vec![format!("{error}. These are totals: {}", error.hint())],
+        notes,
         devices,
         ..ObservationDocument::default()
     };
@@ -74,6 +76,13 @@ pub fn observe_counters(
         model: None,
         trace: None,
     })
+}
+
+/// The kernel counts a request to flush, which is a write without data, and the flush.
+fn note_on_flushes(devices: &[ObservedDevice]) -> Option<String> {
+    let note = "writes include requests to flush, which are counted as flushes, too";
+    let has_flushes = devices.iter().any(|one| one.flushes > 0);
+    has_flushes.then(|| note.to_owned())
 }
 
 fn wait(context: &Context, duration_ns: u64) {
@@ -132,6 +141,9 @@ mod tests {
             (seen.reads, seen.read_bytes, seen.depth_mean),
             (250, 1_024_000, Some(0.5))
         );
+        assert_eq!(note_on_flushes(std::slice::from_ref(&seen)), None);
+        let flushed = ObservedDevice { flushes: 1, ..seen };
+        assert!(note_on_flushes(&[flushed]).is_some());
         assert_eq!(device(&at(5, 0), &at(5, 0), 1_000), None);
         // A counter that went backwards belongs to another device.
         assert_eq!(device(&at(5, 0), &at(2, 0), 1_000), None);

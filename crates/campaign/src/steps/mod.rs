@@ -38,6 +38,7 @@ pub mod study;
 pub mod subject;
 pub mod surface;
 pub mod token;
+pub mod trace_parts;
 pub mod typed_target;
 pub mod verification;
 pub mod verification_page;

@@ -27,7 +27,7 @@ pub struct Headroom {
     #[arg(long, value_name = "LOAD", value_parser = super::name_text(), required_unless_present = "resume")]
     pub load: Option<String>,
     /// Columns of a trace of an unknown format: time=us,op=R/W,offset=bytes,size=sectors
-    #[arg(long, value_name = "COLUMNS")]
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true)]
     pub columns: Option<String>,
     /// The limit on latency: the headroom ends where it is exceeded [default: p99<5ms]
     #[arg(long, value_name = "LIMIT")]

@@ -31,7 +31,7 @@ pub struct Observe {
     #[arg(long, value_name = "FILE")]
     pub from: Vec<PathBuf>,
     /// What the columns of a row are, in their order: time=us,op=R/W,offset=bytes,size=sectors
-    #[arg(long, value_name = "COLUMNS", requires = "from", conflicts_with_all = ["duration", "pid", "buffer", "keep_trace", "clean"])]
+    #[arg(long, value_name = "COLUMNS", allow_hyphen_values = true, requires = "from", conflicts_with_all = ["duration", "pid", "buffer", "keep_trace", "clean"])]
     pub columns: Option<String>,
     /// Operations that take longer are slow [default: by the calm moments]
     #[arg(long, value_name = "TIME")]
@@ -46,7 +46,8 @@ pub struct Observe {
     /// Write every operation to a new file, packed; it can be read again with --from
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     pub keep_trace: Option<PathBuf>,
-    /// Leave names of processes and files, and places on the device, out of all that is written
+    /// Leave names of the host, processes and files out of all that is written, and places on the device out of the
+    /// model
     #[arg(long)]
     pub anonymous: bool,
     /// Remove recordings that killed observers left in the kernel, and do nothing else

@@ -54,7 +54,12 @@ pub struct ReplayArguments {
     #[arg(long, value_name = "FILE", requires = "target")]
     pub trace: Option<PathBuf>,
     /// Columns of a trace of an unknown format: time=us,op=R/W,offset=bytes,size=sectors
-    #[arg(long, value_name = "COLUMNS", requires = "trace")]
+    #[arg(
+        long,
+        value_name = "COLUMNS",
+        allow_hyphen_values = true,
+        requires = "trace"
+    )]
     pub columns: Option<String>,
     /// Replay the trace this many times faster
     #[arg(long, value_name = "FACTOR", requires = "trace", default_value_t = 1.0, value_parser = super::number)]

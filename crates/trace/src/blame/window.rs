@@ -374,7 +374,16 @@ fn is_at_limit(
     if held_back.len() < HELD_BACK_PERIODS_MIN {
         return false;
     }
-    let seconds = held_back.len() as f64 * period_ns as f64 / 1e9;
+    // The first and the last period may have begun before the recording, or end behind it.
+    let arrived = operations.iter().map(|one| one.arrived_ns);
+    let (first, last) = (arrived.clone().min(), arrived.max());
+    let ns = held_back.iter().map(|period| {
+        let begun = period.saturating_mul(period_ns);
+        let ended = begun.saturating_add(period_ns);
+        let (first, last) = (first.unwrap_or(begun), last.unwrap_or(ended));
+        ended.min(last).saturating_sub(begun.max(first))
+    });
+    let seconds = ns.sum::<u64>().max(1) as f64 / 1e9;
     limits.iter().any(|limit| {
         let of_kind = operations.iter().filter(|one| {
             one.kind == limit.kind && held_back.contains(&(one.arrived_ns / period_ns))
@@ -527,21 +536,25 @@ mod tests {
         let mut tasks = Tasks::default();
         let victim = tasks.id(10, Comm::new(b"fio"));
         let worker = tasks.id(11, Comm::new(b"kworker/1:2"));
-        let mut window = BlameWindow::default();
-        // 100 per second: one waits for each slice of 100 ms, and nine follow at once.
-        for k in 0..2_000u64 {
-            let is_held = k % 10 == 0;
-            let at = k / 10 * 100 * MS + (k % 10) * MS / 5;
-            let one = read(if is_held { worker } else { victim }, at, MS / 10);
-            window.add(&Operation {
-                flags: match is_held {
-                    true => Flags::DEFERRED,
-                    false => Flags::NONE,
-                },
-                ..one
-            });
-        }
-        let cause = |per_second: f64| {
+        // One waits for each slice of 100 ms, and the others follow at once.
+        let window = |from_ns: u64, slices: u64, per_slice: u64| {
+            let mut window = BlameWindow::default();
+            for k in 0..slices * per_slice {
+                let (slice, within) = (k / per_slice, k % per_slice);
+                let is_held = within == 0;
+                let at = from_ns + slice * 100 * MS + within * MS / 5;
+                let one = read(if is_held { worker } else { victim }, at, MS / 10);
+                window.add(&Operation {
+                    flags: match is_held {
+                        true => Flags::DEFERRED,
+                        false => Flags::NONE,
+                    },
+                    ..one
+                });
+            }
+            window
+        };
+        let cause = |window: &BlameWindow, per_second: f64| {
             let limit = ConfiguredLimit {
                 kind: Kind::Read,
                 is_bytes: false,
@@ -553,8 +566,13 @@ mod tests {
             };
             window.judge(&facts)[0].blame.cause
         };
-        assert_eq!(cause(100.0), Cause::ControlGroup);
-        assert_ne!(cause(1_000.0), Cause::ControlGroup);
+        let long = window(0, 200, 10);
+        assert_eq!(cause(&long, 100.0), Cause::ControlGroup);
+        assert_ne!(cause(&long, 1_000.0), Cause::ControlGroup);
+        // Five seconds that begin and end in the middle of a period.
+        let short = window(500 * MS, 50, 8);
+        assert_eq!(cause(&short, 80.0), Cause::ControlGroup);
+        assert_ne!(cause(&short, 100.0), Cause::ControlGroup);
     }
 
     #[test]

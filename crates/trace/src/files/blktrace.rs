@@ -56,8 +56,19 @@ impl Layout {
         })
     }
 
-    const fn record_bytes(self) -> usize {
+    /// The length of a record, without what follows it.
+    pub const fn record_bytes(self) -> usize {
         if self.is_wide { 64 } else { 48 }
+    }
+
+    /// The number of bytes that follow a record.
+    pub fn bytes_behind(self, record: &[u8]) -> usize {
+        self.number::<2>(record, if self.is_wide { 50 } else { 46 }) as usize
+    }
+
+    /// The time of a record.
+    pub fn time_ns(self, record: &[u8]) -> u64 {
+        self.number::<8>(record, 8)
     }
 
     fn number<const N: usize>(self, record: &[u8], at: usize) -> u64 {
@@ -105,32 +116,32 @@ impl Blktrace {
             ));
         }
         let layout = self.layout;
-        let (action, pid, device, length) = if layout.is_wide {
+        let (action, pid, device) = if layout.is_wide {
             (
                 layout.number::<8>(record, 32),
                 layout.number::<4>(record, 28),
                 layout.number::<4>(record, 40),
-                layout.number::<2>(record, 50),
             )
         } else {
             (
                 layout.number::<4>(record, 28),
                 layout.number::<4>(record, 32),
                 layout.number::<4>(record, 36),
-                layout.number::<2>(record, 46),
             )
         };
+        let size_bytes = layout.number::<4>(record, 24);
         let event = Event {
-            at_ns: layout.number::<8>(record, 8),
+            at_ns: layout.time_ns(record),
             step: Step::Insert,
             device: device_of(device as u32),
             sector: layout.number::<8>(record, 16),
-            sectors: (layout.number::<4>(record, 24) / SECTOR_SIZE_BYTES) as u32,
-            letters: letters(action >> 16),
+            sectors: (size_bytes / SECTOR_SIZE_BYTES) as u32,
+            letters: letters(action >> 16, size_bytes),
             pid: pid as u32 as i32,
             comm: Comm::default(),
         };
-        let following = input.rest_of_record(length as usize, FOLLOWING_MAX)?;
+        let length = layout.bytes_behind(record);
+        let following = input.rest_of_record(length, FOLLOWING_MAX)?;
         let skipped = if action & WITH_CGROUP != 0 { 8 } else { 0 };
         let following = following.get(skipped..).unwrap_or_default();
         Ok(Some(self.event(event, action, following)))
@@ -184,8 +195,9 @@ fn device_of(number: u32) -> DeviceNumber {
     }
 }
 
-/// The categories of an action.
-fn letters(categories: u64) -> RequestLetters {
+/// The categories of an action. The kernel marks all that does not write as a read, also a flush,
+/// and what has no data.
+fn letters(categories: u64, bytes: u64) -> RequestLetters {
     let has = |bit: u32| categories & (1 << bit) != 0;
     let table = [
         (2, Flags::PREFLUSH),
@@ -199,10 +211,10 @@ fn letters(categories: u64) -> RequestLetters {
         Direction::Discard
     } else if has(1) {
         Direction::Write
-    } else if has(0) {
-        Direction::Read
     } else if has(2) {
         Direction::Flush
+    } else if has(0) && bytes > 0 {
+        Direction::Read
     } else {
         Direction::Other
     };

@@ -9,6 +9,8 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::{self, BufRead, BufReader, Read};
 
 const WINDOW_BYTES_MAX: u64 = 128 << 20;
+/// What ends a frame of zstd: an empty last block, and a checksum, which is not compared.
+const END_OF_FRAME: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
 
 /// Compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +55,7 @@ pub(crate) fn unpacked<'a>(mut bytes: Bytes<'a>) -> io::Result<(Bytes<'a>, Compr
                 source: BufReader::new(Box::new(whole) as Bytes),
                 decoder,
                 is_inside: false,
+                failure: None,
             })
         }
         Compression::None => Box::new(whole),
@@ -65,9 +68,19 @@ struct ZstdFrames<'a> {
     source: BufReader<Bytes<'a>>,
     decoder: FrameDecoder,
     is_inside: bool,
+    /// Why no more can be unpacked, to be returned behind what was.
+    failure: Option<io::Error>,
 }
 
 impl ZstdFrames<'_> {
+    /// Why a frame cannot be unpacked: at the end of the file, because it is cut.
+    fn reason(&mut self, error: FrameDecoderError) -> io::Error {
+        match self.source.fill_buf() {
+            Ok([]) => io::ErrorKind::UnexpectedEof.into(),
+            _ => io::Error::other(error),
+        }
+    }
+
     /// Begins the next frame; false at the end.
     fn begin(&mut self) -> io::Result<bool> {
         while !self.source.fill_buf()?.is_empty() {
@@ -80,7 +93,7 @@ impl ZstdFrames<'_> {
                     let mut skipped = self.source.by_ref().take(length.into());
                     io::copy(&mut skipped, &mut io::sink())?;
                 }
-                Err(error) => return Err(io::Error::other(error)),
+                Err(error) => return Err(self.reason(error)),
             }
         }
         Ok(false)
@@ -93,6 +106,9 @@ impl Read for ZstdFrames<'_> {
             if self.decoder.can_collect() > 0 {
                 return self.decoder.read(buffer);
             }
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
+            }
             if !self.is_inside || self.decoder.is_finished() {
                 self.is_inside = self.begin()?;
                 if !self.is_inside {
@@ -100,9 +116,14 @@ impl Read for ZstdFrames<'_> {
                 }
                 continue;
             }
-            self.decoder
-                .decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1))
-                .map_err(io::Error::other)?;
+            let one = BlockDecodingStrategy::UptoBlocks(1);
+            if let Err(error) = self.decoder.decode_blocks(&mut self.source, one) {
+                self.failure = Some(self.reason(error));
+                // A frame holds its last window back until it ends.
+                let one = BlockDecodingStrategy::UptoBlocks(1);
+                let ended = self.decoder.decode_blocks(&END_OF_FRAME[..], one);
+                ended.map_err(io::Error::other)?;
+            }
         }
     }
 }

@@ -13,6 +13,7 @@ mod iolog;
 mod kernel_text;
 mod names;
 mod number;
+mod parts;
 mod stored;
 mod text;
 mod totals;
@@ -24,6 +25,7 @@ mod tests;
 pub use columns::Columns;
 pub use compression::Compression;
 pub use error::FileError;
+pub use parts::{JoinedParts, part_of};
 pub use stored::TraceWriter;
 pub use text::decoded;
 pub use totals::{FileTotals, Snapshot, TotalsError, is_snapshot, totals};
@@ -374,14 +376,24 @@ impl TraceFile<'_> {
     }
 
     fn hold(&mut self, operation: Operation) {
-        let seen_ns = operation.completed_ns.unwrap_or(operation.arrived_ns);
-        // Only event formats order by completion; rows are ordered by arrival.
-        let seen_ns = match self.parser {
-            Parser::Blktrace(_) | Parser::Text(_) => seen_ns,
-            _ => operation.arrived_ns,
+        let seen_ns = match self.is_of_events() {
+            true => operation.completed_ns.unwrap_or(operation.arrived_ns),
+            false => operation.arrived_ns,
         };
         self.operations
             .push(operation.arrived_ns, seen_ns, operation);
+    }
+
+    /// Operations of events are known when they complete; rows are ordered by arrival.
+    const fn is_of_events(&self) -> bool {
+        matches!(self.parser, Parser::Blktrace(_) | Parser::Text(_))
+    }
+
+    /// Whether an operation follows a later one because its row does, and not because it took so
+    /// long.
+    fn is_late(&self, operation: &Operation) -> bool {
+        let latency_ns = operation.latency_ns().unwrap_or(u64::MAX);
+        operation.arrived_ns < self.latest_ns && !(self.is_of_events() && latency_ns > WINDOW_NS)
     }
 
     fn time(&mut self, at_ns: u64) {
@@ -431,7 +443,7 @@ impl Iterator for TraceFile<'_> {
                 break self.operations.pop_last()?;
             }
         };
-        self.report.late += u64::from(operation.arrived_ns < self.latest_ns);
+        self.report.late += u64::from(self.is_late(&operation));
         self.latest_ns = self.latest_ns.max(operation.arrived_ns);
         Some(operation)
     }

@@ -470,6 +470,72 @@ fn blktrace_records_in_all_layouts() {
     }
 }
 
+/// As Linux 5.4 wrote it: a flush is a read, too, and completes once more as what is neither.
+#[test]
+fn a_flush_of_blktrace_is_no_read() {
+    let record = |at, action| {
+        let mut record = blktrace_record(false, false, at, action, 0, b"");
+        record[24..28].fill(0);
+        record
+    };
+    let bytes = [
+        record(5, 7 | 0x145 << 16),
+        record(90, 8 | 0x185 << 16),
+        record(92, 8 | 0x189 << 16),
+    ];
+    let (all, report) = read(&bytes.concat());
+    assert_eq!(short(&all), [(5, Kind::Sync, 0, 0, Some(85))]);
+    assert_eq!(report.pairing.unmatched_completions, 0);
+}
+
+#[test]
+fn what_never_completes_is_not_out_of_order() {
+    let record = |at_s: u64, step, sector| {
+        blktrace_record(
+            false,
+            false,
+            at_s * 1_000_000_000,
+            step | 1 << 16,
+            sector,
+            b"",
+        )
+    };
+    let pair = |at_s| [record(at_s, 7, 8), record(at_s, 8, 8)].concat();
+    let bytes = [record(1, 7, 800), pair(2), pair(40), pair(41)].concat();
+    let (all, report) = read(&bytes);
+    assert_eq!(
+        (all.len(), report.pairing.in_flight, report.late),
+        (4, 1, 0)
+    );
+}
+
+#[test]
+fn the_parts_of_blktrace_are_one_trace_in_the_order_of_time() {
+    let record =
+        |at, step, sector: u64| blktrace_record(false, false, at, step | 1 << 16, sector, b"more");
+    let issued = [record(5, 7, 8), record(20, 7, 16)].concat();
+    let completed = [record(15, 8, 8), record(31, 8, 16)].concat();
+    let all_of = |parts: [&[u8]; 3]| {
+        let parts = JoinedParts::new(parts.to_vec()).unwrap();
+        let mut file = open(parts, None).unwrap();
+        let all: Vec<Operation> = file.by_ref().collect();
+        let took = all.iter().map(Operation::latency_ns);
+        (took.collect::<Vec<_>>(), file.report())
+    };
+    let (took, report) = all_of([&completed, b"", &issued]);
+    assert_eq!((took, report.rows), (vec![Some(10), Some(11)], 4));
+    assert_eq!(report.cut, None);
+    // Where one of them is cut, all end, as what completed from then on is not known.
+    let (took, report) = all_of([&issued, &completed[..completed.len() - 9], b""]);
+    assert_eq!(took, [Some(10)]);
+    assert!(report.cut.unwrap().contains("ends within"));
+    assert!(JoinedParts::new(vec![&b"8,0 1 1 0.000"[..]]).is_err());
+    assert_eq!(part_of("sda.blktrace.11"), Some(("sda.blktrace.", 11)));
+    for other in ["sda.blktrace", "sda.blktrace.", "sda.blktrace.+1", "1"] {
+        assert_eq!(part_of(other), None, "{other}");
+    }
+}
+
 #[test]
 fn blktrace_follows_a_partition_to_its_disk() {
     let mut from = (8u32 << 20 | 2).to_be_bytes().to_vec();
@@ -641,7 +707,25 @@ fn packed_files_are_read_in_pieces_and_up_to_where_they_are_cut() {
             !read.is_empty() && expected.starts_with(&read),
             "{compression:?}"
         );
-        assert!(file.report().cut.is_some());
+        assert!(file.report().cut.unwrap().contains("ends within"));
+    }
+}
+
+/// A frame holds its last window back until it ends.
+#[test]
+fn of_a_frame_that_is_cut_all_whole_blocks_are_read() {
+    let block = |is_last: u32, bytes: &[u8]| {
+        let header = (bytes.len() as u32) << 3 | is_last;
+        [&header.to_le_bytes()[..3], bytes].concat()
+    };
+    // A window of 1 MiB, and a checksum.
+    let start: [u8; 6] = [0x28, 0xb5, 0x2f, 0xfd, 0x04, 10 << 3];
+    let blocks = [block(0, MSR.as_bytes()), block(1, MSR.as_bytes())].concat();
+    let frame = [&start[..], &blocks[..], &b"sum!"[..]].concat();
+    for (cut, count) in [(0, 6), (2, 6), (9, 3)] {
+        let (all, report) = read(&frame[..frame.len() - cut]);
+        assert_eq!(all.len(), count, "without {cut} bytes");
+        assert_eq!(report.cut.is_some(), cut > 0);
     }
 }
 
@@ -718,7 +802,7 @@ fn counters_of_sql_server() {
     let named = snapshot(1)
         .replace("database_id,", "database_name,")
         .replace("file_id,", "physical_name,")
-        .replace("\n5,1,", "\nshop,D:\\data\\shop.mdf,")
+        .replace("\n5,1,", "\nshop,\"D:\\data, old\\shop.mdf\",")
         .replace("\n5,2,", "\nshop,L:\\log\\shop_log.ldf,");
     let named = totals(&named).unwrap();
     let roles = named.files.iter().map(|one| one.role.unwrap().role);

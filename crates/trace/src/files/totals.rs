@@ -186,11 +186,15 @@ impl Snapshot {
     }
 }
 
-/// The cells of a line, without BOM and quotes. Cells that contain the delimiter do not occur in
-/// either view.
+/// The cells of a line, without BOM and quotes, in which the delimiter is a part of the cell.
 fn cells(line: &str, mark: char) -> impl Iterator<Item = &str> {
     let line = line.trim_start_matches('\u{feff}');
-    line.split(mark).map(|cell| cell.trim().trim_matches('"'))
+    let mut is_quoted = false;
+    let cells = line.split(move |sign: char| {
+        is_quoted ^= sign == '"';
+        sign == mark && !is_quoted
+    });
+    cells.map(|cell| cell.trim().trim_matches('"'))
 }
 
 struct Row<'a> {

@@ -47,6 +47,8 @@ struct DeviceFold {
 #[derive(Debug, Default)]
 pub struct Statistics {
     first_ns: Option<u64>,
+    /// Of the operations that follow a later one, too.
+    earliest_ns: Option<u64>,
     last_ns: u64,
     devices: BTreeMap<DeviceNumber, DeviceFold>,
     histograms: usize,
@@ -56,6 +58,8 @@ impl Statistics {
     /// Counts an operation. They must be approximately in the order of arrival.
     pub fn add(&mut self, operation: &Operation) {
         let first_ns = *self.first_ns.get_or_insert(operation.arrived_ns);
+        let earliest_ns = self.earliest_ns.get_or_insert(operation.arrived_ns);
+        *earliest_ns = operation.arrived_ns.min(*earliest_ns);
         let seen_ns = operation.completed_ns.unwrap_or(operation.arrived_ns);
         self.last_ns = self.last_ns.max(seen_ns).max(operation.arrived_ns);
         let is_room = self.devices.len() < DEVICES_MAX;
@@ -70,12 +74,13 @@ impl Statistics {
     }
 
     /// The result. `observed_ns` is the length of the observation if known; otherwise it is the
-    /// time from the first arrival to the last event.
+    /// time from the earliest arrival to the last event.
     pub fn finish(self, observed_ns: Option<u64>) -> Observation {
         let first_ns = self.first_ns.unwrap_or(0);
-        let seen_ns = self.last_ns.saturating_sub(first_ns);
+        let earliest_ns = self.earliest_ns.unwrap_or(0);
+        let seen_ns = self.last_ns.saturating_sub(earliest_ns);
         let observed_ns = observed_ns.unwrap_or(seen_ns);
-        let end_ns = self.last_ns.max(first_ns.saturating_add(observed_ns));
+        let end_ns = self.last_ns.max(earliest_ns.saturating_add(observed_ns));
         let devices = self.devices.into_iter();
         Observation {
             first_ns,

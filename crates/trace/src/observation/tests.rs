@@ -55,6 +55,16 @@ fn rates_depth_sizes_and_shares() {
 }
 
 #[test]
+fn a_trace_whose_latest_rows_come_first_lasts_as_long() {
+    let mut statistics = Statistics::default();
+    for k in (0..100).rev() {
+        statistics.add(&operation(k * 1_000 * MS, Kind::Read, k * 4_096, 4_096, MS));
+    }
+    let observation = statistics.finish(None);
+    assert_eq!(observation.observed_ns, 99_001 * MS);
+}
+
+#[test]
 fn what_is_in_flight_at_the_end_counts_until_then() {
     let open = Operation::at(250 * MS, Kind::Write, 0, 512);
     let observation = observe(&[operation(0, Kind::Read, 0, 512, 0), open]);

@@ -19,7 +19,7 @@ pub struct ObservationDocument {
     pub target: ObservedTarget,
     /// Where the operations come from.
     pub source: ObservationSource,
-    /// Host's name, of the machine that wrote this document.
+    /// Host's name, of the machine that wrote this document; empty with `--anonymous`.
     pub host: String,
     /// RFC 3339, UTC: when the observation, or the reading of the file, began.
     pub started_at: String,

@@ -2,6 +2,7 @@
 
 mod judge;
 
+use crate::steps::trace_parts::{joined, parts_of};
 use judge::{counts, fidelity_record, median_latency, punctuality};
 use std::cell::Cell;
 use std::path::Path;
@@ -64,7 +65,12 @@ impl FileRecording {
         seed: u64,
     ) -> Outcome<FileRecording> {
         let hint = "name a trace (docs/TRACES.md lists the formats) or a model (.swmodel)";
-        let bytes = input::read(context, path, TRACE_BYTES_MAX, hint)?;
+        let bytes = match &parts_of(path)[..] {
+            [_] => input::read(context, path, TRACE_BYTES_MAX, hint)?,
+            parts => joined(parts, TRACE_BYTES_MAX).map_err(|error| {
+                Failure::usage(format!("cannot read {}: {error}", path.as_text()), hint)
+            })?,
+        };
         context.status(format!("Reading {}", path.as_text()));
         let in_file = |error: &dyn std::fmt::Display, hint: &str| {
             Failure::usage(format!("{}: {error}", path.as_text()), hint.to_owned())
