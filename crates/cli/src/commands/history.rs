@@ -6,7 +6,7 @@ use crate::failure::{Failure, Outcome};
 use crate::show::context::Context;
 use crate::show::line::{marked, print_answer};
 use crate::show::runs;
-use crate::switches::hints::{Words, replace_hints};
+use crate::switches::hints::{Words, replace_hints, replace_stored_hints};
 use crate::switches::small::{History, HistoryAction, HistoryFilter};
 use std::path::{Component, Path};
 use stripewise_campaign::history::{
@@ -174,6 +174,7 @@ fn show_together(context: &Context, names: &[String], look: &RunsLook<'_>) -> Ou
     if context.global.json {
         context.output.print_exact(&document.to_json());
     } else {
+        replace_stored_hints(&mut document.runs);
         let is_all = match names {
             [name] => print_conclusion(context, name, &document, look)?,
             _ => false,

@@ -74,7 +74,7 @@ pub fn comparison_sheet(records: &[ComparisonRecord], runs: &[RunRecord], explai
             let more = counted(hidden, "more table", "more tables");
             sheet.notes.insert(0, format!("{more}: --explain"));
         }
-        sheet.cautions = cautions::cautions(&Document::new(runs.to_vec()), &Marks::NONE);
+        sheet.cautions = cautions::cautions(&Document::new(runs.to_vec()), &Marks::NONE, false);
     }
     sheet
 }
