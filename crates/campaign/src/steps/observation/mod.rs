@@ -26,7 +26,7 @@ pub use document::{
 };
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
-use stripewise_report::{Sheet, StoredFacts, with_warnings};
+use stripewise_report::{Sheet, StoredFacts, marked, with_warnings};
 
 impl ObservationDocument {
     /// Parses a stored document.
@@ -49,7 +49,7 @@ impl ObservationDocument {
             None => load.unwrap_or_default(),
         };
         let line = format!("{}: {word}{}", sheet.title, sheet.answer);
-        with_warnings(line, &sheet.cautions)
+        marked(&with_warnings(line, &sheet.cautions), &self.id)
     }
 
     /// The exit code: an identified cause is a finding, and so are values

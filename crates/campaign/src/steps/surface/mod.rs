@@ -21,7 +21,8 @@ pub use shared::{mib, took, void};
 use stripewise_conductor::exit::Exit;
 use stripewise_conductor::failure::{Failure, Outcome};
 use stripewise_report::{
-    Caution, Judgement, Sheet, SheetTable, SurfacePicture, again, surface_svg, with_warnings,
+    Caution, Judgement, Sheet, SheetTable, SurfacePicture, again, marked, surface_svg,
+    with_warnings,
 };
 use stripewise_results::{TargetFacts, Warning};
 use stripewise_units::format_bytes;
@@ -85,12 +86,15 @@ impl MeasuredSurface {
         }
     }
 
-    /// The target and the result, in one line.
+    /// The target, the result and the id, in one line.
     pub fn line(&self) -> String {
         let target = self.target();
         let size = format_bytes(target.size_bytes);
         let line = format!("{} ({size}): {}", target.name, self.answer());
-        with_warnings(line, &Caution::of_all(self.warnings()))
+        marked(
+            &with_warnings(line, &Caution::of_all(self.warnings())),
+            self.id(),
+        )
     }
 
     fn target(&self) -> &TargetFacts {
