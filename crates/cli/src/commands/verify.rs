@@ -24,7 +24,11 @@ pub fn verify(context: &Context, arguments: &Verify) -> Outcome {
     if let (true, Some(size)) = (arguments.plan, arguments.size) {
         let plan = plan_of_size(&options(arguments, Vec::new()), size.bytes())?;
         print_or(context, &plan, || {
-            print_answer(context, || plan.text(), || plan.line());
+            print_answer(
+                context,
+                || context.output.shown(&plan.text()),
+                || plan.line(),
+            );
         })?;
         return Ok(Exit::Done);
     }
