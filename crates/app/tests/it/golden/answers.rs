@@ -532,7 +532,7 @@ sim:disk-7k2  471.0 GiB · [DATE]
   slowest             55.7 MiB/s
   median              82.6 MiB/s
   fastest             100.4 MiB/s
-  access time         11.87 ms, 99 % 21.92 ms
+  access time         11.87 ms, p99 21.92 ms
   average seek        7.69 ms ± 0.09
   track, full stroke  0.38 ms, 17.35 ms
   rotation            7201 rpm
